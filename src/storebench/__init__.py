@@ -1,0 +1,1 @@
+"""Measures storage engines on Kubernetes."""
