@@ -1,0 +1,96 @@
+"""Makes a study's DAG: plan -> dataset -> one mapped group for each cell (write -> read -> drop) -> aggregate."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+from airflow.exceptions import AirflowFailException
+from airflow.sdk import DAG, get_current_context, task, task_group
+
+from storebench import stores
+from storebench.airflow import connections, preflight
+from storebench.airflow.params import grid_of, params_of
+from storebench.airflow.pods import AttemptOperator, DatasetOperator
+from storebench.attempt.spec import DROP
+from storebench.errors import StorebenchError
+from storebench.grid import Study
+from storebench.results.repository import run_id_of
+
+
+def study_dag(study: Study) -> DAG:
+    """The DAG of `study`. Its pods run one at a time, in a pool of one slot, and finish a cell before the next."""
+    with DAG(
+        dag_id=study.name,
+        description=study.description.split("\n")[0],
+        doc_md=study.description,
+        schedule=None,
+        start_date=datetime(2024, 1, 1, tzinfo=UTC),
+        catchup=False,
+        max_active_runs=1,
+        params=params_of(study),
+        tags=["storebench"],
+    ) as dag:
+
+        @task
+        def plan() -> list[dict[str, Any]]:
+            """Check everything that can be checked before any work, and list the cells to run."""
+            context = get_current_context()
+            params = context["params"]
+            try:
+                grid = grid_of(study, params)
+                needed = {stores.load(cell.store).connection for cell in grid.cells} - {None}
+                preflight.check(params["rows"])
+                connections.apply_secrets(["s3", *sorted(name for name in needed if name)])
+            except StorebenchError as error:
+                raise AirflowFailException(str(error)) from error
+            planned = [(cell, repeat) for repeat in range(1, params["repeats"] + 1) for cell in grid.cells]
+            print(f"{len(planned)} cells to run, {grid.dropped} combinations dropped. {grid.dropped_because}")
+            connections.repository().start_run(
+                study=study.name,
+                dag_id=context["dag"].dag_id,
+                airflow_run_id=context["run_id"],
+                params=dict(params),
+                planned=planned,
+            )
+            suffix = " #{}" if params["repeats"] > 1 else ""
+            return [
+                {"cell": cell.key, "repeat": repeat, "label": cell.label + suffix.format(repeat)}
+                for cell, repeat in planned
+            ]
+
+        @task_group
+        def cell(item: Any) -> None:
+            # "absolute" finishes each cell before the next starts; the default would run all writes first
+            write = AttemptOperator(task_id="write", operation="write", item=item, weight_rule="absolute")
+            read = AttemptOperator(
+                task_id="read", operation="read", item=item, weight_rule="absolute", priority_weight=2
+            )
+            drop = AttemptOperator(
+                task_id=DROP,
+                operation=DROP,
+                item=item,
+                weight_rule="absolute",
+                priority_weight=3,
+                trigger_rule="all_done",
+            )
+            write >> read >> drop
+
+        @task(trigger_rule="all_done")
+        def aggregate() -> None:
+            """Give each gap its row, close the run, and fail it with the names of what failed."""
+            context = get_current_context()
+            repository = connections.repository()
+            run_id = run_id_of(context["dag"].dag_id, context["run_id"])
+            if gaps := repository.fill_gaps(run_id):
+                print(f"{gaps} operations were not run")
+            failed = repository.finish_run(run_id)
+            if failed:
+                lines = [f"{row['operation']} {row['cell_key']}: {row['error_kind']}: {row['error']}" for row in failed]
+                raise AirflowFailException(f"{len(failed)} operations are not verified:\n" + "\n".join(lines))
+
+        items = plan()
+        dataset = DatasetOperator(task_id="dataset")
+        dataset >> cell.expand(item=items) >> aggregate()
+        items >> dataset
+    return dag

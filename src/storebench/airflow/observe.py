@@ -1,0 +1,134 @@
+"""What Kubernetes says of a pod, turned into an attempt's record: pure functions of the pod and its events."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+
+from kubernetes.client import models as k8s
+
+from storebench.attempt.result import AttemptResult
+from storebench.errors import KIND_OF_EXIT_CODE
+from storebench.results.repository import PodRecord
+
+# Reasons for which a container waits that it will not get over, and the kind of error each is.
+IMAGE_REASONS = {"ErrImagePull", "ImagePullBackOff", "InvalidImageName", "ErrImageNeverPull"}
+
+
+def container_status(pod: k8s.V1Pod, container: str) -> k8s.V1ContainerStatus | None:
+    statuses = (pod.status and pod.status.container_statuses) or []
+    return next((status for status in statuses if status.name == container), None)
+
+
+def pod_record(pod: k8s.V1Pod | None, container: str) -> PodRecord:
+    """The pod's name, node, exit code and life: from its container's Running to its end, 1 s resolution."""
+    if pod is None:
+        return PodRecord()
+    status = container_status(pod, container)
+    ended = status.state.terminated if status and status.state else None
+    started_at = ended.started_at if ended else None
+    finished_at = ended.finished_at if ended else None
+    return PodRecord(
+        pod=pod.metadata.name,
+        node=pod.spec.node_name,
+        exit_code=ended.exit_code if ended else None,
+        pod_total_s=(finished_at - started_at).total_seconds() if started_at and finished_at else None,
+        started_at=started_at,
+        finished_at=finished_at,
+    )
+
+
+def attempt_result(pod: k8s.V1Pod | None, container: str, error: BaseException | None) -> AttemptResult:
+    """The attempt's result: the pod's own words where it left some, else the reason that Kubernetes gives.
+
+    `error` is what Airflow's operator raised, the last resort for a reason.
+    """
+    if pod is None:
+        return _failed("infrastructure", f"No pod: {_text(error)}")
+    status = container_status(pod, container)
+    ended = status.state.terminated if status and status.state else None
+    if ended and ended.message:
+        try:
+            return AttemptResult.from_json(ended.message)
+        except (ValueError, TypeError):
+            pass
+    if pod.status and pod.status.reason == "DeadlineExceeded":
+        return _failed(
+            "timeout", f"Not done after {pod.spec.active_deadline_seconds} s: raise the parameter attempt_timeout_s"
+        )
+    if ended and ended.reason == "OOMKilled":
+        limit = ((pod.spec.containers[0].resources and pod.spec.containers[0].resources.limits) or {}).get("memory")
+        return _failed(
+            "oom_killed", f"The pod needed more memory than its limit of {limit}: raise the parameter pod_memory"
+        )
+    if ended:
+        kind = KIND_OF_EXIT_CODE.get(ended.exit_code, "killed" if ended.exit_code > 128 else "internal")
+        return _failed(kind, f"The container ended with exit code {ended.exit_code} ({ended.reason}) and no result")
+    for condition in (pod.status and pod.status.conditions) or []:
+        if condition.type == "PodScheduled" and condition.status == "False":
+            return _failed("unschedulable", f"No node can take the pod: {condition.message}")
+    waiting = status.state.waiting if status and status.state else None
+    if waiting:
+        kind = "image" if waiting.reason in IMAGE_REASONS else "infrastructure"
+        return _failed(kind, f"The pod cannot start: {waiting.reason}: {waiting.message or _text(error)}")
+    return _failed("infrastructure", f"The pod did not end: {_text(error)}")
+
+
+def pod_environment(pod: k8s.V1Pod | None, container: str) -> dict[str, Any]:
+    """The part of an attempt's environment that only Kubernetes knows: the node, and the image that ran."""
+    if pod is None:
+        return {}
+    status = container_status(pod, container)
+    return {
+        "node": pod.spec.node_name,
+        "image": pod.spec.containers[0].image,
+        "image_id": status.image_id if status else None,
+    }
+
+
+def phases(
+    pod: k8s.V1Pod | None,
+    events: Sequence[k8s.CoreV1Event],
+    container: str,
+    queued_at: datetime | None,
+    result: AttemptResult,
+) -> dict[str, float]:
+    """All phases in order, in seconds: Kubernetes' own (1 s resolution), the pod's, and the unexplained rest."""
+    found: dict[str, float] = {}
+    if pod is not None:
+        created_at = pod.metadata.creation_timestamp
+        conditions = {c.type: c for c in (pod.status and pod.status.conditions) or [] if c.status == "True"}
+        scheduled_at = _time(conditions.get("PodScheduled"), "last_transition_time")
+        pulled_at = next((_event_time(event) for event in events if event.reason == "Pulled"), None)
+        record = pod_record(pod, container)
+        marks = [
+            ("queued", queued_at, created_at),
+            ("scheduled", created_at, scheduled_at),
+            ("image_pulled", scheduled_at, pulled_at),
+            ("container_started", pulled_at or scheduled_at, record.started_at),
+        ]
+        for name, began_at, ended_at in marks:
+            if began_at and ended_at:
+                found[name] = max(0.0, (ended_at - began_at).total_seconds())
+    found |= result.phases
+    if result.total_s is not None:
+        found["other"] = max(0.0, result.total_s - sum(result.phases.values()))
+    return found
+
+
+def _failed(kind: str, reason: str) -> AttemptResult:
+    return AttemptResult(status="failed", error_kind=kind, error=reason)
+
+
+def _text(error: BaseException | None) -> str:
+    return f"{type(error).__name__}: {error}" if error else "no reason is known"
+
+
+def _time(thing: Any, name: str) -> datetime | None:
+    value: datetime | None = getattr(thing, name, None)
+    return value
+
+
+def _event_time(event: k8s.CoreV1Event) -> datetime | None:
+    return _time(event, "event_time") or _time(event, "last_timestamp") or _time(event, "first_timestamp")

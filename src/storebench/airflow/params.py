@@ -1,0 +1,108 @@
+"""The parameters of a study's DAG: the form in Airflow's user interface and the checks behind it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from airflow.sdk import Param
+
+from storebench.grid import MAX_ROWS, MAX_SEED, Grid, Study
+
+POOL = "benchmark"
+MAX_REPEATS = 100
+QUANTITY = r"^[1-9][0-9]*(\.[0-9]+)?(m|k|M|G|T|Ki|Mi|Gi|Ti)?$"  # of Kubernetes
+
+
+def params_of(study: Study) -> dict[str, Param]:
+    """The form's fields, in order: what to measure, then how."""
+    axes = {
+        axis.param: Param(
+            list(axis.default),
+            type="array",
+            items={"type": "string", "pattern": f"^({axis.pattern})$"},
+            examples=list(axis.default),
+            minItems=1,
+            uniqueItems=True,
+            title=axis.title,
+            description_md=f"{axis.description} Each value is {axis.hint}.",
+        )
+        for axis in study.axes
+    }
+    return {
+        "stores": _choice(study.default_stores, study.stores, "Stores", "The storage engines to measure."),
+        "clients": _choice(
+            study.clients[:1],
+            study.clients,
+            "Clients",
+            "How the stores are driven: `reference` does exactly what the original study did.",
+        ),
+        **axes,
+        "rows": _integer(
+            study.default_rows, 1, MAX_ROWS, "Rows", "Rows of the dataset; 1,000,000 rows are a CSV of about 460 MB."
+        ),
+        "seed": _integer(42, 0, MAX_SEED, "Seed", "The same rows and seed give the same dataset, byte for byte."),
+        "repeats": _integer(1, 1, MAX_REPEATS, "Repeats", "How often each cell is measured in this run."),
+        "keep_data": Param(
+            False,
+            type="boolean",
+            title="Keep data",
+            description_md="Leave in the stores what was written; the column `target` of the results names it.",
+        ),
+        "pod_cpu": Param(
+            "500m",
+            type="string",
+            pattern=QUANTITY,
+            title="CPU request of a pod",
+            description_md="Kubernetes quantity, such as `500m` or `2`. There is no CPU limit: it would throttle.",
+        ),
+        "pod_memory": Param(
+            "8Gi",
+            type="string",
+            pattern=QUANTITY,
+            title="Memory of a pod",
+            description_md="Kubernetes quantity, such as `8Gi`: request and limit. All at once needs about"
+            " 8 GiB for each million rows.",
+        ),
+        "startup_timeout_s": _integer(
+            120, 1, 3600, "Start limit, s", "Seconds a pod may wait for a node, and again for its image and start."
+        ),
+        "attempt_timeout_s": _integer(
+            3600, 1, 86_400, "Attempt limit, s", "Seconds after which an attempt is ended and recorded as failed."
+        ),
+    }
+
+
+def grid_of(study: Study, params: Mapping[str, Any]) -> Grid:
+    """The grid that a run's parameters ask for; raises SpecError for a bad one."""
+    return study.grid(
+        stores=params["stores"],
+        clients=params["clients"],
+        axes={axis.param: params[axis.param] for axis in study.axes},
+        rows=params["rows"],
+        seed=params["seed"],
+    )
+
+
+def _choice(default: tuple[str, ...], choices: tuple[str, ...], title: str, text: str) -> Param:
+    return Param(
+        list(default),
+        type="array",
+        items={"type": "string", "enum": list(choices)},
+        examples=list(choices),
+        minItems=1,
+        uniqueItems=True,
+        title=title,
+        description_md=text,
+    )
+
+
+def _integer(default: int, minimum: int, maximum: int, title: str, text: str) -> Param:
+    return Param(
+        default,
+        type="integer",
+        minimum=minimum,
+        maximum=maximum,
+        title=title,
+        description_md=f"{text} From {minimum:,} to {maximum:,}.",
+    )

@@ -1,0 +1,184 @@
+"""The operators whose work is done in a pod: making the dataset, and one operation of one cell."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import Any, ClassVar
+
+from airflow.exceptions import AirflowSkipException
+from airflow.providers.cncf.kubernetes.operators.pod import KubernetesPodOperator
+from airflow.providers.cncf.kubernetes.secret import Secret
+from airflow.sdk import Context
+from kubernetes.client import models as k8s
+from kubernetes.client.exceptions import ApiException
+
+from storebench import stores
+from storebench.airflow import connections, observe
+from storebench.airflow.params import POOL
+from storebench.attempt.spec import DROP, VARIABLE, AttemptSpec
+from storebench.dataset.manifest import Manifest, dataset_key, manifest_key
+from storebench.dataset.schema import SCHEMA_VERSION
+from storebench.grid import OPERATIONS, Cell
+from storebench.results.repository import AttemptKey, dataset_id, run_id_of
+
+DEFAULT_BUCKET = "storebench"
+
+
+def image(name: str) -> str:
+    """The reference of the pod image built from images/<name>: STOREBENCH_IMAGE_<NAME>, or the local tag."""
+    return os.environ.get(f"STOREBENCH_IMAGE_{name.upper()}", f"storebench/{name}:latest")
+
+
+class StorebenchPodOperator(KubernetesPodOperator):
+    """A pod of this project: non-root, without a service account's token, its resources from the run's params.
+
+    The pod is looked at one last time before it is deleted, however it ended: `self.observed`, `self.events`.
+    """
+
+    CONTAINER: ClassVar[str] = "base"
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(
+            kubernetes_conn_id=connections.KUBERNETES,
+            image_pull_policy="IfNotPresent",
+            automount_service_account_token=False,
+            security_context=k8s.V1PodSecurityContext(run_as_non_root=True),
+            container_security_context=k8s.V1SecurityContext(
+                allow_privilege_escalation=False, capabilities=k8s.V1Capabilities(drop=["ALL"])
+            ),
+            container_resources=k8s.V1ResourceRequirements(
+                requests={"cpu": "{{ params.pod_cpu }}", "memory": "{{ params.pod_memory }}"},
+                limits={"memory": "{{ params.pod_memory }}"},
+            ),
+            startup_check_interval_seconds=1,
+            base_container_status_polling_interval=0.2,
+            on_finish_action="delete_pod",
+            log_events_on_failure=True,
+            log_pod_spec_on_failure=False,
+            pool=POOL,
+            retries=0,  # a timing is never silently repeated
+            **kwargs,
+        )
+        self.observed: k8s.V1Pod | None = None
+        self.events: Sequence[k8s.CoreV1Event] = ()
+        self.queued_at: datetime | None = None
+
+    def use_connections(self, names: Sequence[str]) -> None:
+        """Give the pod these connections, each from its Secret."""
+        self.secrets = [
+            Secret("env", connections.variable(name), connections.secret_name(name), connections.SECRET_KEY)
+            for name in names
+        ]
+
+    def run_pod(self, context: Context) -> None:
+        params = context["params"]
+        self.startup_timeout_seconds = self.schedule_timeout_seconds = params["startup_timeout_s"]
+        self.active_deadline_seconds = params["attempt_timeout_s"]
+        self.queued_at = datetime.now(UTC)
+        super().execute(context)
+
+    def cleanup(self, pod: k8s.V1Pod, remote_pod: k8s.V1Pod, *args: Any, **kwargs: Any) -> None:
+        self.observe(pod)
+        super().cleanup(pod, remote_pod, *args, **kwargs)
+
+    def observe(self, pod: k8s.V1Pod | None) -> None:
+        """Keep the pod's last state and its events; a pod that is gone leaves None."""
+        if pod is None or not pod.metadata.name:
+            return
+        try:
+            self.observed = self.client.read_namespaced_pod(pod.metadata.name, pod.metadata.namespace)
+            self.events = self.client.list_namespaced_event(
+                pod.metadata.namespace, field_selector=f"involvedObject.name={pod.metadata.name}"
+            ).items
+        except ApiException as error:
+            self.log.warning("The pod cannot be looked at any more: %s", error.reason)
+
+    def message(self) -> str | None:
+        """What the container left in its termination message."""
+        status = observe.container_status(self.observed, self.CONTAINER) if self.observed else None
+        ended = status.state.terminated if status and status.state else None
+        return ended.message if ended else None
+
+
+class DatasetOperator(StorebenchPodOperator):
+    """Makes sure that the run's dataset is in S3, and records it."""
+
+    def execute(self, context: Context) -> None:
+        rows, seed = context["params"]["rows"], context["params"]["seed"]
+        self.image = image("python")
+        self.name = "dataset"
+        self.arguments = ["dataset", "--rows", str(rows), "--seed", str(seed), "--bucket", bucket()]
+        self.use_connections(["s3"])
+        self.run_pod(context)
+        text = self.message()
+        if not text:
+            raise RuntimeError("The dataset's pod ended without a manifest in its termination message")
+        connections.repository().add_dataset(Manifest.from_json(text))
+
+
+class AttemptOperator(StorebenchPodOperator):
+    """One attempt: runs `operation` of the cell in `item` in a pod and records what came of it, whatever it was."""
+
+    template_fields: Sequence[str] = (*KubernetesPodOperator.template_fields, "item")
+
+    def __init__(self, *, operation: str, item: Any, **kwargs: Any) -> None:
+        super().__init__(map_index_template="{{ task.item['label'] }}", **kwargs)
+        self.operation = operation
+        self.item = item
+
+    def execute(self, context: Context) -> None:
+        if self.operation == DROP and context["params"]["keep_data"]:
+            raise AirflowSkipException("keep_data: what was written stays in the store")
+        cell = Cell.from_key(self.item["cell"])
+        store = stores.load(cell.store)
+        run_id = run_id_of(context["dag"].dag_id, context["run_id"])
+        spec = AttemptSpec(
+            operation=self.operation,
+            cell_key=cell.key,
+            target=cell.target(run_id, self.item["repeat"]),
+            dataset_bucket=bucket(),
+            dataset_key=dataset_key(cell.rows, cell.seed),
+            manifest_key=manifest_key(cell.rows, cell.seed),
+        )
+        self.image = image(store.image)
+        self.name = f"{cell.store}-{self.operation}"
+        self.arguments = ["attempt"]
+        self.env_vars = [k8s.V1EnvVar(name=VARIABLE, value=spec.to_json())]
+        self.use_connections(["s3", *([store.connection] if store.connection else [])])
+        key = AttemptKey(run_id, cell.key, self.item["repeat"], self.operation, context["ti"].try_number)
+        failure: BaseException | None = None
+        try:
+            self.run_pod(context)
+        except BaseException as error:  # a timeout of Airflow's is no Exception; it is a row all the same
+            failure = error
+            raise
+        finally:
+            if self.operation in OPERATIONS:
+                self.record(key, spec, failure)
+
+    def record(self, key: AttemptKey, spec: AttemptSpec, failure: BaseException | None) -> None:
+        result = observe.attempt_result(self.observed, self.CONTAINER, failure)
+        if result.environment:
+            result.environment |= observe.pod_environment(self.observed, self.CONTAINER)
+        phases = observe.phases(self.observed, self.events, self.CONTAINER, self.queued_at, result)
+        cell = spec.cell
+        connections.repository().add_attempt(
+            key,
+            result,
+            observe.pod_record(self.observed, self.CONTAINER),
+            phases=phases,
+            target=spec.target,
+            dataset=dataset_id(SCHEMA_VERSION, cell.rows, cell.seed),
+        )
+        self.log.info("Recorded attempt %s: %s %s", key.id, result.status, json.dumps(phases))
+        if result.error:
+            self.log.error("%s failed (%s): %s", key.operation, result.error_kind, result.error)
+
+
+def bucket() -> str:
+    """The bucket of the S3 connection (extra `bucket`)."""
+    name: str = connections.get("s3").extra_dejson.get("bucket", DEFAULT_BUCKET)
+    return name

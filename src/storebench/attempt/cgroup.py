@@ -1,0 +1,111 @@
+"""Memory and CPU of this container, from its cgroup: version 1 or 2.
+
+Sources: the kernel's Documentation/admin-guide/cgroup-v2.rst and cgroup-v1/memory.rst.
+"""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path("/sys/fs/cgroup")
+SAMPLE_INTERVAL_S = 0.1
+
+
+@dataclass(frozen=True)
+class CpuUsage:
+    """CPU of the container since it started."""
+
+    cpu_s: float
+    throttled_s: float
+    throttled_periods: int
+
+
+class Cgroup:
+    """Reads the cgroup mounted at `root`. A file that is not there gives None or 0, never an error."""
+
+    def __init__(self, root: Path = ROOT) -> None:
+        self.version = 2 if (root / "cgroup.controllers").exists() else 1
+        self._memory = root if self.version == 2 else root / "memory"
+        self._cpu = root if self.version == 2 else root / "cpu"
+        self._cpuacct = root if self.version == 2 else root / "cpuacct"
+        if self.version == 2:
+            self._usage_name, self._inactive_key = "memory.current", "inactive_file"
+        else:
+            self._usage_name, self._inactive_key = "memory.usage_in_bytes", "total_inactive_file"
+
+    def memory_peak_bytes(self) -> int | None:
+        """The highest memory use so far, page cache included."""
+        return _integer(self._memory / ("memory.peak" if self.version == 2 else "memory.max_usage_in_bytes"))
+
+    def memory_working_set_bytes(self) -> int | None:
+        """Memory in use now without the page cache that could be dropped at once."""
+        usage = _integer(self._memory / self._usage_name)
+        if usage is None:
+            return None
+        return max(0, usage - _table(self._memory / "memory.stat").get(self._inactive_key, 0))
+
+    def memory_limit_bytes(self) -> int | None:
+        """The container's limit, or None if it has none."""
+        limit = _integer(self._memory / ("memory.max" if self.version == 2 else "memory.limit_in_bytes"))
+        return limit if limit is not None and limit < 2**60 else None
+
+    def oom_kills(self) -> int:
+        """Processes of the container that the kernel killed for want of memory."""
+        name = "memory.events" if self.version == 2 else "memory.oom_control"
+        return _table(self._memory / name).get("oom_kill", 0)
+
+    def cpu(self) -> CpuUsage:
+        table = _table(self._cpu / "cpu.stat")
+        if self.version == 2:
+            cpu_s, throttled_s = table.get("usage_usec", 0) / 1e6, table.get("throttled_usec", 0) / 1e6
+        else:
+            cpu_s = (_integer(self._cpuacct / "cpuacct.usage") or 0) / 1e9
+            throttled_s = table.get("throttled_time", 0) / 1e9
+        return CpuUsage(cpu_s, throttled_s, table.get("nr_throttled", 0))
+
+
+class WorkingSetSampler:
+    """Samples the working set every 100 ms in a thread and keeps its peak."""
+
+    def __init__(self, cgroup: Cgroup) -> None:
+        self._cgroup = cgroup
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="working-set-sampler", daemon=True)
+        self.peak_bytes: int | None = None
+
+    def start(self) -> None:
+        self._sample()
+        self._thread.start()
+
+    def stop(self) -> None:
+        self._stop.set()
+        self._thread.join()
+        self._sample()
+
+    def _run(self) -> None:
+        while not self._stop.wait(SAMPLE_INTERVAL_S):
+            self._sample()
+
+    def _sample(self) -> None:
+        now = self._cgroup.memory_working_set_bytes()
+        if now is not None:
+            self.peak_bytes = max(now, self.peak_bytes or 0)
+
+
+def _integer(path: Path) -> int | None:
+    try:
+        text = path.read_text().strip()
+    except OSError:
+        return None
+    return int(text) if text.isdigit() else None
+
+
+def _table(path: Path) -> dict[str, int]:
+    try:
+        lines = path.read_text().splitlines()
+    except OSError:
+        return {}
+    pairs = (line.split() for line in lines)
+    return {pair[0]: int(pair[1]) for pair in pairs if len(pair) == 2 and pair[1].isdigit()}

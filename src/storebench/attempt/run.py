@@ -1,0 +1,163 @@
+"""One attempt, from its specification to its result: `storebench attempt`, the main program of a pod."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import signal
+import sys
+from pathlib import Path
+from typing import Any
+
+from storebench import stores
+from storebench.attempt import machine
+from storebench.attempt.cgroup import Cgroup, WorkingSetSampler
+from storebench.attempt.clock import OperationClock, PhaseClock
+from storebench.attempt.result import AttemptResult
+from storebench.attempt.source import Source
+from storebench.attempt.spec import DROP, VARIABLE, AttemptSpec
+from storebench.attempt.verify import verify
+from storebench.connection import Connection
+from storebench.dataset.manifest import Manifest
+from storebench.errors import SpecError, StorebenchError
+from storebench.s3 import client_for
+from storebench.stores.base import Store
+
+TERMINATION_LOG = Path("/dev/termination-log")
+TERMINATION_LOG_VARIABLE = "STOREBENCH_TERMINATION_LOG"
+
+
+class Killed(StorebenchError):
+    """The pod was told to stop."""
+
+    kind = "killed"
+    exit_code = 143
+
+
+class Attempt:
+    """Runs the phases of one attempt and fills in its result as it goes, so that a failure loses no figure."""
+
+    def __init__(self, spec: AttemptSpec, phases: PhaseClock) -> None:
+        self.spec = spec
+        self.result = AttemptResult()
+        self._phases = phases
+        self._cgroup = Cgroup()
+        self._sampler = WorkingSetSampler(self._cgroup)
+        self._sampler.start()
+
+    def run(self) -> None:
+        """Raises a StorebenchError where the attempt fails."""
+        store_class = stores.load(self.spec.cell.store)
+        self._describe_machine(store_class)
+        s3 = client_for(Connection.from_environment("s3"))
+        store = store_class(
+            client=self.spec.cell.client,
+            target=self.spec.target,
+            connection=Connection.from_environment(store_class.connection) if store_class.connection else None,
+            source=Source(s3, self.spec.dataset_bucket, self.spec.dataset_key),
+        )
+        with self._phase("connect"):
+            store.connect()
+            self._describe_server(store)
+        try:
+            if self.spec.operation == DROP:
+                with self._phase("teardown"):
+                    store.drop()
+            else:
+                self._measure(store, Manifest.load(s3, self.spec.dataset_bucket, self.spec.manifest_key))
+            self.result.status = "verified"
+        finally:
+            with self._phase("teardown"):
+                store.close()
+
+    def _measure(self, store: Store, manifest: Manifest) -> None:
+        clock = OperationClock()
+        try:
+            if self.spec.operation == "write":
+                with self._phase("prepare"):
+                    store.prepare()
+                rows = store.write(self.spec.batch_rows, clock)
+                with self._phase("barrier"):
+                    store.barrier()
+            else:
+                rows = store.read(clock)
+            self.result.rows = rows
+        finally:
+            self._take_figures(clock)
+        with self._phase("verify"):
+            verify(store, rows, manifest)
+
+    def _take_figures(self, clock: OperationClock) -> None:
+        """What is measured ends here, before the verification, which is not to be seen in memory or CPU."""
+        self._sampler.stop()
+        result, cpu = self.result, self._cgroup.cpu()
+        result.operation_s = clock.operation_s
+        result.source_s = clock.source_s
+        self._phases.add("source", clock.source_s)
+        self._phases.add("operation", clock.operation_s)
+        result.barrier_s = self._phases.phases.get("barrier", 0.0)
+        if clock.operation_s > 0:
+            result.client_cpu_share = clock.operation_cpu_s / clock.operation_s
+        result.memory_peak_bytes = self._cgroup.memory_peak_bytes()
+        result.memory_working_set_peak_bytes = self._sampler.peak_bytes
+        result.memory_limit_bytes = self._cgroup.memory_limit_bytes()
+        result.cpu_s, result.throttled_s = cpu.cpu_s, cpu.throttled_s
+        result.throttled_periods, result.oom_kills = cpu.throttled_periods, self._cgroup.oom_kills()
+
+    def _describe_machine(self, store_class: type[Store]) -> None:
+        self.result.environment = machine.describe(store_class.packages)
+        self.result.environment["cgroup_version"] = self._cgroup.version
+
+    def _describe_server(self, store: Store) -> None:
+        server = store.describe()
+        self.result.environment |= {
+            "server_name": server.name,
+            "server_version": server.version,
+            "server_settings": dict(server.settings),
+        }
+        print(f"server: {server.name} {server.version}", flush=True)
+
+    def _phase(self, name: str) -> Any:
+        print(f"phase: {name}", flush=True)
+        return self._phases.phase(name)
+
+
+def main() -> int:
+    """Run the attempt of this pod; returns its exit code. The result goes to the termination message."""
+    signal.signal(signal.SIGTERM, _raise_killed)
+    phases = PhaseClock()
+    result = AttemptResult()
+    exit_code = 0
+    try:
+        text = os.environ.get(VARIABLE)
+        if not text:
+            raise SpecError(f"{VARIABLE} is not set: `storebench attempt` is started by the DAG, in a pod")
+        spec = AttemptSpec.from_json(text)
+        print(f"attempt: {spec.operation} {spec.cell_key}", flush=True)
+        for module in stores.load(spec.cell.store).modules:
+            importlib.import_module(module)
+        phases.add("interpreter_and_imports", machine.seconds_since_start())
+        attempt = Attempt(spec, phases)
+        result = attempt.result
+        attempt.run()
+    except StorebenchError as error:
+        exit_code = error.exit_code
+        result.error_kind, result.error = error.kind, str(error)
+    except Exception as error:  # a defect of ours is a row with its reason, too
+        exit_code = StorebenchError.exit_code
+        result.error_kind, result.error = StorebenchError.kind, f"{type(error).__name__}: {error}"
+        sys.excepthook(type(error), error, error.__traceback__)
+    result.total_s = machine.seconds_since_start()
+    result.phases = phases.phases
+    text = result.to_json()
+    print(f"result: {text}", flush=True)
+    path = Path(os.environ.get(TERMINATION_LOG_VARIABLE, TERMINATION_LOG))
+    if path.exists() or TERMINATION_LOG_VARIABLE in os.environ:
+        path.write_text(text)
+    if exit_code:
+        print(f"failed ({result.error_kind}): {result.error}", file=sys.stderr, flush=True)
+    return exit_code
+
+
+def _raise_killed(signum: int, frame: object) -> None:
+    raise Killed("The pod was told to stop before the attempt had ended")

@@ -1,0 +1,52 @@
+"""The specification of an attempt: one JSON text in the pod's environment, without any secret."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass
+
+from storebench.errors import SpecError
+from storebench.grid import OPERATIONS, Cell
+
+VARIABLE = "STOREBENCH_ATTEMPT"
+DROP = "drop"
+
+
+@dataclass(frozen=True)
+class AttemptSpec:
+    """What one pod has to do: `operation` of the cell named by `cell_key`, on the data kept as `target`.
+
+    `operation` is `write`, `read`, or `drop`, which removes the target after both.
+    """
+
+    operation: str
+    cell_key: str
+    target: str
+    dataset_bucket: str
+    dataset_key: str
+    manifest_key: str
+
+    @property
+    def cell(self) -> Cell:
+        return Cell.from_key(self.cell_key)
+
+    @property
+    def batch_rows(self) -> int | None:
+        """Rows of one write call; None for all at once."""
+        batch = self.cell.value("batch")
+        return None if batch in (None, "all") else int(batch)
+
+    def to_json(self) -> str:
+        return json.dumps(asdict(self), separators=(",", ":"))
+
+    @classmethod
+    def from_json(cls, text: str) -> AttemptSpec:
+        """Parse and check; raises SpecError that says what is wrong."""
+        try:
+            spec = cls(**json.loads(text))
+        except (ValueError, TypeError) as error:
+            raise SpecError(f"{VARIABLE} is not a valid attempt: {error}") from None
+        if spec.operation not in (*OPERATIONS, DROP):
+            raise SpecError(f"Unknown operation {spec.operation!r}: there are {', '.join(OPERATIONS)}, {DROP}")
+        _ = spec.cell
+        return spec

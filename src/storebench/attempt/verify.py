@@ -1,0 +1,31 @@
+"""The proof that a store holds, or gave back, the dataset: outside the timed window."""
+
+from __future__ import annotations
+
+from storebench.dataset.checksum import TableChecksum
+from storebench.dataset.manifest import Manifest
+from storebench.errors import VerificationFailed
+from storebench.stores.base import Store
+
+
+def verify(store: Store, rows: int, manifest: Manifest) -> None:
+    """Compare what the operation handled, what the server counts, and every field of every row.
+
+    `rows` is what the timed operation itself handed over or saw. Raises VerificationFailed that names
+    what differs from the manifest.
+    """
+    if rows != manifest.rows:
+        raise VerificationFailed(f"The operation handled {rows:,} rows of {manifest.rows:,}")
+    counted = store.count()
+    if counted != manifest.rows:
+        raise VerificationFailed(f"The server counts {counted:,} rows, the dataset has {manifest.rows:,}")
+    checksum = TableChecksum()
+    try:
+        for chunk in store.scan():
+            checksum.update(chunk)
+    except (KeyError, TypeError, ValueError) as error:
+        raise VerificationFailed(f"A row does not have the dataset's fields: {error!r}") from error
+    if differences := checksum.diff(manifest):
+        shown = "; ".join(differences[:5])
+        more = f" and {len(differences) - 5} more" if len(differences) > 5 else ""
+        raise VerificationFailed(f"The data differs from the dataset: {shown}{more}")

@@ -1,0 +1,44 @@
+"""The ways an attempt can fail, each with the exit code of its pod and the name of its kind in the results."""
+
+from __future__ import annotations
+
+
+class StorebenchError(Exception):
+    """Base of all errors that carry a message for the user: what happened and what to do."""
+
+    kind = "internal"
+    exit_code = 1
+
+
+class SpecError(StorebenchError):
+    """What was asked is not valid: a bad parameter, an unknown store, a malformed specification."""
+
+    kind = "bad_spec"
+    exit_code = 2
+
+
+class StoreUnreachable(StorebenchError):
+    """Nothing answers at the store's address, or the source of the data cannot be reached."""
+
+    kind = "unreachable"
+    exit_code = 3
+
+
+class VerificationFailed(StorebenchError):
+    """The store holds, or gave back, other data than the dataset's manifest says."""
+
+    kind = "verification_failed"
+    exit_code = 4
+
+
+class StoreRefused(StorebenchError):
+    """The store answered, but refused the work or failed at it."""
+
+    kind = "store_failed"
+    exit_code = 5
+
+
+KIND_OF_EXIT_CODE = {
+    error.exit_code: error.kind
+    for error in (StorebenchError, SpecError, StoreUnreachable, VerificationFailed, StoreRefused)
+}

@@ -1,0 +1,1 @@
+"""The results in Postgres: writing them, reading them, and their migrations."""

@@ -1,0 +1,21 @@
+"""Brings the results' schema up to date with the numbered files under sql/."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from urllib.parse import urlsplit, urlunsplit
+
+SQL_FOLDER = Path(__file__).resolve().parents[3] / "sql"
+
+
+def migrate(dsn: str, folder: Path = SQL_FOLDER) -> list[str]:
+    """Apply the migrations that `dsn` (a postgresql:// URI) lacks; returns their names."""
+    from yoyo import get_backend, read_migrations
+
+    if not any(folder.glob("*.sql")):
+        raise FileNotFoundError(f"No migrations in {folder}")
+    backend = get_backend(urlunsplit(urlsplit(dsn)._replace(scheme="postgresql+psycopg")))
+    with backend.lock():
+        missing = backend.to_apply(read_migrations(str(folder)))
+        backend.apply_migrations(missing)
+    return [migration.id for migration in missing]

@@ -1,0 +1,283 @@
+"""Writes runs and attempts to Postgres, and reads them back. Every write can be repeated without harm."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import uuid
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+import psycopg
+from psycopg import sql
+from psycopg.rows import dict_row
+from psycopg.types.json import Jsonb
+
+from storebench import METHOD_VERSION, __version__
+from storebench.attempt.result import AttemptResult
+from storebench.dataset.manifest import Manifest
+from storebench.grid import OPERATIONS, Cell
+
+CONNECT_TIMEOUT_S = 10
+NAMESPACE = uuid.UUID("6f1f7f2e-6b8a-4c52-9d0b-6f7d3a1c2b5e")
+
+# The figures that the pod reports under the same names as the columns of `attempt`.
+FIGURES = (
+    "operation_s",
+    "source_s",
+    "barrier_s",
+    "total_s",
+    "memory_peak_bytes",
+    "memory_working_set_peak_bytes",
+    "memory_limit_bytes",
+    "cpu_s",
+    "throttled_s",
+    "throttled_periods",
+    "oom_kills",
+    "client_cpu_share",
+    "method_version",
+    "code_version",
+    "status",
+    "error_kind",
+    "error",
+)
+
+
+@dataclass(frozen=True)
+class AttemptKey:
+    """Which attempt a row is of. The same key always makes the same id, so that a row is never doubled."""
+
+    run_id: str
+    cell_key: str
+    repeat: int
+    operation: str
+    try_number: int
+
+    @property
+    def id(self) -> uuid.UUID:
+        parts = (self.run_id, self.cell_key, str(self.repeat), self.operation, str(self.try_number))
+        return uuid.uuid5(NAMESPACE, "\n".join(parts))
+
+
+@dataclass(frozen=True)
+class PodRecord:
+    """What Kubernetes says of an attempt's pod."""
+
+    pod: str | None = None
+    node: str | None = None
+    exit_code: int | None = None
+    pod_total_s: float | None = None
+    started_at: datetime | None = None
+    finished_at: datetime | None = None
+
+
+def run_id_of(dag_id: str, airflow_run_id: str) -> str:
+    """The id of a run in the results."""
+    return f"{dag_id}/{airflow_run_id}"
+
+
+def environment_hash(details: Mapping[str, Any]) -> str:
+    """A short hash of an environment: the same details, in any order, give the same hash."""
+    text = json.dumps(details, sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+class Repository:
+    """The results database behind `dsn` (libpq's connection string)."""
+
+    def __init__(self, dsn: str) -> None:
+        self._dsn = dsn
+
+    @contextmanager
+    def _cursor(self) -> Iterator[psycopg.Cursor[dict[str, Any]]]:
+        with (
+            psycopg.connect(self._dsn, connect_timeout=CONNECT_TIMEOUT_S, row_factory=dict_row) as connection,
+            connection.cursor() as cursor,
+        ):
+            yield cursor
+
+    def start_run(
+        self,
+        *,
+        study: str,
+        dag_id: str,
+        airflow_run_id: str,
+        params: Mapping[str, Any],
+        planned: Sequence[tuple[Cell, int]],
+    ) -> str:
+        """Record a run and the (cell, repeat) pairs it sets out to do; returns the run's id."""
+        run_id = run_id_of(dag_id, airflow_run_id)
+        with self._cursor() as cursor:
+            cursor.execute(
+                "INSERT INTO storebench.run"
+                " (id, study, dag_id, airflow_run_id, params, method_version, code_version)"
+                " VALUES (%s, %s, %s, %s, %s, %s, %s)"
+                " ON CONFLICT (id) DO UPDATE SET state = 'running', finished_at = NULL",
+                (run_id, study, dag_id, airflow_run_id, Jsonb(dict(params)), METHOD_VERSION, __version__),
+            )
+            cells = {cell.key: cell for cell, _ in planned}
+            cursor.executemany(
+                "INSERT INTO storebench.cell (key, study, store, client, axes, rows, seed)"
+                " VALUES (%s, %s, %s, %s, %s, %s, %s) ON CONFLICT (key) DO NOTHING",
+                [
+                    (key, c.study, c.store, c.client, Jsonb(dict(c.axes)), c.rows, c.seed)
+                    for key, c in cells.items()
+                ],
+            )
+            cursor.executemany(
+                "INSERT INTO storebench.run_cell (run_id, cell_key, repeat) VALUES (%s, %s, %s)"
+                " ON CONFLICT DO NOTHING",
+                [(run_id, cell.key, repeat) for cell, repeat in planned],
+            )
+        return run_id
+
+    def add_dataset(self, manifest: Manifest) -> None:
+        """Record the dataset that a run uses."""
+        with self._cursor() as cursor:
+            cursor.execute(
+                "INSERT INTO storebench.dataset (id, schema_version, rows, seed, bytes, sha256, manifest)"
+                " VALUES (%s, %s, %s, %s, %s, %s, %s) ON CONFLICT (id) DO NOTHING",
+                (
+                    dataset_id(manifest.schema_version, manifest.rows, manifest.seed),
+                    manifest.schema_version,
+                    manifest.rows,
+                    manifest.seed,
+                    manifest.bytes,
+                    manifest.sha256,
+                    manifest.to_json(),
+                ),
+            )
+
+    def add_attempt(
+        self,
+        key: AttemptKey,
+        result: AttemptResult,
+        pod: PodRecord,
+        *,
+        phases: Mapping[str, float],
+        target: str | None,
+        dataset: str | None,
+    ) -> None:
+        """Record one attempt with its phases and environment. Recording it again changes nothing."""
+        details = result.environment
+        row: dict[str, Any] = {
+            **{name: getattr(result, name) for name in FIGURES},
+            **vars(pod),
+            "id": key.id,
+            **vars(key),
+            "target": target,
+            "server_name": details.get("server_name"),
+            "server_version": details.get("server_version"),
+            "environment_hash": environment_hash(details) if details else None,
+        }
+        with self._cursor() as cursor:
+            if details:
+                cursor.execute(
+                    "INSERT INTO storebench.environment (hash, details) VALUES (%s, %s) ON CONFLICT DO NOTHING",
+                    (row["environment_hash"], Jsonb(details)),
+                )
+            columns = sql.SQL(", ").join(map(sql.Identifier, row))
+            values = sql.SQL(", ").join(map(sql.Placeholder, row))
+            cursor.execute(
+                sql.SQL(
+                    "INSERT INTO storebench.attempt ({columns}, dataset_id)"
+                    " VALUES ({values}, (SELECT id FROM storebench.dataset WHERE id = %(dataset)s))"
+                    " ON CONFLICT (id) DO NOTHING"
+                ).format(columns=columns, values=values),
+                {**row, "dataset": dataset},
+            )
+            if cursor.rowcount:
+                cursor.executemany(
+                    "INSERT INTO storebench.phase (attempt_id, position, name, seconds) VALUES (%s, %s, %s, %s)",
+                    [(key.id, n, name, seconds) for n, (name, seconds) in enumerate(phases.items(), 1)],
+                )
+
+    def fill_gaps(self, run_id: str) -> int:
+        """Give each planned operation that has no attempt a row that says so; returns how many."""
+        with self._cursor() as cursor:
+            cursor.execute(
+                "SELECT p.cell_key, p.repeat, o.operation FROM storebench.run_cell AS p"
+                " CROSS JOIN unnest(%s::text[]) WITH ORDINALITY AS o (operation, position)"
+                " WHERE p.run_id = %s AND NOT EXISTS (SELECT FROM storebench.attempt AS a"
+                "  WHERE (a.run_id, a.cell_key, a.repeat, a.operation)"
+                "   = (p.run_id, p.cell_key, p.repeat, o.operation))"
+                " ORDER BY p.cell_key, p.repeat, o.position",
+                (list(OPERATIONS), run_id),
+            )
+            gaps = cursor.fetchall()
+        for gap in gaps:
+            reason = (
+                "Not run: the write before it failed, or the run was stopped"
+                if gap["operation"] == "read"
+                else "Not run: a step before it failed, or the run was stopped"
+            )
+            self.add_attempt(
+                AttemptKey(run_id, gap["cell_key"], gap["repeat"], gap["operation"], 0),
+                AttemptResult(status="not_run", error_kind="not_run", error=reason),
+                PodRecord(),
+                phases={},
+                target=None,
+                dataset=None,
+            )
+        return len(gaps)
+
+    def finish_run(self, run_id: str) -> list[dict[str, Any]]:
+        """Close a run; returns its operations whose newest attempt is not verified."""
+        with self._cursor() as cursor:
+            cursor.execute(
+                "SELECT * FROM (SELECT DISTINCT ON (cell_key, repeat, operation) *"
+                " FROM storebench.results WHERE run_id = %s"
+                " ORDER BY cell_key, repeat, operation, try_number DESC) AS newest"
+                " WHERE status <> 'verified' ORDER BY recorded_at",
+                (run_id,),
+            )
+            failed = cursor.fetchall()
+            cursor.execute(
+                "UPDATE storebench.run SET state = %s, finished_at = now() WHERE id = %s",
+                ("failed" if failed else "success", run_id),
+            )
+        return failed
+
+    def results(
+        self,
+        *,
+        run: str | None = None,
+        store: str | None = None,
+        cell: str | None = None,
+        limit: int | None = None,
+    ) -> list[dict[str, Any]]:
+        """Rows of the view `results`, oldest first; `cell` matches a part of the cell's key, `run` 'latest' or an id."""
+        conditions: list[sql.Composable] = [sql.SQL("true")]
+        if run == "latest":
+            conditions.append(
+                sql.SQL("run_id = (SELECT id FROM storebench.run ORDER BY started_at DESC LIMIT 1)")
+            )
+        elif run:
+            conditions.append(sql.SQL("(run = {run} OR run_id = {run})").format(run=sql.Literal(run)))
+        if store:
+            conditions.append(sql.SQL("store = {}").format(sql.Literal(store)))
+        if cell:
+            conditions.append(sql.SQL("position({} IN cell_key) > 0").format(sql.Literal(cell)))
+        query = sql.SQL(
+            "SELECT * FROM (SELECT * FROM storebench.results WHERE {conditions}"
+            " ORDER BY recorded_at DESC LIMIT {limit}) AS newest ORDER BY recorded_at"
+        ).format(conditions=sql.SQL(" AND ").join(conditions), limit=sql.Literal(limit))
+        with self._cursor() as cursor:
+            return cursor.execute(query).fetchall()
+
+    def phases(self, attempt_ids: Sequence[uuid.UUID]) -> list[dict[str, Any]]:
+        """The phases of these attempts: attempt_id, name, seconds."""
+        with self._cursor() as cursor:
+            return cursor.execute(
+                "SELECT attempt_id, name, seconds FROM storebench.phase WHERE attempt_id = ANY(%s)"
+                " ORDER BY attempt_id, position",
+                (list(attempt_ids),),
+            ).fetchall()
+
+
+def dataset_id(schema_version: int, rows: int, seed: int) -> str:
+    """The id of a dataset in the results."""
+    return f"v{schema_version}/rows={rows}/seed={seed}"

@@ -1,0 +1,75 @@
+"""Prints results: a table to read, CSV or JSON."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from rich import box
+from rich.table import Table
+
+Rows = Sequence[Mapping[str, Any]]
+
+
+def as_table(rows: Rows) -> Table:
+    """The columns that most users look at first, with units. The rest is in CSV, JSON and SQL."""
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    for heading in ("store", "client", "batch", "executors", "rows", "operation", "status"):
+        table.add_column(heading, no_wrap=True)
+    for heading in ("only s", "source s", "barrier s", "total s", "pod s", "memory MiB", "peak MiB", "CPU s"):
+        table.add_column(heading, justify="right", no_wrap=True)
+    table.add_column("server", no_wrap=True)
+    table.add_column("remark", overflow="fold", max_width=60)
+    for row in rows:
+        only_s = row["write_only_s"] if row["operation"] == "write" else row["read_only_s"]
+        remark = f"{row['error_kind']}: {row['error']}" if row["error_kind"] else ""
+        table.add_row(
+            row["store"],
+            row["client"],
+            row["batch_size"] or "-",
+            str(row["executors"] or "-"),
+            f"{row['rows']:,}",
+            row["operation"],
+            row["status"],
+            _seconds(only_s),
+            _seconds(row["source_s"]),
+            _seconds(row["barrier_s"]),
+            _seconds(row["total_s"]),
+            _seconds(row["pod_total_s"]),
+            _mebibytes(row["memory_working_set_peak_bytes"]),
+            _mebibytes(row["memory_peak_bytes"]),
+            _seconds(row["cpu_s"]),
+            f"{row['server_name'] or ''} {row['server_version'] or ''}".strip(),
+            remark or ("client_bound" if row["client_bound"] else ""),
+        )
+    return table
+
+
+def as_csv(rows: Rows) -> str:
+    """All columns, with a header."""
+    out = io.StringIO()
+    if rows:
+        writer = csv.DictWriter(out, list(rows[0]), lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
+    return out.getvalue()
+
+
+def as_json(rows: Rows) -> str:
+    """A list of objects with all columns; times in ISO 8601."""
+    return json.dumps([dict(row) for row in rows], default=_plain, indent=2) + "\n"
+
+
+def _plain(value: Any) -> str:
+    return value.isoformat() if hasattr(value, "isoformat") else str(value)
+
+
+def _seconds(value: float | None) -> str:
+    return "-" if value is None else f"{value:.2f}"
+
+
+def _mebibytes(value: int | None) -> str:
+    return "-" if value is None else f"{value / 2**20:,.0f}"

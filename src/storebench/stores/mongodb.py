@@ -1,0 +1,150 @@
+"""MongoDB, and servers that speak its protocol."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
+
+from storebench.attempt.clock import OperationClock
+from storebench.connection import Connection
+from storebench.errors import StoreRefused, StoreUnreachable
+from storebench.stores.base import VERIFY_CHUNK_ROWS, Server, Store, columns
+
+if TYPE_CHECKING:
+    from pymongo import MongoClient
+
+CONNECT_TIMEOUT_MS = 10_000
+DEFAULT_DATABASE = "storebench"
+
+
+class MongoDB(Store):
+    """One collection per target. The write's acknowledgement is the barrier (write concern of the server).
+
+    The `reference` client is the study's: `insert_many` of lists of dicts, or of the CSV reader itself,
+    and `for document in collection.find()`.
+    """
+
+    name = "mongodb"
+    connection = "mongodb"
+    packages = ("pymongo",)
+    modules = ("pymongo",)
+
+    def connect(self) -> None:
+        from pymongo import MongoClient
+
+        assert self.server is not None
+        self._client: MongoClient[dict[str, Any]] = MongoClient(
+            uri(self.server),
+            serverSelectionTimeoutMS=CONNECT_TIMEOUT_MS,
+            connectTimeoutMS=CONNECT_TIMEOUT_MS,
+            retryWrites=False,  # a write that was silently sent twice is not what was measured
+        )
+        self._collection = self._client[self.server.schema or DEFAULT_DATABASE][self.target]
+        with self._errors():
+            self._client.admin.command("ping")
+
+    def describe(self) -> Server:
+        with self._errors():
+            admin = self._client.admin
+            return identify(admin.command("buildInfo"), admin.command("serverStatus"))
+
+    def prepare(self) -> None:
+        self.drop()
+
+    def write(self, batch_rows: int | None, clock: OperationClock) -> int:
+        with self._errors():
+            if batch_rows is None:
+                with clock.operation():
+                    result = self._collection.insert_many(clock.source(self.source.rows()))
+                return len(result.inserted_ids)
+            rows = 0
+            for batch in clock.source(self.source.batches(batch_rows)):
+                with clock.operation():
+                    self._collection.insert_many(batch)
+                rows += len(batch)
+            return rows
+
+    def barrier(self) -> None:
+        pass
+
+    def read(self, clock: OperationClock) -> int:
+        rows = 0
+        with self._errors(), clock.operation():
+            for _ in self._collection.find():
+                rows += 1
+        return rows
+
+    def count(self) -> int:
+        with self._errors():
+            return self._collection.count_documents({})
+
+    def scan(self) -> Iterator[Mapping[str, Sequence[str]]]:
+        with self._errors():
+            documents: list[dict[str, Any]] = []
+            for document in self._collection.find({}, {"_id": False}, batch_size=VERIFY_CHUNK_ROWS):
+                documents.append(document)
+                if len(documents) == VERIFY_CHUNK_ROWS:
+                    yield columns(documents, self.source.fields)
+                    documents = []
+            if documents:
+                yield columns(documents, self.source.fields)
+
+    def drop(self) -> None:
+        with self._errors():
+            self._collection.drop()
+
+    def close(self) -> None:
+        self._client.close()
+
+    @contextmanager
+    def _errors(self) -> Iterator[None]:
+        """Tell an unreachable server from one that refused."""
+        from pymongo.errors import AutoReconnect, OperationFailure, PyMongoError
+
+        assert self.server is not None
+        where = f"{self.server.host}:{self.server.port or 27017}"
+        try:
+            yield
+        except AutoReconnect as error:  # a server that cannot be selected is one of these
+            raise StoreUnreachable(
+                f"MongoDB at {where} does not answer: {error}. Is it running, and reachable from the pods?"
+            ) from error
+        except OperationFailure as error:
+            if error.code == 18:
+                raise StoreRefused(
+                    f"MongoDB at {where} refused the login of user {self.server.login!r}: check the connection"
+                ) from error
+            raise StoreRefused(f"MongoDB at {where} refused: {error}") from error
+        except PyMongoError as error:
+            raise StoreRefused(f"MongoDB at {where} failed: {error}") from error
+
+
+def uri(server: Connection) -> str:
+    """The connection string. `extra` may hold `scheme` (mongodb, mongodb+srv) and `options` (a query string)."""
+    login = f"{quote(server.login, safe='')}:{quote(server.password, safe='')}@" if server.login else ""
+    port = f":{server.port}" if server.port else ""
+    options = server.extra.get("options", "")
+    return f"{server.extra.get('scheme', 'mongodb')}://{login}{server.host}{port}/?{options}"
+
+
+def identify(build: Mapping[str, Any], status: Mapping[str, Any]) -> Server:
+    """Which server answered. `hello` and `buildInfo.version` alone name MongoDB for each that speaks its protocol.
+
+    FerretDB 2 says so in `buildInfo.ferretdb`, FerretDB 1 in `ferretdbVersion`; a mongod has a 40-digit git
+    version and a list of storage engines.
+    """
+    if ferretdb := build.get("ferretdb"):
+        details = status.get("ferretdb") or {}
+        settings = {
+            "protocol": str(build.get("version", "")),
+            **{key: str(value) for key, value in sorted(details.items()) if isinstance(value, str | int)},
+        }
+        return Server("FerretDB", str(ferretdb.get("version", "unknown")), settings)
+    if version := build.get("ferretdbVersion"):
+        return Server("FerretDB", str(version), {"protocol": str(build.get("version", ""))})
+    if len(str(build.get("gitVersion", ""))) == 40 and build.get("storageEngines"):
+        engine = (status.get("storageEngine") or {}).get("name", "unknown")
+        return Server("MongoDB", str(build["version"]), {"storage_engine": engine, "git": build["gitVersion"]})
+    return Server("unknown server of the MongoDB protocol", str(build.get("version", "unknown")))

@@ -1,0 +1,57 @@
+"""A store that accepts everything and keeps nothing: what remains is the client's own ceiling."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from storebench import __version__
+from storebench.attempt.clock import OperationClock
+from storebench.stores.base import VERIFY_CHUNK_ROWS, Server, Store, columns
+
+
+class Null(Store):
+    """Drops what it is given. A read goes over the source, whose time is taken out: the bare loop remains.
+
+    As nothing is kept, verification covers what the client read from the source and handed over.
+    """
+
+    name = "null"
+
+    def connect(self) -> None:
+        pass
+
+    def describe(self) -> Server:
+        return Server("null", __version__)
+
+    def prepare(self) -> None:
+        pass
+
+    def write(self, batch_rows: int | None, clock: OperationClock) -> int:
+        if batch_rows is None:
+            with clock.operation():
+                return sum(1 for _ in clock.source(self.source.rows()))
+        rows = 0
+        for batch in clock.source(self.source.batches(batch_rows)):
+            with clock.operation():
+                rows += len(batch)
+        return rows
+
+    def barrier(self) -> None:
+        pass
+
+    def read(self, clock: OperationClock) -> int:
+        rows = 0
+        with clock.operation():
+            for _ in clock.source(self.source.rows()):
+                rows += 1
+        return rows
+
+    def count(self) -> int:
+        return sum(1 for _ in self.source.rows())
+
+    def scan(self) -> Iterator[Mapping[str, Sequence[str]]]:
+        for rows in self.source.batches(VERIFY_CHUNK_ROWS):
+            yield columns(rows, self.source.fields)
+
+    def drop(self) -> None:
+        pass

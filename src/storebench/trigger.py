@@ -1,0 +1,132 @@
+"""Triggers a run over Airflow's REST API and follows it to its end."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections import Counter
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import httpx
+
+from storebench.errors import SpecError, StorebenchError, StoreUnreachable
+
+POLL_INTERVAL_S = 2.0
+TIMEOUT_S = 30.0
+
+# The original study: 1,000,000 rows, three batch sizes, 1, 2 and 4 executors.
+PRESETS: Mapping[str, Mapping[str, Any]] = {
+    "study": {
+        "rows": 1_000_000,
+        "seed": 42,
+        "clients": ["reference"],
+        "batch_sizes": ["10000", "100000", "all"],
+        "executors": ["1", "2", "4"],
+        "pod_memory": "12Gi",
+    }
+}
+
+
+class RunFailed(StorebenchError):
+    """The run ended, and not everything in it is verified."""
+
+    kind = "run_failed"
+
+
+class Airflow:
+    """Airflow's REST API at `url`, logged in as `user`."""
+
+    def __init__(self, url: str, user: str, password: str) -> None:
+        self.url = url.rstrip("/")
+        self._login = {"username": user, "password": password}
+        self._http = httpx.Client(base_url=self.url, timeout=TIMEOUT_S)
+
+    def trigger(self, dag_id: str, conf: Mapping[str, Any]) -> str:
+        """Start a run with these parameters; returns its id. Raises SpecError where Airflow refuses them."""
+        answer = self._call("POST", f"/api/v2/dags/{dag_id}/dagRuns", json={"logical_date": None, "conf": dict(conf)})
+        run_id: str = answer["dag_run_id"]
+        return run_id
+
+    def follow(self, dag_id: str, run_id: str, report: Callable[[str], None]) -> str:
+        """Wait for the run's end, a line to `report` for each task that changes; returns the run's state."""
+        seen: dict[str, str] = {}
+        while True:
+            run = self._call("GET", f"/api/v2/dags/{dag_id}/dagRuns/{run_id}")
+            tasks = self._task_instances(dag_id, run_id)
+            done = sum(1 for task in tasks if task["end_date"])
+            for task in tasks:
+                name, state = _name(task), task["state"]
+                if state in ("running", "success", "failed", "upstream_failed", "skipped") and seen.get(name) != state:
+                    seen[name] = state
+                    duration = f" after {task['duration']:.1f} s" if task["duration"] and task["end_date"] else ""
+                    report(f"[{done}/{len(tasks)}] {name}: {state}{duration}")
+            if run["state"] in ("success", "failed"):
+                counts = Counter(task["state"] for task in tasks)
+                report(f"run {run['state']}: " + ", ".join(f"{n} {state}" for state, n in sorted(counts.items())))
+                state = run["state"]
+                return str(state)
+            time.sleep(POLL_INTERVAL_S)
+
+    def _task_instances(self, dag_id: str, run_id: str) -> list[dict[str, Any]]:
+        path, found = f"/api/v2/dags/{dag_id}/dagRuns/{run_id}/taskInstances", []
+        while True:
+            page = self._call("GET", path, params={"limit": 100, "offset": len(found), "order_by": "id"})
+            found += page["task_instances"]
+            if not page["task_instances"] or len(found) >= page["total_entries"]:
+                return sorted(found, key=lambda task: task["start_date"] or "9")
+
+    def _call(self, method: str, path: str, **kwargs: Any) -> Any:
+        try:
+            if "Authorization" not in self._http.headers:
+                token = self._http.post("/auth/token", json=self._login)
+                self._check(token)
+                self._http.headers["Authorization"] = f"Bearer {token.json()['access_token']}"
+            answer = self._http.request(method, path, **kwargs)
+        except httpx.HTTPError as error:
+            raise StoreUnreachable(f"Airflow at {self.url} does not answer: {error}. Is it running?") from error
+        self._check(answer)
+        return answer.json()
+
+    @staticmethod
+    def _check(answer: httpx.Response) -> None:
+        if answer.is_success:
+            return
+        try:
+            detail = answer.json().get("detail", answer.text)
+        except ValueError:
+            detail = answer.text
+        raise SpecError(f"Airflow refused ({answer.status_code}): {detail}")
+
+
+def _name(task: Mapping[str, Any]) -> str:
+    name = str(task["task_display_name"] or task["task_id"])
+    label = task.get("rendered_map_index") or (task["map_index"] if task["map_index"] >= 0 else "")
+    return f"{name} {label}".strip()
+
+
+def conf_of(preset: str | None, options: Mapping[str, Any], extra: tuple[str, ...] = ()) -> dict[str, Any]:
+    """A run's parameters from the command line: the preset's, then the options given, then NAME=JSON pairs.
+
+    Raises SpecError for an unknown preset or a text that is no JSON.
+    """
+    if preset and preset not in PRESETS:
+        raise SpecError(f"Unknown preset {preset!r}: there is {', '.join(PRESETS)}")
+    conf = dict(PRESETS[preset]) if preset else {}
+    lists = {"stores": "stores", "clients": "clients", "batches": "batch_sizes", "executors": "executors"}
+    for name, value in options.items():
+        if value is None:
+            continue
+        if name in lists:
+            conf[lists[name]] = [item.strip() for item in value.split(",") if item.strip()]
+        else:
+            conf[name] = value
+    for pair in extra:
+        name, separator, text = pair.partition("=")
+        try:
+            if not separator:
+                raise ValueError("there is no '='")
+            conf[name] = json.loads(text)
+        except ValueError as error:
+            raise SpecError(f"--param {pair!r} is not NAME=JSON: {error}") from None
+    return conf
