@@ -47,9 +47,9 @@ def attempt() -> None:
 @click.option("--bucket", default="storebench", show_default=True, help="The S3 bucket.")
 def dataset(rows: int, seed: int, bucket: str) -> None:
     """Generate the dataset into S3, unless it is there already (needs STOREBENCH_CONN_S3)."""
-    from storebench.attempt.run import report_dataset
+    from storebench.attempt.dataset import main as make_dataset
 
-    sys.exit(report_dataset(rows, seed, bucket))
+    make_dataset(rows, seed, bucket)
 
 
 @main.command()
@@ -97,14 +97,18 @@ def run(study: str, preset: str | None, extra: tuple[str, ...], **options: Any) 
     rows = Repository(_results_dsn()).results(run=run_id_of(study, run_id))
     Console(width=None if sys.stdout.isatty() else 220).print(as_table(rows))
     if state != "success":
-        raise RunFailed(f"run {run_id} failed: the remarks above and {airflow.url}/dags/{study}/runs/{run_id} say why")
+        raise RunFailed(
+            f"run {run_id} failed: the remarks above and {airflow.url}/dags/{study}/runs/{run_id} say why"
+        )
 
 
 @main.command()
 @click.option("--run", "run_", metavar="RUN", help="A run's id, or 'latest'.")
 @click.option("--store", help="Only this store.")
 @click.option("--cell", help="Only cells whose key contains this text.")
-@click.option("--limit", type=click.IntRange(1), default=1000, show_default=True, help="At most the newest N rows.")
+@click.option(
+    "--limit", type=click.IntRange(1), default=1000, show_default=True, help="At most the newest N rows."
+)
 @click.option(
     "--format", "format_", type=click.Choice(["table", "csv", "json"]), default="table", show_default=True
 )

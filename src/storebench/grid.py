@@ -76,14 +76,18 @@ class Cell:
     study: str
     store: str
     client: str
-    axes: tuple[tuple[str, str], ...]  # (axis key, value), in the study's order, only where it means something
+    axes: tuple[
+        tuple[str, str], ...
+    ]  # (axis key, value), in the study's order, only where it means something
     rows: int
     seed: int
 
     @property
     def key(self) -> str:
         axes = [f"{key}={value}" for key, value in self.axes]
-        return "/".join([self.study, self.store, self.client, *axes, f"rows={self.rows}", f"seed={self.seed}"])
+        return "/".join(
+            [self.study, self.store, self.client, *axes, f"rows={self.rows}", f"seed={self.seed}"]
+        )
 
     @property
     def label(self) -> str:
@@ -95,7 +99,9 @@ class Cell:
         """The cell that `key` names; raises SpecError for a text that is no cell's key."""
         study, store, client, *pairs = key.split("/") if key.count("/") >= 4 else ("",) * 3
         values = [tuple(pair.split("=", 1)) for pair in pairs]
-        if [pair[0] for pair in values[-2:]] != ["rows", "seed"] or not all(len(pair) == 2 for pair in values):
+        if [pair[0] for pair in values[-2:]] != ["rows", "seed"] or not all(
+            len(pair) == 2 for pair in values
+        ):
             raise SpecError(f"{key!r} is not a cell's key")
         rows, seed = int(values[-2][1]), int(values[-1][1])
         return cls(study, store, client, tuple((key, value) for key, value in values[:-2]), rows, seed)

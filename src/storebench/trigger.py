@@ -44,7 +44,9 @@ class Airflow:
 
     def trigger(self, dag_id: str, conf: Mapping[str, Any]) -> str:
         """Start a run with these parameters; returns its id. Raises SpecError where Airflow refuses them."""
-        answer = self._call("POST", f"/api/v2/dags/{dag_id}/dagRuns", json={"logical_date": None, "conf": dict(conf)})
+        answer = self._call(
+            "POST", f"/api/v2/dags/{dag_id}/dagRuns", json={"logical_date": None, "conf": dict(conf)}
+        )
         run_id: str = answer["dag_run_id"]
         return run_id
 
@@ -57,13 +59,20 @@ class Airflow:
             done = sum(1 for task in tasks if task["end_date"])
             for task in tasks:
                 name, state = _name(task), task["state"]
-                if state in ("running", "success", "failed", "upstream_failed", "skipped") and seen.get(name) != state:
+                if (
+                    state in ("running", "success", "failed", "upstream_failed", "skipped")
+                    and seen.get(name) != state
+                ):
                     seen[name] = state
-                    duration = f" after {task['duration']:.1f} s" if task["duration"] and task["end_date"] else ""
+                    duration = (
+                        f" after {task['duration']:.1f} s" if task["duration"] and task["end_date"] else ""
+                    )
                     report(f"[{done}/{len(tasks)}] {name}: {state}{duration}")
             if run["state"] in ("success", "failed"):
                 counts = Counter(task["state"] for task in tasks)
-                report(f"run {run['state']}: " + ", ".join(f"{n} {state}" for state, n in sorted(counts.items())))
+                report(
+                    f"run {run['state']}: " + ", ".join(f"{n} {state}" for state, n in sorted(counts.items()))
+                )
                 state = run["state"]
                 return str(state)
             time.sleep(POLL_INTERVAL_S)
@@ -84,7 +93,9 @@ class Airflow:
                 self._http.headers["Authorization"] = f"Bearer {token.json()['access_token']}"
             answer = self._http.request(method, path, **kwargs)
         except httpx.HTTPError as error:
-            raise StoreUnreachable(f"Airflow at {self.url} does not answer: {error}. Is it running?") from error
+            raise StoreUnreachable(
+                f"Airflow at {self.url} does not answer: {error}. Is it running?"
+            ) from error
         self._check(answer)
         return answer.json()
 

@@ -10,13 +10,13 @@ from airflow.exceptions import AirflowNotFoundException
 from airflow.sdk import BaseHook, Connection
 from psycopg.conninfo import make_conninfo
 
-from storebench.connection import variable
 from storebench.errors import SpecError
 from storebench.results.repository import Repository
 
 PREFIX = "storebench_"
 KUBERNETES = f"{PREFIX}kubernetes"
 SECRET_KEY = "connection"
+DEFAULT_BUCKET = "storebench"
 
 
 def get(name: str) -> Connection:
@@ -45,15 +45,21 @@ def repository() -> Repository:
     )
 
 
+def bucket() -> str:
+    """The bucket that the S3 connection names in its extra `bucket`."""
+    name: str = get("s3").extra_dejson.get("bucket", DEFAULT_BUCKET)
+    return name
+
+
 def secret_name(name: str) -> str:
     """The Kubernetes Secret of connection `name`."""
     return f"storebench-{name.replace('_', '-')}"
 
 
-def secret_body(name: str) -> dict[str, Any]:
-    """The Secret with the connection's JSON, as the pods read it (storebench.connection)."""
+def pod_json(name: str) -> str:
+    """The connection as the pods read it (storebench.connection)."""
     connection = get(name)
-    text = json.dumps(
+    return json.dumps(
         {
             "host": connection.host,
             "port": connection.port,
@@ -63,6 +69,11 @@ def secret_body(name: str) -> dict[str, Any]:
             "extra": connection.extra_dejson,
         }
     )
+
+
+def secret_body(name: str) -> dict[str, Any]:
+    """The Secret with the connection's JSON."""
+    text = pod_json(name)
     return {
         "apiVersion": "v1",
         "kind": "Secret",
@@ -86,6 +97,3 @@ def apply_secrets(names: list[str]) -> None:
             if error.status != 404:
                 raise
             hook.core_v1_client.create_namespaced_secret(namespace, body)
-
-
-__all__ = ["KUBERNETES", "SECRET_KEY", "apply_secrets", "get", "repository", "secret_name", "variable"]

@@ -86,7 +86,10 @@ def study_dag(study: Study) -> DAG:
                 print(f"{gaps} operations were not run")
             failed = repository.finish_run(run_id)
             if failed:
-                lines = [f"{row['operation']} {row['cell_key']}: {row['error_kind']}: {row['error']}" for row in failed]
+                lines = [
+                    f"{row['operation']} {row['cell_key']}: {row['error_kind']}: {row['error']}"
+                    for row in failed
+                ]
                 raise AirflowFailException(f"{len(failed)} operations are not verified:\n" + "\n".join(lines))
 
         items = plan()

@@ -55,16 +55,22 @@ def attempt_result(pod: k8s.V1Pod | None, container: str, error: BaseException |
             pass
     if pod.status and pod.status.reason == "DeadlineExceeded":
         return _failed(
-            "timeout", f"Not done after {pod.spec.active_deadline_seconds} s: raise the parameter attempt_timeout_s"
+            "timeout",
+            f"Not done after {pod.spec.active_deadline_seconds} s: raise the parameter attempt_timeout_s",
         )
     if ended and ended.reason == "OOMKilled":
-        limit = ((pod.spec.containers[0].resources and pod.spec.containers[0].resources.limits) or {}).get("memory")
+        limit = ((pod.spec.containers[0].resources and pod.spec.containers[0].resources.limits) or {}).get(
+            "memory"
+        )
         return _failed(
-            "oom_killed", f"The pod needed more memory than its limit of {limit}: raise the parameter pod_memory"
+            "oom_killed",
+            f"The pod needed more memory than its limit of {limit}: raise the parameter pod_memory",
         )
     if ended:
         kind = KIND_OF_EXIT_CODE.get(ended.exit_code, "killed" if ended.exit_code > 128 else "internal")
-        return _failed(kind, f"The container ended with exit code {ended.exit_code} ({ended.reason}) and no result")
+        return _failed(
+            kind, f"The container ended with exit code {ended.exit_code} ({ended.reason}) and no result"
+        )
     for condition in (pod.status and pod.status.conditions) or []:
         if condition.type == "PodScheduled" and condition.status == "False":
             return _failed("unschedulable", f"No node can take the pod: {condition.message}")

@@ -39,9 +39,15 @@ def params_of(study: Study) -> dict[str, Param]:
         ),
         **axes,
         "rows": _integer(
-            study.default_rows, 1, MAX_ROWS, "Rows", "Rows of the dataset; 1,000,000 rows are a CSV of about 460 MB."
+            study.default_rows,
+            1,
+            MAX_ROWS,
+            "Rows",
+            "Rows of the dataset; 1,000,000 rows are a CSV of about 460 MB.",
         ),
-        "seed": _integer(42, 0, MAX_SEED, "Seed", "The same rows and seed give the same dataset, byte for byte."),
+        "seed": _integer(
+            42, 0, MAX_SEED, "Seed", "The same rows and seed give the same dataset, byte for byte."
+        ),
         "repeats": _integer(1, 1, MAX_REPEATS, "Repeats", "How often each cell is measured in this run."),
         "keep_data": Param(
             False,
@@ -65,10 +71,18 @@ def params_of(study: Study) -> dict[str, Param]:
             " 8 GiB for each million rows.",
         ),
         "startup_timeout_s": _integer(
-            120, 1, 3600, "Start limit, s", "Seconds a pod may wait for a node, and again for its image and start."
+            120,
+            1,
+            3600,
+            "Start limit, s",
+            "Seconds a pod may wait for a node, and again for its image and start.",
         ),
         "attempt_timeout_s": _integer(
-            3600, 1, 86_400, "Attempt limit, s", "Seconds after which an attempt is ended and recorded as failed."
+            3600,
+            1,
+            86_400,
+            "Attempt limit, s",
+            "Seconds after which an attempt is ended and recorded as failed.",
         ),
     }
 

@@ -19,12 +19,11 @@ from storebench import stores
 from storebench.airflow import connections, observe
 from storebench.airflow.params import POOL
 from storebench.attempt.spec import DROP, VARIABLE, AttemptSpec
+from storebench.connection import variable
 from storebench.dataset.manifest import Manifest, dataset_key, manifest_key
 from storebench.dataset.schema import SCHEMA_VERSION
 from storebench.grid import OPERATIONS, Cell
 from storebench.results.repository import AttemptKey, dataset_id, run_id_of
-
-DEFAULT_BUCKET = "storebench"
 
 
 def image(name: str) -> str:
@@ -69,7 +68,7 @@ class StorebenchPodOperator(KubernetesPodOperator):
     def use_connections(self, names: Sequence[str]) -> None:
         """Give the pod these connections, each from its Secret."""
         self.secrets = [
-            Secret("env", connections.variable(name), connections.secret_name(name), connections.SECRET_KEY)
+            Secret("env", variable(name), connections.secret_name(name), connections.SECRET_KEY)
             for name in names
         ]
 
@@ -110,7 +109,15 @@ class DatasetOperator(StorebenchPodOperator):
         rows, seed = context["params"]["rows"], context["params"]["seed"]
         self.image = image("python")
         self.name = "dataset"
-        self.arguments = ["dataset", "--rows", str(rows), "--seed", str(seed), "--bucket", bucket()]
+        self.arguments = [
+            "dataset",
+            "--rows",
+            str(rows),
+            "--seed",
+            str(seed),
+            "--bucket",
+            connections.bucket(),
+        ]
         self.use_connections(["s3"])
         self.run_pod(context)
         text = self.message()
@@ -139,7 +146,7 @@ class AttemptOperator(StorebenchPodOperator):
             operation=self.operation,
             cell_key=cell.key,
             target=cell.target(run_id, self.item["repeat"]),
-            dataset_bucket=bucket(),
+            dataset_bucket=connections.bucket(),
             dataset_key=dataset_key(cell.rows, cell.seed),
             manifest_key=manifest_key(cell.rows, cell.seed),
         )
@@ -175,10 +182,4 @@ class AttemptOperator(StorebenchPodOperator):
         )
         self.log.info("Recorded attempt %s: %s %s", key.id, result.status, json.dumps(phases))
         if result.error:
-            self.log.error("%s failed (%s): %s", key.operation, result.error_kind, result.error)
-
-
-def bucket() -> str:
-    """The bucket of the S3 connection (extra `bucket`)."""
-    name: str = connections.get("s3").extra_dejson.get("bucket", DEFAULT_BUCKET)
-    return name
+            self.log.error("%s failed (%s): %s", self.operation, result.error_kind, result.error)

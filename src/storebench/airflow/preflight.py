@@ -18,16 +18,8 @@ DISK_FACTOR = 4
 def check(rows: int) -> None:
     """Raises a StorebenchError where the run cannot work: S3 that does not answer, rows over what the disk holds."""
     check_disk(rows)
-    connection = connections.get("s3")
-    client = client_for(
-        Connection(
-            name="s3",
-            login=connection.login or "",
-            password=connection.password or "",
-            extra=connection.extra_dejson,
-        )
-    )
-    check_bucket(client, connection.extra_dejson.get("bucket", "storebench"))
+    client = client_for(Connection.from_json("s3", connections.pod_json("s3")))
+    check_bucket(client, connections.bucket())
 
 
 def check_disk(rows: int) -> None:

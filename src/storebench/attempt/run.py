@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import importlib
 import os
-import signal
 import sys
-from pathlib import Path
 from typing import Any
 
 from storebench import stores
@@ -16,22 +14,13 @@ from storebench.attempt.clock import OperationClock, PhaseClock
 from storebench.attempt.result import AttemptResult
 from storebench.attempt.source import Source
 from storebench.attempt.spec import DROP, VARIABLE, AttemptSpec
+from storebench.attempt.termination import leave_message, raise_on_sigterm
 from storebench.attempt.verify import verify
 from storebench.connection import Connection
 from storebench.dataset.manifest import Manifest
 from storebench.errors import SpecError, StorebenchError
 from storebench.s3 import client_for
 from storebench.stores.base import Store
-
-TERMINATION_LOG = Path("/dev/termination-log")
-TERMINATION_LOG_VARIABLE = "STOREBENCH_TERMINATION_LOG"
-
-
-class Killed(StorebenchError):
-    """The pod was told to stop."""
-
-    kind = "killed"
-    exit_code = 143
 
 
 class Attempt:
@@ -53,7 +42,9 @@ class Attempt:
         store = store_class(
             client=self.spec.cell.client,
             target=self.spec.target,
-            connection=Connection.from_environment(store_class.connection) if store_class.connection else None,
+            connection=Connection.from_environment(store_class.connection)
+            if store_class.connection
+            else None,
             source=Source(s3, self.spec.dataset_bucket, self.spec.dataset_key),
         )
         with self._phase("connect"):
@@ -124,7 +115,7 @@ class Attempt:
 
 def main() -> int:
     """Run the attempt of this pod; returns its exit code. The result goes to the termination message."""
-    signal.signal(signal.SIGTERM, _raise_killed)
+    raise_on_sigterm()
     phases = PhaseClock()
     result = AttemptResult()
     exit_code = 0
@@ -143,7 +134,7 @@ def main() -> int:
     except StorebenchError as error:
         exit_code = error.exit_code
         result.error_kind, result.error = error.kind, str(error)
-    except Exception as error:  # a defect of ours is a row with its reason, too
+    except Exception as error:  # noqa: BLE001 - a defect of ours is a row with its reason, too
         exit_code = StorebenchError.exit_code
         result.error_kind, result.error = StorebenchError.kind, f"{type(error).__name__}: {error}"
         sys.excepthook(type(error), error, error.__traceback__)
@@ -151,13 +142,7 @@ def main() -> int:
     result.phases = phases.phases
     text = result.to_json()
     print(f"result: {text}", flush=True)
-    path = Path(os.environ.get(TERMINATION_LOG_VARIABLE, TERMINATION_LOG))
-    if path.exists() or TERMINATION_LOG_VARIABLE in os.environ:
-        path.write_text(text)
+    leave_message(text)
     if exit_code:
         print(f"failed ({result.error_kind}): {result.error}", file=sys.stderr, flush=True)
     return exit_code
-
-
-def _raise_killed(signum: int, frame: object) -> None:
-    raise Killed("The pod was told to stop before the attempt had ended")

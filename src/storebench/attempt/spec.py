@@ -47,6 +47,8 @@ class AttemptSpec:
         except (ValueError, TypeError) as error:
             raise SpecError(f"{VARIABLE} is not a valid attempt: {error}") from None
         if spec.operation not in (*OPERATIONS, DROP):
-            raise SpecError(f"Unknown operation {spec.operation!r}: there are {', '.join(OPERATIONS)}, {DROP}")
+            raise SpecError(
+                f"Unknown operation {spec.operation!r}: there are {', '.join(OPERATIONS)}, {DROP}"
+            )
         _ = spec.cell
         return spec

@@ -83,7 +83,7 @@ class Store(ABC):
     def drop(self) -> None:
         """Remove the target. It is no error if there is none."""
 
-    def close(self) -> None:
+    def close(self) -> None:  # noqa: B027 - most clients have something to close, null has not
         """Let go of the connection."""
 
 

@@ -146,5 +146,7 @@ def identify(build: Mapping[str, Any], status: Mapping[str, Any]) -> Server:
         return Server("FerretDB", str(version), {"protocol": str(build.get("version", ""))})
     if len(str(build.get("gitVersion", ""))) == 40 and build.get("storageEngines"):
         engine = (status.get("storageEngine") or {}).get("name", "unknown")
-        return Server("MongoDB", str(build["version"]), {"storage_engine": engine, "git": build["gitVersion"]})
+        return Server(
+            "MongoDB", str(build["version"]), {"storage_engine": engine, "git": build["gitVersion"]}
+        )
     return Server("unknown server of the MongoDB protocol", str(build.get("version", "unknown")))

@@ -1,0 +1,12 @@
+"""Settings that Airflow reads when it is first imported: a test that needs no server must not touch a real one."""
+
+import os
+import tempfile
+
+if "AIRFLOW_HOME" not in os.environ:
+    home = tempfile.mkdtemp(prefix="storebench-airflow-")
+    os.environ.update(
+        AIRFLOW_HOME=home,
+        AIRFLOW__CORE__LOAD_EXAMPLES="False",
+        AIRFLOW__DATABASE__SQL_ALCHEMY_CONN=f"sqlite:///{home}/airflow.db",
+    )

@@ -1,0 +1,66 @@
+from pathlib import Path
+
+import pytest
+
+DAGS = Path(__file__).parents[3] / "dags"
+
+
+@pytest.fixture(scope="module")
+def dag(tmp_path_factory):
+    # Airflow reads its settings when it is first imported: they are set in tests/conftest.py
+    from airflow.dag_processing.dagbag import DagBag
+
+    bag = DagBag(dag_folder=str(DAGS), bundle_name="dags-folder")
+    assert bag.import_errors == {}
+    return bag.dags["bulk_write_read"]
+
+
+def test_the_steps_of_a_run_are_in_order(dag):
+    assert set(dag.task_ids) == {"plan", "dataset", "cell.write", "cell.read", "cell.drop", "aggregate"}
+    edges = {(task.task_id, down) for task in dag.tasks for down in task.downstream_task_ids}
+    assert {
+        ("plan", "dataset"),
+        ("dataset", "cell.write"),
+        ("cell.write", "cell.read"),
+        ("cell.read", "cell.drop"),
+        ("cell.drop", "aggregate"),
+    } <= edges
+
+
+def test_pods_share_a_pool_are_never_retried_and_finish_a_cell_before_the_next(dag):
+    pods = [dag.get_task(name) for name in ("dataset", "cell.write", "cell.read", "cell.drop")]
+    assert {task.pool for task in pods} == {"benchmark"}
+    assert {task.retries for task in pods} == {0}
+    weights = [dag.get_task(f"cell.{name}").priority_weight for name in ("write", "read", "drop")]
+    assert weights == sorted(weights) and len(set(weights)) == 3
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [
+        {"stores": ["oracle"]},
+        {"stores": []},
+        {"batch_sizes": ["0"]},
+        {"batch_sizes": [1000]},
+        {"executors": ["-1"]},
+        {"rows": 0},
+        {"rows": "many"},
+        {"rows": 10**10},
+        {"seed": -1},
+        {"repeats": 0},
+        {"pod_memory": "lots"},
+        {"keep_data": "maybe"},
+    ],
+)
+def test_the_form_refuses_bad_values(dag, bad):
+    from airflow.exceptions import ParamValidationError
+
+    (name, value), *_ = bad.items()
+    with pytest.raises(ParamValidationError):
+        dag.params.get_param(name).resolve(value)
+
+
+def test_every_parameter_has_a_title_and_a_help_text(dag):
+    for name in dag.params:
+        schema = dag.params.get_param(name).schema
+        assert schema["title"] and schema["description_md"], name

@@ -1,0 +1,115 @@
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from kubernetes.client import models as k8s
+
+from storebench.airflow import observe
+from storebench.attempt.result import AttemptResult
+
+T0 = datetime(2026, 1, 1, 12, 0, 0, tzinfo=UTC)
+
+
+def seconds(n):
+    return T0 + timedelta(seconds=n)
+
+
+def pod(terminated=None, waiting=None, conditions=(), reason=None):
+    state = k8s.V1ContainerState(terminated=terminated, waiting=waiting)
+    status = k8s.V1ContainerStatus(
+        name="base", image="i", image_id="sha256:1", ready=False, restart_count=0, state=state
+    )
+    resources = k8s.V1ResourceRequirements(limits={"memory": "64Mi"})
+    return k8s.V1Pod(
+        metadata=k8s.V1ObjectMeta(name="mongodb-write-x", creation_timestamp=seconds(2)),
+        spec=k8s.V1PodSpec(
+            node_name="n1",
+            active_deadline_seconds=60,
+            containers=[k8s.V1Container(name="base", image="storebench/python:1", resources=resources)],
+        ),
+        status=k8s.V1PodStatus(
+            reason=reason,
+            conditions=list(conditions),
+            container_statuses=[status] if terminated or waiting else None,
+        ),
+    )
+
+
+def ended(code=0, reason="Completed", message=None):
+    return k8s.V1ContainerStateTerminated(
+        exit_code=code, reason=reason, message=message, started_at=seconds(5), finished_at=seconds(15)
+    )
+
+
+def test_the_pods_own_result_comes_first():
+    result = AttemptResult(status="failed", error_kind="unreachable", error="nobody at home")
+    found = observe.attempt_result(pod(ended(3, "Error", result.to_json())), "base", RuntimeError("x"))
+    assert found == result
+
+
+@pytest.mark.parametrize(
+    ("observed", "kind", "words"),
+    [
+        (None, "infrastructure", "RuntimeError: the API is down"),
+        (pod(ended(137, "OOMKilled")), "oom_killed", "limit of 64Mi: raise the parameter pod_memory"),
+        (pod(ended(137, "Error")), "killed", "exit code 137"),
+        (pod(ended(2, "Error", "not json")), "bad_spec", "exit code 2"),
+        (pod(ended(143, "Error"), reason="DeadlineExceeded"), "timeout", "Not done after 60 s"),
+        (
+            pod(
+                conditions=[
+                    k8s.V1PodCondition(
+                        type="PodScheduled", status="False", message="0/1 nodes: Insufficient memory"
+                    )
+                ]
+            ),
+            "unschedulable",
+            "Insufficient memory",
+        ),
+        (
+            pod(waiting=k8s.V1ContainerStateWaiting(reason="ErrImagePull", message="no such image")),
+            "image",
+            "no such image",
+        ),
+        (pod(), "infrastructure", "the API is down"),
+    ],
+)
+def test_every_other_end_has_its_kind_and_reason(observed, kind, words):
+    result = observe.attempt_result(observed, "base", RuntimeError("the API is down"))
+    assert (result.status, result.error_kind) == ("failed", kind)
+    assert words in result.error
+
+
+def test_the_pods_life_is_that_of_its_container():
+    record = observe.pod_record(pod(ended()), "base")
+    assert (record.pod, record.node, record.exit_code, record.pod_total_s) == (
+        "mongodb-write-x",
+        "n1",
+        0,
+        10.0,
+    )
+
+
+def test_phases_run_from_the_queue_to_the_unexplained_rest():
+    scheduled = k8s.V1PodCondition(type="PodScheduled", status="True", last_transition_time=seconds(3))
+    pulled = k8s.CoreV1Event(
+        metadata=k8s.V1ObjectMeta(name="e"),
+        involved_object=k8s.V1ObjectReference(),
+        reason="Pulled",
+        last_timestamp=seconds(4),
+    )
+    result = AttemptResult(status="verified", total_s=9.5, phases={"connect": 1.0, "operation": 8.0})
+    found = observe.phases(pod(ended(), conditions=[scheduled]), [pulled], "base", T0, result)
+    assert found == {
+        "queued": 2.0,
+        "scheduled": 1.0,
+        "image_pulled": 1.0,
+        "container_started": 1.0,
+        "connect": 1.0,
+        "operation": 8.0,
+        "other": 0.5,
+    }
+    assert list(found)[0] == "queued" and list(found)[-1] == "other"
+
+
+def test_an_attempt_without_a_pod_has_no_phases():
+    assert observe.phases(None, [], "base", T0, AttemptResult()) == {}

@@ -1,0 +1,64 @@
+import json
+
+import pytest
+
+from storebench.attempt.result import MAX_BYTES, AttemptResult
+from storebench.attempt.spec import AttemptSpec
+from storebench.errors import SpecError
+
+SPEC = AttemptSpec(
+    operation="write",
+    cell_key="bulk_write_read/mongodb/reference/batch=100/rows=1000/seed=42",
+    target="storebench_mongodb_0",
+    dataset_bucket="storebench",
+    dataset_key="data.csv",
+    manifest_key="manifest.json",
+)
+
+
+def test_a_spec_survives_its_json():
+    assert AttemptSpec.from_json(SPEC.to_json()) == SPEC
+    assert SPEC.batch_rows == 100
+
+
+def test_all_at_once_has_no_batch_rows():
+    key = SPEC.cell_key.replace("batch=100", "batch=all")
+    assert AttemptSpec.from_json(SPEC.to_json().replace(SPEC.cell_key, key)).batch_rows is None
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "[]",
+        "{}",
+        "null",
+        SPEC.to_json().replace("write", "erase", 1),
+        SPEC.to_json().replace("seed=42", "seed"),
+    ],
+)
+def test_a_malformed_spec_is_a_spec_error(text):
+    with pytest.raises(SpecError):
+        AttemptSpec.from_json(text)
+
+
+def test_a_result_survives_its_json():
+    result = AttemptResult(status="verified", rows=10, operation_s=1.5, phases={"connect": 0.25})
+    assert AttemptResult.from_json(result.to_json()) == result
+
+
+def test_a_result_always_fits_the_termination_message():
+    result = AttemptResult(
+        error="é" * 10_000,
+        phases={f"phase_{n}": 1 / 3 for n in range(20)},
+        environment={"server_settings": {f"setting_{n}": "x" * 100 for n in range(100)}, "server_name": "S"},
+    )
+    text = result.to_json()
+    assert len(text.encode()) <= MAX_BYTES
+    assert json.loads(text)["environment"]["server_name"] == "S"
+
+
+@pytest.mark.parametrize("text", ["", "{}", "[1]", "Killed"])
+def test_other_text_is_not_a_result(text):
+    with pytest.raises(ValueError):
+        AttemptResult.from_json(text)

@@ -1,0 +1,75 @@
+import pytest
+
+from storebench.errors import SpecError
+from storebench.grid import BATCH_SIZE, EXECUTORS, Cell, Study
+
+STUDY = Study(
+    name="bulk_write_read",
+    description="",
+    stores=("mongodb", "null"),
+    default_stores=("mongodb",),
+    default_rows=1000,
+    axes=(BATCH_SIZE, EXECUTORS),
+)
+
+
+def grid(**changes):
+    asked = {"stores": ["mongodb"], "clients": ["reference"], "axes": {}, "rows": 1000, "seed": 42}
+    return STUDY.grid(**{**asked, **changes})
+
+
+def test_the_default_grid_is_the_batch_sizes_in_order():
+    assert [cell.key for cell in grid().cells] == [
+        "bulk_write_read/mongodb/reference/batch=10000/rows=1000/seed=42",
+        "bulk_write_read/mongodb/reference/batch=100000/rows=1000/seed=42",
+        "bulk_write_read/mongodb/reference/batch=all/rows=1000/seed=42",
+    ]
+
+
+def test_combinations_that_mean_nothing_are_dropped_and_counted():
+    found = grid(axes={"batch_sizes": ["all"], "executors": ["1", "2", "4"]})
+    assert [cell.axes for cell in found.cells] == [(("batch", "all"),)]
+    assert found.dropped == 2
+    assert found.dropped_because == "mongodb has no executors"
+
+
+def test_a_value_given_twice_is_one_cell():
+    assert len(grid(axes={"batch_sizes": ["10", "10"]}).cells) == 1
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"stores": ["oracle"]}, "Unknown store 'oracle': this study has mongodb, null"),
+        ({"stores": []}, "Choose at least one store: mongodb, null"),
+        ({"clients": ["fast"]}, "Unknown client 'fast': this study has reference"),
+        ({"axes": {"batch_sizes": ["0"]}}, "Batch sizes: '0' is not a number of rows from 1, or 'all'"),
+        ({"axes": {"batch_sizes": []}}, "Batch sizes: give at least one value"),
+        ({"axes": {"executors": ["none"]}}, "Executors: 'none' is not a number of executors from 1 to 999"),
+        ({"rows": 0}, "rows must be a whole number from 1 to 1,000,000,000, not 0"),
+        ({"rows": True}, "rows must be a whole number"),
+        ({"seed": -1}, "seed must be a whole number from 0"),
+    ],
+)
+def test_bad_input_is_refused_with_a_message_that_names_it(changes, message):
+    with pytest.raises(SpecError, match="^" + message.replace("(", r"\(")):
+        grid(**changes)
+
+
+def test_a_key_names_its_cell():
+    for cell in grid(axes={"batch_sizes": ["10", "all"]}).cells:
+        assert Cell.from_key(cell.key) == cell
+
+
+@pytest.mark.parametrize("key", ["", "a/b", "a/b/c/d/e", "s/m/r/batch/rows=1/seed=2", "s/m/r/seed=1/rows=2"])
+def test_a_text_that_is_no_key_is_refused(key):
+    with pytest.raises(SpecError, match="is not a cell's key"):
+        Cell.from_key(key)
+
+
+def test_targets_differ_by_run_cell_and_repeat_and_fit_every_store():
+    one, two = grid(axes={"batch_sizes": ["10", "all"]}).cells
+    names = {one.target("r1", 1), one.target("r1", 2), one.target("r2", 1), two.target("r1", 1)}
+    assert len(names) == 4
+    assert all(name.startswith("storebench_mongodb_") and len(name) <= 63 for name in names)
+    assert one.target("r1", 1) == one.target("r1", 1)
