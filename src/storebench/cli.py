@@ -142,3 +142,7 @@ def _environment(name: str) -> str:
 def _env_file() -> Path:
     cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
     return Path(os.environ.get("STOREBENCH_HOME") or cache / "storebench") / "run" / "env"
+
+
+if __name__ == "__main__":
+    main()

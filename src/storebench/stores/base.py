@@ -88,5 +88,8 @@ class Store(ABC):
 
 
 def columns(rows: Sequence[Mapping[str, str]], names: Sequence[str]) -> dict[str, list[str]]:
-    """Turn rows into columns: `names` are the fields; a field that a row lacks raises KeyError."""
+    """Turn rows into columns. Raises ValueError for a row that has other fields than `names`."""
+    for row in rows:
+        if len(row) != len(names):
+            raise ValueError(f"{len(row)} fields instead of {len(names)}")
     return {name: [row[name] for row in rows] for name in names}

@@ -1,0 +1,108 @@
+"""Runs through the real Airflow and Kubernetes of a running stack: `make e2e` starts it."""
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+
+def storebench(*arguments, **environment):
+    process = subprocess.run(
+        [sys.executable, "-m", "storebench.cli", *arguments],
+        env={**os.environ, **environment},
+        capture_output=True,
+        text=True,
+        timeout=800,
+    )
+    print(process.stdout, process.stderr)
+    return process
+
+
+def run(*arguments):
+    """Run the study on a small dataset; returns the exit code, all output, and the run's rows."""
+    process = storebench("run", "--rows", "2000", "--seed", "7", *arguments)
+    text = process.stdout + process.stderr
+    if not process.stdout.startswith("run "):
+        return process.returncode, text, []
+    run_id = process.stdout.split()[1].rstrip(":")
+    rows = storebench("results", "--run", run_id, "--format", "json")
+    return process.returncode, text, json.loads(rows.stdout)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def stack():
+    for name in ("STOREBENCH_AIRFLOW_URL", "AIRFLOW_CONN_STOREBENCH_RESULTS"):
+        if name not in os.environ:
+            pytest.fail(f"{name} is not set: run these tests with `make e2e`")
+
+
+def test_a_run_leaves_a_verified_row_for_each_operation_of_each_cell():
+    code, text, rows = run("--stores", "mongodb,null", "--batches", "500,all")
+    assert code == 0, text
+    assert [(r["store"], r["batch_size"], r["operation"]) for r in rows] == [
+        ("mongodb", "500", "write"),
+        ("mongodb", "500", "read"),
+        ("mongodb", "all", "write"),
+        ("mongodb", "all", "read"),
+        ("null", "500", "write"),
+        ("null", "500", "read"),
+        ("null", "all", "write"),
+        ("null", "all", "read"),
+    ], "a cell is finished before the next one starts"
+    assert {row["status"] for row in rows} == {"verified"}
+    for row in rows:
+        only_s = row["write_only_s"] if row["operation"] == "write" else row["read_only_s"]
+        assert 0 <= only_s < row["total_s"]
+        assert row["memory_working_set_peak_bytes"] <= row["memory_peak_bytes"] <= row["memory_limit_bytes"]
+        assert row["environment_hash"] and row["node"] and row["pod"] and row["dataset_bytes"]
+    assert {row["server_name"] for row in rows} <= {"FerretDB", "MongoDB", "null"}
+
+
+def test_a_repeat_is_a_row_of_its_own():
+    code, text, rows = run("--stores", "null", "--batches", "all", "--repeats", "2")
+    assert code == 0, text
+    assert [(row["repeat"], row["operation"]) for row in rows] == [(1, "write"), (1, "read"), (2, "write"), (2, "read")]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--stores", "oracle"], "oracle"),
+        (["--batches", "0"], "batch_sizes"),
+        (["--seed", "-1"], "seed"),
+        (["--param", "pod_memory=1"], "pod_memory"),
+        (["--param", "rows={"], "is not NAME=JSON"),
+    ],
+)
+def test_a_bad_value_is_refused_before_anything_runs(arguments, words):
+    code, text, rows = run(*arguments)
+    assert code == 2 and rows == []
+    assert words in text
+
+
+def test_rows_over_what_the_disk_holds_are_refused_by_the_plan():
+    code, text, rows = run("--rows", "1000000000")
+    assert code != 0 and "plan: failed" in text
+
+
+def test_a_pod_that_runs_out_of_memory_is_a_row_and_the_others_go_on():
+    code, text, rows = run("--batches", "100,all", "--pod-memory", "64Mi", "--rows", "100000")
+    assert code == 1, text
+    found = {(row["batch_size"], row["operation"]): row["error_kind"] for row in rows}
+    assert len(found) == 4
+    assert found["all", "write"] == "oom_killed"
+    assert found["all", "read"] == "not_run"
+
+
+def test_a_pod_that_no_node_can_take_is_a_row():
+    code, text, rows = run("--batches", "all", "--pod-memory", "900Ti", "--param", "startup_timeout_s=5")
+    assert code == 1, text
+    assert rows
+
+
+def test_the_stack_still_works_afterwards():
+    code, text, rows = run("--stores", "mongodb", "--batches", "all")
+    assert code == 0, text
+    assert {row["status"] for row in rows} == {"verified"}

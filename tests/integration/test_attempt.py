@@ -1,0 +1,190 @@
+"""Attempts against the real MongoDB-protocol server and the real S3, as a pod runs them but for the pod."""
+
+import json
+import os
+import subprocess
+import sys
+import uuid
+
+import pytest
+
+from storebench.attempt.result import AttemptResult
+from storebench.attempt.source import Source
+from storebench.attempt.spec import AttemptSpec
+from storebench.dataset.manifest import dataset_key, manifest_key
+from storebench.dataset.upload import ensure_dataset
+from storebench.s3 import client_for
+from storebench.stores.mongodb import MongoDB
+
+ROWS, SEED = 2_000, 7
+
+
+@pytest.fixture
+def bucket(connections):
+    name = connections["s3"].extra["bucket"]
+    ensure_dataset(client_for(connections["s3"]), name, ROWS, SEED)
+    return name
+
+
+@pytest.fixture
+def attempt(bucket, tmp_path):
+    """Run one attempt in a process of its own; returns its exit code and its result."""
+    target = f"storebench_test_{uuid.uuid4().hex[:16]}"
+
+    def run(operation, store="mongodb", batch="500", rows=ROWS):
+        spec = AttemptSpec(
+            operation=operation,
+            cell_key=f"bulk_write_read/{store}/reference/batch={batch}/rows={rows}/seed={SEED}",
+            target=target,
+            dataset_bucket=bucket,
+            dataset_key=dataset_key(rows, SEED),
+            manifest_key=manifest_key(rows, SEED),
+        )
+        message = tmp_path / "termination-log"
+        process = subprocess.run(
+            [sys.executable, "-m", "storebench.cli", "attempt"],
+            env={**os.environ, "STOREBENCH_ATTEMPT": spec.to_json(), "STOREBENCH_TERMINATION_LOG": str(message)},
+            capture_output=True,
+            text=True,
+            timeout=120,
+        )
+        print(process.stdout, process.stderr)
+        return process.returncode, AttemptResult.from_json(message.read_text())
+
+    yield run
+    run("drop")
+
+
+@pytest.fixture
+def collection(attempt, connections, bucket):
+    """The collection that the attempts of this test write to."""
+    code, _ = attempt("write")
+    assert code == 0
+    from pymongo import MongoClient
+
+    from storebench.stores.mongodb import DEFAULT_DATABASE, uri
+
+    server = connections["mongodb"]
+    with MongoClient(uri(server)) as client:
+        database = client[server.schema or DEFAULT_DATABASE]
+        names = [name for name in database.list_collection_names() if name.startswith("storebench_test_")]
+        assert len(names) == 1
+        yield database[names[0]]
+
+
+@pytest.mark.parametrize("batch", ["500", "700", "all"])
+def test_mongodb_is_written_and_read_and_both_are_verified(attempt, batch):
+    for operation in ("write", "read"):
+        code, result = attempt(operation, batch=batch)
+        assert (code, result.status, result.error) == (0, "verified", None)
+        assert result.rows == ROWS
+        assert 0 < result.operation_s < result.total_s
+        assert (result.source_s > 0) == (operation == "write")
+        assert result.environment["server_name"] in ("FerretDB", "MongoDB")
+        assert sum(result.phases.values()) <= result.total_s
+        assert 0 < result.client_cpu_share
+
+
+def test_null_drops_everything_and_is_verified(attempt):
+    for operation in ("write", "read"):
+        code, result = attempt(operation, store="null", batch="all")
+        assert (code, result.status) == (0, "verified")
+
+
+def spoil(collection, how):
+    document = collection.find_one()
+    if how == "a row deleted":
+        collection.delete_one({"_id": document["_id"]})
+    elif how == "a row doubled":
+        collection.insert_one({key: value for key, value in document.items() if key != "_id"})
+    elif how == "a row replaced by another":
+        other = collection.find_one({"_id": {"$ne": document["_id"]}})
+        collection.delete_one({"_id": document["_id"]})
+        collection.insert_one({key: value for key, value in other.items() if key != "_id"})
+    elif how == "a field changed":
+        name = Source.fields[3]
+        collection.update_one({"_id": document["_id"]}, {"$set": {name: document[name] + "x"}})
+    elif how == "a field removed":
+        collection.update_one({"_id": document["_id"]}, {"$unset": {Source.fields[5]: ""}})
+    elif how == "a field added":
+        collection.update_one({"_id": document["_id"]}, {"$set": {"more": "x"}})
+    elif how == "values of two rows swapped":
+        name = Source.fields[0]
+        other = collection.find_one({"_id": {"$ne": document["_id"]}})
+        collection.update_one({"_id": document["_id"]}, {"$set": {name: other[name]}})
+        collection.update_one({"_id": other["_id"]}, {"$set": {name: document[name]}})
+    elif how == "a value of another type":
+        collection.update_one({"_id": document["_id"]}, {"$set": {Source.fields[0]: 1}})
+
+
+@pytest.mark.parametrize(
+    "how",
+    [
+        "a row deleted",
+        "a row doubled",
+        "a row replaced by another",
+        "a field changed",
+        "a field removed",
+        "a field added",
+        "values of two rows swapped",
+        "a value of another type",
+    ],
+)
+def test_verification_notices(attempt, collection, how):
+    spoil(collection, how)
+    code, result = attempt("read")
+    assert (code, result.status, result.error_kind) == (4, "failed", "verification_failed")
+    assert result.operation_s > 0, "the figures of an attempt that is not verified are kept"
+
+
+def test_a_store_that_is_down_is_unreachable(attempt, change_connection):
+    change_connection("mongodb", host="127.0.0.1", port=1)
+    code, result = attempt("write")
+    assert (code, result.error_kind) == (3, "unreachable")
+    assert "127.0.0.1:1 does not answer" in result.error
+
+
+def test_a_wrong_password_is_a_refusal_that_does_not_repeat_it(attempt, connections, change_connection):
+    if not connections["mongodb"].login:
+        pytest.fail("the stack's MongoDB server takes no login")
+    change_connection("mongodb", password="hunter2")
+    code, result = attempt("write")
+    assert (code, result.error_kind) == (5, "store_failed")
+    assert "hunter2" not in json.dumps(vars(result))
+
+
+def test_a_wrong_s3_key_is_named(attempt, change_connection):
+    change_connection("s3", password="hunter2")
+    code, result = attempt("write")
+    assert code in (3, 5) and "S3" in result.error and "hunter2" not in result.error
+
+
+def test_a_dataset_that_is_missing_is_named(attempt):
+    code, result = attempt("write", rows=1234)
+    assert code != 0 and "rows=1234" in result.error
+
+
+def test_a_malformed_specification_ends_with_code_2(tmp_path):
+    process = subprocess.run(
+        [sys.executable, "-m", "storebench.cli", "attempt"],
+        env={**os.environ, "STOREBENCH_ATTEMPT": "{"},
+        capture_output=True,
+        text=True,
+    )
+    assert process.returncode == 2
+    assert "STOREBENCH_ATTEMPT is not a valid attempt" in process.stderr
+
+
+def test_mongodb_describes_the_server_that_answered(connections, bucket):
+    store = MongoDB(
+        client="reference",
+        target="storebench_test",
+        connection=connections["mongodb"],
+        source=Source(client_for(connections["s3"]), bucket, dataset_key(ROWS, SEED)),
+    )
+    store.connect()
+    try:
+        server = store.describe()
+    finally:
+        store.close()
+    assert server.name in ("FerretDB", "MongoDB") and server.version

@@ -1,0 +1,126 @@
+from datetime import UTC, datetime
+
+import psycopg
+import pytest
+
+from storebench.attempt.result import AttemptResult
+from storebench.grid import Cell
+from storebench.results.migrate import migrate
+from storebench.results.repository import AttemptKey, PodRecord
+
+CELL = Cell("bulk_write_read", "mongodb", "reference", (("batch", "100"),), 1000, 42)
+OTHER = Cell("bulk_write_read", "mongodb", "reference", (("batch", "all"),), 1000, 42)
+POD = PodRecord("p", "n", 0, 10.0, datetime(2026, 1, 1, tzinfo=UTC), datetime(2026, 1, 1, 0, 0, 10, tzinfo=UTC))
+VERIFIED = AttemptResult(
+    status="verified",
+    rows=1000,
+    operation_s=1.5,
+    total_s=9.5,
+    client_cpu_share=0.95,
+    environment={"server_name": "FerretDB", "server_version": "v2", "kernel": "6"},
+)
+
+
+@pytest.fixture
+def run(repository, request):
+    def start():
+        return repository.start_run(
+            study="bulk_write_read",
+            dag_id="bulk_write_read",
+            airflow_run_id=request.node.name,
+            params={"rows": 1000},
+            planned=[(CELL, 1), (OTHER, 1)],
+        )
+
+    start()
+    return start()  # a plan that runs again changes nothing
+
+
+def add(repository, run, cell=CELL, operation="write", try_number=1, result=VERIFIED):
+    repository.add_attempt(
+        AttemptKey(run, cell.key, 1, operation, try_number),
+        result,
+        POD,
+        phases={"connect": 0.5, "operation": 1.5},
+        target="t",
+        dataset=None,
+    )
+
+
+def test_an_attempt_is_recorded_once_however_often_it_is_written(repository, run):
+    for _ in range(3):
+        add(repository, run)
+    (row,) = repository.results(run=run)
+    assert (row["write_only_s"], row["read_only_s"], row["client_bound"]) == (1.5, None, True)
+    assert (row["server_name"], row["batch_size"], row["executors"]) == ("FerretDB", "100", None)
+    phases = repository.phases([row["attempt_id"]])
+    assert [(phase["name"], phase["seconds"]) for phase in phases] == [("connect", 0.5), ("operation", 1.5)]
+
+
+def test_a_second_try_is_a_second_row(repository, run):
+    add(repository, run, result=AttemptResult(status="failed", error_kind="killed", error="x"))
+    add(repository, run, try_number=2)
+    assert [row["status"] for row in repository.results(run=run)] == ["failed", "verified"]
+    add(repository, run, operation="read")
+    assert {row["cell_key"] for row in repository.finish_run(run)} == set()
+
+
+def test_gaps_become_rows_and_the_run_fails_with_their_names(repository, run):
+    add(repository, run)
+    add(repository, run, operation="read")
+    assert repository.fill_gaps(run) == 2
+    assert repository.fill_gaps(run) == 0
+    failed = repository.finish_run(run)
+    assert {(row["cell_key"], row["operation"], row["status"]) for row in failed} == {
+        (OTHER.key, "write", "not_run"),
+        (OTHER.key, "read", "not_run"),
+    }
+
+
+def test_an_attempt_outside_the_plan_is_refused(repository, run):
+    with pytest.raises(psycopg.errors.ForeignKeyViolation):
+        add(repository, run, cell=Cell("s", "mongodb", "reference", (), 1, 1))
+
+
+def test_results_are_filtered_and_text_is_never_taken_for_sql(repository, run):
+    add(repository, run)
+    add(repository, run, cell=OTHER)
+    assert len(repository.results(run=run, cell="batch=all")) == 1
+    assert len(repository.results(run=run, store="mongodb", limit=1)) == 1
+    assert repository.results(run=run, store="null") == []
+    assert repository.results(run=run, cell="' OR true --") == []
+
+
+def test_summary_holds_verified_attempts_only(repository, database, run):
+    add(repository, run)
+    add(repository, run, cell=OTHER, result=AttemptResult(status="failed", error_kind="killed", error="x"))
+    with psycopg.connect(database) as connection:
+        rows = connection.execute(
+            "SELECT cell_key, median_s FROM storebench.summary WHERE cell_key = %s", (OTHER.key,)
+        ).fetchall()
+    assert rows == [] or all(row[0] != OTHER.key for row in rows)
+
+
+def test_migrating_again_applies_nothing(database):
+    assert migrate(database) == []
+
+
+def test_every_column_and_every_query_of_the_documentation_is_real(database):
+    import re
+    from pathlib import Path
+
+    text = (Path(__file__).parents[2] / "docs" / "results.md").read_text()
+    table = text[: text.index("View `latest`")]
+    documented = {
+        name
+        for line in table.splitlines()
+        if line.startswith("| `")
+        for name in re.findall(r"`([a-z0-9_]+)`", line.split("|")[1])
+    }
+    with psycopg.connect(database) as connection:
+        cursor = connection.execute("SELECT * FROM storebench.results")
+        assert {column.name for column in cursor.description} == documented
+        queries = re.findall(r"```sql\n(.*?)```", text, re.DOTALL)
+        assert len(queries) >= 4
+        for query in queries:
+            connection.execute(query)
