@@ -1,0 +1,73 @@
+# What the embedded stack is made of: built or fetched once, into one folder.
+#
+# Each step's target is a stamp named after the hash of the step's inputs, so that neither a fresh clone (new file dates)
+# nor going back to an older commit rebuilds what is there. Steps write beside their result and move it when it is whole:
+# an interrupted step is begun again, the finished ones are not.
+export STOREBENCH_HOME ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/storebench
+export TMPDIR := $(STOREBENCH_HOME)/tmp
+# Environments that forbid bytecode would make each start of Airflow compile all of it anew.
+unexport PYTHONDONTWRITEBYTECODE
+
+VENV := $(STOREBENCH_HOME)/venv
+key = $(shell cat $(1) | sha256sum | cut -c 1-12)
+stamp = $(STOREBENCH_HOME)/steps/$(1)-$(call key,$(2))
+
+REQUIREMENTS := $(call stamp,requirements,local/requirements.sh)
+KUBERNETES := $(call stamp,kubernetes,local/go-build $(addprefix local/kubernetes/,go.mod go.sum main.go))
+PAUSE := $(call stamp,pause,local/go-build $(addprefix local/,kubernetes/pause/main.go images/pause.sh))
+FERRETDB := $(call stamp,ferretdb,local/go-build local/mongodb/go.mod local/mongodb/go.sum)
+S3 := $(call stamp,versitygw,local/go-build local/s3/go.mod local/s3/go.sum)
+SUPERVISOR := $(call stamp,process-compose,local/go-build local/supervisor/go.mod local/supervisor/go.sum)
+POSTGRES := $(call stamp,postgres,local/postgres/root.sh)
+PYTHON := $(call stamp,python,local/python/venv.sh local/python/uv.txt requirements/host.txt)
+CHECKOUT := $(STOREBENCH_HOME)/steps/checkout-$(shell (cat pyproject.toml; pwd) | sha256sum | cut -c 1-12)
+BASE_IMAGE := $(call stamp,base-image,local/images/base.sh local/images/storage.sh)
+IMAGE_INPUTS = images/build images/python/Dockerfile requirements/pod-python.txt \
+	$(sort $(shell find src/storebench -name '*.py' -o -name '*.json' -o -name '*.sql'))
+IMAGE := $(call stamp,image-python,$(IMAGE_INPUTS))
+STEPS := $(KUBERNETES) $(PAUSE) $(FERRETDB) $(S3) $(SUPERVISOR) $(POSTGRES) $(CHECKOUT) $(BASE_IMAGE) $(IMAGE)
+
+step = @local/step $@
+
+.PHONY: setup
+setup: ## Build and fetch all that the embedded stack needs (the first time: about 12 minutes)
+	@mkdir -p $(TMPDIR) $(STOREBENCH_HOME)/bin
+	@$(MAKE) --no-print-directory $(REQUIREMENTS)
+	@$(MAKE) --no-print-directory --jobs=2 $(STEPS)
+
+$(REQUIREMENTS):
+	$(step) 40 "checking what this machine has, installing what is missing" local/requirements.sh
+
+# Other targets never start a step on their own: they depend on `setup`, which comes here with its two jobs.
+$(KUBERNETES):
+	$(step) 330 "compiling Kubernetes and etcd (about 1,900 packages)" local/go-build kubernetes . kubernetes
+
+$(PYTHON):
+	$(step) 90 "installing Airflow and the tools into an environment of their own" local/python/venv.sh
+
+# Two checkouts may share one home: the one whose `make` ran last is what `storebench` imports.
+$(CHECKOUT): $(PYTHON)
+	$(step) 2 "making this checkout importable" \
+		$(STOREBENCH_HOME)/bin/uv pip install --python $(VENV)/bin/python --no-build-isolation --no-deps --editable .
+
+$(POSTGRES):
+	$(step) 50 "unpacking PostgreSQL 18 and DocumentDB" local/postgres/root.sh $(STOREBENCH_HOME)/postgres/root
+
+$(FERRETDB):
+	$(step) 60 "compiling FerretDB" local/go-build mongodb github.com/FerretDB/FerretDB/v2/cmd/ferretdb ferretdb
+
+$(S3):
+	$(step) 100 "compiling the S3 server versitygw" local/go-build s3 github.com/versity/versitygw/cmd/versitygw versitygw
+
+$(SUPERVISOR):
+	$(step) 50 "compiling the supervisor process-compose" \
+		local/go-build supervisor github.com/f1bonacc1/process-compose/src process-compose
+
+$(BASE_IMAGE):
+	$(step) 60 "making the image debian:bookworm-slim" local/images/base.sh
+
+$(PAUSE):
+	$(step) 10 "compiling the pause image" local/images/pause.sh
+
+$(IMAGE): $(BASE_IMAGE)
+	$(step) 60 "building the image storebench-python" local/images/python.sh $(lastword $(subst -, ,$(notdir $@)))

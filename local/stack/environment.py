@@ -1,0 +1,109 @@
+"""The environment file: where the stack is, and the credentials for it. Airflow, the command line and tests all read it."""
+
+import json
+import os
+import shlex
+from pathlib import Path
+from urllib.parse import quote
+
+from local.stack.secrets import write_private
+from local.stack.settings import OWN_SERVERS, Settings
+
+BUCKET = "storebench"
+MONGODB_USER = "storebench"
+NAMESPACE = "storebench"
+
+
+def _connections(settings: Settings, secrets: dict[str, str], kubeconfig: str) -> dict[str, str]:
+    mongodb_host, mongodb_port = settings.address("mongodb")
+    connections = {
+        "AIRFLOW_CONN_STOREBENCH_RESULTS": (
+            f"postgres://storebench:{quote(secrets['results_password'])}"
+            f"@127.0.0.1:{settings.ports['results']}/storebench"
+        ),
+        "AIRFLOW_CONN_STOREBENCH_KUBERNETES": json.dumps(
+            {"conn_type": "kubernetes", "extra": {"kube_config_path": kubeconfig, "namespace": NAMESPACE}}
+        ),
+        "AIRFLOW_CONN_STOREBENCH_S3": json.dumps(
+            {
+                "conn_type": "aws",
+                "login": secrets["s3_access_key"],
+                "password": secrets["s3_secret_key"],
+                "extra": {
+                    "endpoint_url": settings.url("s3"),
+                    "region_name": "us-east-1",
+                    "bucket": BUCKET,
+                    "config_kwargs": {"s3": {"addressing_style": "path"}},
+                },
+            }
+        ),
+        "AIRFLOW_CONN_STOREBENCH_MONGODB": json.dumps(
+            {
+                "conn_type": "mongo",
+                "host": mongodb_host,
+                "port": mongodb_port,
+                "login": MONGODB_USER,
+                "password": secrets["mongodb_password"],
+                "schema": "storebench",
+            }
+        ),
+    }
+    for part, variable in OWN_SERVERS.items():
+        if part in settings.own and variable in connections:
+            connections[variable] = os.environ[variable]
+    return connections
+
+
+def build(settings: Settings, secrets: dict[str, str], image: dict[str, str]) -> dict[str, str]:
+    own_cluster = "kubernetes" in settings.own
+    kubeconfig = os.environ["KUBECONFIG"] if own_cluster else str(settings.run / "kubernetes" / "airflow.kubeconfig")
+    database = f"airflow:{secrets['airflow_db_password']}@127.0.0.1:{settings.ports['results']}/airflow"
+    airflow_url = settings.url("airflow")
+    return {
+        "STOREBENCH_HOME": str(settings.home),
+        "STOREBENCH_EMBEDDED": " ".join(part for part in OWN_SERVERS if part not in settings.own),
+        "STOREBENCH_AIRFLOW_URL": airflow_url,
+        "STOREBENCH_AIRFLOW_USER": "admin",
+        "STOREBENCH_AIRFLOW_PASSWORD": secrets["airflow_password"],
+        "STOREBENCH_DISK_PATH": str(settings.data),
+        "STOREBENCH_IMAGE_PYTHON": image["image"],
+        "STOREBENCH_IMAGE_PYTHON_DIGEST": image["digest"],
+        "KUBECONFIG": kubeconfig,
+        **_connections(settings, secrets, kubeconfig),
+        "AIRFLOW_HOME": str(settings.run / "airflow"),
+        "AIRFLOW__CORE__DAGS_FOLDER": str(settings.checkout / "dags"),
+        "AIRFLOW__CORE__PLUGINS_FOLDER": str(settings.checkout / "plugins"),
+        "AIRFLOW__CORE__LOAD_EXAMPLES": "False",
+        "AIRFLOW__CORE__EXECUTOR": "LocalExecutor",
+        "AIRFLOW__CORE__PARALLELISM": "4",
+        "AIRFLOW__CORE__DAGS_ARE_PAUSED_AT_CREATION": "False",
+        "AIRFLOW__CORE__FERNET_KEY": secrets["fernet_key"],
+        "AIRFLOW__CORE__EXECUTION_API_SERVER_URL": f"{airflow_url}/execution/",
+        "AIRFLOW__CORE__SIMPLE_AUTH_MANAGER_USERS": "admin:admin",
+        "AIRFLOW__CORE__SIMPLE_AUTH_MANAGER_PASSWORDS_FILE": str(settings.run / "airflow" / "passwords.json"),
+        "AIRFLOW__DATABASE__SQL_ALCHEMY_CONN": f"postgresql+psycopg2://{database}",
+        "AIRFLOW__API__BASE_URL": airflow_url,
+        "AIRFLOW__API__SECRET_KEY": secrets["api_secret_key"],
+        "AIRFLOW__API_AUTH__JWT_SECRET": secrets["jwt_secret"],
+        "AIRFLOW__LOGGING__BASE_LOG_FOLDER": str(settings.log / "airflow"),
+        "AIRFLOW__LOGGING__WORKER_LOG_SERVER_PORT": str(settings.ports["worker_logs"]),
+        "AIRFLOW__LOGGING__TRIGGER_LOG_SERVER_PORT": str(settings.ports["trigger_logs"]),
+        # Between two tasks the scheduler sleeps this long: by default a second, a third of a short attempt.
+        "AIRFLOW__SCHEDULER__SCHEDULER_IDLE_SLEEP_TIME": "0.1",
+        "AIRFLOW__DAG_PROCESSOR__REFRESH_INTERVAL": "30",
+        "AIRFLOW__DAG_PROCESSOR__MIN_FILE_PROCESS_INTERVAL": "30",
+        "AIRFLOW__USAGE_DATA_COLLECTION__ENABLED": "False",
+    }
+
+
+def write(path: Path, variables: dict[str, str]) -> None:
+    lines = [f"export {name}={shlex.quote(value)}" for name, value in sorted(variables.items())]
+    write_private(path, "\n".join(lines) + "\n")
+
+
+def read(path: Path) -> dict[str, str]:
+    variables = {}
+    for line in path.read_text().splitlines():
+        name, _, value = line.removeprefix("export ").partition("=")
+        variables[name] = "".join(shlex.split(value))
+    return variables

@@ -1,0 +1,97 @@
+"""Whether each server does its work: asked over the same address that its users use."""
+
+import json
+import ssl
+from collections.abc import Callable
+
+import httpx
+import psycopg
+import pymongo
+
+from local.stack import environment
+from local.stack.pki import NODE
+from local.stack.render import secrets
+from local.stack.settings import Settings
+
+# Seconds after which a server that does not answer is given up; on a busy machine each needs a fraction of it.
+TIME_LIMITS = {"airflow": 240, "kubernetes": 180}
+TIME_LIMIT = 90
+
+
+def results(settings: Settings) -> None:
+    variables = environment.read(settings.env_file)
+    psycopg.connect(variables["AIRFLOW_CONN_STOREBENCH_RESULTS"], connect_timeout=5).close()
+
+
+def mongodb(settings: Settings) -> None:
+    host, port = settings.address("mongodb")
+    with pymongo.MongoClient[dict[str, object]](
+        host,
+        port,
+        username=environment.MONGODB_USER,
+        password=secrets(settings)["mongodb_password"],
+        serverSelectionTimeoutMS=3000,
+    ) as client:
+        client["admin"].command("ping")
+
+
+def s3(settings: Settings) -> None:
+    # Without a signature it refuses: the answer shows that it is there.
+    status = httpx.get(settings.url("s3"), timeout=5, trust_env=False).status_code
+    if status not in (200, 403):
+        raise RuntimeError(f"status {status}")
+
+
+def api_client(settings: Settings) -> httpx.Client:
+    pki = settings.run / "pki"
+    context = ssl.create_default_context(cafile=str(pki / "ca.crt"))
+    context.load_cert_chain(pki / "admin.crt", pki / "admin.key")
+    return httpx.Client(base_url=settings.url("kubernetes", "https"), verify=context, timeout=5, trust_env=False)
+
+
+def kubernetes(settings: Settings) -> None:
+    with api_client(settings) as client:
+        response = client.get(f"/api/v1/nodes/{NODE}")
+        if response.status_code == 404:
+            raise RuntimeError("the kubelet has not registered its node")
+        for condition in response.raise_for_status().json()["status"].get("conditions", []):
+            if condition["type"] == "Ready" and condition["status"] != "True":
+                raise RuntimeError(f"the node is not ready: {condition['message']}")
+        for name in ("controller_manager", "scheduler"):
+            url = settings.url(name, "https") + "/healthz"
+            httpx.get(url, verify=False, timeout=5, trust_env=False).raise_for_status()  # its certificate is its own
+        account = client.get(f"/api/v1/namespaces/{environment.NAMESPACE}/serviceaccounts/default")
+        if account.status_code == 404:
+            raise RuntimeError("the namespace has no service account yet")
+
+
+def airflow(settings: Settings) -> None:
+    response = httpx.get(settings.url("airflow") + "/api/v2/monitor/health", timeout=10, trust_env=False)
+    parts = response.raise_for_status().json()
+    sick = [name for name in ("metadatabase", "scheduler", "dag_processor", "triggerer")
+            if parts.get(name, {}).get("status") != "healthy"]  # fmt: skip
+    if sick:
+        raise RuntimeError(f"not healthy: {', '.join(sick)}")
+
+
+CHECKS: dict[str, Callable[[Settings], None]] = {
+    "results": results,
+    "mongodb": mongodb,
+    "s3": s3,
+    "kubernetes": kubernetes,
+    "airflow": airflow,
+}
+
+
+def checks(settings: Settings) -> dict[str, Callable[[Settings], None]]:
+    return {name: check for name, check in CHECKS.items() if name not in settings.own}
+
+
+def complaint(name: str, settings: Settings) -> str | None:
+    """Why this part is not healthy, or None if it is."""
+    try:
+        CHECKS[name](settings)
+    except (OSError, ValueError, RuntimeError, httpx.HTTPError, psycopg.Error, pymongo.errors.PyMongoError,
+            json.JSONDecodeError) as error:  # fmt: skip
+        return " ".join(str(error).split())[:200] or type(error).__name__
+    return None

@@ -1,0 +1,165 @@
+"""What is done once a server is up, before those that need it start. Each job is one process of the supervisor."""
+
+import json
+import subprocess
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import boto3
+import httpx
+import psycopg
+from botocore.exceptions import BotoCoreError, ClientError
+from psycopg import sql
+
+from local.stack import environment, health, pki, render
+from local.stack.secrets import write_private
+from local.stack.settings import Settings, StackError
+
+DOCUMENTDB_VERSION = "1.0"
+
+
+def _wait(what: str, ready: Callable[[], object], *errors: type[Exception], seconds: int = 90) -> None:
+    deadline = time.monotonic() + seconds
+    while True:
+        try:
+            ready()
+            return
+        except errors as error:
+            if time.monotonic() > deadline:
+                raise StackError(f"{what} was not there after {seconds} s: {error}") from error
+        time.sleep(0.1)
+
+
+def _superuser(settings: Settings, name: str, port: int, database: str = "postgres") -> psycopg.Connection:
+    """A connection over the socket, whose folder only root and the server may enter."""
+    folder = settings.data / name
+    return psycopg.connect(host=str(folder), port=port, user="postgres", dbname=database, autocommit=True)
+
+
+def databases(settings: Settings) -> None:
+    port = settings.ports["results"]
+    _wait("PostgreSQL", lambda: _superuser(settings, "results", port).close(), psycopg.Error)
+    secrets = render.secrets(settings)
+    with _superuser(settings, "results", port) as connection:
+        for name, password in (("airflow", "airflow_db_password"), ("storebench", "results_password")):
+            role = sql.Identifier(name)
+            if not connection.execute("SELECT 1 FROM pg_roles WHERE rolname = %s", [name]).fetchone():
+                connection.execute(sql.SQL("CREATE ROLE {} LOGIN").format(role))
+            connection.execute(sql.SQL("ALTER ROLE {} PASSWORD {}").format(role, sql.Literal(secrets[password])))
+            if not connection.execute("SELECT 1 FROM pg_database WHERE datname = %s", [name]).fetchone():
+                connection.execute(sql.SQL("CREATE DATABASE {} OWNER {}").format(role, role))
+        # Airflow's bookkeeping may lose its last moments in a power cut; results may not.
+        connection.execute("ALTER ROLE airflow SET synchronous_commit = off")
+
+
+def documentdb(settings: Settings) -> None:
+    def connect() -> psycopg.Connection:
+        return _superuser(settings, "documentdb", 5432)
+
+    _wait("PostgreSQL with DocumentDB", lambda: connect().close(), psycopg.Error)
+    with connect() as connection:
+        connection.execute("CREATE EXTENSION IF NOT EXISTS documentdb CASCADE")
+        row = connection.execute("SELECT documentdb_api.binary_version()").fetchone()
+        version = str(row[0]) if row else "none"
+        if not version.startswith(DOCUMENTDB_VERSION):
+            raise StackError(f"DocumentDB is {version}; this FerretDB was tried with {DOCUMENTDB_VERSION}")
+        user = environment.MONGODB_USER
+        password = render.secrets(settings)["mongodb_password"]
+        command = "update" if _has_role(connection, user) else "create"
+        document: dict[str, object] = {f"{command}User": user, "pwd": password}
+        if command == "create":
+            document["roles"] = [
+                {"role": "clusterAdmin", "db": "admin"},
+                {"role": "readWriteAnyDatabase", "db": "admin"},
+            ]
+        connection.execute(
+            sql.SQL("SELECT documentdb_api.{}({}::documentdb_core.bson)").format(
+                sql.Identifier(f"{command}_user"), sql.Literal(json.dumps(document))
+            )
+        )
+    print(f"DocumentDB {version}")
+
+
+def _has_role(connection: psycopg.Connection, name: str) -> bool:
+    return connection.execute("SELECT 1 FROM pg_roles WHERE rolname = %s", [name]).fetchone() is not None
+
+
+def bucket(settings: Settings) -> None:
+    secrets = render.secrets(settings)
+    client = boto3.client(
+        "s3",
+        endpoint_url=settings.url("s3"),
+        region_name="us-east-1",
+        aws_access_key_id=secrets["s3_access_key"],
+        aws_secret_access_key=secrets["s3_secret_key"],
+    )
+    _wait("The S3 server", client.list_buckets, BotoCoreError, ClientError)
+    if environment.BUCKET not in [bucket["Name"] for bucket in client.list_buckets()["Buckets"]]:
+        client.create_bucket(Bucket=environment.BUCKET)
+
+
+def _ctr(settings: Settings, *arguments: str) -> str:
+    command = ["ctr", "--address", str(settings.run / "containerd.sock"), "--namespace", "k8s.io", *arguments]
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout
+
+
+def images(settings: Settings) -> None:
+    """Imports the images that containerd does not have, and removes pod images of earlier builds."""
+    python = render.image(settings)["image"]
+    archives = {"localhost/storebench/pause:1": "pause.tar", python: "python.tar"}
+    _wait("containerd", lambda: _ctr(settings, "version"), subprocess.CalledProcessError)
+    there = _ctr(settings, "images", "list", "--quiet").split()
+    for image, archive in archives.items():
+        if image not in there:
+            _ctr(settings, "images", "import", "--index-name", image, str(settings.home / "images" / archive))
+            print(f"imported {image}")
+    for image in there:
+        if image.startswith("localhost/storebench/") and image not in archives:
+            _ctr(settings, "images", "remove", image)
+
+
+def cluster(settings: Settings) -> None:
+    """The namespace, and an identity for Airflow that may do there what its tasks need."""
+
+    def ready() -> None:
+        with health.api_client(settings) as client:
+            client.get("/readyz").raise_for_status()
+
+    _wait("The Kubernetes API", ready, httpx.HTTPError, OSError, seconds=health.TIME_LIMITS["kubernetes"])
+
+    def kubectl(*arguments: str) -> str:
+        configuration = settings.run / "kubernetes" / "admin.kubeconfig"
+        command = [str(settings.run / "bin" / "kubectl"), f"--kubeconfig={configuration}", *arguments]
+        return subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
+
+    kubectl("apply", f"--filename={settings.run / 'kubernetes' / 'airflow-access.yaml'}")
+    token = kubectl("create", "token", "airflow", f"--namespace={environment.NAMESPACE}", "--duration=8760h").strip()
+    text = pki.kubeconfig(settings, {"token": token}, environment.NAMESPACE)
+    write_private(settings.run / "kubernetes" / "airflow.kubeconfig", text)
+
+
+def airflow_db(settings: Settings) -> None:
+    """Airflow's tables and the pool that lets one attempt run at a time; done once for each version of Airflow."""
+    done = settings.data / "results" / "airflow-version"
+    if done.exists() and done.read_text() == render.airflow_version():
+        return
+    airflow = str(Path(settings.home, "venv", "bin", "airflow"))
+    subprocess.run([airflow, "db", "migrate"], check=True)
+    subprocess.run([airflow, "pools", "set", "benchmark", "1", "One attempt at a time"], check=True)
+    done.write_text(render.airflow_version())
+
+
+def results_schema(settings: Settings) -> None:
+    subprocess.run([str(settings.home / "venv" / "bin" / "storebench"), "migrate"], check=True)
+
+
+JOBS: dict[str, Callable[[Settings], None]] = {
+    "databases": databases,
+    "results-schema": results_schema,
+    "documentdb": documentdb,
+    "bucket": bucket,
+    "images": images,
+    "cluster": cluster,
+    "airflow-db": airflow_db,
+}

@@ -1,0 +1,68 @@
+"""The pod network's bridge, and the kernel settings that a kubelet changes."""
+
+import json
+import subprocess
+from pathlib import Path
+
+from local.stack.secrets import write_private
+from local.stack.settings import Settings, StackError
+
+# What a kubelet sets when it may.
+SYSCTLS = ("vm/overcommit_memory", "vm/panic_on_oom", "kernel/panic", "kernel/panic_on_oops", "net/ipv4/ip_forward")
+
+
+def _ip(*arguments: str) -> str:
+    done = subprocess.run(["ip", *arguments], check=False, capture_output=True, text=True)
+    if done.returncode != 0:
+        raise StackError(f"ip {' '.join(arguments)}: {done.stderr.strip()}")
+    return done.stdout
+
+
+def _label(settings: Settings) -> str:
+    """Marks the bridge as this stack's, for a later start that finds it left behind."""
+    return f"storebench stack in {settings.home}"[:250]
+
+
+def bridge_owner(settings: Settings) -> str | None:
+    """None: there is no such link. Otherwise its label, which is empty where it is someone else's."""
+    if not Path("/sys/class/net", settings.bridge).exists():
+        return None
+    return str(json.loads(_ip("-json", "link", "show", settings.bridge))[0].get("ifalias", ""))
+
+
+def create_bridge(settings: Settings) -> None:
+    if bridge_owner(settings) is not None:
+        raise StackError(
+            f"There is a network link named {settings.bridge} already, which is not this stack's; "
+            "choose another name: STOREBENCH_BRIDGE=..."
+        )
+    _ip("link", "add", settings.bridge, "type", "bridge")
+    _ip("link", "set", settings.bridge, "alias", _label(settings))
+    _ip("address", "add", f"{settings.gateway}/{settings.network.prefixlen}", "dev", settings.bridge)
+    _ip("link", "set", settings.bridge, "up")
+
+
+def remove_bridge(settings: Settings) -> bool:
+    if bridge_owner(settings) != _label(settings):
+        return False
+    for link in json.loads(_ip("-json", "link", "show", "master", settings.bridge) or "[]"):
+        if link:
+            _ip("link", "delete", link["ifname"])
+    _ip("link", "delete", settings.bridge)
+    return True
+
+
+def save_sysctls(settings: Settings) -> None:
+    values = {name: Path("/proc/sys", name).read_text().strip() for name in SYSCTLS}
+    write_private(settings.home / "sysctls.json", json.dumps(values))
+
+
+def restore_sysctls(settings: Settings) -> None:
+    saved = settings.home / "sysctls.json"
+    if not saved.exists():
+        return
+    for name, value in json.loads(saved.read_text()).items():
+        path = Path("/proc/sys", name)
+        if path.read_text().strip() != value:
+            path.write_text(value)
+    saved.unlink()

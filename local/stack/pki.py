@@ -1,0 +1,69 @@
+"""Certificates of the embedded cluster. Made anew at each start: the cluster's own state is thrown away, too."""
+
+from pathlib import Path
+
+import trustme
+import yaml
+
+from local.stack.secrets import write_private
+from local.stack.settings import Settings
+
+NODE = "storebench-node"
+# user: group. What each component may do follows from these names, which Kubernetes defines.
+USERS = {
+    "admin": ("storebench:admin", "system:masters"),
+    "controller-manager": ("system:kube-controller-manager", None),
+    "scheduler": ("system:kube-scheduler", None),
+    "kubelet": (f"system:node:{NODE}", "system:nodes"),
+    "apiserver-kubelet": ("storebench:apiserver", "system:masters"),
+}
+
+
+def write_certificates(folder: Path, settings: Settings) -> None:
+    authority = trustme.CA(organization_name="storebench", key_type=trustme.KeyType.ECDSA)
+    authority.cert_pem.write_to_path(folder / "ca.crt")
+    write_private(folder / "ca.key", authority.private_key_pem.bytes().decode())
+
+    def issue(name: str, *hosts: str, user: str | None = None, group: str | None = None) -> None:
+        certificate = authority.issue_cert(
+            *hosts, common_name=user, organization_name=group, key_type=trustme.KeyType.ECDSA
+        )
+        certificate.cert_chain_pems[0].write_to_path(folder / f"{name}.crt")
+        write_private(folder / f"{name}.key", certificate.private_key_pem.bytes().decode())
+
+    issue("apiserver", "127.0.0.1", "localhost", settings.gateway, "10.96.0.1", "kubernetes.default.svc")
+    issue("kubelet-server", settings.gateway, NODE)
+    issue("service-account", "service-account.storebench")
+    for name, (user, group) in USERS.items():
+        issue(name, f"{name}.storebench", user=user, group=group)
+
+
+def kubeconfig(settings: Settings, user: dict[str, str], namespace: str = "default") -> str:
+    """The text of a kubeconfig for the embedded cluster."""
+    return yaml.safe_dump(
+        {
+            "apiVersion": "v1",
+            "kind": "Config",
+            "current-context": "storebench",
+            "contexts": [
+                {"name": "storebench", "context": {"cluster": "storebench", "user": "user", "namespace": namespace}}
+            ],
+            "clusters": [
+                {
+                    "name": "storebench",
+                    "cluster": {
+                        "server": settings.url("kubernetes", "https"),
+                        "certificate-authority": str(settings.run / "pki" / "ca.crt"),
+                    },
+                }
+            ],
+            "users": [{"name": "user", "user": user}],
+        }
+    )
+
+
+def write_kubeconfigs(settings: Settings) -> None:
+    pki = settings.run / "pki"
+    for name in ("admin", "controller-manager", "scheduler", "kubelet"):
+        user = {"client-certificate": str(pki / f"{name}.crt"), "client-key": str(pki / f"{name}.key")}
+        write_private(settings.run / "kubernetes" / f"{name}.kubeconfig", kubeconfig(settings, user))

@@ -1,0 +1,141 @@
+"""Writes all that the processes read: certificates, configurations, and the supervisor's list of processes."""
+
+import hashlib
+import os
+import shutil
+from importlib import metadata
+from pathlib import Path
+from string import Template
+from typing import Any
+
+import yaml
+
+from local.stack import environment, host, pki
+from local.stack.secrets import load, write_private
+from local.stack.settings import OWN_SERVERS, Settings, StackError
+
+TEMPLATES = Path(__file__).parent / "templates"
+KUBERNETES_PARTS = (
+    "etcd",
+    "kube-apiserver",
+    "kube-controller-manager",
+    "kube-scheduler",
+    "kubelet",
+    "kubectl",
+)
+
+
+def secrets(settings: Settings) -> dict[str, str]:
+    return load(settings.home / "secrets.json")
+
+
+def image(settings: Settings) -> dict[str, str]:
+    """The pod image as its build printed it: name and digest."""
+    path = settings.home / "images" / "python.txt"
+    if not path.exists():
+        raise StackError(f"There is no pod image ({path} is missing): run `make setup`.")
+    return dict(line.split("=", 1) for line in path.read_text().split())
+
+
+def variables(settings: Settings) -> dict[str, str]:
+    return {
+        **secrets(settings),
+        **{f"port_{name}": str(port) for name, port in settings.ports.items()},
+        "home": str(settings.home),
+        "run": str(settings.run),
+        "data": str(settings.data),
+        "log": str(settings.log),
+        "bin": str(settings.run / "bin"),
+        "python": str(settings.home / "venv" / "bin" / "python"),
+        "airflow": str(settings.home / "venv" / "bin" / "airflow"),
+        "postgres_root": str(settings.postgres_root),
+        "gateway": settings.gateway,
+        "network": str(settings.network),
+        "bridge": settings.bridge,
+        "cgroup": settings.cgroup,
+        "node": pki.NODE,
+        "restricted": "false" if host.has_sys_resource() else "true",
+    }
+
+
+def template(name: str, settings: Settings) -> str:
+    return Template((TEMPLATES / name).read_text()).substitute(variables(settings))
+
+
+def project(settings: Settings) -> dict[str, Any]:
+    """The supervisor's configuration, without the servers that the user has of their own."""
+    rendered: dict[str, Any] = yaml.safe_load(template("process-compose.yaml", settings))
+    kept = {
+        name: process for name, process in rendered["processes"].items() if process["namespace"] not in settings.own
+    }
+    for name, process in kept.items():
+        # A PostgreSQL ends at once, but orderly, by SIGINT to its first process; the rest by SIGTERM.
+        postgres = name.startswith("postgres-")
+        process["shutdown"] = {"signal": 2 if postgres else 15, "parent_only": postgres, "timeout_seconds": 30}
+        process["availability"] = {"restart": "no"}
+        if not is_job(process):
+            process["availability"] = {"restart": "always", "backoff_seconds": 2, "max_restarts": 5}
+        # Straight into its log: through the supervisor each line would be wrapped, and lost when that is killed.
+        log = str(settings.log / f"{name}.log")
+        process["entrypoint"] = ["sh", "-c", 'exec "$@" >> "$0" 2>&1', log, *process["entrypoint"]]
+        process["working_dir"] = str(settings.checkout)
+    rendered["processes"] = kept
+    return rendered
+
+
+def is_job(process: dict[str, Any]) -> bool:
+    return "local.stack" in process["entrypoint"]
+
+
+def fingerprint(settings: Settings) -> str:
+    """Changes with all that a running stack would have to be started anew for."""
+    parts = [
+        yaml.safe_dump(project(settings)),
+        *(template(path.name, settings) for path in sorted(TEMPLATES.iterdir())),
+        *sorted(path.name for path in (settings.home / "steps").iterdir() if "image-" not in path.name),
+        *sorted(settings.own),
+        *(os.environ.get(OWN_SERVERS[part], "") for part in sorted(settings.own)),
+    ]
+    return hashlib.sha256("\n".join(parts).encode()).hexdigest()
+
+
+def write_all(settings: Settings) -> None:
+    for folder in (settings.run / "bin", settings.run / "pki", settings.run / "ferretdb", settings.run / "airflow"):
+        folder.mkdir(parents=True, exist_ok=True)
+    for name in ("ferretdb", "versitygw"):
+        (settings.run / "bin" / name).symlink_to(settings.home / "bin" / name)
+    for name in KUBERNETES_PARTS:
+        (settings.run / "bin" / name).symlink_to(settings.home / "bin" / "kubernetes")
+
+    if "kubernetes" not in settings.own:
+        pki.write_certificates(settings.run / "pki", settings)
+        pki.write_kubeconfigs(settings)
+        for name in ("containerd.toml", "kubelet.yaml", "airflow-access.yaml"):
+            write_private(settings.run / "kubernetes" / name, template(name, settings))
+        write_private(settings.run / "kubernetes" / "cni" / "storebench.conflist", template("cni.conflist", settings))
+
+    (settings.data / "s3").mkdir(parents=True, exist_ok=True)
+    serve = settings.checkout / "local" / "postgres" / "serve.sh"
+    shutil.copy(serve, settings.postgres_root / "serve.sh")
+    for name in ("results", "documentdb"):
+        folder = settings.data / name
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        shutil.chown(folder, 64932, 64932)
+
+    airflow = settings.run / "airflow"
+    write_private(airflow / "passwords.json", f'{{"admin": "{secrets(settings)["airflow_password"]}"}}')
+    write_private(airflow / "config" / "airflow_local_settings.py", template("airflow_local_settings.py", settings))
+    write_private(settings.run / "process-compose.yaml", yaml.safe_dump(project(settings), sort_keys=False))
+    write_private(settings.run / "fingerprint", fingerprint(settings))
+    write_private(settings.run / "checkout", str(settings.checkout))
+
+
+def write_environment(settings: Settings) -> dict[str, str]:
+    """The env file; also of a running stack, when only the pod image has changed."""
+    built = environment.build(settings, secrets(settings), image(settings))
+    environment.write(settings.env_file, built)
+    return built
+
+
+def airflow_version() -> str:
+    return metadata.version("apache-airflow")
