@@ -11,7 +11,7 @@ OPTIONS := $(foreach option,ROWS STORES BATCHES EXECUTORS REPEATS PRESET,$(if $(
 .PHONY: help
 help: ## Show this list
 	@echo "Storebench measures storage engines on Kubernetes. Commands:"
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' Makefile local/setup.mk
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' Makefile local/setup.mk
 	@echo "A narrower or wider grid: make run ROWS=20000 STORES=mongodb,null BATCHES=10000,all EXECUTORS=1,2 REPEATS=3,"
 	@echo "or the original study: make run PRESET=study. All that it builds and keeps: $(STOREBENCH_HOME)"
 
