@@ -86,8 +86,6 @@ def build(settings: Settings, secrets: dict[str, str], image: dict[str, str]) ->
         "AIRFLOW__API__SECRET_KEY": secrets["api_secret_key"],
         "AIRFLOW__API_AUTH__JWT_SECRET": secrets["jwt_secret"],
         "AIRFLOW__LOGGING__BASE_LOG_FOLDER": str(settings.log / "airflow"),
-        "AIRFLOW__LOGGING__WORKER_LOG_SERVER_PORT": str(settings.ports["worker_logs"]),
-        "AIRFLOW__LOGGING__TRIGGER_LOG_SERVER_PORT": str(settings.ports["trigger_logs"]),
         # Between two tasks the scheduler sleeps this long: by default a second, a third of a short attempt.
         "AIRFLOW__SCHEDULER__SCHEDULER_IDLE_SLEEP_TIME": "0.1",
         "AIRFLOW__DAG_PROCESSOR__REFRESH_INTERVAL": "30",

@@ -49,6 +49,9 @@ def databases(settings: Settings) -> None:
             connection.execute(sql.SQL("ALTER ROLE {} PASSWORD {}").format(role, sql.Literal(secrets[password])))
             if not connection.execute("SELECT 1 FROM pg_database WHERE datname = %s", [name]).fetchone():
                 connection.execute(sql.SQL("CREATE DATABASE {} OWNER {}").format(role, role))
+        # By default a role finds the schema of its own name first, once that is there: the migration tool, which makes it,
+        # would then look for its bookkeeping in another place at its second run than at its first.
+        connection.execute("ALTER ROLE storebench SET search_path = public")
         # Airflow's bookkeeping may lose its last moments in a power cut; results may not.
         connection.execute("ALTER ROLE airflow SET synchronous_commit = off")
 
@@ -150,13 +153,8 @@ def airflow_db(settings: Settings) -> None:
     done.write_text(render.airflow_version())
 
 
-def results_schema(settings: Settings) -> None:
-    subprocess.run([str(settings.home / "venv" / "bin" / "storebench"), "migrate"], check=True)
-
-
 JOBS: dict[str, Callable[[Settings], None]] = {
     "databases": databases,
-    "results-schema": results_schema,
     "documentdb": documentdb,
     "bucket": bucket,
     "images": images,

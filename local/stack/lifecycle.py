@@ -114,13 +114,8 @@ def _wait(settings: Settings, say: Say) -> None:
             else:
                 waiting.remove(name)
                 say(f"{name}: ready after {elapsed:.0f} s")
-        jobs_left = [state["name"] for state in states or [] if _is_unfinished_job(state)]
-        if not waiting and states is not None and not jobs_left:
+        if not waiting and states and all(state["status"] in ("Running", "Completed") for state in states):
             return
-
-
-def _is_unfinished_job(state: dict[str, object]) -> bool:
-    return state["name"] in jobs.JOBS and state["status"] != "Completed"
 
 
 def _logs(settings: Settings, part: str) -> list[object]:

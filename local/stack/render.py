@@ -47,6 +47,7 @@ def variables(settings: Settings) -> dict[str, str]:
         "log": str(settings.log),
         "bin": str(settings.run / "bin"),
         "python": str(settings.home / "venv" / "bin" / "python"),
+        "storebench": str(settings.home / "venv" / "bin" / "storebench"),
         "airflow": str(settings.home / "venv" / "bin" / "airflow"),
         "postgres_root": str(settings.postgres_root),
         "gateway": settings.gateway,
@@ -72,19 +73,13 @@ def project(settings: Settings) -> dict[str, Any]:
         # A PostgreSQL ends at once, but orderly, by SIGINT to its first process; the rest by SIGTERM.
         postgres = name.startswith("postgres-")
         process["shutdown"] = {"signal": 2 if postgres else 15, "parent_only": postgres, "timeout_seconds": 30}
-        process["availability"] = {"restart": "no"}
-        if not is_job(process):
-            process["availability"] = {"restart": "always", "backoff_seconds": 2, "max_restarts": 5}
+        process.setdefault("availability", {"restart": "always", "backoff_seconds": 2, "max_restarts": 5})
         # Straight into its log: through the supervisor each line would be wrapped, and lost when that is killed.
         log = str(settings.log / f"{name}.log")
         process["entrypoint"] = ["sh", "-c", 'exec "$@" >> "$0" 2>&1', log, *process["entrypoint"]]
         process["working_dir"] = str(settings.checkout)
     rendered["processes"] = kept
     return rendered
-
-
-def is_job(process: dict[str, Any]) -> bool:
-    return "local.stack" in process["entrypoint"]
 
 
 def fingerprint(settings: Settings) -> str:

@@ -18,8 +18,6 @@ PORTS = {
     "kubelet_health": 18248,
     "controller_manager": 18257,
     "scheduler": 18259,
-    "worker_logs": 18793,
-    "trigger_logs": 18794,
 }
 POD_NETWORK_PORTS = {"mongodb", "s3", "kubernetes", "kubelet"}
 
