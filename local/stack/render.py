@@ -70,9 +70,7 @@ def project(settings: Settings) -> dict[str, Any]:
         name: process for name, process in rendered["processes"].items() if process["namespace"] not in settings.own
     }
     for name, process in kept.items():
-        # A PostgreSQL ends at once, but orderly, by SIGINT to its first process; the rest by SIGTERM.
-        postgres = name.startswith("postgres-")
-        process["shutdown"] = {"signal": 2 if postgres else 15, "parent_only": postgres, "timeout_seconds": 30}
+        process["shutdown"] = {"timeout_seconds": 30, **process.get("shutdown", {})}
         process.setdefault("availability", {"restart": "always", "backoff_seconds": 2, "max_restarts": 5})
         # Straight into its log: through the supervisor each line would be wrapped, and lost when that is killed.
         log = str(settings.log / f"{name}.log")
