@@ -153,6 +153,19 @@ def airflow_db(settings: Settings) -> None:
     done.write_text(render.airflow_version())
 
 
+def airflow_variables(settings: Settings) -> None:
+    """Tell the running Airflow which pod image is the newest: its tasks read this variable at each start."""
+    variable = {"key": "storebench_image_python", "value": render.image(settings)["image"]}
+    login = {"username": "admin", "password": render.secrets(settings)["airflow_password"]}
+    with httpx.Client(base_url=settings.url("airflow"), timeout=30) as client:
+        token = client.post("/auth/token", json=login).raise_for_status().json()["access_token"]
+        client.headers["Authorization"] = f"Bearer {token}"
+        answer = client.patch(f"/api/v2/variables/{variable['key']}", json=variable)
+        if answer.status_code == httpx.codes.NOT_FOUND:
+            answer = client.post("/api/v2/variables", json=variable)
+        answer.raise_for_status()
+
+
 JOBS: dict[str, Callable[[Settings], None]] = {
     "databases": databases,
     "documentdb": documentdb,

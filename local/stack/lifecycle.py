@@ -61,6 +61,7 @@ def _reuse(settings: Settings, say: Say) -> bool:
         if "kubernetes" not in settings.own:
             jobs.images(settings)
         render.write_environment(settings)
+        jobs.airflow_variables(settings)
     say("the stack is running")
     return True
 
@@ -115,6 +116,7 @@ def _wait(settings: Settings, say: Say) -> None:
                 waiting.remove(name)
                 say(f"{name}: ready after {elapsed:.0f} s")
         if not waiting and states and all(state["status"] in ("Running", "Completed") for state in states):
+            jobs.airflow_variables(settings)
             return
 
 

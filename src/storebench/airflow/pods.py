@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any, ClassVar
@@ -11,11 +10,11 @@ from typing import Any, ClassVar
 from airflow.exceptions import AirflowSkipException
 from airflow.providers.cncf.kubernetes.operators.pod import KubernetesPodOperator
 from airflow.providers.cncf.kubernetes.secret import Secret
-from airflow.sdk import Context
+from airflow.sdk import Context, Variable
 from kubernetes.client import models as k8s
 from kubernetes.client.exceptions import ApiException
 
-from storebench import stores
+from storebench import __version__, stores
 from storebench.airflow import connections, observe
 from storebench.airflow.params import POOL
 from storebench.attempt.spec import DROP, VARIABLE, AttemptSpec
@@ -27,8 +26,9 @@ from storebench.results.repository import AttemptKey, dataset_id, run_id_of
 
 
 def image(name: str) -> str:
-    """The reference of the pod image built from images/<name>: STOREBENCH_IMAGE_<NAME>, or the local tag."""
-    return os.environ.get(f"STOREBENCH_IMAGE_{name.upper()}", f"storebench/{name}:latest")
+    """The pod image built from images/<name>: the Airflow Variable `storebench_image_<name>`, or the local tag."""
+    reference: str = Variable.get(f"storebench_image_{name}", default=f"storebench/{name}:{__version__}")
+    return reference
 
 
 class StorebenchPodOperator(KubernetesPodOperator):
@@ -44,6 +44,7 @@ class StorebenchPodOperator(KubernetesPodOperator):
             kubernetes_conn_id=connections.KUBERNETES,
             image_pull_policy="IfNotPresent",
             automount_service_account_token=False,
+            dnspolicy="Default",  # the node's own: stores are named as the node knows them, cluster DNS is not needed
             security_context=k8s.V1PodSecurityContext(run_as_non_root=True),
             container_security_context=k8s.V1SecurityContext(
                 allow_privilege_escalation=False, capabilities=k8s.V1Capabilities(drop=["ALL"])

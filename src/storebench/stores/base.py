@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from operator import itemgetter
 from typing import Any, ClassVar
 
 from storebench.attempt.clock import OperationClock
@@ -87,9 +88,9 @@ class Store(ABC):
         """Let go of the connection."""
 
 
-def columns(rows: Sequence[Mapping[str, str]], names: Sequence[str]) -> dict[str, list[str]]:
-    """Turn rows into columns. Raises ValueError for a row that has other fields than `names`."""
+def columns(rows: Sequence[Mapping[str, str]], names: Sequence[str]) -> dict[str, Sequence[str]]:
+    """Turn rows into columns. Raises ValueError or KeyError for a row that has other fields than `names`."""
     for row in rows:
         if len(row) != len(names):
             raise ValueError(f"{len(row)} fields instead of {len(names)}")
-    return {name: [row[name] for row in rows] for name in names}
+    return dict(zip(names, zip(*map(itemgetter(*names), rows), strict=True), strict=True))

@@ -1,0 +1,1 @@
+"""The dataset: rows, seed and schema version give the same bytes everywhere."""

@@ -1,0 +1,71 @@
+"""S3: the client with the settings that this project wants, and errors that say what to do."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import boto3
+from botocore.config import Config
+from botocore.exceptions import BotoCoreError, ClientError, ConnectionError, HTTPClientError
+
+from storebench.connection import Connection
+from storebench.errors import StoreRefused, StoreUnreachable
+
+CONFIG = Config(
+    connect_timeout=10,
+    read_timeout=60,
+    retries={"max_attempts": 3, "mode": "standard"},
+    max_pool_connections=16,
+    # path style works with every S3 server; hashing the body again for the signature would only cost CPU
+    s3={"addressing_style": "path", "payload_signing_enabled": False},
+    request_checksum_calculation="when_required",
+    response_checksum_validation="when_required",
+)
+
+_ADVICE = {
+    "NoSuchBucket": "create the bucket, or name another in the connection's extra `bucket`",
+    "NoSuchKey": "the dataset is not there: run the DAG's task `dataset` first",
+    "404": "it is not there",
+    "InvalidAccessKeyId": "check the connection's login",
+    "SignatureDoesNotMatch": "check the connection's password",
+    "AccessDenied": "the login may not do this",
+    "403": "check the connection's login and password",
+}
+
+
+def client_for(connection: Connection) -> Any:
+    """A boto3 S3 client for an Airflow Connection of type `aws`."""
+    extra = connection.extra
+    return boto3.client(
+        "s3",
+        endpoint_url=extra.get("endpoint_url"),
+        region_name=extra.get("region_name", "us-east-1"),
+        aws_access_key_id=connection.login or None,
+        aws_secret_access_key=connection.password or None,
+        config=CONFIG,
+    )
+
+
+@contextmanager
+def errors(client: Any, bucket: str, key: str = "") -> Iterator[None]:
+    """Turn the library's errors into StoreUnreachable or StoreRefused that name the place and what to do."""
+    where = f"s3://{bucket}/{key} at {client.meta.endpoint_url}"
+    try:
+        yield
+    except ClientError as error:
+        code = error.response.get("Error", {}).get("Code", "")
+        advice = _ADVICE.get(code, error.response.get("Error", {}).get("Message", ""))
+        raise StoreRefused(f"S3 refused {where}: {code}: {advice}") from error
+    except (ConnectionError, HTTPClientError) as error:
+        raise StoreUnreachable(f"S3 does not answer: {where}: {error}. Is it running, and reachable?") from error
+    except BotoCoreError as error:
+        raise StoreRefused(f"S3 cannot be used: {where}: {error}") from error
+
+
+def check_bucket(client: Any, bucket: str) -> None:
+    """Raises StoreUnreachable or StoreRefused where the bucket cannot be used with this login."""
+    with errors(client, bucket):
+        client.head_bucket(Bucket=bucket)
+        client.list_objects_v2(Bucket=bucket, MaxKeys=1)
