@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, cast
 
 import boto3
 from botocore.config import Config
@@ -24,6 +24,7 @@ CONFIG = Config(
     response_checksum_validation="when_required",
 )
 
+_ABSENT = ("NoSuchKey", "404", "NotFound")
 _ADVICE = {
     "NoSuchBucket": "create the bucket, or name another in the connection's extra `bucket`",
     "NoSuchKey": "the dataset is not there: run the DAG's task `dataset` first",
@@ -35,17 +36,22 @@ _ADVICE = {
 }
 
 
-def client_for(connection: Connection) -> Any:
-    """A boto3 S3 client for an Airflow Connection of type `aws`."""
-    extra = connection.extra
+def s3_client(endpoint_url: str | None, region: str | None, key: str | None, secret: str | None) -> Any:
+    """A boto3 S3 client. Without an endpoint it is AWS's, without a key boto3 looks where it always does."""
     return boto3.client(
         "s3",
-        endpoint_url=extra.get("endpoint_url"),
-        region_name=extra.get("region_name", "us-east-1"),
-        aws_access_key_id=connection.login or None,
-        aws_secret_access_key=connection.password or None,
+        endpoint_url=endpoint_url,
+        region_name=region or "us-east-1",
+        aws_access_key_id=key or None,
+        aws_secret_access_key=secret or None,
         config=CONFIG,
     )
+
+
+def client_for(connection: Connection) -> Any:
+    """The client for an Airflow Connection of type `aws`."""
+    extra = connection.extra
+    return s3_client(extra.get("endpoint_url"), extra.get("region_name"), connection.login, connection.password)
 
 
 @contextmanager
@@ -69,3 +75,23 @@ def check_bucket(client: Any, bucket: str) -> None:
     with errors(client, bucket):
         client.head_bucket(Bucket=bucket)
         client.list_objects_v2(Bucket=bucket, MaxKeys=1)
+
+
+def read(client: Any, bucket: str, key: str) -> bytes | None:
+    """A small object's bytes; None if it is not there. Raises the library's errors."""
+    try:
+        return cast(bytes, client.get_object(Bucket=bucket, Key=key)["Body"].read())
+    except ClientError as error:
+        if error.response.get("Error", {}).get("Code") in _ABSENT:
+            return None
+        raise
+
+
+def size(client: Any, bucket: str, key: str) -> int | None:
+    """An object's size in bytes; None if it is not there. Raises the library's errors."""
+    try:
+        return cast(int, client.head_object(Bucket=bucket, Key=key)["ContentLength"])
+    except ClientError as error:
+        if error.response.get("Error", {}).get("Code") in _ABSENT:
+            return None
+        raise

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from storebench import s3
-from storebench.dataset.checksum import FIELD_NAMES, as_hex
-from storebench.dataset.schema import SCHEMA_VERSION
+from storebench.dataset.schema import FIELD_NAMES, SCHEMA_VERSION
 from storebench.errors import StoreRefused
 
 
 @dataclass(frozen=True)
 class Manifest:
-    """Rows, bytes, SHA-256 of the whole CSV, and the order-independent checksums (storebench.dataset.checksum)."""
+    """Rows, bytes, SHA-256 of the whole CSV (header included), and its checksums (storebench.dataset.checksum)."""
 
     schema_version: int
     rows: int
@@ -24,49 +24,73 @@ class Manifest:
     sha256: str
     fields: Mapping[str, int]
     row_sum: int
+    generator_version: str
+    bucket: str
+    key: str
 
     def to_json(self) -> str:
-        """About 2 kB; checksums are 16 hexadecimal digits."""
+        """About 2 kB on one line, small enough for a pod's termination message. Checksums are 16 hex digits."""
         data = {
-            "schema_version": self.schema_version,
-            "rows": self.rows,
-            "seed": self.seed,
-            "bytes": self.bytes,
-            "sha256": self.sha256,
-            "row_sum": as_hex(self.row_sum),
-            "fields": {name: as_hex(self.fields[name]) for name in FIELD_NAMES},
+            **vars(self),
+            "fields": {name: f"{self.fields[name]:016x}" for name in FIELD_NAMES},
+            "row_sum": f"{self.row_sum:016x}",
         }
         return json.dumps(data, separators=(",", ":"))
 
     @classmethod
     def from_json(cls, text: str) -> Manifest:
-        """Raises ValueError for a text that is no manifest of this schema version."""
+        """Raises ValueError that says why for a text that is no manifest of this schema version."""
         try:
-            data: dict[str, Any] = json.loads(text)
-            manifest = cls(
-                schema_version=int(data["schema_version"]),
-                rows=int(data["rows"]),
-                seed=int(data["seed"]),
-                bytes=int(data["bytes"]),
-                sha256=str(data["sha256"]),
-                fields={name: int(data["fields"][name], 16) for name in FIELD_NAMES},
-                row_sum=int(data["row_sum"], 16),
-            )
-        except (KeyError, TypeError, AttributeError) as error:
-            raise ValueError(f"not a dataset's manifest: {error!r}") from None
-        if manifest.schema_version != SCHEMA_VERSION:
-            raise ValueError(f"schema version {manifest.schema_version}, not {SCHEMA_VERSION}")
-        return manifest
+            data = json.loads(text)
+        except ValueError as error:
+            raise ValueError(f"not a dataset's manifest: not JSON ({error})") from None
+        if not isinstance(data, dict):
+            raise ValueError("not a dataset's manifest: not a JSON object")
+        version = _get(data, "schema_version", int)
+        if version != SCHEMA_VERSION:
+            raise ValueError(f"a manifest of schema version {version}, not {SCHEMA_VERSION}")
+        fields = _get(data, "fields", dict)
+        if fields.keys() != set(FIELD_NAMES):
+            raise ValueError("not a dataset's manifest: its fields are not those of the schema")
+        sha256 = _get(data, "sha256", str)
+        if not re.fullmatch("[0-9a-f]{64}", sha256):
+            raise ValueError("not a dataset's manifest: sha256 is not 64 hexadecimal digits")
+        return cls(
+            schema_version=version,
+            rows=_get(data, "rows", int),
+            seed=_get(data, "seed", int),
+            bytes=_get(data, "bytes", int),
+            sha256=sha256,
+            fields={name: _checksum(fields, name) for name in FIELD_NAMES},
+            row_sum=_checksum(data, "row_sum"),
+            generator_version=_get(data, "generator_version", str),
+            bucket=_get(data, "bucket", str),
+            key=_get(data, "key", str),
+        )
 
     @classmethod
     def load(cls, client: Any, bucket: str, key: str) -> Manifest:
         """Read the manifest at `key`. Raises StoreUnreachable or StoreRefused that name S3 and the key."""
         with s3.errors(client, bucket, key):
-            text = client.get_object(Bucket=bucket, Key=key)["Body"].read().decode()
+            text = client.get_object(Bucket=bucket, Key=key)["Body"].read()
         try:
-            return cls.from_json(text)
+            return cls.from_json(text.decode())
         except ValueError as error:
             raise StoreRefused(f"s3://{bucket}/{key} is not usable: {error}") from None
+
+
+def _get(data: Mapping[str, Any], name: str, kind: type) -> Any:
+    value = data.get(name)
+    if not isinstance(value, kind) or isinstance(value, bool):
+        raise ValueError(f"not a dataset's manifest: {name} is missing or no {kind.__name__}")
+    return value
+
+
+def _checksum(data: Mapping[str, Any], name: str) -> int:
+    text = _get(data, name, str)
+    if not re.fullmatch("[0-9a-f]{16}", text):
+        raise ValueError(f"not a dataset's manifest: the checksum {name} is not 16 hexadecimal digits")
+    return int(text, 16)
 
 
 def dataset_key(rows: int, seed: int) -> str:

@@ -1,109 +1,153 @@
-"""Puts the dataset into S3 by multipart upload, with memory that does not grow with rows."""
+"""Puts a dataset into S3, unless it is there: generated part by part, never whole in memory or on disk."""
 
 from __future__ import annotations
 
 import hashlib
-import os
-from collections import deque
+import math
+import threading
 from collections.abc import Callable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from typing import Any
 
 from storebench import s3
 from storebench.dataset.checksum import TableChecksum
-from storebench.dataset.generate import ESTIMATED_ROW_BYTES, check, generate, header
+from storebench.dataset.generate import GENERATOR_VERSION, check, generate_chunk, header
 from storebench.dataset.manifest import Manifest, dataset_key, manifest_key
 from storebench.dataset.schema import SCHEMA_VERSION
-from storebench.errors import StorebenchError
-
-PART_BYTES = 9_000_000
-MAX_PARTS = 10_000  # of S3
-UPLOADS = 4  # at a time
+from storebench.errors import StoreRefused
 
 Progress = Callable[[str], None]
 
+WORKERS = 4  # parts that are sent at the same time
+PART_ROWS = 20_000  # about 9 MiB; S3 wants at least 5 MiB in all parts but the last
+MAX_PARTS = 10_000  # S3's limit for one object
+
 
 def ensure_dataset(
-    client: Any, bucket: str, rows: int, seed: int, *, workers: int | None = None, progress: Progress | None = None
+    client: Any,
+    bucket: str,
+    rows: int,
+    seed: int,
+    workers: int | None = None,
+    progress: Progress | None = None,
 ) -> tuple[Manifest, bool]:
-    """Generate the dataset into `bucket`, unless a complete one is there; returns its manifest and whether it was made.
+    """The manifest of the dataset, and whether it was generated now; otherwise a complete one was there.
 
-    `workers` threads generate (default: one for each processor), `progress` gets a line now and then. Raises
-    SpecError for bad rows or seed, StoreUnreachable or StoreRefused where S3 does not do its part; a multipart upload
-    that was begun is then aborted.
+    Memory is bounded by the parts that are under way: one for each of the `workers` threads (default 4) and one in the
+    making. `progress` gets a line for people about ten times. Raises SpecError for rows or a seed out of range,
+    StoreUnreachable where S3 does not answer, StoreRefused where it does not do what it should (wrong key, no bucket).
+    Whatever is raised, an interrupt too, no part is left behind.
     """
     check(rows, seed)
-    manifest = _existing(client, bucket, rows, seed)
-    if manifest is not None:
-        return manifest, False
     key = dataset_key(rows, seed)
+    if found := _find(client, bucket, rows, seed):
+        return found, False
+    source = _Source(rows, seed, progress)
     with s3.errors(client, bucket, key):
-        manifest = upload(client, bucket, key, rows, seed, workers or os.cpu_count() or 1, progress or (lambda _: None))
-        client.put_object(Bucket=bucket, Key=manifest_key(rows, seed), Body=manifest.to_json().encode())
+        # an old manifest must not vouch for what is written now
+        client.delete_object(Bucket=bucket, Key=manifest_key(rows, seed))
+        upload(client, bucket, key, iter(source), workers or WORKERS)
+        written = client.head_object(Bucket=bucket, Key=key)["ContentLength"]
+    if written != source.bytes:
+        raise StoreRefused(f"s3://{bucket}/{key} has {written:,} bytes, but {source.bytes:,} were sent")
+    manifest = Manifest(
+        schema_version=SCHEMA_VERSION,
+        rows=rows,
+        seed=seed,
+        bytes=source.bytes,
+        sha256=source.sha256.hexdigest(),
+        fields=source.checksums.fields,
+        row_sum=source.checksums.row_sum,
+        generator_version=GENERATOR_VERSION,
+        bucket=bucket,
+        key=key,
+    )
+    with s3.errors(client, bucket, manifest_key(rows, seed)):
+        client.put_object(
+            Bucket=bucket,
+            Key=manifest_key(rows, seed),
+            Body=manifest.to_json().encode(),
+            ContentType="application/json",
+        )
     return manifest, True
 
 
-def _existing(client: Any, bucket: str, rows: int, seed: int) -> Manifest | None:
-    """The manifest of a complete dataset: both objects are there, and they fit."""
-    s3.check_bucket(client, bucket)
-    try:
-        manifest = Manifest.load(client, bucket, manifest_key(rows, seed))
-        with s3.errors(client, bucket, dataset_key(rows, seed)):
-            head = client.head_object(Bucket=bucket, Key=dataset_key(rows, seed))
-    except StorebenchError:
-        return None
-    fits = (manifest.rows, manifest.seed, manifest.bytes) == (rows, seed, head["ContentLength"])
-    return manifest if fits else None
+def upload(client: Any, bucket: str, key: str, parts: Iterator[bytes], workers: int = WORKERS) -> None:
+    """Send the parts of an object, `workers` at a time, each taken from the iterator only when it can be sent.
 
+    Whatever is raised, also by the iterator, the multipart upload is aborted first and all threads have ended.
+    """
+    upload_id = client.create_multipart_upload(Bucket=bucket, Key=key, ContentType="text/csv; charset=utf-8")["UploadId"]
+    place = {"Bucket": bucket, "Key": key, "UploadId": upload_id}
+    numbered, lock, stop = enumerate(parts, 1), threading.Lock(), threading.Event()
+    sent: list[dict[str, Any]] = []
 
-def upload(
-    client: Any, bucket: str, key: str, rows: int, seed: int, workers: int, progress: Progress
-) -> Manifest:
-    """Generate and upload; at most `workers` + UPLOADS parts are in memory."""
-    digest, checksum, size = hashlib.sha256(), TableChecksum(), 0
-    started = client.create_multipart_upload(Bucket=bucket, Key=key, ContentType="text/csv; charset=utf-8")
-    place = {"Bucket": bucket, "Key": key, "UploadId": started["UploadId"]}
-
-    def put(number: int, body: bytes) -> dict[str, Any]:
-        answer = client.upload_part(**place, PartNumber=number, Body=body)
-        return {"PartNumber": number, "ETag": answer["ETag"]}
+    def send() -> None:
+        try:
+            while not stop.is_set():
+                with lock:  # one thread makes the next part while the others send theirs
+                    number, body = next(numbered, (0, b""))
+                if not number:
+                    return
+                answer = client.upload_part(**place, PartNumber=number, Body=body)
+                sent.append({"PartNumber": number, "ETag": answer["ETag"]})
+        except BaseException:
+            stop.set()
+            raise
 
     try:
-        with ThreadPoolExecutor(workers) as generators, ThreadPoolExecutor(UPLOADS) as uploaders:
-            parts: list[dict[str, Any]] = []
-            pending: deque[Future[dict[str, Any]]] = deque()
-            chunks = _ahead(generators, _ranges(rows), seed, workers)
-            for number, chunk in enumerate(chunks, 1):
-                body = header() + chunk.csv if number == 1 else chunk.csv
-                if len(pending) >= UPLOADS:
-                    parts.append(pending.popleft().result())
-                pending.append(uploaders.submit(put, number, body))
-                digest.update(body)
-                checksum.add(chunk.checksum)
-                size += len(body)
-                if number % 10 == 0:
-                    progress(f"{checksum.rows:,} of {rows:,} rows, {size / 1e6:,.0f} MB")
-            parts += [future.result() for future in pending]
-        client.complete_multipart_upload(**place, MultipartUpload={"Parts": parts})
-    except BaseException:  # an interrupt, too, leaves nothing behind
-        client.abort_multipart_upload(**place)
+        with ThreadPoolExecutor(workers, thread_name_prefix="upload") as pool:
+            try:
+                for thread in [pool.submit(send) for _ in range(workers)]:
+                    thread.result()
+            finally:
+                stop.set()  # an interrupt of this thread ends the others after the part that they send
+        sent.sort(key=lambda part: part["PartNumber"])
+        client.complete_multipart_upload(**place, MultipartUpload={"Parts": sent})
+    except BaseException:
+        with suppress(Exception):  # what went wrong before says more
+            client.abort_multipart_upload(**place)
         raise
-    return Manifest(SCHEMA_VERSION, rows, seed, size, digest.hexdigest(), checksum.fields, checksum.row_sum)
 
 
-def _ranges(rows: int) -> Iterator[tuple[int, int]]:
-    """The rows of each part: about PART_BYTES, more where there would be too many parts."""
-    step = max(PART_BYTES // ESTIMATED_ROW_BYTES, -(-rows // MAX_PARTS))
-    for start in range(0, rows, step):
-        yield start, min(start + step, rows)
+class _Source:
+    """Iterates over the dataset's parts, and adds up what its manifest says of them."""
+
+    def __init__(self, rows: int, seed: int, progress: Progress | None) -> None:
+        self.rows = rows
+        self.seed = seed
+        self.bytes = 0
+        self.sha256 = hashlib.sha256()
+        self.checksums = TableChecksum()
+        self._progress = progress or (lambda text: None)
+
+    def __iter__(self) -> Iterator[bytes]:
+        part_rows = max(PART_ROWS, math.ceil(self.rows / MAX_PARTS))
+        step = max(self.rows // 10, part_rows)
+        reported = 0
+        for start in range(0, self.rows, part_rows):
+            stop = min(start + part_rows, self.rows)
+            chunk = generate_chunk(self.seed, start, stop)
+            part = chunk.csv if start else header() + chunk.csv
+            self.sha256.update(part)
+            self.bytes += len(part)
+            self.checksums.add(chunk.checksums)
+            yield part
+            if stop - reported >= step or stop == self.rows:
+                reported = stop
+                self._progress(f"{stop:,} of {self.rows:,} rows, {self.bytes / 1e6:,.0f} MB")
 
 
-def _ahead(pool: ThreadPoolExecutor, ranges: Iterator[tuple[int, int]], seed: int, ahead: int) -> Iterator[Any]:
-    """The chunks in order, `ahead` of them being generated."""
-    pending: deque[Future[Any]] = deque()
-    for start, stop in ranges:
-        pending.append(pool.submit(generate, seed, start, stop))
-        if len(pending) > ahead:
-            yield pending.popleft().result()
-    while pending:
-        yield pending.popleft().result()
+def _find(client: Any, bucket: str, rows: int, seed: int) -> Manifest | None:
+    """The manifest of a complete dataset that is there already."""
+    place = manifest_key(rows, seed)
+    with s3.errors(client, bucket, place):
+        text = s3.read(client, bucket, place)
+        size = s3.size(client, bucket, dataset_key(rows, seed))
+    try:
+        manifest = Manifest.from_json((text or b"").decode())
+    except ValueError:
+        return None  # of another version, or damaged: it is written anew
+    matches = (manifest.rows, manifest.seed, manifest.bytes) == (rows, seed, size)
+    return manifest if matches else None
