@@ -51,7 +51,9 @@ def s3_client(endpoint_url: str | None, region: str | None, key: str | None, sec
 def client_for(connection: Connection) -> Any:
     """The client for an Airflow Connection of type `aws`."""
     extra = connection.extra
-    return s3_client(extra.get("endpoint_url"), extra.get("region_name"), connection.login, connection.password)
+    return s3_client(
+        extra.get("endpoint_url"), extra.get("region_name"), connection.login, connection.password
+    )
 
 
 @contextmanager
@@ -65,7 +67,9 @@ def errors(client: Any, bucket: str, key: str = "") -> Iterator[None]:
         advice = _ADVICE.get(code, error.response.get("Error", {}).get("Message", ""))
         raise StoreRefused(f"S3 refused {where}: {code}: {advice}") from error
     except (ConnectionError, HTTPClientError) as error:
-        raise StoreUnreachable(f"S3 does not answer: {where}: {error}. Is it running, and reachable?") from error
+        raise StoreUnreachable(
+            f"S3 does not answer: {where}: {error}. Is it running, and reachable?"
+        ) from error
     except BotoCoreError as error:
         raise StoreRefused(f"S3 cannot be used: {where}: {error}") from error
 

@@ -31,7 +31,9 @@ U64 = npt.NDArray[np.uint64]
 BASE = 0x9FB21C651E98DF25  # odd, so that it has an inverse
 GOLDEN = 0x9E3779B97F4A7C15
 MASK = 2**64 - 1
-BLOCK_BYTES = 1 << 15  # of one column that are hashed at once: the arrays for it stay in the processor's cache
+BLOCK_BYTES = (
+    1 << 15
+)  # of one column that are hashed at once: the arrays for it stay in the processor's cache
 
 
 def mix(value: int) -> int:
@@ -170,7 +172,11 @@ class TableChecksum:
         if columns.keys() != self.fields.keys():
             missing = [name for name in FIELD_NAMES if name not in columns]
             unknown = [name for name in columns if name not in self.fields]
-            parts = [f"{what} fields: {', '.join(names)}" for what, names in (("missing", missing), ("unknown", unknown)) if names]
+            parts = [
+                f"{what} fields: {', '.join(names)}"
+                for what, names in (("missing", missing), ("unknown", unknown))
+                if names
+            ]
             raise ValueError("; ".join(parts))
         rows = len(columns[FIELD_NAMES[0]])
         combined = np.zeros(rows, dtype=np.uint64)
@@ -208,8 +214,12 @@ class TableChecksum:
         if self.rows != manifest.rows:
             found.append(f"rows: {self.rows:,} of {manifest.rows:,}")
         found += [
-            f"field {name}: checksum differs" for name in FIELD_NAMES if self.fields[name] != manifest.fields[name]
+            f"field {name}: checksum differs"
+            for name in FIELD_NAMES
+            if self.fields[name] != manifest.fields[name]
         ]
         if not found and self.row_sum != manifest.row_sum:
-            found.append("values moved between rows: each field's checksum is right, that of the rows differs")
+            found.append(
+                "values moved between rows: each field's checksum is right, that of the rows differs"
+            )
         return found

@@ -13,14 +13,14 @@ from functools import cache
 import numpy as np
 import numpy.typing as npt
 
-from storebench.dataset.checksum import BASE, GOLDEN, MASK, U64, TableChecksum, mix, mix_array
+from storebench.dataset.checksum import BASE, GOLDEN, MASK, TableChecksum, mix, mix_array
 from storebench.dataset.layout import layout
 from storebench.dataset.pieces import NULL_ONE_IN, Column, Piece, columns
 from storebench.dataset.schema import FIELD_NAMES
 from storebench.errors import SpecError
 
 GENERATOR_VERSION = "1"  # raised when the code changes; the bytes change with the schema version only
-BLOCK_ROWS = 4096
+BLOCK_ROWS = 20_000
 MAX_ROWS = 1_000_000_000
 MAX_SEED = 2**63 - 1
 ESTIMATED_ROW_BYTES = 460
@@ -66,16 +66,37 @@ def generate_chunk(seed: int, start: int, stop: int) -> Chunk:
     check(stop, seed)
     if not 0 <= start < stop:
         raise SpecError(f"a chunk's rows must begin at 0 or later and before its end: {start:,} to {stop:,}")
-    blocks, checksums = [], TableChecksum()
-    for first in range(start, stop, BLOCK_ROWS):
-        blocks.append(_block(seed, first, min(first + BLOCK_ROWS, stop), checksums))
+    checksums = TableChecksum()
+    # one matrix for all blocks: fresh memory of this size costs as much as all the work that is done in it
+    scratch = _Scratch(min(BLOCK_ROWS, stop - start))
+    blocks = [
+        _block(seed, first, min(first + BLOCK_ROWS, stop), scratch, checksums)
+        for first in range(start, stop, BLOCK_ROWS)
+    ]
     return Chunk(b"".join(blocks), checksums)
 
 
-def _block(seed: int, start: int, stop: int, checksums: TableChecksum) -> bytes:
+class _Scratch:
+    """The matrix of a block, and where in it there is something."""
+
+    def __init__(self, rows: int) -> None:
+        self.matrix = np.empty(rows, dtype=_plan().dtype)
+        self.bytes = self.matrix.view(np.uint8)
+        self.filled = np.empty(len(self.bytes), dtype=np.bool_)
+
+    def squeezed(self, rows: int) -> npt.NDArray[np.uint8]:
+        """The bytes of the first `rows` rows without the padding."""
+        size = rows * self.matrix.itemsize
+        filled = np.not_equal(self.bytes[:size], 0, out=self.filled[:size])
+        return self.bytes[:size][filled]
+
+
+def _block(
+    seed: int, start: int, stop: int, scratch: _Scratch, checksums: TableChecksum
+) -> npt.NDArray[np.uint8]:
     plan = _plan()
     draws = _Draws(seed, start, stop)
-    matrix = np.empty(stop - start, dtype=plan.dtype)
+    matrix = scratch.matrix[: stop - start]
     combined = np.zeros(stop - start, dtype=np.uint64)
     shares = nulls = combined
     for piece, piece_columns in zip(plan.pieces, plan.columns, strict=True):
@@ -99,8 +120,7 @@ def _block(seed: int, start: int, stop: int, checksums: TableChecksum) -> bytes:
             for field, hashes in zip(piece.fields, piece.sums, strict=True):
                 checksums.add_field(field, hashes.take(picked), combined)
     checksums.add_rows(combined)
-    padded = matrix.view(np.uint8)
-    return padded[padded != 0].tobytes()
+    return scratch.squeezed(stop - start)
 
 
 class _Draws:

@@ -53,7 +53,13 @@ def layout() -> tuple[Piece, ...]:
     octets = [f"{a}.{b}." for a, b in itertools.product(range(1, 224, 7), range(0, 256, 2))]
     subjects = [f"{subject} {verb}, " for subject, verb in itertools.product(words.SUBJECTS, words.VERBS)]
     pieces = [
-        composed("id", [str(ROW_ID_BASE // 10**6 + n) for n in range(1000)], digits3, digits3, divisors=(10**6, 1000, 1)),
+        composed(
+            "id",
+            [str(ROW_ID_BASE // 10**6 + n) for n in range(1000)],
+            digits3,
+            digits3,
+            divisors=(10**6, 1000, 1),
+        ),
         composed("event_key", [f"K{text}" for text in hex3], hex3),
         composed("created_at", *moments),
         composed("measured_at", *moments),
@@ -91,7 +97,9 @@ def layout() -> tuple[Piece, ...]:
             ("private", "business", "school", "public", "trade"),
         ),
         single("company", with_nulls([name + words.COMPANY_FORMS[n % 7] for n, name in enumerate(names)])),
-        single("job_title", [f"{rank} {trade}" for rank, trade in itertools.product(words.RANKS, words.TRADES)]),
+        single(
+            "job_title", [f"{rank} {trade}" for rank, trade in itertools.product(words.RANKS, words.TRADES)]
+        ),
         single("house_number", [str(n) for n in range(1, 1001)]),
         composed("street", names, words.STREET_ENDINGS),
         composed("postal_code", letters2, digits4),

@@ -43,18 +43,18 @@ class Manifest:
         try:
             data = json.loads(text)
         except ValueError as error:
-            raise ValueError(f"not a dataset's manifest: not JSON ({error})") from None
+            raise _invalid(f"not JSON ({error})") from None
         if not isinstance(data, dict):
-            raise ValueError("not a dataset's manifest: not a JSON object")
+            raise _invalid("not a JSON object")
         version = _get(data, "schema_version", int)
         if version != SCHEMA_VERSION:
             raise ValueError(f"a manifest of schema version {version}, not {SCHEMA_VERSION}")
         fields = _get(data, "fields", dict)
         if fields.keys() != set(FIELD_NAMES):
-            raise ValueError("not a dataset's manifest: its fields are not those of the schema")
+            raise _invalid("its fields are not those of the schema")
         sha256 = _get(data, "sha256", str)
         if not re.fullmatch("[0-9a-f]{64}", sha256):
-            raise ValueError("not a dataset's manifest: sha256 is not 64 hexadecimal digits")
+            raise _invalid("sha256 is not 64 hexadecimal digits")
         return cls(
             schema_version=version,
             rows=_get(data, "rows", int),
@@ -79,17 +79,21 @@ class Manifest:
             raise StoreRefused(f"s3://{bucket}/{key} is not usable: {error}") from None
 
 
+def _invalid(why: str) -> ValueError:
+    return ValueError(f"not a dataset's manifest: {why}")
+
+
 def _get(data: Mapping[str, Any], name: str, kind: type) -> Any:
     value = data.get(name)
     if not isinstance(value, kind) or isinstance(value, bool):
-        raise ValueError(f"not a dataset's manifest: {name} is missing or no {kind.__name__}")
+        raise _invalid(f"{name} is missing or no {kind.__name__}")
     return value
 
 
 def _checksum(data: Mapping[str, Any], name: str) -> int:
     text = _get(data, name, str)
     if not re.fullmatch("[0-9a-f]{16}", text):
-        raise ValueError(f"not a dataset's manifest: the checksum {name} is not 16 hexadecimal digits")
+        raise _invalid(f"the checksum {name} is not 16 hexadecimal digits")
     return int(text, 16)
 
 

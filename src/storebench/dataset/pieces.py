@@ -54,7 +54,9 @@ def whole(names: str, rows: Sequence[tuple[str, ...]]) -> list[Piece]:
     fields = tuple(FIELD_NAMES.index(name) for name in names.split())
     end = _separator(fields[-1])
     csv = tuple((",".join(map(_quoted, row)) + end).encode() for row in rows)
-    sums = np.array([[text_hash(text) for text in texts] for texts in zip(*rows, strict=True)], dtype=np.uint64)
+    sums = np.array(
+        [[text_hash(text) for text in texts] for texts in zip(*rows, strict=True)], dtype=np.uint64
+    )
     return [Piece(csv, len(csv), fields, sums)]
 
 

@@ -82,7 +82,9 @@ FIELDS = (
     Field("app_version", "string", "one of 200"),
     Field("duration_ms", "integer", "1,000 to 999,999"),
     Field("tags", "string", "one or two of 16, separated by a semicolon", nullable=True),
-    Field("comment", "string", "free text with commas, quotes, line breaks and non-ASCII letters", nullable=True),
+    Field(
+        "comment", "string", "free text with commas, quotes, line breaks and non-ASCII letters", nullable=True
+    ),
     Field("description", "string", "free text as in `comment`"),
 )
 

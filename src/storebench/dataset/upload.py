@@ -78,7 +78,9 @@ def upload(client: Any, bucket: str, key: str, parts: Iterator[bytes], workers: 
 
     Whatever is raised, also by the iterator, the multipart upload is aborted first and all threads have ended.
     """
-    upload_id = client.create_multipart_upload(Bucket=bucket, Key=key, ContentType="text/csv; charset=utf-8")["UploadId"]
+    upload_id = client.create_multipart_upload(Bucket=bucket, Key=key, ContentType="text/csv; charset=utf-8")[
+        "UploadId"
+    ]
     place = {"Bucket": bucket, "Key": key, "UploadId": upload_id}
     numbered, lock, stop = enumerate(parts, 1), threading.Lock(), threading.Event()
     sent: list[dict[str, Any]] = []

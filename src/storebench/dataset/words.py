@@ -1,5 +1,7 @@
 """The words that the dataset's texts are made of. A change of any of them raises SCHEMA_VERSION."""
 
+# ruff: noqa: SIM905 - one string with its words is easier to read than a list of strings
+
 FIRST_NAMES = (
     "Ada Alice Amélie André Anna Ben Björn Carla Chloé Dmitri Elif Emma Erik Fatima Félix Grace Hana Håkon Iris Ivan"
     " Jonas José Jürgen Kenji Lara Léa Liam Łukasz Maja Mateo Mia Nora Noé Olga Omar Paula Pedro Quinn Rosa Søren"
