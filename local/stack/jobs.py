@@ -52,6 +52,8 @@ def databases(settings: Settings) -> None:
         # By default a role finds the schema of its own name first, once that is there: the migration tool, which makes it,
         # would then look for its bookkeeping in another place at its second run than at its first.
         connection.execute("ALTER ROLE storebench SET search_path = public")
+        # The integration tests make databases of their own.
+        connection.execute("ALTER ROLE storebench CREATEDB")
         # Airflow's bookkeeping may lose its last moments in a power cut; results may not.
         connection.execute("ALTER ROLE airflow SET synchronous_commit = off")
 
