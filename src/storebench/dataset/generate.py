@@ -84,16 +84,14 @@ class _Scratch:
         self.bytes = self.matrix.view(np.uint8)
         self.filled = np.empty(len(self.bytes), dtype=np.bool_)
 
-    def squeezed(self, rows: int) -> npt.NDArray[np.uint8]:
+    def squeezed(self, rows: int) -> memoryview:
         """The bytes of the first `rows` rows without the padding."""
         size = rows * self.matrix.itemsize
         filled = np.not_equal(self.bytes[:size], 0, out=self.filled[:size])
-        return self.bytes[:size][filled]
+        return self.bytes[:size][filled].data
 
 
-def _block(
-    seed: int, start: int, stop: int, scratch: _Scratch, checksums: TableChecksum
-) -> npt.NDArray[np.uint8]:
+def _block(seed: int, start: int, stop: int, scratch: _Scratch, checksums: TableChecksum) -> memoryview:
     plan = _plan()
     draws = _Draws(seed, start, stop)
     matrix = scratch.matrix[: stop - start]

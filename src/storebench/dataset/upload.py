@@ -73,7 +73,7 @@ def ensure_dataset(
     return manifest, True
 
 
-def upload(client: Any, bucket: str, key: str, parts: Iterator[bytes], workers: int = WORKERS) -> None:
+def upload(client: Any, bucket: str, key: str, bodies: Iterator[bytes], workers: int = WORKERS) -> None:
     """Send the parts of an object, `workers` at a time, each taken from the iterator only when it can be sent.
 
     Whatever is raised, also by the iterator, the multipart upload is aborted first and all threads have ended.
@@ -82,7 +82,7 @@ def upload(client: Any, bucket: str, key: str, parts: Iterator[bytes], workers: 
         "UploadId"
     ]
     place = {"Bucket": bucket, "Key": key, "UploadId": upload_id}
-    numbered, lock, stop = enumerate(parts, 1), threading.Lock(), threading.Event()
+    numbered, lock, stop = enumerate(bodies, 1), threading.Lock(), threading.Event()
     sent: list[dict[str, Any]] = []
 
     def send() -> None:
@@ -111,6 +111,11 @@ def upload(client: Any, bucket: str, key: str, parts: Iterator[bytes], workers: 
         with suppress(Exception):  # what went wrong before says more
             client.abort_multipart_upload(**place)
         raise
+
+
+def parts(rows: int, seed: int) -> Iterator[bytes]:
+    """The parts of a dataset as they are uploaded, SHA-256 and checksums made and dropped."""
+    return iter(_Source(rows, seed, None))
 
 
 class _Source:

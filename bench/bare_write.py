@@ -1,0 +1,46 @@
+"""What `write_only_s` should be without Airflow, Kubernetes and Storebench: the study's loop in a plain script.
+
+Reads the connections from the environment, prints the seconds spent in `insert_many`. Uses nothing of the project,
+so that it cannot share a mistake with it. Run by bench.overhead.
+"""
+
+import csv
+import itertools
+import json
+import os
+import sys
+import time
+
+import boto3
+import pymongo
+import smart_open
+
+
+def main() -> None:
+    uri, batch_rows = sys.argv[1], int(sys.argv[2])
+    s3 = json.loads(os.environ["AIRFLOW_CONN_STOREBENCH_S3"])
+    client = boto3.client(
+        "s3",
+        endpoint_url=s3["extra"]["endpoint_url"],
+        region_name="us-east-1",
+        aws_access_key_id=s3["login"],
+        aws_secret_access_key=s3["password"],
+    )
+    mongodb = json.loads(os.environ["AIRFLOW_CONN_STOREBENCH_MONGODB"])
+    server = pymongo.MongoClient(
+        mongodb["host"], mongodb["port"], username=mongodb["login"], password=mongodb["password"]
+    )
+    collection = server[mongodb["schema"]]["storebench_bench_bare"]
+    collection.drop()
+    seconds = 0.0
+    with smart_open.open(uri, encoding="utf-8", newline="", transport_params={"client": client}) as stream:
+        reader = csv.DictReader(stream)
+        while batch := list(itertools.islice(reader, batch_rows)):
+            began = time.perf_counter()
+            collection.insert_many(batch)
+            seconds += time.perf_counter() - began
+    collection.drop()
+    print(seconds)
+
+
+main()

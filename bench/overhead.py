@@ -1,0 +1,190 @@
+"""What Airflow and Kubernetes add to a measurement.
+
+1. `write_only_s` of pods against the same loop in a bare script (bench/bare_write.py), in turns.
+2. Seconds of each attempt outside its own work, of runs through Airflow against a loop of
+   `kubectl run --attach --rm` with the same image, specification and cluster, in turns.
+
+Needs the embedded stack: `make bench-overhead`.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import statistics
+import subprocess
+import sys
+import time
+import uuid
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import click
+from rich.console import Console
+from rich.table import Table
+
+from storebench.attempt.spec import VARIABLE, AttemptSpec
+from storebench.connection import variable
+from storebench.dataset.manifest import dataset_key, manifest_key
+from storebench.results.repository import Repository, run_id_of
+from storebench.trigger import Airflow
+
+STUDY, SEED = "bulk_write_read", 42
+BATCH_ROWS = 10_000
+NULL_ROWS = 1_000
+HOME = Path(os.environ.get("STOREBENCH_HOME", ""))
+
+
+class Bench:
+    """The stack that `make up` started."""
+
+    def __init__(self) -> None:
+        self.airflow = Airflow(
+            *(os.environ[f"STOREBENCH_AIRFLOW_{name}"] for name in ("URL", "USER", "PASSWORD"))
+        )
+        self.repository = Repository(os.environ["AIRFLOW_CONN_STOREBENCH_RESULTS"])
+        self.s3 = os.environ["AIRFLOW_CONN_STOREBENCH_S3"]
+        self.bucket = json.loads(self.s3)["extra"]["bucket"]
+
+    def run(self, **conf: Any) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+        """A run through Airflow: its result rows and its task instances."""
+        run_id = self.airflow.trigger(STUDY, {"seed": SEED, **conf})
+        state = self.airflow.follow(STUDY, run_id, lambda _: None)
+        if state != "success":
+            raise click.ClickException(f"run {run_id} ended as {state}")
+        rows = self.repository.results(run=run_id_of(STUDY, run_id))
+        return rows, self.airflow.task_instances(STUDY, run_id)
+
+    def bare_write_s(self, rows: int) -> float:
+        # Debian's Python, as in the image: another build of Python is faster or slower by itself
+        python = "/usr/bin/python3"
+        site = next(Path(sys.prefix, "lib").glob("python*/site-packages"))
+        uri = f"s3://{self.bucket}/{dataset_key(rows, SEED)}"
+        script = Path(__file__).with_name("bare_write.py")
+        done = subprocess.run(
+            [python, str(script), uri, str(BATCH_ROWS)],
+            env={**os.environ, "PYTHONPATH": str(site)},
+            check=True,
+            capture_output=True,
+            text=True,
+        )
+        return float(done.stdout)
+
+    def airflow_overhead_s(self, attempts: int) -> tuple[list[float], list[dict[str, Any]]]:
+        """Seconds from the start of an attempt's task to the start of the next task, less the pod's own time."""
+        rows, tasks = self.run(stores=["null"], batch_sizes=["all"], rows=NULL_ROWS, repeats=attempts // 2)
+        started = {(t["task_id"], t["map_index"]): datetime.fromisoformat(t["start_date"]) for t in tasks}
+        following = {"write": "read", "read": "drop"}
+        found = []
+        for row in rows:
+            index, operation = row["repeat"] - 1, row["operation"]
+            cycle = started[f"cell.{following[operation]}", index] - started[f"cell.{operation}", index]
+            found.append(cycle.total_seconds() - row["total_s"])
+        return found, self.repository.phases([row["attempt_id"] for row in rows])
+
+    def kubectl_overhead_s(self, operation: str) -> float:
+        """The same attempt by `kubectl run --attach --rm`: its wall time, less the pod's own time."""
+        spec = AttemptSpec(
+            operation=operation,
+            cell_key=f"{STUDY}/null/reference/batch=all/rows={NULL_ROWS}/seed={SEED}",
+            target="storebench_bench",
+            dataset_bucket=self.bucket,
+            dataset_key=dataset_key(NULL_ROWS, SEED),
+            manifest_key=manifest_key(NULL_ROWS, SEED),
+        )
+        command = [
+            str(HOME / "run" / "bin" / "kubectl"),
+            f"--kubeconfig={HOME / 'run' / 'kubernetes' / 'admin.kubeconfig'}",
+            "--namespace=storebench",
+            "run",
+            f"bench-{uuid.uuid4().hex[:8]}",
+            "--attach",
+            "--rm",
+            "--restart=Never",
+            "--quiet",
+            "--image-pull-policy=IfNotPresent",
+            f"--image={os.environ['STOREBENCH_IMAGE_PYTHON']}",
+            f"--env={VARIABLE}={spec.to_json()}",
+            f"--env={variable('s3')}={self.s3}",
+            "--",
+            "attempt",
+        ]
+        began = time.perf_counter()
+        done = subprocess.run(command, check=True, capture_output=True, text=True)
+        wall_s = time.perf_counter() - began
+        line = next(line for line in done.stdout.splitlines() if line.startswith("result: "))
+        total_s: float = json.loads(line.removeprefix("result: "))["total_s"]
+        return wall_s - total_s
+
+
+@click.command(context_settings={"help_option_names": ["-h", "--help"]})
+@click.option(
+    "--rounds", type=click.IntRange(1), default=5, show_default=True, help="Turns of each comparison."
+)
+@click.option(
+    "--rows", type=click.IntRange(1), default=100_000, show_default=True, help="Rows of the writes."
+)
+@click.option(
+    "--attempts", type=click.IntRange(2), default=8, show_default=True, help="Attempts in a turn; even."
+)
+def main(rounds: int, rows: int, attempts: int) -> None:
+    """What Airflow and Kubernetes add to a measurement, in seconds and as ratios."""
+    console, bench = Console(width=100), Bench()
+    bench.run(stores=["mongodb"], batch_sizes=[str(BATCH_ROWS)], rows=rows)  # warms up, and makes the dataset
+    bench.run(stores=["null"], batch_sizes=["all"], rows=NULL_ROWS)
+
+    table = Table(title=f"write_only_s of {rows:,} rows in batches of {BATCH_ROWS:,}, MongoDB protocol")
+    for heading in ("turn", "pod, s", "bare script, s", "ratio"):
+        table.add_column(heading, justify="right")
+    ratios = []
+    for turn in range(1, rounds + 1):
+
+        def pod() -> float:
+            results, _ = bench.run(stores=["mongodb"], batch_sizes=[str(BATCH_ROWS)], rows=rows)
+            return float(results[0]["write_only_s"])
+
+        # who goes first alternates, so that a slow drift of the machine favours neither
+        if turn % 2:
+            pod_s, bare_s = pod(), bench.bare_write_s(rows)
+        else:
+            bare_s, pod_s = bench.bare_write_s(rows), pod()
+        ratios.append(pod_s / bare_s)
+        table.add_row(str(turn), f"{pod_s:.2f}", f"{bare_s:.2f}", f"{ratios[-1]:.3f}")
+        console.print(f"turn {turn} of {rounds}: ratio {ratios[-1]:.3f}")
+    console.print(table)
+
+    by_airflow: list[float] = []
+    by_kubectl: list[float] = []
+    phases: dict[str, list[float]] = {}
+    for turn in range(1, rounds + 1):
+        seconds, found = bench.airflow_overhead_s(attempts)
+        by_airflow += seconds
+        for phase in found:
+            phases.setdefault(phase["name"], []).append(phase["seconds"])
+        by_kubectl += [
+            bench.kubectl_overhead_s(operation) for operation in ("write", "read") * (attempts // 2)
+        ]
+        console.print(f"turn {turn} of {rounds}: {len(by_airflow)} attempts each")
+    table = Table(title="Seconds of an attempt outside the pod's own process")
+    for heading in ("by", "n", "median, s", "min, s", "max, s"):
+        table.add_column(heading, justify="right")
+    for name, values in (("Airflow", by_airflow), ("kubectl run --attach --rm", by_kubectl)):
+        table.add_row(name, str(len(values)), *(f"{f(values):.2f}" for f in (statistics.median, min, max)))
+    console.print(table)
+    table = Table(title="Phases of the attempts by Airflow, null store (those of Kubernetes: 1 s resolution)")
+    for heading in ("phase", "mean, s"):
+        table.add_column(heading, justify="right")
+    for name, values in phases.items():
+        table.add_row(name, f"{statistics.mean(values):.3f}")
+    console.print(table)
+    overhead_s = statistics.median(by_airflow)
+    print(
+        f"ratio_to_bare={statistics.median(ratios):.3f}"
+        f" overhead_ratio_to_kubectl={overhead_s / statistics.median(by_kubectl):.3f}"
+        f" overhead_s_per_attempt={overhead_s:.2f}"
+    )
+
+
+if __name__ == "__main__":
+    main()
