@@ -27,19 +27,9 @@ def up() -> None:
     say(f"ready. Its addresses and credentials: {settings.env_file}")
 
 
-@main.command(help="Stop the stack; its data stays.")
-def down() -> None:
-    lifecycle.down(Settings(), say)
-
-
 @main.command(help="Show what runs, and whether it is healthy.")
 def status() -> None:
     sys.exit(0 if lifecycle.status(Settings(), click.echo) else 1)
-
-
-@main.command(help="Stop the stack and remove all that it has and was built from.")
-def clean() -> None:
-    lifecycle.clean(Settings(), say)
 
 
 @main.command(hidden=True)

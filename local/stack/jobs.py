@@ -46,7 +46,9 @@ def databases(settings: Settings) -> None:
             role = sql.Identifier(name)
             if not connection.execute("SELECT 1 FROM pg_roles WHERE rolname = %s", [name]).fetchone():
                 connection.execute(sql.SQL("CREATE ROLE {} LOGIN").format(role))
-            connection.execute(sql.SQL("ALTER ROLE {} PASSWORD {}").format(role, sql.Literal(secrets[password])))
+            connection.execute(
+                sql.SQL("ALTER ROLE {} PASSWORD {}").format(role, sql.Literal(secrets[password]))
+            )
             if not connection.execute("SELECT 1 FROM pg_database WHERE datname = %s", [name]).fetchone():
                 connection.execute(sql.SQL("CREATE DATABASE {} OWNER {}").format(role, role))
         # By default a role finds the schema of its own name first, once that is there: the migration tool, which makes it,
@@ -135,11 +137,14 @@ def cluster(settings: Settings) -> None:
 
     def kubectl(*arguments: str) -> str:
         configuration = settings.run / "kubernetes" / "admin.kubeconfig"
-        command = [str(settings.run / "bin" / "kubectl"), f"--kubeconfig={configuration}", *arguments]
+        options = [f"--kubeconfig={configuration}", f"--cache-dir={settings.run / 'kubectl'}"]
+        command = [str(settings.run / "bin" / "kubectl"), *options, *arguments]
         return subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
 
     kubectl("apply", f"--filename={settings.run / 'kubernetes' / 'airflow-access.yaml'}")
-    token = kubectl("create", "token", "airflow", f"--namespace={environment.NAMESPACE}", "--duration=8760h").strip()
+    token = kubectl(
+        "create", "token", "airflow", f"--namespace={environment.NAMESPACE}", "--duration=8760h"
+    ).strip()
     text = pki.kubeconfig(settings, {"token": token}, environment.NAMESPACE)
     write_private(settings.run / "kubernetes" / "airflow.kubeconfig", text)
 

@@ -1,28 +1,10 @@
-"""Starting, stopping and cleaning the whole stack."""
+"""Starting the whole stack, and saying how it is."""
 
-import fcntl
-import shutil
-import subprocess
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 
-from local.stack import cgroup, environment, health, host, jobs, network, render, supervisor
+from local.stack import cgroup, environment, health, host, jobs, network, render, supervisor, teardown
 from local.stack.settings import Settings, StackError
-
-Say = Callable[[str], None]
-
-
-@contextmanager
-def _alone(settings: Settings) -> Iterator[None]:
-    """One `up` or `down` at a time."""
-    settings.home.mkdir(parents=True, exist_ok=True)
-    with (settings.home / "lock").open("w") as file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise StackError("Another `make` is starting or stopping this stack; wait for it.") from None
-        yield
+from local.stack.teardown import Say
 
 
 def _running_checkout(settings: Settings) -> str | None:
@@ -31,7 +13,7 @@ def _running_checkout(settings: Settings) -> str | None:
 
 
 def up(settings: Settings, say: Say) -> None:
-    with _alone(settings):
+    with teardown.alone(settings):
         if supervisor.processes(settings) is not None:
             if (other := _running_checkout(settings)) != str(settings.checkout):
                 raise StackError(
@@ -40,9 +22,9 @@ def up(settings: Settings, say: Say) -> None:
                 )
             if _reuse(settings, say):
                 return
-            _end(settings, say)
+            teardown.end(settings, say)
         else:
-            _remove_leftovers(settings, say)
+            teardown.remove_leftovers(settings, say)
         _start(settings, say)
 
 
@@ -51,10 +33,11 @@ def _reuse(settings: Settings, say: Say) -> bool:
     if not recorded.exists() or recorded.read_text() != render.fingerprint(settings):
         say("the stack's configuration has changed: starting it anew")
         return False
-    for name in health.checks(settings):
-        if complaint := health.complaint(name, settings):
-            say(f"{name} does not answer ({complaint}): starting the stack anew")
-            return False
+    sick = {name: why for name in health.checks(settings) if (why := health.complaint(name, settings))}
+    if sick and not _comes_up(settings, recorded.stat().st_mtime, say):
+        name, why = next(iter(sick.items()))
+        say(f"{name} does not answer ({why}): starting the stack anew")
+        return False
     image = render.image(settings)["image"]
     if environment.read(settings.env_file)["STOREBENCH_IMAGE_PYTHON"] != image:
         say(f"importing the new pod image {image}")
@@ -66,13 +49,23 @@ def _reuse(settings: Settings, say: Say) -> bool:
     return True
 
 
+def _comes_up(settings: Settings, started: float, say: Say) -> bool:
+    """Whether a stack becomes healthy that was left while it was starting, by an interrupt for one."""
+    if time.time() - started > max(health.TIME_LIMITS.values()):
+        return False
+    say("the stack is already being started")
+    try:
+        _wait(settings, say)
+    except StackError as error:
+        say(str(error))
+        return False
+    return True
+
+
 def _start(settings: Settings, say: Say) -> None:
-    host.check_rights()
+    host.check(settings)
     for folder in (settings.run, settings.data, settings.log):
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-    host.check_space(settings)
-    host.check_ports(settings, _ports(settings))
-    host.check_network(settings)
     network.save_sysctls(settings)
     network.create_bridge(settings)
     cgroup.create(settings.cgroup)
@@ -82,12 +75,6 @@ def _start(settings: Settings, say: Say) -> None:
         log.replace(log.with_suffix(".log.1"))
     supervisor.start(settings, variables)
     _wait(settings, say)
-
-
-def _ports(settings: Settings) -> list[str]:
-    kubernetes = ("kubernetes", "kubelet", "kubelet_health", "controller_manager", "scheduler")
-    left_out = {*settings.own, *(kubernetes if "kubernetes" in settings.own else ())}
-    return [name for name in settings.ports if name not in left_out]
 
 
 def _wait(settings: Settings, say: Say) -> None:
@@ -125,47 +112,6 @@ def _logs(settings: Settings, part: str) -> list[object]:
     return [settings.log / f"{name}.log" for name, process in processes if process["namespace"] == part]
 
 
-def down(settings: Settings, say: Say) -> None:
-    with _alone(settings):
-        _end(settings, say)
-
-
-def _end(settings: Settings, say: Say) -> None:
-    if supervisor.processes(settings) is not None:
-        say("stopping the stack")
-        supervisor.stop(settings)
-    _remove(settings)
-
-
-def _remove_leftovers(settings: Settings, say: Say) -> None:
-    """Cleans up after a crash: what is found here was not ended by `down`."""
-    if not settings.run.exists() or not (settings.run / "fingerprint").exists():
-        return
-    say("the stack was not stopped when it ended last: removing what it left")
-    ended = _remove(settings)
-    if ended:
-        say(f"ended {len(ended)} processes of it")
-    # Its database of containers may be torn by a power cut; the images come from their archives again.
-    shutil.rmtree(settings.data / "containerd", ignore_errors=True)
-
-
-def _remove(settings: Settings) -> set[int]:
-    ended = cgroup.remove(settings.cgroup)
-    # All mounts were in the namespace of those processes and went with them; but see that it is so.
-    for mount in _mounts(settings):
-        subprocess.run(["umount", "--lazy", mount], check=False)
-    network.remove_bridge(settings)
-    network.restore_sysctls(settings)
-    shutil.rmtree(settings.run, ignore_errors=True)
-    return ended
-
-
-def _mounts(settings: Settings) -> list[str]:
-    with open("/proc/self/mountinfo") as file:
-        points = [line.split()[4] for line in file]
-    return [point for point in reversed(points) if point.startswith(f"{settings.home}/")]
-
-
 def status(settings: Settings, say: Say) -> bool:
     states = supervisor.processes(settings)
     if states is None:
@@ -180,11 +126,3 @@ def status(settings: Settings, say: Say) -> bool:
         memory = state.get("mem", 0) / 1024**2
         say(f"  {state['name']:26} {state['status']:10} pid {state['pid']:<8} {memory:6.0f} MB")
     return healthy
-
-
-def clean(settings: Settings, say: Say) -> None:
-    down(settings, say)
-    if settings.home.exists():
-        say(f"removing {settings.home}")
-        subprocess.run(["chmod", "-R", "u+w", str(settings.home / "go")], check=False, capture_output=True)
-        shutil.rmtree(settings.home)

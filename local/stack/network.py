@@ -1,6 +1,7 @@
 """The pod network's bridge, and the kernel settings that a kubelet changes."""
 
 import json
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -8,7 +9,13 @@ from local.stack.secrets import write_private
 from local.stack.settings import Settings, StackError
 
 # What a kubelet sets when it may.
-SYSCTLS = ("vm/overcommit_memory", "vm/panic_on_oom", "kernel/panic", "kernel/panic_on_oops", "net/ipv4/ip_forward")
+SYSCTLS = (
+    "vm/overcommit_memory",
+    "vm/panic_on_oom",
+    "kernel/panic",
+    "kernel/panic_on_oops",
+    "net/ipv4/ip_forward",
+)
 
 
 def _ip(*arguments: str) -> str:
@@ -23,15 +30,16 @@ def _label(settings: Settings) -> str:
     return f"storebench stack in {settings.home}"[:250]
 
 
-def bridge_owner(settings: Settings) -> str | None:
-    """None: there is no such link. Otherwise its label, which is empty where it is someone else's."""
-    if not Path("/sys/class/net", settings.bridge).exists():
-        return None
-    return str(json.loads(_ip("-json", "link", "show", settings.bridge))[0].get("ifalias", ""))
+def own_bridges(settings: Settings) -> list[str]:
+    """The bridges with this stack's label, whatever they are named."""
+    if not shutil.which("ip"):
+        return []
+    links = json.loads(_ip("-json", "link", "show", "type", "bridge") or "[]")
+    return [link["ifname"] for link in links if link and link.get("ifalias") == _label(settings)]
 
 
 def create_bridge(settings: Settings) -> None:
-    if bridge_owner(settings) is not None:
+    if Path("/sys/class/net", settings.bridge).exists():
         raise StackError(
             f"There is a network link named {settings.bridge} already, which is not this stack's; "
             "choose another name: STOREBENCH_BRIDGE=..."
@@ -42,14 +50,12 @@ def create_bridge(settings: Settings) -> None:
     _ip("link", "set", settings.bridge, "up")
 
 
-def remove_bridge(settings: Settings) -> bool:
-    if bridge_owner(settings) != _label(settings):
-        return False
-    for link in json.loads(_ip("-json", "link", "show", "master", settings.bridge) or "[]"):
-        if link:
-            _ip("link", "delete", link["ifname"])
-    _ip("link", "delete", settings.bridge)
-    return True
+def remove_bridges(settings: Settings) -> None:
+    for bridge in own_bridges(settings):
+        for link in json.loads(_ip("-json", "link", "show", "master", bridge) or "[]"):
+            if link:
+                _ip("link", "delete", link["ifname"])
+        _ip("link", "delete", bridge)
 
 
 def save_sysctls(settings: Settings) -> None:

@@ -1,31 +1,47 @@
 """The supervisor (process-compose), spoken to over its socket."""
 
-import contextlib
+import http.client
+import json
 import os
+import socket
 import subprocess
 from typing import Any
-
-import httpx
 
 from local.stack import cgroup
 from local.stack.settings import Settings, StackError
 
 
-def _client(settings: Settings) -> httpx.Client:
-    transport = httpx.HTTPTransport(uds=str(settings.supervisor_socket))
-    return httpx.Client(transport=transport, base_url="http://supervisor", timeout=10)
+class _Connection(http.client.HTTPConnection):
+    def __init__(self, path: str, timeout: float) -> None:
+        super().__init__("supervisor", timeout=timeout)
+        self.path = path
+
+    def connect(self) -> None:
+        self.sock = socket.socket(socket.AF_UNIX)
+        self.sock.settimeout(self.timeout)
+        self.sock.connect(self.path)
+
+
+def _ask(settings: Settings, method: str, path: str, timeout: float = 10) -> bytes | None:
+    """The supervisor's answer, or None where there is none."""
+    connection = _Connection(str(settings.supervisor_socket), timeout)
+    try:
+        connection.request(method, path)
+        response = connection.getresponse()
+        return response.read() if response.status == 200 else None
+    except (OSError, http.client.HTTPException):
+        return None
+    finally:
+        connection.close()
 
 
 def processes(settings: Settings) -> list[dict[str, Any]] | None:
     """The processes' states, or None where no supervisor answers."""
-    if not settings.supervisor_socket.exists():
+    answer = _ask(settings, "GET", "/processes")
+    if answer is None:
         return None
-    try:
-        with _client(settings) as client:
-            found: list[dict[str, Any]] = client.get("/processes").raise_for_status().json()["data"]
-            return found
-    except httpx.HTTPError:
-        return None
+    found: list[dict[str, Any]] = json.loads(answer)["data"]
+    return found
 
 
 START = """
@@ -57,7 +73,9 @@ def start(settings: Settings, variables: dict[str, str]) -> None:
         *("--log-file", str(settings.log / "supervisor.log")),
     ]
     path = f"{settings.home / 'venv' / 'bin'}:{os.environ['PATH']}:/usr/local/sbin:/usr/sbin:/sbin"
-    environment = {**os.environ, **variables, "PATH": path, "PYTHONUNBUFFERED": "1"}
+    temporary = settings.run / "tmp"
+    temporary.mkdir(exist_ok=True)
+    environment = {**os.environ, **variables, "PATH": path, "TMPDIR": str(temporary), "PYTHONUNBUFFERED": "1"}
     environment.pop("PYTHONDONTWRITEBYTECODE", None)
     with (settings.log / "supervisor.out").open("w") as output:
         subprocess.Popen(
@@ -73,8 +91,7 @@ def start(settings: Settings, variables: dict[str, str]) -> None:
 
 def stop(settings: Settings) -> None:
     """Asks the supervisor to stop everything in reverse order; what does not is left to the cgroup's removal."""
-    with contextlib.suppress(httpx.HTTPError), _client(settings) as client:
-        client.post("/project/stop", timeout=90)
+    _ask(settings, "POST", "/project/stop", timeout=90)
 
 
 def failures(settings: Settings, states: list[dict[str, Any]]) -> None:
@@ -82,9 +99,13 @@ def failures(settings: Settings, states: list[dict[str, Any]]) -> None:
     for state in states:
         ended = not state["is_running"] and state["status"] in ("Completed", "Error", "Skipped")
         if ended and (state["exit_code"] != 0 or state["status"] != "Completed"):
-            raise StackError(f"{state['name']} ended with exit code {state['exit_code']}.{log_end(settings, state['name'])}")
+            raise StackError(
+                f"{state['name']} ended with exit code {state['exit_code']}.{log_end(settings, state['name'])}"
+            )
         if state.get("restarts", 0) >= 3:
-            raise StackError(f"{state['name']} keeps ending and was restarted.{log_end(settings, state['name'])}")
+            raise StackError(
+                f"{state['name']} keeps ending and was restarted.{log_end(settings, state['name'])}"
+            )
 
 
 def log_end(settings: Settings, name: str, lines: int = 12) -> str:

@@ -1,0 +1,141 @@
+"""Stopping the stack, removing what a crash has left of it, and cleaning up all that was built.
+
+Only the standard library and modules that keep to it are used: this must also work where the environment was never made.
+"""
+
+import contextlib
+import fcntl
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from local.stack import cgroup, network, supervisor
+from local.stack.settings import Settings, StackError
+
+Say = Callable[[str], None]
+
+
+@contextmanager
+def alone(settings: Settings) -> Iterator[None]:
+    """One start or stop at a time."""
+    settings.home.mkdir(parents=True, exist_ok=True)
+    with (settings.home / "lock").open("w") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise StackError("Another `make` is starting or stopping this stack; wait for it.") from None
+        yield
+
+
+def remains(settings: Settings) -> list[str]:
+    """What there is of a stack that runs or ended without `stop`: each is told by a mark that only this stack gives."""
+    found = []
+    if pids := cgroup.processes(settings.cgroup):
+        found.append(f"{len(pids)} processes")
+    if any(group.is_dir() for group in cgroup.groups(settings.cgroup)):
+        found.append("a cgroup")
+    found += [f"the network link {link}" for link in network.own_bridges(settings)]
+    found += [f"the mount {point}" for point in mounts(settings)]
+    if (settings.run / "fingerprint").exists():
+        found.append(f"state in {settings.run}")
+    return found
+
+
+def mounts(settings: Settings, mountinfo: Path = Path("/proc/self/mountinfo")) -> list[str]:
+    """Mounts in the home, the innermost first. All are made in a namespace of their own, so that there should be none."""
+    points = [line.split()[4] for line in mountinfo.read_text().splitlines()]
+    return [point for point in reversed(points) if point.startswith(f"{settings.home}/")]
+
+
+def remove(settings: Settings) -> None:
+    """Ends every process of the stack and removes what else it has while it runs."""
+    cgroup.remove(settings.cgroup)
+    for point in mounts(settings):
+        subprocess.run(["umount", "--lazy", point], check=False)
+    network.remove_bridges(settings)
+    network.restore_sysctls(settings)
+    shutil.rmtree(settings.run, ignore_errors=True)
+
+
+def remove_leftovers(settings: Settings, say: Say) -> None:
+    """Cleans up after a crash: what is found here was not ended by `stop`."""
+    if found := remains(settings):
+        say(f"the stack was not stopped when it ended last: removing {', '.join(found)}")
+        remove(settings)
+        # Its database of containers may be torn by a power cut; the images come from their archives again.
+        shutil.rmtree(settings.data / "containerd", ignore_errors=True)
+
+
+def end(settings: Settings, say: Say) -> None:
+    if supervisor.processes(settings) is not None:
+        say("stopping the stack")
+        supervisor.stop(settings)
+    remove(settings)
+
+
+def stop(settings: Settings, say: Say) -> None:
+    if settings.home.exists():
+        with alone(settings):
+            end(settings, say)
+
+
+def end_setup(settings: Settings) -> None:
+    """Ends steps of the set-up that outlived their `make`: whatever they start inherits this mark."""
+    mark = f"STOREBENCH_SETUP={settings.home}".encode()
+    deadline = time.monotonic() + 10
+    while time.monotonic() < deadline:
+        found = [int(path.parent.name) for path in Path("/proc").glob("[0-9]*/environ") if _has(path, mark)]
+        for pid in found:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        if not found:
+            return
+        time.sleep(0.1)
+
+
+def _has(environ: Path, mark: bytes) -> bool:
+    try:
+        return mark in environ.read_bytes().split(b"\0")
+    except OSError:  # it has ended meanwhile
+        return False
+
+
+def clean(settings: Settings, say: Say) -> None:
+    if not settings.home.exists():
+        return
+    stop(settings, say)
+    end_setup(settings)
+    say(f"removing {settings.home}")
+    shutil.rmtree(settings.home)
+
+
+def main(arguments: list[str]) -> int:
+    commands = {"stop": stop, "clean": clean}
+    if len(arguments) != 1 or arguments[0] not in commands:
+        print(f"usage: python3 -m local.stack.teardown {' | '.join(commands)}", file=sys.stderr)
+        return 2
+    if os.geteuid() != 0:
+        # Without root there can be no running stack, but what a refused set-up has left is this user's.
+        commands = {"stop": lambda settings, say: None, "clean": _clean_files}
+    try:
+        commands[arguments[0]](Settings(), lambda text: print(text, flush=True))
+    except (StackError, OSError) as error:
+        print(error, file=sys.stderr)
+        return 1
+    return 0
+
+
+def _clean_files(settings: Settings, say: Say) -> None:
+    if settings.home.exists():
+        say(f"removing {settings.home}")
+        shutil.rmtree(settings.home)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
