@@ -2,6 +2,7 @@
 # Checks what the machine must have. As root on Debian it installs the missing packages, else it names the command for it.
 set -eu
 needed_go=1.25
+needed_space=14  # GB while Kubernetes is compiled; about 5 of them stay
 
 fail() {
     printf '%s\n' "$@" >&2
@@ -10,6 +11,18 @@ fail() {
 
 [ "$(uname -s)" = Linux ] || fail "The embedded stack needs Linux (or set KUBECONFIG and use a cluster of your own)."
 [ "$(id -u)" = 0 ] || fail "The embedded stack needs root: it runs a kubelet, which mounts and makes network links."
+# A socket's path has at most 107 bytes.
+[ ${#STOREBENCH_HOME} -le 60 ] || fail "The path is too long for the servers' sockets: $STOREBENCH_HOME" \
+    "Give the stack a folder whose path has at most 60 characters: STOREBENCH_HOME=..."
+free=$(($(df --output=avail -k "$STOREBENCH_HOME" | tail -n 1) / 1024 / 1024))
+[ "$free" -ge $needed_space ] || fail "Only $free GB are free at $STOREBENCH_HOME; the set-up needs $needed_space GB."
+
+# Checked before anything is installed: this is what the user has to see to.
+command -v go > /dev/null || fail "Missing: Go $needed_go or newer (Debian's own is too old)." \
+    "Unpack a release from https://go.dev/dl and put its bin folder on PATH."
+found=$(GOTOOLCHAIN=local XDG_CONFIG_HOME="$TMPDIR" go env GOVERSION | sed 's/^go//')
+[ "$(printf '%s\n' "$needed_go" "$found" | sort -V | head -n 1)" = "$needed_go" ] ||
+    fail "Go is too old: $found at $(command -v go), $needed_go or newer is needed (https://go.dev/dl)."
 
 missing=
 need() { # COMMAND PACKAGE
@@ -21,28 +34,35 @@ need /usr/lib/cni/bridge containernetworking-plugins
 need buildah buildah
 need mmdebstrap mmdebstrap
 need ip iproute2
+need iptables iptables
 need unshare util-linux
+need mount mount
+need /etc/ssl/certs/ca-certificates.crt ca-certificates
 /usr/bin/python3 -c 'import ensurepip, venv' 2> /dev/null || missing="$missing python3-venv"
 
 if [ -n "$missing" ]; then
-    # shellcheck disable=SC2086
+    # shellcheck disable=SC2086 # a list of words
     set -- apt-get install --yes --no-install-recommends $missing
     [ -e /etc/debian_version ] || fail "Missing:$missing. On Debian: $*"
     echo "installing:$missing"
-    # Packages bring services (containerd) that would start at once: this folder's tool forbids it for this one call.
+    # Packages bring services (containerd) that would start at once: this file forbids it, as long as this process lives.
     policy=/usr/sbin/policy-rc.d
-    if [ ! -e $policy ]; then
-        printf '#!/bin/sh\nexit 101\n' > $policy
+    if [ ! -e $policy ] || grep -q storebench $policy; then
+        printf '#!/bin/sh\n# storebench: forbids services to start while its set-up installs packages\n[ ! -d /proc/%s ] || exit 101\n' \
+            $$ > $policy
         chmod +x $policy
-        trap 'rm -f $policy' EXIT INT TERM
+        trap 'rm -f $policy' EXIT
+        trap 'exit 130' INT TERM HUP
     fi
     export DEBIAN_FRONTEND=noninteractive
+    dpkg --configure --pending  # what an interrupted installation has left undone
     apt-get update --quiet
     "$@" || fail "Could not install what is missing. By hand: apt-get update && $*"
 fi
 
-command -v go > /dev/null || fail "Missing: Go $needed_go or newer (Debian's own is too old)." \
-    "Unpack a release from https://go.dev/dl and put its bin folder on PATH."
-found=$(go env GOVERSION | sed 's/^go//')
-[ "$(printf '%s\n' "$needed_go" "$found" | sort -V | head -n 1)" = "$needed_go" ] ||
-    fail "Go is too old: $found at $(command -v go), $needed_go or newer is needed."
+/usr/bin/python3 -c 'import sys; sys.exit(sys.version_info[:2] != (3, 11))' ||
+    fail "The pinned environment is for Python 3.11, and this is $(/usr/bin/python3 --version): use Debian 12."
+local/isolated true || fail "Cannot mount an overlay in $STOREBENCH_HOME. In a container, start it privileged;" \
+    "on a file system without overlays or inside /var or /run, choose another folder: STOREBENCH_HOME=..."
+# What would keep the stack from starting is better known before a build of many minutes.
+/usr/bin/python3 -m local.stack.host

@@ -6,15 +6,24 @@ import json
 import os
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
-import psutil
-
-from local.stack.settings import Settings, StackError
+from local.stack import teardown
+from local.stack.settings import PORT_BASE, Settings, StackError
 
 # From linux/capability.h: what a kubelet, a container runtime and their network need.
-CAPABILITIES = {"CHOWN": 0, "SETGID": 6, "SETUID": 7, "NET_ADMIN": 12, "SYS_CHROOT": 18, "SYS_ADMIN": 21, "MKNOD": 27}
+CAPABILITIES = {
+    "CHOWN": 0,
+    "SETGID": 6,
+    "SETUID": 7,
+    "NET_ADMIN": 12,
+    "SYS_CHROOT": 18,
+    "SYS_ADMIN": 21,
+    "MKNOD": 27,
+}
 SYS_RESOURCE = 24
+LISTEN = "0A"  # in /proc/net/tcp
 FREE_SPACE = 5 * 1024**3
 
 
@@ -31,7 +40,9 @@ def has_sys_resource() -> bool:
 
 def check_rights() -> None:
     if os.geteuid() != 0:
-        raise StackError("The embedded stack needs root: it runs a kubelet, which mounts and makes network links.")
+        raise StackError(
+            "The embedded stack needs root: it runs a kubelet, which mounts and makes network links."
+        )
     held = capabilities()
     if missing := [name for name, bit in CAPABILITIES.items() if not held >> bit & 1]:
         raise StackError(
@@ -44,43 +55,87 @@ def check_rights() -> None:
         raise StackError("This kernel has no overlay file system, which containers need.")
 
 
-def port_owner(port: int) -> str | None:
-    """Says who listens on a port: 'process 123 (nginx: master process)', or None where nobody does."""
-    for connection in psutil.net_connections("tcp"):
-        if connection.status == psutil.CONN_LISTEN and connection.laddr.port == port:
-            if connection.pid is None:
-                return "a process that cannot be seen from here"
-            with contextlib.suppress(psutil.Error):
-                command = " ".join(psutil.Process(connection.pid).cmdline())[:120]
-                return f"process {connection.pid} ({command})"
-            return f"process {connection.pid}"
+def listeners(tables: str) -> dict[int, set[str]]:
+    """The listening ports in tables as of /proc/net/tcp, each with the inodes of its sockets."""
+    found: dict[int, set[str]] = {}
+    for line in tables.splitlines():
+        columns = line.split()
+        if len(columns) > 9 and columns[3] == LISTEN:
+            found.setdefault(int(columns[1].rpartition(":")[2], 16), set()).add(columns[9])
+    return found
+
+
+def _process_of(inodes: set[str]) -> int | None:
+    links = {f"socket:[{inode}]" for inode in inodes}
+    for descriptor in Path("/proc").glob("[0-9]*/fd/*"):
+        with contextlib.suppress(OSError):  # gone between listing and reading
+            if str(descriptor.readlink()) in links:
+                return int(descriptor.parts[2])
     return None
 
 
-def check_ports(settings: Settings, names: list[str]) -> None:
-    taken = [
-        f"  {port} ({name}) is taken by {owner}; another port: STOREBENCH_PORT_{name.upper()}=..."
-        for name in names
-        if (owner := port_owner(port := settings.ports[name]))
+def port_owner(inodes: set[str]) -> str:
+    """Says who has these sockets: 'process 123 (nginx: master process)'."""
+    pid = _process_of(inodes)
+    if pid is None:
+        return "a process that cannot be seen from here"
+    command = ""
+    with contextlib.suppress(OSError):
+        command = (
+            Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace").strip()
+        )
+    return f"process {pid} ({command[:120]})"
+
+
+def check_ports(settings: Settings) -> None:
+    tables = [path.read_text() for path in (Path("/proc/net/tcp"), Path("/proc/net/tcp6")) if path.exists()]
+    taken = listeners("\n".join(tables))
+    lines = [
+        f"  {port} ({name}) is taken by {port_owner(taken[port])}; another port: STOREBENCH_PORT_{name.upper()}=..."
+        for name in settings.needed_ports
+        if (port := settings.ports[name]) in taken
     ]
-    if taken:
-        raise StackError("\n".join(["These ports are not free:", *taken]))
+    if lines:
+        lines.append(
+            f"All of them can be moved together: STOREBENCH_PORT_BASE=... (now {PORT_BASE} if it is not set)"
+        )
+        raise StackError("\n".join(["These ports are not free:", *lines]))
 
 
 def check_network(settings: Settings) -> None:
     """Refuses a pod network that some route of the machine already leads into."""
     output = subprocess.run(["ip", "-json", "route"], check=True, capture_output=True, text=True).stdout
-    for route in json.loads(output or "[]"):
-        if route["dst"] == "default" or route.get("dev") == settings.bridge:
-            continue
-        if ipaddress.ip_network(route["dst"]).overlaps(settings.network):
-            raise StackError(
-                f"The pod network {settings.network} overlaps the route to {route['dst']} by {route.get('dev')}; "
-                "choose another: STOREBENCH_POD_NETWORK=10.99.0.0/24"
-            )
+    if route := overlapping(json.loads(output or "[]"), settings.network):
+        raise StackError(
+            f"The pod network {settings.network} overlaps the route to {route['dst']} by {route.get('dev')}; "
+            "choose another: STOREBENCH_POD_NETWORK=10.99.0.0/24"
+        )
+
+
+def overlapping(routes: list[dict[str, str]], network: ipaddress.IPv4Network) -> dict[str, str] | None:
+    for route in routes:
+        if route["dst"] != "default" and ipaddress.ip_network(route["dst"]).overlaps(network):
+            return route
+    return None
+
+
+def check(settings: Settings) -> None:
+    """All of it; nothing of this stack may be running."""
+    check_rights()
+    check_space(settings)
+    check_ports(settings)
+    check_network(settings)
 
 
 def check_space(settings: Settings) -> None:
     free = shutil.disk_usage(settings.home).free
     if free < FREE_SPACE:
         raise StackError(f"Only {free / 1024**3:.1f} GB are free at {settings.home}; the stack needs 5 GB.")
+
+
+if __name__ == "__main__":
+    try:
+        if not teardown.remains(settings := Settings()):
+            check(settings)
+    except StackError as error:
+        sys.exit(str(error))

@@ -3,22 +3,25 @@
 import hashlib
 import ipaddress
 import os
+import re
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
-# name: (port, on the pod network rather than on loopback)
+PORT_BASE = 18000
+# Each server's port, counted from the base.
 PORTS = {
-    "airflow": 18080,
-    "results": 18432,
-    "mongodb": 18017,
-    "s3": 18070,
-    "kubernetes": 18443,
-    "kubelet": 18250,
-    "kubelet_health": 18248,
-    "controller_manager": 18257,
-    "scheduler": 18259,
+    "airflow": 80,
+    "results": 432,
+    "mongodb": 17,
+    "s3": 70,
+    "kubernetes": 443,
+    "kubelet": 250,
+    "kubelet_health": 248,
+    "controller_manager": 257,
+    "scheduler": 259,
 }
+# These listen on the pod network, the others on loopback.
 POD_NETWORK_PORTS = {"mongodb", "s3", "kubernetes", "kubelet"}
 
 # An embedded server is left out where the user has named one of their own.
@@ -38,20 +41,44 @@ def _home() -> Path:
     return Path(os.environ.get("STOREBENCH_HOME") or default).resolve()
 
 
-def _port(name: str) -> int:
-    variable = f"STOREBENCH_PORT_{name.upper()}"
-    text = os.environ.get(variable) or str(PORTS[name])
-    if not text.isdigit() or not 0 < int(text) < 65536:
+def _number(variable: str, default: int) -> int:
+    text = os.environ.get(variable) or str(default)
+    if not text.isdecimal() or not 0 < int(text) < 65536:
         raise StackError(f"{variable} is not a port: {text!r}")
     return int(text)
 
 
+def _ports() -> dict[str, int]:
+    base = _number("STOREBENCH_PORT_BASE", PORT_BASE)
+    if base + max(PORTS.values()) > 65535:
+        raise StackError(f"STOREBENCH_PORT_BASE is too high: {base}; at most {65535 - max(PORTS.values())}")
+    ports = {
+        name: _number(f"STOREBENCH_PORT_{name.upper()}", base + offset) for name, offset in PORTS.items()
+    }
+    for name, port in ports.items():
+        if twin := [other for other in ports if other != name and ports[other] == port]:
+            raise StackError(f"{name} and {twin[0]} cannot both have port {port}")
+    return ports
+
+
 def _network() -> ipaddress.IPv4Network:
-    text = os.environ.get("STOREBENCH_POD_NETWORK") or "10.244.0.0/24"
+    variable = "STOREBENCH_POD_NETWORK"
     try:
-        return ipaddress.IPv4Network(text)
+        network = ipaddress.IPv4Network(os.environ.get(variable) or "10.244.0.0/24")
     except ValueError as error:
-        raise StackError(f"STOREBENCH_POD_NETWORK is not an IPv4 network: {error}") from None
+        raise StackError(f"{variable} is not an IPv4 network: {error}") from None
+    if not 8 <= network.prefixlen <= 28:
+        raise StackError(f"{variable} must be between a /8 and a /28: {network}")
+    return network
+
+
+def _bridge() -> str:
+    name = os.environ.get("STOREBENCH_BRIDGE") or "storebench0"
+    if not re.fullmatch(r"[A-Za-z0-9_.-]{1,15}", name) or name in (".", ".."):
+        raise StackError(
+            f"STOREBENCH_BRIDGE is not a name for a network link (at most 15 letters and digits): {name!r}"
+        )
+    return name
 
 
 def _own_servers() -> frozenset[str]:
@@ -66,10 +93,16 @@ def _own_servers() -> frozenset[str]:
 class Settings:
     home: Path = field(default_factory=_home)
     checkout: Path = field(default_factory=lambda: Path(__file__).resolve().parents[2])
-    ports: dict[str, int] = field(default_factory=lambda: {name: _port(name) for name in PORTS})
+    ports: dict[str, int] = field(default_factory=_ports)
     network: ipaddress.IPv4Network = field(default_factory=_network)
-    bridge: str = field(default_factory=lambda: os.environ.get("STOREBENCH_BRIDGE") or "storebench0")
+    bridge: str = field(default_factory=_bridge)
     own: frozenset[str] = field(default_factory=_own_servers)
+
+    @property
+    def needed_ports(self) -> list[str]:
+        kubernetes = {"kubernetes", "kubelet", "kubelet_health", "controller_manager", "scheduler"}
+        left_out = self.own | (kubernetes if "kubernetes" in self.own else set())
+        return [name for name in self.ports if name not in left_out]
 
     @property
     def run(self) -> Path:
