@@ -6,7 +6,7 @@ set -eu
 image=docker.io/library/debian:bookworm-slim
 timeout 60 local/isolated buildah pull --quiet "$image" && exit
 echo "no registry can be reached: making $image from packages"
-tree=$STOREBENCH_HOME/tmp/base.tar
+tree=$TMPDIR/base.tar
 mmdebstrap --variant=minbase --include=ca-certificates \
     --dpkgopt='path-exclude=/usr/share/doc/*' --dpkgopt='path-exclude=/usr/share/man/*' \
     --dpkgopt='path-exclude=/usr/share/locale/*' \
@@ -16,4 +16,3 @@ container=$(local/isolated buildah from scratch)
 local/isolated buildah add --quiet "$container" "$tree" /
 local/isolated buildah config --cmd bash "$container"
 local/isolated buildah commit --quiet --rm "$container" "$image"
-rm -f "$tree"

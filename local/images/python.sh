@@ -8,6 +8,9 @@ archive=$STOREBENCH_HOME/images/python.tar
 [ ! -e $bundle ] || set -- "$@" --ca-bundle $bundle
 key=$1
 shift
-rm -f "$archive"
-local/isolated images/build python --engine buildah --tag "localhost/storebench/python:$key" --archive "$archive" "$@" |
-    tee "$STOREBENCH_HOME/images/python.txt"
+local/isolated buildah rm --all > /dev/null  # of builds that were interrupted; no other step uses buildah now
+rm -f "$archive.new"
+local/isolated images/build python --engine buildah --tag "localhost/storebench/python:$key" --archive "$archive.new" "$@" \
+    > "$STOREBENCH_HOME/images/python.txt.new"
+mv "$archive.new" "$archive"
+mv "$STOREBENCH_HOME/images/python.txt.new" "$STOREBENCH_HOME/images/python.txt"
