@@ -32,7 +32,9 @@ def create(name: str, root: Path = ROOT) -> None:
         controllers = (root / "cgroup.controllers").read_text().split()
         for path in (root, root / name):
             for controller in controllers:
-                with contextlib.suppress(OSError):  # one that cannot be delegated is missed by the kubelet, by name
+                with contextlib.suppress(
+                    OSError
+                ):  # one that cannot be delegated is missed by the kubelet, by name
                     (path / "cgroup.subtree_control").write_text(f"+{controller}")
 
 

@@ -56,7 +56,9 @@ def _connections(settings: Settings, secrets: dict[str, str], kubeconfig: str) -
 
 def build(settings: Settings, secrets: dict[str, str], image: dict[str, str]) -> dict[str, str]:
     own_cluster = "kubernetes" in settings.own
-    kubeconfig = os.environ["KUBECONFIG"] if own_cluster else str(settings.run / "kubernetes" / "airflow.kubeconfig")
+    kubeconfig = (
+        os.environ["KUBECONFIG"] if own_cluster else str(settings.run / "kubernetes" / "airflow.kubeconfig")
+    )
     database = f"airflow:{secrets['airflow_db_password']}@127.0.0.1:{settings.ports['results']}/airflow"
     airflow_url = settings.url("airflow")
     return {

@@ -46,7 +46,9 @@ def api_client(settings: Settings) -> httpx.Client:
     pki = settings.run / "pki"
     context = ssl.create_default_context(cafile=str(pki / "ca.crt"))
     context.load_cert_chain(pki / "admin.crt", pki / "admin.key")
-    return httpx.Client(base_url=settings.url("kubernetes", "https"), verify=context, timeout=5, trust_env=False)
+    return httpx.Client(
+        base_url=settings.url("kubernetes", "https"), verify=context, timeout=5, trust_env=False
+    )
 
 
 def kubernetes(settings: Settings) -> None:
@@ -59,7 +61,9 @@ def kubernetes(settings: Settings) -> None:
                 raise RuntimeError(f"the node is not ready: {condition['message']}")
         for name in ("controller_manager", "scheduler"):
             url = settings.url(name, "https") + "/healthz"
-            httpx.get(url, verify=False, timeout=5, trust_env=False).raise_for_status()  # its certificate is its own
+            httpx.get(
+                url, verify=False, timeout=5, trust_env=False
+            ).raise_for_status()  # its certificate is its own
         account = client.get(f"/api/v1/namespaces/{environment.NAMESPACE}/serviceaccounts/default")
         if account.status_code == 404:
             raise RuntimeError("the namespace has no service account yet")

@@ -1,9 +1,9 @@
 """Certificates of the embedded cluster. Made anew at each start: the cluster's own state is thrown away, too."""
 
+import json
 from pathlib import Path
 
 import trustme
-import yaml
 
 from local.stack.secrets import write_private
 from local.stack.settings import Settings
@@ -39,14 +39,17 @@ def write_certificates(folder: Path, settings: Settings) -> None:
 
 
 def kubeconfig(settings: Settings, user: dict[str, str], namespace: str = "default") -> str:
-    """The text of a kubeconfig for the embedded cluster."""
-    return yaml.safe_dump(
+    """The text of a kubeconfig for the embedded cluster (JSON is YAML, too)."""
+    return json.dumps(
         {
             "apiVersion": "v1",
             "kind": "Config",
             "current-context": "storebench",
             "contexts": [
-                {"name": "storebench", "context": {"cluster": "storebench", "user": "user", "namespace": namespace}}
+                {
+                    "name": "storebench",
+                    "context": {"cluster": "storebench", "user": "user", "namespace": namespace},
+                }
             ],
             "clusters": [
                 {

@@ -8,7 +8,7 @@ from pathlib import Path
 from string import Template
 from typing import Any
 
-import yaml
+import yaml  # type: ignore[import-untyped]
 
 from local.stack import environment, host, pki
 from local.stack.secrets import load, write_private
@@ -23,6 +23,8 @@ KUBERNETES_PARTS = (
     "kubelet",
     "kubectl",
 )
+# The steps of the set-up whose results run in the stack.
+RUNNING = ("kubernetes", "ferretdb", "versitygw", "process-compose", "postgres", "python")
 
 
 def secrets(settings: Settings) -> dict[str, str]:
@@ -67,7 +69,9 @@ def project(settings: Settings) -> dict[str, Any]:
     """The supervisor's configuration, without the servers that the user has of their own."""
     rendered: dict[str, Any] = yaml.safe_load(template("process-compose.yaml", settings))
     kept = {
-        name: process for name, process in rendered["processes"].items() if process["namespace"] not in settings.own
+        name: process
+        for name, process in rendered["processes"].items()
+        if process["namespace"] not in settings.own
     }
     for name, process in kept.items():
         process["shutdown"] = {"timeout_seconds": 30, **process.get("shutdown", {})}
@@ -85,7 +89,11 @@ def fingerprint(settings: Settings) -> str:
     parts = [
         yaml.safe_dump(project(settings)),
         *(template(path.name, settings) for path in sorted(TEMPLATES.iterdir())),
-        *sorted(path.name for path in (settings.home / "steps").iterdir() if "image-" not in path.name),
+        *sorted(
+            path.name
+            for path in (settings.home / "steps").iterdir()
+            if path.name.rpartition("-")[0] in RUNNING
+        ),
         *sorted(settings.own),
         *(os.environ.get(OWN_SERVERS[part], "") for part in sorted(settings.own)),
     ]
@@ -93,7 +101,12 @@ def fingerprint(settings: Settings) -> str:
 
 
 def write_all(settings: Settings) -> None:
-    for folder in (settings.run / "bin", settings.run / "pki", settings.run / "ferretdb", settings.run / "airflow"):
+    for folder in (
+        settings.run / "bin",
+        settings.run / "pki",
+        settings.run / "ferretdb",
+        settings.run / "airflow",
+    ):
         folder.mkdir(parents=True, exist_ok=True)
     for name in ("ferretdb", "versitygw"):
         (settings.run / "bin" / name).symlink_to(settings.home / "bin" / name)
@@ -105,7 +118,9 @@ def write_all(settings: Settings) -> None:
         pki.write_kubeconfigs(settings)
         for name in ("containerd.toml", "kubelet.yaml", "airflow-access.yaml"):
             write_private(settings.run / "kubernetes" / name, template(name, settings))
-        write_private(settings.run / "kubernetes" / "cni" / "storebench.conflist", template("cni.conflist", settings))
+        write_private(
+            settings.run / "kubernetes" / "cni" / "storebench.conflist", template("cni.conflist", settings)
+        )
 
     (settings.data / "s3").mkdir(parents=True, exist_ok=True)
     serve = settings.checkout / "local" / "postgres" / "serve.sh"
@@ -117,7 +132,9 @@ def write_all(settings: Settings) -> None:
 
     airflow = settings.run / "airflow"
     write_private(airflow / "passwords.json", f'{{"admin": "{secrets(settings)["airflow_password"]}"}}')
-    write_private(airflow / "config" / "airflow_local_settings.py", template("airflow_local_settings.py", settings))
+    write_private(
+        airflow / "config" / "airflow_local_settings.py", template("airflow_local_settings.py", settings)
+    )
     write_private(settings.run / "process-compose.yaml", yaml.safe_dump(project(settings), sort_keys=False))
     write_private(settings.run / "fingerprint", fingerprint(settings))
     write_private(settings.run / "checkout", str(settings.checkout))

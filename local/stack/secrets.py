@@ -30,7 +30,9 @@ def write_private(path: Path, text: str) -> None:
 def load(path: Path) -> dict[str, str]:
     known: dict[str, str] = json.loads(path.read_text()) if path.exists() else {}
     complete = {name: known.get(name) or secrets.token_hex(16) for name in NAMES}
-    complete["fernet_key"] = known.get("fernet_key") or base64.urlsafe_b64encode(secrets.token_bytes(32)).decode()
+    complete["fernet_key"] = (
+        known.get("fernet_key") or base64.urlsafe_b64encode(secrets.token_bytes(32)).decode()
+    )
     if complete != known:
         write_private(path, json.dumps(complete, indent=1))
     return complete
