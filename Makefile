@@ -2,18 +2,42 @@
 include local/setup.mk
 
 STACK := $(VENV)/bin/python -m local.stack
+# With nothing but Python's own library: these must work where the environment was never made.
+TEARDOWN := /usr/bin/python3 -B -m local.stack.teardown
 # Where the stack is, and the credentials for it, is in one file, which whatever talks to the stack reads.
 WITH_STACK := . $(STOREBENCH_HOME)/run/env &&
 PYTEST := $(VENV)/bin/python -m pytest
 OPTIONS := $(foreach option,ROWS STORES BATCHES EXECUTORS REPEATS PRESET,$(if $($(option)),--$(shell \
 	echo $(option) | tr A-Z a-z) "$($(option))"))
 
+COMPILE = $(STOREBENCH_HOME)/bin/uv pip compile --quiet --generate-hashes --no-emit-index-url --python-version 3.11 \
+	--custom-compile-command "make requirements" $(if $(UPGRADE),--upgrade)
+# The host's first: the pods' are constrained by it.
+REQUIREMENTS_FILES := host $(filter-out host,$(basename $(notdir $(wildcard requirements/*.in))))
+define newline
+
+
+endef
+
 .PHONY: help
 help: ## Show this list
 	@echo "Storebench measures storage engines on Kubernetes. Commands:"
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' Makefile local/setup.mk
-	@echo "A narrower or wider grid: make run ROWS=20000 STORES=mongodb,null BATCHES=10000,all EXECUTORS=1,2 REPEATS=3,"
-	@echo "or the original study: make run PRESET=study. All that it builds and keeps: $(STOREBENCH_HOME)"
+	@awk '/^#: / { print substr($$0, 4) }' Makefile
+	@echo "All that it builds and keeps, now: $(STOREBENCH_HOME)"
+
+#: A narrower or wider grid:
+#:   make run ROWS=20000 STORES=mongodb,null BATCHES=10000,all EXECUTORS=1,2 REPEATS=3
+#:   make run PRESET=study                     the original study
+#: Variables of the environment, and what holds where they are not set:
+#:   STOREBENCH_HOME=~/.cache/storebench       where all is built and kept; a path of at most 60 characters
+#:   STOREBENCH_PORT_BASE=18000                Airflow's port is this + 80; the others follow
+#:   STOREBENCH_PORT_AIRFLOW=18080             one port; likewise _RESULTS _MONGODB _S3 _KUBERNETES _KUBELET
+#:                                             _KUBELET_HEALTH _CONTROLLER_MANAGER _SCHEDULER
+#:   STOREBENCH_POD_NETWORK=10.244.0.0/24      the pods' addresses
+#:   STOREBENCH_BRIDGE=storebench0             the pods' network link
+#:   KUBECONFIG, AIRFLOW_CONN_STOREBENCH_S3, AIRFLOW_CONN_STOREBENCH_MONGODB
+#:                                             your own cluster and servers, each in the place of the embedded one
 
 .PHONY: run
 run: up ## Run the benchmark and print its results; sets up and starts all it needs
@@ -29,11 +53,11 @@ status: ## Show what runs, and whether it is healthy
 
 .PHONY: stop
 stop: ## Stop the stack; its data and what was built stay
-	@if [ -e $(VENV)/bin/python ]; then $(STACK) down; fi
+	@$(TEARDOWN) stop
 
 .PHONY: clean
 clean: ## Stop the stack and remove all that it has and was built from
-	@if [ -e $(VENV)/bin/python ]; then $(STACK) clean; else rm -rf $(STOREBENCH_HOME); fi
+	@$(TEARDOWN) clean
 
 .PHONY: test
 test: ## All checks and tests: lint, unit, integration, e2e
@@ -52,6 +76,11 @@ lint: setup ## Style and types
 fmt: setup ## Put the code into the project's style
 	$(VENV)/bin/ruff format .
 	$(VENV)/bin/ruff check --fix .
+
+.PHONY: requirements
+requirements: setup ## Pin anew what requirements/*.in name; UPGRADE=1 takes the newest versions
+	$(foreach name,$(REQUIREMENTS_FILES),$(COMPILE) $(if $(filter pod-%,$(name)),--constraint requirements/host.txt) \
+		requirements/$(name).in --output-file requirements/$(name).txt$(newline))
 
 .PHONY: unit
 unit: setup ## Tests that need no server

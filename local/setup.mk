@@ -4,7 +4,14 @@
 # nor going back to an older commit rebuilds what is there. Steps write beside their result and move it when it is whole:
 # an interrupted step is begun again, the finished ones are not.
 export STOREBENCH_HOME ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/storebench
+ifneq ($(words $(STOREBENCH_HOME)),1)
+$(error STOREBENCH_HOME is empty or has a space in it: "$(STOREBENCH_HOME)")
+endif
+ifneq ($(patsubst /%,,$(STOREBENCH_HOME)),)
+$(error STOREBENCH_HOME must start with a slash: $(STOREBENCH_HOME))
+endif
 export TMPDIR := $(STOREBENCH_HOME)/tmp
+export UV_CACHE_DIR := $(TMPDIR)/uv
 # Environments that forbid bytecode would make each start of Airflow compile all of it anew.
 unexport PYTHONDONTWRITEBYTECODE
 
@@ -31,9 +38,10 @@ step = @local/step $@
 
 .PHONY: setup
 setup: ## Build and fetch all that the embedded stack needs (the first time: about 12 minutes)
-	@mkdir -p $(TMPDIR) $(STOREBENCH_HOME)/bin
-	@$(MAKE) --no-print-directory $(REQUIREMENTS)
-	@$(MAKE) --no-print-directory --jobs=2 $(STEPS)
+	@mkdir -p $(TMPDIR) $(STOREBENCH_HOME)/bin $(STOREBENCH_HOME)/images
+	@$(MAKE) --no-print-directory --silent $(REQUIREMENTS)
+	@$(MAKE) --no-print-directory --silent --jobs=2 $(STEPS)
+	@rm -rf $(STOREBENCH_HOME)/go  # sources and caches of 5 GB, which only a change of their versions would need again
 
 $(REQUIREMENTS):
 	$(step) 40 "checking what this machine has, installing what is missing" local/requirements.sh
@@ -69,5 +77,5 @@ $(BASE_IMAGE):
 $(PAUSE):
 	$(step) 10 "compiling the pause image" local/images/pause.sh
 
-$(IMAGE): $(BASE_IMAGE)
+$(IMAGE): $(BASE_IMAGE) $(PAUSE)
 	$(step) 60 "building the image storebench-python" local/images/python.sh $(lastword $(subst -, ,$(notdir $@)))
