@@ -1,0 +1,66 @@
+import stat
+
+import pytest
+import yaml
+
+from local.stack import environment, render
+from local.stack.settings import OWN_SERVERS, Settings
+
+IMAGE = {"image": "localhost/storebench/python:1", "digest": "sha256:1"}
+
+
+@pytest.fixture
+def settings(tmp_path):
+    (tmp_path / "steps").mkdir()
+    return Settings(home=tmp_path, own=frozenset())
+
+
+def test_every_template_has_a_value_for_every_name(settings):
+    for path in render.TEMPLATES.iterdir():
+        assert render.template(path.name, settings)
+        if path.suffix == ".yaml":
+            assert list(yaml.safe_load_all(render.template(path.name, settings)))
+
+
+def test_every_process_logs_to_a_file_of_its_own_and_can_be_stopped(settings):
+    for name, process in render.project(settings)["processes"].items():
+        assert process["entrypoint"][3] == str(settings.log / f"{name}.log")
+        assert process["shutdown"]["timeout_seconds"] > 0
+
+
+def test_processes_wait_only_for_processes_that_there_are(settings):
+    for part in OWN_SERVERS:
+        processes = render.project(Settings(home=settings.home, own=frozenset({part})))["processes"]
+        assert all(process["namespace"] != part for process in processes.values())
+        for process in processes.values():
+            assert set(process.get("depends_on", {})) <= set(processes)
+
+
+def test_the_fingerprint_changes_with_what_runs_and_with_nothing_else(settings):
+    first = render.fingerprint(settings)
+    for name in ("checkout-1", "image-python-1", "requirements-1", ".python.lock"):
+        (settings.home / "steps" / name).touch()
+    assert render.fingerprint(settings) == first
+    (settings.home / "steps" / "process-compose-1").touch()
+    assert render.fingerprint(settings) != first
+
+
+def test_the_environment_file_is_read_as_it_was_written_and_by_its_owner_alone(settings):
+    variables = {"A": 'it\'s "quoted" $HOME', "B": '{"json": 1}', "C": ""}
+    environment.write(settings.env_file, variables)
+    assert environment.read(settings.env_file) == variables
+    assert stat.S_IMODE(settings.env_file.stat().st_mode) == 0o600
+
+
+def test_a_connection_of_the_users_own_is_handed_on_as_it_is(settings, monkeypatch):
+    monkeypatch.setenv("AIRFLOW_CONN_STOREBENCH_S3", "aws://key:secret@")
+    own = Settings(home=settings.home, own=frozenset({"s3"}))
+    built = environment.build(own, render.secrets(own), IMAGE)
+    assert built["AIRFLOW_CONN_STOREBENCH_S3"] == "aws://key:secret@"
+    assert built["STOREBENCH_EMBEDDED"] == "kubernetes mongodb"
+
+
+def test_secrets_are_made_once(settings):
+    first = render.secrets(settings)
+    assert render.secrets(settings) == first
+    assert len(set(first.values())) == len(first)
