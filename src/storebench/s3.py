@@ -64,7 +64,10 @@ def errors(client: Any, bucket: str, key: str = "") -> Iterator[None]:
         yield
     except ClientError as error:
         code = error.response.get("Error", {}).get("Code", "")
-        advice = _ADVICE.get(code, error.response.get("Error", {}).get("Message", ""))
+        said = error.response.get("Error", {}).get("Message", "")
+        status = str(error.response.get("ResponseMetadata", {}).get("HTTPStatusCode"))
+        # servers have codes of their own for a login that they do not know
+        advice = _ADVICE.get(code) or f"{said} {_ADVICE.get(status, '')}".strip()
         raise StoreRefused(f"S3 refused {where}: {code}: {advice}") from error
     except (ConnectionError, HTTPClientError) as error:
         raise StoreUnreachable(
