@@ -30,6 +30,7 @@ _ADVICE = {
     "NoSuchKey": "the dataset is not there: run the DAG's task `dataset` first",
     "404": "it is not there",
     "InvalidAccessKeyId": "check the connection's login",
+    "XAdminUserNotFound": "check the connection's login",  # what versitygw says for that
     "SignatureDoesNotMatch": "check the connection's password",
     "AccessDenied": "the login may not do this",
     "403": "check the connection's login and password",
@@ -64,10 +65,7 @@ def errors(client: Any, bucket: str, key: str = "") -> Iterator[None]:
         yield
     except ClientError as error:
         code = error.response.get("Error", {}).get("Code", "")
-        said = error.response.get("Error", {}).get("Message", "")
-        status = str(error.response.get("ResponseMetadata", {}).get("HTTPStatusCode"))
-        # servers have codes of their own for a login that they do not know
-        advice = _ADVICE.get(code) or f"{said} {_ADVICE.get(status, '')}".strip()
+        advice = _ADVICE.get(code, error.response.get("Error", {}).get("Message", ""))
         raise StoreRefused(f"S3 refused {where}: {code}: {advice}") from error
     except (ConnectionError, HTTPClientError) as error:
         raise StoreUnreachable(
