@@ -55,7 +55,7 @@ class Airflow:
         seen: dict[str, str] = {}
         while True:
             run = self._call("GET", f"/api/v2/dags/{dag_id}/dagRuns/{run_id}")
-            tasks = self._task_instances(dag_id, run_id)
+            tasks = self.task_instances(dag_id, run_id)
             done = sum(1 for task in tasks if task["end_date"])
             for task in tasks:
                 name, state = _name(task), task["state"]
@@ -77,7 +77,8 @@ class Airflow:
                 return str(state)
             time.sleep(POLL_INTERVAL_S)
 
-    def _task_instances(self, dag_id: str, run_id: str) -> list[dict[str, Any]]:
+    def task_instances(self, dag_id: str, run_id: str) -> list[dict[str, Any]]:
+        """All task instances of a run, in the order in which they started."""
         path, found = f"/api/v2/dags/{dag_id}/dagRuns/{run_id}/taskInstances", []
         while True:
             page = self._call("GET", path, params={"limit": 100, "offset": len(found), "order_by": "id"})

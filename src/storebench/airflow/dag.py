@@ -5,8 +5,8 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import Any
 
-from airflow.exceptions import AirflowFailException
 from airflow.sdk import DAG, get_current_context, task, task_group
+from airflow.sdk.exceptions import AirflowFailException
 
 from storebench import stores
 from storebench.airflow import connections, preflight
