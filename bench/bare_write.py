@@ -27,7 +27,7 @@ def main() -> None:
         aws_secret_access_key=s3["password"],
     )
     mongodb = json.loads(os.environ["AIRFLOW_CONN_STOREBENCH_MONGODB"])
-    server = pymongo.MongoClient(
+    server: pymongo.MongoClient[dict[str, str]] = pymongo.MongoClient(
         mongodb["host"], mongodb["port"], username=mongodb["login"], password=mongodb["password"]
     )
     collection = server[mongodb["schema"]]["storebench_bench_bare"]

@@ -79,7 +79,8 @@ class Airflow:
 
     def task_instances(self, dag_id: str, run_id: str) -> list[dict[str, Any]]:
         """All task instances of a run, in the order in which they started."""
-        path, found = f"/api/v2/dags/{dag_id}/dagRuns/{run_id}/taskInstances", []
+        path = f"/api/v2/dags/{dag_id}/dagRuns/{run_id}/taskInstances"
+        found: list[dict[str, Any]] = []
         while True:
             page = self._call("GET", path, params={"limit": 100, "offset": len(found), "order_by": "id"})
             found += page["task_instances"]

@@ -12,6 +12,7 @@ def storebench(*arguments, **environment):
     process = subprocess.run(
         [sys.executable, "-m", "storebench.cli", *arguments],
         env={**os.environ, **environment},
+        check=False,
         capture_output=True,
         text=True,
         timeout=800,
@@ -63,7 +64,12 @@ def test_a_run_leaves_a_verified_row_for_each_operation_of_each_cell():
 def test_a_repeat_is_a_row_of_its_own():
     code, text, rows = run("--stores", "null", "--batches", "all", "--repeats", "2")
     assert code == 0, text
-    assert [(row["repeat"], row["operation"]) for row in rows] == [(1, "write"), (1, "read"), (2, "write"), (2, "read")]
+    assert [(row["repeat"], row["operation"]) for row in rows] == [
+        (1, "write"),
+        (1, "read"),
+        (2, "write"),
+        (2, "read"),
+    ]
 
 
 @pytest.mark.parametrize(
@@ -83,7 +89,7 @@ def test_a_bad_value_is_refused_before_anything_runs(arguments, words):
 
 
 def test_rows_over_what_the_disk_holds_are_refused_by_the_plan():
-    code, text, rows = run("--rows", "1000000000")
+    code, text, _ = run("--rows", "1000000000")
     assert code != 0 and "plan: failed" in text
 
 

@@ -10,7 +10,9 @@ from storebench.results.repository import AttemptKey, PodRecord
 
 CELL = Cell("bulk_write_read", "mongodb", "reference", (("batch", "100"),), 1000, 42)
 OTHER = Cell("bulk_write_read", "mongodb", "reference", (("batch", "all"),), 1000, 42)
-POD = PodRecord("p", "n", 0, 10.0, datetime(2026, 1, 1, tzinfo=UTC), datetime(2026, 1, 1, 0, 0, 10, tzinfo=UTC))
+POD = PodRecord(
+    "p", "n", 0, 10.0, datetime(2026, 1, 1, tzinfo=UTC), datetime(2026, 1, 1, 0, 0, 10, tzinfo=UTC)
+)
 VERIFIED = AttemptResult(
     status="verified",
     rows=1000,
@@ -94,7 +96,9 @@ def test_results_are_filtered_and_text_is_never_taken_for_sql(repository, run):
 def test_summary_holds_verified_attempts_only(repository, database, run):
     def counts():
         with psycopg.connect(database) as connection:
-            return dict(connection.execute("SELECT cell_key, sum(n) FROM storebench.summary GROUP BY 1").fetchall())
+            return dict(
+                connection.execute("SELECT cell_key, sum(n) FROM storebench.summary GROUP BY 1").fetchall()
+            )
 
     before = counts()
     add(repository, run)

@@ -6,8 +6,8 @@ import base64
 import json
 from typing import Any
 
-from airflow.exceptions import AirflowNotFoundException
 from airflow.sdk import BaseHook, Connection
+from airflow.sdk.exceptions import AirflowNotFoundException
 from psycopg.conninfo import make_conninfo
 
 from storebench.errors import SpecError

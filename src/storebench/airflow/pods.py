@@ -81,7 +81,7 @@ class StorebenchPodOperator(KubernetesPodOperator):
                 requests={"cpu": "{{ params.pod_cpu }}", "memory": "{{ params.pod_memory }}"},
                 limits={"memory": "{{ params.pod_memory }}"},
             ),
-            startup_check_interval_seconds=POLL_INTERVAL_S,
+            startup_check_interval_seconds=POLL_INTERVAL_S,  # type: ignore[arg-type] # it sleeps for it, only
             log_events_on_startup=False,
             on_finish_action="delete_pod",
             log_events_on_failure=True,
@@ -101,7 +101,7 @@ class StorebenchPodOperator(KubernetesPodOperator):
     def use_connections(self, names: Sequence[str]) -> None:
         """Give the pod these connections, each from its Secret."""
         self.secrets = [
-            Secret("env", variable(name), connections.secret_name(name), connections.SECRET_KEY)
+            Secret("env", variable(name), connections.secret_name(name), connections.SECRET_KEY)  # type: ignore[no-untyped-call]
             for name in names
         ]
 
