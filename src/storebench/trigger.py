@@ -68,6 +68,8 @@ class Airflow:
                         f" after {task['duration']:.1f} s" if task["duration"] and task["end_date"] else ""
                     )
                     report(f"[{done}/{len(tasks)}] {name}: {state}{duration}")
+                    if state == "failed":
+                        report(f"    {self._reason(dag_id, run_id, task)}")
             if run["state"] in ("success", "failed"):
                 counts = Counter(task["state"] for task in tasks)
                 report(
@@ -86,6 +88,16 @@ class Airflow:
             found += page["task_instances"]
             if not page["task_instances"] or len(found) >= page["total_entries"]:
                 return sorted(found, key=lambda task: task["start_date"] or "9")
+
+    def _reason(self, dag_id: str, run_id: str, task: Mapping[str, Any]) -> str:
+        """What the task's log gives as the reason of its failure."""
+        path = f"/api/v2/dags/{dag_id}/dagRuns/{run_id}/taskInstances/{task['task_id']}/logs/{task['try_number']}"
+        log = self._call(
+            "GET", path, params={"map_index": task["map_index"]}, headers={"Accept": "application/json"}
+        )
+        entries = [entry for entry in log["content"] if isinstance(entry, dict)]
+        details = [entry["error_detail"][0] for entry in entries if entry.get("error_detail")]
+        return str(details[-1]["exc_value"]) if details else "its log says why"
 
     def _call(self, method: str, path: str, **kwargs: Any) -> Any:
         try:

@@ -85,12 +85,16 @@ def study_dag(study: Study) -> DAG:
             if gaps := repository.fill_gaps(run_id):
                 print(f"{gaps} operations were not run")
             failed = repository.finish_run(run_id)
+            states = context["ti"].get_task_states(dag_id=context["dag"].dag_id, run_ids=[context["run_id"]])
+            tasks = sorted(name for name, state in states[context["run_id"]].items() if state == "failed")
             if failed:
                 lines = [
                     f"{row['operation']} {row['cell_key']}: {row['error_kind']}: {row['error']}"
                     for row in failed
                 ]
                 raise AirflowFailException(f"{len(failed)} operations are not verified:\n" + "\n".join(lines))
+            if tasks:
+                raise AirflowFailException(f"These tasks failed; their logs say why: {', '.join(tasks)}")
 
         items = plan()
         dataset = DatasetOperator(task_id="dataset")

@@ -13,13 +13,14 @@ from airflow.providers.cncf.kubernetes.operators.pod import KubernetesPodOperato
 from airflow.providers.cncf.kubernetes.secret import Secret
 from airflow.providers.cncf.kubernetes.utils.pod_manager import PodManager, PodPhase
 from airflow.sdk import Context, Variable
-from airflow.sdk.exceptions import AirflowSkipException
+from airflow.sdk.exceptions import AirflowException, AirflowFailException, AirflowSkipException
 from kubernetes.client import models as k8s
 from kubernetes.client.exceptions import ApiException
 
 from storebench import __version__, stores
 from storebench.airflow import connections, observe
 from storebench.airflow.params import POOL
+from storebench.attempt.result import AttemptResult
 from storebench.attempt.spec import DROP, VARIABLE, AttemptSpec
 from storebench.connection import variable
 from storebench.dataset.manifest import Manifest, dataset_key, manifest_key
@@ -29,6 +30,7 @@ from storebench.results.repository import AttemptKey, dataset_id, run_id_of
 
 POLL_INTERVAL_S = 0.1
 SOON_S = 3.0
+DATASET_MEMORY = "1Gi"  # the generator's memory does not grow with rows
 
 
 def image(name: str) -> str:
@@ -67,7 +69,7 @@ class StorebenchPodOperator(KubernetesPodOperator):
 
     CONTAINER: ClassVar[str] = "base"
 
-    def __init__(self, **kwargs: Any) -> None:
+    def __init__(self, *, memory: str = "{{ params.pod_memory }}", **kwargs: Any) -> None:
         super().__init__(
             kubernetes_conn_id=connections.KUBERNETES,
             image_pull_policy="IfNotPresent",
@@ -78,11 +80,11 @@ class StorebenchPodOperator(KubernetesPodOperator):
                 allow_privilege_escalation=False, capabilities=k8s.V1Capabilities(drop=["ALL"])
             ),
             container_resources=k8s.V1ResourceRequirements(
-                requests={"cpu": "{{ params.pod_cpu }}", "memory": "{{ params.pod_memory }}"},
-                limits={"memory": "{{ params.pod_memory }}"},
+                requests={"cpu": "{{ params.pod_cpu }}", "memory": memory}, limits={"memory": memory}
             ),
             startup_check_interval_seconds=POLL_INTERVAL_S,  # type: ignore[arg-type] # it sleeps for it, only
             log_events_on_startup=False,
+            termination_message_policy="FallbackToLogsOnError",
             on_finish_action="delete_pod",
             log_events_on_failure=True,
             log_pod_spec_on_failure=False,
@@ -138,6 +140,9 @@ class StorebenchPodOperator(KubernetesPodOperator):
 class DatasetOperator(StorebenchPodOperator):
     """Makes sure that the run's dataset is in S3, and records it."""
 
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(memory=DATASET_MEMORY, **kwargs)
+
     def execute(self, context: Context) -> None:
         rows, seed = context["params"]["rows"], context["params"]["seed"]
         self.image = image("python")
@@ -152,11 +157,13 @@ class DatasetOperator(StorebenchPodOperator):
             connections.bucket(),
         ]
         self.use_connections(["s3"])
-        self.run_pod(context)
-        text = self.message()
-        if not text:
-            raise RuntimeError("The dataset's pod ended without a manifest in its termination message")
-        connections.repository().add_dataset(Manifest.from_json(text))
+        try:
+            self.run_pod(context)
+        except AirflowException as error:
+            reason = observe.attempt_result(self.observed, self.CONTAINER, error).error
+            last_words = (self.message() or "").strip().rpartition("\n")[2]
+            raise AirflowFailException(f"The dataset was not made: {last_words or reason}") from error
+        connections.repository().add_dataset(Manifest.from_json(self.message() or ""))
 
 
 class AttemptOperator(StorebenchPodOperator):
@@ -189,18 +196,21 @@ class AttemptOperator(StorebenchPodOperator):
         self.env_vars = [k8s.V1EnvVar(name=VARIABLE, value=spec.to_json())]
         self.use_connections(["s3", *([store.connection] if store.connection else [])])
         key = AttemptKey(run_id, cell.key, self.item["repeat"], self.operation, context["ti"].try_number)
-        failure: BaseException | None = None
         try:
             self.run_pod(context)
-        except BaseException as error:  # a timeout of Airflow's is no Exception; it is a row all the same
-            failure = error
+        except AirflowException as error:
+            result = self.record(key, spec, error)
+            raise AirflowFailException(f"{result.error_kind}: {result.error}") from error
+        except BaseException as error:  # being killed is no AirflowException; it is a row all the same
+            self.record(key, spec, error)
             raise
-        finally:
-            if self.operation in OPERATIONS:
-                self.record(key, spec, failure)
+        self.record(key, spec, None)
 
-    def record(self, key: AttemptKey, spec: AttemptSpec, failure: BaseException | None) -> None:
+    def record(self, key: AttemptKey, spec: AttemptSpec, failure: BaseException | None) -> AttemptResult:
+        """Write the attempt's row; a drop has none. Returns what came of it."""
         result = observe.attempt_result(self.observed, self.CONTAINER, failure)
+        if self.operation not in OPERATIONS:
+            return result
         if result.environment:
             result.environment |= observe.pod_environment(self.observed, self.CONTAINER)
         phases = observe.phases(self.observed, self.events, self.CONTAINER, self.queued_at, result)
@@ -214,5 +224,4 @@ class AttemptOperator(StorebenchPodOperator):
             dataset=dataset_id(SCHEMA_VERSION, cell.rows, cell.seed),
         )
         self.log.info("Recorded attempt %s: %s %s", key.id, result.status, json.dumps(phases))
-        if result.error:
-            self.log.error("%s failed (%s): %s", self.operation, result.error_kind, result.error)
+        return result
