@@ -78,7 +78,6 @@ def errors(client: Any, bucket: str, key: str = "") -> Iterator[None]:
 def check_bucket(client: Any, bucket: str) -> None:
     """Raises StoreUnreachable or StoreRefused where the bucket cannot be used with this login."""
     with errors(client, bucket):
-        client.head_bucket(Bucket=bucket)
         client.list_objects_v2(Bucket=bucket, MaxKeys=1)
 
 

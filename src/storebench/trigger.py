@@ -44,7 +44,7 @@ class Airflow:
 
     def trigger(self, dag_id: str, conf: Mapping[str, Any]) -> str:
         """Start a run with these parameters; returns its id. Raises SpecError where Airflow refuses them."""
-        answer = self._call(
+        answer = self.call(
             "POST", f"/api/v2/dags/{dag_id}/dagRuns", json={"logical_date": None, "conf": dict(conf)}
         )
         run_id: str = answer["dag_run_id"]
@@ -54,7 +54,7 @@ class Airflow:
         """Wait for the run's end, a line to `report` for each task that changes; returns the run's state."""
         seen: dict[str, str] = {}
         while True:
-            run = self._call("GET", f"/api/v2/dags/{dag_id}/dagRuns/{run_id}")
+            run = self.call("GET", f"/api/v2/dags/{dag_id}/dagRuns/{run_id}")
             tasks = self.task_instances(dag_id, run_id)
             done = sum(1 for task in tasks if task["end_date"])
             for task in tasks:
@@ -84,7 +84,7 @@ class Airflow:
         path = f"/api/v2/dags/{dag_id}/dagRuns/{run_id}/taskInstances"
         found: list[dict[str, Any]] = []
         while True:
-            page = self._call("GET", path, params={"limit": 100, "offset": len(found), "order_by": "id"})
+            page = self.call("GET", path, params={"limit": 100, "offset": len(found), "order_by": "id"})
             found += page["task_instances"]
             if not page["task_instances"] or len(found) >= page["total_entries"]:
                 return sorted(found, key=lambda task: task["start_date"] or "9")
@@ -92,14 +92,15 @@ class Airflow:
     def _reason(self, dag_id: str, run_id: str, task: Mapping[str, Any]) -> str:
         """What the task's log gives as the reason of its failure."""
         path = f"/api/v2/dags/{dag_id}/dagRuns/{run_id}/taskInstances/{task['task_id']}/logs/{task['try_number']}"
-        log = self._call(
+        log = self.call(
             "GET", path, params={"map_index": task["map_index"]}, headers={"Accept": "application/json"}
         )
         entries = [entry for entry in log["content"] if isinstance(entry, dict)]
         details = [entry["error_detail"][0] for entry in entries if entry.get("error_detail")]
         return str(details[-1]["exc_value"]) if details else "its log says why"
 
-    def _call(self, method: str, path: str, **kwargs: Any) -> Any:
+    def call(self, method: str, path: str, **kwargs: Any) -> Any:
+        """One call of the API; returns its JSON. Raises SpecError with the reason where Airflow refuses it."""
         try:
             if "Authorization" not in self._http.headers:
                 token = self._http.post("/auth/token", json=self._login)

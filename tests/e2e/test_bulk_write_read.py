@@ -7,6 +7,8 @@ import sys
 
 import pytest
 
+from storebench.trigger import Airflow
+
 
 def storebench(*arguments, **environment):
     process = subprocess.run(
@@ -110,6 +112,24 @@ def test_a_pod_that_no_node_can_take_is_a_row():
     code, text, rows = run("--batches", "all", "--pod-memory", "900Ti", "--param", "startup_timeout_s=5")
     assert code == 1, text
     assert [row["error_kind"] for row in rows] == ["unschedulable", "not_run"]
+
+
+@pytest.fixture
+def missing_image():
+    """Name an image that is nowhere, for this test."""
+    airflow = Airflow(*(os.environ[f"STOREBENCH_AIRFLOW_{name}"] for name in ("URL", "USER", "PASSWORD")))
+    path = "/api/v2/variables/storebench_image_python"
+    variable = {name: airflow.call("GET", path)[name] for name in ("key", "value")}
+    airflow.call("PATCH", path, json={**variable, "value": "localhost/storebench/python:missing"})
+    yield
+    airflow.call("PATCH", path, json=variable)
+
+
+def test_an_image_that_is_missing_is_named_and_every_operation_has_its_row(missing_image):
+    code, text, rows = run("--batches", "all")
+    assert code == 1, text
+    assert "The dataset was not made: The pod cannot start: ErrImage" in text
+    assert [(row["operation"], row["status"]) for row in rows] == [("write", "not_run"), ("read", "not_run")]
 
 
 def test_the_stack_still_works_afterwards():
