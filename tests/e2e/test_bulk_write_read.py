@@ -6,7 +6,10 @@ import subprocess
 import sys
 
 import pytest
+from pymongo import MongoClient
 
+from storebench.connection import Connection
+from storebench.stores.mongodb import uri
 from storebench.trigger import Airflow
 
 
@@ -72,6 +75,23 @@ def test_a_repeat_is_a_row_of_its_own():
         (2, "write"),
         (2, "read"),
     ]
+
+
+def test_keep_data_leaves_what_was_written_under_the_name_in_the_results():
+    code, text, rows = run("--batches", "500", "--keep-data")
+    assert code == 0, text
+    (target,) = {row["target"] for row in rows}
+    server = Connection.from_json("mongodb", os.environ["AIRFLOW_CONN_STOREBENCH_MONGODB"])
+    with MongoClient(uri(server)) as client:
+        collection = client[server.schema][target]
+        try:
+            assert collection.count_documents({}) == 2000
+        finally:
+            collection.drop()
+        left = [
+            name for name in client[server.schema].list_collection_names() if name.startswith("storebench_")
+        ]
+    assert left == [], "every other run has dropped what it wrote"
 
 
 @pytest.mark.parametrize(
