@@ -1,8 +1,8 @@
 """Generates rows of the dataset: any range of rows, in any order, always the same bytes.
 
-NumPy works on blocks of rows: it draws an entry of each piece (storebench.dataset.layout) for each row, copies the
-entries' bytes into a matrix with one row for each row, and squeezes the padding out. The checksums are sums of table
-entries, too: no text is hashed. docs/decisions/0003 has the measurements.
+All rows have the same length (storebench.dataset.pieces), so the CSV is a matrix with one row for each row. NumPy draws
+an entry of each piece for each row of a block and copies the entries' bytes to their place. The checksums are sums of
+table entries, too: no text is hashed. docs/decisions/0003 has the measurements.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from storebench.dataset.checksum import BASE, GOLDEN, MASK, TableChecksum, mix, mix_array
 from storebench.dataset.layout import layout
-from storebench.dataset.pieces import NULL_ONE_IN, Column, Piece, columns
+from storebench.dataset.pieces import Column, Piece, columns
 from storebench.dataset.schema import FIELD_NAMES
 from storebench.errors import SpecError
 
@@ -34,7 +34,7 @@ Indices = npt.NDArray[np.int64]
 class Chunk:
     """Some rows: their CSV without header, and their checksums."""
 
-    csv: bytes
+    csv: bytearray
     checksums: TableChecksum
 
 
@@ -42,7 +42,7 @@ class Chunk:
 class _Plan:
     pieces: tuple[Piece, ...]
     columns: tuple[tuple[Column, ...], ...]  # of each piece
-    dtype: np.dtype[np.void]  # of a row of the matrix; its fields overlap
+    dtype: np.dtype[np.void]  # of a row; its fields overlap
 
 
 def header() -> bytes:
@@ -66,48 +66,24 @@ def generate_chunk(seed: int, start: int, stop: int) -> Chunk:
     check(stop, seed)
     if not 0 <= start < stop:
         raise SpecError(f"a chunk's rows must begin at 0 or later and before its end: {start:,} to {stop:,}")
-    checksums = TableChecksum()
-    # one matrix for all blocks: fresh memory of this size costs as much as all the work that is done in it
-    scratch = _Scratch(min(BLOCK_ROWS, stop - start))
-    blocks = [
-        _block(seed, first, min(first + BLOCK_ROWS, stop), scratch, checksums)
-        for first in range(start, stop, BLOCK_ROWS)
-    ]
-    return Chunk(b"".join(blocks), checksums)
+    plan, checksums = _plan(), TableChecksum()
+    data = bytearray((stop - start) * plan.dtype.itemsize)
+    matrix = np.frombuffer(data, dtype=plan.dtype)
+    for first in range(0, stop - start, BLOCK_ROWS):
+        block = matrix[first : first + BLOCK_ROWS]
+        _fill(block, plan, _Draws(seed, start + first, start + first + len(block)), checksums)
+    return Chunk(data, checksums)
 
 
-class _Scratch:
-    """The matrix of a block, and where in it there is something."""
-
-    def __init__(self, rows: int) -> None:
-        self.matrix = np.empty(rows, dtype=_plan().dtype)
-        self.bytes = self.matrix.view(np.uint8)
-        self.filled = np.empty(len(self.bytes), dtype=np.bool_)
-
-    def squeezed(self, rows: int) -> memoryview:
-        """The bytes of the first `rows` rows without the padding."""
-        size = rows * self.matrix.itemsize
-        filled = np.not_equal(self.bytes[:size], 0, out=self.filled[:size])
-        return self.bytes[:size][filled].data
-
-
-def _block(seed: int, start: int, stop: int, scratch: _Scratch, checksums: TableChecksum) -> memoryview:
-    plan = _plan()
-    draws = _Draws(seed, start, stop)
-    matrix = scratch.matrix[: stop - start]
-    combined = np.zeros(stop - start, dtype=np.uint64)
-    shares = nulls = combined
+def _fill(matrix: npt.NDArray[np.void], plan: _Plan, draws: _Draws, checksums: TableChecksum) -> None:
+    """Write a block of rows and add their checksums."""
+    combined = np.zeros(len(matrix), dtype=np.uint64)
+    shares = combined
     for piece, piece_columns in zip(plan.pieces, plan.columns, strict=True):
-        if piece.divisor:
-            picked = (draws.numbers // np.uint64(piece.divisor) % np.uint64(piece.size)).view(np.int64)
-        else:
-            picked = draws.below(piece.size)
-        if piece.nullable:
-            if piece.first:  # all parts of a field are null together
-                nulls = draws.below(NULL_ONE_IN) == 0
-            picked[nulls] = piece.size
+        entries = len(piece.csv)
+        picked = draws.following(piece.divisor, entries) if piece.divisor else draws.below(entries)
         for column in piece_columns:
-            matrix[f"{column.offset}"] = column.table.take(picked)
+            matrix[column.name] = column.table.take(picked)
         if piece.part:
             share = piece.sums[0].take(picked)
             shares = share if piece.first else np.add(shares, share, out=shares)
@@ -118,18 +94,21 @@ def _block(seed: int, start: int, stop: int, scratch: _Scratch, checksums: Table
             for field, hashes in zip(piece.fields, piece.sums, strict=True):
                 checksums.add_field(field, hashes.take(picked), combined)
     checksums.add_rows(combined)
-    return scratch.squeezed(stop - start)
 
 
 class _Draws:
     """Random numbers for rows, which depend on seed, row and the number of the draw only."""
 
     def __init__(self, seed: int, start: int, stop: int) -> None:
-        self.numbers = np.arange(start, stop, dtype=np.uint64)
-        self._steps = (self.numbers + np.uint64(1)) * np.uint64(GOLDEN)
+        self._numbers = np.arange(start, stop, dtype=np.uint64)
+        self._steps = (self._numbers + np.uint64(1)) * np.uint64(GOLDEN)
         self._seed = mix(seed)
         self._drawn = 0
-        self._word = self.numbers
+        self._word = self._numbers
+
+    def following(self, divisor: int, size: int) -> Indices:
+        """Not random: the row's number // divisor % size."""
+        return (self._numbers // np.uint64(divisor) % np.uint64(size)).view(np.int64)
 
     def below(self, size: int) -> Indices:
         """A number from 0 to `size` - 1 for each row."""
@@ -151,9 +130,10 @@ def _plan() -> _Plan:
     placed = list(columns(pieces))
     dtype = np.dtype(
         {
-            "names": [f"{column.offset}" for column in placed],
+            "names": [column.name for column in placed],
             "formats": [column.table.dtype for column in placed],
             "offsets": [column.offset for column in placed],
+            "itemsize": sum(piece.width for piece in pieces),
         }
     )
     of_piece = [tuple(column for column in placed if column.piece == n) for n in range(len(pieces))]

@@ -8,7 +8,7 @@ FIRST_NAMES = (
     " Sofía Tariq Ulla Uwe Vera Wei Ximena Yuki Zoë Žofia 愛子 明 Мария Σοφία"
 ).split()
 SYLLABLES = "an be da el fa go ha il jo ka lu ma no pe ro vi".split()  # 16: three make 4,096 names
-# Tables that end a text have entries of one length in UTF-8 (pieces.py says why): here 3, 5, 10 and 13 bytes.
+# The tables of endings have entries of one length in UTF-8 (pieces.py says why): here 3, 5, 10 and 13 bytes.
 NAME_ENDINGS = "son sen man dal rup ski ova ida ero ley ton tje ås nes ell tti".split()
 STREET_ENDINGS = " Road| Lane| Gate| Kade| Plac| Rúa| Väg| Park".split("|")
 DOMAINS = "@a.example @b.example @c.example @d.example".split()
@@ -28,10 +28,22 @@ TRADES = "analyst architect buyer clerk designer driver editor engineer fitter n
 AGENTS = "Chrome Firefox Safari Edge Opera curl okhttp wget".split()
 SYSTEMS = "Linux macOS Windows Android iOS FreeBSD".split()
 TAGS = "new hot sale gift vip bulk eco used rush trial beta gold intl promo bio craft".split()
-# Free text is "<subject> <verb>, <number><ending>": always quoted in the CSV, for the comma.
-SUBJECTS = "Order|Parcel|Customer|Courier|Invoice|Café № 7|“Blue” box|Crate|Zürich|Ålesund|Dock|明".split("|")
-VERBS = "arrived|came back|waits|paid|got lost|left|broke|weighed".split("|")
+# Free text is "<subject> <verb>, <place> <number><ending>": always quoted in the CSV, for the comma.
+SUBJECTS = ["Order", "Parcel", 'The "red" box', "Courier", "Invoice", "Café № 7", 'Crate "B"', "Zürich", "Ålesund", "明"]
+    "Order",
+    "Parcel",
+    'The "blue" box',
+    "Courier",
+    "Invoice",
+    "Café № 7",
+    'Crate "B"',
+    "Zürich",
+    "Ålesund",
+    "明",
+]
+VERBS = "arrived|came|waits|is paid|got lost|left|broke|weighs|is late|is new".split("|")
+PLACES = "gate|row|dock|shelf|hall|Süd|lot|bay|box|at\nno.".split("|")
 ENDINGS = (
-    ".\nCall Zoë!!", ' is "fragile"', ": 20 € cash", '; "ask Jörg"', ", as is fine.",
-    "\nwithout word", ', or "twice?"', "; naïve, ok?",
+    ".\nCall Zoë!!", ": 20 € cash", ", as is fine.", "\nwithout word", "; naïve, ok?",
+    "– for Jörg", ", not twice..", "; paid by Łu", "\n(a copy, ö)",
 )  # fmt: skip

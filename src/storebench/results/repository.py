@@ -210,9 +210,9 @@ class Repository:
             gaps = cursor.fetchall()
         for gap in gaps:
             reason = (
-                "Not run: the write before it failed, or the run was stopped"
+                "The write before it failed, or the run was stopped"
                 if gap["operation"] == "read"
-                else "Not run: a step before it failed, or the run was stopped"
+                else "A step before it failed, or the run was stopped"
             )
             self.add_attempt(
                 AttemptKey(run_id, gap["cell_key"], gap["repeat"], gap["operation"], 0),

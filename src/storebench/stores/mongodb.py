@@ -108,8 +108,9 @@ class MongoDB(Store):
         try:
             yield
         except AutoReconnect as error:  # a server that cannot be selected is one of these
+            reason = str(error).partition(" (configured")[0]  # without pymongo's description of the topology
             raise StoreUnreachable(
-                f"MongoDB at {where} does not answer: {error}. Is it running, and reachable from the pods?"
+                f"MongoDB at {where} does not answer: {reason}. Is it running, and reachable from the pods?"
             ) from error
         except OperationFailure as error:
             if error.code == 18:
