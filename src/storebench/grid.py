@@ -39,6 +39,7 @@ class Axis:
     pattern: str
     hint: str  # what `pattern` means, for people
     default: tuple[str, ...]
+    choices: tuple[str, ...]  # what a form offers; any text that matches is valid
 
     def check(self, value: str) -> str:
         """Return `value` if it is one of this axis; raises SpecError if not."""
@@ -56,6 +57,7 @@ BATCH_SIZE = Axis(
     pattern=r"[1-9][0-9]{0,9}|all",
     hint="a number of rows from 1, or 'all'",
     default=("10000", "100000", "all"),
+    choices=("100", "1000", "10000", "100000", "all"),
 )
 EXECUTORS = Axis(
     name="executors",
@@ -66,6 +68,7 @@ EXECUTORS = Axis(
     pattern=r"[1-9][0-9]{0,2}",
     hint="a number of executors from 1 to 999",
     default=("1",),
+    choices=("1", "2", "4", "8"),
 )
 
 

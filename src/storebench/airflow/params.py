@@ -21,11 +21,12 @@ def params_of(study: Study) -> dict[str, Param]:
             list(axis.default),
             type="array",
             items={"type": "string", "pattern": f"^({axis.pattern})$"},
-            examples=list(axis.default),
+            examples=list(axis.choices),
             minItems=1,
             uniqueItems=True,
             title=axis.title,
-            description_md=f"{axis.description} Each value is {axis.hint}.",
+            description_md=f"{axis.description} Each value is {axis.hint}; one that is not"
+            " in the list goes into the JSON under Advanced Options.",
         )
         for axis in study.axes
     }
