@@ -120,7 +120,7 @@ def _frame(rows: int) -> Any:
     return frame
 
 
-def _pandas_parts(frame: Any) -> Iterator[bytes]:
+def _pandas_parts(frame: Any) -> Iterator[bytes | bytearray]:
     for start in range(0, len(frame), PART_ROWS):
         part = frame.iloc[start : start + PART_ROWS]
         yield part.to_csv(index=False, header=start == 0, lineterminator="\n").encode()

@@ -89,7 +89,7 @@ def layout() -> tuple[Piece, ...]:
         filled(
             "due_date loyalty_points company job_title tags",
             _tags(),
-            47,
+            44,
             with_nulls(days),
             with_nulls([str(n) for n in _spread(0, 99_999)]),
             with_nulls([name + words.COMPANY_FORMS[n % 7] for n, name in enumerate(names)]),

@@ -73,7 +73,9 @@ def ensure_dataset(
     return manifest, True
 
 
-def upload(client: Any, bucket: str, key: str, bodies: Iterator[bytes], workers: int = WORKERS) -> None:
+def upload(
+    client: Any, bucket: str, key: str, bodies: Iterator[bytes | bytearray], workers: int = WORKERS
+) -> None:
     """Send the parts of an object, `workers` at a time, each taken from the iterator only when it can be sent.
 
     Whatever is raised, also by the iterator, the multipart upload is aborted first and all threads have ended.
@@ -113,7 +115,7 @@ def upload(client: Any, bucket: str, key: str, bodies: Iterator[bytes], workers:
         raise
 
 
-def parts(rows: int, seed: int) -> Iterator[bytes]:
+def parts(rows: int, seed: int) -> Iterator[bytes | bytearray]:
     """The parts of a dataset as they are uploaded, SHA-256 and checksums made and dropped."""
     return iter(_Source(rows, seed, None))
 
@@ -129,7 +131,7 @@ class _Source:
         self.checksums = TableChecksum()
         self._progress = progress or (lambda text: None)
 
-    def __iter__(self) -> Iterator[bytes]:
+    def __iter__(self) -> Iterator[bytes | bytearray]:
         part_rows = max(PART_ROWS, math.ceil(self.rows / MAX_PARTS))
         step = max(self.rows // 10, part_rows)
         reported = 0

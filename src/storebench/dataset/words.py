@@ -24,23 +24,12 @@ CITIES = (  # city, region, country
 )  # fmt: skip
 COMPANY_FORMS = (" GmbH", ", Inc.", ", Ltd", " S.A.", " & Söhne", ' "Prime"', " AB")
 RANKS = "Junior Senior Lead Chief Vice".split()
-TRADES = "analyst architect buyer clerk designer driver editor engineer fitter nurse planner teacher".split()
+TRADES = "analyst buyer clerk driver editor fitter nurse planner teacher".split()
 AGENTS = "Chrome Firefox Safari Edge Opera curl okhttp wget".split()
 SYSTEMS = "Linux macOS Windows Android iOS FreeBSD".split()
 TAGS = "new hot sale gift vip bulk eco used rush trial beta gold intl promo bio craft".split()
 # Free text is "<subject> <verb>, <place> <number><ending>": always quoted in the CSV, for the comma.
-SUBJECTS = ["Order", "Parcel", 'The "red" box', "Courier", "Invoice", "Café № 7", 'Crate "B"', "Zürich", "Ålesund", "明"]
-    "Order",
-    "Parcel",
-    'The "blue" box',
-    "Courier",
-    "Invoice",
-    "Café № 7",
-    'Crate "B"',
-    "Zürich",
-    "Ålesund",
-    "明",
-]
+SUBJECTS = 'Order|Parcel|"B" lot|Courier|Invoice|Café № 7|"Ä" 7|Zürich|Ålesund|明'.split("|")
 VERBS = "arrived|came|waits|is paid|got lost|left|broke|weighs|is late|is new".split("|")
 PLACES = "gate|row|dock|shelf|hall|Süd|lot|bay|box|at\nno.".split("|")
 ENDINGS = (
