@@ -58,6 +58,8 @@ stop: ## Stop the stack; its data and what was built stay
 .PHONY: clean
 clean: ## Stop the stack and remove all that it has and was built from
 	@$(TEARDOWN) clean
+	@find . -name __pycache__ -prune -exec rm -rf {} +
+	@rm -rf .pytest_cache .ruff_cache .mypy_cache .hypothesis
 
 .PHONY: test
 test: ## All checks and tests: lint, unit, integration, e2e
