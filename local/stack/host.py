@@ -97,7 +97,7 @@ def check_ports(settings: Settings) -> None:
     ]
     if lines:
         lines.append(
-            f"All of them can be moved together: STOREBENCH_PORT_BASE=... (now {PORT_BASE} if it is not set)"
+            f"All of them can be moved together: STOREBENCH_PORT_BASE=... (by default {PORT_BASE})"
         )
         raise StackError("\n".join(["These ports are not free:", *lines]))
 
