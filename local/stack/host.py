@@ -96,9 +96,7 @@ def check_ports(settings: Settings) -> None:
         if (port := settings.ports[name]) in taken
     ]
     if lines:
-        lines.append(
-            f"All of them can be moved together: STOREBENCH_PORT_BASE=... (by default {PORT_BASE})"
-        )
+        lines.append(f"All of them can be moved together: STOREBENCH_PORT_BASE=... (by default {PORT_BASE})")
         raise StackError("\n".join(["These ports are not free:", *lines]))
 
 

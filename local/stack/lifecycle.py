@@ -3,7 +3,7 @@
 import time
 
 from local.stack import cgroup, environment, health, host, jobs, network, render, supervisor, teardown
-from local.stack.settings import Settings, StackError
+from local.stack.settings import OWN_SERVERS, Settings, StackError
 from local.stack.teardown import Say
 
 
@@ -62,8 +62,24 @@ def _comes_up(settings: Settings, started: float, say: Say) -> bool:
     return True
 
 
+def _say_what_is_own(settings: Settings, say: Say) -> None:
+    """Names the parts that are the user's, and what their pods cannot reach: pods have no route beyond this machine."""
+    for part in sorted(settings.own):
+        say(f"{part}: your own, by {OWN_SERVERS[part]}")
+    embedded = [part for part in ("s3", "mongodb") if part not in settings.own]
+    if "kubernetes" not in settings.own and len(embedded) < 2:
+        say(
+            "pods of the embedded cluster reach only servers at an address of this machine; use KUBECONFIG for others"
+        )
+    if "kubernetes" in settings.own and embedded:
+        say(
+            f"your cluster must reach the embedded {' and '.join(embedded)} at {settings.gateway}, an address of this machine"
+        )
+
+
 def _start(settings: Settings, say: Say) -> None:
     host.check(settings)
+    _say_what_is_own(settings, say)
     for folder in (settings.run, settings.data, settings.log):
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     network.save_sysctls(settings)
