@@ -1,10 +1,13 @@
 """Settings that Airflow reads when it is first imported: a test that needs no server must not touch a real one."""
 
+import atexit
 import os
+import shutil
 import tempfile
 
 if "AIRFLOW_HOME" not in os.environ:
     home = tempfile.mkdtemp(prefix="storebench-airflow-")
+    atexit.register(shutil.rmtree, home, ignore_errors=True)
     os.environ.update(
         AIRFLOW_HOME=home,
         AIRFLOW__CORE__LOAD_EXAMPLES="False",

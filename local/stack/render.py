@@ -8,7 +8,7 @@ from pathlib import Path
 from string import Template
 from typing import Any
 
-import yaml  # type: ignore[import-untyped]
+import yaml
 
 from local.stack import environment, host, pki
 from local.stack.secrets import load, write_private

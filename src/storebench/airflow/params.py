@@ -44,7 +44,7 @@ def params_of(study: Study) -> dict[str, Param]:
             1,
             MAX_ROWS,
             "Rows",
-            "Rows of the dataset; 1,000,000 rows are a CSV of about 460 MB.",
+            "Rows of the dataset; 1,000,000 rows are a CSV of 484 MB.",
         ),
         "seed": _integer(
             42, 0, MAX_SEED, "Seed", "The same rows and seed give the same dataset, byte for byte."
