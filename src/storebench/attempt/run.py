@@ -5,6 +5,8 @@ from __future__ import annotations
 import importlib
 import os
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from storebench import stores
@@ -38,16 +40,15 @@ class Attempt:
         """Raises a StorebenchError where the attempt fails."""
         store_class = stores.load(self.spec.cell.store)
         self._describe_machine(store_class)
-        s3 = client_for(Connection.from_environment("s3"))
-        store = store_class(
-            client=self.spec.cell.client,
-            target=self.spec.target,
-            connection=Connection.from_environment(store_class.connection)
-            if store_class.connection
-            else None,
-            source=Source(s3, self.spec.dataset_bucket, self.spec.dataset_key),
-        )
         with self._phase("connect"):
+            s3 = client_for(Connection.from_environment("s3"))
+            needed = store_class.connection
+            store = store_class(
+                client=self.spec.cell.client,
+                target=self.spec.target,
+                connection=Connection.from_environment(needed) if needed else None,
+                source=Source(s3, self.spec.dataset_bucket, self.spec.dataset_key),
+            )
             store.connect()
             self._describe_server(store)
         try:
@@ -55,7 +56,9 @@ class Attempt:
                 with self._phase("teardown"):
                     store.drop()
             else:
-                self._measure(store, Manifest.load(s3, self.spec.dataset_bucket, self.spec.manifest_key))
+                with self._phase("prepare"):
+                    manifest = Manifest.load(s3, self.spec.dataset_bucket, self.spec.manifest_key)
+                self._measure(store, manifest)
             self.result.status = "verified"
         finally:
             with self._phase("teardown"):
@@ -67,16 +70,26 @@ class Attempt:
             if self.spec.operation == "write":
                 with self._phase("prepare"):
                     store.prepare()
-                rows = store.write(self.spec.batch_rows, clock)
+                with self._operation(clock):
+                    rows = store.write(self.spec.batch_rows, clock)
                 with self._phase("barrier"):
                     store.barrier()
             else:
-                rows = store.read(clock)
+                with self._operation(clock):
+                    rows = store.read(clock)
             self.result.rows = rows
         finally:
             self._take_figures(clock)
         with self._phase("verify"):
             verify(store, rows, manifest)
+
+    @contextmanager
+    def _operation(self, clock: OperationClock) -> Iterator[None]:
+        try:
+            yield
+        finally:
+            self._phases.add("source", clock.source_s)
+            self._phases.add("operation", clock.operation_s)
 
     def _take_figures(self, clock: OperationClock) -> None:
         """What is measured ends here, before the verification, which is not to be seen in memory or CPU."""
@@ -84,8 +97,6 @@ class Attempt:
         result, cpu = self.result, self._cgroup.cpu()
         result.operation_s = clock.operation_s
         result.source_s = clock.source_s
-        self._phases.add("source", clock.source_s)
-        self._phases.add("operation", clock.operation_s)
         result.barrier_s = self._phases.phases.get("barrier", 0.0)
         if clock.operation_s > 0:
             result.client_cpu_share = clock.operation_cpu_s / clock.operation_s
