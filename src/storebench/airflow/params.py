@@ -69,7 +69,7 @@ def params_of(study: Study) -> dict[str, Param]:
             pattern=QUANTITY,
             title="Memory of a pod",
             description_md="Kubernetes quantity, such as `8Gi`: request and limit. All at once needs about"
-            " 8 GiB for each million rows.",
+            " 6 GiB for each million rows.",
         ),
         "startup_timeout_s": _integer(
             120,
