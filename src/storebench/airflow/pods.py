@@ -74,7 +74,6 @@ class StorebenchPodOperator(KubernetesPodOperator):
             kubernetes_conn_id=connections.KUBERNETES,
             image_pull_policy="IfNotPresent",
             automount_service_account_token=False,
-            dnspolicy="Default",  # the node's own: stores are named as the node knows them, cluster DNS is not needed
             security_context=k8s.V1PodSecurityContext(run_as_non_root=True),
             container_security_context=k8s.V1SecurityContext(
                 allow_privilege_escalation=False, capabilities=k8s.V1Capabilities(drop=["ALL"])
