@@ -41,7 +41,9 @@ help: ## Show this list
 
 .PHONY: run
 run: up ## Run the benchmark and print its results; sets up and starts all it needs
-	@$(WITH_STACK) $(VENV)/bin/storebench run $(OPTIONS)
+	@$(WITH_STACK) $(VENV)/bin/storebench run $(OPTIONS); code=$$?; \
+		echo "Airflow: $$STOREBENCH_AIRFLOW_URL, user $$STOREBENCH_AIRFLOW_USER, password $$STOREBENCH_AIRFLOW_PASSWORD"; \
+		exit $$code
 
 .PHONY: up
 up: setup ## Start the embedded stack, or see that it runs
