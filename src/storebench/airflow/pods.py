@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import cached_property
 from typing import Any, ClassVar
@@ -13,7 +13,12 @@ from airflow.providers.cncf.kubernetes.operators.pod import KubernetesPodOperato
 from airflow.providers.cncf.kubernetes.secret import Secret
 from airflow.providers.cncf.kubernetes.utils.pod_manager import PodManager, PodPhase
 from airflow.sdk import Context, Variable
-from airflow.sdk.exceptions import AirflowException, AirflowFailException, AirflowSkipException
+from airflow.sdk.exceptions import (
+    AirflowException,
+    AirflowFailException,
+    AirflowRescheduleException,
+    AirflowSkipException,
+)
 from kubernetes.client import models as k8s
 from kubernetes.client.exceptions import ApiException
 
@@ -30,6 +35,7 @@ from storebench.results.repository import AttemptKey, dataset_id, run_id_of
 
 POLL_INTERVAL_S = 0.1
 SOON_S = 3.0
+ENDED = {"success", "failed", "skipped", "upstream_failed", "removed"}
 DATASET_MEMORY = "1Gi"  # the generator's memory does not grow with rows
 
 
@@ -165,6 +171,31 @@ class DatasetOperator(StorebenchPodOperator):
         connections.repository().add_dataset(Manifest.from_json(self.message() or ""))
 
 
+def wait_for_turn(context: Context) -> None:
+    """Give the slot back while another cell of this run is begun and not finished.
+
+    Priorities alone do not keep the order: a slot that becomes free between the scheduler's look for tasks that are ready
+    and its look for free slots goes to the next cell's write. Raises AirflowRescheduleException, which is no try.
+    """
+    ti, group = context["ti"], context["ti"].task_id.rpartition(".")[0]
+    states = ti.get_task_states(
+        dag_id=context["dag"].dag_id, task_group_id=group, run_ids=[context["run_id"]]
+    ).get(context["run_id"], {})
+    if unfinished := unfinished_cells(states, group, ti.map_index):
+        print(f"cell {unfinished[0]} is not finished: waiting for its turn")
+        raise AirflowRescheduleException(datetime.now(UTC))
+
+
+def unfinished_cells(states: Mapping[str, str | None], group: str, me: int) -> list[int]:
+    """The other cells whose write has ended and whose drop has not; `states` maps task_id_mapindex to a state."""
+    cells = {int(name.rpartition("_")[2]) for name in states if name.startswith(f"{group}.write_")} - {me}
+    return sorted(
+        cell
+        for cell in cells
+        if states[f"{group}.write_{cell}"] in ENDED and states.get(f"{group}.{DROP}_{cell}") not in ENDED
+    )
+
+
 class AttemptOperator(StorebenchPodOperator):
     """One attempt: runs `operation` of the cell in `item` in a pod and records what came of it, whatever it was."""
 
@@ -178,6 +209,8 @@ class AttemptOperator(StorebenchPodOperator):
     def execute(self, context: Context) -> None:
         if self.operation == DROP and context["params"]["keep_data"]:
             raise AirflowSkipException("keep_data: what was written stays in the store")
+        if self.operation == "write":
+            wait_for_turn(context)
         cell = Cell.from_key(self.item["cell"])
         store = stores.load(cell.store)
         run_id = run_id_of(context["dag"].dag_id, context["run_id"])
