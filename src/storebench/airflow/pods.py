@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Mapping, Sequence
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from functools import cached_property
 from typing import Any, ClassVar
 
@@ -35,6 +35,8 @@ from storebench.results.repository import AttemptKey, dataset_id, run_id_of
 
 POLL_INTERVAL_S = 0.1
 SOON_S = 3.0
+# sooner, the scheduler takes the task for one that was killed: it has not yet seen that its process ended
+TURN_INTERVAL = timedelta(seconds=3)
 ENDED = {"success", "failed", "skipped", "upstream_failed", "removed"}
 DATASET_MEMORY = "1Gi"  # the generator's memory does not grow with rows
 
@@ -183,7 +185,7 @@ def wait_for_turn(context: Context) -> None:
     ).get(context["run_id"], {})
     if unfinished := unfinished_cells(states, group, ti.map_index):
         print(f"cell {unfinished[0]} is not finished: waiting for its turn")
-        raise AirflowRescheduleException(datetime.now(UTC))
+        raise AirflowRescheduleException(datetime.now(UTC) + TURN_INTERVAL)
 
 
 def unfinished_cells(states: Mapping[str, str | None], group: str, me: int) -> list[int]:
