@@ -183,9 +183,9 @@ def wait_for_turn(context: Context) -> None:
     states = ti.get_task_states(
         dag_id=context["dag"].dag_id, task_group_id=group, run_ids=[context["run_id"]]
     ).get(context["run_id"], {})
-    if unfinished := unfinished_cells(states, group, ti.map_index):
+    if unfinished := unfinished_cells(states, group, -1 if ti.map_index is None else ti.map_index):
         print(f"cell {unfinished[0]} is not finished: waiting for its turn")
-        raise AirflowRescheduleException(datetime.now(UTC) + TURN_INTERVAL)
+        raise AirflowRescheduleException(datetime.now(UTC) + TURN_INTERVAL)  # type: ignore[no-untyped-call]
 
 
 def unfinished_cells(states: Mapping[str, str | None], group: str, me: int) -> list[int]:
