@@ -19,11 +19,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from storebench import stores
+from storebench.dataset.generate import MAX_ROWS
 from storebench.errors import SpecError
+from storebench.stores import load as load_store
 
 OPERATIONS = ("write", "read")
-MAX_ROWS = 1_000_000_000
 MAX_SEED = 2**53 - 1  # the largest integer that every JSON reader keeps
 
 
@@ -142,7 +142,7 @@ class Study:
     @property
     def clients(self) -> tuple[str, ...]:
         """All clients that at least one of the stores has."""
-        return tuple(dict.fromkeys(client for store in self.stores for client in store_info(store).clients))
+        return tuple(dict.fromkeys(client for store in self.stores for client in load_store(store).clients))
 
     def grid(
         self,
@@ -164,7 +164,7 @@ class Study:
         combinations, reasons = 0, set()
         for store, client, *combination in itertools.product(stores, clients, *values):
             combinations += 1
-            info = store_info(store)
+            info = load_store(store)
             if client not in info.clients:
                 reasons.add(f"{store} has no client {client!r}")
                 continue
@@ -204,8 +204,3 @@ def check_integer(name: str, value: Any, minimum: int, maximum: int) -> int:
     if isinstance(value, bool) or not isinstance(value, int) or not minimum <= value <= maximum:
         raise SpecError(f"{name} must be a whole number from {minimum:,} to {maximum:,}, not {value!r}")
     return value
-
-
-def store_info(name: str) -> type[stores.Store]:
-    """The class of store `name`, which says what it needs (no client library is imported)."""
-    return stores.load(name)

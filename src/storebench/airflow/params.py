@@ -7,7 +7,8 @@ from typing import Any
 
 from airflow.sdk import Param
 
-from storebench.grid import MAX_ROWS, MAX_SEED, Grid, Study
+from storebench.dataset.generate import MAX_ROWS
+from storebench.grid import MAX_SEED, Grid, Study
 
 POOL = "benchmark"
 MAX_REPEATS = 100
