@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import TypeVar
 
@@ -17,9 +17,10 @@ class OperationClock:
     it is taken out of the operation. All times are on the monotonic clock.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, cpu_clock: Callable[[], float] = time.process_time) -> None:
+        self._cpu_clock = cpu_clock
         self.operation_s = 0.0
-        self.operation_cpu_s = 0.0  # of this process, all threads
+        self.operation_cpu_s = 0.0  # of all threads, and of child processes as far as `cpu_clock` sees them
         self.source_s = 0.0
         self._source_cpu_s = 0.0
 
@@ -27,12 +28,12 @@ class OperationClock:
     def operation(self) -> Iterator[None]:
         """Time a stretch of client calls."""
         source_s, source_cpu_s = self.source_s, self._source_cpu_s
-        cpu_s, began_s = time.process_time(), time.perf_counter()
+        cpu_s, began_s = self._cpu_clock(), time.perf_counter()
         try:
             yield
         finally:
             wall_s = time.perf_counter() - began_s
-            cpu_s = time.process_time() - cpu_s
+            cpu_s = self._cpu_clock() - cpu_s
             self.operation_s += wall_s - (self.source_s - source_s)
             self.operation_cpu_s += max(0.0, cpu_s - (self._source_cpu_s - source_cpu_s))
 

@@ -18,6 +18,15 @@ def seconds_since_start() -> float:
     return time.clock_gettime(time.CLOCK_BOOTTIME) - started_s
 
 
+def process_cpu_s(pid: int) -> float:
+    """CPU seconds of another process, all its threads (resolution: one clock tick); 0 where it has ended."""
+    try:
+        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return 0.0
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
 def describe(packages: Sequence[str]) -> dict[str, Any]:
     """The machine and the software of this process: kernel, CPU, Python, and the versions of `packages`."""
     return {

@@ -38,16 +38,17 @@ class Attempt:
 
     def run(self) -> None:
         """Raises a StorebenchError where the attempt fails."""
-        store_class = stores.load(self.spec.cell.store)
+        store_class = stores.load(self.spec.store_name)
         self._describe_machine(store_class)
         with self._phase("connect"):
             s3 = client_for(Connection.from_environment("s3"))
             needed = store_class.connection
             store = store_class(
-                client=self.spec.cell.client,
+                client=self.spec.client,
                 target=self.spec.target,
                 connection=Connection.from_environment(needed) if needed else None,
                 source=Source(s3, self.spec.dataset_bucket, self.spec.dataset_key),
+                values=self.spec.values,
             )
             store.connect()
             self._describe_server(store)
@@ -65,7 +66,7 @@ class Attempt:
                 store.close()
 
     def _measure(self, store: Store, manifest: Manifest) -> None:
-        clock = OperationClock()
+        clock = OperationClock(store.cpu_s)
         try:
             if self.spec.operation == "write":
                 with self._phase("prepare"):
@@ -136,7 +137,7 @@ def main() -> int:
             raise SpecError(f"{VARIABLE} is not set: `storebench attempt` is started by the DAG, in a pod")
         spec = AttemptSpec.from_json(text)
         print(f"attempt: {spec.operation} {spec.cell_key}", flush=True)
-        for module in stores.load(spec.cell.store).modules:
+        for module in stores.load(spec.store_name).modules:
             importlib.import_module(module)
         phases.add("interpreter_and_imports", machine.seconds_since_start())
         attempt = Attempt(spec, phases)

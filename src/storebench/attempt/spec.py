@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
 
 from storebench.errors import SpecError
 from storebench.grid import OPERATIONS, Cell
@@ -25,10 +26,28 @@ class AttemptSpec:
     dataset_bucket: str
     dataset_key: str
     manifest_key: str
+    store: str = (
+        ""  # the store that does it, where that is not the cell's: it fills the table of one that only reads
+    )
+    options: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def cell(self) -> Cell:
         return Cell.from_key(self.cell_key)
+
+    @property
+    def store_name(self) -> str:
+        return self.store or self.cell.store
+
+    @property
+    def client(self) -> str:
+        """A table that is filled for another store is written as the study wrote it."""
+        return "reference" if self.store else self.cell.client
+
+    @property
+    def values(self) -> dict[str, str]:
+        """What the store is told: the options, and the cell's values on the axes."""
+        return {**self.options, **dict(self.cell.axes)}
 
     @property
     def batch_rows(self) -> int | None:

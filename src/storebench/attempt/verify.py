@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from storebench.dataset.checksum import TableChecksum
 from storebench.dataset.manifest import Manifest
 from storebench.errors import VerificationFailed
 from storebench.stores.base import Store
@@ -19,10 +18,8 @@ def verify(store: Store, rows: int, manifest: Manifest) -> None:
     counted = store.count()
     if counted != manifest.rows:
         raise VerificationFailed(f"The server counts {counted:,} rows, the dataset has {manifest.rows:,}")
-    checksum = TableChecksum()
     try:
-        for chunk in store.scan():
-            checksum.update(chunk)
+        checksum = store.checksum()
     except (KeyError, TypeError, ValueError) as error:
         raise VerificationFailed(f"A row does not have the dataset's fields: {error!r}") from error
     if differences := checksum.diff(manifest):

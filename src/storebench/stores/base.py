@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -11,8 +12,10 @@ from typing import Any, ClassVar
 from storebench.attempt.clock import OperationClock
 from storebench.attempt.source import Source
 from storebench.connection import Connection
+from storebench.dataset.checksum import TableChecksum
 
 VERIFY_CHUNK_ROWS = 10_000
+OPERATIONS = ("write", "read")
 
 
 @dataclass(frozen=True)
@@ -34,16 +37,31 @@ class Store(ABC):
     name: ClassVar[str]
     clients: ClassVar[tuple[str, ...]] = ("reference",)
     axes: ClassVar[tuple[str, ...]] = ("batch_size",)  # the axes that mean something for it
-    connection: ClassVar[str | None] = None  # the connection it needs beside S3
+    operations: ClassVar[tuple[str, ...]] = OPERATIONS  # a store that only reads has no write
+    filled_by: ClassVar[str | None] = None  # the store that makes the table for one that only reads
+    connection: ClassVar[str | None] = (
+        None  # the connection of its server; "s3" where that is the store itself
+    )
+    options: ClassVar[tuple[str, ...]] = ()  # the parameters of a run that its pods are told
     image: ClassVar[str] = "python"  # the folder under images/
     packages: ClassVar[tuple[str, ...]] = ()  # client libraries, whose versions are recorded
     modules: ClassVar[tuple[str, ...]] = ()  # imported before the first phase, so that no phase pays for it
+    service_account: ClassVar[str | None] = None  # for pods that use the Kubernetes API themselves
 
-    def __init__(self, *, client: str, target: str, connection: Connection | None, source: Source) -> None:
+    def __init__(
+        self,
+        *,
+        client: str,
+        target: str,
+        connection: Connection | None,
+        source: Source,
+        values: Mapping[str, str] | None = None,
+    ) -> None:
         self.client = client
         self.target = target
         self.server = connection
         self.source = source
+        self.values = values or {}  # of the cell's axes, by their key, and of `options`
 
     @abstractmethod
     def connect(self) -> None:
@@ -73,16 +91,28 @@ class Store(ABC):
     def count(self) -> int:
         """The exact number of rows in the target, as the server counts them."""
 
-    @abstractmethod
-    def scan(self) -> Iterator[Mapping[str, Sequence[str]]]:
+    def scan(self) -> Iterator[Mapping[str, Any]]:
         """Every row of the target once, in any order, for verification: chunks of columns of canonical text.
 
-        A chunk maps each field's name to as many texts as the chunk has rows; a null is the empty text.
+        A chunk maps each field's name to as many texts as the chunk has rows, in what TableChecksum takes.
+        A null is the empty text.
         """
+        raise NotImplementedError(f"{self.name} has neither a scan nor a checksum of its own")
+
+    def checksum(self) -> TableChecksum:
+        """The checksum of the target's rows. A store that can compute it where the data is needs no `scan`."""
+        total = TableChecksum()
+        for chunk in self.scan():
+            total.update(chunk)
+        return total
 
     @abstractmethod
     def drop(self) -> None:
         """Remove the target. It is no error if there is none."""
+
+    def cpu_s(self) -> float:
+        """CPU seconds of the client so far: of this process and, where the client is another one, of that."""
+        return time.process_time()
 
     def close(self) -> None:  # noqa: B027 - most clients have something to close, null has not
         """Let go of the connection."""

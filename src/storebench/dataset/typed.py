@@ -1,0 +1,102 @@
+"""The dataset with types: the CSV as Arrow tables, and typed columns back as canonical text.
+
+Needs pyarrow, which only the images of stores with types have: import this module where it is used.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyarrow import csv
+
+from storebench.dataset.schema import FIELDS, Field
+
+MAX_DIGITS = 10  # of a decimal: eight, and room for sums
+BLOCK_BYTES = 1 << 22
+
+_TYPES = {
+    "integer": pa.int64(),
+    "float": pa.float64(),
+    "boolean": pa.bool_(),
+    "date": pa.date32(),
+    "timestamp": pa.timestamp("us", "UTC"),
+    "string": pa.string(),
+}
+ARROW_SCHEMA = pa.schema(
+    [
+        pa.field(
+            field.name,
+            pa.decimal128(MAX_DIGITS, field.scale) if field.type == "decimal" else _TYPES[field.type],
+            nullable=field.nullable,
+        )
+        for field in FIELDS
+    ]
+)
+
+
+def csv_reader(stream: Any) -> Iterator[pa.RecordBatch]:
+    """The rows of the CSV in the binary file object `stream`, in batches of about BLOCK_BYTES, of ARROW_SCHEMA."""
+    reader = csv.open_csv(
+        stream,
+        read_options=csv.ReadOptions(block_size=BLOCK_BYTES),
+        parse_options=csv.ParseOptions(newlines_in_values=True),
+        convert_options=csv.ConvertOptions(
+            column_types={field.name: field.type for field in ARROW_SCHEMA},
+            null_values=[""],
+            strings_can_be_null=True,
+            quoted_strings_can_be_null=True,
+        ),
+    )
+    for batch in reader:
+        yield batch.cast(ARROW_SCHEMA)
+
+
+def canonical(columns: Mapping[str, Any]) -> dict[str, Any]:
+    """Arrow columns of any fitting types, by field name, as columns of canonical text (storebench.dataset.schema).
+
+    Text is taken as it is: a store that was given text has to give back the same text. Raises ValueError for unknown
+    fields and for a type that cannot be the field's.
+    """
+    fields = {field.name: field for field in FIELDS}
+    if unknown := [name for name in columns if name not in fields]:
+        raise ValueError(f"unknown fields: {', '.join(unknown)}")
+    return {name: _text(fields[name], column) for name, column in columns.items()}
+
+
+def _text(field: Field, column: Any) -> Any:
+    kind = column.type
+    if pa.types.is_string_view(kind):
+        column = column.cast(pa.large_string())
+        kind = column.type
+    if pa.types.is_string(kind) or pa.types.is_large_string(kind):
+        return column
+    if pa.types.is_null(kind):
+        return column.cast(pa.string())
+    if field.type == "boolean" and pa.types.is_boolean(kind):
+        return column.cast(pa.string())
+    if field.type == "integer" and pa.types.is_integer(kind):
+        return column.cast(pa.string())
+    if field.type == "date" and pa.types.is_date(kind):
+        return column.cast(pa.date32()).cast(pa.string())
+    if field.type == "timestamp" and pa.types.is_timestamp(kind):
+        utc = column.cast(pa.timestamp(kind.unit, "UTC"))
+        return pc.strftime(utc.cast(pa.timestamp("s", "UTC")), "%Y-%m-%dT%H:%M:%SZ")
+    if field.type == "decimal" and pa.types.is_decimal(kind):
+        return column.cast(pa.decimal128(18, field.scale)).cast(pa.string())
+    if field.type == "decimal" and pa.types.is_floating(kind):
+        return _formatted(column, lambda value: _decimal(value, field.scale or 0))
+    if field.type == "float" and pa.types.is_floating(kind):
+        return _formatted(column, repr)
+    raise ValueError(f"field {field.name}: {kind} cannot be {field.type}")
+
+
+def _decimal(value: float, scale: int) -> str:
+    text = f"{value:.{scale}f}"
+    return text if float(text) == value else repr(value)
+
+
+def _formatted(column: Any, text: Callable[[float], str]) -> Any:
+    return pa.array([None if value is None else text(value) for value in column.to_pylist()], pa.string())
