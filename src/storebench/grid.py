@@ -22,7 +22,6 @@ from typing import Any
 from storebench.dataset.generate import MAX_ROWS
 from storebench.errors import SpecError
 from storebench.stores import load as load_store
-from storebench.stores.base import OPERATIONS as OPERATIONS
 
 MAX_SEED = 2**53 - 1  # the largest integer that every JSON reader keeps
 

@@ -30,8 +30,9 @@ from storebench.attempt.spec import DROP, VARIABLE, AttemptSpec
 from storebench.connection import variable
 from storebench.dataset.manifest import Manifest, dataset_key, manifest_key
 from storebench.dataset.schema import SCHEMA_VERSION
-from storebench.grid import OPERATIONS, Cell
+from storebench.grid import Cell
 from storebench.results.repository import AttemptKey, dataset_id, run_id_of
+from storebench.stores.base import OPERATIONS
 
 POLL_INTERVAL_S = 0.1
 SOON_S = 3.0

@@ -49,9 +49,11 @@ class Attempt:
                 connection=Connection.from_environment(needed) if needed else None,
                 source=Source(s3, self.spec.dataset_bucket, self.spec.dataset_key),
                 values=self.spec.values,
+                operation=self.spec.operation,
             )
             store.connect()
-            self._describe_server(store)
+            if self.spec.operation != DROP:
+                self._describe_server(store)
         try:
             if self.spec.operation == DROP:
                 with self._phase("teardown"):

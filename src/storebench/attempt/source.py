@@ -21,7 +21,7 @@ class Source:
     fields: Sequence[str] = tuple(field.name for field in FIELDS)
 
     def __init__(self, s3_client: Any, bucket: str, key: str) -> None:
-        self._s3_client = s3_client
+        self.s3_client = s3_client
         self.bucket, self.key = bucket, key
         self._uri = f"s3://{bucket}/{key}"
 
@@ -30,7 +30,7 @@ class Source:
         import smart_open
 
         with smart_open.open(
-            self._uri, encoding="utf-8", newline="", transport_params={"client": self._s3_client}
+            self._uri, encoding="utf-8", newline="", transport_params={"client": self.s3_client}
         ) as stream:
             yield from csv.DictReader(stream)
 
@@ -46,7 +46,7 @@ class Source:
 
         held: list[pa.RecordBatch] = []
         count = 0
-        with smart_open.open(self._uri, "rb", transport_params={"client": self._s3_client}) as stream:
+        with smart_open.open(self._uri, "rb", transport_params={"client": self.s3_client}) as stream:
             for batch in csv_reader(stream):
                 while rows is not None and count + batch.num_rows >= rows:
                     held.append(batch.slice(0, rows - count))

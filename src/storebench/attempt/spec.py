@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 
 from storebench.errors import SpecError
-from storebench.grid import OPERATIONS, Cell
+from storebench.grid import Cell
+from storebench.stores.base import OPERATIONS
 
 VARIABLE = "STOREBENCH_ATTEMPT"
 DROP = "drop"

@@ -19,7 +19,8 @@ from psycopg.types.json import Jsonb
 from storebench import METHOD_VERSION, __version__
 from storebench.attempt.result import AttemptResult
 from storebench.dataset.manifest import Manifest
-from storebench.grid import OPERATIONS, Cell
+from storebench.grid import Cell
+from storebench.stores.base import OPERATIONS
 
 CONNECT_TIMEOUT_S = 10
 NAMESPACE = uuid.UUID("6f1f7f2e-6b8a-4c52-9d0b-6f7d3a1c2b5e")

@@ -56,11 +56,13 @@ class Store(ABC):
         connection: Connection | None,
         source: Source,
         values: Mapping[str, str] | None = None,
+        operation: str = "write",
     ) -> None:
         self.client = client
         self.target = target
         self.server = connection
         self.source = source
+        self.operation = operation  # write, read or drop: what is only removed needs no session
         self.values = values or {}  # of the cell's axes, by their key, and of `options`
 
     @abstractmethod
