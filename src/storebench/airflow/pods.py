@@ -36,8 +36,9 @@ from storebench.stores.base import OPERATIONS
 
 POLL_INTERVAL_S = 0.1
 SOON_S = 3.0
-# sooner, the scheduler takes the task for one that was killed: it has not yet seen that its process ended
-TURN_INTERVAL = timedelta(seconds=3)
+# A task that is queued again before the scheduler has seen the end of its process is taken for one that was killed. Its look
+# at processes takes less than a second, on a busy machine some seconds.
+TURN_INTERVAL = timedelta(seconds=20)
 ENDED = {"success", "failed", "skipped", "upstream_failed", "removed"}
 DATASET_MEMORY = "1Gi"  # the generator's memory does not grow with rows
 
