@@ -29,10 +29,11 @@ POSTGRES := $(call stamp,postgres,local/postgres/root.sh)
 PYTHON := $(call stamp,python,local/python/venv.sh local/python/uv.txt requirements/host.txt)
 CHECKOUT := $(STOREBENCH_HOME)/steps/checkout-$(shell (cat pyproject.toml; pwd) | sha256sum | cut -c 1-12)
 BASE_IMAGE := $(call stamp,base-image,local/images/base.sh local/images/storage.sh)
-IMAGE_INPUTS = images/build images/python/Dockerfile requirements/pod-python.txt \
-	$(sort $(shell find src/storebench -name '*.py' -o -name '*.json' -o -name '*.sql'))
-IMAGE := $(call stamp,image-python,$(IMAGE_INPUTS))
-STEPS := $(KUBERNETES) $(PAUSE) $(FERRETDB) $(S3) $(SUPERVISOR) $(POSTGRES) $(CHECKOUT) $(BASE_IMAGE) $(IMAGE)
+POD_CODE := images/build $(sort $(shell find src/storebench -name '*.py' -o -name '*.json' -o -name '*.sql'))
+IMAGE_PYTHON := $(call stamp,image-python,$(POD_CODE) images/python/Dockerfile requirements/pod-python.txt)
+IMAGE_JVM := $(call stamp,image-jvm,$(POD_CODE) requirements/pod-build.txt requirements/pod-jvm.txt \
+	$(sort $(shell find images/jvm -type f -not -path '*/target/*')))
+STEPS := $(KUBERNETES) $(PAUSE) $(FERRETDB) $(S3) $(SUPERVISOR) $(POSTGRES) $(CHECKOUT) $(BASE_IMAGE) $(IMAGE_PYTHON) $(IMAGE_JVM)
 
 step = @local/step $@
 
@@ -77,5 +78,11 @@ $(BASE_IMAGE):
 $(PAUSE):
 	$(step) 10 "compiling the pause image" local/images/pause.sh
 
-$(IMAGE): $(BASE_IMAGE) $(PAUSE)
-	$(step) 60 "building the image storebench-python" local/images/python.sh $(lastword $(subst -, ,$(notdir $@)))
+image_key = $(lastword $(subst -, ,$(notdir $@)))
+
+$(IMAGE_PYTHON): $(BASE_IMAGE) $(PAUSE)
+	$(step) 60 "building the image python" local/images/pod.sh python $(image_key)
+
+# Builds share one store of images: one after the other.
+$(IMAGE_JVM): $(IMAGE_PYTHON)
+	$(step) 240 "building the image jvm: Spark, Delta Lake and Java readers" local/images/pod.sh jvm $(image_key)

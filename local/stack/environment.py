@@ -54,7 +54,7 @@ def _connections(settings: Settings, secrets: dict[str, str], kubeconfig: str) -
     return connections
 
 
-def build(settings: Settings, secrets: dict[str, str], image: dict[str, str]) -> dict[str, str]:
+def build(settings: Settings, secrets: dict[str, str], images: dict[str, str]) -> dict[str, str]:
     own_cluster = "kubernetes" in settings.own
     kubeconfig = (
         os.environ["KUBECONFIG"] if own_cluster else str(settings.run / "kubernetes" / "airflow.kubeconfig")
@@ -68,8 +68,7 @@ def build(settings: Settings, secrets: dict[str, str], image: dict[str, str]) ->
         "STOREBENCH_AIRFLOW_USER": "admin",
         "STOREBENCH_AIRFLOW_PASSWORD": secrets["airflow_password"],
         "STOREBENCH_DISK_PATH": str(settings.data),
-        "STOREBENCH_IMAGE_PYTHON": image["image"],
-        "STOREBENCH_IMAGE_PYTHON_DIGEST": image["digest"],
+        **{f"STOREBENCH_IMAGE_{name.upper()}": image for name, image in images.items()},
         "KUBECONFIG": kubeconfig,
         **_connections(settings, secrets, kubeconfig),
         "AIRFLOW_HOME": str(settings.run / "airflow"),

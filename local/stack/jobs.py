@@ -113,8 +113,8 @@ def _ctr(settings: Settings, *arguments: str) -> str:
 
 def images(settings: Settings) -> None:
     """Imports the images that containerd does not have, and removes pod images of earlier builds."""
-    python = render.image(settings)["image"]
-    archives = {"localhost/storebench/pause:1": "pause.tar", python: "python.tar"}
+    archives = {"localhost/storebench/pause:1": "pause.tar"}
+    archives |= {image: f"{name}.tar" for name, image in render.images(settings).items()}
     _wait("containerd", lambda: _ctr(settings, "version"), subprocess.CalledProcessError)
     there = _ctr(settings, "images", "list", "--quiet").split()
     for image, archive in archives.items():
@@ -161,16 +161,17 @@ def airflow_db(settings: Settings) -> None:
 
 
 def airflow_variables(settings: Settings) -> None:
-    """Tell the running Airflow which pod image is the newest: its tasks read this variable at each start."""
-    variable = {"key": "storebench_image_python", "value": render.image(settings)["image"]}
+    """Tell the running Airflow which pod images are the newest: its tasks read these variables at each start."""
     login = {"username": "admin", "password": render.secrets(settings)["airflow_password"]}
     with httpx.Client(base_url=settings.url("airflow"), timeout=30) as client:
         token = client.post("/auth/token", json=login).raise_for_status().json()["access_token"]
         client.headers["Authorization"] = f"Bearer {token}"
-        answer = client.patch(f"/api/v2/variables/{variable['key']}", json=variable)
-        if answer.status_code == httpx.codes.NOT_FOUND:
-            answer = client.post("/api/v2/variables", json=variable)
-        answer.raise_for_status()
+        for name, image in render.images(settings).items():
+            variable = {"key": f"storebench_image_{name}", "value": image}
+            answer = client.patch(f"/api/v2/variables/{variable['key']}", json=variable)
+            if answer.status_code == httpx.codes.NOT_FOUND:
+                answer = client.post("/api/v2/variables", json=variable)
+            answer.raise_for_status()
 
 
 JOBS: dict[str, Callable[[Settings], None]] = {

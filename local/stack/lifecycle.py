@@ -38,9 +38,9 @@ def _reuse(settings: Settings, say: Say) -> bool:
         name, why = next(iter(sick.items()))
         say(f"{name} does not answer ({why}): starting the stack anew")
         return False
-    image = render.image(settings)["image"]
-    if environment.read(settings.env_file)["STOREBENCH_IMAGE_PYTHON"] != image:
-        say(f"importing the new pod image {image}")
+    known = environment.read(settings.env_file).values()
+    if new := [image for image in render.images(settings).values() if image not in known]:
+        say(f"importing {' and '.join(new)}")
         if "kubernetes" not in settings.own:
             jobs.images(settings)
         render.write_environment(settings)

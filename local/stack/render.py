@@ -23,6 +23,7 @@ KUBERNETES_PARTS = (
     "kubelet",
     "kubectl",
 )
+POD_IMAGES = ("python", "jvm")
 # The steps of the set-up whose results run in the stack.
 RUNNING = ("kubernetes", "ferretdb", "versitygw", "process-compose", "postgres", "python")
 
@@ -31,12 +32,15 @@ def secrets(settings: Settings) -> dict[str, str]:
     return load(settings.home / "secrets.json")
 
 
-def image(settings: Settings) -> dict[str, str]:
-    """The pod image as its build printed it: name and digest."""
-    path = settings.home / "images" / "python.txt"
-    if not path.exists():
-        raise StackError(f"There is no pod image ({path} is missing): run `make setup`.")
-    return dict(line.split("=", 1) for line in path.read_text().split())
+def images(settings: Settings) -> dict[str, str]:
+    """The pod images, by the name of their folder under images/, as their builds printed them."""
+    found = {}
+    for name in POD_IMAGES:
+        path = settings.home / "images" / f"{name}.txt"
+        if not path.exists():
+            raise StackError(f"There is no pod image {name} ({path} is missing): run `make setup`.")
+        found[name] = dict(line.split("=", 1) for line in path.read_text().split())["image"]
+    return found
 
 
 def variables(settings: Settings) -> dict[str, str]:
@@ -142,7 +146,7 @@ def write_all(settings: Settings) -> None:
 
 def write_environment(settings: Settings) -> dict[str, str]:
     """The env file; also of a running stack, when only the pod image has changed."""
-    built = environment.build(settings, secrets(settings), image(settings))
+    built = environment.build(settings, secrets(settings), images(settings))
     environment.write(settings.env_file, built)
     return built
 

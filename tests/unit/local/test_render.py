@@ -6,7 +6,7 @@ import yaml
 from local.stack import environment, render
 from local.stack.settings import OWN_SERVERS, Settings
 
-IMAGE = {"image": "localhost/storebench/python:1", "digest": "sha256:1"}
+IMAGES = {"python": "localhost/storebench/python:1", "jvm": "localhost/storebench/jvm:1"}
 
 
 @pytest.fixture
@@ -55,7 +55,7 @@ def test_the_environment_file_is_read_as_it_was_written_and_by_its_owner_alone(s
 def test_a_connection_of_the_users_own_is_handed_on_as_it_is(settings, monkeypatch):
     monkeypatch.setenv("AIRFLOW_CONN_STOREBENCH_S3", "aws://key:secret@")
     own = Settings(home=settings.home, own=frozenset({"s3"}))
-    built = environment.build(own, render.secrets(own), IMAGE)
+    built = environment.build(own, render.secrets(own), IMAGES)
     assert built["AIRFLOW_CONN_STOREBENCH_S3"] == "aws://key:secret@"
     assert built["STOREBENCH_EMBEDDED"] == "kubernetes mongodb"
 
