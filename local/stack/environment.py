@@ -70,6 +70,12 @@ def build(settings: Settings, secrets: dict[str, str], images: dict[str, str]) -
         "STOREBENCH_DISK_PATH": str(settings.data),
         **{f"STOREBENCH_IMAGE_{name.upper()}": image for name, image in images.items()},
         "KUBECONFIG": kubeconfig,
+        # There is no proxy for the cluster's services: pods reach the API where it listens.
+        **(
+            {}
+            if own_cluster
+            else {"AIRFLOW_VAR_STOREBENCH_KUBERNETES_API": settings.url("kubernetes", "https")}
+        ),
         **_connections(settings, secrets, kubeconfig),
         "AIRFLOW_HOME": str(settings.run / "airflow"),
         "AIRFLOW__CORE__DAGS_FOLDER": str(settings.checkout / "dags"),

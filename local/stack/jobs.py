@@ -141,7 +141,8 @@ def cluster(settings: Settings) -> None:
         command = [str(settings.run / "bin" / "kubectl"), *options, *arguments]
         return subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
 
-    kubectl("apply", f"--filename={settings.run / 'kubernetes' / 'airflow-access.yaml'}")
+    for name in ("airflow-access.yaml", "spark-access.yaml"):
+        kubectl("apply", f"--filename={settings.run / 'kubernetes' / name}")
     token = kubectl(
         "create", "token", "airflow", f"--namespace={environment.NAMESPACE}", "--duration=8760h"
     ).strip()

@@ -120,7 +120,7 @@ def write_all(settings: Settings) -> None:
     if "kubernetes" not in settings.own:
         pki.write_certificates(settings.run / "pki", settings)
         pki.write_kubeconfigs(settings)
-        for name in ("containerd.toml", "kubelet.yaml", "airflow-access.yaml"):
+        for name in ("containerd.toml", "kubelet.yaml", "airflow-access.yaml", "spark-access.yaml"):
             write_private(settings.run / "kubernetes" / name, template(name, settings))
         write_private(
             settings.run / "kubernetes" / "cni" / "storebench.conflist", template("cni.conflist", settings)

@@ -42,6 +42,14 @@ def attempt() -> None:
 
 
 @main.command()
+def executor() -> None:
+    """Run a Spark executor: the main program of the pods that a Spark driver starts."""
+    from storebench.spark.executor import main as run_executor
+
+    sys.exit(run_executor())
+
+
+@main.command()
 @click.option("--rows", type=int, required=True, help="Rows of the dataset.")
 @click.option("--seed", type=int, default=42, show_default=True, help="The same seed gives the same bytes.")
 @click.option("--bucket", default="storebench", show_default=True, help="The S3 bucket.")

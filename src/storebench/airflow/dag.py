@@ -39,9 +39,11 @@ def study_dag(study: Study) -> DAG:
             params = context["params"]
             try:
                 grid = grid_of(study, params)
-                needed = {stores.load(cell.store).connection for cell in grid.cells} - {None}
+                used = {cell.store for cell in grid.cells}
+                used |= {filled_by for name in used if (filled_by := stores.load(name).filled_by)}
+                needed = {"s3", *(name for store in used if (name := stores.load(store).connection))}
                 preflight.check(params["rows"])
-                connections.apply_secrets(["s3", *sorted(name for name in needed if name)])
+                connections.apply_secrets(sorted(needed))
             except StorebenchError as error:
                 raise AirflowFailException(str(error)) from error
             planned = [(cell, repeat) for repeat in range(1, params["repeats"] + 1) for cell in grid.cells]

@@ -9,9 +9,11 @@ from airflow.sdk import Param
 
 from storebench.dataset.generate import MAX_ROWS
 from storebench.grid import MAX_SEED, Grid, Study
+from storebench.stores import load as load_store
 
 POOL = "benchmark"
 MAX_REPEATS = 100
+JAVA_SIZE = r"^[1-9][0-9]*[mg]$"
 QUANTITY = r"^[1-9][0-9]*(\.[0-9]+)?(m|k|M|G|T|Ki|Mi|Gi|Ti)?$"  # of Kubernetes
 
 
@@ -57,19 +59,17 @@ def params_of(study: Study) -> dict[str, Param]:
             title="Keep data",
             description_md="Leave in the stores what was written; the column `target` of the results names it.",
         ),
-        "pod_cpu": Param(
+        "pod_cpu": _text(
             "500m",
-            type="string",
-            pattern=QUANTITY,
-            title="CPU request of a pod",
-            description_md="Kubernetes quantity, such as `500m` or `2`. There is no CPU limit: it would throttle.",
+            QUANTITY,
+            "CPU request of a pod",
+            "Kubernetes quantity, such as `500m` or `2`. There is no CPU limit: it would throttle.",
         ),
-        "pod_memory": Param(
+        "pod_memory": _text(
             "8Gi",
-            type="string",
-            pattern=QUANTITY,
-            title="Memory of a pod",
-            description_md="Kubernetes quantity, such as `8Gi`: request and limit. All at once needs about"
+            QUANTITY,
+            "Memory of a pod",
+            "Kubernetes quantity, such as `8Gi`: request and limit. All at once needs about"
             " 6 GiB for each million rows.",
         ),
         "startup_timeout_s": _integer(
@@ -85,6 +85,32 @@ def params_of(study: Study) -> dict[str, Param]:
             86_400,
             "Attempt limit, s",
             "Seconds after which an attempt is ended and recorded as failed.",
+        ),
+        **{name: param for name, param in _executor_params().items() if name in _options(study)},
+    }
+
+
+def _options(study: Study) -> set[str]:
+    return {name for store in study.stores for name in load_store(store).options}
+
+
+def _executor_params() -> dict[str, Param]:
+    """For stores whose pod starts executors of its own. The defaults let four of them fit on a small node."""
+    sizes = "Java size, such as `1g` or `768m`."
+    return {
+        "executor_cores": _integer(1, 1, 64, "Executor cores", "Tasks that an executor runs at a time."),
+        "executor_cpu": _text(
+            "250m", QUANTITY, "CPU request of an executor", "Kubernetes quantity; there is no limit."
+        ),
+        "executor_memory": _text("1g", JAVA_SIZE, "Executor memory", f"Heap of an executor. {sizes}"),
+        "executor_memory_overhead": _text(
+            "768m",
+            JAVA_SIZE,
+            "Executor overhead",
+            f"What an executor's pod gets beside its heap: Python, buffers, class data. {sizes}",
+        ),
+        "driver_memory": _text(
+            "2g", JAVA_SIZE, "Driver memory", f"Heap of the driver, within the memory of a pod. {sizes}"
         ),
     }
 
@@ -111,6 +137,10 @@ def _choice(default: tuple[str, ...], choices: tuple[str, ...], title: str, text
         title=title,
         description_md=text,
     )
+
+
+def _text(default: str, pattern: str, title: str, text: str) -> Param:
+    return Param(default, type="string", pattern=pattern, title=title, description_md=text)
 
 
 def _integer(default: int, minimum: int, maximum: int, title: str, text: str) -> Param:

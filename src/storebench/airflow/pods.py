@@ -32,6 +32,8 @@ from storebench.dataset.manifest import Manifest, dataset_key, manifest_key
 from storebench.dataset.schema import SCHEMA_VERSION
 from storebench.grid import Cell
 from storebench.results.repository import AttemptKey, dataset_id, run_id_of
+from storebench.spark import session
+from storebench.stores import Store
 from storebench.stores.base import OPERATIONS
 
 POLL_INTERVAL_S = 0.1
@@ -40,6 +42,8 @@ SOON_S = 3.0
 # at processes takes less than a second, on a busy machine some seconds.
 TURN_INTERVAL = timedelta(seconds=20)
 ENDED = {"success", "failed", "skipped", "upstream_failed", "removed"}
+# For a store with an axis that the cell has not, because it only fills the table of another.
+DEFAULT_VALUES = {"executors": "1"}
 DATASET_MEMORY = "1Gi"  # the generator's memory does not grow with rows
 
 
@@ -47,6 +51,26 @@ def image(name: str) -> str:
     """The pod image built from images/<name>: the Airflow Variable `storebench_image_<name>`, or the local tag."""
     reference: str = Variable.get(f"storebench_image_{name}", default=f"storebench/{name}:{__version__}")
     return reference
+
+
+def own_pod(image: str) -> list[k8s.V1EnvVar]:
+    """The variables that tell a pod who and where it is, for storebench.spark.session."""
+    fields = {
+        session.POD_NAME: "metadata.name",
+        session.POD_IP: "status.podIP",
+        session.POD_NAMESPACE: "metadata.namespace",
+    }
+    variables = [
+        k8s.V1EnvVar(
+            name=name,
+            value_from=k8s.V1EnvVarSource(field_ref=k8s.V1ObjectFieldSelector(field_path=path)),
+        )
+        for name, path in fields.items()
+    ]
+    variables.append(k8s.V1EnvVar(name=session.IMAGE, value=image))
+    if api := Variable.get("storebench_kubernetes_api", default=None):
+        variables.append(k8s.V1EnvVar(name=session.API, value=api))
+    return variables
 
 
 class PromptPodManager(PodManager):
@@ -216,8 +240,11 @@ class AttemptOperator(StorebenchPodOperator):
         if self.operation == "write":
             wait_for_turn(context)
         cell = Cell.from_key(self.item["cell"])
-        store = stores.load(cell.store)
-        run_id = run_id_of(context["dag"].dag_id, context["run_id"])
+        params, run_id = context["params"], run_id_of(context["dag"].dag_id, context["run_id"])
+        operations = stores.load(cell.store).operations
+        fills = self.operation == "write" and "write" not in operations
+        name = (stores.load(cell.store).filled_by if fills else None) or cell.store
+        store = stores.load(name)
         spec = AttemptSpec(
             operation=self.operation,
             cell_key=cell.key,
@@ -225,13 +252,14 @@ class AttemptOperator(StorebenchPodOperator):
             dataset_bucket=connections.bucket(),
             dataset_key=dataset_key(cell.rows, cell.seed),
             manifest_key=manifest_key(cell.rows, cell.seed),
+            store=name if fills else "",
+            options={**DEFAULT_VALUES, **{option: str(params[option]) for option in store.options}},
         )
-        self.image = image(store.image)
-        self.name = f"{cell.store}-{self.operation}"
+        self.name = f"{name}-{self.operation}"
         self.arguments = ["attempt"]
-        self.env_vars = [k8s.V1EnvVar(name=VARIABLE, value=spec.to_json())]
-        self.use_connections(["s3", *([store.connection] if store.connection else [])])
-        key = AttemptKey(run_id, cell.key, self.item["repeat"], self.operation, context["ti"].try_number)
+        self.use_store(store, spec)
+        operation = operations[0] if fills else self.operation
+        key = AttemptKey(run_id, cell.key, self.item["repeat"], operation, context["ti"].try_number)
         try:
             self.run_pod(context)
         except AirflowException as error:
@@ -240,13 +268,26 @@ class AttemptOperator(StorebenchPodOperator):
         except BaseException as error:  # being killed is no AirflowException; it is a row all the same
             self.record(key, spec, error)
             raise
-        self.record(key, spec, None)
+        if not fills:
+            self.record(key, spec, None)
+
+    def use_store(self, store: type[Store], spec: AttemptSpec) -> None:
+        """What the pod needs for this store: image, credentials, and for one that starts pods itself who and where it is."""
+        self.image = image(store.image)
+        self.env_vars = [k8s.V1EnvVar(name=VARIABLE, value=spec.to_json())]
+        self.use_connections(list(dict.fromkeys(["s3", *([store.connection] if store.connection else [])])))
+        if store.service_account:
+            self.service_account_name = store.service_account
+            self.automount_service_account_token = True
+            self.env_vars += own_pod(self.image)
 
     def record(self, key: AttemptKey, spec: AttemptSpec, failure: BaseException | None) -> AttemptResult:
         """Write the attempt's row; a drop has none. Returns what came of it."""
         result = observe.attempt_result(self.observed, self.CONTAINER, failure)
         if self.operation not in OPERATIONS:
             return result
+        if spec.store:
+            result.error = f"Its table could not be written by {spec.store}: {result.error}"
         if result.environment:
             result.environment |= observe.pod_environment(self.observed, self.CONTAINER)
         phases = observe.phases(self.observed, self.events, self.CONTAINER, self.queued_at, result)

@@ -32,13 +32,14 @@ class AttemptResult:
     throttled_periods: int | None = None
     oom_kills: int | None = None
     client_cpu_share: float | None = None
+    executors: list[dict[str, Any]] = field(default_factory=list)  # figures of each executor pod
     phases: dict[str, float] = field(default_factory=dict)  # name -> seconds, in order
     environment: dict[str, Any] = field(default_factory=dict)
     method_version: int = METHOD_VERSION
     code_version: str = __version__
 
     def to_json(self) -> str:
-        """At most MAX_BYTES bytes: a longer text of an error, then server settings, are cut."""
+        """At most MAX_BYTES bytes: a longer text of an error, then server settings, then each executor's figures are cut."""
         data = asdict(self)
         if data["error"]:
             data["error"] = data["error"][:MAX_MESSAGE_CHARACTERS]
@@ -49,6 +50,9 @@ class AttemptResult:
         text = _dump(data)
         if len(text.encode()) > MAX_BYTES:
             data["environment"] = {**data["environment"], "server_settings": {"cut": "too long"}}
+            text = _dump(data)
+        if len(text.encode()) > MAX_BYTES and self.executors:
+            data["executors"] = [_total(self.executors)]
             text = _dump(data)
         if len(text.encode()) > MAX_BYTES and data["error"]:
             data["error"] = data["error"].encode("ascii", "replace").decode()[:500]
@@ -63,6 +67,13 @@ class AttemptResult:
             raise ValueError("not an attempt's result")
         known = set(cls.__dataclass_fields__)
         return cls(**{name: value for name, value in data.items() if name in known})
+
+
+def _total(executors: list[dict[str, Any]]) -> dict[str, Any]:
+    """The sum of many executors' figures, where there is no room for each."""
+    names = [name for name in executors[0] if name != "executor"]
+    total = {name: sum(each[name] or 0 for each in executors) for name in names}
+    return {"executor": f"all {len(executors)}", **total}
 
 
 def _dump(data: dict[str, Any]) -> str:

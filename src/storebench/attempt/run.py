@@ -82,7 +82,7 @@ class Attempt:
                     rows = store.read(clock)
             self.result.rows = rows
         finally:
-            self._take_figures(clock)
+            self._take_figures(clock, store)
         with self._phase("verify"):
             verify(store, rows, manifest)
 
@@ -94,9 +94,10 @@ class Attempt:
             self._phases.add("source", clock.source_s)
             self._phases.add("operation", clock.operation_s)
 
-    def _take_figures(self, clock: OperationClock) -> None:
+    def _take_figures(self, clock: OperationClock, store: Store) -> None:
         """What is measured ends here, before the verification, which is not to be seen in memory or CPU."""
         self._sampler.stop()
+        self.result.executors = store.executors()
         result, cpu = self.result, self._cgroup.cpu()
         result.operation_s = clock.operation_s
         result.source_s = clock.source_s

@@ -16,11 +16,10 @@ from psycopg import sql
 from psycopg.rows import dict_row
 from psycopg.types.json import Jsonb
 
-from storebench import METHOD_VERSION, __version__
+from storebench import METHOD_VERSION, __version__, stores
 from storebench.attempt.result import AttemptResult
 from storebench.dataset.manifest import Manifest
 from storebench.grid import Cell
-from storebench.stores.base import OPERATIONS
 
 CONNECT_TIMEOUT_S = 10
 NAMESPACE = uuid.UUID("6f1f7f2e-6b8a-4c52-9d0b-6f7d3a1c2b5e")
@@ -129,9 +128,12 @@ class Repository:
                 ],
             )
             cursor.executemany(
-                "INSERT INTO storebench.run_cell (run_id, cell_key, repeat) VALUES (%s, %s, %s)"
+                "INSERT INTO storebench.run_cell (run_id, cell_key, repeat, operations) VALUES (%s, %s, %s, %s)"
                 " ON CONFLICT DO NOTHING",
-                [(run_id, cell.key, repeat) for cell, repeat in planned],
+                [
+                    (run_id, cell.key, repeat, list(stores.load(cell.store).operations))
+                    for cell, repeat in planned
+                ],
             )
         return run_id
 
@@ -195,18 +197,24 @@ class Repository:
                     "INSERT INTO storebench.phase (attempt_id, position, name, seconds) VALUES (%s, %s, %s, %s)",
                     [(key.id, n, name, seconds) for n, (name, seconds) in enumerate(phases.items(), 1)],
                 )
+                cursor.executemany(
+                    "INSERT INTO storebench.executor (attempt_id, executor, memory_peak_bytes,"
+                    " memory_working_set_peak_bytes, cpu_s, oom_kills) VALUES (%(attempt_id)s, %(executor)s,"
+                    " %(memory_peak_bytes)s, %(memory_working_set_peak_bytes)s, %(cpu_s)s, %(oom_kills)s)",
+                    [{"attempt_id": key.id, **executor} for executor in result.executors],
+                )
 
     def fill_gaps(self, run_id: str) -> int:
         """Give each planned operation that has no attempt a row that says so; returns how many."""
         with self._cursor() as cursor:
             cursor.execute(
                 "SELECT p.cell_key, p.repeat, o.operation FROM storebench.run_cell AS p"
-                " CROSS JOIN unnest(%s::text[]) WITH ORDINALITY AS o (operation, position)"
+                " CROSS JOIN unnest(p.operations) WITH ORDINALITY AS o (operation, position)"
                 " WHERE p.run_id = %s AND NOT EXISTS (SELECT FROM storebench.attempt AS a"
                 "  WHERE (a.run_id, a.cell_key, a.repeat, a.operation)"
                 "   = (p.run_id, p.cell_key, p.repeat, o.operation))"
                 " ORDER BY p.cell_key, p.repeat, o.position",
-                (list(OPERATIONS), run_id),
+                (run_id,),
             )
             gaps = cursor.fetchall()
         for gap in gaps:

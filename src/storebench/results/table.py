@@ -15,7 +15,7 @@ Rows = Sequence[Mapping[str, Any]]
 
 
 def as_table(rows: Rows) -> Table:
-    """The columns that most users look at first, with units. The rest is in CSV, JSON and SQL."""
+    """The columns that most users look at first, with units; memory and CPU with those of executors. The rest is in CSV, JSON and SQL."""
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     for heading in ("store", "client", "batch", "executors", "rows", "operation", "status"):
         table.add_column(heading, no_wrap=True)
@@ -39,9 +39,9 @@ def as_table(rows: Rows) -> Table:
             _seconds(row["barrier_s"]),
             _seconds(row["total_s"]),
             _seconds(row["pod_total_s"]),
-            _mebibytes(row["memory_working_set_peak_bytes"]),
-            _mebibytes(row["memory_peak_bytes"]),
-            _seconds(row["cpu_s"]),
+            _mebibytes(row["all_memory_working_set_peak_bytes"]),
+            _mebibytes(row["all_memory_peak_bytes"]),
+            _seconds(row["all_cpu_s"]),
             f"{row['server_name'] or ''} {row['server_version'] or ''}".strip(),
             remark or ("client_bound" if row["client_bound"] else ""),
         )

@@ -8,6 +8,8 @@ from storebench.errors import SpecError
 from storebench.stores.base import Server, Store
 
 REGISTRY = {
+    "delta-rs": "storebench.stores.delta_rs:DeltaRs",
+    "delta-spark": "storebench.stores.delta_spark:DeltaSpark",
     "mongodb": "storebench.stores.mongodb:MongoDB",
     "null": "storebench.stores.null:Null",
 }

@@ -112,6 +112,11 @@ class Store(ABC):
     def drop(self) -> None:
         """Remove the target. It is no error if there is none."""
 
+    def executors(self) -> list[dict[str, Any]]:
+        """What the pods that this one started have used until now: for each its id as `executor`, and the figures of
+        storebench.spark.executor. Called once, when the operation has ended."""
+        return []
+
     def cpu_s(self) -> float:
         """CPU seconds of the client so far: of this process and, where the client is another one, of that."""
         return time.process_time()

@@ -1,0 +1,1 @@
+"""Spark on Kubernetes: the driver's session, its executor pods, and what they used."""

@@ -1,0 +1,90 @@
+"""An executor pod's main program, `storebench executor`: Spark's executor, and figures of its cgroup for the driver.
+
+Spark starts the pod with the argument `executor` and the variables that are read here (those of the entry point of
+Spark's own image, resource-managers/kubernetes/docker/src/main/dockerfiles/spark/entrypoint.sh).
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import subprocess
+import threading
+from collections.abc import Mapping
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+from storebench.attempt.cgroup import Cgroup, WorkingSetSampler
+from storebench.errors import SpecError
+
+FIGURES_PORT = 7081
+MAIN_CLASS = "org.apache.spark.scheduler.cluster.k8s.KubernetesExecutorBackend"
+
+
+def main() -> int:
+    """Run the executor to its end; returns its exit code, 128 and the signal's number where one ended it."""
+    command = java_command(os.environ)
+    cgroup = Cgroup()
+    sampler = WorkingSetSampler(cgroup)
+    sampler.start()
+    server = ThreadingHTTPServer(("", FIGURES_PORT), _handler(cgroup, sampler))
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    process = subprocess.Popen(command)
+    signal.signal(signal.SIGTERM, lambda number, frame: process.terminate())
+    code = process.wait()
+    return code if code >= 0 else 128 - code
+
+
+def java_command(environment: Mapping[str, str]) -> list[str]:
+    """The command line of Spark's executor; raises SpecError where this is no executor's pod."""
+    try:
+        options = {
+            int(match[1]): value
+            for name, value in environment.items()
+            if (match := re.fullmatch(r"SPARK_JAVA_OPT_(\d+)", name))
+        }
+        memory = environment["SPARK_EXECUTOR_MEMORY"]
+        return [
+            "java",
+            *(options[number] for number in sorted(options)),
+            f"-Xms{memory}",
+            f"-Xmx{memory}",
+            "-cp",
+            f"{environment['SPARK_HOME']}/jars/*",
+            MAIN_CLASS,
+            f"--driver-url={environment['SPARK_DRIVER_URL']}",
+            f"--executor-id={environment['SPARK_EXECUTOR_ID']}",
+            f"--cores={environment['SPARK_EXECUTOR_CORES']}",
+            f"--app-id={environment['SPARK_APPLICATION_ID']}",
+            f"--hostname={environment['SPARK_EXECUTOR_POD_IP']}",
+            f"--resourceProfileId={environment['SPARK_RESOURCE_PROFILE_ID']}",
+            f"--podName={environment['SPARK_EXECUTOR_POD_NAME']}",
+        ]
+    except KeyError as error:
+        raise SpecError(f"{error} is not set: `storebench executor` is started by Spark, in a pod") from None
+
+
+def figures(cgroup: Cgroup, peak_bytes: int | None) -> dict[str, int | float | None]:
+    """What the container has used since its start: bytes and CPU seconds."""
+    return {
+        "memory_peak_bytes": cgroup.memory_peak_bytes(),
+        "memory_working_set_peak_bytes": peak_bytes,
+        "cpu_s": round(cgroup.cpu().cpu_s, 6),
+        "oom_kills": cgroup.oom_kills(),
+    }
+
+
+def _handler(cgroup: Cgroup, sampler: WorkingSetSampler) -> type[BaseHTTPRequestHandler]:
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            body = json.dumps(figures(cgroup, sampler.peak_bytes)).encode()
+            self.send_response(200)
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, format: str, *args: object) -> None:
+            pass
+
+    return Handler

@@ -1,0 +1,67 @@
+"""What the executor pods used, asked of each over HTTP while the operation runs."""
+
+from __future__ import annotations
+
+import json
+import threading
+import urllib.error
+import urllib.request
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+from storebench.spark.executor import FIGURES_PORT
+
+INTERVAL_S = 1.0
+TIMEOUT_S = 2.0
+_OPENER = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+
+
+class ExecutorMonitor:
+    """Keeps the last figures of every executor that there ever was: one that is killed still counts.
+
+    `addresses` gives the living executors: id -> IP address.
+    """
+
+    def __init__(self, addresses: Callable[[], Mapping[str, str]]) -> None:
+        self._addresses = addresses
+        self._figures: dict[str, dict[str, Any]] = {}
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="executor-monitor", daemon=True)
+
+    def start(self) -> None:
+        self._thread.start()
+
+    def stop(self) -> list[dict[str, Any]]:
+        """Ask one last time; returns the figures of all executors, each with its id as `executor`."""
+        self._stop.set()
+        self._thread.join()
+        self._ask_all()
+        return [{"executor": name, **self._figures[name]} for name in sorted(self._figures, key=_number)]
+
+    def _run(self) -> None:
+        while not self._stop.wait(INTERVAL_S):
+            self._ask_all()
+
+    def _ask_all(self) -> None:
+        addresses = self._addresses()
+        if not addresses:
+            return
+        with ThreadPoolExecutor(max_workers=min(16, len(addresses))) as pool:
+            for name, found in zip(addresses, pool.map(_ask, addresses.values()), strict=True):
+                if found:
+                    self._figures[name] = found
+
+
+def _ask(address: str) -> dict[str, Any] | None:
+    """The figures of one executor; None where it does not answer."""
+    try:
+        with _OPENER.open(f"http://{address}:{FIGURES_PORT}/", timeout=TIMEOUT_S) as answer:
+            found: dict[str, Any] = json.load(answer)
+            return found
+    except (OSError, urllib.error.URLError, ValueError):
+        return None
+
+
+def _number(name: str) -> tuple[int, str]:
+    return (int(name) if name.isdigit() else 0, name)

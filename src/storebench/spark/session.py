@@ -1,0 +1,219 @@
+"""The driver's Spark session, with executor pods of Spark's own Kubernetes scheduler."""
+
+from __future__ import annotations
+
+import json
+import os
+import ssl
+import time
+import urllib.request
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from storebench.connection import Connection
+from storebench.errors import SpecError, StoreRefused, StoreUnreachable
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+# The variables that the pod's specification sets (storebench.airflow.pods).
+POD_NAME, POD_IP, POD_NAMESPACE = "STOREBENCH_POD_NAME", "STOREBENCH_POD_IP", "STOREBENCH_POD_NAMESPACE"
+IMAGE, API = "STOREBENCH_POD_IMAGE", "STOREBENCH_KUBERNETES_API"
+CREDENTIALS = Path("/var/run/secrets/kubernetes.io/serviceaccount")
+TEMPLATE = Path(__file__).with_name("executor-pod.json")
+DRIVER_PORT, BLOCK_MANAGER_PORT = 7078, 7079
+POLL_INTERVAL_S = 0.1
+
+# The parameters of a run that a Spark driver's pod is told.
+OPTIONS = (
+    "executor_cores",
+    "executor_cpu",
+    "executor_memory",
+    "executor_memory_overhead",
+    "driver_memory",
+    "startup_timeout_s",
+)
+
+
+class NoExecutors(StoreUnreachable):
+    """Kubernetes did not give the executors in time."""
+
+    kind = "no_executors"
+
+
+def start_session(
+    values: Mapping[str, str], s3: Connection, extra: Mapping[str, str]
+) -> tuple[SparkSession, int]:
+    """A session with all its executors registered; returns it and how many they are.
+
+    `values` has `executors` and OPTIONS; `extra` are more settings of Spark. Raises NoExecutors with the reason that
+    Kubernetes gives where they do not come within `startup_timeout_s`.
+    """
+    from pyspark.sql import SparkSession
+
+    builder = SparkSession.builder.master(f"k8s://{kubernetes_api()}").appName("storebench")
+    for name, value in {**settings(values, os.environ), **s3_settings(s3), **extra}.items():
+        builder = builder.config(name, value)
+    session: SparkSession = builder.getOrCreate()
+    session.sparkContext.setLogLevel("WARN")
+    wanted = int(values["executors"])
+    try:
+        _wait_for_executors(session, wanted, float(values["startup_timeout_s"]))
+    except NoExecutors:
+        session.stop()
+        raise
+    return session, wanted
+
+
+def kubernetes_api() -> str:
+    """The cluster's API as pods reach it: what the deployment says, or else the cluster's own service."""
+    if address := os.environ.get(API):
+        return address
+    try:
+        return f"https://{os.environ['KUBERNETES_SERVICE_HOST']}:{os.environ['KUBERNETES_SERVICE_PORT']}"
+    except KeyError:
+        raise SpecError(
+            f"Neither {API} nor KUBERNETES_SERVICE_HOST is set: Spark's executors need a cluster"
+        ) from None
+
+
+def settings(values: Mapping[str, str], environment: Mapping[str, str]) -> dict[str, str]:
+    """Spark's settings for a driver in client mode in the pod that `environment` describes."""
+    try:
+        name, address = environment[POD_NAME], environment[POD_IP]
+        namespace, image = environment[POD_NAMESPACE], environment[IMAGE]
+    except KeyError as error:
+        raise SpecError(f"{error} is not set: a Spark driver is started by the DAG, in a pod") from None
+    return {
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+        "spark.driver.memory": values["driver_memory"],
+        "spark.driver.host": address,
+        "spark.driver.bindAddress": "0.0.0.0",
+        "spark.driver.port": str(DRIVER_PORT),
+        "spark.blockManager.port": str(BLOCK_MANAGER_PORT),
+        "spark.executor.instances": values["executors"],
+        "spark.executor.cores": values["executor_cores"],
+        "spark.executor.memory": values["executor_memory"],
+        "spark.executor.memoryOverhead": values["executor_memory_overhead"],
+        "spark.kubernetes.executor.request.cores": values["executor_cpu"],
+        "spark.kubernetes.namespace": namespace,
+        "spark.kubernetes.container.image": image,
+        "spark.kubernetes.container.image.pullPolicy": "IfNotPresent",
+        # Owner references: when the driver's pod goes, Kubernetes removes its executors, however it went.
+        "spark.kubernetes.driver.pod.name": name,
+        "spark.kubernetes.executor.podNamePrefix": name[:50].rstrip("-"),
+        "spark.kubernetes.executor.podTemplateFile": str(TEMPLATE),
+        "spark.kubernetes.authenticate.caCertFile": str(CREDENTIALS / "ca.crt"),
+        "spark.kubernetes.authenticate.oauthTokenFile": str(CREDENTIALS / "token"),
+        # Pods are all that the service account may touch.
+        "spark.kubernetes.executor.disableConfigMap": "true",
+        "spark.kubernetes.driver.service.deleteOnTermination": "false",
+        "spark.kubernetes.driver.ownPersistentVolumeClaim": "false",
+        "spark.kubernetes.driver.reusePersistentVolumeClaim": "false",
+        "spark.kubernetes.allocation.batch.size": values["executors"],
+        # The wait for executors is our own: it knows Kubernetes' reason when they do not come.
+        "spark.scheduler.maxRegisteredResourcesWaitingTime": "0s",
+        "spark.sql.session.timeZone": "UTC",
+    }
+
+
+def s3_settings(s3: Connection) -> dict[str, str]:
+    """The settings of S3A for an Airflow Connection of type `aws`."""
+    endpoint = str(s3.extra.get("endpoint_url") or "")
+    found = {
+        "spark.hadoop.fs.s3a.endpoint": endpoint,
+        "spark.hadoop.fs.s3a.endpoint.region": str(s3.extra.get("region_name") or "us-east-1"),
+        "spark.hadoop.fs.s3a.path.style.access": "true",
+        "spark.hadoop.fs.s3a.connection.ssl.enabled": str(not endpoint.startswith("http://")).lower(),
+        "spark.hadoop.fs.s3a.access.key": s3.login,
+        "spark.hadoop.fs.s3a.secret.key": s3.password,
+    }
+    return {name: value for name, value in found.items() if value}
+
+
+def executor_addresses(session: SparkSession) -> dict[str, str]:
+    """The living executors: id -> IP address."""
+    found = session.sparkContext._jsc.sc().statusStore().executorList(True)
+    executors = [found.apply(n) for n in range(found.size())]
+    return {
+        str(executor.id()): str(executor.hostPort()).rpartition(":")[0]
+        for executor in executors
+        if executor.id() != "driver"
+    }
+
+
+def _wait_for_executors(session: SparkSession, wanted: int, timeout_s: float) -> None:
+    began_s, shown = time.monotonic(), 0
+    while (found := len(executor_addresses(session))) < wanted:
+        if found > shown:
+            print(f"executors: {found} of {wanted}", flush=True)
+            shown = found
+        if time.monotonic() - began_s > timeout_s:
+            raise NoExecutors(
+                f"Only {found} of {wanted} executors came within {timeout_s:.0f} s: {_why(session)}."
+                " Ask for fewer or smaller ones (executors, executor_memory, executor_cpu), or raise startup_timeout_s"
+            )
+        time.sleep(POLL_INTERVAL_S)
+    print(f"executors: {wanted} after {time.monotonic() - began_s:.1f} s", flush=True)
+
+
+def _why(session: SparkSession) -> str:
+    """What Kubernetes says of executor pods that do not run."""
+    selector = f"spark-app-selector={session.sparkContext.applicationId},spark-role=executor"
+    namespace = os.environ[POD_NAMESPACE]
+    url = (
+        f"{kubernetes_api()}/api/v1/namespaces/{namespace}/pods?labelSelector={selector.replace(',', '%2C')}"
+    )
+    try:
+        request = urllib.request.Request(
+            url, headers={"Authorization": f"Bearer {(CREDENTIALS / 'token').read_text()}"}
+        )
+        context = ssl.create_default_context(cafile=str(CREDENTIALS / "ca.crt"))
+        with urllib.request.urlopen(request, timeout=10, context=context) as answer:
+            return reason(json.load(answer)["items"])
+    except (OSError, ValueError) as error:
+        return f"Kubernetes does not say why ({error})"
+
+
+def reason(pods: list[Any]) -> str:
+    """Why the first of these pods, as the API describes them, that does not run does not."""
+    if not pods:
+        return "no executor pod could be created: see the driver's log"
+    for pod in pods:
+        status = pod.get("status", {})
+        for condition in status.get("conditions", []):
+            if condition["type"] == "PodScheduled" and condition["status"] == "False":
+                return f"no node can take the pod: {condition.get('message', condition.get('reason', ''))}"
+        for container in status.get("containerStatuses", []):
+            for state in container.get("state", {}).values():
+                if state.get("reason") not in (None, "Completed"):
+                    return f"{state['reason']}: {state.get('message', '')}".rstrip(": ")
+    return "their pods run, but have not registered with the driver"
+
+
+@contextmanager
+def errors(what: str) -> Iterator[None]:
+    """Turn Spark's errors into StoreRefused with the reason of the innermost cause, in one line."""
+    from py4j.protocol import Py4JError
+    from pyspark.errors import PySparkException
+
+    try:
+        yield
+    except (Py4JError, PySparkException) as error:
+        raise StoreRefused(f"{what} failed: {innermost(error)}") from error
+
+
+def innermost(error: Exception) -> str:
+    """The first line of what lies at the bottom of a Java error, or of the error itself."""
+    cause = getattr(error, "java_exception", None) or getattr(error, "_origin", None)
+    try:
+        while cause is not None and cause.getCause() is not None:
+            cause = cause.getCause()
+        text = str(cause.toString()) if cause is not None else str(error)
+    except Exception:  # noqa: BLE001 - the JVM may be gone
+        text = str(error)
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    return lines[0][:500] if lines else type(error).__name__

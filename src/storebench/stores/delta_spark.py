@@ -1,0 +1,214 @@
+"""Delta Lake tables, written and read by Spark: the pod is the driver, its executors are pods of their own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from storebench.attempt.clock import OperationClock
+from storebench.dataset.checksum import TableChecksum
+from storebench.errors import StoreRefused
+from storebench.spark import session as spark_session
+from storebench.spark.monitor import ExecutorMonitor
+from storebench.stores.base import Server
+from storebench.stores.delta import DeltaStore
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+DELTA = {
+    "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension",
+    "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
+}
+TUNED = {
+    "spark.sql.adaptive.enabled": "false",  # plans of one scan: nothing to adapt
+    "spark.databricks.delta.snapshotPartitions": "2",  # the log of one table is small: 50 tasks would cost more than it
+    "spark.databricks.delta.stats.collect": "false",  # minima and maxima of 32 columns that nothing filters by
+    "spark.databricks.delta.properties.defaults.checkpointInterval": "1000",
+    "spark.sql.execution.arrow.maxRecordsPerBatch": "100000",
+}
+# What the study's own CSV did not have and this dataset does: line breaks and doubled quotes inside quotes.
+CSV_OPTIONS = {"multiLine": True, "escape": '"'}
+
+
+class DeltaSpark(DeltaStore):
+    """`reference` is the study's code, with the defaults of Spark; `tuned` hands typed Arrow tables over.
+
+    The write ends with Delta's commit, which is durable: there is no barrier.
+    """
+
+    name = "delta-spark"
+    clients = ("reference", "tuned")
+    axes = ("batch_size", "executors")
+    image = "jvm"
+    options = spark_session.OPTIONS
+    service_account = "storebench-spark"
+    packages = ("pyspark", "pandas", "pyarrow")
+    modules = ("pandas", "pyarrow", "pyspark.sql")
+
+    _session: SparkSession | None = None
+    _monitor: ExecutorMonitor | None = None
+
+    @property
+    def spark(self) -> SparkSession:
+        assert self._session is not None
+        return self._session
+
+    def connect(self) -> None:
+        if self.operation == "drop":
+            return  # needs S3 only
+        assert self.server is not None
+        if self.operation == "read":
+            self.check_table()
+        extra = DELTA | (TUNED if self.client == "tuned" else {})
+        with spark_session.errors("Starting Spark"):
+            self._session, self._executors = spark_session.start_session(self.values, self.server, extra)
+        session = self._session
+        self._monitor = ExecutorMonitor(lambda: spark_session.executor_addresses(session))
+        self._monitor.start()
+
+    def describe(self) -> Server:
+        return Server(
+            "Delta Lake",
+            f"{_delta_version(self.spark)} on Spark {self.spark.version}",
+            {
+                "executors": self._executors,
+                **{name: self.values[name] for name in spark_session.OPTIONS},
+                "arrow": self.spark.conf.get("spark.sql.execution.arrow.pyspark.enabled"),
+            },
+        )
+
+    def write(self, batch_rows: int | None, clock: OperationClock) -> int:
+        with self._errors("The write"):
+            if self.client == "tuned":
+                return self._write_tables(batch_rows, clock)
+            if batch_rows is None:
+                return self._write_csv(clock)
+            return self._write_batches(batch_rows, clock)
+
+    def _write_batches(self, batch_rows: int, clock: OperationClock) -> int:
+        import pandas
+
+        rows = 0
+        for batch in clock.source(self.source.batches(batch_rows)):
+            with clock.operation():
+                frame = self.spark.createDataFrame(pandas.DataFrame(batch))
+                frame.write.format("delta").mode("append").save(self._path)
+            rows += len(batch)
+        return rows
+
+    def _write_csv(self, clock: OperationClock) -> int:
+        """All at once Spark itself reads the CSV: to infer the types is source time, to parse it again for the write is not."""
+        path = f"s3a://{self.source.bucket}/{self.source.key}"
+        options = {"header": True, "inferSchema": True, **CSV_OPTIONS}
+        (frame,) = clock.source(self.spark.read.options(**options).csv(path) for _ in range(1))
+        with clock.operation():
+            frame.write.format("delta").mode("overwrite").option("overwriteSchema", "True").save(self._path)
+        return self._rows_of_last_commit()
+
+    def _write_tables(self, batch_rows: int | None, clock: OperationClock) -> int:
+        rows = 0
+        for table in clock.source(self.source.tables(batch_rows)):
+            with clock.operation():
+                frame = self.spark.createDataFrame(table)
+                # Files of fewer than 100,000 rows only cost their opening.
+                files = max(1, min(self._cores, table.num_rows // 100_000))
+                frame.coalesce(files).write.format("delta").mode("append").save(self._path)
+            rows += table.num_rows
+        return rows
+
+    def read(self, clock: OperationClock) -> int:
+        with self._errors("The read"):
+            if self.client == "tuned":
+                return self._scan_columns(clock)
+            seen = self.spark.sparkContext.accumulator(0)
+
+            def count(row: Any) -> None:
+                seen.add(1)
+
+            with clock.operation():
+                self._load().foreach(count)
+            return int(seen.value)
+
+    def _scan_columns(self, clock: OperationClock) -> int:
+        """Every column of every row, inside the executors' JVMs."""
+        from pyspark.sql import Observation
+        from pyspark.sql.functions import count, lit
+
+        seen = Observation("seen")
+        with clock.operation():
+            frame = self._load().observe(seen, count(lit(1)).alias("rows"))
+            frame.write.format("noop").mode("overwrite").save()
+        return int(seen.get["rows"])
+
+    def count(self) -> int:
+        with self._errors("Counting"):
+            return int(self._load().count())
+
+    def checksum(self) -> TableChecksum:
+        """Computed by the executors, each over the rows that it reads."""
+        from pyspark.sql.types import BinaryType, StructField, StructType
+
+        with self._errors("The verification"):
+            schema = StructType([StructField("checksum", BinaryType())])
+            total = TableChecksum()
+            for row in self._load().mapInArrow(_checksums, schema).collect():
+                total.add(TableChecksum.from_bytes(row[0]))
+            return total
+
+    def executors(self) -> list[dict[str, Any]]:
+        return self._monitor.stop() if self._monitor else []
+
+    def cpu_s(self) -> float:
+        from storebench.attempt.machine import process_cpu_s
+
+        gateway = self.spark.sparkContext._gateway
+        return super().cpu_s() + process_cpu_s(gateway.proc.pid)
+
+    def close(self) -> None:
+        if self._session is not None:
+            self._session.stop()
+
+    @property
+    def _path(self) -> str:
+        return self.uri("s3a")
+
+    @property
+    def _cores(self) -> int:
+        return self._executors * int(self.values["executor_cores"])
+
+    def _load(self) -> DataFrame:
+        return self.spark.read.format("delta").load(self._path)
+
+    def _rows_of_last_commit(self) -> int:
+        (row,) = self.spark.sql(f"DESCRIBE HISTORY delta.`{self._path}` LIMIT 1").collect()
+        return int(row["operationMetrics"]["numOutputRows"])
+
+    @contextmanager
+    def _errors(self, what: str) -> Iterator[None]:
+        with spark_session.errors(what):
+            try:
+                yield
+            except ConnectionError as error:
+                raise StoreRefused(f"{what} failed: the driver's JVM has ended ({error})") from error
+
+
+def _delta_version(spark: SparkSession) -> str:
+    """The version in the manifest of the jar that is loaded."""
+    loader = spark._jvm.java.lang.Thread.currentThread().getContextClassLoader()
+    delta = loader.loadClass("io.delta.sql.DeltaSparkSessionExtension")
+    version = delta.getPackage().getImplementationVersion()
+    return str(version or "unknown")
+
+
+def _checksums(batches: Iterator[Any]) -> Iterator[Any]:
+    """In an executor's Python worker: one checksum of all its batches."""
+    import pyarrow as pa
+
+    from storebench.dataset.typed import canonical
+
+    total = TableChecksum()
+    for batch in batches:
+        total.update(canonical(dict(zip(batch.schema.names, batch.columns, strict=True))))
+    yield pa.RecordBatch.from_arrays([pa.array([total.to_bytes()], pa.binary())], ["checksum"])
