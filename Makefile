@@ -7,8 +7,8 @@ TEARDOWN := /usr/bin/python3 -B -m local.stack.teardown
 # Where the stack is, and the credentials for it, is in one file, which whatever talks to the stack reads.
 WITH_STACK := . $(STOREBENCH_HOME)/run/env &&
 PYTEST := $(VENV)/bin/python -m pytest
-OPTIONS := $(foreach option,ROWS STORES BATCHES EXECUTORS REPEATS PRESET,$(if $($(option)),--$(shell \
-	echo $(option) | tr A-Z a-z) "$($(option))"))
+OPTIONS := $(foreach option,ROWS STORES CLIENTS BATCHES EXECUTORS REPEATS PRESET,$(if $($(option)),--$(shell \
+	echo $(option) | tr A-Z a-z) "$($(option))")) $(foreach param,$(PARAMS),--param '$(param)')
 
 COMPILE = $(STOREBENCH_HOME)/bin/uv pip compile --quiet --generate-hashes --no-emit-index-url --python-version 3.11 \
 	--custom-compile-command "make requirements" $(if $(UPGRADE),--upgrade)
@@ -27,7 +27,8 @@ help: ## Show this list
 	@echo "All that it builds and keeps, now: $(STOREBENCH_HOME)"
 
 #: A narrower or wider grid:
-#:   make run ROWS=20000 STORES=mongodb,null BATCHES=10000,all EXECUTORS=1,2 REPEATS=3
+#:   make run ROWS=20000 STORES=mongodb,null CLIENTS=tuned BATCHES=10000,all EXECUTORS=1,2 REPEATS=3
+#:   make run PARAMS='executor_memory="2g" startup_timeout_s=300'      any other parameter of the DAG, as NAME=JSON
 #:   make run PRESET=study                     the original study
 #: Variables of the environment, and what holds where they are not set:
 #:   STOREBENCH_HOME=~/.cache/storebench       where all is built and kept; a path of at most 60 characters

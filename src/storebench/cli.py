@@ -91,9 +91,14 @@ def run(study: str, preset: str | None, extra: tuple[str, ...], **options: Any) 
 
     from storebench.results.repository import Repository, run_id_of
     from storebench.results.table import as_table
-    from storebench.trigger import Airflow, RunFailed, conf_of
+    from storebench.trigger import EMBEDDED_SIZES, Airflow, RunFailed, conf_of
 
-    conf = conf_of(preset, options, extra)
+    embedded = "kubernetes" in os.environ.get("STOREBENCH_EMBEDDED", "").split()
+    conf = conf_of(preset, options, extra, embedded=embedded)
+    if preset and embedded:
+        click.echo(
+            f"on the embedded cluster preset {preset} has {', '.join(f'{k}={v}' for k, v in EMBEDDED_SIZES.items())}"
+        )
     airflow = Airflow(
         _environment("STOREBENCH_AIRFLOW_URL"),
         _environment("STOREBENCH_AIRFLOW_USER"),

@@ -15,17 +15,23 @@ from storebench.errors import SpecError, StorebenchError, StoreUnreachable
 POLL_INTERVAL_S = 2.0
 TIMEOUT_S = 30.0
 
-# The original study: 1,000,000 rows, three batch sizes, 1, 2 and 4 executors.
+# The original study: its stores, 1,000,000 rows, three batch sizes, 1, 2 and 4 executors, and their sizes.
 PRESETS: Mapping[str, Mapping[str, Any]] = {
     "study": {
+        "stores": ["delta-spark", "delta-standalone", "mongodb", "elasticsearch"],
         "rows": 1_000_000,
         "seed": 42,
         "clients": ["reference"],
         "batch_sizes": ["10000", "100000", "all"],
         "executors": ["1", "2", "4"],
+        "executor_cores": 1,
+        "executor_memory": "2g",
+        "driver_memory": "4g",
         "pod_memory": "12Gi",
     }
 }
+# What replaces it on the embedded cluster: four executors and a driver on one machine with 24 GB.
+EMBEDDED_SIZES: Mapping[str, Any] = {"executor_memory": "1g", "driver_memory": "2g"}
 
 
 class RunFailed(StorebenchError):
@@ -131,14 +137,18 @@ def _name(task: Mapping[str, Any]) -> str:
     return f"{name} {label}".strip()
 
 
-def conf_of(preset: str | None, options: Mapping[str, Any], extra: tuple[str, ...] = ()) -> dict[str, Any]:
+def conf_of(
+    preset: str | None, options: Mapping[str, Any], extra: tuple[str, ...] = (), *, embedded: bool = False
+) -> dict[str, Any]:
     """A run's parameters from the command line: the preset's, then the options given, then NAME=JSON pairs.
+
+    `embedded`: on the embedded cluster a preset's sizes are those that fit one machine.
 
     Raises SpecError for an unknown preset or a text that is no JSON.
     """
     if preset and preset not in PRESETS:
         raise SpecError(f"Unknown preset {preset!r}: there is {', '.join(PRESETS)}")
-    conf = dict(PRESETS[preset]) if preset else {}
+    conf = {**PRESETS[preset], **(EMBEDDED_SIZES if embedded else {})} if preset else {}
     lists = {"stores": "stores", "clients": "clients", "batches": "batch_sizes", "executors": "executors"}
     for name, value in options.items():
         if value is None:

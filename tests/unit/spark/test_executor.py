@@ -1,0 +1,46 @@
+import pytest
+
+from storebench.errors import SpecError
+from storebench.spark import executor
+from storebench.spark.monitor import ExecutorMonitor
+
+ENVIRONMENT = {
+    "SPARK_HOME": "/spark",
+    "SPARK_EXECUTOR_MEMORY": "1g",
+    "SPARK_DRIVER_URL": "spark://driver",
+    "SPARK_EXECUTOR_ID": "3",
+    "SPARK_EXECUTOR_CORES": "2",
+    "SPARK_APPLICATION_ID": "app",
+    "SPARK_EXECUTOR_POD_IP": "10.0.0.3",
+    "SPARK_RESOURCE_PROFILE_ID": "0",
+    "SPARK_EXECUTOR_POD_NAME": "pod",
+    "SPARK_JAVA_OPT_10": "-Dlast",
+    "SPARK_JAVA_OPT_2": "-Dfirst",
+}
+
+
+def test_the_command_line_is_that_of_sparks_own_entry_point():
+    command = executor.java_command(ENVIRONMENT)
+    assert command[:5] == ["java", "-Dfirst", "-Dlast", "-Xms1g", "-Xmx1g"]
+    assert {"--executor-id=3", "--cores=2", "--hostname=10.0.0.3", executor.MAIN_CLASS} <= set(command)
+
+
+def test_outside_an_executors_pod_it_says_so():
+    with pytest.raises(SpecError, match=r"SPARK_DRIVER_URL.*started by Spark"):
+        executor.java_command({name: v for name, v in ENVIRONMENT.items() if name != "SPARK_DRIVER_URL"})
+
+
+def test_an_executor_that_is_gone_keeps_its_last_figures(monkeypatch):
+    answers = {"10.0.0.1": {"cpu_s": 1.0}, "10.0.0.2": {"cpu_s": 2.0}}
+    monkeypatch.setattr("storebench.spark.monitor._ask", answers.get)
+    living = {"1": "10.0.0.1", "2": "10.0.0.2"}
+    monitor = ExecutorMonitor(lambda: living)
+    monitor._ask_all()
+    living = {"10": "10.0.0.1"}
+    answers["10.0.0.1"] = {"cpu_s": 5.0}
+    monitor.start()
+    assert monitor.stop() == [
+        {"executor": "1", "cpu_s": 1.0},
+        {"executor": "2", "cpu_s": 2.0},
+        {"executor": "10", "cpu_s": 5.0},
+    ]

@@ -1,0 +1,84 @@
+import pytest
+
+from storebench.connection import Connection
+from storebench.errors import SpecError
+from storebench.spark import session
+
+VALUES = {
+    "executors": "2",
+    "executor_cores": "1",
+    "executor_cpu": "250m",
+    "executor_memory": "1g",
+    "executor_memory_overhead": "768m",
+    "driver_memory": "2g",
+    "startup_timeout_s": "120",
+}
+POD = {
+    session.POD_NAME: "delta-spark-write-" + "x" * 60,
+    session.POD_IP: "10.244.0.9",
+    session.POD_NAMESPACE: "bench",
+    session.IMAGE: "storebench/jvm:1",
+}
+
+
+def test_the_driver_is_where_its_pod_is_and_executors_are_its_own():
+    found = session.settings(VALUES, POD)
+    assert found["spark.driver.host"] == "10.244.0.9"
+    assert found["spark.kubernetes.driver.pod.name"] == POD[session.POD_NAME]
+    assert found["spark.kubernetes.container.image"] == "storebench/jvm:1"
+    assert found["spark.executor.instances"] == "2"
+    assert len(found["spark.kubernetes.executor.podNamePrefix"]) <= 50
+
+
+def test_outside_a_pod_it_says_what_is_missing():
+    with pytest.raises(SpecError, match=session.POD_NAME):
+        session.settings(VALUES, {})
+
+
+def test_s3_of_amazon_needs_no_endpoint_and_no_key():
+    found = session.s3_settings(Connection("s3", extra={"region_name": "eu-north-1"}))
+    assert "spark.hadoop.fs.s3a.endpoint" not in found and "spark.hadoop.fs.s3a.secret.key" not in found
+    assert found["spark.hadoop.fs.s3a.endpoint.region"] == "eu-north-1"
+    assert found["spark.hadoop.fs.s3a.connection.ssl.enabled"] == "true"
+
+
+def test_an_endpoint_without_tls_is_used_without():
+    s3 = Connection("s3", login="k", password="s", extra={"endpoint_url": "http://10.0.0.1:18070"})
+    assert session.s3_settings(s3)["spark.hadoop.fs.s3a.connection.ssl.enabled"] == "false"
+
+
+def test_the_deployment_may_name_the_api(monkeypatch):
+    monkeypatch.setenv(session.API, "https://10.244.0.1:18443")
+    assert session.kubernetes_api() == "https://10.244.0.1:18443"
+    monkeypatch.delenv(session.API)
+    monkeypatch.setenv("KUBERNETES_SERVICE_HOST", "10.96.0.1")
+    monkeypatch.setenv("KUBERNETES_SERVICE_PORT", "443")
+    assert session.kubernetes_api() == "https://10.96.0.1:443"
+
+
+def waiting(reason, message=""):
+    return {"status": {"containerStatuses": [{"state": {"waiting": {"reason": reason, "message": message}}}]}}
+
+
+@pytest.mark.parametrize(
+    ("pods", "words"),
+    [
+        ([], "no executor pod could be created"),
+        (
+            [
+                {
+                    "status": {
+                        "conditions": [
+                            {"type": "PodScheduled", "status": "False", "message": "0/1 nodes: Insufficient memory"}
+                        ]
+                    }
+                }
+            ],
+            "no node can take the pod: 0/1 nodes: Insufficient memory",
+        ),
+        ([waiting("ErrImagePull", "not found")], "ErrImagePull: not found"),
+        ([{"status": {"containerStatuses": [{"state": {"running": {}}}]}}], "have not registered"),
+    ],
+)  # fmt: skip
+def test_the_reason_is_kubernetes_own(pods, words):
+    assert words in session.reason(pods)
