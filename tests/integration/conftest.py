@@ -2,14 +2,23 @@
 
 import json
 import os
+import subprocess
+import sys
 import uuid
 
 import psycopg
 import pytest
 
+from storebench.attempt.result import AttemptResult
+from storebench.attempt.spec import AttemptSpec
 from storebench.connection import Connection, variable
+from storebench.dataset.manifest import dataset_key, manifest_key
+from storebench.dataset.upload import ensure_dataset
 from storebench.results.migrate import migrate
 from storebench.results.repository import Repository
+from storebench.s3 import client_for
+
+ROWS, SEED = 2_000, 7  # of the attempts' dataset
 
 
 def required(name: str) -> str:
@@ -63,3 +72,53 @@ def database():
 @pytest.fixture
 def repository(database):
     return Repository(database)
+
+
+@pytest.fixture
+def bucket(connections):
+    """The bucket, with the attempts' dataset in it."""
+    name = connections["s3"].extra["bucket"]
+    ensure_dataset(client_for(connections["s3"]), name, ROWS, SEED)
+    return name
+
+
+@pytest.fixture
+def target():
+    """What this test's attempts write to."""
+    return f"storebench_test_{uuid.uuid4().hex[:16]}"
+
+
+@pytest.fixture
+def attempt(bucket, target, tmp_path):
+    """Run one attempt in a process of its own; returns its exit code and its result."""
+    used = set()
+
+    def run(operation, store="mongodb", batch="500", rows=ROWS, client="reference", bucket=bucket):
+        used.add(store)
+        spec = AttemptSpec(
+            operation=operation,
+            cell_key=f"bulk_write_read/{store}/{client}/batch={batch}/rows={rows}/seed={SEED}",
+            target=target,
+            dataset_bucket=bucket,
+            dataset_key=dataset_key(rows, SEED),
+            manifest_key=manifest_key(rows, SEED),
+        )
+        message = tmp_path / "termination-log"
+        process = subprocess.run(
+            [sys.executable, "-m", "storebench.cli", "attempt"],
+            env={
+                **os.environ,
+                "STOREBENCH_ATTEMPT": spec.to_json(),
+                "STOREBENCH_TERMINATION_LOG": str(message),
+            },
+            check=False,
+            capture_output=True,
+            text=True,
+            timeout=120,
+        )
+        print(process.stdout, process.stderr)
+        return process.returncode, AttemptResult.from_json(message.read_text())
+
+    yield run
+    for store in used:
+        run("drop", store=store)

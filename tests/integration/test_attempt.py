@@ -4,64 +4,18 @@ import json
 import os
 import subprocess
 import sys
-import uuid
 
 import pytest
 
-from storebench.attempt.result import AttemptResult
 from storebench.attempt.source import Source
-from storebench.attempt.spec import AttemptSpec
-from storebench.dataset.manifest import dataset_key, manifest_key
-from storebench.dataset.upload import ensure_dataset
+from storebench.dataset.manifest import dataset_key
 from storebench.s3 import client_for
 from storebench.stores.mongodb import MongoDB
-
-ROWS, SEED = 2_000, 7
-
-
-@pytest.fixture
-def bucket(connections):
-    name = connections["s3"].extra["bucket"]
-    ensure_dataset(client_for(connections["s3"]), name, ROWS, SEED)
-    return name
+from tests.integration.conftest import ROWS, SEED
 
 
 @pytest.fixture
-def attempt(bucket, tmp_path):
-    """Run one attempt in a process of its own; returns its exit code and its result."""
-    target = f"storebench_test_{uuid.uuid4().hex[:16]}"
-
-    def run(operation, store="mongodb", batch="500", rows=ROWS):
-        spec = AttemptSpec(
-            operation=operation,
-            cell_key=f"bulk_write_read/{store}/reference/batch={batch}/rows={rows}/seed={SEED}",
-            target=target,
-            dataset_bucket=bucket,
-            dataset_key=dataset_key(rows, SEED),
-            manifest_key=manifest_key(rows, SEED),
-        )
-        message = tmp_path / "termination-log"
-        process = subprocess.run(
-            [sys.executable, "-m", "storebench.cli", "attempt"],
-            env={
-                **os.environ,
-                "STOREBENCH_ATTEMPT": spec.to_json(),
-                "STOREBENCH_TERMINATION_LOG": str(message),
-            },
-            check=False,
-            capture_output=True,
-            text=True,
-            timeout=120,
-        )
-        print(process.stdout, process.stderr)
-        return process.returncode, AttemptResult.from_json(message.read_text())
-
-    yield run
-    run("drop")
-
-
-@pytest.fixture
-def collection(attempt, connections, bucket):
+def collection(attempt, connections, target):
     """The collection that the attempts of this test write to."""
     code, _ = attempt("write")
     assert code == 0
@@ -71,10 +25,7 @@ def collection(attempt, connections, bucket):
 
     server = connections["mongodb"]
     with MongoClient(uri(server)) as client:
-        database = client[server.schema or DEFAULT_DATABASE]
-        names = [name for name in database.list_collection_names() if name.startswith("storebench_test_")]
-        assert len(names) == 1
-        yield database[names[0]]
+        yield client[server.schema or DEFAULT_DATABASE][target]
 
 
 @pytest.mark.parametrize("batch", ["500", "700", "all"])

@@ -1,0 +1,46 @@
+from storebench.connection import Connection
+from storebench.stores.delta_rs import one_line, storage_options
+
+S3 = {"endpoint_url": "http://s3:9000", "region_name": "eu-central-1"}
+
+
+def test_the_connection_becomes_options():
+    assert storage_options(Connection("s3", login="key", password="secret", extra=S3)) == {
+        "aws_endpoint_url": "http://s3:9000",
+        "aws_region": "eu-central-1",
+        "aws_access_key_id": "key",
+        "aws_secret_access_key": "secret",
+        "aws_allow_http": "true",
+        "max_retries": "3",
+    }
+
+
+def test_what_the_connection_does_not_say_is_left_to_the_library():
+    assert storage_options(Connection("s3")) == {"aws_region": "us-east-1", "max_retries": "3"}
+
+
+def test_plain_http_is_allowed_only_where_it_is_asked_for():
+    server = Connection("s3", extra={"endpoint_url": "https://s3"})
+    assert "aws_allow_http" not in storage_options(server)
+
+
+def test_a_server_may_need_options_of_its_own():
+    server = Connection("s3", extra={"delta_rs": {"aws_s3_allow_unsafe_rename": "true", "max_retries": "9"}})
+    options = storage_options(server)
+    assert (options["aws_s3_allow_unsafe_rename"], options["max_retries"]) == ("true", "9")
+
+
+def test_an_error_becomes_one_line():
+    text = "Kernel error -> Generic S3 error\n   \x1b[31m↳\x1b[0m Error performing list request"
+    assert one_line(text) == "Kernel error -> Generic S3 error Error performing list request"
+
+
+def test_of_an_answer_of_s3_its_code_and_message_remain():
+    text = (
+        "Generic S3 error\n<Error><Code>AccessDenied</Code><Message>Not\nyours</Message><Key>k</Key></Error>"
+    )
+    assert one_line(text) == "S3: AccessDenied: Not yours"
+
+
+def test_a_long_error_is_cut():
+    assert len(one_line("x" * 5000)) == 300
