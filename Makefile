@@ -33,11 +33,13 @@ help: ## Show this list
 #: Variables of the environment, and what holds where they are not set:
 #:   STOREBENCH_HOME=~/.cache/storebench       where all is built and kept; a path of at most 60 characters
 #:   STOREBENCH_PORT_BASE=18000                Airflow's port is this + 80; the others follow
-#:   STOREBENCH_PORT_AIRFLOW=18080             one port; likewise _RESULTS _MONGODB _S3 _KUBERNETES _KUBELET
-#:                                             _KUBELET_HEALTH _CONTROLLER_MANAGER _SCHEDULER
+#:   STOREBENCH_PORT_AIRFLOW=18080             one port; likewise _RESULTS _MONGODB _ELASTICSEARCH
+#:                                             _ELASTICSEARCH_TRANSPORT _S3 _KUBERNETES _KUBELET _KUBELET_HEALTH
+#:                                             _CONTROLLER_MANAGER _SCHEDULER
+#:   STOREBENCH_ELASTICSEARCH_HEAP=1g          the heap of the embedded Elasticsearch
 #:   STOREBENCH_POD_NETWORK=10.244.0.0/24      the pods' addresses
 #:   STOREBENCH_BRIDGE=storebench0             the pods' network link
-#:   KUBECONFIG, AIRFLOW_CONN_STOREBENCH_S3, AIRFLOW_CONN_STOREBENCH_MONGODB
+#:   KUBECONFIG, AIRFLOW_CONN_STOREBENCH_S3, AIRFLOW_CONN_STOREBENCH_MONGODB, AIRFLOW_CONN_STOREBENCH_ELASTICSEARCH
 #:                                             your own cluster and servers, each in the place of the embedded one
 
 .PHONY: run

@@ -36,6 +36,8 @@ need mmdebstrap mmdebstrap
 need ip iproute2
 need iptables iptables
 need unshare util-linux
+need setpriv util-linux
+need mvn maven
 need mount mount
 need /etc/ssl/certs/ca-certificates.crt ca-certificates
 /usr/bin/python3 -c 'import ensurepip, venv' 2> /dev/null || missing="$missing python3-venv"

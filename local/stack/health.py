@@ -35,6 +35,13 @@ def mongodb(settings: Settings) -> None:
         client["admin"].command("ping")
 
 
+def elasticsearch(settings: Settings) -> None:
+    url = settings.url("elasticsearch") + "/_cluster/health"
+    status = httpx.get(url, timeout=5, trust_env=False).raise_for_status().json()["status"]
+    if status == "red":  # yellow is the best that one node can be: copies of its data would be on others
+        raise RuntimeError("its data is not all there yet")
+
+
 def s3(settings: Settings) -> None:
     # Without a signature it refuses: the answer shows that it is there.
     status = httpx.get(settings.url("s3"), timeout=5, trust_env=False).status_code
@@ -81,6 +88,7 @@ def airflow(settings: Settings) -> None:
 CHECKS: dict[str, Callable[[Settings], None]] = {
     "results": results,
     "mongodb": mongodb,
+    "elasticsearch": elasticsearch,
     "s3": s3,
     "kubernetes": kubernetes,
     "airflow": airflow,

@@ -66,8 +66,8 @@ def _say_what_is_own(settings: Settings, say: Say) -> None:
     """Names the parts that are the user's, and what their pods cannot reach: pods have no route beyond this machine."""
     for part in sorted(settings.own):
         say(f"{part}: your own, by {OWN_SERVERS[part]}")
-    embedded = [part for part in ("s3", "mongodb") if part not in settings.own]
-    if "kubernetes" not in settings.own and len(embedded) < 2:
+    embedded = [part for part in ("s3", "mongodb", "elasticsearch") if part not in settings.own]
+    if "kubernetes" not in settings.own and len(embedded) < 3:
         say(
             "pods of the embedded cluster reach only servers at an address of this machine; use KUBECONFIG for others"
         )

@@ -25,7 +25,7 @@ KUBERNETES_PARTS = (
 )
 POD_IMAGES = ("python", "jvm")
 # The steps of the set-up whose results run in the stack.
-RUNNING = ("kubernetes", "ferretdb", "versitygw", "process-compose", "postgres", "python")
+RUNNING = ("kubernetes", "ferretdb", "versitygw", "process-compose", "postgres", "elasticsearch", "python")
 
 
 def secrets(settings: Settings) -> dict[str, str]:
@@ -57,6 +57,7 @@ def variables(settings: Settings) -> dict[str, str]:
         "airflow": str(settings.home / "venv" / "bin" / "airflow"),
         "postgres_root": str(settings.postgres_root),
         "gateway": settings.gateway,
+        "elasticsearch_heap": settings.elasticsearch_heap,
         "network": str(settings.network),
         "bridge": settings.bridge,
         "cgroup": settings.cgroup,
@@ -133,6 +134,9 @@ def write_all(settings: Settings) -> None:
         folder = settings.data / name
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         shutil.chown(folder, 64932, 64932)
+    for folder in (settings.data / "elasticsearch", settings.data / "elasticsearch" / "tmp"):
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        shutil.chown(folder, 64933, 64933)
 
     airflow = settings.run / "airflow"
     write_private(airflow / "passwords.json", f'{{"admin": "{secrets(settings)["airflow_password"]}"}}')

@@ -15,20 +15,24 @@ PORTS = {
     "results": 432,
     "mongodb": 17,
     "s3": 70,
+    "elasticsearch": 200,
+    "elasticsearch_transport": 300,
     "kubernetes": 443,
     "kubelet": 250,
     "kubelet_health": 248,
     "controller_manager": 257,
     "scheduler": 259,
 }
+KUBERNETES_PORTS = ("kubelet", "kubelet_health", "controller_manager", "scheduler")
 # These listen on the pod network, the others on loopback.
-POD_NETWORK_PORTS = {"mongodb", "s3", "kubernetes", "kubelet"}
+POD_NETWORK_PORTS = {"mongodb", "elasticsearch", "s3", "kubernetes", "kubelet"}
 
 # An embedded server is left out where the user has named one of their own.
 OWN_SERVERS = {
     "kubernetes": "KUBECONFIG",
     "s3": "AIRFLOW_CONN_STOREBENCH_S3",
     "mongodb": "AIRFLOW_CONN_STOREBENCH_MONGODB",
+    "elasticsearch": "AIRFLOW_CONN_STOREBENCH_ELASTICSEARCH",
 }
 
 
@@ -59,6 +63,14 @@ def _ports() -> dict[str, int]:
         if twin := [other for other in ports if other != name and ports[other] == port]:
             raise StackError(f"{name} and {twin[0]} cannot both have port {port}")
     return ports
+
+
+def _elasticsearch_heap() -> str:
+    variable = "STOREBENCH_ELASTICSEARCH_HEAP"
+    text = os.environ.get(variable) or "1g"
+    if not re.fullmatch(r"[1-9][0-9]*[mg]", text):
+        raise StackError(f"{variable} is not a size such as 512m or 2g: {text!r}")
+    return text
 
 
 def _network() -> ipaddress.IPv4Network:
@@ -96,13 +108,13 @@ class Settings:
     ports: dict[str, int] = field(default_factory=_ports)
     network: ipaddress.IPv4Network = field(default_factory=_network)
     bridge: str = field(default_factory=_bridge)
+    elasticsearch_heap: str = field(default_factory=_elasticsearch_heap)
     own: frozenset[str] = field(default_factory=_own_servers)
 
     @property
     def needed_ports(self) -> list[str]:
-        kubernetes = {"kubernetes", "kubelet", "kubelet_health", "controller_manager", "scheduler"}
-        left_out = self.own | (kubernetes if "kubernetes" in self.own else set())
-        return [name for name in self.ports if name not in left_out]
+        parts = {**dict.fromkeys(KUBERNETES_PORTS, "kubernetes"), "elasticsearch_transport": "elasticsearch"}
+        return [name for name in self.ports if parts.get(name, name) not in self.own]
 
     @property
     def run(self) -> Path:

@@ -54,7 +54,11 @@ exec "$@"
 MOUNTS = """
 for name in results documentdb; do mount --bind "$1/$name" "$2/data/$name"; done
 mount -t tmpfs -o mode=1777 tmpfs "$2/dev/shm"
-shift 2
+# Its own user may enter neither the home nor the data: it is shown what is its own, at a place of its own.
+mount --bind "$1/elasticsearch" "$3/data"
+mkdir -p /run/elasticsearch
+mount --rbind "$3" /run/elasticsearch
+shift 3
 exec "$@"
 """
 
@@ -66,6 +70,7 @@ def start(settings: Settings, variables: dict[str, str]) -> None:
         *("sh", "-c", START, "start", str(procs)),
         *(str(settings.checkout / "local" / "isolated"),),
         *("sh", "-euc", MOUNTS, "mounts", str(settings.data), str(settings.postgres_root)),
+        str(settings.home / "elasticsearch"),
         str(settings.home / "bin" / "process-compose"),
         *("up", "--tui=false", "--disable-dotenv", "--ordered-shutdown", "--keep-project"),
         *("--use-uds", "--unix-socket", str(settings.supervisor_socket)),

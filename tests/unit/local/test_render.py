@@ -57,7 +57,7 @@ def test_a_connection_of_the_users_own_is_handed_on_as_it_is(settings, monkeypat
     own = Settings(home=settings.home, own=frozenset({"s3"}))
     built = environment.build(own, render.secrets(own), IMAGES)
     assert built["AIRFLOW_CONN_STOREBENCH_S3"] == "aws://key:secret@"
-    assert built["STOREBENCH_EMBEDDED"] == "kubernetes mongodb"
+    assert built["STOREBENCH_EMBEDDED"] == "kubernetes mongodb elasticsearch"
 
 
 def test_secrets_are_made_once(settings):

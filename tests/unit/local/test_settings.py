@@ -1,6 +1,6 @@
 import pytest
 
-from local.stack.settings import PORTS, Settings, StackError
+from local.stack.settings import OWN_SERVERS, PORTS, Settings, StackError
 
 
 @pytest.fixture(autouse=True)
@@ -9,11 +9,12 @@ def bare(monkeypatch, tmp_path):
         "PORT_BASE",
         "POD_NETWORK",
         "BRIDGE",
+        "ELASTICSEARCH_HEAP",
         "EMBEDDED",
         *(f"PORT_{name.upper()}" for name in PORTS),
     ):
         monkeypatch.delenv(f"STOREBENCH_{name}", raising=False)
-    for name in ("KUBECONFIG", "AIRFLOW_CONN_STOREBENCH_S3", "AIRFLOW_CONN_STOREBENCH_MONGODB"):
+    for name in OWN_SERVERS.values():
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("STOREBENCH_HOME", str(tmp_path))
 
@@ -35,6 +36,7 @@ def test_all_ports_follow_the_base_and_one_can_be_moved_alone(monkeypatch):
         ("PORT_S3", "18080", "cannot both have port 18080"),
         ("POD_NETWORK", "10.0.0.1/24", "not an IPv4 network"),
         ("POD_NETWORK", "10.0.0.0/30", "between a /8 and a /28"),
+        ("ELASTICSEARCH_HEAP", "a lot", "STOREBENCH_ELASTICSEARCH_HEAP is not a size"),
         ("BRIDGE", "a name that is too long", "STOREBENCH_BRIDGE"),
         ("BRIDGE", "../x", "STOREBENCH_BRIDGE"),
     ],
@@ -61,11 +63,15 @@ def test_a_server_of_the_users_own_takes_the_place_of_the_embedded_one(monkeypat
     monkeypatch.setenv("KUBECONFIG", "/home/me/.kube/config")
     settings = Settings()
     assert settings.own == {"kubernetes"}
-    assert set(settings.needed_ports) == {"airflow", "results", "mongodb", "s3"}
+    assert set(settings.needed_ports) == {
+        "airflow", "results", "mongodb", "elasticsearch", "elasticsearch_transport", "s3",
+    }  # fmt: skip
+    monkeypatch.setenv("AIRFLOW_CONN_STOREBENCH_ELASTICSEARCH", "elasticsearch://es:9200")
+    assert set(Settings().needed_ports) == {"airflow", "results", "mongodb", "s3"}
 
 
 def test_what_the_stack_itself_has_set_is_not_the_users(monkeypatch):
     monkeypatch.setenv("STOREBENCH_EMBEDDED", "kubernetes s3")
-    for name in ("KUBECONFIG", "AIRFLOW_CONN_STOREBENCH_S3", "AIRFLOW_CONN_STOREBENCH_MONGODB"):
+    for name in OWN_SERVERS.values():
         monkeypatch.setenv(name, "x")
-    assert Settings().own == {"mongodb"}
+    assert Settings().own == {"mongodb", "elasticsearch"}
