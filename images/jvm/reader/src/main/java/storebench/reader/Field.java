@@ -1,0 +1,98 @@
+package storebench.reader;
+
+import java.math.BigDecimal;
+import java.math.RoundingMode;
+import java.sql.Date;
+import java.sql.Timestamp;
+import java.time.Instant;
+import java.time.LocalDate;
+
+/** A field of the dataset: its name, its type in the dataset's schema, and the decimal places of a `decimal`. */
+record Field(String name, String type, int scale) {
+    private static final double[] POWERS = {
+        1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15
+    };
+    private static final double MAX_UNITS = 1e15; // any decimal of so many digits has a double of its own
+
+    /**
+     * The value's canonical text, as the dataset's schema defines it. Text is taken as it is, null is the empty text.
+     * Throws MismatchException for a value that cannot be one of the field.
+     */
+    String text(Object value) {
+        if (value == null) {
+            return "";
+        }
+        if (value instanceof String text) {
+            return text;
+        }
+        String text =
+                switch (type) {
+                    case "integer" -> isInteger(value) ? value.toString() : null;
+                    case "boolean" -> value instanceof Boolean ? value.toString() : null;
+                    case "decimal" -> decimal(value);
+                    case "float" -> isFloating(value) ? repr(((Number) value).doubleValue()) : null;
+                    case "date" -> date(value);
+                    case "timestamp" -> timestamp(value);
+                    default -> null;
+                };
+        if (text == null) {
+            throw new MismatchException(
+                    "field " + name + ": " + value + " (" + value.getClass().getSimpleName() + ") cannot be " + type);
+        }
+        return text;
+    }
+
+    private static boolean isInteger(Object value) {
+        return value instanceof Long || value instanceof Integer || value instanceof Short || value instanceof Byte;
+    }
+
+    private static boolean isFloating(Object value) {
+        return value instanceof Double || value instanceof Float;
+    }
+
+    private String decimal(Object value) {
+        if (value instanceof BigDecimal number) {
+            boolean exact = number.stripTrailingZeros().scale() <= scale;
+            return exact ? number.setScale(scale, RoundingMode.UNNECESSARY).toPlainString() : null;
+        }
+        if (!isFloating(value)) {
+            return null;
+        }
+        double number = ((Number) value).doubleValue();
+        String text = exact(number, scale);
+        return text != null ? text : repr(number);
+    }
+
+    /** The number with `places` decimal places if that is the text of just this double, else null. */
+    private static String exact(double number, int places) {
+        long units = Math.round(number * POWERS[places]);
+        boolean same = Double.compare(units / POWERS[places], number) == 0; // tells -0.0 from 0.0
+        return same && Math.abs(units) < MAX_UNITS ? BigDecimal.valueOf(units, places).toPlainString() : null;
+    }
+
+    /**
+     * What Python's repr gives: the shortest text of just this double. That is exact up to 15 digits; beyond them, which
+     * no value of the dataset has, it is Java's own text.
+     */
+    private static String repr(double number) {
+        for (int places = 1; places < POWERS.length; places++) {
+            String text = exact(number, places);
+            if (text != null) {
+                return text;
+            }
+        }
+        return Double.toString(number);
+    }
+
+    private static String date(Object value) {
+        if (value instanceof Date date) {
+            return date.toLocalDate().toString();
+        }
+        return value instanceof LocalDate ? value.toString() : null;
+    }
+
+    private static String timestamp(Object value) {
+        Object moment = value instanceof Timestamp timestamp ? timestamp.toInstant() : value;
+        return moment instanceof Instant instant && instant.getNano() == 0 ? instant.toString() : null;
+    }
+}

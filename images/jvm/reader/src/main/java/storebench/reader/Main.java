@@ -1,0 +1,105 @@
+package storebench.reader;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import java.io.BufferedReader;
+import java.io.FileDescriptor;
+import java.io.FileOutputStream;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.stream.StreamSupport;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.fs.FileSystem;
+import org.apache.hadoop.fs.Path;
+import org.apache.hadoop.util.VersionInfo;
+
+/**
+ * Reads a Delta table at the command of another process: one JSON object a line on stdin, one line on stdout in answer.
+ *
+ * <p>Commands: `open` (reader, client, table, settings of Hadoop), then any of `read`, `count` and `checksum` (fields). It
+ * ends with its stdin. A failure is `{"error", "kind"}`, where the kind is `unreachable`, `mismatch` (the table does not
+ * hold the dataset) or `refused` (all else).
+ */
+public final class Main {
+    private static final ObjectMapper JSON = new ObjectMapper();
+
+    private Configuration settings;
+    private String table;
+    private TableReader reader;
+
+    private Main() {}
+
+    public static void main(String[] arguments) throws IOException {
+        PrintStream answers = new PrintStream(new FileOutputStream(FileDescriptor.out), true, StandardCharsets.UTF_8);
+        System.setOut(System.err); // what a library prints is no answer
+        BufferedReader commands = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
+        Main main = new Main();
+        for (String line = commands.readLine(); line != null; line = commands.readLine()) {
+            answers.println(JSON.writeValueAsString(main.answer(line)));
+        }
+    }
+
+    private Map<String, Object> answer(String line) {
+        try {
+            JsonNode command = JSON.readTree(line);
+            return switch (command.path("command").asText()) {
+                case "open" -> open(command);
+                case "read" -> read();
+                case "count" -> Map.of("rows", KernelReader.count(settings, table));
+                case "checksum" -> checksum(command.path("fields"));
+                default -> throw new IllegalArgumentException("unknown command");
+            };
+        } catch (Exception | LinkageError | OutOfMemoryError error) {
+            return Failure.describe(error);
+        }
+    }
+
+    private Map<String, Object> open(JsonNode command) throws IOException {
+        settings = new Configuration();
+        command.path("settings").fields().forEachRemaining(entry -> settings.set(entry.getKey(), entry.getValue().asText()));
+        table = command.path("table").asText();
+        boolean columnar = command.path("client").asText().equals("tuned");
+        reader =
+                switch (command.path("reader").asText()) {
+                    case "delta-standalone" -> new StandaloneReader(settings, table);
+                    case "delta-kernel" -> new KernelReader(settings, table, columnar);
+                    default -> throw new IllegalArgumentException("unknown reader");
+                };
+        Path log = new Path(table, "_delta_log");
+        FileSystem.get(log.toUri(), settings).listStatus(log); // its client stays, and serves the reads
+        Map<String, Object> answer = new LinkedHashMap<>();
+        answer.put("name", reader.name());
+        answer.put("version", reader.version());
+        answer.put("settings", Map.of(
+                "java", Runtime.version().toString(),
+                "hadoop", VersionInfo.getVersion(),
+                "heap_max_bytes", Runtime.getRuntime().maxMemory(),
+                "cpus", Runtime.getRuntime().availableProcessors()));
+        return answer;
+    }
+
+    private Map<String, Object> read() throws IOException {
+        long began = System.nanoTime();
+        long rows = reader.read();
+        return Map.of("rows", rows, "seconds", (System.nanoTime() - began) / 1e9);
+    }
+
+    private Map<String, Object> checksum(JsonNode wanted) throws IOException {
+        Field[] fields =
+                StreamSupport.stream(wanted.spliterator(), false)
+                        .map(field -> new Field(
+                                field.path("name").asText(), field.path("type").asText(), field.path("scale").asInt()))
+                        .toArray(Field[]::new);
+        Checksum checksum = new Checksum(fields);
+        reader.scan(Arrays.stream(fields).map(Field::name).toArray(String[]::new), checksum::add);
+        return Map.of(
+                "rows", checksum.rows(),
+                "fields", Arrays.stream(checksum.sums()).mapToObj(Long::toHexString).toArray(),
+                "row_sum", Long.toHexString(checksum.rowSum()));
+    }
+}

@@ -1,0 +1,26 @@
+package storebench.reader;
+
+import java.util.Arrays;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+
+/** Where the wanted fields are among a table's columns. */
+final class Order {
+    private Order() {}
+
+    /** The column of each field. Throws MismatchException where the table has not just these fields. */
+    static int[] of(String[] fields, String[] columns) {
+        List<String> found = Arrays.asList(columns);
+        List<String> wanted = Arrays.asList(fields);
+        if (found.size() != wanted.size() || !new HashSet<>(found).equals(Set.copyOf(wanted))) {
+            throw new MismatchException(
+                    "missing fields: " + without(wanted, found) + "; unknown fields: " + without(found, wanted));
+        }
+        return wanted.stream().mapToInt(found::indexOf).toArray();
+    }
+
+    private static List<String> without(List<String> names, List<String> others) {
+        return names.stream().filter(name -> !others.contains(name)).toList();
+    }
+}
