@@ -6,6 +6,7 @@ Spark's own image, resource-managers/kubernetes/docker/src/main/dockerfiles/spar
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import re
@@ -20,6 +21,15 @@ from storebench.errors import SpecError
 
 FIGURES_PORT = 7081
 MAIN_CLASS = "org.apache.spark.scheduler.cluster.k8s.KubernetesExecutorBackend"
+ARGUMENTS = {
+    "--driver-url": "SPARK_DRIVER_URL",
+    "--executor-id": "SPARK_EXECUTOR_ID",
+    "--cores": "SPARK_EXECUTOR_CORES",
+    "--app-id": "SPARK_APPLICATION_ID",
+    "--hostname": "SPARK_EXECUTOR_POD_IP",
+    "--resourceProfileId": "SPARK_RESOURCE_PROFILE_ID",
+    "--podName": "SPARK_EXECUTOR_POD_NAME",
+}
 
 
 def main() -> int:
@@ -45,22 +55,10 @@ def java_command(environment: Mapping[str, str]) -> list[str]:
             if (match := re.fullmatch(r"SPARK_JAVA_OPT_(\d+)", name))
         }
         memory = environment["SPARK_EXECUTOR_MEMORY"]
-        return [
-            "java",
-            *(options[number] for number in sorted(options)),
-            f"-Xms{memory}",
-            f"-Xmx{memory}",
-            "-cp",
-            f"{environment['SPARK_HOME']}/jars/*",
-            MAIN_CLASS,
-            f"--driver-url={environment['SPARK_DRIVER_URL']}",
-            f"--executor-id={environment['SPARK_EXECUTOR_ID']}",
-            f"--cores={environment['SPARK_EXECUTOR_CORES']}",
-            f"--app-id={environment['SPARK_APPLICATION_ID']}",
-            f"--hostname={environment['SPARK_EXECUTOR_POD_IP']}",
-            f"--resourceProfileId={environment['SPARK_RESOURCE_PROFILE_ID']}",
-            f"--podName={environment['SPARK_EXECUTOR_POD_NAME']}",
-        ]
+        arguments = {name: environment[variable] for name, variable in ARGUMENTS.items()}
+        command = ["java", *(options[number] for number in sorted(options)), f"-Xms{memory}", f"-Xmx{memory}"]
+        command += ["-cp", f"{environment['SPARK_HOME']}/jars/*", MAIN_CLASS]
+        return [*command, *itertools.chain.from_iterable(arguments.items())]
     except KeyError as error:
         raise SpecError(f"{error} is not set: `storebench executor` is started by Spark, in a pod") from None
 

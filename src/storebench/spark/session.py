@@ -24,7 +24,8 @@ IMAGE, API = "STOREBENCH_POD_IMAGE", "STOREBENCH_KUBERNETES_API"
 CREDENTIALS = Path("/var/run/secrets/kubernetes.io/serviceaccount")
 TEMPLATE = Path(__file__).with_name("executor-pod.json")
 DRIVER_PORT, BLOCK_MANAGER_PORT = 7078, 7079
-POLL_INTERVAL_S = 0.1
+POLL_INTERVAL_S, LOOK_INTERVAL_S = 0.1, 1.0
+ADVICE = "Ask for fewer or smaller executors (executors, executor_memory, executor_cpu), or raise startup_timeout_s"
 
 # The parameters of a run that a Spark driver's pod is told.
 OPTIONS = (
@@ -146,42 +147,51 @@ def executor_addresses(session: SparkSession) -> dict[str, str]:
 
 
 def _wait_for_executors(session: SparkSession, wanted: int, timeout_s: float) -> None:
-    began_s, shown = time.monotonic(), 0
-    while (found := len(executor_addresses(session))) < wanted:
+    began_s, shown, looked_s, why = time.monotonic(), 0, 0.0, ""
+    selector = f"spark-app-selector={session.sparkContext.applicationId},spark-role=executor"
+    while True:
+        try:
+            found = len(executor_addresses(session))
+        except _gone():  # Spark ends its own JVM when too many executors have failed
+            raise NoExecutors(f"No executors: {why or 'the driver has ended'}. {ADVICE}") from None
+        elapsed_s = time.monotonic() - began_s
+        if found >= wanted:
+            print(f"executors: {wanted} after {elapsed_s:.1f} s", flush=True)
+            return
         if found > shown:
             print(f"executors: {found} of {wanted}", flush=True)
             shown = found
-        if time.monotonic() - began_s > timeout_s:
-            raise NoExecutors(
-                f"Only {found} of {wanted} executors came within {timeout_s:.0f} s: {_why(session)}."
-                " Ask for fewer or smaller ones (executors, executor_memory, executor_cpu), or raise startup_timeout_s"
-            )
+        if elapsed_s - looked_s > LOOK_INTERVAL_S:
+            looked_s, why = elapsed_s, _why(selector, why)
+        if elapsed_s > timeout_s:
+            raise NoExecutors(f"{found} of {wanted} executors came within {timeout_s:.0f} s: {why}. {ADVICE}")
         time.sleep(POLL_INTERVAL_S)
-    print(f"executors: {wanted} after {time.monotonic() - began_s:.1f} s", flush=True)
 
 
-def _why(session: SparkSession) -> str:
-    """What Kubernetes says of executor pods that do not run."""
-    selector = f"spark-app-selector={session.sparkContext.applicationId},spark-role=executor"
-    namespace = os.environ[POD_NAMESPACE]
-    url = (
-        f"{kubernetes_api()}/api/v1/namespaces/{namespace}/pods?labelSelector={selector.replace(',', '%2C')}"
-    )
+def _why(selector: str, before: str) -> str:
+    """What Kubernetes says of executor pods that do not run; a pod that failed may be gone at the next look."""
+    url = f"{kubernetes_api()}/api/v1/namespaces/{os.environ[POD_NAMESPACE]}/pods"
     try:
         request = urllib.request.Request(
-            url, headers={"Authorization": f"Bearer {(CREDENTIALS / 'token').read_text()}"}
+            f"{url}?labelSelector={selector.replace(',', '%2C')}",
+            headers={"Authorization": f"Bearer {(CREDENTIALS / 'token').read_text()}"},
         )
         context = ssl.create_default_context(cafile=str(CREDENTIALS / "ca.crt"))
-        with urllib.request.urlopen(request, timeout=10, context=context) as answer:
-            return reason(json.load(answer)["items"])
+        opener = urllib.request.build_opener(
+            urllib.request.ProxyHandler({}), urllib.request.HTTPSHandler(context=context)
+        )
+        with opener.open(request, timeout=10) as answer:
+            return (
+                reason(json.load(answer)["items"])
+                or before
+                or "no executor pod is there: see the driver's log"
+            )
     except (OSError, ValueError) as error:
-        return f"Kubernetes does not say why ({error})"
+        return before or f"Kubernetes does not say why ({error})"
 
 
 def reason(pods: list[Any]) -> str:
-    """Why the first of these pods, as the API describes them, that does not run does not."""
-    if not pods:
-        return "no executor pod could be created: see the driver's log"
+    """Why the first of these pods, as the API describes them, that does not run does not; empty if none is in trouble."""
     for pod in pods:
         status = pod.get("status", {})
         for condition in status.get("conditions", []):
@@ -189,9 +199,18 @@ def reason(pods: list[Any]) -> str:
                 return f"no node can take the pod: {condition.get('message', condition.get('reason', ''))}"
         for container in status.get("containerStatuses", []):
             for state in container.get("state", {}).values():
-                if state.get("reason") not in (None, "Completed"):
-                    return f"{state['reason']}: {state.get('message', '')}".rstrip(": ")
-    return "their pods run, but have not registered with the driver"
+                if state.get("reason") not in (None, "Completed", "ContainerCreating"):
+                    return f"{state['reason']}: {' '.join(state.get('message', '').split())[-300:]}".rstrip(
+                        ": "
+                    )
+    return ""
+
+
+def _gone() -> tuple[type[Exception], ...]:
+    """What py4j raises when the JVM has ended."""
+    from py4j.protocol import Py4JError
+
+    return (Py4JError, ConnectionError)
 
 
 @contextmanager
@@ -202,7 +221,7 @@ def errors(what: str) -> Iterator[None]:
 
     try:
         yield
-    except (Py4JError, PySparkException) as error:
+    except (Py4JError, PySparkException, ConnectionError) as error:
         raise StoreRefused(f"{what} failed: {innermost(error)}") from error
 
 

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from storebench.attempt.clock import OperationClock
 from storebench.dataset.checksum import TableChecksum
-from storebench.errors import StoreRefused
 from storebench.spark import session as spark_session
 from storebench.spark.monitor import ExecutorMonitor
 from storebench.stores.base import Server
@@ -80,7 +78,7 @@ class DeltaSpark(DeltaStore):
         )
 
     def write(self, batch_rows: int | None, clock: OperationClock) -> int:
-        with self._errors("The write"):
+        with spark_session.errors("The write"):
             if self.client == "tuned":
                 return self._write_tables(batch_rows, clock)
             if batch_rows is None:
@@ -119,7 +117,7 @@ class DeltaSpark(DeltaStore):
         return rows
 
     def read(self, clock: OperationClock) -> int:
-        with self._errors("The read"):
+        with spark_session.errors("The read"):
             if self.client == "tuned":
                 return self._scan_columns(clock)
             seen = self.spark.sparkContext.accumulator(0)
@@ -143,14 +141,14 @@ class DeltaSpark(DeltaStore):
         return int(seen.get["rows"])
 
     def count(self) -> int:
-        with self._errors("Counting"):
+        with spark_session.errors("Counting"):
             return int(self._load().count())
 
     def checksum(self) -> TableChecksum:
         """Computed by the executors, each over the rows that it reads."""
         from pyspark.sql.types import BinaryType, StructField, StructType
 
-        with self._errors("The verification"):
+        with spark_session.errors("The verification"):
             schema = StructType([StructField("checksum", BinaryType())])
             total = TableChecksum()
             for row in self._load().mapInArrow(_checksums, schema).collect():
@@ -184,14 +182,6 @@ class DeltaSpark(DeltaStore):
     def _rows_of_last_commit(self) -> int:
         (row,) = self.spark.sql(f"DESCRIBE HISTORY delta.`{self._path}` LIMIT 1").collect()
         return int(row["operationMetrics"]["numOutputRows"])
-
-    @contextmanager
-    def _errors(self, what: str) -> Iterator[None]:
-        with spark_session.errors(what):
-            try:
-                yield
-            except ConnectionError as error:
-                raise StoreRefused(f"{what} failed: the driver's JVM has ended ({error})") from error
 
 
 def _delta_version(spark: SparkSession) -> str:

@@ -63,7 +63,6 @@ def waiting(reason, message=""):
 @pytest.mark.parametrize(
     ("pods", "words"),
     [
-        ([], "no executor pod could be created"),
         (
             [
                 {
@@ -77,8 +76,12 @@ def waiting(reason, message=""):
             "no node can take the pod: 0/1 nodes: Insufficient memory",
         ),
         ([waiting("ErrImagePull", "not found")], "ErrImagePull: not found"),
-        ([{"status": {"containerStatuses": [{"state": {"running": {}}}]}}], "have not registered"),
     ],
 )  # fmt: skip
 def test_the_reason_is_kubernetes_own(pods, words):
     assert words in session.reason(pods)
+
+
+def test_pods_that_run_or_start_are_no_reason():
+    running = {"status": {"containerStatuses": [{"state": {"running": {}}}]}}
+    assert session.reason([running, waiting("ContainerCreating")]) == ""
