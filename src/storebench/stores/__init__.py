@@ -10,6 +10,7 @@ from storebench.stores.base import Server, Store
 REGISTRY = {
     "delta-rs": "storebench.stores.delta_rs:DeltaRs",
     "delta-spark": "storebench.stores.delta_spark:DeltaSpark",
+    "elasticsearch": "storebench.stores.elasticsearch:Elasticsearch",
     "mongodb": "storebench.stores.mongodb:MongoDB",
     "null": "storebench.stores.null:Null",
 }

@@ -1,0 +1,333 @@
+"""Elasticsearch."""
+
+from __future__ import annotations
+
+import ssl
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING, Any
+
+from storebench.attempt.clock import OperationClock
+from storebench.attempt.source import Row
+from storebench.connection import Connection
+from storebench.dataset.schema import FIELDS, Field
+from storebench.errors import StoreRefused, StoreUnreachable
+from storebench.stores.base import VERIFY_CHUNK_ROWS, Server, Store, columns
+
+if TYPE_CHECKING:
+    from elasticsearch import ApiError
+    from elasticsearch import Elasticsearch as Client
+
+PORT = 9200
+REQUEST_TIMEOUT_S = 120
+# How long the server keeps a point in time between two pages.
+KEEP_ALIVE = "5m"
+PAGE_ROWS = 10_000  # the most that a server gives with its default `index.max_result_window`
+
+# The tuned client's, as measured: see docs/stores.md.
+WRITE_THREADS = 4
+CHUNK_ROWS = 1_000
+WINDOW_ROWS = 20_000
+SLICES = 4
+SLICE_PAGE_ROWS = 2_000
+
+SHARD_ORDER = ["_shard_doc"]  # the order in which documents lie: nothing is sorted
+INDEX_ACTION = b'{"index":{}}'
+BULK_ANSWER = ["errors", "items.*.error"]
+FREE_TEXTS = ("comment", "description")
+
+
+class Elasticsearch(Store):
+    """One index per target. An acknowledged write is durable (it is in the synced translog); the refresh, which
+    makes it visible, is the barrier.
+
+    The `reference` client is the study's: `helpers.bulk` of each batch, or of the CSV reader itself, into a
+    dynamically mapped index; read by a point in time and `search_after`, 10,000 documents a page. The `tuned` one
+    maps each field once, does not refresh while it writes, and writes and reads in parallel.
+
+    Documents get their ids from the server: a row that was written twice is there twice, and noticed.
+    """
+
+    name = "elasticsearch"
+    clients = ("reference", "tuned")
+    connection = "elasticsearch"
+    packages = ("elasticsearch", "orjson")
+    modules = ("elasticsearch.helpers", "orjson")
+
+    def connect(self) -> None:
+        from elasticsearch import Elasticsearch as Client
+        from elasticsearch import OrjsonSerializer
+
+        assert self.server is not None
+        more: dict[str, Any] = {} if self.client == "reference" else {"serializer": OrjsonSerializer()}
+        self._client: Client = Client(
+            **options(self.server),
+            request_timeout=REQUEST_TIMEOUT_S,
+            max_retries=0,  # a request that was silently sent twice is not what was measured
+            **more,
+        )
+        with self._errors():
+            self._info = dict(self._client.info())
+
+    def describe(self) -> Server:
+        from elasticsearch import ApiError
+
+        nodes: Mapping[str, Any] = {}
+        # A login may lack the right to monitor, and a serverless project shows no nodes.
+        with self._errors(), suppress(ApiError):
+            nodes = self._client.nodes.info(metric=["jvm", "os"])["nodes"]
+        return identify(self._info, nodes)
+
+    def prepare(self) -> None:
+        self.drop()
+        mappings, settings = index_of(self.client)
+        with self._errors():
+            self._client.indices.create(index=self.target, mappings=mappings, settings=settings)
+
+    def write(self, batch_rows: int | None, clock: OperationClock) -> int:
+        with self._errors():
+            if self.client == "tuned":
+                return self._write_parallel(batch_rows or WINDOW_ROWS, clock)
+            return self._write(batch_rows, clock)
+
+    def _write(self, batch_rows: int | None, clock: OperationClock) -> int:
+        from elasticsearch import helpers
+
+        if batch_rows is None:
+            with clock.operation():
+                actions = ({"_source": row} for row in clock.source(self.source.rows()))
+                written, _ = helpers.bulk(self._client, actions, index=self.target)
+            return written
+        rows = 0
+        for batch in clock.source(self.source.batches(batch_rows)):
+            with clock.operation():
+                actions = ({"_source": row} for row in batch)
+                written, _ = helpers.bulk(self._client, actions, index=self.target)
+            rows += written
+        return rows
+
+    def _write_parallel(self, window_rows: int, clock: OperationClock) -> int:
+        """Chunks of each batch at the same time. All at once, the rows pass in windows: were the source read
+        while chunks are on their way, its time could not be taken out of the operation."""
+        rows = 0
+        with ThreadPoolExecutor(WRITE_THREADS) as pool:
+            for batch in clock.source(self.source.batches(window_rows)):
+                size = min(CHUNK_ROWS, -(-len(batch) // WRITE_THREADS))
+                chunks = [batch[start : start + size] for start in range(0, len(batch), size)]
+                with clock.operation():
+                    rows += sum(pool.map(self._write_chunk, chunks))
+        return rows
+
+    def _write_chunk(self, chunk: list[Row]) -> int:
+        import orjson
+        from elasticsearch.helpers import BulkIndexError
+
+        operations: list[Any] = []
+        for row in chunk:
+            operations += (INDEX_ACTION, orjson.dumps(row))
+        # Of documents that went well nothing is told: reading it would take longer than writing them.
+        answer = self._client.bulk(index=self.target, operations=operations, filter_path=BULK_ANSWER)
+        if answer["errors"]:
+            raise BulkIndexError(f"{len(answer['items'])} documents failed", answer["items"])
+        return len(chunk)
+
+    def barrier(self) -> None:
+        with self._errors():
+            self._client.indices.refresh(index=self.target)
+
+    def read(self, clock: OperationClock) -> int:
+        with self._errors(), clock.operation(), self._point_in_time() as pit:
+            if self.client == "reference":
+                return sum(map(len, self._pages(pit, PAGE_ROWS)))
+
+            def read_slice(number: int) -> int:
+                part = {"id": number, "max": SLICES}
+                return sum(map(len, self._pages(pit, SLICE_PAGE_ROWS, slice=part, track_total_hits=False)))
+
+            with ThreadPoolExecutor(SLICES) as pool:
+                return sum(pool.map(read_slice, range(SLICES)))
+
+    def count(self) -> int:
+        with self._errors():
+            return int(self._client.count(index=self.target)["count"])
+
+    def scan(self) -> Iterator[Mapping[str, Sequence[str]]]:
+        with self._errors(), self._point_in_time() as pit:
+            for hits in self._pages(pit, VERIFY_CHUNK_ROWS):
+                yield columns([hit["_source"] for hit in hits], self.source.fields)
+
+    def drop(self) -> None:
+        with self._errors():
+            self._client.options(ignore_status=404).indices.delete(index=self.target)
+
+    def close(self) -> None:
+        self._client.close()
+
+    @contextmanager
+    def _point_in_time(self) -> Iterator[str]:
+        """A view of the index as it is now. After a failure the server drops it itself, KEEP_ALIVE later."""
+        pit = str(self._client.open_point_in_time(index=self.target, keep_alive=KEEP_ALIVE)["id"])
+        yield pit
+        self._client.close_point_in_time(id=pit)
+
+    def _pages(self, pit: str, rows: int, **search: Any) -> Iterator[list[dict[str, Any]]]:
+        """The documents of a point in time, `rows` at a time, up to the first empty page."""
+        view = {"id": pit, "keep_alive": KEEP_ALIVE}
+        while True:
+            found = self._client.search(pit=view, size=rows, sort=SHARD_ORDER, **search)
+            hits = found["hits"]["hits"]
+            if not hits:
+                return
+            yield hits
+            view["id"] = found["pit_id"]
+            search["search_after"] = hits[-1]["sort"]
+
+    @contextmanager
+    def _errors(self) -> Iterator[None]:
+        """Tell an unreachable server from one that refused."""
+        from elastic_transport import ConnectionError, ConnectionTimeout, TransportError
+        from elasticsearch import ApiError
+        from elasticsearch.helpers import BulkIndexError
+
+        assert self.server is not None
+        where = f"{self.server.host}:{self.server.port or PORT}"
+        try:
+            yield
+        except (ConnectionError, ConnectionTimeout) as error:
+            raise StoreUnreachable(
+                f"Elasticsearch at {where} does not answer: {error.message}. "
+                "Is it running, and reachable from the pods?"
+            ) from error
+        except ApiError as error:
+            raise StoreRefused(refusal(where, self.server, error)) from error
+        except BulkIndexError as error:
+            failed = next(iter(error.errors[0].values()))
+            reason = advise(failed.get("error"))
+            count = f"{len(error.errors):,} documents of one request"
+            raise StoreRefused(f"Elasticsearch at {where} refused {count}: {reason}") from error
+        except TransportError as error:
+            raise StoreRefused(f"Elasticsearch at {where} failed: {error.message}") from error
+
+
+def options(server: Connection) -> dict[str, Any]:
+    """The client's options. `extra` may hold `scheme` (http, https), `api_key` (in the place of login and password),
+    `ca_certs` (a PEM text, or the path of a file in the pod) and `verify_certs` (false: take any certificate)."""
+    extra = server.extra
+    scheme = extra.get("scheme", "http")
+    found: dict[str, Any] = {"hosts": [f"{scheme}://{server.host}:{server.port or PORT}"]}
+    if key := extra.get("api_key"):
+        found["api_key"] = key
+    elif server.login:
+        found["basic_auth"] = (server.login, server.password)
+    if scheme == "https":
+        found["verify_certs"] = extra.get("verify_certs", True)
+        if not found["verify_certs"]:
+            found["ssl_show_warn"] = False
+        elif authority := extra.get("ca_certs"):
+            form = "cadata" if "BEGIN CERTIFICATE" in authority else "cafile"
+            found["ssl_context"] = ssl.create_default_context(**{form: authority})
+    return found
+
+
+def index_of(client: str) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The mappings and settings of the index that `client` writes; all else is the server's default.
+
+    The study's index has dynamic mapping, which takes a text field for a date if its first value is one. In a field
+    that may be null it would then refuse each later empty text, or find no date where the first row has none. That
+    those are dates, and that what is no date is only not indexed, is all that the `reference` index is told: so it
+    is mapped alike for every dataset.
+    """
+    if client == "reference":
+        dates = [field for field in FIELDS if field.nullable and field.type in ("date", "timestamp")]
+        return {"properties": {field.name: _mapping(field) for field in dates}}, {}
+    return (
+        {"dynamic": "strict", "properties": {field.name: _mapping(field) for field in FIELDS}},
+        {"refresh_interval": "-1"},
+    )
+
+
+def _mapping(field: Field) -> dict[str, Any]:
+    """How a field is indexed once, by what it means. Its value in `_source` stays the text that was sent."""
+    match field.type:
+        case "date" | "timestamp":
+            return {"type": "date", "ignore_malformed": field.nullable}
+        case "integer":
+            return {"type": "long"}
+        case "decimal" | "float":
+            return {"type": "double"}
+        case "boolean" if not field.nullable:  # an empty text would be false
+            return {"type": "boolean"}
+    return {"type": "text" if field.name in FREE_TEXTS else "keyword"}
+
+
+def identify(info: Mapping[str, Any], nodes: Mapping[str, Any]) -> Server:
+    """Which server answered, from `GET /` and, where the login may see them, its nodes."""
+    version = info.get("version") or {}
+    settings: dict[str, Any] = {
+        "flavor": version.get("build_flavor"),
+        "build": version.get("build_hash"),
+        "lucene": version.get("lucene_version"),
+    }
+    if nodes:
+        settings["nodes"] = len(nodes)
+        settings["jvm"] = next(iter(nodes.values())).get("jvm", {}).get("version")
+        heaps = [node.get("jvm", {}).get("mem", {}).get("heap_max_in_bytes", 0) for node in nodes.values()]
+        settings["heap_bytes"] = sum(heaps)
+        settings["processors"] = sum(
+            node.get("os", {}).get("allocated_processors", 0) for node in nodes.values()
+        )
+    name = str(version.get("distribution") or "elasticsearch")
+    return Server(
+        name.capitalize() if name == "elasticsearch" else name,
+        str(version.get("number", "unknown")),
+        {key: value for key, value in settings.items() if value is not None},
+    )
+
+
+def refusal(where: str, server: Connection, error: ApiError) -> str:
+    """One line for an answer that is an error: what the server says, and what to do."""
+    from elasticsearch import UnsupportedProductError
+
+    body = error.body if isinstance(error.body, Mapping) else {}
+    if isinstance(error, UnsupportedProductError):
+        version = body.get("version") or {}
+        told = f"{version.get('distribution', 'an unknown product')} {version.get('number', '')}".strip()
+        return f"The server at {where} is not Elasticsearch: it calls itself {told}"
+    reason = body.get("error") or error.message
+    who = "the API key" if server.extra.get("api_key") else f"user {server.login!r}"
+    if error.status_code == 401:
+        return f"Elasticsearch at {where} refused the login of {who}: check the connection"
+    if error.status_code == 403 and _kind(reason) == "security_exception":
+        return f"Elasticsearch at {where} gives {who} too few rights: {advise(reason)}"
+    return f"Elasticsearch at {where} refused: {advise(reason)}"
+
+
+# What to do about some kinds of error, where the server's reason alone does not tell.
+ADVICE = {
+    "cluster_block_exception": "A server sets such a block itself when its disk is nearly full: look there",
+    "es_rejected_execution_exception": "Its queue is full: give it more processors, or take smaller batches",
+    "circuit_breaking_exception": "It is short of heap: give it more, or take smaller batches",
+    "search_context_missing_exception": "It was restarted, or took too long over one page",
+    "media_type_header_exception": "The client is made for Elasticsearch 9",
+}
+
+
+def advise(reason: Any) -> str:
+    """The server's reason, in one line, with what to do about it where that is known."""
+    if not isinstance(reason, Mapping):
+        return " ".join(str(reason).split())
+    causes = reason.get("root_cause") or []
+    root = causes[0] if causes else reason
+    texts = [
+        str(part.get("reason"))
+        for part in (reason, root, reason.get("caused_by") or {})
+        if part.get("reason")
+    ]
+    text = " ".join(": ".join(dict.fromkeys(texts)).split())[:500]
+    advice = ADVICE.get(_kind(root))
+    return f"{text}. {advice}" if advice else text
+
+
+def _kind(reason: Any) -> str:
+    return str(reason.get("type")) if isinstance(reason, Mapping) else ""

@@ -1,0 +1,89 @@
+import pytest
+from elastic_transport import ApiResponseMeta, HttpHeaders, NodeConfig
+from elasticsearch import ApiError, UnsupportedProductError
+
+from storebench.connection import Connection
+from storebench.dataset.schema import FIELDS
+from storebench.stores.elasticsearch import advise, identify, index_of, options, refusal
+
+SERVER = Connection("elasticsearch", host="es", port=9200, login="me", password="hunter2")
+
+
+def answer(status, error, kind=ApiError):
+    meta = ApiResponseMeta(status, "1.1", HttpHeaders(), 0.1, NodeConfig("http", "es", 9200))
+    return kind("failed", meta, error)
+
+
+def test_the_server_that_answered_is_named():
+    info = {"version": {"number": "9.5.3", "build_flavor": "default", "lucene_version": "10.5.1"}}
+    node = {"jvm": {"version": "25", "mem": {"heap_max_in_bytes": 5}}, "os": {"allocated_processors": 2}}
+    server = identify(info, {"a": node, "b": node})
+    assert (server.name, server.version) == ("Elasticsearch", "9.5.3")
+    assert server.settings == {
+        "flavor": "default",
+        "lucene": "10.5.1",
+        "nodes": 2,
+        "jvm": "25",
+        "heap_bytes": 10,
+        "processors": 4,
+    }
+    assert identify({"version": {"number": "2.19", "distribution": "opensearch"}}, {}).name == "opensearch"
+
+
+def test_a_server_that_is_something_else_is_refused_by_its_own_name():
+    body = {"version": {"distribution": "opensearch", "number": "2.19.0"}}
+    text = refusal("es:9200", SERVER, answer(200, body, UnsupportedProductError))
+    assert text == "The server at es:9200 is not Elasticsearch: it calls itself opensearch 2.19.0"
+
+
+def test_login_scheme_and_certificates_come_from_the_connection():
+    assert options(SERVER) == {"hosts": ["http://es:9200"], "basic_auth": ("me", "hunter2")}
+    server = Connection(
+        "elasticsearch", host="es", extra={"scheme": "https", "api_key": "k", "verify_certs": False}
+    )
+    assert options(server) == {
+        "hosts": ["https://es:9200"],
+        "api_key": "k",
+        "verify_certs": False,
+        "ssl_show_warn": False,
+    }
+
+
+@pytest.mark.parametrize(
+    ("status", "error", "words"),
+    [
+        (401, {"type": "security_exception", "reason": "unable to authenticate"}, "the login of user 'me'"),
+        (403, {"type": "security_exception", "reason": "action is unauthorized"}, "user 'me' too few rights"),
+        (403, {"type": "cluster_block_exception", "reason": "index [x] blocked"}, "disk is nearly full"),
+        (429, {"type": "es_rejected_execution_exception", "reason": "rejected"}, "queue is full"),
+        (413, "Request Entity Too Large", "refused: Request Entity Too Large"),
+    ],
+)
+def test_a_refusal_says_in_one_line_why_and_what_to_do(status, error, words):
+    text = refusal("es:9200", SERVER, answer(status, {"error": error, "status": status}))
+    assert words in text and "\n" not in text and "hunter2" not in text
+
+
+def test_the_cause_of_an_error_is_told_with_it():
+    cause = {"type": "search_context_missing_exception", "reason": "No search context found for id [1]"}
+    error = {"type": "search_phase_execution_exception", "reason": "all shards failed", "root_cause": [cause]}
+    assert advise(error).startswith("all shards failed: No search context found for id [1]. It was restarted")
+    error = {
+        "type": "document_parsing_exception",
+        "reason": "failed to parse",
+        "caused_by": {"reason": "no date"},
+    }
+    assert advise(error) == "failed to parse: no date"
+
+
+def test_the_reference_index_is_told_only_what_its_first_row_could_hide():
+    mappings, settings = index_of("reference")
+    assert mappings == {"properties": {"due_date": {"type": "date", "ignore_malformed": True}}}
+    assert settings == {}
+
+
+def test_the_tuned_index_maps_each_field_once_and_is_not_refreshed():
+    mappings, settings = index_of("tuned")
+    assert list(mappings["properties"]) == [field.name for field in FIELDS]
+    assert mappings["dynamic"] == "strict" and settings == {"refresh_interval": "-1"}
+    assert mappings["properties"]["is_verified"] == {"type": "keyword"}, "a null is not false"
