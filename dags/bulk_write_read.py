@@ -10,7 +10,15 @@ BULK_WRITE_READ = Study(
 For each combination of store, client, batch size and executors one pod writes the dataset, one reads it, and one
 removes it. Every attempt is verified against the dataset's manifest and becomes a row of the table
 `storebench.results` in Postgres, with its times in seconds and its memory in bytes.""",
-    stores=("mongodb", "elasticsearch", "delta-rs", "delta-spark", "null"),
+    stores=(
+        "mongodb",
+        "elasticsearch",
+        "delta-rs",
+        "delta-spark",
+        "delta-standalone",
+        "delta-kernel",
+        "null",
+    ),
     default_stores=("mongodb",),
     default_rows=100_000,
     axes=(BATCH_SIZE, EXECUTORS),

@@ -8,8 +8,10 @@ from storebench.errors import SpecError
 from storebench.stores.base import Server, Store
 
 REGISTRY = {
+    "delta-kernel": "storebench.stores.delta_kernel:DeltaKernel",
     "delta-rs": "storebench.stores.delta_rs:DeltaRs",
     "delta-spark": "storebench.stores.delta_spark:DeltaSpark",
+    "delta-standalone": "storebench.stores.delta_standalone:DeltaStandalone",
     "elasticsearch": "storebench.stores.elasticsearch:Elasticsearch",
     "mongodb": "storebench.stores.mongodb:MongoDB",
     "null": "storebench.stores.null:Null",

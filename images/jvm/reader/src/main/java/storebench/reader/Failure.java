@@ -36,6 +36,9 @@ final class Failure {
 
     private static String text(Throwable error) {
         String message = error.getMessage();
+        if (error instanceof MismatchException) {
+            return message;
+        }
         String name = error.getClass().getSimpleName();
         return message == null ? name : name + ": " + message.lines().findFirst().orElse("");
     }

@@ -1,0 +1,196 @@
+"""Stores that only read Delta tables, in a Java program beside this one (images/jvm/reader)."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import tempfile
+import time
+from contextlib import suppress
+from typing import Any, BinaryIO
+
+from storebench.attempt import machine
+from storebench.attempt.clock import OperationClock
+from storebench.connection import Connection
+from storebench.dataset.checksum import TableChecksum
+from storebench.dataset.schema import FIELDS
+from storebench.errors import (
+    SpecError,
+    StorebenchError,
+    StoreRefused,
+    StoreUnreachable,
+    VerificationFailed,
+)
+from storebench.stores.base import Server
+from storebench.stores.delta import DeltaStore
+
+CLASSPATH = "STOREBENCH_READER_CLASSPATH"
+DEFAULT_CLASSPATH = "/opt/reader/*"
+JAVA = (
+    "java",
+    "-XX:MaxRAMPercentage=50",  # of the container's memory: the rest is for Python, S3A's buffers and the JVM itself
+    # What the JVM itself has to say, it says by default on stdout, where the answers are.
+    "-XX:+DisplayVMOutputToStderr",
+    "-Xlog:disable",
+    "-Xlog:all=warning:stderr",
+    "-Duser.timezone=UTC",  # Delta Standalone reads timestamps in the JVM's own zone
+    "-classpath",
+)
+MAIN = "storebench.reader.Main"
+END_TIMEOUT_S = 5
+LOG_LINES = 5  # of a program that died, in the error
+ERRORS: dict[str, type[StorebenchError]] = {"unreachable": StoreUnreachable, "mismatch": VerificationFailed}
+
+
+class DeltaReader(DeltaStore):
+    """Reads a table that `filled_by` has written; `name` is what the program knows the library by.
+
+    The program starts in `connect`: starting Java and loading the S3 client are no part of the operation. Opening the
+    table's log, planning and the loop over all values are.
+    """
+
+    operations = ("read",)
+    filled_by = "delta-spark"
+    image = "jvm"
+
+    _reader: ReaderProcess | None = None
+
+    def connect(self) -> None:
+        if self.operation == "drop":
+            return
+        assert self.server is not None
+        self.check_table()
+        self._reader = ReaderProcess()
+        opened = self._reader.ask(
+            "open",
+            reader=self.name,
+            client=self.client,
+            table=self.uri("s3a"),
+            settings=s3a_settings(self.server),
+        )
+        self._server = Server(opened["name"], opened["version"], opened["settings"])
+
+    def describe(self) -> Server:
+        """The library, as it names itself, and the Java that it runs on."""
+        return self._server
+
+    def prepare(self) -> None:
+        raise SpecError(f"{self.name} only reads: {self.filled_by} writes its tables")
+
+    def write(self, batch_rows: int | None, clock: OperationClock) -> int:
+        raise SpecError(f"{self.name} only reads: {self.filled_by} writes its tables")
+
+    def read(self, clock: OperationClock) -> int:
+        with clock.operation():
+            return int(self._ask("read")["rows"])
+
+    def count(self) -> int:
+        return int(self._ask("count")["rows"])
+
+    def checksum(self) -> TableChecksum:
+        """Computed by the program, from a second pass of the same library."""
+        fields = [{"name": field.name, "type": field.type, "scale": field.scale or 0} for field in FIELDS]
+        return checksum_from(self._ask("checksum", fields=fields))
+
+    def cpu_s(self) -> float:
+        return time.process_time() + (self._reader.cpu_s() if self._reader else 0.0)
+
+    def close(self) -> None:
+        if self._reader:
+            self._reader.close()
+
+    def _ask(self, command: str, **arguments: Any) -> dict[str, Any]:
+        assert self._reader is not None, "connect() comes first"
+        return self._reader.ask(command, **arguments)
+
+
+class ReaderProcess:
+    """The Java program: one JSON object a line to its stdin, one line from its stdout in answer.
+
+    Its stderr goes to a file without a name; where it dies, the last lines are the reason. Credentials reach it through
+    stdin: neither its command line nor its environment has them.
+    """
+
+    def __init__(self, command: tuple[str, ...] | None = None) -> None:
+        """Raises StoreRefused where there is no Java."""
+        if command is None:
+            command = (*JAVA, os.environ.get(CLASSPATH) or DEFAULT_CLASSPATH, MAIN)
+        self._log: BinaryIO = tempfile.TemporaryFile()  # noqa: SIM115 - closed in `close`
+        try:
+            self._process = subprocess.Popen(
+                command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._log, encoding="utf-8"
+            )
+        except OSError as error:
+            self._log.close()
+            raise StoreRefused(f"The reader cannot be started: {error}") from error
+
+    def ask(self, command: str, **arguments: Any) -> dict[str, Any]:
+        """The answer to a command. Raises what the program says went wrong, StoreRefused where it died."""
+        assert self._process.stdin is not None and self._process.stdout is not None
+        line = ""
+        with suppress(BrokenPipeError):
+            self._process.stdin.write(json.dumps({"command": command, **arguments}) + "\n")
+            self._process.stdin.flush()
+            line = self._process.stdout.readline()
+        if not line.endswith("\n"):
+            raise StoreRefused(f"The reader died at {command!r}, {self._death()}")
+        try:
+            answer: dict[str, Any] = json.loads(line)
+        except ValueError:
+            raise StoreRefused(f"The reader gave no answer to {command!r}: {line[:200].strip()}") from None
+        if "error" in answer:
+            raise ERRORS.get(answer.get("kind", ""), StoreRefused)(f"The reader failed: {answer['error']}")
+        return answer
+
+    def cpu_s(self) -> float:
+        """Its CPU seconds so far; 0 after its end."""
+        return machine.process_cpu_s(self._process.pid)
+
+    def close(self) -> None:
+        """End it, by force if it does not go."""
+        with suppress(BrokenPipeError), self._process:  # closes the pipes: the end of its stdin is its end
+            assert self._process.stdin is not None
+            with suppress(BrokenPipeError):
+                self._process.stdin.close()
+            try:
+                self._process.wait(END_TIMEOUT_S)
+            except subprocess.TimeoutExpired:
+                self._process.kill()
+        self._log.close()
+
+    def _death(self) -> str:
+        try:
+            code = self._process.wait(END_TIMEOUT_S)
+            how = f"killed by signal {-code}" if code < 0 else f"exit code {code}"
+        except subprocess.TimeoutExpired:
+            how = "still running"
+        self._log.seek(0)
+        lines = self._log.read().decode(errors="replace").strip().splitlines()
+        return f"{how}: " + (" | ".join(line.strip() for line in lines[-LOG_LINES:]) or "it said nothing")
+
+
+def s3a_settings(connection: Connection) -> dict[str, str]:
+    """Hadoop's settings of S3A for an Airflow Connection of type `aws`, with the patience of `storebench.s3`."""
+    endpoint = str(connection.extra.get("endpoint_url") or "")
+    settings = {
+        "fs.s3a.endpoint": endpoint,
+        "fs.s3a.endpoint.region": str(connection.extra.get("region_name") or "us-east-1"),
+        "fs.s3a.path.style.access": "true",
+        "fs.s3a.connection.ssl.enabled": str(not endpoint.startswith("http://")).lower(),
+        "fs.s3a.access.key": connection.login,
+        "fs.s3a.secret.key": connection.password,
+        "fs.s3a.attempts.maximum": "3",
+        "fs.s3a.retry.limit": "3",
+        "fs.s3a.connection.establish.timeout": "10s",
+        "fs.s3a.connection.timeout": "60s",
+    }
+    return {name: value for name, value in settings.items() if value}
+
+
+def checksum_from(answer: dict[str, Any]) -> TableChecksum:
+    """The checksum in an answer: `fields` in the order of FIELDS, hexadecimal."""
+    total = TableChecksum()
+    total.rows, total.row_sum = int(answer["rows"]), int(answer["row_sum"], 16)
+    total.fields = {field.name: int(value, 16) for field, value in zip(FIELDS, answer["fields"], strict=True)}
+    return total

@@ -1,0 +1,212 @@
+"""The real Java program on real Delta tables: its checksum against the dataset's manifest."""
+
+import io
+import json
+import os
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from deltalake import DeltaTable, write_deltalake
+from pyarrow import csv
+
+from storebench.dataset.generate import generate_chunk, header
+from storebench.dataset.schema import FIELD_NAMES, FIELDS
+from storebench.dataset.typed import ARROW_SCHEMA, csv_reader
+from storebench.errors import StoreRefused, VerificationFailed
+from storebench.stores.delta_reader import CLASSPATH, ReaderProcess, checksum_from
+from tests.integration.conftest import ROWS
+
+LOCAL_ROWS = 3_000  # in several batches of Kernel
+READERS = [("delta-standalone", "reference"), ("delta-kernel", "reference"), ("delta-kernel", "tuned")]
+SCHEMA_FIELDS = [{"name": field.name, "type": field.type, "scale": field.scale or 0} for field in FIELDS]
+
+
+@pytest.fixture(autouse=True)
+def built():
+    classpath = os.environ.get(CLASSPATH, "")
+    if not any(list(Path(entry).parent.glob(Path(entry).name)) for entry in classpath.split(":")):
+        pytest.fail(f"{CLASSPATH} names no reader that is built: run these tests with `make integration`")
+
+
+@pytest.fixture(scope="module")
+def chunk():
+    return generate_chunk(7, 0, LOCAL_ROWS)
+
+
+def typed(chunk):
+    return pa.Table.from_batches(csv_reader(io.BytesIO(header() + chunk.csv)), ARROW_SCHEMA)
+
+
+def text(chunk):
+    return csv.read_csv(
+        io.BytesIO(header() + chunk.csv),
+        parse_options=csv.ParseOptions(newlines_in_values=True),
+        convert_options=csv.ConvertOptions(
+            column_types=dict.fromkeys(FIELD_NAMES, pa.string()), null_values=[""], strings_can_be_null=True
+        ),
+    )
+
+
+def as_spark_infers(chunk):
+    """Doubles for decimals, smaller integers where they fit."""
+    table = typed(chunk)
+    for n, field in enumerate(FIELDS):
+        column = table.column(n)
+        if field.type == "decimal":
+            table = table.set_column(n, field.name, column.cast(pa.string()).cast(pa.float64()))
+        elif field.type == "integer" and field.name != "id":
+            table = table.set_column(n, field.name, column.cast(pa.int32()))
+    return table
+
+
+def write(path: Path, table: pa.Table) -> None:
+    """A Delta table of two files, with timestamps as Spark writes them (INT96), which deltalake does not."""
+    half = table.num_rows // 2
+    for part in (table.slice(0, half), table.slice(half)):
+        write_deltalake(path, part, mode="append")
+    for log in path.glob("_delta_log/*.json"):
+        entries = [json.loads(line) for line in log.read_text().splitlines()]
+        for entry in entries:
+            if add := entry.get("add"):
+                file = path / add["path"]
+                pq.write_table(pq.read_table(file), file, use_deprecated_int96_timestamps=True)
+                add["size"] = file.stat().st_size
+        log.write_text("\n".join(map(json.dumps, entries)) + "\n")
+
+
+@pytest.fixture
+def opened():
+    """Start the program and open a table."""
+    started = []
+
+    def start(reader, client, path):
+        started.append(ReaderProcess())
+        answer = started[-1].ask("open", reader=reader, client=client, table=path.as_uri(), settings={})
+        return started[-1], answer
+
+    yield start
+    for process in started:
+        process.close()
+
+
+def checksum(process):
+    return checksum_from(process.ask("checksum", fields=SCHEMA_FIELDS))
+
+
+def differences(found, chunk):
+    """The names of the fields whose checksums differ, and `rows` where that of the rows does."""
+    names = [name for name in FIELD_NAMES if found.fields[name] != chunk.checksums.fields[name]]
+    return names + ["rows"] * (found.row_sum != chunk.checksums.row_sum)
+
+
+@pytest.mark.parametrize(("reader", "client"), READERS)
+@pytest.mark.parametrize("columns", [text, typed, as_spark_infers])
+def test_every_value_of_every_row_is_read(opened, tmp_path, chunk, reader, client, columns):
+    write(tmp_path, columns(chunk))
+    process, answer = opened(reader, client, tmp_path)
+    assert answer["name"] == {"delta-standalone": "Delta Standalone", "delta-kernel": "Delta Kernel"}[reader]
+    assert answer["version"] == {"delta-standalone": "3.3.2", "delta-kernel": "4.4.0"}[reader]
+    assert process.ask("read")["rows"] == LOCAL_ROWS
+    assert process.ask("count") == {"rows": LOCAL_ROWS}
+    found = checksum(process)
+    assert (found.rows, differences(found, chunk)) == (LOCAL_ROWS, [])
+
+
+@pytest.mark.parametrize("reader", ["delta-standalone", "delta-kernel"])
+@pytest.mark.parametrize(
+    ("change", "rows", "differs"),
+    [
+        (lambda t: t.slice(1), LOCAL_ROWS - 1, "rows"),
+        (lambda t: pa.concat_tables([t, t.slice(5, 1)]), LOCAL_ROWS + 1, "rows"),
+        (lambda t: changed(t, "unit_price", lambda v: v + 1e-9), LOCAL_ROWS, "unit_price"),
+        (lambda t: changed(t, "latitude", lambda v: v + 1e-12), LOCAL_ROWS, "latitude"),
+        (lambda t: changed(t, "comment", lambda v: v + " "), LOCAL_ROWS, "comment"),
+        (lambda t: changed(t, "due_date", lambda _: None), LOCAL_ROWS, "due_date"),
+        (lambda t: changed(t, "is_active", lambda v: not v), LOCAL_ROWS, "is_active"),
+    ],
+    ids=["row lost", "row doubled", "decimal", "float", "text", "null", "boolean"],
+)
+def test_a_difference_is_noticed(opened, tmp_path, chunk, reader, change, rows, differs):
+    write(tmp_path, change(as_spark_infers(chunk)))
+    process, _ = opened(reader, "reference", tmp_path)
+    found = checksum(process)
+    assert found.rows == process.ask("count")["rows"] == rows
+    assert differs in differences(found, chunk)
+    if rows == LOCAL_ROWS:
+        assert differences(found, chunk) == [differs, "rows"]
+
+
+def changed(table, name, change):
+    """The table with another value in one row, the first that has one."""
+    values = table[name].to_pylist()
+    row = next(n for n, value in enumerate(values) if value is not None)
+    values[row] = change(values[row])
+    return table.set_column(
+        FIELD_NAMES.index(name),
+        table.schema.field(name).with_nullable(True),
+        [pa.array(values, table[name].type)],
+    )
+
+
+@pytest.mark.parametrize("client", ["reference", "tuned"])
+def test_kernel_leaves_out_what_a_commit_removed(opened, tmp_path, chunk, client):
+    write_deltalake(tmp_path, text(chunk))
+    DeltaTable(tmp_path).delete("priority = '1'")
+    process, _ = opened("delta-kernel", client, tmp_path)
+    left = DeltaTable(tmp_path).to_pyarrow_table().num_rows
+    assert 0 < left < LOCAL_ROWS
+    assert process.ask("read")["rows"] == process.ask("count")["rows"] == checksum(process).rows == left
+
+
+@pytest.mark.parametrize("reader", ["delta-standalone", "delta-kernel"])
+def test_other_fields_and_types_are_a_mismatch(opened, tmp_path, chunk, reader):
+    write(tmp_path / "fields", text(chunk).rename_columns(["other", *FIELD_NAMES[1:]]))
+    process, _ = opened(reader, "reference", tmp_path / "fields")
+    with pytest.raises(VerificationFailed, match=r"missing fields: \[id\]; unknown fields: \[other\]"):
+        checksum(process)
+    table = typed(chunk)
+    write(tmp_path / "types", table.set_column(0, "id", table["id"].cast(pa.float64())))
+    process, _ = opened(reader, "reference", tmp_path / "types")
+    with pytest.raises(VerificationFailed, match=r"failed: field id: .* \(Double\) cannot be integer"):
+        checksum(process)
+
+
+@pytest.mark.parametrize("reader", ["delta-standalone", "delta-kernel"])
+def test_a_lost_file_is_a_failure_of_one_line(opened, tmp_path, chunk, reader):
+    write(tmp_path, text(chunk))
+    next(tmp_path.glob("*.parquet")).unlink()
+    process, _ = opened(reader, "reference", tmp_path)
+    with pytest.raises(StoreRefused, match=r"The reader failed: .*[^\n]parquet"):
+        process.ask("read")
+
+
+def test_no_table_is_a_failure(opened, tmp_path):
+    with pytest.raises(StoreRefused, match="FileNotFoundException"):
+        opened("delta-kernel", "reference", tmp_path)
+
+
+@pytest.mark.parametrize(("reader", "client"), READERS)
+def test_a_read_from_s3_is_verified(attempt, reader, client):
+    assert attempt("write", store="delta-rs", batch="700")[0] == 0
+    code, result = attempt("read", store=reader, client=client, batch="700")
+    assert (code, result.status, result.error) == (0, "verified", None)
+    assert result.rows == ROWS
+    assert 0 < result.operation_s < result.total_s
+    assert result.client_cpu_share > 0.1, "the CPU time is that of the Java program"
+    assert result.phases["connect"] > 0.3, "starting Java is no part of the operation"
+    assert result.environment["server_name"].startswith("Delta ")
+
+
+@pytest.mark.parametrize("reader", ["delta-standalone", "delta-kernel"])
+def test_no_table_in_s3_is_named(attempt, reader):
+    code, result = attempt("read", store=reader)
+    assert (code, result.error_kind) == (5, "store_failed")
+    assert "There is no Delta table" in result.error
+
+
+def test_s3_that_is_down_is_unreachable(attempt, change_connection):
+    change_connection("s3", extra={"endpoint_url": "http://127.0.0.1:1"})
+    code, result = attempt("read", store="delta-kernel")
+    assert (code, result.error_kind) == (3, "unreachable")
