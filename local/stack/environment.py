@@ -73,6 +73,7 @@ def build(settings: Settings, secrets: dict[str, str], images: dict[str, str]) -
         "STOREBENCH_AIRFLOW_PASSWORD": secrets["airflow_password"],
         "STOREBENCH_DISK_PATH": str(settings.data),
         **{f"STOREBENCH_IMAGE_{name.upper()}": image for name, image in images.items()},
+        "STOREBENCH_READER_CLASSPATH": str(settings.home / "reader" / "*"),
         "KUBECONFIG": kubeconfig,
         # There is no proxy for the cluster's services: pods reach the API where it listens.
         **(
