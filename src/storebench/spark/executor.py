@@ -15,6 +15,7 @@ import subprocess
 import threading
 from collections.abc import Mapping
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 
 from storebench.attempt.cgroup import Cgroup, WorkingSetSampler
 from storebench.errors import SpecError
@@ -57,10 +58,15 @@ def java_command(environment: Mapping[str, str]) -> list[str]:
         memory = environment["SPARK_EXECUTOR_MEMORY"]
         arguments = {name: environment[variable] for name, variable in ARGUMENTS.items()}
         command = ["java", *(options[number] for number in sorted(options)), f"-Xms{memory}", f"-Xmx{memory}"]
-        command += ["-cp", f"{environment['SPARK_HOME']}/jars/*", MAIN_CLASS]
+        command += ["-cp", class_path(Path(environment["SPARK_HOME"])), MAIN_CLASS]
         return [*command, *itertools.chain.from_iterable(arguments.items())]
     except KeyError as error:
         raise SpecError(f"{error} is not set: `storebench executor` is started by Spark, in a pod") from None
+
+
+def class_path(home: Path) -> str:
+    """The same as spark-class gives a driver: an archive of classes is for one class path."""
+    return ":".join(map(str, [home / "conf", *home.glob("jars/slf4j-api-*.jar"), home / "jars" / "*"]))
 
 
 def figures(cgroup: Cgroup, peak_bytes: int | None) -> dict[str, int | float | None]:

@@ -54,6 +54,7 @@ def start_session(
     """
     from pyspark.sql import SparkSession
 
+    pass_credentials(s3)
     builder = SparkSession.builder.master(f"k8s://{kubernetes_api()}").appName("storebench")
     for name, value in {**settings(values, os.environ), **s3_settings(s3), **extra}.items():
         builder = builder.config(name, value)
@@ -91,6 +92,7 @@ def settings(values: Mapping[str, str], environment: Mapping[str, str]) -> dict[
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
         "spark.driver.memory": values["driver_memory"],
+        **class_archive(environment),
         "spark.driver.host": address,
         "spark.driver.bindAddress": "0.0.0.0",
         "spark.driver.port": str(DRIVER_PORT),
@@ -121,6 +123,13 @@ def settings(values: Mapping[str, str], environment: Mapping[str, str]) -> dict[
     }
 
 
+def class_archive(environment: Mapping[str, str]) -> dict[str, str]:
+    """Where the image has an archive of the JVM's classes, driver and executors start with it: in half the time."""
+    archive = environment.get("SPARK_CLASSES")
+    options = f"-XX:SharedArchiveFile={archive}"
+    return {f"spark.{who}.extraJavaOptions": options for who in ("driver", "executor")} if archive else {}
+
+
 def s3_settings(s3: Connection) -> dict[str, str]:
     """The settings of S3A for an Airflow Connection of type `aws`."""
     endpoint = str(s3.extra.get("endpoint_url") or "")
@@ -129,10 +138,15 @@ def s3_settings(s3: Connection) -> dict[str, str]:
         "spark.hadoop.fs.s3a.endpoint.region": str(s3.extra.get("region_name") or "us-east-1"),
         "spark.hadoop.fs.s3a.path.style.access": "true",
         "spark.hadoop.fs.s3a.connection.ssl.enabled": str(not endpoint.startswith("http://")).lower(),
-        "spark.hadoop.fs.s3a.access.key": s3.login,
-        "spark.hadoop.fs.s3a.secret.key": s3.password,
     }
     return {name: value for name, value in found.items() if value}
+
+
+def pass_credentials(s3: Connection) -> None:
+    """Give the driver's JVM, which this process is about to start, the login by its environment: Spark's settings are on its
+    command line. Spark hands it on to the executors."""
+    if s3.login:
+        os.environ |= {"AWS_ACCESS_KEY_ID": s3.login, "AWS_SECRET_ACCESS_KEY": s3.password}
 
 
 def executor_addresses(session: SparkSession) -> dict[str, str]:

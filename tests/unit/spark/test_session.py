@@ -37,14 +37,16 @@ def test_outside_a_pod_it_says_what_is_missing():
 
 def test_s3_of_amazon_needs_no_endpoint_and_no_key():
     found = session.s3_settings(Connection("s3", extra={"region_name": "eu-north-1"}))
-    assert "spark.hadoop.fs.s3a.endpoint" not in found and "spark.hadoop.fs.s3a.secret.key" not in found
+    assert "spark.hadoop.fs.s3a.endpoint" not in found
     assert found["spark.hadoop.fs.s3a.endpoint.region"] == "eu-north-1"
     assert found["spark.hadoop.fs.s3a.connection.ssl.enabled"] == "true"
 
 
 def test_an_endpoint_without_tls_is_used_without():
     s3 = Connection("s3", login="k", password="s", extra={"endpoint_url": "http://10.0.0.1:18070"})
-    assert session.s3_settings(s3)["spark.hadoop.fs.s3a.connection.ssl.enabled"] == "false"
+    found = session.s3_settings(s3)
+    assert found["spark.hadoop.fs.s3a.connection.ssl.enabled"] == "false"
+    assert "s" not in found.values() and "k" not in found.values(), "settings are on the command line"
 
 
 def test_the_deployment_may_name_the_api(monkeypatch):

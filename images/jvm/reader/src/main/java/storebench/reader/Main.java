@@ -22,7 +22,7 @@ import org.apache.hadoop.util.VersionInfo;
  * Reads a Delta table at the command of another process: one JSON object a line on stdin, one line on stdout in answer.
  *
  * <p>Commands: `open` (reader, client, table, settings of Hadoop), then any of `read`, `count` and `checksum` (fields). It
- * ends with its stdin. A failure is `{"error", "kind"}`, where the kind is `unreachable`, `mismatch` (the table does not
+ * ends with its stdin. Each answer has the `seconds` that the command took. A failure is `{"error", "kind"}`, where the kind is `unreachable`, `mismatch` (the table does not
  * hold the dataset) or `refused` (all else).
  */
 public final class Main {
@@ -47,16 +47,23 @@ public final class Main {
     private Map<String, Object> answer(String line) {
         try {
             JsonNode command = JSON.readTree(line);
-            return switch (command.path("command").asText()) {
-                case "open" -> open(command);
-                case "read" -> read();
-                case "count" -> Map.of("rows", KernelReader.count(settings, table));
-                case "checksum" -> checksum(command.path("fields"));
-                default -> throw new IllegalArgumentException("unknown command");
-            };
+            long began = System.nanoTime();
+            Map<String, Object> answer = new LinkedHashMap<>(run(command));
+            answer.put("seconds", (System.nanoTime() - began) / 1e9);
+            return answer;
         } catch (Exception | LinkageError | OutOfMemoryError error) {
             return Failure.describe(error);
         }
+    }
+
+    private Map<String, Object> run(JsonNode command) throws IOException {
+        return switch (command.path("command").asText()) {
+            case "open" -> open(command);
+            case "read" -> Map.of("rows", reader.read());
+            case "count" -> Map.of("rows", KernelReader.count(settings, table));
+            case "checksum" -> checksum(command.path("fields"));
+            default -> throw new IllegalArgumentException("unknown command");
+        };
     }
 
     private Map<String, Object> open(JsonNode command) throws IOException {
@@ -72,21 +79,13 @@ public final class Main {
                 };
         Path log = new Path(table, "_delta_log");
         FileSystem.get(log.toUri(), settings).listStatus(log); // its client stays, and serves the reads
-        Map<String, Object> answer = new LinkedHashMap<>();
-        answer.put("name", reader.name());
-        answer.put("version", reader.version());
-        answer.put("settings", Map.of(
-                "java", Runtime.version().toString(),
-                "hadoop", VersionInfo.getVersion(),
-                "heap_max_bytes", Runtime.getRuntime().maxMemory(),
-                "cpus", Runtime.getRuntime().availableProcessors()));
-        return answer;
-    }
-
-    private Map<String, Object> read() throws IOException {
-        long began = System.nanoTime();
-        long rows = reader.read();
-        return Map.of("rows", rows, "seconds", (System.nanoTime() - began) / 1e9);
+        Map<String, Object> versions =
+                Map.of(
+                        "java", Runtime.version().toString(),
+                        "hadoop", VersionInfo.getVersion(),
+                        "heap_max_bytes", Runtime.getRuntime().maxMemory(),
+                        "cpus", Runtime.getRuntime().availableProcessors());
+        return Map.of("name", reader.name(), "version", reader.version(), "settings", versions);
     }
 
     private Map<String, Object> checksum(JsonNode wanted) throws IOException {
