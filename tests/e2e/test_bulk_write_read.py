@@ -1,9 +1,6 @@
 """Runs through the real Airflow and Kubernetes of a running stack: `make e2e` starts it."""
 
-import json
 import os
-import subprocess
-import sys
 
 import pytest
 from pymongo import MongoClient
@@ -11,30 +8,7 @@ from pymongo import MongoClient
 from storebench.connection import Connection
 from storebench.stores.mongodb import uri
 from storebench.trigger import Airflow
-
-
-def storebench(*arguments, **environment):
-    process = subprocess.run(
-        [sys.executable, "-m", "storebench.cli", *arguments],
-        env={**os.environ, **environment},
-        check=False,
-        capture_output=True,
-        text=True,
-        timeout=800,
-    )
-    print(process.stdout, process.stderr)
-    return process
-
-
-def run(*arguments):
-    """Run the study on a small dataset; returns the exit code, all output, and the run's rows."""
-    process = storebench("run", "--rows", "2000", "--seed", "7", *arguments)
-    text = process.stdout + process.stderr
-    if not process.stdout.startswith("run "):
-        return process.returncode, text, []
-    run_id = process.stdout.split()[1].rstrip(":")
-    rows = storebench("results", "--run", run_id, "--format", "json")
-    return process.returncode, text, json.loads(rows.stdout)
+from tests.e2e.harness import run
 
 
 def finished_one_by_one(rows):
@@ -44,13 +18,6 @@ def finished_one_by_one(rows):
     assert cells[::2] == cells[1::2], "a cell is finished before the next one starts"
     assert len(set(cells)) == len(rows) // 2
     return set(cells)
-
-
-@pytest.fixture(scope="module", autouse=True)
-def stack():
-    for name in ("STOREBENCH_AIRFLOW_URL", "AIRFLOW_CONN_STOREBENCH_RESULTS"):
-        if name not in os.environ:
-            pytest.fail(f"{name} is not set: run these tests with `make e2e`")
 
 
 def test_a_run_leaves_a_verified_row_for_each_operation_of_each_cell():

@@ -63,7 +63,7 @@ def database():
     with psycopg.connect(server, autocommit=True) as admin:
         admin.execute(f'CREATE DATABASE "{name}"')
         try:
-            assert migrate(uri) == ["0001-schema", "0002-views"]
+            assert migrate(uri) == ["0001-schema", "0002-views", "0003-executors"]
             yield uri
         finally:
             admin.execute(f'DROP DATABASE "{name}" WITH (FORCE)')

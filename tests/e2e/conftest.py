@@ -1,0 +1,60 @@
+"""A running stack, its cluster, and single attempts in pods of their own."""
+
+import os
+import time
+import uuid
+
+import pytest
+from kubernetes import client, config
+
+from storebench.attempt.result import AttemptResult
+from storebench.attempt.spec import AttemptSpec
+from storebench.dataset.manifest import dataset_key, manifest_key
+from storebench.grid import Cell
+from storebench.stores import load
+from tests.e2e.harness import BUCKET, NAMESPACE, pod
+
+
+@pytest.fixture(scope="session", autouse=True)
+def stack():
+    for name in ("STOREBENCH_AIRFLOW_URL", "AIRFLOW_CONN_STOREBENCH_RESULTS", "KUBECONFIG"):
+        if name not in os.environ:
+            pytest.fail(f"{name} is not set: run these tests with `make e2e`")
+
+
+@pytest.fixture(scope="session")
+def cluster():
+    config.load_kube_config(os.environ["KUBECONFIG"])
+    return client.CoreV1Api()
+
+
+@pytest.fixture
+def attempt_in_pod(cluster):
+    """Run one attempt of a cell on the data kept as `target`, in a pod like the DAG's; returns its exit code and result."""
+
+    def attempt(operation, cell_key, target, **options):
+        cell = Cell.from_key(cell_key)
+        store = load(cell.store)
+        spec = AttemptSpec(
+            operation=operation,
+            cell_key=cell_key,
+            target=target,
+            dataset_bucket=BUCKET,
+            dataset_key=dataset_key(cell.rows, cell.seed),
+            manifest_key=manifest_key(cell.rows, cell.seed),
+            options=options,
+        )
+        name, image = f"test-{uuid.uuid4().hex[:12]}", os.environ[f"STOREBENCH_IMAGE_{store.image.upper()}"]
+        cluster.create_namespaced_pod(NAMESPACE, pod(name, image, spec))
+        try:
+            while not (status := cluster.read_namespaced_pod(name, NAMESPACE).status).phase in (
+                "Succeeded",
+                "Failed",
+            ):
+                time.sleep(0.5)
+            ended = status.container_statuses[0].state.terminated
+            return ended.exit_code, AttemptResult.from_json(ended.message)
+        finally:
+            cluster.delete_namespaced_pod(name, NAMESPACE, grace_period_seconds=0)
+
+    return attempt

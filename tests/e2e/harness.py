@@ -1,0 +1,92 @@
+"""What the end-to-end tests share: a run of the study through the command line, and pods of their own."""
+
+import json
+import os
+import subprocess
+import sys
+
+from kubernetes.client.exceptions import ApiException
+
+from storebench.attempt.spec import VARIABLE
+from storebench.connection import variable
+from storebench.spark import session
+from storebench.stores import load
+
+NAMESPACE, BUCKET = "storebench", "storebench"
+ROWS, SEED = 2000, 7
+
+
+def storebench(*arguments, **environment):
+    process = subprocess.run(
+        [sys.executable, "-m", "storebench.cli", *arguments],
+        env={**os.environ, **environment},
+        check=False,
+        capture_output=True,
+        text=True,
+        timeout=800,
+    )
+    print(process.stdout, process.stderr)
+    return process
+
+
+def run(*arguments):
+    """Run the study on a small dataset; returns the exit code, all output, and the run's rows."""
+    process = storebench("run", "--rows", str(ROWS), "--seed", str(SEED), *arguments)
+    text = process.stdout + process.stderr
+    if not process.stdout.startswith("run "):
+        return process.returncode, text, []
+    run_id = process.stdout.split()[1].rstrip(":")
+    rows = storebench("results", "--run", run_id, "--format", "json")
+    return process.returncode, text, json.loads(rows.stdout)
+
+
+def pod(name, image, spec):
+    store = load(spec.cell.store)
+    fields = {
+        session.POD_NAME: "metadata.name",
+        session.POD_IP: "status.podIP",
+        session.POD_NAMESPACE: "metadata.namespace",
+    }
+    return {
+        "metadata": {"name": name},
+        "spec": {
+            "restartPolicy": "Never",
+            "serviceAccountName": store.service_account or "default",
+            "containers": [
+                {
+                    "name": "base",
+                    "image": image,
+                    "imagePullPolicy": "IfNotPresent",
+                    "args": ["attempt"],
+                    "env": [
+                        {"name": VARIABLE, "value": spec.to_json()},
+                        {"name": session.IMAGE, "value": image},
+                        {"name": session.API, "value": os.environ["AIRFLOW_VAR_STOREBENCH_KUBERNETES_API"]},
+                        {
+                            "name": variable("s3"),
+                            "valueFrom": {"secretKeyRef": {"name": "storebench-s3", "key": "connection"}},
+                        },
+                        *(
+                            {"name": key, "valueFrom": {"fieldRef": {"fieldPath": path}}}
+                            for key, path in fields.items()
+                        ),
+                    ],
+                }
+            ],
+        },
+    }
+
+
+def pods(cluster, selector):
+    """The living pods with these labels."""
+    found = cluster.list_namespaced_pod(NAMESPACE, label_selector=selector).items
+    return [pod for pod in found if pod.status.phase in ("Pending", "Running")]
+
+
+def delete(cluster, name):
+    """Kill a pod at once; it may be gone already."""
+    try:
+        cluster.delete_namespaced_pod(name, NAMESPACE, grace_period_seconds=0)
+    except ApiException as error:
+        if error.status != 404:
+            raise

@@ -1,0 +1,168 @@
+"""Spark drivers with executor pods: what they use, what their service account may do, and what happens when one dies."""
+
+import json
+import os
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from deltalake import DeltaTable, write_deltalake
+from kubernetes import client, config
+
+from storebench.connection import Connection
+from tests.e2e.harness import BUCKET, NAMESPACE, delete, pods, run
+
+EXECUTORS = "spark-role=executor"
+OPTIONS = {
+    "executor_cores": "1",
+    "executor_cpu": "100m",
+    "executor_memory": "1g",
+    "executor_memory_overhead": "768m",
+    "driver_memory": "1g",
+    "startup_timeout_s": "120",
+}
+
+
+def soon(condition, seconds=120):
+    """What `condition` gives as soon as it is true."""
+    deadline_s = time.monotonic() + seconds
+    while time.monotonic() < deadline_s:
+        if found := condition():
+            return found
+        time.sleep(0.2)
+    raise AssertionError(f"not within {seconds} s")
+
+
+@pytest.fixture
+def background():
+    with ThreadPoolExecutor(1) as pool:
+        yield lambda *arguments: pool.submit(run, *arguments)
+
+
+@pytest.fixture(scope="module")
+def storage():
+    """The options of deltalake for the stack's S3."""
+    s3 = Connection.from_json("s3", os.environ["AIRFLOW_CONN_STOREBENCH_S3"])
+    return {
+        "AWS_ENDPOINT_URL": s3.extra["endpoint_url"],
+        "AWS_REGION": "us-east-1",
+        "AWS_ACCESS_KEY_ID": s3.login,
+        "AWS_SECRET_ACCESS_KEY": s3.password,
+        "AWS_ALLOW_HTTP": "true",
+        "AWS_S3_ALLOW_UNSAFE_RENAME": "true",
+    }
+
+
+def writing(cluster):
+    """The driver whose executors run, once they do."""
+    executors = [pod for pod in pods(cluster, EXECUTORS) if pod.status.phase == "Running"]
+    return executors and executors[0].metadata.owner_references[0].name
+
+
+def test_both_clients_are_verified_and_each_executor_is_recorded(cluster):
+    code, text, rows = run(
+        "--stores", "delta-spark", "--clients", "reference,tuned", "--batches", "1000,all", "--executors", "2"
+    )
+    assert code == 0, text
+    assert {row["status"] for row in rows} == {"verified"} and len(rows) == 8
+    for row in rows:
+        assert row["executors"] == row["executor_pods"] == 2
+        assert row["all_memory_peak_bytes"] > row["executors_memory_peak_bytes"] > 2 * 10**8
+        assert row["all_cpu_s"] > row["executors_cpu_s"] > 0
+        assert row["server_name"] == "Delta Lake" and "on Spark 4" in row["server_version"]
+    soon(lambda: not pods(cluster, EXECUTORS))
+
+
+def test_a_killed_executor_is_replaced_and_the_data_verified(cluster, background):
+    result = background("--stores", "delta-spark", "--batches", "100", "--executors", "4")
+    four = soon(lambda: len(found := pods(cluster, EXECUTORS)) == 4 and writing(cluster) and found)
+    time.sleep(3)
+    delete(cluster, four[0].metadata.name)
+    code, text, rows = result.result()
+    assert code == 0, text
+    (write,) = [row for row in rows if row["operation"] == "write"]
+    assert write["executor_pods"] >= 4 and write["status"] == "verified"
+    soon(lambda: not pods(cluster, EXECUTORS))
+
+
+def test_a_killed_driver_is_a_row_takes_its_executors_along_and_the_next_cell_starts_clean(
+    cluster, background
+):
+    result = background("--stores", "delta-spark", "--batches", "100,all", "--executors", "1")
+    delete(cluster, soon(lambda: writing(cluster)))
+    soon(lambda: not pods(cluster, EXECUTORS), 60)
+    code, text, rows = result.result()
+    assert code == 1, text
+    found = {(row["batch_size"], row["operation"]): row["status"] for row in rows}
+    killed = next(batch for (batch, operation), status in found.items() if status == "failed")
+    other = {"100": "all", "all": "100"}[killed]
+    assert found == {
+        (killed, "write"): "failed",
+        (killed, "read"): "not_run",
+        (other, "write"): "verified",
+        (other, "read"): "verified",
+    }
+
+
+def test_executors_that_no_node_can_take_are_the_reason():
+    code, text, rows = run(
+        *("--stores", "delta-spark", "--batches", "all", "--executors", "1"),
+        *("--param", 'executor_cpu="900"', "--param", "startup_timeout_s=10"),
+    )
+    assert code == 1, text
+    assert [row["error_kind"] for row in rows] == ["no_executors", "not_run"]
+    assert "0 of 1 executors came within 10 s" in rows[0]["error"] and "Insufficient cpu" in rows[0]["error"]
+
+
+def test_the_service_account_may_handle_pods_of_its_namespace_and_nothing_else(cluster):
+    def allowed(verb, resource, namespace=NAMESPACE):
+        user = f"system:serviceaccount:{NAMESPACE}:storebench-spark"
+        attributes = client.V1ResourceAttributes(namespace=namespace, verb=verb, resource=resource)
+        review = client.V1SubjectAccessReview(
+            spec=client.V1SubjectAccessReviewSpec(user=user, resource_attributes=attributes)
+        )
+        return admin.create_subject_access_review(review).status.allowed
+
+    home = os.environ["STOREBENCH_HOME"]
+
+    admin = client.AuthorizationV1Api(
+        config.new_client_from_config(f"{home}/run/kubernetes/admin.kubeconfig")
+    )
+    assert all(allowed(verb, "pods") for verb in ("create", "get", "list", "watch", "delete"))
+    for resource in ("secrets", "configmaps", "services", "pods/exec", "nodes"):
+        assert not any(allowed(verb, resource) for verb in ("create", "get", "list", "delete")), resource
+    assert not allowed("create", "pods", "default")
+
+
+def spoil(uri, storage, how):
+    table = DeltaTable(uri, storage_options=storage)
+    data = table.to_pyarrow_table()
+    first = data.slice(0, 1)
+    row_id = first["id"][0].as_py()
+    quoted = f"'{row_id}'" if isinstance(row_id, str) else str(row_id)
+    if how == "a row deleted":
+        table.delete(f"id = {quoted}")
+    elif how == "a row doubled":
+        write_deltalake(uri, first, mode="append", storage_options=storage)
+    elif how == "a field changed":
+        table.update(updates={"comment": "'other'"}, predicate=f"id = {quoted}")
+
+
+@pytest.mark.parametrize("batch", ["1000", "all"])
+def test_verification_notices(attempt_in_pod, storage, batch):
+    code, text, rows = run("--stores", "delta-spark", "--batches", batch, "--executors", "1", "--keep-data")
+    assert code == 0, text
+    (target,), (key,) = {row["target"] for row in rows}, {row["cell_key"] for row in rows}
+    uri = f"s3://{BUCKET}/tables/{target}"
+    try:
+        written = DeltaTable(uri, storage_options=storage).version()
+        for how in ("a row deleted", "a row doubled", "a field changed"):
+            spoil(uri, storage, how)
+            code, result = attempt_in_pod("read", key, target, **OPTIONS)
+            assert (code, result.error_kind) == (4, "verification_failed"), (how, json.dumps(vars(result)))
+            assert result.operation_s > 0
+            DeltaTable(uri, storage_options=storage).restore(written)
+        code, result = attempt_in_pod("read", key, target, **OPTIONS)
+        assert (code, result.status) == (0, "verified"), "as it was written it is right again"
+    finally:
+        assert attempt_in_pod("drop", key, target, **OPTIONS)[0] == 0
