@@ -15,23 +15,24 @@ from tests.integration.conftest import ROWS, SEED
 
 
 @pytest.fixture
-def collection(attempt, connections, target):
+def collection(attempt, connections, target, client):
     """The collection that the attempts of this test write to."""
-    code, _ = attempt("write")
+    code, _ = attempt("write", client=client)
     assert code == 0
     from pymongo import MongoClient
 
     from storebench.stores.mongodb import DEFAULT_DATABASE, uri
 
     server = connections["mongodb"]
-    with MongoClient(uri(server)) as client:
-        yield client[server.schema or DEFAULT_DATABASE][target]
+    with MongoClient(uri(server)) as server_client:
+        yield server_client[server.schema or DEFAULT_DATABASE][target]
 
 
-@pytest.mark.parametrize("batch", ["500", "700", "all"])
-def test_mongodb_is_written_and_read_and_both_are_verified(attempt, batch):
+@pytest.mark.parametrize("client", MongoDB.clients)
+@pytest.mark.parametrize("batch", ["500", "700", "1700", "all"])
+def test_mongodb_is_written_and_read_and_both_are_verified(attempt, client, batch):
     for operation in ("write", "read"):
-        code, result = attempt(operation, batch=batch)
+        code, result = attempt(operation, batch=batch, client=client)
         assert (code, result.status, result.error) == (0, "verified", None)
         assert result.rows == ROWS
         assert 0 < result.operation_s < result.total_s
@@ -73,6 +74,7 @@ def spoil(collection, how):
         collection.update_one({"_id": document["_id"]}, {"$set": {Source.fields[0]: 1}})
 
 
+@pytest.mark.parametrize("client", MongoDB.clients)
 @pytest.mark.parametrize(
     "how",
     [
@@ -86,16 +88,17 @@ def spoil(collection, how):
         "a value of another type",
     ],
 )
-def test_verification_notices(attempt, collection, how):
+def test_verification_notices(attempt, collection, client, how):
     spoil(collection, how)
-    code, result = attempt("read")
+    code, result = attempt("read", client=client)
     assert (code, result.status, result.error_kind) == (4, "failed", "verification_failed")
     assert result.operation_s > 0, "the figures of an attempt that is not verified are kept"
 
 
-def test_a_store_that_is_down_is_unreachable(attempt, change_connection):
+@pytest.mark.parametrize("client", MongoDB.clients)
+def test_a_store_that_is_down_is_unreachable(attempt, change_connection, client):
     change_connection("mongodb", host="127.0.0.1", port=1)
-    code, result = attempt("write")
+    code, result = attempt("write", client=client)
     assert (code, result.error_kind) == (3, "unreachable")
     assert "127.0.0.1:1 does not answer" in result.error
 
