@@ -7,8 +7,8 @@ TEARDOWN := /usr/bin/python3 -B -m local.stack.teardown
 # Where the stack is, and the credentials for it, is in one file, which whatever talks to the stack reads.
 WITH_STACK := . $(STOREBENCH_HOME)/run/env &&
 PYTEST := $(VENV)/bin/python -m pytest
-OPTIONS := $(foreach option,ROWS STORES CLIENTS BATCHES EXECUTORS REPEATS PRESET,$(if $($(option)),--$(shell \
-	echo $(option) | tr A-Z a-z) "$($(option))")) $(foreach param,$(PARAMS),--param '$(param)')
+options = $(foreach option,$(1),$(if $($(option)),--$(shell echo $(option) | tr A-Z_ a-z-) "$($(option))"))
+OPTIONS := $(call options,ROWS STORES CLIENTS BATCHES EXECUTORS REPEATS PRESET) $(foreach param,$(PARAMS),--param '$(param)')
 
 COMPILE = $(STOREBENCH_HOME)/bin/uv pip compile --quiet --generate-hashes --no-emit-index-url --python-version 3.11 \
 	--custom-compile-command "make requirements" $(if $(UPGRADE),--upgrade)
@@ -108,3 +108,7 @@ bench-dataset: up ## The dataset generator against a raw write and pandas
 .PHONY: bench-overhead
 bench-overhead: up ## What Airflow and Kubernetes add to a measurement
 	@$(WITH_STACK) $(VENV)/bin/python -m bench.overhead
+
+.PHONY: bench-clients
+bench-clients: up ## Each store's tuned client against its reference, in turns
+	@$(WITH_STACK) $(VENV)/bin/python -m bench.clients $(call options,ROWS BATCH_SIZE REPEATS STORES EXECUTORS)

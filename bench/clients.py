@@ -1,0 +1,119 @@
+"""What each store's tuned client gains over its reference client, and how far both are from doing nothing.
+
+One run through Airflow and Kubernetes: in each repeat the null store, then each store's reference and its tuned client
+right after it, so that a slow drift of the machine favours neither.
+
+Needs the embedded stack: `make bench-clients`.
+"""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Sequence
+from typing import Any
+
+import click
+from rich.console import Console
+from rich.table import Table
+
+from bench.overhead import Bench
+from storebench import stores
+from storebench.stores.base import OPERATIONS
+
+CEILING = "null"
+CLIENTS = ("reference", "tuned")
+
+
+class Figures:
+    """The medians over the repeats of one operation of one store's client."""
+
+    def __init__(self, rows: Sequence[dict[str, Any]]) -> None:
+        operation = rows[0]["operation"]
+        self.store, self.client, self.operation = rows[0]["store"], rows[0]["client"], operation
+        self.seconds = [float(row[f"{operation}_only_s"]) for row in rows]
+        self.median_s = statistics.median(self.seconds)
+        self.cpu_share = statistics.median(float(row["client_cpu_share"]) for row in rows)
+        self.bound = sum(1 for row in rows if row["client_bound"])
+
+
+def figures(rows: Sequence[dict[str, Any]]) -> dict[tuple[str, str, str], Figures]:
+    """The run's attempts as figures for each store, client and operation."""
+    groups: dict[tuple[str, str, str], list[dict[str, Any]]] = {}
+    for row in rows:
+        groups.setdefault((row["store"], row["client"], row["operation"]), []).append(row)
+    return {key: Figures(group) for key, group in groups.items()}
+
+
+def table(title: str, reference: Figures, tuned: Figures, ceiling: Figures) -> Table:
+    """One store's operation: a line for each client."""
+    found = Table(title=title)
+    for heading in (
+        "client",
+        "median, s",
+        "min, s",
+        "max, s",
+        "speedup",
+        "x null",
+        "CPU share",
+        "client-bound",
+    ):
+        found.add_column(heading, justify="left" if heading == "client" else "right")
+    for one in (reference, tuned, ceiling):
+        measured = one is not ceiling
+        found.add_row(
+            one.client if measured else CEILING,
+            *(f"{value:.3f}" for value in (one.median_s, min(one.seconds), max(one.seconds))),
+            f"{reference.median_s / one.median_s:.2f}" if measured else "",
+            f"{one.median_s / ceiling.median_s:,.1f}" if measured else "1",
+            f"{one.cpu_share:.2f}",
+            f"{one.bound} of {len(one.seconds)}",
+        )
+    return found
+
+
+def comparable() -> list[str]:
+    """The stores that have both clients."""
+    return [name for name in stores.REGISTRY if set(CLIENTS) <= set(stores.load(name).clients)]
+
+
+@click.command(context_settings={"help_option_names": ["-h", "--help"]})
+@click.option("--rows", type=click.IntRange(1), default=100_000, show_default=True, help="Of the dataset.")
+@click.option("--batch-size", default="10000", show_default=True, help="Rows of one write call, or 'all'.")
+@click.option("--repeats", type=click.IntRange(1), default=3, show_default=True, help="Of each client.")
+@click.option("--stores", "names", help="Comma-separated; default: all that have both clients.")
+@click.option(
+    "--executors", default="1", show_default=True, help="Spark executors, for stores that have them."
+)
+def main(rows: int, batch_size: str, repeats: int, names: str | None, executors: str) -> None:
+    """Each store's reference and tuned client, in turns, and the null store as the ceiling of both."""
+    chosen = names.split(",") if names else comparable()
+    if unfit := [name for name in chosen if name not in comparable()]:
+        raise click.UsageError(f"no store with both clients: {', '.join(unfit)}")
+    console = Console(width=110)
+    results, _ = Bench().run(
+        stores=[CEILING, *chosen],
+        clients=list(CLIENTS),
+        batch_sizes=[batch_size],
+        executors=[executors],
+        rows=rows,
+        repeats=repeats,
+    )
+    found = figures(results)
+    pairs = [
+        (found[name, "reference", operation], found[name, "tuned", operation])
+        for name in chosen
+        for operation in OPERATIONS
+        if (name, "tuned", operation) in found
+    ]
+    for reference, tuned in pairs:
+        title = f"{tuned.store} {tuned.operation}, {rows:,} rows, batch {batch_size}, {repeats} repeats"
+        console.print(table(title, reference, tuned, found[CEILING, "reference", tuned.operation]))
+    reference, tuned = min(pairs, key=lambda pair: pair[0].median_s / pair[1].median_s)
+    print(
+        f"min_speedup={reference.median_s / tuned.median_s:.2f} store={tuned.store}"
+        f" operation={tuned.operation} rows={rows} batch={batch_size} repeats={repeats}"
+    )
+
+
+if __name__ == "__main__":
+    main()
