@@ -109,7 +109,7 @@ def test_every_value_of_every_row_is_read(opened, tmp_path, chunk, reader, clien
     assert answer["name"] == {"delta-standalone": "Delta Standalone", "delta-kernel": "Delta Kernel"}[reader]
     assert answer["version"] == {"delta-standalone": "3.3.2", "delta-kernel": "4.4.0"}[reader]
     assert process.ask("read")["rows"] == LOCAL_ROWS
-    assert process.ask("count") == {"rows": LOCAL_ROWS}
+    assert process.ask("count")["rows"] == LOCAL_ROWS
     found = checksum(process)
     assert (found.rows, differences(found, chunk)) == (LOCAL_ROWS, [])
 

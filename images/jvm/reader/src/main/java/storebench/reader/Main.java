@@ -21,9 +21,9 @@ import org.apache.hadoop.util.VersionInfo;
 /**
  * Reads a Delta table at the command of another process: one JSON object a line on stdin, one line on stdout in answer.
  *
- * <p>Commands: `open` (reader, client, table, settings of Hadoop), then any of `read`, `count` and `checksum` (fields). It
- * ends with its stdin. Each answer has the `seconds` that the command took. A failure is `{"error", "kind"}`, where the kind is `unreachable`, `mismatch` (the table does not
- * hold the dataset) or `refused` (all else).
+ * <p>Commands: `open` (reader, client, table, settings of Hadoop), then any of `read`, `count` and `checksum` (fields).
+ * It ends with its stdin. Each answer has the `seconds` that the command took. A failure is `{"error", "kind"}`, where the
+ * kind is `unreachable`, `mismatch` (the table does not hold the dataset) or `refused` (all else).
  */
 public final class Main {
     private static final ObjectMapper JSON = new ObjectMapper();
@@ -68,7 +68,8 @@ public final class Main {
 
     private Map<String, Object> open(JsonNode command) throws IOException {
         settings = new Configuration();
-        command.path("settings").fields().forEachRemaining(entry -> settings.set(entry.getKey(), entry.getValue().asText()));
+        command.path("settings").fields()
+                .forEachRemaining(entry -> settings.set(entry.getKey(), entry.getValue().asText()));
         table = command.path("table").asText();
         boolean columnar = command.path("client").asText().equals("tuned");
         reader =
