@@ -12,7 +12,7 @@ from storebench.attempt.clock import OperationClock
 from storebench.attempt.source import Row
 from storebench.connection import Connection
 from storebench.dataset.schema import FIELDS, Field
-from storebench.errors import StoreRefused, StoreUnreachable
+from storebench.errors import SpecError, StoreRefused, StoreUnreachable
 from storebench.stores.base import VERIFY_CHUNK_ROWS, Server, Store, columns
 
 if TYPE_CHECKING:
@@ -212,9 +212,13 @@ class Elasticsearch(Store):
 
 def options(server: Connection) -> dict[str, Any]:
     """The client's options. `extra` may hold `scheme` (http, https), `api_key` (in the place of login and password),
-    `ca_certs` (a PEM text, or the path of a file in the pod) and `verify_certs` (false: take any certificate)."""
+    `ca_certs` (a PEM text, or the path of a file in the pod) and `verify_certs` (false: take any certificate). Raises SpecError."""
     extra = server.extra
     scheme = extra.get("scheme", "http")
+    if not server.host or scheme not in ("http", "https"):
+        raise SpecError(
+            "The connection of Elasticsearch needs a host, and http or https as the scheme in its extra"
+        )
     found: dict[str, Any] = {"hosts": [f"{scheme}://{server.host}:{server.port or PORT}"]}
     if key := extra.get("api_key"):
         found["api_key"] = key
@@ -226,7 +230,12 @@ def options(server: Connection) -> dict[str, Any]:
             found["ssl_show_warn"] = False
         elif authority := extra.get("ca_certs"):
             form = "cadata" if "BEGIN CERTIFICATE" in authority else "cafile"
-            found["ssl_context"] = ssl.create_default_context(**{form: authority})
+            try:
+                found["ssl_context"] = ssl.create_default_context(**{form: authority})
+            except OSError as error:  # an SSLError is one, too
+                raise SpecError(
+                    f"ca_certs of the connection of Elasticsearch cannot be used: {error}"
+                ) from error
     return found
 
 

@@ -4,6 +4,7 @@ from elasticsearch import ApiError, UnsupportedProductError
 
 from storebench.connection import Connection
 from storebench.dataset.schema import FIELDS
+from storebench.errors import SpecError
 from storebench.stores.elasticsearch import advise, identify, index_of, options, refusal
 
 SERVER = Connection("elasticsearch", host="es", port=9200, login="me", password="hunter2")
@@ -47,6 +48,20 @@ def test_login_scheme_and_certificates_come_from_the_connection():
         "verify_certs": False,
         "ssl_show_warn": False,
     }
+
+
+@pytest.mark.parametrize(
+    ("host", "extra", "words"),
+    [
+        ("", {}, "needs a host"),
+        ("es", {"scheme": "ftp"}, "http or https"),
+        ("es", {"scheme": "https", "ca_certs": "/no/such/file"}, "ca_certs"),
+        ("es", {"scheme": "https", "ca_certs": "-----BEGIN CERTIFICATE-----"}, "ca_certs"),
+    ],
+)
+def test_a_connection_that_cannot_work_is_refused(host, extra, words):
+    with pytest.raises(SpecError, match=words):
+        options(Connection("elasticsearch", host=host, extra=extra))
 
 
 @pytest.mark.parametrize(
