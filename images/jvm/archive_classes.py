@@ -4,12 +4,15 @@ A JVM that starts with the archive (-XX:SharedArchiveFile) is ready in about hal
 usage: archive_classes.py ARCHIVE
 """
 
+import os
 import sys
 import tempfile
 
 import pandas
 from pyspark.sql import SparkSession
 
+# A build's host name may be in no hosts file.
+os.environ |= {"SPARK_LOCAL_IP": "127.0.0.1", "SPARK_LOCAL_HOSTNAME": "localhost"}
 settings = {
     "spark.ui.enabled": "false",
     "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension",
@@ -25,4 +28,8 @@ with tempfile.TemporaryDirectory() as folder:
     table.foreach(lambda row: None)
     table.write.format("noop").mode("overwrite").save()
     assert table.count() == 4
+# The archive is written as the JVM ends by itself.
+driver = spark.sparkContext._gateway.proc
 spark.stop()
+driver.stdin.close()
+driver.wait()

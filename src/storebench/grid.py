@@ -66,7 +66,7 @@ EXECUTORS = Axis(
     description="Spark executor pods. Stores that have none ignore it.",
     pattern=r"[1-9][0-9]{0,2}",
     hint="a number of executors from 1 to 999",
-    default=("1",),
+    default=("1", "2"),
     choices=("1", "2", "4", "8"),
 )
 

@@ -57,6 +57,24 @@ def client_for(connection: Connection) -> Any:
     )
 
 
+def hadoop_settings(connection: Connection) -> dict[str, str]:
+    """The settings of Hadoop's S3A client for the same connection, with the same patience."""
+    endpoint = str(connection.extra.get("endpoint_url") or "")
+    settings = {
+        "fs.s3a.endpoint": endpoint,
+        "fs.s3a.endpoint.region": str(connection.extra.get("region_name") or "us-east-1"),
+        "fs.s3a.path.style.access": "true",
+        "fs.s3a.connection.ssl.enabled": str(not endpoint.startswith("http://")).lower(),
+        "fs.s3a.access.key": connection.login,
+        "fs.s3a.secret.key": connection.password,
+        "fs.s3a.attempts.maximum": "3",
+        "fs.s3a.retry.limit": "3",
+        "fs.s3a.connection.establish.timeout": "10s",
+        "fs.s3a.connection.timeout": "60s",
+    }
+    return {name: value for name, value in settings.items() if value}
+
+
 @contextmanager
 def errors(client: Any, bucket: str, key: str = "") -> Iterator[None]:
     """Turn the library's errors into StoreUnreachable or StoreRefused that name the place and what to do."""

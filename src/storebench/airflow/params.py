@@ -36,7 +36,7 @@ def params_of(study: Study) -> dict[str, Param]:
     return {
         "stores": _choice(study.default_stores, study.stores, "Stores", "The storage engines to measure."),
         "clients": _choice(
-            study.clients[:1],
+            study.clients,
             study.clients,
             "Clients",
             "How the stores are driven: `reference` does exactly what the original study did.",

@@ -15,7 +15,6 @@ Sums do not depend on the order of rows. The checksum finds accidents, not forge
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -208,18 +207,6 @@ class TableChecksum:
         self.row_sum = (self.row_sum + other.row_sum) & MASK
         for name, value in other.fields.items():
             self.fields[name] = (self.fields[name] + value) & MASK
-
-    def to_bytes(self) -> bytes:
-        """Its numbers as text: to bring it from the process that computed it."""
-        return json.dumps([self.rows, self.row_sum, *self.fields.values()]).encode()
-
-    @classmethod
-    def from_bytes(cls, data: bytes) -> TableChecksum:
-        """The checksum that `to_bytes` wrote."""
-        found = cls()
-        found.rows, found.row_sum, *fields = json.loads(data)
-        found.fields = dict(zip(FIELD_NAMES, fields, strict=True))
-        return found
 
     def diff(self, manifest: Manifest) -> list[str]:
         """What differs from the manifest, for people; empty if nothing does."""

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from storebench.connection import Connection
 from storebench.errors import SpecError, StoreRefused, StoreUnreachable
+from storebench.s3 import hadoop_settings
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -131,20 +132,14 @@ def class_archive(environment: Mapping[str, str]) -> dict[str, str]:
 
 
 def s3_settings(s3: Connection) -> dict[str, str]:
-    """The settings of S3A for an Airflow Connection of type `aws`."""
-    endpoint = str(s3.extra.get("endpoint_url") or "")
-    found = {
-        "spark.hadoop.fs.s3a.endpoint": endpoint,
-        "spark.hadoop.fs.s3a.endpoint.region": str(s3.extra.get("region_name") or "us-east-1"),
-        "spark.hadoop.fs.s3a.path.style.access": "true",
-        "spark.hadoop.fs.s3a.connection.ssl.enabled": str(not endpoint.startswith("http://")).lower(),
-    }
-    return {name: value for name, value in found.items() if value}
+    """The settings of S3A, without the login: Spark's settings are on its command line."""
+    secret = ("fs.s3a.access.key", "fs.s3a.secret.key")
+    return {f"spark.hadoop.{name}": v for name, v in hadoop_settings(s3).items() if name not in secret}
 
 
 def pass_credentials(s3: Connection) -> None:
-    """Give the driver's JVM, which this process is about to start, the login by its environment: Spark's settings are on its
-    command line. Spark hands it on to the executors."""
+    """Give the driver's JVM, which this process is about to start, the login by its environment. Spark hands it on to the
+    executors."""
     if s3.login:
         os.environ |= {"AWS_ACCESS_KEY_ID": s3.login, "AWS_SECRET_ACCESS_KEY": s3.password}
 

@@ -6,7 +6,6 @@ from storebench.stores.delta_reader import DeltaReader
 
 
 class DeltaKernel(DeltaReader):
-    """`reference` goes over all rows in one thread; `tuned` over batches column by column, files in parallel threads."""
+    """`reference` goes over all rows, in one thread."""
 
     name = "delta-kernel"
-    clients = ("reference", "tuned")

@@ -10,9 +10,9 @@ import time
 from contextlib import suppress
 from typing import Any, BinaryIO
 
+from storebench import s3
 from storebench.attempt import machine
 from storebench.attempt.clock import OperationClock
-from storebench.connection import Connection
 from storebench.dataset.checksum import TableChecksum
 from storebench.dataset.schema import FIELDS
 from storebench.errors import (
@@ -65,9 +65,8 @@ class DeltaReader(DeltaStore):
         opened = self._reader.ask(
             "open",
             reader=self.name,
-            client=self.client,
             table=self.uri("s3a"),
-            settings=s3a_settings(self.server),
+            settings=s3.hadoop_settings(self.server),
         )
         self._server = Server(opened["name"], opened["version"], opened["settings"])
 
@@ -168,24 +167,6 @@ class ReaderProcess:
         self._log.seek(0)
         lines = self._log.read().decode(errors="replace").strip().splitlines()
         return f"{how}: " + (" | ".join(line.strip() for line in lines[-LOG_LINES:]) or "it said nothing")
-
-
-def s3a_settings(connection: Connection) -> dict[str, str]:
-    """Hadoop's settings of S3A for an Airflow Connection of type `aws`, with the patience of `storebench.s3`."""
-    endpoint = str(connection.extra.get("endpoint_url") or "")
-    settings = {
-        "fs.s3a.endpoint": endpoint,
-        "fs.s3a.endpoint.region": str(connection.extra.get("region_name") or "us-east-1"),
-        "fs.s3a.path.style.access": "true",
-        "fs.s3a.connection.ssl.enabled": str(not endpoint.startswith("http://")).lower(),
-        "fs.s3a.access.key": connection.login,
-        "fs.s3a.secret.key": connection.password,
-        "fs.s3a.attempts.maximum": "3",
-        "fs.s3a.retry.limit": "3",
-        "fs.s3a.connection.establish.timeout": "10s",
-        "fs.s3a.connection.timeout": "60s",
-    }
-    return {name: value for name, value in settings.items() if value}
 
 
 def checksum_from(answer: dict[str, Any]) -> TableChecksum:

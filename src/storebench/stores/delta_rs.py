@@ -2,22 +2,11 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
-
 from storebench import s3
 from storebench.attempt.clock import OperationClock
-from storebench.connection import Connection
-from storebench.errors import StoreRefused, StoreUnreachable
 from storebench.stores.base import Server
 from storebench.stores.delta import DeltaStore
 
-if TYPE_CHECKING:
-    from deltalake import DeltaTable
-
-MAX_ERROR_CHARACTERS = 300
 # No statistics of columns for readers that skip files: a bulk read skips none.
 TUNED_TABLE = {"delta.dataSkippingNumIndexedCols": "0"}
 
@@ -44,7 +33,6 @@ class DeltaRs(DeltaStore):
         with s3.errors(client, bucket):
             answer = client.list_objects_v2(Bucket=bucket, MaxKeys=1)
         self._s3_server = answer["ResponseMetadata"]["HTTPHeaders"].get("server", "unknown")
-        self._options = storage_options(self.server)
 
     def describe(self) -> Server:
         """There is no server but S3's: the work is done by the package in this process."""
@@ -54,7 +42,7 @@ class DeltaRs(DeltaStore):
         return Server("Delta Lake (delta-rs)", deltalake.__version__, settings)
 
     def write(self, batch_rows: int | None, clock: OperationClock) -> int:
-        with self._errors():
+        with self.table_errors():
             return (
                 self._write_tuned(batch_rows, clock)
                 if self.client == "tuned"
@@ -68,13 +56,13 @@ class DeltaRs(DeltaStore):
         if batch_rows is None:
             with clock.operation():
                 table = pa.Table.from_pylist(list(clock.source(self.source.rows())))
-                write_deltalake(self.uri(), table, mode="overwrite", storage_options=self._options)
+                write_deltalake(self.uri(), table, mode="overwrite", storage_options=self.storage_options)
             return int(table.num_rows)
         rows = 0
         for batch in clock.source(self.source.batches(batch_rows)):
             with clock.operation():
                 table = pa.Table.from_pylist(batch)
-                write_deltalake(self.uri(), table, mode="append", storage_options=self._options)
+                write_deltalake(self.uri(), table, mode="append", storage_options=self.storage_options)
             rows += len(batch)
         return rows
 
@@ -95,10 +83,10 @@ class DeltaRs(DeltaStore):
                         batch,
                         mode="overwrite" if batch_rows is None else "append",
                         configuration=TUNED_TABLE,
-                        storage_options=self._options,
+                        storage_options=self.storage_options,
                         writer_properties=properties,
                     )
-                    opened = self._open() if batch_rows is not None else None
+                    opened = self.open_table() if batch_rows is not None else None
                 else:  # knows the table's state: the log is not read again
                     write_deltalake(opened, batch, mode="append", writer_properties=properties)
             rows += batch.num_rows
@@ -106,73 +94,8 @@ class DeltaRs(DeltaStore):
 
     def read(self, clock: OperationClock) -> int:
         self.check_table()
-        with self._errors(), clock.operation():
-            table = self._open()
+        with self.table_errors(), clock.operation():
+            table = self.open_table()
             if self.client == "tuned":
                 return sum(batch.num_rows for batch in table.scan())
             return int(table.to_pyarrow_table().num_rows)
-
-    def count(self) -> int:
-        """From the Parquet files themselves, not from the log's statistics."""
-        with self._errors():
-            return int(self._open().to_pyarrow_dataset().count_rows())
-
-    def scan(self) -> Iterator[Mapping[str, Any]]:
-        import pyarrow as pa
-
-        from storebench.dataset.typed import canonical
-
-        with self._errors():
-            # not through pyarrow's dataset: one that is left before its end can crash the process as it exits
-            for batch in pa.RecordBatchReader.from_stream(self._open().scan()):
-                yield canonical(dict(zip(batch.schema.names, batch.columns, strict=True)))
-
-    def _open(self) -> DeltaTable:
-        from deltalake import DeltaTable
-
-        return DeltaTable(self.uri(), storage_options=self._options)
-
-    @contextmanager
-    def _errors(self) -> Iterator[None]:
-        """Tell S3 that does not answer from a refusal; deltalake's own engine raises bare Exceptions."""
-        from deltalake.exceptions import DeltaError
-        from pyarrow import ArrowException
-
-        try:
-            yield
-        except Exception as error:
-            if not isinstance(error, OSError | DeltaError | ArrowException) and type(error) is not Exception:
-                raise
-            reason = one_line(str(error))
-            if "error sending request" in reason:
-                raise StoreUnreachable(
-                    f"S3 stopped answering at {self.uri()}: {reason}. Is it running, and reachable?"
-                ) from error
-            raise StoreRefused(f"delta-rs failed at {self.uri()}: {reason}") from error
-
-
-def storage_options(server: Connection) -> dict[str, str]:
-    """The S3 connection as deltalake takes it; what has no value is left to the library, which looks where AWS does.
-
-    The connection's extra `delta_rs` (an object) adds options, for a server that needs some: one without conditional
-    puts takes `{"aws_s3_allow_unsafe_rename": "true"}`, which is safe here, where each table has a single writer.
-    """
-    endpoint = server.extra.get("endpoint_url") or ""
-    options = {
-        "aws_endpoint_url": endpoint,
-        "aws_region": server.extra.get("region_name") or "us-east-1",
-        "aws_access_key_id": server.login,
-        "aws_secret_access_key": server.password,
-        "aws_allow_http": "true" if endpoint.startswith("http://") else "",
-        "max_retries": "3",  # as the project's own S3 client
-        **server.extra.get("delta_rs", {}),
-    }
-    return {name: value for name, value in options.items() if value}
-
-
-def one_line(text: str) -> str:
-    """An error of deltalake without colours, line breaks and S3's XML."""
-    text = re.sub(r"\x1b\[[0-9;]*m", "", text)
-    if found := re.search(r"<Code>(.*?)</Code>(?:\s*<Message>(.*?)</Message>)?", text, re.DOTALL):
-        text = f"S3: {found[1]}: {found[2] or ''}"
-    return " ".join(text.replace("↳", " ").split())[:MAX_ERROR_CHARACTERS]

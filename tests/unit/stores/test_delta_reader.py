@@ -8,8 +8,9 @@ import pytest
 from storebench.connection import Connection
 from storebench.dataset.schema import FIELD_NAMES
 from storebench.errors import SpecError, StoreRefused, StoreUnreachable, VerificationFailed
+from storebench.s3 import hadoop_settings
 from storebench.stores import load
-from storebench.stores.delta_reader import ReaderProcess, checksum_from, s3a_settings
+from storebench.stores.delta_reader import ReaderProcess, checksum_from
 
 
 @pytest.fixture
@@ -98,13 +99,13 @@ def test_a_program_that_does_not_end_is_killed(reader, monkeypatch):
 
 
 def test_the_settings_of_s3a_have_the_connection():
-    settings = s3a_settings(
+    settings = hadoop_settings(
         Connection("s3", login="key", password="secret", extra={"endpoint_url": "http://s3:9000"})
     )
     assert settings["fs.s3a.endpoint"] == "http://s3:9000"
     assert settings["fs.s3a.connection.ssl.enabled"] == "false"
     assert (settings["fs.s3a.access.key"], settings["fs.s3a.secret.key"]) == ("key", "secret")
-    assert "fs.s3a.access.key" not in s3a_settings(Connection("s3")), "Hadoop looks where it always does"
+    assert "fs.s3a.access.key" not in hadoop_settings(Connection("s3")), "Hadoop looks where it always does"
 
 
 def test_a_checksum_has_the_fields_in_order():

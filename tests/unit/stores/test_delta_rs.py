@@ -1,5 +1,5 @@
 from storebench.connection import Connection
-from storebench.stores.delta_rs import one_line, storage_options
+from storebench.stores.delta import one_line, storage_options
 
 S3 = {"endpoint_url": "http://s3:9000", "region_name": "eu-central-1"}
 

@@ -1,6 +1,5 @@
 package storebench.reader;
 
-import io.delta.kernel.data.ColumnVector;
 import io.delta.kernel.data.Row;
 import io.delta.kernel.types.BooleanType;
 import io.delta.kernel.types.ByteType;
@@ -81,30 +80,5 @@ final class KernelColumn {
             return Row::getByte;
         }
         throw new MismatchException("field " + name + " has the unknown type " + type);
-    }
-
-    /** Reads the column's values in `rows` in one loop of its type; their sum keeps the compiler from leaving it out. */
-    long sum(ColumnVector vector, int[] rows) {
-        long sum = 0;
-        if (type instanceof StringType) {
-            for (int row : rows) sum += vector.isNullAt(row) ? 0 : vector.getString(row).length();
-        } else if (type instanceof LongType || type instanceof TimestampType || type instanceof TimestampNTZType) {
-            for (int row : rows) sum += vector.isNullAt(row) ? 0 : vector.getLong(row);
-        } else if (type instanceof IntegerType || type instanceof DateType) {
-            for (int row : rows) sum += vector.isNullAt(row) ? 0 : vector.getInt(row);
-        } else if (type instanceof DoubleType) {
-            for (int row : rows) sum += vector.isNullAt(row) ? 0 : (long) vector.getDouble(row);
-        } else if (type instanceof DecimalType) {
-            for (int row : rows) sum += vector.isNullAt(row) ? 0 : vector.getDecimal(row).signum();
-        } else if (type instanceof BooleanType) {
-            for (int row : rows) sum += !vector.isNullAt(row) && vector.getBoolean(row) ? 1 : 0;
-        } else if (type instanceof FloatType) {
-            for (int row : rows) sum += vector.isNullAt(row) ? 0 : (long) vector.getFloat(row);
-        } else if (type instanceof ShortType) {
-            for (int row : rows) sum += vector.isNullAt(row) ? 0 : vector.getShort(row);
-        } else if (type instanceof ByteType) {
-            for (int row : rows) sum += vector.isNullAt(row) ? 0 : vector.getByte(row);
-        }
-        return sum;
     }
 }

@@ -21,7 +21,7 @@ import org.apache.hadoop.util.VersionInfo;
 /**
  * Reads a Delta table at the command of another process: one JSON object a line on stdin, one line on stdout in answer.
  *
- * <p>Commands: `open` (reader, client, table, settings of Hadoop), then any of `read`, `count` and `checksum` (fields).
+ * <p>Commands: `open` (reader, table, settings of Hadoop), then any of `read`, `count` and `checksum` (fields).
  * It ends with its stdin. Each answer has the `seconds` that the command took. A failure is `{"error", "kind"}`, where the
  * kind is `unreachable`, `mismatch` (the table does not hold the dataset) or `refused` (all else).
  */
@@ -71,11 +71,10 @@ public final class Main {
         command.path("settings").fields()
                 .forEachRemaining(entry -> settings.set(entry.getKey(), entry.getValue().asText()));
         table = command.path("table").asText();
-        boolean columnar = command.path("client").asText().equals("tuned");
         reader =
                 switch (command.path("reader").asText()) {
                     case "delta-standalone" -> new StandaloneReader(settings, table);
-                    case "delta-kernel" -> new KernelReader(settings, table, columnar);
+                    case "delta-kernel" -> new KernelReader(settings, table);
                     default -> throw new IllegalArgumentException("unknown reader");
                 };
         Path log = new Path(table, "_delta_log");
