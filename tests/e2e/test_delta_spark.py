@@ -10,6 +10,7 @@ from deltalake import DeltaTable, write_deltalake
 from kubernetes import client, config
 
 from storebench.connection import Connection
+from storebench.stores.delta import storage_options
 from tests.e2e.harness import BUCKET, NAMESPACE, delete, pods, run
 
 EXECUTORS = "spark-role=executor"
@@ -42,15 +43,7 @@ def background():
 @pytest.fixture(scope="module")
 def storage():
     """The options of deltalake for the stack's S3."""
-    s3 = Connection.from_json("s3", os.environ["AIRFLOW_CONN_STOREBENCH_S3"])
-    return {
-        "AWS_ENDPOINT_URL": s3.extra["endpoint_url"],
-        "AWS_REGION": "us-east-1",
-        "AWS_ACCESS_KEY_ID": s3.login,
-        "AWS_SECRET_ACCESS_KEY": s3.password,
-        "AWS_ALLOW_HTTP": "true",
-        "AWS_S3_ALLOW_UNSAFE_RENAME": "true",
-    }
+    return storage_options(Connection.from_json("s3", os.environ["AIRFLOW_CONN_STOREBENCH_S3"]))
 
 
 def writing(cluster):

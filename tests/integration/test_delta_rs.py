@@ -6,7 +6,7 @@ import pyarrow as pa
 import pytest
 from deltalake import DeltaTable, write_deltalake
 
-from storebench.stores.delta_rs import storage_options
+from storebench.stores.delta import storage_options
 from tests.integration.conftest import ROWS
 
 CLIENTS = ("reference", "tuned")
