@@ -30,8 +30,13 @@ def storebench(*arguments, **environment):
 
 
 def run(*arguments):
-    """Run the study on a small dataset; returns the exit code, all output, and the run's rows."""
-    process = storebench("run", "--rows", str(ROWS), "--seed", str(SEED), *arguments)
+    """Run the study on a small dataset; returns the exit code, all output, and the run's rows.
+
+    What is not said otherwise is MongoDB with its reference client.
+    """
+    defaults = {"--rows": str(ROWS), "--seed": str(SEED), "--stores": "mongodb", "--clients": "reference"}
+    chosen = [text for pair in defaults.items() if pair[0] not in arguments for text in pair]
+    process = storebench("run", *chosen, *arguments)
     text = process.stdout + process.stderr
     if not process.stdout.startswith("run "):
         return process.returncode, text, []
