@@ -10,6 +10,8 @@ from storebench.stores.mongodb import uri
 from storebench.trigger import Airflow
 from tests.e2e.harness import run
 
+CLIENTS, OPERATIONS = ("reference", "tuned"), ("write", "read")
+
 
 def finished_one_by_one(rows):
     """The cells of a run, each of which was written and read before the next one began."""
@@ -36,6 +38,19 @@ def test_a_run_leaves_a_verified_row_for_each_operation_of_each_cell():
         assert row["memory_working_set_peak_bytes"] <= row["memory_peak_bytes"] <= row["memory_limit_bytes"]
         assert row["environment_hash"] and row["node"] and row["pod"] and row["dataset_bytes"]
     assert {row["server_name"] for row in rows} <= {"FerretDB", "MongoDB", "null"}
+
+
+def test_the_other_stores_and_their_tuned_clients_are_verified():
+    code, text, rows = run(
+        *("--stores", "mongodb,elasticsearch,delta-rs,delta-kernel", "--clients", "reference,tuned"),
+        *("--batches", "500"),
+    )
+    assert code == 0, text
+    assert {row["status"] for row in rows} == {"verified"}
+    assert {(row["store"], row["client"], row["operation"]) for row in rows} == {
+        *((s, c, o) for s in ("mongodb", "elasticsearch", "delta-rs") for c in CLIENTS for o in OPERATIONS),
+        ("delta-kernel", "reference", "read"),
+    }
 
 
 def test_a_repeat_is_a_row_of_its_own():
