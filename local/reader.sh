@@ -8,6 +8,7 @@ rm -rf "$TMPDIR/reader/target"
 # Artifacts are kept only as long as the step runs, never in the user's own ~/.m2.
 export MAVEN_OPTS="-XX:-UsePerfData ${MAVEN_OPTS:-}"
 mvn --batch-mode --strict-checksums --file "$TMPDIR/reader/pom.xml" -Dmaven.repo.local="$TMPDIR/maven" package
+images/jvm/check-jars "$TMPDIR/reader"
 rm -rf "$target"
 mv "$TMPDIR/reader/target/lib" "$target"
 mv "$TMPDIR/reader/target/reader.jar" "$target"
