@@ -106,6 +106,7 @@ class Bench:
         command = [
             str(HOME / "run" / "bin" / "kubectl"),
             f"--kubeconfig={HOME / 'run' / 'kubernetes' / 'admin.kubeconfig'}",
+            f"--cache-dir={HOME / 'run' / 'kubectl'}",  # or it writes to ~/.kube
             "--namespace=storebench",
             "run",
             f"bench-{uuid.uuid4().hex[:8]}",
