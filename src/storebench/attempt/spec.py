@@ -27,9 +27,8 @@ class AttemptSpec:
     dataset_bucket: str
     dataset_key: str
     manifest_key: str
-    store: str = (
-        ""  # the store that does it, where that is not the cell's: it fills the table of one that only reads
-    )
+    # the store that does it, where that is not the cell's: it fills the table of one that only reads
+    store: str = ""
     options: Mapping[str, str] = field(default_factory=dict)
 
     @property

@@ -44,7 +44,10 @@ class ExecutorMonitor:
             self._ask_all()
 
     def _ask_all(self) -> None:
-        addresses = self._addresses()
+        try:
+            addresses = self._addresses()
+        except Exception:  # noqa: BLE001 - the driver's JVM has ended; that error is told elsewhere, the figures stay
+            return
         if not addresses:
             return
         with ThreadPoolExecutor(max_workers=min(16, len(addresses))) as pool:

@@ -46,3 +46,19 @@ def test_an_executor_that_is_gone_keeps_its_last_figures(monkeypatch):
         {"executor": "2", "cpu_s": 2.0},
         {"executor": "10", "cpu_s": 5.0},
     ]
+
+
+def test_a_driver_whose_jvm_has_ended_keeps_the_figures_and_hides_no_other_error(monkeypatch):
+    monkeypatch.setattr("storebench.spark.monitor._ask", {"10.0.0.1": {"cpu_s": 1.0}}.get)
+    answers = iter([{"1": "10.0.0.1"}])
+
+    def addresses():
+        try:
+            return next(answers)
+        except StopIteration:
+            raise ConnectionRefusedError from None
+
+    monitor = ExecutorMonitor(addresses)
+    monitor._ask_all()
+    monitor.start()
+    assert monitor.stop() == [{"executor": "1", "cpu_s": 1.0}]
