@@ -1,6 +1,6 @@
 """Measures the dataset's generator: `python -m bench.dataset`, needs S3 and pandas.
 
-Rounds, interleaved, so that what else the machine does falls on all alike:
+Rounds, interleaved and every other one in reverse order, so that what else the machine does falls on all alike:
 
 - generate + upload: `ensure_dataset`, as the DAG's task does it, checksums and SHA-256 included
 - upload only: the same bytes, ready in memory, by the same uploader
@@ -59,13 +59,13 @@ def main() -> None:
             print(_peak_mb(client, bucket, arguments.peak_of))
             return
         check(arguments.rows, SEED)
-        seconds = _rounds(
+        seconds, cpu_s = _rounds(
             client, bucket, arguments.rows, min(arguments.pandas_rows, arguments.rows), arguments.rounds
         )
         peaks = [_peak_in_new_process(rows) for rows in (arguments.rows, 4 * arguments.rows)]
     except StorebenchError as error:
         sys.exit(f"{error}")
-    _report(arguments.rows, seconds, peaks)
+    _report(arguments.rows, seconds, cpu_s, peaks)
 
 
 def _arguments() -> argparse.Namespace:
@@ -73,7 +73,7 @@ def _arguments() -> argparse.Namespace:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--rows", type=int, default=1_000_000, help="rows of the dataset (default 1,000,000)")
-    parser.add_argument("--rounds", type=int, default=5, help="times that each is measured (default 5)")
+    parser.add_argument("--rounds", type=int, default=7, help="times that each is measured (default 7)")
     parser.add_argument(
         "--pandas-rows", type=int, default=100_000, help="rows for pandas, scaled up (default 100,000)"
     )
@@ -83,8 +83,11 @@ def _arguments() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def _rounds(client: Any, bucket: str, rows: int, pandas_rows: int, rounds: int) -> dict[str, list[float]]:
-    """Seconds of each thing in each round, for `rows` rows."""
+Measured = dict[str, list[float]]  # seconds of each thing in each round
+
+
+def _rounds(client: Any, bucket: str, rows: int, pandas_rows: int, rounds: int) -> tuple[Measured, Measured]:
+    """Wall time and this process' CPU time for `rows` rows."""
     ready = list(parts(rows, SEED))
     frame = _frame(pandas_rows)
     scale = rows / pandas_rows
@@ -96,17 +99,20 @@ def _rounds(client: Any, bucket: str, rows: int, pandas_rows: int, rounds: int) 
         "pandas": lambda: frame.to_csv(os.devnull, index=False, lineterminator="\n"),
         "pandas_s3": lambda: upload(client, bucket, key, _pandas_parts(frame)),
     }
-    seconds: dict[str, list[float]] = {name: [] for name in steps}
+    seconds: Measured = {name: [] for name in steps}
+    cpu_s: Measured = {name: [] for name in steps}
     for number in range(rounds):
-        for name, step in steps.items():
+        for name, step in list(steps.items())[:: -1 if number % 2 else 1]:
             _show(f"round {number + 1} of {rounds}: {LABELS[name]}")
             with ExitStack() as stack:
                 stack.callback(_remove, client, bucket, rows, key)
-                began_s = time.perf_counter()
+                began_s, began_cpu_s = time.perf_counter(), time.process_time()
                 step()
-                took_s = time.perf_counter() - began_s
-            seconds[name].append(took_s * (scale if name.startswith("pandas") else 1))
-    return seconds
+                took_s, took_cpu_s = time.perf_counter() - began_s, time.process_time() - began_cpu_s
+            factor = scale if name.startswith("pandas") else 1
+            seconds[name].append(took_s * factor)
+            cpu_s[name].append(took_cpu_s * factor)
+    return seconds, cpu_s
 
 
 def _frame(rows: int) -> Any:
@@ -155,13 +161,16 @@ def _show(text: str) -> None:
     print(text, file=sys.stderr, flush=True)
 
 
-def _report(rows: int, seconds: dict[str, list[float]], peaks: list[float]) -> None:
+def _report(rows: int, seconds: Measured, cpu_s: Measured, peaks: list[float]) -> None:
     megabytes = sum(map(len, parts(rows, SEED))) / 1e6
     print(f"\n{rows:,} rows, {megabytes:,.1f} MB; seconds of {len(seconds['both'])} rounds\n")
-    print(f"{'':24}{'median':>9}{'fastest':>9}{'slowest':>9}{'MB/s':>9}")
+    print(f"{'':24}{'median':>9}{'fastest':>9}{'slowest':>9}{'MB/s':>9}{'own CPU s':>11}")
     for name, values in seconds.items():
         median = statistics.median(values)
-        print(f"{LABELS[name]:24}{median:9.2f}{min(values):9.2f}{max(values):9.2f}{megabytes / median:9.0f}")
+        print(
+            f"{LABELS[name]:24}{median:9.2f}{min(values):9.2f}{max(values):9.2f}{megabytes / median:9.0f}"
+            f"{statistics.median(cpu_s[name]):11.2f}"
+        )
     print(f"\n{'peak memory':24}{peaks[0]:9.0f} MB with {rows:,} rows, {peaks[1]:.0f} MB with {4 * rows:,}")
     print(f"{'against pandas, to S3':24}{_ratio(seconds['pandas_s3'], seconds['both']):9.1f} times as fast\n")
     print(

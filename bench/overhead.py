@@ -130,10 +130,10 @@ class Bench:
 
 @click.command(context_settings={"help_option_names": ["-h", "--help"]})
 @click.option(
-    "--rounds", type=click.IntRange(1), default=5, show_default=True, help="Turns of each comparison."
+    "--rounds", type=click.IntRange(1), default=7, show_default=True, help="Turns of each comparison."
 )
 @click.option(
-    "--rows", type=click.IntRange(1), default=100_000, show_default=True, help="Rows of the writes."
+    "--rows", type=click.IntRange(1), default=300_000, show_default=True, help="Rows of the writes."
 )
 @click.option(
     "--attempts", type=click.IntRange(2), default=8, show_default=True, help="Attempts in a turn; even."
