@@ -208,6 +208,26 @@ def test_a_read_only_block_in_the_middle_of_a_write_is_named(run, server, target
     assert "read-only" in result.error and "disk is nearly full" in result.error
 
 
+@pytest.fixture
+def busy(server):
+    """Let the server take less at the same time than one request brings: it answers 429 then."""
+
+    def limit(size):
+        setting = {"transient": {"network.breaker.inflight_requests.limit": size}}
+        server.put("/_cluster/settings", json=setting).raise_for_status()
+
+    yield lambda: limit("50kb")
+    limit(None)
+
+
+@pytest.mark.parametrize("client", CLIENTS)
+def test_too_many_requests_in_the_middle_of_a_write_are_named(run, busy, interrupted, client):
+    interrupted(busy)
+    code, result = run("write", client)
+    assert (code, result.error_kind) == (5, "store_failed")
+    assert "Data too large" in result.error and "short of heap" in result.error
+
+
 @pytest.mark.parametrize("client", CLIENTS)
 @pytest.mark.parametrize("operation", ["write", "read"])
 def test_a_server_that_goes_away_is_unreachable(run, interrupted, operation, client):
