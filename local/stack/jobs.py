@@ -108,20 +108,25 @@ def bucket(settings: Settings) -> None:
 
 def _ctr(settings: Settings, *arguments: str) -> str:
     command = ["ctr", "--address", str(settings.run / "containerd.sock"), "--namespace", "k8s.io", *arguments]
-    return subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise StackError(f"{' '.join(command)} ended with exit code {done.returncode}: {done.stderr.strip()}")
+    return done.stdout
 
 
 def images(settings: Settings) -> None:
     """Imports the images that containerd does not have, and removes pod images of earlier builds."""
     archives = {"localhost/storebench/pause:1": "pause.tar"}
     archives |= {image: f"{name}.tar" for name, image in render.images(settings).items()}
-    _wait("containerd", lambda: _ctr(settings, "version"), subprocess.CalledProcessError)
-    there = _ctr(settings, "images", "list", "--quiet").split()
+    _wait("containerd", lambda: _ctr(settings, "version"), StackError)
+    whole = _ctr(settings, "images", "check", "--quiet").split()  # unpacked: an interrupted import is not
     for image, archive in archives.items():
-        if image not in there:
-            _ctr(settings, "images", "import", "--index-name", image, str(settings.home / "images" / archive))
+        if image not in whole:
+            # Its name is in the archive. With --index-name, too, the two records of that name compete, and containerd
+            # may remove what the import is still to unpack.
+            _ctr(settings, "images", "import", str(settings.home / "images" / archive))
             print(f"imported {image}")
-    for image in there:
+    for image in _ctr(settings, "images", "list", "--quiet").split():
         if image.startswith("localhost/storebench/") and image not in archives:
             _ctr(settings, "images", "remove", image)
 

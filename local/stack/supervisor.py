@@ -100,8 +100,8 @@ def stop(settings: Settings) -> None:
 
 
 def failures(settings: Settings, states: list[dict[str, Any]]) -> None:
-    """Raises for a process that has given up, with the end of its log."""
-    for state in states:
+    """Raises for a process that has given up, with the end of its log; one that was not started for that comes last."""
+    for state in sorted(states, key=lambda state: state["status"] == "Skipped"):
         ended = not state["is_running"] and state["status"] in ("Completed", "Error", "Skipped")
         if ended and (state["exit_code"] != 0 or state["status"] != "Completed"):
             raise StackError(
