@@ -210,13 +210,13 @@ def test_a_read_only_block_in_the_middle_of_a_write_is_named(run, server, target
 
 @pytest.fixture
 def busy(server):
-    """Let the server take less at the same time than one request brings: it answers 429 then."""
+    """Let the server think that its heap is nearly full: it answers 429 then."""
 
     def limit(size):
-        setting = {"transient": {"network.breaker.inflight_requests.limit": size}}
+        setting = {"transient": {"indices.breaker.total.limit": size}}
         server.put("/_cluster/settings", json=setting).raise_for_status()
 
-    yield lambda: limit("50kb")
+    yield lambda: limit("1%")
     limit(None)
 
 
