@@ -20,7 +20,7 @@ from storebench.dataset.schema import FIELD_NAMES
 from storebench.errors import SpecError
 
 GENERATOR_VERSION = "1"  # raised when the code changes; the bytes change with the schema version only
-BLOCK_ROWS = 20_000
+BLOCK_ROWS = 5_000  # 2.4 MB of rows: all columns of a block are written while it is in the cache
 MAX_ROWS = 1_000_000_000
 MAX_SEED = 2**63 - 1
 ESTIMATED_ROW_BYTES = 484  # exactly, but for the header
