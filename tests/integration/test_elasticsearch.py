@@ -3,6 +3,7 @@
 import json
 import socket
 import threading
+from contextlib import suppress
 
 import httpx
 import pytest
@@ -43,6 +44,14 @@ def run(connection, attempt):
     return run
 
 
+def hang_up_on(*ends):
+    """Close sockets that other threads may be waiting at: without the shutdown they would stay open as long as those wait."""
+    for end in ends:
+        with suppress(OSError):
+            end.shutdown(socket.SHUT_RDWR)
+        end.close()
+
+
 @pytest.fixture
 def interrupted(connection, monkeypatch):
     """Lead attempts by a relay that calls a function once so many bytes have passed it, and then goes on, or hangs up."""
@@ -62,8 +71,7 @@ def interrupted(connection, monkeypatch):
                 destination.sendall(data)
         except OSError:  # the other side, or the test, has closed it
             pass
-        for end in (origin, destination):
-            end.close()
+        hang_up_on(origin, destination)
 
     def accept():
         while True:
@@ -77,10 +85,7 @@ def interrupted(connection, monkeypatch):
                 threading.Thread(target=pass_on, args=ends, daemon=True).start()
 
     def hang_up():
-        for end in open_sockets:
-            if end is not listener:
-                end.shutdown(socket.SHUT_RDWR)
-        listener.close()
+        hang_up_on(*open_sockets)
 
     def start(action=hang_up):
         state["action"] = action
@@ -90,8 +95,7 @@ def interrupted(connection, monkeypatch):
 
     yield start
     monkeypatch.setenv(variable("elasticsearch"), required("AIRFLOW_CONN_STOREBENCH_ELASTICSEARCH"))
-    for end in open_sockets:
-        end.close()
+    hang_up_on(*open_sockets)
 
 
 @pytest.mark.parametrize("client", CLIENTS)
