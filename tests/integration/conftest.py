@@ -15,6 +15,7 @@ from storebench.connection import Connection, variable
 from storebench.dataset.manifest import dataset_key, manifest_key
 from storebench.dataset.upload import ensure_dataset
 from storebench.results.migrate import migrate
+from storebench.results.queries import Queries
 from storebench.results.repository import Repository
 from storebench.s3 import client_for
 
@@ -63,7 +64,7 @@ def database():
     with psycopg.connect(server, autocommit=True) as admin:
         admin.execute(f'CREATE DATABASE "{name}"')
         try:
-            assert migrate(uri) == ["0001-schema", "0002-views", "0003-executors"]
+            assert migrate(uri) == ["0001-schema", "0002-views", "0003-executors", "0004-repeats"]
             yield uri
         finally:
             admin.execute(f'DROP DATABASE "{name}" WITH (FORCE)')
@@ -72,6 +73,11 @@ def database():
 @pytest.fixture
 def repository(database):
     return Repository(database)
+
+
+@pytest.fixture
+def queries(database):
+    return Queries(database)
 
 
 @pytest.fixture

@@ -4,9 +4,12 @@ import psycopg
 import pytest
 
 from storebench.attempt.result import AttemptResult
+from storebench.errors import StoreUnreachable
 from storebench.grid import Cell
+from storebench.order import Turn
 from storebench.results.migrate import migrate
-from storebench.results.repository import AttemptKey, PodRecord
+from storebench.results.repository import AttemptKey, PodRecord, Repository, run_id_of
+from storebench.results.summary import refresh
 
 CELL = Cell("bulk_write_read", "mongodb", "reference", (("batch", "100"),), 1000, 42)
 OTHER = Cell("bulk_write_read", "mongodb", "reference", (("batch", "all"),), 1000, 42)
@@ -25,17 +28,17 @@ VERIFIED = AttemptResult(
 
 @pytest.fixture
 def run(repository, request):
-    def start():
-        return repository.start_run(
+    for _ in range(2):  # a plan that runs again changes nothing
+        repository.start_run(
             study="bulk_write_read",
             dag_id="bulk_write_read",
             airflow_run_id=request.node.name,
             params={"rows": 1000},
-            planned=[(CELL, 1), (OTHER, 1)],
+            turns=[Turn(CELL, 1), Turn(OTHER, 1)],
+            order_seed=1,
+            skipped={},
         )
-
-    start()
-    return start()  # a plan that runs again changes nothing
+    return run_id_of("bulk_write_read", request.node.name)
 
 
 def add(repository, run, cell=CELL, operation="write", try_number=1, result=VERIFIED):
@@ -49,22 +52,34 @@ def add(repository, run, cell=CELL, operation="write", try_number=1, result=VERI
     )
 
 
-def test_an_attempt_is_recorded_once_however_often_it_is_written(repository, run):
+def test_an_attempt_is_recorded_once_however_often_it_is_written(repository, queries, run):
     for _ in range(3):
         add(repository, run)
-    (row,) = repository.results(run=run)
+    (row,) = queries.results(run=run)
     assert (row["write_only_s"], row["read_only_s"], row["client_bound"]) == (1.5, None, True)
     assert (row["server_name"], row["batch_size"], row["executors"]) == ("FerretDB", "100", None)
-    phases = repository.phases([row["attempt_id"]])
+    phases = queries.phases([row["attempt_id"]])
     assert [(phase["name"], phase["seconds"]) for phase in phases] == [("connect", 0.5), ("operation", 1.5)]
 
 
-def test_a_second_try_is_a_second_row(repository, run):
+def test_a_second_try_is_a_second_row(repository, queries, run):
     add(repository, run, result=AttemptResult(status="failed", error_kind="killed", error="x"))
     add(repository, run, try_number=2)
-    assert [row["status"] for row in repository.results(run=run)] == ["failed", "verified"]
+    assert [row["status"] for row in queries.results(run=run)] == ["failed", "verified"]
     add(repository, run, operation="read")
     assert {row["cell_key"] for row in repository.finish_run(run)} == set()
+    (newest,) = [row for row in queries.attempts_of_run(run) if row["operation"] == "write"]
+    assert (newest["try_number"], newest["status"]) == (2, "verified")
+
+
+def test_a_run_keeps_the_order_of_its_turns(repository, run):
+    assert repository.recorded_turns(run) == [Turn(CELL, 1), Turn(OTHER, 1)]
+    assert repository.recorded_turns("no such run") == []
+
+
+def test_a_turn_that_was_left_out_on_purpose_is_no_gap(repository, run):
+    repository.skip(run, OTHER, 1, "known well enough")
+    assert repository.fill_gaps(run) == 2, "those of the other cell"
 
 
 def test_gaps_become_rows_and_the_run_fails_with_their_names(repository, run):
@@ -79,30 +94,47 @@ def test_gaps_become_rows_and_the_run_fails_with_their_names(repository, run):
     }
 
 
+def test_a_gap_whose_task_was_killed_says_so(repository, queries, run):
+    add(repository, run)
+    assert repository.fill_gaps(run, {(CELL.key, 1, "read")}) == 3
+    kinds = {
+        (row["cell_key"], row["operation"]): row["error_kind"]
+        for row in queries.results(run=run)
+        if row["error_kind"]
+    }
+    assert kinds == {
+        (CELL.key, "read"): "infrastructure",
+        (OTHER.key, "write"): "not_run",
+        (OTHER.key, "read"): "not_run",
+    }
+
+
 def test_an_attempt_outside_the_plan_is_refused(repository, run):
     with pytest.raises(psycopg.errors.ForeignKeyViolation):
         add(repository, run, cell=Cell("s", "mongodb", "reference", (), 1, 1))
 
 
-def test_results_are_filtered_and_text_is_never_taken_for_sql(repository, run):
+def test_results_are_filtered_and_text_is_never_taken_for_sql(repository, queries, run):
     add(repository, run)
     add(repository, run, cell=OTHER)
-    assert len(repository.results(run=run, cell="batch=all")) == 1
-    assert len(repository.results(run=run, store="mongodb", limit=1)) == 1
-    assert repository.results(run=run, store="null") == []
-    assert repository.results(run=run, cell="' OR true --") == []
+    assert len(queries.results(run=run, cell="batch=all")) == 1
+    assert len(queries.results(run=run, store="mongodb", limit=1)) == 1
+    assert queries.results(run=run, store="null") == []
+    assert queries.results(run=run, cell="' OR true --") == []
 
 
-def test_summary_holds_verified_attempts_only(repository, database, run):
+def test_summary_holds_verified_attempts_only(repository, queries, database, run):
     def counts():
         with psycopg.connect(database) as connection:
             return dict(
                 connection.execute("SELECT cell_key, sum(n) FROM storebench.summary GROUP BY 1").fetchall()
             )
 
+    refresh(queries, repository, [CELL.key, OTHER.key])
     before = counts()
     add(repository, run)
     add(repository, run, cell=OTHER, result=AttemptResult(status="failed", error_kind="killed", error="x"))
+    refresh(queries, repository, [CELL.key, OTHER.key])
     after = counts()
     assert after[CELL.key] == before.get(CELL.key, 0) + 1
     assert after.get(OTHER.key) == before.get(OTHER.key)
@@ -128,6 +160,22 @@ def test_every_column_and_every_query_of_the_documentation_is_real(database):
         cursor = connection.execute("SELECT * FROM storebench.results")
         assert {column.name for column in cursor.description} == documented
         queries = re.findall(r"```sql\n(.*?)```", text, re.DOTALL)
-        assert len(queries) >= 4
+        assert len(queries) >= 10
         for query in queries:
             connection.execute(query)
+
+
+def test_a_database_that_is_away_is_waited_for_or_named(database, monkeypatch):
+    gone = database.replace(str(psycopg.conninfo.conninfo_to_dict(database)["port"]), "1")
+    with pytest.raises(StoreUnreachable, match=r"results database at 127\.0\.0\.1:1 cannot be used"):
+        Repository(gone).skip("run", CELL, 1, "x")
+    tries = []
+    real = psycopg.connect
+
+    def connect(dsn, **options):
+        tries.append(dsn)
+        return real(database if len(tries) > 2 else gone, **options)
+
+    monkeypatch.setattr(psycopg, "connect", connect)
+    Repository(gone, patience_s=30).skip("run", CELL, 1, "x")
+    assert len(tries) == 3

@@ -5,23 +5,21 @@ from __future__ import annotations
 import hashlib
 import json
 import uuid
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-import psycopg
 from psycopg import sql
-from psycopg.rows import dict_row
 from psycopg.types.json import Jsonb
 
 from storebench import METHOD_VERSION, __version__, stores
 from storebench.attempt.result import AttemptResult
 from storebench.dataset.manifest import Manifest
 from storebench.grid import Cell
+from storebench.order import Turn
+from storebench.results.database import Database, patient
 
-CONNECT_TIMEOUT_S = 10
 NAMESPACE = uuid.UUID("6f1f7f2e-6b8a-4c52-9d0b-6f7d3a1c2b5e")
 
 # The figures that the pod reports under the same names as the columns of `attempt`.
@@ -85,19 +83,8 @@ def environment_hash(details: Mapping[str, Any]) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
-class Repository:
-    """The results database behind `dsn` (libpq's connection string)."""
-
-    def __init__(self, dsn: str) -> None:
-        self._dsn = dsn
-
-    @contextmanager
-    def _cursor(self) -> Iterator[psycopg.Cursor[dict[str, Any]]]:
-        with (
-            psycopg.connect(self._dsn, connect_timeout=CONNECT_TIMEOUT_S, row_factory=dict_row) as connection,
-            connection.cursor() as cursor,
-        ):
-            yield cursor
+class Repository(Database):
+    """Writes runs and attempts."""
 
     def start_run(
         self,
@@ -106,19 +93,34 @@ class Repository:
         dag_id: str,
         airflow_run_id: str,
         params: Mapping[str, Any],
-        planned: Sequence[tuple[Cell, int]],
-    ) -> str:
-        """Record a run and the (cell, repeat) pairs it sets out to do; returns the run's id."""
+        turns: Sequence[Turn],
+        order_seed: int,
+        skipped: Mapping[Cell, str],
+    ) -> None:
+        """Record a run, the turns that it sets out to do, in order, and the cells that it leaves out, with the reasons."""
         run_id = run_id_of(dag_id, airflow_run_id)
+        planned: list[tuple[Cell, int, str | None, int | None, str | None]] = [
+            (turn.cell, turn.repeat, turn.arm, n, None) for n, turn in enumerate(turns, 1)
+        ]
+        planned += [(cell, 1, None, None, reason) for cell, reason in skipped.items()]
         with self._cursor() as cursor:
             cursor.execute(
                 "INSERT INTO storebench.run"
-                " (id, study, dag_id, airflow_run_id, params, method_version, code_version)"
-                " VALUES (%s, %s, %s, %s, %s, %s, %s)"
+                " (id, study, dag_id, airflow_run_id, params, order_seed, method_version, code_version)"
+                " VALUES (%s, %s, %s, %s, %s, %s, %s, %s)"
                 " ON CONFLICT (id) DO UPDATE SET state = 'running', finished_at = NULL",
-                (run_id, study, dag_id, airflow_run_id, Jsonb(dict(params)), METHOD_VERSION, __version__),
+                (
+                    run_id,
+                    study,
+                    dag_id,
+                    airflow_run_id,
+                    Jsonb(dict(params)),
+                    order_seed,
+                    METHOD_VERSION,
+                    __version__,
+                ),
             )
-            cells = {cell.key: cell for cell, _ in planned}
+            cells = {cell.key: cell for cell, *_ in planned}
             cursor.executemany(
                 "INSERT INTO storebench.cell (key, study, store, client, axes, rows, seed)"
                 " VALUES (%s, %s, %s, %s, %s, %s, %s) ON CONFLICT (key) DO NOTHING",
@@ -128,15 +130,62 @@ class Repository:
                 ],
             )
             cursor.executemany(
-                "INSERT INTO storebench.run_cell (run_id, cell_key, repeat, operations) VALUES (%s, %s, %s, %s)"
-                " ON CONFLICT DO NOTHING",
+                "INSERT INTO storebench.run_cell (run_id, cell_key, repeat, arm, position, skipped, operations)"
+                " VALUES (%s, %s, %s, %s, %s, %s, %s) ON CONFLICT DO NOTHING",
                 [
-                    (run_id, cell.key, repeat, list(stores.load(cell.store).operations))
-                    for cell, repeat in planned
+                    (run_id, cell.key, *rest, list(stores.load(cell.store).operations))
+                    for cell, *rest in planned
                 ],
             )
-        return run_id
 
+    @patient
+    def recorded_turns(self, run_id: str) -> list[Turn]:
+        """What a run set out to do when it was started first: its tasks are numbered by that for ever."""
+        with self._cursor() as cursor:
+            cursor.execute(
+                "UPDATE storebench.run SET state = 'running', finished_at = NULL WHERE id = %s", (run_id,)
+            )
+            found = cursor.execute(
+                "SELECT cell_key, repeat, arm FROM storebench.run_cell"
+                " WHERE run_id = %s AND position IS NOT NULL ORDER BY position",
+                (run_id,),
+            )
+            return [Turn(Cell.from_key(row["cell_key"]), row["repeat"], row["arm"]) for row in found]
+
+    @patient
+    def replace_statistics(self, keys: Sequence[str], statistics: Sequence[Mapping[str, Any]]) -> None:
+        """Put these rows of `statistic` in the place of all that the cells had."""
+        with self._cursor() as cursor:
+            cursor.execute("DELETE FROM storebench.statistic WHERE cell_key = ANY(%s)", (list(keys),))
+            if statistics:
+                columns = list(statistics[0])
+                cursor.executemany(
+                    sql.SQL("INSERT INTO storebench.statistic ({}) VALUES ({})").format(
+                        sql.SQL(", ").join(map(sql.Identifier, columns)),
+                        sql.SQL(", ").join(map(sql.Placeholder, columns)),
+                    ),
+                    list(statistics),
+                )
+
+    def set_baseline(self, name: str, run_id: str) -> None:
+        """Let `name` mean this run from now on."""
+        with self._cursor() as cursor:
+            cursor.execute(
+                "INSERT INTO storebench.baseline (name, run_id) VALUES (%s, %s)"
+                " ON CONFLICT (name) DO UPDATE SET run_id = excluded.run_id, set_at = now()",
+                (name, run_id),
+            )
+
+    @patient
+    def skip(self, run_id: str, cell: Cell, repeat: int, reason: str) -> None:
+        """A turn that its run decided not to do is no gap."""
+        with self._cursor() as cursor:
+            cursor.execute(
+                "UPDATE storebench.run_cell SET skipped = %s WHERE (run_id, cell_key, repeat) = (%s, %s, %s)",
+                (reason, run_id, cell.key, repeat),
+            )
+
+    @patient
     def add_dataset(self, manifest: Manifest) -> None:
         """Record the dataset that a run uses."""
         with self._cursor() as cursor:
@@ -154,6 +203,7 @@ class Repository:
                 ),
             )
 
+    @patient
     def add_attempt(
         self,
         key: AttemptKey,
@@ -204,13 +254,17 @@ class Repository:
                     [{"attempt_id": key.id, **executor} for executor in result.executors],
                 )
 
-    def fill_gaps(self, run_id: str) -> int:
-        """Give each planned operation that has no attempt a row that says so; returns how many."""
+    @patient
+    def fill_gaps(self, run_id: str, killed: Collection[tuple[str, int, str]] = ()) -> int:
+        """Give each planned operation that has no attempt a row that says so; returns how many.
+
+        `killed` are those (cell's key, repeat, operation) whose task has run, but could not record what came of it.
+        """
         with self._cursor() as cursor:
             cursor.execute(
                 "SELECT p.cell_key, p.repeat, o.operation FROM storebench.run_cell AS p"
                 " CROSS JOIN unnest(p.operations) WITH ORDINALITY AS o (operation, position)"
-                " WHERE p.run_id = %s AND NOT EXISTS (SELECT FROM storebench.attempt AS a"
+                " WHERE p.run_id = %s AND p.skipped IS NULL AND NOT EXISTS (SELECT FROM storebench.attempt AS a"
                 "  WHERE (a.run_id, a.cell_key, a.repeat, a.operation)"
                 "   = (p.run_id, p.cell_key, p.repeat, o.operation))"
                 " ORDER BY p.cell_key, p.repeat, o.position",
@@ -218,14 +272,21 @@ class Repository:
             )
             gaps = cursor.fetchall()
         for gap in gaps:
-            reason = (
-                "The write before it failed, or the run was stopped"
-                if gap["operation"] == "read"
-                else "A step before it failed, or the run was stopped"
+            before = "The write" if gap["operation"] == "read" else "A step"
+            result = AttemptResult(
+                status="not_run",
+                error_kind="not_run",
+                error=f"{before} before it failed, or the run was stopped",
             )
+            if (gap["cell_key"], gap["repeat"], gap["operation"]) in killed:
+                result = AttemptResult(
+                    status="failed",
+                    error_kind="infrastructure",
+                    error="Airflow's task was ended before it could record the attempt: its log, or the scheduler's, says why",
+                )
             self.add_attempt(
                 AttemptKey(run_id, gap["cell_key"], gap["repeat"], gap["operation"], 0),
-                AttemptResult(status="not_run", error_kind="not_run", error=reason),
+                result,
                 PodRecord(),
                 phases={},
                 target=None,
@@ -233,6 +294,7 @@ class Repository:
             )
         return len(gaps)
 
+    @patient
     def finish_run(self, run_id: str) -> list[dict[str, Any]]:
         """Close a run; returns its operations whose newest attempt is not verified."""
         with self._cursor() as cursor:
@@ -249,42 +311,6 @@ class Repository:
                 ("failed" if failed else "success", run_id),
             )
         return failed
-
-    def results(
-        self,
-        *,
-        run: str | None = None,
-        store: str | None = None,
-        cell: str | None = None,
-        limit: int | None = None,
-    ) -> list[dict[str, Any]]:
-        """Rows of the view `results`, oldest first; `cell` matches a part of the cell's key, `run` 'latest' or an id."""
-        conditions: list[sql.Composable] = [sql.SQL("true")]
-        if run == "latest":
-            conditions.append(
-                sql.SQL("run_id = (SELECT id FROM storebench.run ORDER BY started_at DESC LIMIT 1)")
-            )
-        elif run:
-            conditions.append(sql.SQL("(run = {run} OR run_id = {run})").format(run=sql.Literal(run)))
-        if store:
-            conditions.append(sql.SQL("store = {}").format(sql.Literal(store)))
-        if cell:
-            conditions.append(sql.SQL("position({} IN cell_key) > 0").format(sql.Literal(cell)))
-        query = sql.SQL(
-            "SELECT * FROM (SELECT * FROM storebench.results WHERE {conditions}"
-            " ORDER BY recorded_at DESC LIMIT {limit}) AS newest ORDER BY recorded_at"
-        ).format(conditions=sql.SQL(" AND ").join(conditions), limit=sql.Literal(limit))
-        with self._cursor() as cursor:
-            return cursor.execute(query).fetchall()
-
-    def phases(self, attempt_ids: Sequence[uuid.UUID]) -> list[dict[str, Any]]:
-        """The phases of these attempts: attempt_id, name, seconds."""
-        with self._cursor() as cursor:
-            return cursor.execute(
-                "SELECT attempt_id, name, seconds FROM storebench.phase WHERE attempt_id = ANY(%s)"
-                " ORDER BY attempt_id, position",
-                (list(attempt_ids),),
-            ).fetchall()
 
 
 def dataset_id(schema_version: int, rows: int, seed: int) -> str:

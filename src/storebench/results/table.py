@@ -17,7 +17,7 @@ Rows = Sequence[Mapping[str, Any]]
 def as_table(rows: Rows) -> Table:
     """The columns that most users look at first, with units; memory and CPU with those of executors. The rest is in CSV, JSON and SQL."""
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    for heading in ("store", "client", "batch", "executors", "rows", "operation", "status"):
+    for heading in ("store", "client", "batch", "executors", "rows", "repeat", "operation", "status"):
         table.add_column(heading, no_wrap=True)
     for heading in ("only s", "source s", "barrier s", "total s", "pod s", "memory MiB", "peak MiB", "CPU s"):
         table.add_column(heading, justify="right", no_wrap=True)
@@ -32,6 +32,7 @@ def as_table(rows: Rows) -> Table:
             row["batch_size"] or "-",
             str(row["executors"] or "-"),
             f"{row['rows']:,}",
+            "warm-up" if row["warm_up"] else f"{row['repeat']} {row['arm'] or ''}".rstrip(),
             row["operation"],
             row["status"],
             _seconds(only_s),
@@ -45,6 +46,22 @@ def as_table(rows: Rows) -> Table:
             f"{row['server_name'] or ''} {row['server_version'] or ''}".strip(),
             remark or ("client_bound" if row["client_bound"] else ""),
         )
+    return table
+
+
+def runs_table(rows: Rows) -> Table:
+    """Runs, newest first."""
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    for heading in ("run", "study", "state", "started", "finished"):
+        table.add_column(heading, no_wrap=True)
+    for heading in ("verified", "others"):
+        table.add_column(heading, justify="right", no_wrap=True)
+    for row in rows:
+        times = [
+            f"{at:%Y-%m-%d %H:%M:%S}" if (at := row[name]) else "-" for name in ("started_at", "finished_at")
+        ]
+        counts = (str(row["verified"]), str(row["others"]))
+        table.add_row(row["airflow_run_id"], row["study"], row["state"], *times, *counts)
     return table
 
 

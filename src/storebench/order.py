@@ -1,0 +1,63 @@
+"""In which order a run visits its cells: random within each round of repeats, so that what drifts while a run lasts
+(the machine's speed, a server's caches and files) falls on all cells alike."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass
+
+from storebench.grid import Cell
+
+ARMS = ("A", "B")
+WARM_UP = 0  # the repeat's number of a warm-up; those that count begin with 1
+
+
+@dataclass(frozen=True)
+class Turn:
+    """One visit of a cell: its write, its read, its drop."""
+
+    cell: Cell
+    repeat: int
+    arm: str | None = None  # of an A/A run
+
+    @property
+    def label(self) -> str:
+        """What tells it from the other turns of its run, for people."""
+        if self.repeat == WARM_UP:
+            return f"{self.cell.label} warm-up"
+        return f"{self.cell.label} #{self.repeat}" + (f" ({self.arm})" if self.arm else "")
+
+
+def turns(
+    repeats: dict[Cell, int], order_seed: int, *, warm_up: bool = False, a_a: bool = False
+) -> list[Turn]:
+    """The turns of a run that visits each cell so many times; the same for the same arguments.
+
+    Warm-ups, one for each store, come first. Then come rounds: each visits every cell that has repeats left once (twice in
+    an A/A run, once for each arm), in an order of its own. No cell begins the round after one that it has ended, if
+    there is another, so that the repeats of a cell are never all in a row.
+    """
+    shuffle = random.Random(order_seed).shuffle
+    order: list[Turn] = []
+    if warm_up:
+        first_of_store = {cell.store: cell for cell in reversed(repeats) if repeats[cell]}
+        order += [Turn(cell, WARM_UP) for cell in reversed(first_of_store.values())]
+    for number in range(1, max(repeats.values(), default=0) + 1):
+        cells = [cell for cell, times in repeats.items() if times >= number]
+        if a_a:
+            arms = enumerate(ARMS)
+            one_round = [Turn(cell, 2 * number - 1 + n, arm) for n, arm in arms for cell in cells]
+        else:
+            one_round = [Turn(cell, number) for cell in cells]
+        shuffle(one_round)
+        _part(one_round, order[-1].cell if order else None)
+        order += one_round
+    return order
+
+
+def _part(one_round: list[Turn], before: Cell | None) -> None:
+    """Begin the round with another cell than the one before it, if it has another."""
+    for n, turn in enumerate(one_round):
+        if turn.cell != before:
+            one_round[0], one_round[n] = turn, one_round[0]
+            return

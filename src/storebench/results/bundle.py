@@ -1,0 +1,121 @@
+"""A run as one file: all its rows, sealed by their hashes, to keep or to load into another database."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import zipfile
+from pathlib import Path
+from typing import Any
+
+from psycopg import sql
+from psycopg.types.json import Jsonb
+
+from storebench.errors import SpecError
+from storebench.results.database import Database
+from storebench.results.queries import Queries
+from storebench.results.repository import Repository
+from storebench.results.summary import refresh
+
+FORMAT = 1
+SEAL = "SHA256SUMS"
+ABOUT = "bundle.json"
+EPOCH = (1980, 1, 1, 0, 0, 0)  # the earliest time that a zip can hold: the same run is the same file
+
+# What belongs to a run, in an order in which it can be inserted; each with the condition that finds it.
+_ATTEMPTS = "(SELECT {what} FROM storebench.attempt WHERE run_id = %(run)s)"
+TABLES = {
+    "dataset": "id IN " + _ATTEMPTS.format(what="dataset_id"),
+    "environment": "hash IN " + _ATTEMPTS.format(what="environment_hash"),
+    "cell": "key IN (SELECT cell_key FROM storebench.run_cell WHERE run_id = %(run)s)",
+    "run": "id = %(run)s",
+    "run_cell": "run_id = %(run)s",
+    "attempt": "run_id = %(run)s",
+    "phase": "attempt_id IN " + _ATTEMPTS.format(what="id"),
+    "executor": "attempt_id IN " + _ATTEMPTS.format(what="id"),
+}
+
+
+class Bundles(Database):
+    """Writes and loads bundles."""
+
+    def export(self, run_id: str, path: Path) -> dict[str, int]:
+        """Write the run's rows to a zip at `path`; returns how many there are of each table.
+
+        Raises SpecError for a run that is still going on.
+        """
+        members: dict[str, bytes] = {}
+        counts: dict[str, int] = {}
+        with self._cursor() as cursor:
+            cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
+            for table, condition in TABLES.items():
+                query = sql.SQL(
+                    "SELECT to_jsonb(t) AS row FROM storebench.{} AS t WHERE " + condition
+                ).format(sql.Identifier(table))
+                rows = [found["row"] for found in cursor.execute(query, {"run": run_id})]
+                if table == "run" and rows[0]["state"] == "running":
+                    raise SpecError(f"Run {run_id} is still going on: export it when it has ended")
+                rows.sort(key=lambda row: json.dumps(row, sort_keys=True))
+                counts[table] = len(rows)
+                members[f"{table}.json"] = _dump(rows)
+        members[ABOUT] = _dump({"format": FORMAT, "run": run_id, "rows": counts})
+        members[SEAL] = _seal(members)
+        with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+            for name, content in members.items():
+                archive.writestr(zipfile.ZipInfo(name, EPOCH), content, zipfile.ZIP_DEFLATED)
+        return counts
+
+    def load(self, path: Path) -> tuple[str, dict[str, int]]:
+        """Insert a bundle's rows that are not there yet; returns the run's id, and how many of each table were new.
+
+        Raises SpecError for a file that is no bundle, a broken seal, or another run of the same id.
+        """
+        members = _read(path)
+        run = json.loads(members["run.json"])[0]
+        new: dict[str, int] = {}
+        with self._cursor() as cursor:
+            there = cursor.execute(
+                "SELECT to_jsonb(t) AS row FROM storebench.run AS t WHERE id = %s", (run["id"],)
+            ).fetchone()
+            if there and (there["row"]["started_at"], there["row"]["params"]) != (
+                run["started_at"],
+                run["params"],
+            ):
+                raise SpecError(f"There is another run {run['id']} here, of {there['row']['started_at']}")
+            for table in TABLES:
+                cursor.execute(
+                    sql.SQL(
+                        "INSERT INTO storebench.{table}"
+                        " SELECT * FROM jsonb_populate_recordset(NULL::storebench.{table}, %s) ON CONFLICT DO NOTHING"
+                    ).format(table=sql.Identifier(table)),
+                    (Jsonb(json.loads(members[f"{table}.json"])),),
+                )
+                new[table] = cursor.rowcount
+        cells = [cell["key"] for cell in json.loads(members["cell.json"])]
+        refresh(Queries(self._dsn), Repository(self._dsn), cells)
+        return str(run["id"]), new
+
+
+def _read(path: Path) -> dict[str, bytes]:
+    try:
+        with zipfile.ZipFile(path) as archive:
+            members = {name: archive.read(name) for name in archive.namelist()}
+    except (OSError, zipfile.BadZipFile) as error:
+        raise SpecError(f"{path} cannot be read as a bundle: {error}") from error
+    seal = members.pop(SEAL, None)
+    if seal is None or ABOUT not in members:
+        raise SpecError(f"{path} is no bundle: `storebench export` makes them")
+    if seal != _seal(members):
+        raise SpecError(f"{path} is not what was exported: its seal is broken")
+    if (found := json.loads(members[ABOUT])["format"]) != FORMAT:
+        raise SpecError(f"{path} has format {found}; this version reads format {FORMAT}")
+    return members
+
+
+def _seal(members: dict[str, bytes]) -> bytes:
+    lines = [f"{hashlib.sha256(content).hexdigest()}  {name}\n" for name, content in sorted(members.items())]
+    return "".join(lines).encode()
+
+
+def _dump(content: Any) -> bytes:
+    return (json.dumps(content, indent=1, sort_keys=True, ensure_ascii=False) + "\n").encode()

@@ -1,0 +1,131 @@
+"""Reads the results: rows of the views, runs by their names, and the attempts that a comparison or a plan is about."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from psycopg import sql
+
+from storebench.errors import SpecError
+from storebench.results.database import Database, Row
+
+LATEST = "latest"
+BASELINE = "baseline:"
+# Of the newest try of each operation of each turn.
+_NEWEST_TRIES = """
+SELECT DISTINCT ON (run_id, cell_key, repeat, operation) *
+FROM storebench.results WHERE {condition} AND NOT warm_up
+ORDER BY run_id, cell_key, repeat, operation, try_number DESC
+"""
+
+
+class Queries(Database):
+    """All that is read."""
+
+    def run_named(self, name: str) -> Row:
+        """The row of a run: 'latest', 'baseline:NAME', its id in Airflow, or its id. Raises SpecError where there is none."""
+        condition: sql.Composable
+        if name == LATEST:
+            condition = sql.SQL("true ORDER BY started_at DESC LIMIT 1")
+        elif name.startswith(BASELINE):
+            condition = sql.SQL("id = (SELECT run_id FROM storebench.baseline WHERE name = {})").format(
+                sql.Literal(name.removeprefix(BASELINE))
+            )
+        else:
+            condition = sql.SQL(
+                "id = {name} OR airflow_run_id = {name} ORDER BY started_at DESC LIMIT 1"
+            ).format(name=sql.Literal(name))
+        with self._cursor() as cursor:
+            found = cursor.execute(sql.SQL("SELECT * FROM storebench.run WHERE ") + condition).fetchone()
+        if not found:
+            raise SpecError(f"There is no run {name!r}: `storebench runs` lists them")
+        return found
+
+    def runs(self, limit: int) -> list[Row]:
+        """The newest runs first: their rows, and how many of their operations are verified, and are not."""
+        with self._cursor() as cursor:
+            return cursor.execute(
+                "SELECT r.*, n.verified, n.others FROM (SELECT * FROM storebench.run ORDER BY started_at DESC LIMIT %s) AS r"
+                " CROSS JOIN LATERAL (SELECT count(*) FILTER (WHERE status = 'verified') AS verified,"
+                "  count(*) FILTER (WHERE status <> 'verified') AS others"
+                "  FROM storebench.attempt WHERE run_id = r.id) AS n ORDER BY r.started_at DESC",
+                (limit,),
+            ).fetchall()
+
+    def attempts_of_run(self, run_id: str) -> list[Row]:
+        """The newest tries of a run's operations, warm-ups left out."""
+        return self._newest_tries(sql.SQL("run_id = {}").format(sql.Literal(run_id)))
+
+    def attempts_of_cells(self, keys: Sequence[str]) -> list[Row]:
+        """The newest tries of these cells' operations in all runs, warm-ups left out."""
+        return self._newest_tries(sql.SQL("cell_key = ANY({})").format(sql.Literal(list(keys))))
+
+    def _newest_tries(self, condition: sql.Composable) -> list[Row]:
+        with self._cursor() as cursor:
+            return cursor.execute(sql.SQL(_NEWEST_TRIES).format(condition=condition)).fetchall()
+
+    def cells_of_run(self, run_id: str) -> list[str]:
+        """The keys of the cells that a run set out to measure."""
+        with self._cursor() as cursor:
+            found = cursor.execute(
+                "SELECT DISTINCT cell_key FROM storebench.run_cell WHERE run_id = %s ORDER BY cell_key",
+                (run_id,),
+            )
+            return [row["cell_key"] for row in found]
+
+    def environments(self, hashes: Iterable[str]) -> dict[str, dict[str, Any]]:
+        """The details of environments, by their hashes."""
+        with self._cursor() as cursor:
+            found = cursor.execute(
+                "SELECT hash, details FROM storebench.environment WHERE hash = ANY(%s)", (list(hashes),)
+            )
+            return {row["hash"]: row["details"] for row in found}
+
+    def newest_environment(self, store: str, client: str, operation: str) -> dict[str, Any] | None:
+        """The details of the environment in which a store's client was measured last."""
+        with self._cursor() as cursor:
+            found = cursor.execute(
+                "SELECT e.details FROM storebench.attempt AS a JOIN storebench.cell AS c ON c.key = a.cell_key"
+                " JOIN storebench.environment AS e ON e.hash = a.environment_hash"
+                " WHERE c.store = %s AND c.client = %s AND a.operation = %s"
+                " ORDER BY a.recorded_at DESC LIMIT 1",
+                (store, client, operation),
+            ).fetchone()
+        return found["details"] if found else None
+
+    def results(
+        self,
+        *,
+        run: str | None = None,
+        store: str | None = None,
+        cell: str | None = None,
+        limit: int | None = None,
+    ) -> list[dict[str, Any]]:
+        """Rows of the view `results`, oldest first; `cell` matches a part of the cell's key, `run` as in `run_named`.
+
+        Raises SpecError for a run that is not there.
+        """
+        conditions: list[sql.Composable] = [sql.SQL("true")]
+        if run:
+            conditions.append(sql.SQL("run_id = {}").format(sql.Literal(self.run_named(run)["id"])))
+        if store:
+            conditions.append(sql.SQL("store = {}").format(sql.Literal(store)))
+        if cell:
+            conditions.append(sql.SQL("position({} IN cell_key) > 0").format(sql.Literal(cell)))
+        query = sql.SQL(
+            "SELECT * FROM (SELECT * FROM storebench.results WHERE {conditions}"
+            " ORDER BY recorded_at DESC LIMIT {limit}) AS newest ORDER BY recorded_at"
+        ).format(conditions=sql.SQL(" AND ").join(conditions), limit=sql.Literal(limit))
+        with self._cursor() as cursor:
+            return cursor.execute(query).fetchall()
+
+    def phases(self, attempt_ids: Sequence[uuid.UUID]) -> list[dict[str, Any]]:
+        """The phases of these attempts: attempt_id, name, seconds."""
+        with self._cursor() as cursor:
+            return cursor.execute(
+                "SELECT attempt_id, name, seconds FROM storebench.phase WHERE attempt_id = ANY(%s)"
+                " ORDER BY attempt_id, position",
+                (list(attempt_ids),),
+            ).fetchall()

@@ -1,0 +1,43 @@
+"""Keeps what the view `summary` shows: the statistics of each cell's verified repeats."""
+
+from __future__ import annotations
+
+import statistics
+from collections import defaultdict
+from collections.abc import Sequence
+from typing import Any
+
+from storebench.results.queries import Queries
+from storebench.results.repository import Repository
+from storebench.results.statistics import summarize
+
+# What a row of the summary is of.
+GROUP = ("cell_key", "operation", "environment_hash", "method_version")
+
+
+def refresh(queries: Queries, repository: Repository, keys: Sequence[str]) -> None:
+    """Compute the statistics of these cells anew, of each operation, environment and method version on its own."""
+    groups: dict[tuple[Any, ...], list[dict[str, Any]]] = defaultdict(list)
+    for row in queries.attempts_of_cells(keys):
+        if row["status"] == "verified":
+            groups[tuple(row[name] for name in GROUP)].append(row)
+    repository.replace_statistics(keys, [_statistic(rows) for rows in groups.values()])
+
+
+def _statistic(rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    operation = rows[0]["operation"]
+    found = summarize([row[f"{operation}_only_s"] for row in rows])
+    memory = [peak for row in rows if (peak := row["all_memory_working_set_peak_bytes"]) is not None]
+    return {
+        **{name: rows[0][name] for name in GROUP},
+        "n": found.n,
+        "median_s": found.median_s,
+        "min_s": found.min_s,
+        "max_s": found.max_s,
+        "first_quartile_s": found.first_quartile_s,
+        "third_quartile_s": found.third_quartile_s,
+        "interval_low_s": found.interval.low if found.interval else None,
+        "interval_high_s": found.interval.high if found.interval else None,
+        "median_total_s": statistics.median(row["total_s"] for row in rows),
+        "median_working_set_peak_bytes": statistics.median(memory) if memory else None,
+    }

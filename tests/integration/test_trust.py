@@ -1,0 +1,257 @@
+"""What is made of many attempts: comparisons, what is done, bundles, pruning; in the real database."""
+
+import uuid
+import zipfile
+from datetime import UTC, datetime, timedelta
+
+import psycopg
+import pytest
+
+from storebench import METHOD_VERSION, __version__
+from storebench.attempt.result import AttemptResult
+from storebench.dataset.schema import SCHEMA_VERSION
+from storebench.errors import SpecError
+from storebench.grid import Cell
+from storebench.order import turns
+from storebench.results.bundle import Bundles
+from storebench.results.compare import compare, compare_arms
+from storebench.results.done import verified_repeats
+from storebench.results.migrate import migrate
+from storebench.results.prune import Pruning
+from storebench.results.queries import Queries
+from storebench.results.repository import AttemptKey, PodRecord, Repository, dataset_id, run_id_of
+from storebench.results.summary import refresh
+
+POD = PodRecord(
+    "p", "n", 0, 10.0, datetime(2026, 1, 1, tzinfo=UTC), datetime(2026, 1, 1, 0, 0, 10, tzinfo=UTC)
+)
+ENVIRONMENT = {"image": "i", "kernel": "6.1", "node": "n", "packages": {"pymongo": "4"}}
+
+
+@pytest.fixture
+def cells():
+    """Two cells that no other test has."""
+    seed = uuid.uuid4().int % 2**40
+    return [Cell("s", "mongodb", "reference", (("batch", size),), 1000, seed) for size in ("10", "20")]
+
+
+@pytest.fixture
+def run(repository, database):
+    """Record a run with seconds(cell, turn) as its times."""
+
+    def make(
+        cells, repeats=5, seconds=lambda cell, turn: 1 + turn.repeat / 100, environment=ENVIRONMENT, **order
+    ):
+        name = f"manual__{uuid.uuid4().hex}"
+        planned = turns(dict.fromkeys(cells, repeats), 1, **order)
+        repository.start_run(
+            study="s",
+            dag_id="s",
+            airflow_run_id=name,
+            params={"a": 1},
+            turns=planned,
+            order_seed=1,
+            skipped={},
+        )
+        dataset = dataset_id(SCHEMA_VERSION, cells[0].rows, cells[0].seed)
+        with psycopg.connect(database) as connection:
+            connection.execute(
+                "INSERT INTO storebench.dataset (id, schema_version, rows, seed, bytes, sha256, manifest)"
+                " VALUES (%s, 1, 1000, %s, 1, '', '{}') ON CONFLICT DO NOTHING",
+                (dataset, cells[0].seed),
+            )
+        for turn in planned:
+            for operation in ("write", "read"):
+                repository.add_attempt(
+                    AttemptKey(run_id_of("s", name), turn.cell.key, turn.repeat, operation, 1),
+                    AttemptResult(
+                        status="verified",
+                        operation_s=seconds(turn.cell, turn),
+                        total_s=9.0,
+                        environment=dict(environment),
+                    ),
+                    POD,
+                    phases={"operation": 1.0},
+                    target="t",
+                    dataset=dataset,
+                )
+        repository.finish_run(run_id_of("s", name))
+        return name
+
+    return make
+
+
+def test_two_runs_are_compared_cell_by_cell_and_a_slowdown_is_found(queries, run, cells):
+    before = run(cells, 8)
+    after = run(cells, 8, lambda cell, turn: (1.2 if cell == cells[1] else 1) * (1 + turn.repeat / 100))
+    found = compare(queries, before, after)
+    labels = {(key, operation): verdict.label for (key, operation), verdict in found.verdicts.items()}
+    assert labels == {
+        (cells[0].key, "write"): "cannot tell",
+        (cells[0].key, "read"): "cannot tell",
+        (cells[1].key, "write"): "slower",
+        (cells[1].key, "read"): "slower",
+    }
+    assert set(found.regressions(0.1)) == {(cells[1].key, "write"), (cells[1].key, "read")}
+    assert found.regressions(0.5) == {}
+    assert found.differences == []
+
+
+def test_what_differs_beside_is_said(queries, run, cells):
+    before = run(cells)
+    after = run(cells, environment={**ENVIRONMENT, "kernel": "6.2", "packages": {"pymongo": "5"}})
+    assert compare(queries, before, after).differences == [
+        "mongodb: kernel: 6.1 -> 6.2",
+        "mongodb: packages.pymongo: 4 -> 5",
+    ]
+
+
+def test_a_cell_that_one_side_has_not_is_named(queries, run, cells):
+    found = compare(queries, run(cells), run(cells[:1]))
+    assert found.without == {(cells[1].key, operation): "B has none" for operation in ("write", "read")}
+
+
+def test_two_cells_are_compared_over_all_runs(queries, run, cells):
+    run(cells, 4, lambda cell, turn: (2 if cell == cells[1] else 1) * (1 + turn.repeat / 100))
+    run(cells, 4, lambda cell, turn: (2 if cell == cells[1] else 1) * (1 + turn.repeat / 100))
+    found = compare(queries, cells[0].key, cells[1].key)
+    verdict = found.verdicts["", "write"]
+    assert (verdict.label, verdict.n_before, verdict.n_after) == ("slower", 8, 8)
+
+
+def test_a_run_and_a_cell_or_an_unknown_run_are_refused(queries, run, cells):
+    name = run(cells)
+    with pytest.raises(SpecError, match="not a run and a cell"):
+        compare(queries, name, cells[0].key)
+    with pytest.raises(SpecError, match="There is no run 'nothing'"):
+        compare(queries, name, "nothing")
+
+
+def test_the_arms_of_an_a_a_run_cannot_be_told_apart(queries, run, cells):
+    found = compare_arms(queries, run(cells, 8, a_a=True))
+    assert {verdict.label for verdict in found.verdicts.values()} == {"cannot tell"}
+    assert {(verdict.n_before, verdict.n_after) for verdict in found.verdicts.values()} == {(8, 8)}
+
+
+def test_a_baseline_is_a_name_for_a_run(queries, repository, run, cells):
+    name = run(cells)
+    repository.set_baseline("first", run_id_of("s", name))
+    assert queries.run_named("baseline:first")["airflow_run_id"] == name
+
+
+def test_warm_ups_count_nowhere(queries, repository, run, cells):
+    name = run(cells, 3, lambda cell, turn: 100.0 if turn.repeat == 0 else 1.0, warm_up=True)
+    assert max(row["write_only_s"] or 0 for row in queries.attempts_of_run(run_id_of("s", name))) == 1.0
+    assert any(row["warm_up"] for row in queries.results(run=name))
+
+
+def test_the_summary_has_an_interval_for_each_environment(queries, repository, database, run, cells):
+    run(cells, 5)
+    run(cells, 2, environment={**ENVIRONMENT, "kernel": "6.2"})
+    refresh(queries, repository, [cell.key for cell in cells])
+    refresh(queries, repository, [cell.key for cell in cells])  # again: the same
+    with psycopg.connect(database) as connection:
+        found = connection.execute(
+            "SELECT n, median_s, interval_low_s, interval_high_s FROM storebench.summary"
+            " WHERE cell_key = %s AND operation = 'write' ORDER BY n",
+            (cells[0].key,),
+        ).fetchall()
+    (two, _, none, _), (five, median_s, low_s, high_s) = found
+    assert (two, five, none) == (2, 5, None)
+    assert low_s <= median_s == 1.03 <= high_s
+
+
+def test_repeats_count_as_done_in_the_same_environment_only(queries, run, cells):
+    run(cells, 2)
+    run(cells[:1], 3, environment={**ENVIRONMENT, "node": "another, alike"})
+    assert verified_repeats(queries, cells) == {cells[0]: 5, cells[1]: 2}
+    assert verified_repeats(queries, cells, lambda store: "i") == {cells[0]: 5, cells[1]: 2}
+    assert verified_repeats(queries, cells, lambda store: "a new image") == dict.fromkeys(cells, 0)
+    run(cells[:1], 1, environment={**ENVIRONMENT, "server_version": "8"})
+    assert verified_repeats(queries, cells) == {cells[0]: 1, cells[1]: 0}, "the server was upgraded"
+
+
+def test_a_repeat_of_other_code_is_not_done(queries, database, run, cells):
+    name = run(cells, 1)
+    with psycopg.connect(database) as connection:
+        connection.execute(
+            "UPDATE storebench.attempt SET code_version = 'old' WHERE run_id = %s AND operation = 'read'",
+            (run_id_of("s", name),),
+        )
+    assert (METHOD_VERSION, __version__) != (METHOD_VERSION, "old")
+    assert verified_repeats(queries, cells) == dict.fromkeys(cells, 0)
+
+
+@pytest.fixture
+def other_database(database):
+    """A second, empty one."""
+    base, _, name = database.rpartition("/")
+    uri = f"{base}/{name}_other"
+    with psycopg.connect(database, autocommit=True) as admin:
+        admin.execute(f'CREATE DATABASE "{name}_other"')
+        try:
+            migrate(uri)
+            yield uri
+        finally:
+            admin.execute(f'DROP DATABASE "{name}_other" WITH (FORCE)')
+
+
+def test_a_run_goes_into_another_database_whole_and_only_once(
+    database, queries, other_database, run, cells, tmp_path
+):
+    name = run(cells)
+    run_id = run_id_of("s", name)
+    Bundles(database).export(run_id, tmp_path / "run.zip")
+    other = Bundles(other_database)
+    loaded, new = other.load(tmp_path / "run.zip")
+    assert loaded == run_id
+    assert new["attempt"] == new["phase"] == 20
+    assert set(other.load(tmp_path / "run.zip")[1].values()) == {0}
+    here, there = (
+        [dict(row) for row in each.results(run=name)] for each in (queries, Queries(other_database))
+    )
+    assert here == there
+    with psycopg.connect(other_database) as connection:
+        assert connection.execute("SELECT count(*) FROM storebench.summary").fetchone() == (4,)
+    other.export(run_id, tmp_path / "again.zip")
+    assert (tmp_path / "again.zip").read_bytes() == (tmp_path / "run.zip").read_bytes()
+
+
+def test_a_bundle_that_was_touched_is_refused(database, run, cells, tmp_path):
+    Bundles(database).export(run_id_of("s", run(cells)), tmp_path / "run.zip")
+    with (
+        zipfile.ZipFile(tmp_path / "run.zip") as old,
+        zipfile.ZipFile(tmp_path / "touched.zip", "w") as new,
+    ):
+        for member in old.namelist():
+            new.writestr(member, old.read(member).replace(b'"operation_s": 1.01', b'"operation_s": 0.5'))
+    with pytest.raises(SpecError, match="its seal is broken"):
+        Bundles(database).load(tmp_path / "touched.zip")
+    (tmp_path / "text.zip").write_text("no archive")
+    with pytest.raises(SpecError, match="cannot be read as a bundle"):
+        Bundles(database).load(tmp_path / "text.zip")
+
+
+def test_pruning_takes_old_runs_and_what_only_they_have(other_database, database, run, cells, tmp_path):
+    old, kept, new = run(cells), run(cells), run(cells[:1])
+    for name in (old, kept, new):
+        Bundles(database).export(run_id_of("s", name), tmp_path / "run.zip")
+        Bundles(other_database).load(tmp_path / "run.zip")
+    Repository(other_database).set_baseline("kept", run_id_of("s", kept))
+    month_ago = datetime.now(UTC) - timedelta(days=30)
+    with psycopg.connect(other_database) as connection:
+        connection.execute(
+            "UPDATE storebench.run SET started_at = %s WHERE airflow_run_id <> %s", (month_ago, new)
+        )
+    pruning = Pruning(other_database)
+    before = datetime.now(UTC) - timedelta(days=7)
+    assert pruning.old(before) == (1, 20)
+    refresh(Queries(other_database), Repository(other_database), pruning.remove(before))
+    assert pruning.old(before) == (0, 0)
+    assert {row["airflow_run_id"] for row in Queries(other_database).runs(10)} == {kept, new}
+    with psycopg.connect(other_database) as connection:
+        (counts,) = connection.execute(
+            "SELECT (SELECT count(*) FROM storebench.attempt), (SELECT count(*) FROM storebench.cell),"
+            " (SELECT sum(n) FROM storebench.statistic)"
+        ).fetchall()
+    assert counts == (30, 2, 30)
