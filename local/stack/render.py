@@ -99,6 +99,9 @@ def fingerprint(settings: Settings) -> str:
             for path in (settings.home / "steps").iterdir()
             if path.name.rpartition("-")[0] in RUNNING
         ),
+        # what is read when the stack starts, only
+        *(path.read_text() for path in sorted((settings.checkout / "sql").glob("*.sql"))),
+        *(path.read_text() for path in sorted((settings.checkout / "plugins").glob("*.py"))),
         *sorted(settings.own),
         *(os.environ.get(OWN_SERVERS[part], "") for part in sorted(settings.own)),
     ]

@@ -39,6 +39,7 @@ class Axis:
     hint: str  # what `pattern` means, for people
     default: tuple[str, ...]
     choices: tuple[str, ...]  # what a form offers; any text that matches is valid
+    grid: tuple[str, ...]  # what a backfill fills, in the order of coming: only ever added to, at the end
 
     def check(self, value: str) -> str:
         """Return `value` if it is one of this axis; raises SpecError if not."""
@@ -57,6 +58,7 @@ BATCH_SIZE = Axis(
     hint="a number of rows from 1, or 'all'",
     default=("10000", "100000", "all"),
     choices=("100", "1000", "10000", "100000", "all"),
+    grid=("10000", "100000", "all"),
 )
 EXECUTORS = Axis(
     name="executors",
@@ -68,6 +70,7 @@ EXECUTORS = Axis(
     hint="a number of executors from 1 to 999",
     default=("1", "2"),
     choices=("1", "2", "4", "8"),
+    grid=("1", "2", "4"),
 )
 
 

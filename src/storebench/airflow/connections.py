@@ -11,12 +11,14 @@ from airflow.sdk.exceptions import AirflowNotFoundException
 from psycopg.conninfo import make_conninfo
 
 from storebench.errors import SpecError
+from storebench.results.queries import Queries
 from storebench.results.repository import Repository
 
 PREFIX = "storebench_"
 KUBERNETES = f"{PREFIX}kubernetes"
 SECRET_KEY = "connection"
 DEFAULT_BUCKET = "storebench"
+PATIENCE_S = 300  # with a results database that does not answer, where there is something to record
 
 
 def get(name: str) -> Connection:
@@ -31,17 +33,24 @@ def get(name: str) -> Connection:
         ) from None
 
 
-def repository() -> Repository:
-    """The results database of the connection `storebench_results`."""
+def repository(patience_s: float = 0) -> Repository:
+    """Writes to the results database of the connection `storebench_results`; what is measured is worth waiting for it."""
+    return Repository(_results_dsn(), patience_s)
+
+
+def queries() -> Queries:
+    """Reads from the same."""
+    return Queries(_results_dsn())
+
+
+def _results_dsn() -> str:
     connection = get("results")
-    return Repository(
-        make_conninfo(
-            host=connection.host,
-            port=connection.port or 5432,
-            user=connection.login,
-            password=connection.password,
-            dbname=connection.schema or "storebench",
-        )
+    return make_conninfo(
+        host=connection.host,
+        port=connection.port or 5432,
+        user=connection.login,
+        password=connection.password,
+        dbname=connection.schema or "storebench",
     )
 
 

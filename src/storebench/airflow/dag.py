@@ -8,14 +8,17 @@ from typing import Any
 from airflow.sdk import DAG, get_current_context, task, task_group
 from airflow.sdk.exceptions import AirflowFailException
 
-from storebench import stores
-from storebench.airflow import connections, preflight
-from storebench.airflow.params import grid_of, params_of
+from storebench.airflow import connections
+from storebench.airflow.params import params_of
+from storebench.airflow.plan import operations_of, plan_of
 from storebench.airflow.pods import AttemptOperator, DatasetOperator
+from storebench.airflow.timetable import GridTimetable
 from storebench.attempt.spec import DROP
 from storebench.errors import StorebenchError
 from storebench.grid import Study
+from storebench.partition import partitions
 from storebench.results.repository import run_id_of
+from storebench.results.summary import refresh
 
 
 def study_dag(study: Study) -> DAG:
@@ -24,7 +27,7 @@ def study_dag(study: Study) -> DAG:
         dag_id=study.name,
         description=study.description.split("\n")[0],
         doc_md=study.description,
-        schedule=None,
+        schedule=GridTimetable({key: found.date for key, found in partitions(study).items()}),
         start_date=datetime(2024, 1, 1, tzinfo=UTC),
         catchup=False,
         max_active_runs=1,
@@ -36,30 +39,10 @@ def study_dag(study: Study) -> DAG:
         def plan() -> list[dict[str, Any]]:
             """Check everything that can be checked before any work, and list the cells to run."""
             context = get_current_context()
-            params = context["params"]
             try:
-                grid = grid_of(study, params)
-                used = {cell.store for cell in grid.cells}
-                used |= {filled_by for name in used if (filled_by := stores.load(name).filled_by)}
-                needed = {"s3", *(name for store in used if (name := stores.load(store).connection))}
-                preflight.check(params["rows"])
-                connections.apply_secrets(sorted(needed))
+                return plan_of(study, context["params"], context["dag_run"])
             except StorebenchError as error:
                 raise AirflowFailException(str(error)) from error
-            planned = [(cell, repeat) for repeat in range(1, params["repeats"] + 1) for cell in grid.cells]
-            print(f"{len(planned)} cells to run, {grid.dropped} combinations dropped. {grid.dropped_because}")
-            connections.repository().start_run(
-                study=study.name,
-                dag_id=context["dag"].dag_id,
-                airflow_run_id=context["run_id"],
-                params=dict(params),
-                planned=planned,
-            )
-            suffix = " #{}" if params["repeats"] > 1 else ""
-            return [
-                {"cell": cell.key, "repeat": repeat, "label": cell.label + suffix.format(repeat)}
-                for cell, repeat in planned
-            ]
 
         @task_group
         def cell(item: Any) -> None:
@@ -74,7 +57,7 @@ def study_dag(study: Study) -> DAG:
                 item=item,
                 weight_rule="absolute",
                 priority_weight=3,
-                trigger_rule="all_done",
+                trigger_rule="none_skipped",  # after a failure, too, but not where nothing was written
             )
             write >> read >> drop
 
@@ -82,13 +65,15 @@ def study_dag(study: Study) -> DAG:
         def aggregate() -> None:
             """Give each gap its row, close the run, and fail it with the names of what failed."""
             context = get_current_context()
-            repository = connections.repository()
+            repository = connections.repository(connections.PATIENCE_S)
             run_id = run_id_of(context["dag"].dag_id, context["run_id"])
-            if gaps := repository.fill_gaps(run_id):
-                print(f"{gaps} operations were not run")
-            failed = repository.finish_run(run_id)
             states = context["ti"].get_task_states(dag_id=context["dag"].dag_id, run_ids=[context["run_id"]])
             tasks = sorted(name for name, state in states[context["run_id"]].items() if state == "failed")
+            if gaps := repository.fill_gaps(run_id, operations_of(tasks, repository.recorded_turns(run_id))):
+                print(f"{gaps} operations have no attempt")
+            queries = connections.queries()
+            refresh(queries, repository, queries.cells_of_run(run_id))
+            failed = repository.finish_run(run_id)
             if failed:
                 lines = [
                     f"{row['operation']} {row['cell_key']}: {row['error_kind']}: {row['error']}"

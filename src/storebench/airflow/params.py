@@ -9,10 +9,13 @@ from airflow.sdk import Param
 
 from storebench.dataset.generate import MAX_ROWS
 from storebench.grid import MAX_SEED, Grid, Study
+from storebench.partition import cell_of
 from storebench.stores import load as load_store
 
 POOL = "benchmark"
 MAX_REPEATS = 100
+MAX_BUDGET_MIN = 10_080  # a week
+MIN_REPEATS_TO_STOP = 5
 JAVA_SIZE = r"^[1-9][0-9]*[mg]$"
 QUANTITY = r"^[1-9][0-9]*(\.[0-9]+)?(m|k|M|G|T|Ki|Mi|Gi|Ti)?$"  # of Kubernetes
 
@@ -52,7 +55,14 @@ def params_of(study: Study) -> dict[str, Param]:
         "seed": _integer(
             42, 0, MAX_SEED, "Seed", "The same rows and seed give the same dataset, byte for byte."
         ),
-        "repeats": _integer(1, 1, MAX_REPEATS, "Repeats", "How often each cell is measured in this run."),
+        "repeats": _integer(
+            1,
+            1,
+            MAX_REPEATS,
+            "Repeats",
+            "How often each cell is measured; with a precision or a budget, at most. Interleaved in a random order.",
+        ),
+        **_repeat_params(),
         "keep_data": Param(
             False,
             type="boolean",
@@ -90,6 +100,56 @@ def params_of(study: Study) -> dict[str, Param]:
     }
 
 
+def _repeat_params() -> dict[str, Param]:
+    return {
+        "skip_done": Param(
+            None,
+            type=["null", "boolean"],
+            title="Skip what is done",
+            description_md="Leave out the repeats that are verified already, of the same dataset, by the same code, in the"
+            " same environment. Empty: yes in a backfill, no in a run by hand.",
+        ),
+        "warm_up": Param(
+            False,
+            type="boolean",
+            title="Warm up",
+            description_md="Begin with one attempt at each store that does not count; the column `warm_up` marks it.",
+        ),
+        "a_a": Param(
+            False,
+            type="boolean",
+            title="A/A",
+            description_md="Measure each cell twice as often, as two arms that differ in nothing:"
+            " `storebench compare RUN --a-a` then tells the noise.",
+        ),
+        "precision_percent": Param(
+            None,
+            type=["null", "number"],
+            exclusiveMinimum=0,
+            maximum=100,
+            title="Precision, %",
+            description_md="Stop repeating a cell once the 95 % confidence interval of its median is within this distance of"
+            f" the median, in write and read, {MIN_REPEATS_TO_STOP} repeats at least. Empty: all repeats.",
+        ),
+        "budget_min": Param(
+            None,
+            type=["null", "number"],
+            exclusiveMinimum=0,
+            maximum=MAX_BUDGET_MIN,
+            title="Budget, minutes",
+            description_md="Begin no further repeat after so many minutes. Each cell is measured once all the same.",
+        ),
+        "order_seed": Param(
+            None,
+            type=["null", "integer"],
+            minimum=0,
+            maximum=MAX_SEED,
+            title="Seed of the order",
+            description_md="The same seed gives the same order of the cells. Empty: drawn, and recorded with the run.",
+        ),
+    }
+
+
 def _options(study: Study) -> set[str]:
     return {name for store in study.stores for name in load_store(store).options}
 
@@ -115,8 +175,10 @@ def _executor_params() -> dict[str, Param]:
     }
 
 
-def grid_of(study: Study, params: Mapping[str, Any]) -> Grid:
-    """The grid that a run's parameters ask for; raises SpecError for a bad one."""
+def grid_of(study: Study, params: Mapping[str, Any], partition: str | None = None) -> Grid:
+    """The grid that a run's parameters ask for, or the one cell of its partition; raises SpecError for a bad one."""
+    if partition is not None:
+        return Grid((cell_of(study, partition, params["rows"], params["seed"]),), 0)
     return study.grid(
         stores=params["stores"],
         clients=params["clients"],

@@ -9,6 +9,7 @@ from datetime import UTC, datetime, timedelta
 from functools import cached_property
 from typing import Any, ClassVar
 
+from airflow import __version__ as airflow_version
 from airflow.providers.cncf.kubernetes.operators.pod import KubernetesPodOperator
 from airflow.providers.cncf.kubernetes.secret import Secret
 from airflow.providers.cncf.kubernetes.utils.pod_manager import PodManager, PodPhase
@@ -19,12 +20,15 @@ from airflow.sdk.exceptions import (
     AirflowRescheduleException,
     AirflowSkipException,
 )
+from kubernetes import client as k8s_client
 from kubernetes.client import models as k8s
 from kubernetes.client.exceptions import ApiException
 
-from storebench import __version__, stores
+from storebench import stores
 from storebench.airflow import connections, observe
+from storebench.airflow.images import image
 from storebench.airflow.params import POOL
+from storebench.airflow.plan import reason_to_stop
 from storebench.attempt.result import AttemptResult
 from storebench.attempt.spec import DROP, VARIABLE, AttemptSpec
 from storebench.connection import variable
@@ -45,12 +49,6 @@ ENDED = {"success", "failed", "skipped", "upstream_failed", "removed"}
 # For a store with an axis that the cell has not, because it only fills the table of another.
 DEFAULT_VALUES = {"executors": "1"}
 DATASET_MEMORY = "1Gi"  # the generator's memory does not grow with rows
-
-
-def image(name: str) -> str:
-    """The pod image built from images/<name>: the Airflow Variable `storebench_image_<name>`, or the local tag."""
-    reference: str = Variable.get(f"storebench_image_{name}", default=f"storebench/{name}:{__version__}")
-    return reference
 
 
 def own_pod(image: str) -> list[k8s.V1EnvVar]:
@@ -163,6 +161,14 @@ class StorebenchPodOperator(KubernetesPodOperator):
         except ApiException as error:
             self.log.warning("The pod cannot be looked at any more: %s", error.reason)
 
+    def kubernetes_version(self) -> str | None:
+        """The API server's version; None where it does not tell it."""
+        try:
+            version: str = k8s_client.VersionApi(self.client.api_client).get_code().git_version
+        except ApiException:
+            return None
+        return version
+
     def message(self) -> str | None:
         """What the container left in its termination message."""
         status = observe.container_status(self.observed, self.CONTAINER) if self.observed else None
@@ -196,7 +202,7 @@ class DatasetOperator(StorebenchPodOperator):
             reason = observe.attempt_result(self.observed, self.CONTAINER, error).error
             last_words = (self.message() or "").strip().rpartition("\n")[2]
             raise AirflowFailException(f"The dataset was not made: {last_words or reason}") from error
-        connections.repository().add_dataset(Manifest.from_json(self.message() or ""))
+        connections.repository(connections.PATIENCE_S).add_dataset(Manifest.from_json(self.message() or ""))
 
 
 def wait_for_turn(context: Context) -> None:
@@ -237,10 +243,13 @@ class AttemptOperator(StorebenchPodOperator):
     def execute(self, context: Context) -> None:
         if self.operation == DROP and context["params"]["keep_data"]:
             raise AirflowSkipException("keep_data: what was written stays in the store")
+        cell, repeat = Cell.from_key(self.item["cell"]), self.item["repeat"]
+        params, run_id = context["params"], run_id_of(context["dag"].dag_id, context["run_id"])
         if self.operation == "write":
             wait_for_turn(context)
-        cell = Cell.from_key(self.item["cell"])
-        params, run_id = context["params"], run_id_of(context["dag"].dag_id, context["run_id"])
+            if reason := reason_to_stop(connections.queries(), run_id, cell, repeat, params):
+                connections.repository(connections.PATIENCE_S).skip(run_id, cell, repeat, reason)
+                raise AirflowSkipException(f"Not needed: {reason}")
         operations = stores.load(cell.store).operations
         fills = self.operation == "write" and "write" not in operations
         name = (stores.load(cell.store).filled_by if fills else None) or cell.store
@@ -248,7 +257,7 @@ class AttemptOperator(StorebenchPodOperator):
         spec = AttemptSpec(
             operation=self.operation,
             cell_key=cell.key,
-            target=cell.target(run_id, self.item["repeat"]),
+            target=cell.target(run_id, repeat),
             dataset_bucket=connections.bucket(),
             dataset_key=dataset_key(cell.rows, cell.seed),
             manifest_key=manifest_key(cell.rows, cell.seed),
@@ -258,8 +267,10 @@ class AttemptOperator(StorebenchPodOperator):
         self.name = f"{name}-{self.operation}"
         self.arguments = ["attempt"]
         self.use_store(store, spec)
+        if self.operation == DROP:
+            self.remove_leftovers(context)
         operation = operations[0] if fills else self.operation
-        key = AttemptKey(run_id, cell.key, self.item["repeat"], operation, context["ti"].try_number)
+        key = AttemptKey(run_id, cell.key, repeat, operation, context["ti"].try_number)
         try:
             self.run_pod(context)
         except AirflowException as error:
@@ -270,6 +281,17 @@ class AttemptOperator(StorebenchPodOperator):
             raise
         if not fills:
             self.record(key, spec, None)
+
+    def remove_leftovers(self, context: Context) -> None:
+        """A pod whose task was killed goes on alone: it must not fall into the next cell's measurement."""
+        labels = self._get_ti_pod_labels(context, include_try_number=False)
+        own = ",".join(f"{name}={labels[name]}" for name in ("dag_id", "run_id", "map_index"))
+        namespace = self.hook.get_namespace() or "default"
+        selector = f"{own},task_id!={labels['task_id']}"
+        for pod in self.client.list_namespaced_pod(namespace, label_selector=selector).items:
+            if pod.status.phase not in PodPhase.terminal_states:
+                self.log.warning("Removing the pod %s, whose task has ended without it", pod.metadata.name)
+            self.client.delete_namespaced_pod(pod.metadata.name, namespace)
 
     def use_store(self, store: type[Store], spec: AttemptSpec) -> None:
         """What the pod needs for this store: image, credentials, and for one that starts pods itself who and where it is."""
@@ -290,9 +312,10 @@ class AttemptOperator(StorebenchPodOperator):
             result.error = f"Its table could not be written by {spec.store}: {result.error}"
         if result.environment:
             result.environment |= observe.pod_environment(self.observed, self.CONTAINER)
+            result.environment |= {"kubernetes": self.kubernetes_version(), "airflow": airflow_version}
         phases = observe.phases(self.observed, self.events, self.CONTAINER, self.queued_at, result)
         cell = spec.cell
-        connections.repository().add_attempt(
+        connections.repository(connections.PATIENCE_S).add_attempt(
             key,
             result,
             observe.pod_record(self.observed, self.CONTAINER),

@@ -35,6 +35,7 @@ def describe(packages: Sequence[str]) -> dict[str, Any]:
         "cpus": os.cpu_count(),
         "memory_bytes": os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"),
         "python": platform.python_version(),
+        "revision": os.environ.get("STOREBENCH_REVISION"),  # of the image's source; -dirty: not as committed
         "packages": {package: metadata.version(package) for package in packages},
     }
 

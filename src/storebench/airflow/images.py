@@ -1,0 +1,13 @@
+"""Which pod image stands for a folder under images/."""
+
+from __future__ import annotations
+
+from airflow.sdk import Variable
+
+from storebench import __version__
+
+
+def image(name: str) -> str:
+    """The pod image built from images/<name>: the Airflow Variable `storebench_image_<name>`, or the local tag."""
+    reference: str = Variable.get(f"storebench_image_{name}", default=f"storebench/{name}:{__version__}")
+    return reference

@@ -1,0 +1,151 @@
+"""What a run is to do: the turns of its cells, without those that need no measuring."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+from airflow.sdk.exceptions import AirflowSkipException
+
+from storebench import stores
+from storebench.airflow import connections, preflight
+from storebench.airflow.images import image
+from storebench.airflow.params import MIN_REPEATS_TO_STOP, grid_of
+from storebench.grid import MAX_SEED, Cell, Grid, Study
+from storebench.order import Turn, turns
+from storebench.results.done import verified_repeats
+from storebench.results.queries import Queries
+from storebench.results.repository import run_id_of
+from storebench.results.statistics import summarize
+from storebench.stores.base import OPERATIONS
+
+
+def plan_of(study: Study, params: Mapping[str, Any], dag_run: Any) -> list[dict[str, Any]]:
+    """Check, record and return the turns of a run as the mapped group takes them.
+
+    A run whose plan runs again does what it set out to do at first. Raises a StorebenchError for what cannot work, and
+    AirflowSkipException where nothing is to be done.
+    """
+    repository, run_id = connections.repository(), run_id_of(dag_run.dag_id, dag_run.run_id)
+    grid = grid_of(study, params, dag_run.partition_key)
+    preflight.check(params["rows"])
+    connections.apply_secrets(_connections_of(grid))
+    if recorded := repository.recorded_turns(run_id):
+        print(f"{len(recorded)} turns, as planned when this run was started first")
+        return items_of(recorded)
+    finder = connections.queries() if skips_done(params, dag_run.run_type) else None
+    repeats, skipped = repeats_of(grid, params, finder)
+    order, order_seed = order_of(repeats, params)
+    print(f"{len(order)} turns at {len(repeats)} cells, in the order of seed {order_seed}")
+    print(f"{grid.dropped} combinations dropped. {grid.dropped_because}")
+    for cell, reason in skipped.items():
+        print(f"left out: {cell.label}: {reason}")
+    repository.start_run(
+        study=study.name,
+        dag_id=dag_run.dag_id,
+        airflow_run_id=dag_run.run_id,
+        params=dict(params),
+        turns=order,
+        order_seed=order_seed,
+        skipped=skipped,
+    )
+    if not order:
+        raise AirflowSkipException(f"All {len(skipped)} cells are verified already: nothing to do")
+    return items_of(order)
+
+
+def _connections_of(grid: Grid) -> list[str]:
+    """The names of the connections that the grid's pods need."""
+    used = {cell.store for cell in grid.cells}
+    used |= {filled_by for name in used if (filled_by := stores.load(name).filled_by)}
+    return sorted({"s3", *(name for store in used if (name := stores.load(store).connection))})
+
+
+def skips_done(params: Mapping[str, Any], run_type: str) -> bool:
+    """Whether a run leaves out what is verified already: unless it says, a backfill does."""
+    asked: bool | None = params["skip_done"]
+    return run_type == "backfill" if asked is None else asked
+
+
+def repeats_of(
+    grid: Grid, params: Mapping[str, Any], queries: Queries | None
+) -> tuple[dict[Cell, int], dict[Cell, str]]:
+    """How often each cell is still to be measured, and why some are not at all; `queries` finds what is done."""
+    asked = params["repeats"]
+    done = verified_repeats(queries, grid.cells, _image_of) if queries else {}
+    repeats = {cell: asked - done.get(cell, 0) for cell in grid.cells}
+    skipped = {
+        cell: f"verified {done[cell]} times already: same dataset, code and environment"
+        for cell, count in repeats.items()
+        if count <= 0
+    }
+    return {cell: count for cell, count in repeats.items() if count > 0}, skipped
+
+
+def order_of(repeats: dict[Cell, int], params: Mapping[str, Any]) -> tuple[list[Turn], int]:
+    """The turns in their order, and the seed that it was drawn by."""
+    asked = params["order_seed"]
+    order_seed = random.SystemRandom().randint(0, MAX_SEED) if asked is None else asked
+    return turns(repeats, order_seed, warm_up=params["warm_up"], a_a=params["a_a"]), order_seed
+
+
+def items_of(order: list[Turn]) -> list[dict[str, Any]]:
+    """The turns as the mapped group takes them."""
+    several = {turn.cell for turn in order if turn.repeat != 1}
+    return [
+        {
+            "cell": turn.cell.key,
+            "repeat": turn.repeat,
+            "label": turn.label if turn.cell in several else turn.cell.label,
+        }
+        for turn in order
+    ]
+
+
+def operations_of(tasks: Sequence[str], order: Sequence[Turn]) -> set[tuple[str, int, str]]:
+    """Which (cell's key, repeat, operation) these tasks of the mapped group are of; their names end in _mapindex."""
+    found = set()
+    for task in tasks:
+        name, _, index = task.rpartition("_")
+        operation = name.rpartition(".")[2]
+        if operation in OPERATIONS and int(index) < len(order):
+            turn = order[int(index)]
+            found.add((turn.cell.key, turn.repeat, operation))
+    return found
+
+
+def reason_to_stop(
+    queries: Queries, run_id: str, cell: Cell, repeat: int, params: Mapping[str, Any]
+) -> str | None:
+    """Why this turn need not be done, if it need not: the cell is known well enough, or the run's budget is spent."""
+    if repeat <= 1:  # each cell is measured once; a warm-up is wanted
+        return None
+    if (budget_min := params["budget_min"]) is not None:
+        spent_s = (datetime.now(UTC) - queries.run_named(run_id)["started_at"]).total_seconds()
+        if spent_s > budget_min * 60:
+            return f"the budget of {budget_min:g} minutes is spent"
+    if (percent := params["precision_percent"]) is not None:
+        widths = [
+            _half_width_percent(queries, run_id, cell, operation)
+            for operation in stores.load(cell.store).operations
+        ]
+        if max(widths) <= percent:
+            return f"the median is known to within {max(widths):.2g} %, {percent:g} % were asked for"
+    return None
+
+
+def _half_width_percent(queries: Queries, run_id: str, cell: Cell, operation: str) -> float:
+    seconds = [
+        row[f"{operation}_only_s"]
+        for row in queries.attempts_of_run(run_id)
+        if (row["cell_key"], row["operation"], row["status"]) == (cell.key, operation, "verified")
+    ]
+    if len(seconds) < MIN_REPEATS_TO_STOP:
+        return float("inf")
+    return summarize(seconds).half_width * 100
+
+
+def _image_of(store: str) -> str:
+    return image(stores.load(store).image)

@@ -1,0 +1,63 @@
+"""A timetable that never runs by itself: it has one partition for each cell of a study's grid, for backfills to fill."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from datetime import datetime
+from typing import Any
+
+import pendulum
+from airflow.exceptions import InvalidPartitionKeyError
+from airflow.timetables.base import DagRunInfo, DataInterval, TimeRestriction, Timetable
+from airflow.utils.types import DagRunType
+
+
+class GridTimetable(Timetable):
+    """`dates` are the partitions' (storebench.partition), by their keys.
+
+    A backfill makes a run for each partition in its range of dates that has none yet. A run that is triggered by hand
+    without a partition's key is of no partition: it takes its grid from its parameters.
+    """
+
+    partitioned = True
+    description = "Never by itself. A backfill runs the cells of the grid, one run each"
+
+    def __init__(self, dates: Mapping[str, datetime]) -> None:
+        self.dates = {key: pendulum.instance(date) for key, date in dates.items()}
+
+    def serialize(self) -> dict[str, Any]:
+        return {"dates": [[key, date.isoformat()] for key, date in self.dates.items()]}
+
+    @classmethod
+    def deserialize(cls, data: dict[str, Any]) -> GridTimetable:
+        return cls({key: datetime.fromisoformat(date) for key, date in data["dates"]})
+
+    @property
+    def summary(self) -> str:
+        return f"{len(self.dates)} cells, by backfill"
+
+    def iter_partition_dagrun_infos(self, *, earliest: datetime, latest: datetime) -> Iterator[DagRunInfo]:
+        for key, date in self.dates.items():
+            if earliest <= date <= latest:
+                yield DagRunInfo(run_after=date, data_interval=None, partition_date=date, partition_key=key)
+
+    def _decode_partition_date(self, partition_key: str) -> datetime | None:
+        if partition_key not in self.dates:
+            raise InvalidPartitionKeyError(
+                f"{partition_key!r} is no cell of this grid; cells are {', '.join(self.dates)}"
+            )
+        return self.dates[partition_key]
+
+    def next_dagrun_info(
+        self, *, last_automated_data_interval: DataInterval | None, restriction: TimeRestriction
+    ) -> DagRunInfo | None:
+        return None
+
+    def infer_manual_data_interval(self, *, run_after: pendulum.DateTime) -> DataInterval:
+        return DataInterval.exact(run_after)
+
+    def generate_run_id(
+        self, *, run_type: DagRunType, run_after: datetime, data_interval: DataInterval | None, **extra: Any
+    ) -> str:
+        parts = [key.replace("/", "_").replace("=", "-")] if (key := extra.get("partition_key")) else []
+        return run_type.generate_run_id(suffix="__".join([*parts, pendulum.now("UTC").isoformat()]))

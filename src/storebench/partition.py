@@ -1,0 +1,65 @@
+"""The partitions of a study: a key and a date for each cell of its grid, by which Airflow's backfills know it.
+
+Each axis has a part of the date, and a value's place in its axis is its number in that part: the third store is the third
+year. A date must never change. So the lists are only ever added to, at their ends: a study's stores, their clients, and the values
+that `Axis.grid` has.
+"""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from storebench.errors import SpecError
+from storebench.grid import Cell, Study
+from storebench.stores import load as load_store
+
+FIRST_YEAR = 2001
+# What the axes behind store (its part is the year) and client (the month) may have at most.
+LIMITS = {"day": 28, "hour": 24, "minute": 60, "second": 60}
+MONTHS = 12
+
+
+@dataclass(frozen=True)
+class Partition:
+    """One cell of the grid. Its rows, its seed and all else are parameters of the run."""
+
+    key: str  # the cell's key without study, rows and seed: mongodb/reference/batch=10000
+    date: datetime
+
+
+def partitions(study: Study) -> dict[str, Partition]:
+    """The partitions by their keys, in the order of their dates. Raises SpecError for an axis that has too many values."""
+    if len(study.axes) > len(LIMITS):
+        raise SpecError(f"{study.name}: a backfill can tell {len(LIMITS)} axes apart, not {len(study.axes)}")
+    for axis, (part, limit) in zip(study.axes, LIMITS.items(), strict=False):
+        if len(axis.grid) > limit:
+            raise SpecError(
+                f"{axis.title}: at most {limit} values, one for each {part}, not {len(axis.grid)}"
+            )
+    if len(study.clients) > MONTHS:
+        raise SpecError(f"{study.name}: at most {MONTHS} clients, not {len(study.clients)}")
+    found: dict[str, Partition] = {}
+    for (year, store), (month, client) in itertools.product(
+        enumerate(study.stores), enumerate(study.clients)
+    ):
+        info = load_store(store)
+        if client not in info.clients:
+            continue
+        meant = [axis for axis in study.axes if axis.name in info.axes]
+        for values in itertools.product(*(enumerate(axis.grid) for axis in meant)):
+            places = {axis.name: place for axis, (place, _) in zip(meant, values, strict=True)}
+            parts = {part: places.get(axis.name, 0) for axis, part in zip(study.axes, LIMITS, strict=False)}
+            parts["day"] = parts.get("day", 0) + 1  # the others count from 0
+            pairs = [f"{axis.key}={value}" for axis, (_, value) in zip(meant, values, strict=True)]
+            key = "/".join([store, client, *pairs])
+            found[key] = Partition(key, datetime(FIRST_YEAR + year, month + 1, **parts, tzinfo=UTC))
+    return dict(sorted(found.items(), key=lambda item: item[1].date))
+
+
+def cell_of(study: Study, key: str, rows: int, seed: int) -> Cell:
+    """The cell that a partition is with these rows and this seed; raises SpecError for a key that is none of the study's."""
+    if key not in partitions(study):
+        raise SpecError(f"{key!r} is no cell of the grid of {study.name}: `storebench grid` lists them")
+    return Cell.from_key(f"{study.name}/{key}/rows={rows}/seed={seed}")

@@ -1,0 +1,82 @@
+"""The cells of a study's grid, and which of them are still to be measured."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from rich import box
+from rich.table import Table
+
+from storebench.errors import SpecError
+from storebench.grid import Cell, Study
+from storebench.partition import Partition, cell_of, partitions
+from storebench.results.done import verified_repeats
+from storebench.results.queries import Queries
+
+
+@dataclass(frozen=True)
+class GridCell:
+    """A cell with its partition, its verified repeats of `wanted`, and its failed operations, newest tries counted."""
+
+    cell: Cell
+    partition: Partition
+    verified: int
+    failed: int
+    wanted: int
+
+    @property
+    def state(self) -> str:
+        """missing, failed, or verified n times."""
+        if self.verified:
+            return f"verified {self.verified} times" if self.verified > 1 else "verified once"
+        return "failed" if self.failed else "missing"
+
+
+def cells_of(
+    study: Study, queries: Queries, rows: int | None, seed: int, repeats: int, store: str | None
+) -> list[GridCell]:
+    """The grid for a dataset, in the order of the partitions; `store` narrows it. Raises SpecError for an unknown store."""
+    if store is not None and store not in study.stores:
+        raise SpecError(f"Unknown store {store!r}: this study has {', '.join(study.stores)}")
+    found = {
+        cell_of(study, key, rows or study.default_rows, seed): partition
+        for key, partition in partitions(study).items()
+        if store in (None, key.partition("/")[0])
+    }
+    verified = verified_repeats(queries, list(found))
+    failed = {cell.key: 0 for cell in found}
+    for row in queries.attempts_of_cells(list(failed)):
+        failed[row["cell_key"]] += row["status"] != "verified"
+    return [
+        GridCell(cell, partition, verified[cell], failed[cell.key], repeats)
+        for cell, partition in found.items()
+    ]
+
+
+def state_table(cells: Sequence[GridCell]) -> Table:
+    """A line for each cell."""
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    for heading in ("partition key", "partition date", "state"):
+        table.add_column(heading, no_wrap=True)
+    for each in cells:
+        table.add_row(each.partition.key, f"{each.partition.date:%Y-%m-%dT%H:%M:%S}", each.state)
+    return table
+
+
+def backfill_command(study: str, cells: Sequence[GridCell], repeats: int) -> str:
+    """The command that measures what is missing; it begins and ends with it, and a run of what is done does nothing."""
+    missing = [each for each in cells if each.verified < each.wanted]
+    if not missing:
+        return f"All {len(cells)} cells are verified {repeats} times: nothing is missing"
+    dates = [each.partition.date for each in missing]
+    conf = {"rows": missing[0].cell.rows, "seed": missing[0].cell.seed, "repeats": repeats}
+    command = [
+        *("airflow", "backfill", "create", "--dag-id", study),
+        *("--from-date", f"{min(dates):%Y-%m-%dT%H:%M:%S}", "--to-date", f"{max(dates):%Y-%m-%dT%H:%M:%S}"),
+        *("--max-active-runs", "1", "--reprocess-behavior", "completed"),
+        *("--dag-run-conf", json.dumps(conf)),
+    ]
+    return f"{len(missing)} of {len(cells)} cells are to be measured:\n{shlex.join(command)}"

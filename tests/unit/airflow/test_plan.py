@@ -1,0 +1,104 @@
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from storebench.airflow.plan import (
+    items_of,
+    operations_of,
+    order_of,
+    reason_to_stop,
+    repeats_of,
+    skips_done,
+)
+from storebench.grid import Cell, Grid
+from storebench.order import Turn
+
+CELLS = tuple(Cell("s", "null", "reference", (("batch", size),), 1000, 42) for size in ("10", "20"))
+PARAMS = {
+    "repeats": 3,
+    "order_seed": 5,
+    "warm_up": False,
+    "a_a": False,
+    "skip_done": None,
+    "budget_min": None,
+    "precision_percent": None,
+}
+
+
+class Measured:
+    """The attempts of one run, as storebench.results.queries finds them."""
+
+    def __init__(self, seconds, started_at=None):
+        self.seconds = seconds
+        self.started_at = started_at or datetime.now(UTC)
+
+    def run_named(self, name):
+        return {"started_at": self.started_at}
+
+    def attempts_of_run(self, run_id):
+        return [
+            {"cell_key": CELLS[0].key, "operation": operation, "status": "verified", f"{operation}_only_s": s}
+            for operation in ("write", "read")
+            for s in self.seconds
+        ]
+
+
+@pytest.mark.parametrize(
+    ("asked", "run_type", "skips"),
+    [
+        (None, "backfill", True),
+        (None, "manual", False),
+        (True, "manual", True),
+        (False, "backfill", False),
+    ],
+)
+def test_a_backfill_leaves_out_what_is_done_unless_told_otherwise(asked, run_type, skips):
+    assert skips_done({**PARAMS, "skip_done": asked}, run_type) is skips
+
+
+def test_only_the_repeats_that_lack_are_run_and_the_rest_is_said(monkeypatch):
+    monkeypatch.setattr(
+        "storebench.airflow.plan.verified_repeats", lambda queries, cells, image: {CELLS[0]: 3, CELLS[1]: 1}
+    )
+    repeats, skipped = repeats_of(Grid(CELLS, 0), PARAMS, object())
+    assert repeats == {CELLS[1]: 2}
+    assert list(skipped) == [CELLS[0]] and skipped[CELLS[0]].startswith("verified 3 times already")
+    assert repeats_of(Grid(CELLS, 0), PARAMS, None) == (dict.fromkeys(CELLS, 3), {})
+
+
+def test_an_order_without_a_seed_gets_one_that_makes_it_again():
+    order, seed = order_of(dict.fromkeys(CELLS, 4), {**PARAMS, "order_seed": None})
+    assert order_of(dict.fromkeys(CELLS, 4), {**PARAMS, "order_seed": seed}) == (order, seed)
+
+
+def test_items_say_which_repeat_only_where_there_are_several():
+    items = items_of([Turn(CELLS[0], 1), Turn(CELLS[1], 1), Turn(CELLS[0], 2)])
+    assert [item["label"] for item in items] == [
+        "null reference batch=10 #1",
+        "null reference batch=20",
+        "null reference batch=10 #2",
+    ]
+
+
+def test_a_cell_is_measured_on_until_its_median_is_known_well_enough():
+    params = {**PARAMS, "precision_percent": 5}
+    exact, loose = [1.0, 1.01, 1.0, 0.99, 1.0], [1.0, 2.0, 1.5, 1.2, 0.9]
+    assert "known to within" in reason_to_stop(Measured(exact), "r", CELLS[0], 6, params)
+    assert reason_to_stop(Measured(loose), "r", CELLS[0], 6, params) is None
+    assert reason_to_stop(Measured(exact[:4]), "r", CELLS[0], 5, params) is None, "too few"
+    assert reason_to_stop(Measured(exact), "r", CELLS[1], 6, params) is None, "another cell"
+    assert reason_to_stop(Measured(exact), "r", CELLS[0], 6, PARAMS) is None, "not asked for"
+
+
+def test_a_task_is_known_by_its_place_in_the_order():
+    order = [Turn(CELLS[0], 1), Turn(CELLS[1], 1), Turn(CELLS[0], 2)]
+    tasks = ["cell.write_2", "cell.read_1", "cell.drop_0", "dataset", "plan"]
+    assert operations_of(tasks, order) == {(CELLS[0].key, 2, "write"), (CELLS[1].key, 1, "read")}
+
+
+def test_a_budget_ends_repeats_but_each_cell_is_measured_once():
+    spent = Measured([], datetime.now(UTC) - timedelta(minutes=10))
+    params = {**PARAMS, "budget_min": 5}
+    assert reason_to_stop(spent, "r", CELLS[0], 2, params) == "the budget of 5 minutes is spent"
+    assert reason_to_stop(spent, "r", CELLS[0], 1, params) is None
+    assert reason_to_stop(spent, "r", CELLS[0], 2, {**params, "budget_min": 20}) is None
