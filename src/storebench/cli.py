@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import os
+import re
 import sys
 from pathlib import Path
 from typing import Any
@@ -89,7 +91,8 @@ def run(study: str, preset: str | None, extra: tuple[str, ...], **options: Any) 
     """
     from rich.console import Console
 
-    from storebench.results.repository import Repository, run_id_of
+    from storebench.results.queries import Queries
+    from storebench.results.repository import run_id_of
     from storebench.results.table import as_table
     from storebench.trigger import EMBEDDED_SIZES, Airflow, RunFailed, conf_of
 
@@ -99,15 +102,11 @@ def run(study: str, preset: str | None, extra: tuple[str, ...], **options: Any) 
         click.echo(
             f"on the embedded cluster preset {preset} has {', '.join(f'{k}={v}' for k, v in EMBEDDED_SIZES.items())}"
         )
-    airflow = Airflow(
-        _environment("STOREBENCH_AIRFLOW_URL"),
-        _environment("STOREBENCH_AIRFLOW_USER"),
-        _environment("STOREBENCH_AIRFLOW_PASSWORD"),
-    )
+    airflow = Airflow(*_airflow())
     run_id = airflow.trigger(study, conf)
     click.echo(f"run {run_id}: {airflow.url}/dags/{study}/runs/{run_id}")
     state = airflow.follow(study, run_id, click.echo)
-    rows = Repository(_results_dsn()).results(run=run_id_of(study, run_id))
+    rows = Queries(_results_dsn()).results(run=run_id_of(study, run_id))
     Console(width=None if sys.stdout.isatty() else 220).print(as_table(rows))
     if state != "success":
         raise RunFailed(
@@ -116,7 +115,7 @@ def run(study: str, preset: str | None, extra: tuple[str, ...], **options: Any) 
 
 
 @main.command()
-@click.option("--run", "run_", metavar="RUN", help="A run's id, or 'latest'.")
+@click.option("--run", "run_", metavar="RUN", help="A run's id, 'latest', or 'baseline:NAME'.")
 @click.option("--store", help="Only this store.")
 @click.option("--cell", help="Only cells whose key contains this text.")
 @click.option(
@@ -129,14 +128,191 @@ def results(run_: str | None, store: str | None, cell: str | None, limit: int, f
     """Print the results, one row for each attempt."""
     from rich.console import Console
 
-    from storebench.results.repository import Repository
+    from storebench.results.queries import Queries
     from storebench.results.table import as_csv, as_json, as_table
 
-    rows = Repository(_results_dsn()).results(run=run_, store=store, cell=cell, limit=limit)
+    rows = Queries(_results_dsn()).results(run=run_, store=store, cell=cell, limit=limit)
     if format_ == "table":
         Console(width=None if sys.stdout.isatty() else 220).print(as_table(rows) if rows else "no results")
     else:
         click.echo(as_csv(rows) if format_ == "csv" else as_json(rows), nl=False)
+
+
+@main.command()
+@click.option(
+    "--limit", type=click.IntRange(1), default=20, show_default=True, help="At most the newest N runs."
+)
+def runs(limit: int) -> None:
+    """List the newest runs."""
+    from rich.console import Console
+
+    from storebench.results.queries import Queries
+    from storebench.results.table import runs_table
+
+    Console(width=None if sys.stdout.isatty() else 220).print(runs_table(Queries(_results_dsn()).runs(limit)))
+
+
+@main.command()
+@click.argument("before", metavar="A")
+@click.argument("after", metavar="[B]", required=False)
+@click.option(
+    "--a-a", "arms", is_flag=True, help="Compare the run's two arms (or its odd and even repeats): the noise."
+)
+@click.option(
+    "--margin",
+    type=click.FloatRange(0, 100),
+    default=5.0,
+    show_default=True,
+    help="Percent: a difference within it does not count.",
+)
+@click.option(
+    "--fail-over",
+    type=click.FloatRange(0),
+    metavar="PERCENT",
+    help="Exit with code 1 where B is slower by more than this.",
+)
+@click.option("--format", "format_", type=click.Choice(["table", "json"]), default="table", show_default=True)
+def compare(
+    before: str, after: str | None, arms: bool, margin: float, fail_over: float | None, format_: str
+) -> None:
+    """Say for each cell and operation whether B is faster or slower than A, or that it cannot be told.
+
+    A and B are two runs (their ids, 'latest', 'baseline:NAME') or two cells (their keys). Exit codes: 0, or 1 with --fail-over.
+    """
+    from rich.console import Console
+
+    from storebench.results.compare import compare as compare_sides
+    from storebench.results.compare import compare_arms
+    from storebench.results.queries import Queries
+    from storebench.results.verdicts import as_json, print_comparison
+
+    if arms == (after is not None):
+        raise SpecError("Give two runs or two cells to compare, or one run and --a-a")
+    queries = Queries(_results_dsn())
+    share = margin / 100
+    found = (
+        compare_arms(queries, before, margin=share)
+        if after is None
+        else compare_sides(queries, before, after, margin=share)
+    )
+    if format_ == "json":
+        click.echo(as_json(found))
+    else:
+        print_comparison(Console(width=None if sys.stdout.isatty() else 220), found, margin, noise=arms)
+    if fail_over is not None and (slower := found.regressions(fail_over / 100)):
+        click.echo(f"storebench: {len(slower)} operations are slower by more than {fail_over:g} %", err=True)
+        sys.exit(1)
+
+
+@main.command()
+@click.argument("name")
+@click.argument("run_", metavar="RUN")
+def baseline(name: str, run_: str) -> None:
+    """Let baseline:NAME mean RUN (a run's id, or 'latest')."""
+    from storebench.results.queries import Queries
+    from storebench.results.repository import Repository
+
+    run_id = Queries(_results_dsn()).run_named(run_)["id"]
+    Repository(_results_dsn()).set_baseline(name, run_id)
+    click.echo(f"baseline:{name} is {run_id}")
+
+
+@main.command()
+@click.option("--study", default="bulk_write_read", show_default=True, help="The study whose grid it is.")
+@click.option("--rows", type=int, help="Rows of the dataset (default: the study's).")
+@click.option("--seed", type=int, default=42, show_default=True, help="Seed of the dataset.")
+@click.option(
+    "--repeats", type=click.IntRange(1), default=1, show_default=True, help="Verified repeats wanted."
+)
+@click.option("--store", help="Only this store.")
+def grid(study: str, rows: int | None, seed: int, repeats: int, store: str | None) -> None:
+    """List the cells of a study's grid: their partitions, dates and state, and the backfill of what is missing."""
+    from rich.console import Console
+
+    from storebench.results.missing import backfill_command, cells_of, state_table
+    from storebench.results.queries import Queries
+    from storebench.studies import find
+
+    queries = Queries(_results_dsn())
+    cells = cells_of(find(study), queries, rows, seed, repeats, store)
+    Console(width=None if sys.stdout.isatty() else 220).print(state_table(cells))
+    click.echo(backfill_command(study, cells, repeats))
+
+
+@main.command()
+@click.argument("run_", metavar="RUN")
+@click.option(
+    "--out", type=click.Path(dir_okay=False, path_type=Path), help="The file (default: RUN.zip here)."
+)
+def export(run_: str, out: Path | None) -> None:
+    """Write a run to one file: its attempts, phases, environments, datasets and parameters, sealed by hashes."""
+    from storebench.results.bundle import Bundles
+    from storebench.results.queries import Queries
+
+    run_id = Queries(_results_dsn()).run_named(run_)["id"]
+    path = out or Path(re.sub(r"[^0-9A-Za-z.+-]+", "_", run_id) + ".zip")
+    counts = Bundles(_results_dsn()).export(run_id, path)
+    click.echo(f"{path}: {', '.join(f'{count} {name}' for name, count in counts.items())}")
+
+
+@main.command("import")
+@click.argument("bundle", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+def import_(bundle: Path) -> None:
+    """Load a file that `storebench export` wrote. Loading it again changes nothing."""
+    from storebench.results.bundle import Bundles
+
+    run_id, new = Bundles(_results_dsn()).load(bundle)
+    click.echo(f"{run_id}: new are {', '.join(f'{count} {name}' for name, count in new.items())}")
+
+
+@main.command()
+@click.argument("run_", metavar="RUN")
+@click.option("--trigger", is_flag=True, help="Start the run in Airflow, too.")
+def replay(run_: str, trigger: bool) -> None:
+    """Print the parameters of a run, order seed included, as JSON to start another like it."""
+    from storebench.results.queries import Queries
+    from storebench.trigger import Airflow
+
+    found = Queries(_results_dsn()).run_named(run_)
+    conf = {**found["params"], "order_seed": found["order_seed"]}
+    click.echo(json.dumps(conf, indent=2))
+    if trigger:
+        airflow = Airflow(*_airflow())
+        run_id = airflow.trigger(found["dag_id"], conf)
+        click.echo(f"run {run_id}: {airflow.url}/dags/{found['dag_id']}/runs/{run_id}", err=True)
+
+
+@main.command()
+@click.option(
+    "--older-than", type=click.IntRange(1), required=True, metavar="DAYS", help="Runs started before that."
+)
+@click.option("--yes", is_flag=True, help="Remove them; without it, only say what would be removed.")
+def prune(older_than: int, yes: bool) -> None:
+    """Remove old runs and their attempts from the results. Baselines stay."""
+    from datetime import UTC, datetime, timedelta
+
+    from storebench.results.prune import Pruning
+    from storebench.results.queries import Queries
+    from storebench.results.repository import Repository
+    from storebench.results.summary import refresh
+
+    before = datetime.now(UTC) - timedelta(days=older_than)
+    pruning = Pruning(_results_dsn())
+    old_runs, attempts = pruning.old(before)
+    what = f"{old_runs} runs with {attempts} attempts, started before {before:%Y-%m-%d %H:%M} UTC"
+    if not yes:
+        click.echo(f"would remove {what}; --yes removes them")
+        return
+    refresh(Queries(_results_dsn()), Repository(_results_dsn()), pruning.remove(before))
+    click.echo(f"removed {what}")
+
+
+def _airflow() -> tuple[str, str, str]:
+    return (
+        _environment("STOREBENCH_AIRFLOW_URL"),
+        _environment("STOREBENCH_AIRFLOW_USER"),
+        _environment("STOREBENCH_AIRFLOW_PASSWORD"),
+    )
 
 
 def _results_dsn() -> str:

@@ -106,7 +106,7 @@ class Airflow:
         return str(details[-1]["exc_value"]) if details else "its log says why"
 
     def call(self, method: str, path: str, **kwargs: Any) -> Any:
-        """One call of the API; returns its JSON. Raises SpecError with the reason where Airflow refuses it."""
+        """One call of the API; returns its JSON, None for an empty answer. Raises SpecError with the reason where Airflow refuses it."""
         try:
             if "Authorization" not in self._http.headers:
                 token = self._http.post("/auth/token", json=self._login)
@@ -118,7 +118,7 @@ class Airflow:
                 f"Airflow at {self.url} does not answer: {error}. Is it running?"
             ) from error
         self._check(answer)
-        return answer.json()
+        return answer.json() if answer.content else None
 
     @staticmethod
     def _check(answer: httpx.Response) -> None:

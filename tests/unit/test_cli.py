@@ -4,13 +4,16 @@ from click.testing import CliRunner
 from storebench.cli import main
 
 
-@pytest.mark.parametrize("command", ["attempt", "dataset", "migrate", "run", "results"])
+@pytest.mark.parametrize("command", sorted(main.commands))
 def test_every_command_has_help(command):
     result = CliRunner().invoke(main, [command, "--help"])
     assert result.exit_code == 0 and "Usage:" in result.output
 
 
-@pytest.mark.parametrize("arguments", [["results"], ["run"], ["migrate"]])
+@pytest.mark.parametrize(
+    "arguments",
+    [["results"], ["run"], ["migrate"], ["runs"], ["grid"], ["compare", "a", "b"], ["export", "latest"]],
+)
 def test_a_command_without_its_servers_says_how_to_name_them(arguments, monkeypatch, tmp_path):
     monkeypatch.setenv("STOREBENCH_HOME", str(tmp_path))
     for name in ("AIRFLOW_CONN_STOREBENCH_RESULTS", "STOREBENCH_AIRFLOW_URL"):

@@ -1,0 +1,27 @@
+"""Repeats, through the real Airflow: their order, warm-ups, arms, and when they stop."""
+
+from tests.e2e.harness import run, storebench
+
+
+def test_the_turns_of_an_a_a_run_are_interleaved_after_a_warm_up_compared_and_replayed():
+    code, text, rows = run(
+        *("--stores", "null", "--batches", "500", "--repeats", "3"),
+        *("--param", "a_a=true", "--param", "warm_up=true", "--param", "order_seed=3"),
+    )
+    assert code == 0, text
+    writes = [(row["repeat"], row["arm"], row["warm_up"]) for row in rows if row["operation"] == "write"]
+    assert writes[0] == (0, None, True)
+    assert sorted((repeat, arm) for repeat, arm, _ in writes[1:]) == [
+        (number, "BA"[number % 2]) for number in range(1, 7)
+    ]
+    compared = storebench("compare", rows[0]["run"], "--a-a")
+    assert compared.returncode == 0 and "noise floor" in compared.stdout
+    replayed = storebench("replay", rows[0]["run"])
+    assert replayed.returncode == 0 and '"order_seed": 3' in replayed.stdout
+
+
+def test_a_cell_is_repeated_until_it_is_known_well_enough():
+    code, text, rows = run("--batches", "500", "--repeats", "7", "--param", "precision_percent=100")
+    assert code == 0, text
+    assert max(row["repeat"] for row in rows) == 5
+    assert "skipped" in text
