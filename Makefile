@@ -109,6 +109,10 @@ bench-dataset: up ## The dataset generator against a raw write and pandas
 bench-overhead: up ## What Airflow and Kubernetes add to a measurement
 	@$(WITH_STACK) $(VENV)/bin/python -m bench.overhead
 
+.PHONY: bench-queries
+bench-queries: up ## The main queries in a database of a million attempts
+	@$(WITH_STACK) $(VENV)/bin/python -m bench.queries
+
 .PHONY: bench-clients
 bench-clients: up ## Each store's tuned client against its reference, in turns
 	@$(WITH_STACK) $(VENV)/bin/python -m bench.clients $(call options,ROWS BATCH_SIZE REPEATS STORES EXECUTORS)

@@ -1,7 +1,7 @@
 """What each store's tuned client gains over its reference client, and how far both are from doing nothing.
 
-One run through Airflow and Kubernetes: in each repeat the null store, then each store's reference and its tuned client
-right after it, so that a slow drift of the machine favours neither.
+One run through Airflow and Kubernetes: each round of repeats visits the null store and each store's reference and tuned
+client once, in a random order, so that a slow drift of the machine favours neither.
 
 Needs the embedded stack: `make bench-clients`.
 """
