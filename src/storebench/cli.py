@@ -106,8 +106,9 @@ def run(study: str, preset: str | None, extra: tuple[str, ...], **options: Any) 
     run_id = airflow.trigger(study, conf)
     click.echo(f"run {run_id}: {airflow.url}/dags/{study}/runs/{run_id}")
     state = airflow.follow(study, run_id, click.echo)
-    rows = Queries(_results_dsn()).results(run=run_id_of(study, run_id))
-    Console(width=None if sys.stdout.isatty() else 220).print(as_table(rows))
+    queries, recorded = Queries(_results_dsn()), run_id_of(study, run_id)
+    if queries.has_run(recorded):  # not where its plan has failed
+        Console(width=None if sys.stdout.isatty() else 220).print(as_table(queries.results(run=recorded)))
     if state != "success":
         raise RunFailed(
             f"run {run_id} failed: the remarks above and {airflow.url}/dags/{study}/runs/{run_id} say why"

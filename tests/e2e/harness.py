@@ -42,7 +42,8 @@ def run(*arguments):
         return process.returncode, text, []
     run_id = process.stdout.split()[1].rstrip(":")
     rows = storebench("results", "--run", run_id, "--format", "json")
-    return process.returncode, text, json.loads(rows.stdout)
+    # a run whose plan has failed was not recorded
+    return process.returncode, text, json.loads(rows.stdout) if rows.returncode == 0 else []
 
 
 def pod(name, image, spec):

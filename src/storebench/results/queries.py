@@ -43,6 +43,12 @@ class Queries(Database):
             raise SpecError(f"There is no run {name!r}: `storebench runs` lists them")
         return found
 
+    def has_run(self, run_id: str) -> bool:
+        """Whether a run of that id was recorded."""
+        with self._cursor() as cursor:
+            found = cursor.execute("SELECT FROM storebench.run WHERE id = %s", (run_id,)).fetchone()
+        return found is not None
+
     def runs(self, limit: int) -> list[Row]:
         """The newest runs first: their rows, and how many of their operations are verified, and are not."""
         with self._cursor() as cursor:
