@@ -1,4 +1,7 @@
-"""What repeats say, and how sure that is: medians, intervals, verdicts. All of it by SciPy."""
+"""What repeats say, and how sure that is: medians, intervals, verdicts. All of it by SciPy.
+
+SciPy is imported where it is used: this module is loaded by each task of each attempt, most of which need none of it.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,6 @@ from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
-from scipy import stats
 
 CONFIDENCE = 0.95
 MIN_VALUES = 3  # fewer say nothing of their spread
@@ -92,6 +94,8 @@ def verdicts(
     One is faster or slower only where the test says so after the correction for the number of pairs, and the whole
     interval of the ratio of the medians lies beyond the margin: 0.05 means that less than 5 % does not count.
     """
+    from scipy import stats
+
     enough = {key: min(map(len, pair)) >= MIN_VALUES for key, pair in pairs.items()}
     p = {
         key: float(stats.mannwhitneyu(before, after, alternative="two-sided").pvalue)
@@ -138,6 +142,8 @@ def _ratio(
 
 def _bootstrap(statistic: object, *samples: Seconds, confidence: float = CONFIDENCE) -> Interval:
     """The percentile interval. BCa's correction is undefined for the median of few values that are alike."""
+    from scipy import stats
+
     found = stats.bootstrap(
         samples,
         statistic,
