@@ -89,8 +89,6 @@ def run(study: str, preset: str | None, extra: tuple[str, ...], **options: Any) 
 
     A parameter that is not given takes the DAG's default.
     """
-    from rich.console import Console
-
     from storebench.results.queries import Queries
     from storebench.results.repository import run_id_of
     from storebench.results.table import as_table
@@ -108,7 +106,7 @@ def run(study: str, preset: str | None, extra: tuple[str, ...], **options: Any) 
     state = airflow.follow(study, run_id, click.echo)
     queries, recorded = Queries(_results_dsn()), run_id_of(study, run_id)
     if queries.has_run(recorded):  # not where its plan has failed
-        Console(width=None if sys.stdout.isatty() else 220).print(as_table(queries.results(run=recorded)))
+        _console().print(as_table(queries.results(run=recorded)))
     if state != "success":
         raise RunFailed(
             f"run {run_id} failed: the remarks above and {airflow.url}/dags/{study}/runs/{run_id} say why"
@@ -127,14 +125,12 @@ def run(study: str, preset: str | None, extra: tuple[str, ...], **options: Any) 
 )
 def results(run_: str | None, store: str | None, cell: str | None, limit: int, format_: str) -> None:
     """Print the results, one row for each attempt."""
-    from rich.console import Console
-
     from storebench.results.queries import Queries
     from storebench.results.table import as_csv, as_json, as_table
 
     rows = Queries(_results_dsn()).results(run=run_, store=store, cell=cell, limit=limit)
     if format_ == "table":
-        Console(width=None if sys.stdout.isatty() else 220).print(as_table(rows) if rows else "no results")
+        _console().print(as_table(rows) if rows else "no results")
     else:
         click.echo(as_csv(rows) if format_ == "csv" else as_json(rows), nl=False)
 
@@ -145,12 +141,10 @@ def results(run_: str | None, store: str | None, cell: str | None, limit: int, f
 )
 def runs(limit: int) -> None:
     """List the newest runs."""
-    from rich.console import Console
-
     from storebench.results.queries import Queries
     from storebench.results.table import runs_table
 
-    Console(width=None if sys.stdout.isatty() else 220).print(runs_table(Queries(_results_dsn()).runs(limit)))
+    _console().print(runs_table(Queries(_results_dsn()).runs(limit)))
 
 
 @main.command()
@@ -180,8 +174,6 @@ def compare(
 
     A and B are two runs (their ids, 'latest', 'baseline:NAME') or two cells (their keys). Exit codes: 0, or 1 with --fail-over.
     """
-    from rich.console import Console
-
     from storebench.results.compare import compare as compare_sides
     from storebench.results.compare import compare_arms
     from storebench.results.queries import Queries
@@ -199,7 +191,7 @@ def compare(
     if format_ == "json":
         click.echo(as_json(found))
     else:
-        print_comparison(Console(width=None if sys.stdout.isatty() else 220), found, margin, noise=arms)
+        print_comparison(_console(), found, margin, noise=arms)
     if fail_over is not None and (slower := found.regressions(fail_over / 100)):
         click.echo(f"storebench: {len(slower)} operations are slower by more than {fail_over:g} %", err=True)
         sys.exit(1)
@@ -210,11 +202,11 @@ def compare(
 @click.argument("run_", metavar="RUN")
 def baseline(name: str, run_: str) -> None:
     """Let baseline:NAME mean RUN (a run's id, or 'latest')."""
-    from storebench.results.queries import Queries
     from storebench.results.repository import Repository
 
-    run_id = Queries(_results_dsn()).run_named(run_)["id"]
-    Repository(_results_dsn()).set_baseline(name, run_id)
+    repository = Repository(_results_dsn())
+    run_id = repository.run_named(run_)["id"]
+    repository.set_baseline(name, run_id)
     click.echo(f"baseline:{name} is {run_id}")
 
 
@@ -228,15 +220,13 @@ def baseline(name: str, run_: str) -> None:
 @click.option("--store", help="Only this store.")
 def grid(study: str, rows: int | None, seed: int, repeats: int, store: str | None) -> None:
     """List the cells of a study's grid: their partitions, dates and state, and the backfill of what is missing."""
-    from rich.console import Console
-
     from storebench.results.missing import backfill_command, cells_of, state_table
     from storebench.results.queries import Queries
     from storebench.studies import find
 
     queries = Queries(_results_dsn())
     cells = cells_of(find(study), queries, rows, seed, repeats, store)
-    Console(width=None if sys.stdout.isatty() else 220).print(state_table(cells))
+    _console().print(state_table(cells))
     click.echo(backfill_command(study, cells, repeats))
 
 
@@ -293,7 +283,6 @@ def prune(older_than: int, yes: bool) -> None:
     from datetime import UTC, datetime, timedelta
 
     from storebench.results.prune import Pruning
-    from storebench.results.queries import Queries
     from storebench.results.repository import Repository
     from storebench.results.summary import refresh
 
@@ -304,7 +293,7 @@ def prune(older_than: int, yes: bool) -> None:
     if not yes:
         click.echo(f"would remove {what}; --yes removes them")
         return
-    refresh(Queries(_results_dsn()), Repository(_results_dsn()), pruning.remove(before))
+    refresh(Repository(_results_dsn()), pruning.remove(before))
     click.echo(f"removed {what}")
 
 
@@ -314,6 +303,13 @@ def _airflow() -> tuple[str, str, str]:
         _environment("STOREBENCH_AIRFLOW_USER"),
         _environment("STOREBENCH_AIRFLOW_PASSWORD"),
     )
+
+
+def _console() -> Any:
+    """What tables are printed on: as wide as the terminal, or wide enough where there is none."""
+    from rich.console import Console
+
+    return Console(width=None if sys.stdout.isatty() else 220)
 
 
 def _results_dsn() -> str:

@@ -130,11 +130,11 @@ def test_summary_holds_verified_attempts_only(repository, queries, database, run
                 connection.execute("SELECT cell_key, sum(n) FROM storebench.summary GROUP BY 1").fetchall()
             )
 
-    refresh(queries, repository, [CELL.key, OTHER.key])
+    refresh(repository, [CELL.key, OTHER.key])
     before = counts()
     add(repository, run)
     add(repository, run, cell=OTHER, result=AttemptResult(status="failed", error_kind="killed", error="x"))
-    refresh(queries, repository, [CELL.key, OTHER.key])
+    refresh(repository, [CELL.key, OTHER.key])
     after = counts()
     assert after[CELL.key] == before.get(CELL.key, 0) + 1
     assert after.get(OTHER.key) == before.get(OTHER.key)

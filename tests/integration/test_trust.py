@@ -148,8 +148,8 @@ def test_warm_ups_count_nowhere(queries, repository, run, cells):
 def test_the_summary_has_an_interval_for_each_environment(queries, repository, database, run, cells):
     run(cells, 5)
     run(cells, 2, environment={**ENVIRONMENT, "kernel": "6.2"})
-    refresh(queries, repository, [cell.key for cell in cells])
-    refresh(queries, repository, [cell.key for cell in cells])  # again: the same
+    refresh(repository, [cell.key for cell in cells])
+    refresh(repository, [cell.key for cell in cells])  # again: the same
     with psycopg.connect(database) as connection:
         found = connection.execute(
             "SELECT n, median_s, interval_low_s, interval_high_s FROM storebench.summary"
@@ -246,7 +246,7 @@ def test_pruning_takes_old_runs_and_what_only_they_have(other_database, database
     pruning = Pruning(other_database)
     before = datetime.now(UTC) - timedelta(days=7)
     assert pruning.old(before) == (1, 20)
-    refresh(Queries(other_database), Repository(other_database), pruning.remove(before))
+    refresh(Repository(other_database), pruning.remove(before))
     assert pruning.old(before) == (0, 0)
     assert {row["airflow_run_id"] for row in Queries(other_database).runs(10)} == {kept, new}
     with psycopg.connect(other_database) as connection:

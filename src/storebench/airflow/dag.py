@@ -71,9 +71,8 @@ def study_dag(study: Study) -> DAG:
             tasks = sorted(name for name, state in states[context["run_id"]].items() if state == "failed")
             if gaps := repository.fill_gaps(run_id, operations_of(tasks, repository.recorded_turns(run_id))):
                 print(f"{gaps} operations have no attempt")
-            queries = connections.queries()
-            refresh(queries, repository, queries.cells_of_run(run_id))
             failed = repository.finish_run(run_id)
+            refresh(repository, repository.cells_of_run(run_id))
             if failed:
                 lines = [
                     f"{row['operation']} {row['cell_key']}: {row['error_kind']}: {row['error']}"

@@ -15,8 +15,9 @@ from storebench.airflow.images import image
 from storebench.airflow.params import MIN_REPEATS_TO_STOP, grid_of
 from storebench.grid import MAX_SEED, Cell, Grid, Study
 from storebench.order import Turn, turns
+from storebench.results.database import Row
 from storebench.results.done import verified_repeats
-from storebench.results.queries import Queries
+from storebench.results.queries import Queries, verified_s
 from storebench.results.repository import run_id_of
 from storebench.results.statistics import summarize
 from storebench.stores.base import OPERATIONS
@@ -34,6 +35,7 @@ def plan_of(study: Study, params: Mapping[str, Any], dag_run: Any) -> list[dict[
     connections.apply_secrets(_connections_of(grid))
     if recorded := repository.recorded_turns(run_id):
         print(f"{len(recorded)} turns, as planned when this run was started first")
+        repository.reopen_run(run_id)
         return items_of(recorded)
     finder = connections.queries() if skips_done(params, dag_run.run_type) else None
     repeats, skipped = repeats_of(grid, params, finder)
@@ -127,21 +129,18 @@ def reason_to_stop(
         if spent_s > budget_min * 60:
             return f"the budget of {budget_min:g} minutes is spent"
     if (percent := params["precision_percent"]) is not None:
-        widths = [
-            _half_width_percent(queries, run_id, cell, operation)
+        rows = [row for row in queries.attempts_of_run(run_id) if row["cell_key"] == cell.key]
+        width = max(
+            _half_width_percent([row for row in rows if row["operation"] == operation])
             for operation in stores.load(cell.store).operations
-        ]
-        if max(widths) <= percent:
-            return f"the median is known to within {max(widths):.2g} %, {percent:g} % were asked for"
+        )
+        if width <= percent:
+            return f"the median is known to within {width:.2g} %, {percent:g} % were asked for"
     return None
 
 
-def _half_width_percent(queries: Queries, run_id: str, cell: Cell, operation: str) -> float:
-    seconds = [
-        row[f"{operation}_only_s"]
-        for row in queries.attempts_of_run(run_id)
-        if (row["cell_key"], row["operation"], row["status"]) == (cell.key, operation, "verified")
-    ]
+def _half_width_percent(rows: Sequence[Row]) -> float:
+    seconds = verified_s(rows)
     if len(seconds) < MIN_REPEATS_TO_STOP:
         return float("inf")
     return summarize(seconds).half_width * 100

@@ -23,6 +23,7 @@ from airflow.sdk.exceptions import (
 from kubernetes import client as k8s_client
 from kubernetes.client import models as k8s
 from kubernetes.client.exceptions import ApiException
+from urllib3.exceptions import HTTPError
 
 from storebench import stores
 from storebench.airflow import connections, observe
@@ -165,7 +166,7 @@ class StorebenchPodOperator(KubernetesPodOperator):
         """The API server's version; None where it does not tell it."""
         try:
             version: str = k8s_client.VersionApi(self.client.api_client).get_code().git_version
-        except ApiException:
+        except (ApiException, HTTPError):  # a figure is not lost for want of it
             return None
         return version
 
@@ -291,7 +292,7 @@ class AttemptOperator(StorebenchPodOperator):
         for pod in self.client.list_namespaced_pod(namespace, label_selector=selector).items:
             if pod.status.phase not in PodPhase.terminal_states:
                 self.log.warning("Removing the pod %s, whose task has ended without it", pod.metadata.name)
-            self.client.delete_namespaced_pod(pod.metadata.name, namespace)
+            self.pod_manager.delete_pod(pod)
 
     def use_store(self, store: type[Store], spec: AttemptSpec) -> None:
         """What the pod needs for this store: image, credentials, and for one that starts pods itself who and where it is."""

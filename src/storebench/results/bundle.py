@@ -13,7 +13,6 @@ from psycopg.types.json import Jsonb
 
 from storebench.errors import SpecError
 from storebench.results.database import Database
-from storebench.results.queries import Queries
 from storebench.results.repository import Repository
 from storebench.results.summary import refresh
 
@@ -92,7 +91,7 @@ class Bundles(Database):
                 )
                 new[table] = cursor.rowcount
         cells = [cell["key"] for cell in json.loads(members["cell.json"])]
-        refresh(Queries(self._dsn), Repository(self._dsn), cells)
+        refresh(Repository(self._dsn), cells)
         return str(run["id"]), new
 
 

@@ -10,11 +10,11 @@ from storebench.errors import SpecError
 from storebench.grid import Cell
 from storebench.order import ARMS
 from storebench.results import statistics
-from storebench.results.queries import Queries
+from storebench.results.database import Row
+from storebench.results.queries import Queries, verified_s
 from storebench.results.statistics import SLOWER, Verdict
 
 Key = tuple[str, str]  # cell's key, operation
-Row = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,6 @@ def compare(
     after: str,
     *,
     margin: float = statistics.MARGIN,
-    confidence: float = statistics.CONFIDENCE,
 ) -> Comparison:
     """Two runs (each a name for `Queries.run_named`) cell by cell, or two cells given by their keys, over all runs.
 
@@ -49,7 +48,7 @@ def compare(
     (are_cells, rows_before), (also_cells, rows_after) = _attempts(queries, before), _attempts(queries, after)
     if are_cells != also_cells:
         raise SpecError("Compare two runs or two cells, not a run and a cell")
-    return _compared(queries, rows_before, rows_after, are_cells, margin, confidence)
+    return _compared(queries, rows_before, rows_after, are_cells, margin)
 
 
 def compare_arms(
@@ -57,12 +56,11 @@ def compare_arms(
     run: str,
     *,
     margin: float = statistics.MARGIN,
-    confidence: float = statistics.CONFIDENCE,
 ) -> Comparison:
     """One run against itself: the arms A and B of an A/A run, or of any other its odd repeats and its even ones."""
     rows = queries.attempts_of_run(queries.run_named(run)["id"])
     first, second = ([row for row in rows if (row["arm"] or "BA"[row["repeat"] % 2]) == arm] for arm in ARMS)
-    return _compared(queries, first, second, False, margin, confidence)
+    return _compared(queries, first, second, False, margin)
 
 
 def _attempts(queries: Queries, name: str) -> tuple[bool, list[dict[str, Any]]]:
@@ -85,13 +83,12 @@ def _compared(
     after: Sequence[Row],
     are_cells: bool,
     margin: float,
-    confidence: float,
 ) -> Comparison:
     groups = [_grouped(rows, are_cells) for rows in (before, after)]
     pairs: dict[Key, tuple[list[float], list[float]]] = {}
     without: dict[Key, str] = {}
     for key in dict.fromkeys([*groups[0], *groups[1]]):
-        seconds = tuple(_verified_s(group.get(key, [])) for group in groups)
+        seconds = tuple(verified_s(group.get(key, [])) for group in groups)
         lacking = [
             f"{side} has {'no verified attempt' if group.get(key) else 'none'}"
             for side, group, values in zip("AB", groups, seconds, strict=True)
@@ -102,7 +99,7 @@ def _compared(
         else:
             pairs[key] = (seconds[0], seconds[1])
     return Comparison(
-        statistics.verdicts(pairs, margin=margin, confidence=confidence),
+        statistics.verdicts(pairs, margin=margin),
         without,
         _differences(queries, before, after, are_cells),
     )
@@ -113,10 +110,6 @@ def _grouped(rows: Sequence[Row], are_cells: bool) -> dict[Key, list[Row]]:
     for row in rows:
         found.setdefault(("" if are_cells else row["cell_key"], row["operation"]), []).append(row)
     return found
-
-
-def _verified_s(rows: Sequence[Row]) -> list[float]:
-    return [row[f"{row['operation']}_only_s"] for row in rows if row["status"] == "verified"]
 
 
 def _differences(queries: Queries, before: Sequence[Row], after: Sequence[Row], are_cells: bool) -> list[str]:

@@ -30,6 +30,7 @@ def verified_repeats(
             place = (cell.store, cell.client, operation)
             if place not in today:
                 today[place] = _alike(queries.newest_environment(*place))
+    images = {store: image_of(store) for store, _, _ in today} if image_of else None
     rows = queries.attempts_of_cells([cell.key for cell in cells])
     environments = queries.environments({row["environment_hash"] for row in rows if row["environment_hash"]})
     counted: dict[str, dict[tuple[str, int], set[str]]] = defaultdict(lambda: defaultdict(set))
@@ -41,7 +42,7 @@ def verified_repeats(
             and (row["method_version"], row["code_version"]) == (METHOD_VERSION, __version__)
             and environment is not None
             and _alike(environment) == today[row["store"], row["client"], row["operation"]]
-            and (image_of is None or environment.get("image") == image_of(row["store"]))
+            and (images is None or environment.get("image") == images[row["store"]])
         ):
             counted[row["cell_key"]][row["run_id"], row["repeat"]].add(row["operation"])
     return {

@@ -14,11 +14,16 @@ from storebench.results.database import Database, Row
 LATEST = "latest"
 BASELINE = "baseline:"
 # Of the newest try of each operation of each turn.
-_NEWEST_TRIES = """
+NEWEST_TRIES = """
 SELECT DISTINCT ON (run_id, cell_key, repeat, operation) *
-FROM storebench.results WHERE {condition} AND NOT warm_up
+FROM storebench.results WHERE {condition}
 ORDER BY run_id, cell_key, repeat, operation, try_number DESC
 """
+
+
+def verified_s(rows: Iterable[Row]) -> list[float]:
+    """The seconds that the verified ones of these attempts took in the store's client."""
+    return [row[f"{row['operation']}_only_s"] for row in rows if row["status"] == "verified"]
 
 
 class Queries(Database):
@@ -62,15 +67,17 @@ class Queries(Database):
 
     def attempts_of_run(self, run_id: str) -> list[Row]:
         """The newest tries of a run's operations, warm-ups left out."""
-        return self._newest_tries(sql.SQL("run_id = {}").format(sql.Literal(run_id)))
+        return self._newest_tries(sql.SQL("run_id = {} AND NOT warm_up").format(sql.Literal(run_id)))
 
     def attempts_of_cells(self, keys: Sequence[str]) -> list[Row]:
         """The newest tries of these cells' operations in all runs, warm-ups left out."""
-        return self._newest_tries(sql.SQL("cell_key = ANY({})").format(sql.Literal(list(keys))))
+        return self._newest_tries(
+            sql.SQL("cell_key = ANY({}) AND NOT warm_up").format(sql.Literal(list(keys)))
+        )
 
     def _newest_tries(self, condition: sql.Composable) -> list[Row]:
         with self._cursor() as cursor:
-            return cursor.execute(sql.SQL(_NEWEST_TRIES).format(condition=condition)).fetchall()
+            return cursor.execute(sql.SQL(NEWEST_TRIES).format(condition=condition)).fetchall()
 
     def cells_of_run(self, run_id: str) -> list[str]:
         """The keys of the cells that a run set out to measure."""

@@ -1,4 +1,4 @@
-"""Writes runs and attempts to Postgres, and reads them back. Every write can be repeated without harm."""
+"""Writes runs and attempts to Postgres. Every write can be repeated without harm."""
 
 from __future__ import annotations
 
@@ -18,7 +18,8 @@ from storebench.attempt.result import AttemptResult
 from storebench.dataset.manifest import Manifest
 from storebench.grid import Cell
 from storebench.order import Turn
-from storebench.results.database import Database, patient
+from storebench.results.database import patient
+from storebench.results.queries import NEWEST_TRIES, Queries
 
 NAMESPACE = uuid.UUID("6f1f7f2e-6b8a-4c52-9d0b-6f7d3a1c2b5e")
 
@@ -83,8 +84,8 @@ def environment_hash(details: Mapping[str, Any]) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
-class Repository(Database):
-    """Writes runs and attempts."""
+class Repository(Queries):
+    """All that is written; what is written can be read, too."""
 
     def start_run(
         self,
@@ -138,13 +139,17 @@ class Repository(Database):
                 ],
             )
 
-    @patient
-    def recorded_turns(self, run_id: str) -> list[Turn]:
-        """What a run set out to do when it was started first: its tasks are numbered by that for ever."""
+    def reopen_run(self, run_id: str) -> None:
+        """A run that is started again goes on."""
         with self._cursor() as cursor:
             cursor.execute(
                 "UPDATE storebench.run SET state = 'running', finished_at = NULL WHERE id = %s", (run_id,)
             )
+
+    @patient
+    def recorded_turns(self, run_id: str) -> list[Turn]:
+        """What a run set out to do when it was started first: its tasks are numbered by that for ever."""
+        with self._cursor() as cursor:
             found = cursor.execute(
                 "SELECT cell_key, repeat, arm FROM storebench.run_cell"
                 " WHERE run_id = %s AND position IS NOT NULL ORDER BY position",
@@ -298,14 +303,14 @@ class Repository(Database):
     def finish_run(self, run_id: str) -> list[dict[str, Any]]:
         """Close a run; returns its operations whose newest attempt is not verified."""
         with self._cursor() as cursor:
-            cursor.execute(
-                "SELECT * FROM (SELECT DISTINCT ON (cell_key, repeat, operation) *"
-                " FROM storebench.results WHERE run_id = %s"
-                " ORDER BY cell_key, repeat, operation, try_number DESC) AS newest"
-                " WHERE status <> 'verified' ORDER BY recorded_at",
-                (run_id,),
+            newest = sql.SQL(NEWEST_TRIES).format(
+                condition=sql.SQL("run_id = {}").format(sql.Literal(run_id))
             )
-            failed = cursor.fetchall()
+            failed = cursor.execute(
+                sql.SQL(
+                    "SELECT * FROM ({}) AS newest WHERE status <> 'verified' ORDER BY recorded_at"
+                ).format(newest)
+            ).fetchall()
             cursor.execute(
                 "UPDATE storebench.run SET state = %s, finished_at = now() WHERE id = %s",
                 ("failed" if failed else "success", run_id),

@@ -87,7 +87,6 @@ def verdicts(
     pairs: Mapping[Key, tuple[Seconds, Seconds]],
     *,
     margin: float = MARGIN,
-    confidence: float = CONFIDENCE,
 ) -> dict[Key, Verdict]:
     """A verdict for each pair of (before, after), all of which are non-empty.
 
@@ -107,9 +106,9 @@ def verdicts(
     )
     found = {}
     for key, (before, after) in pairs.items():
-        interval = _bootstrap(_ratio, before, after, confidence=confidence) if enough[key] else None
+        interval = _bootstrap(_ratio, before, after) if enough[key] else None
         label = CANNOT_TELL
-        if interval and adjusted[key] <= 1 - confidence:
+        if interval and adjusted[key] <= 1 - CONFIDENCE:
             if interval.low > 1 + margin:
                 label = SLOWER
             elif interval.high < 1 / (1 + margin):
@@ -140,7 +139,7 @@ def _ratio(
     return ratio
 
 
-def _bootstrap(statistic: object, *samples: Seconds, confidence: float = CONFIDENCE) -> Interval:
+def _bootstrap(statistic: object, *samples: Seconds) -> Interval:
     """The percentile interval. BCa's correction is undefined for the median of few values that are alike."""
     from scipy import stats
 
@@ -148,7 +147,7 @@ def _bootstrap(statistic: object, *samples: Seconds, confidence: float = CONFIDE
         samples,
         statistic,
         n_resamples=RESAMPLES,
-        confidence_level=confidence,
+        confidence_level=CONFIDENCE,
         method="percentile",
         vectorized=True,
         rng=np.random.default_rng(SEED),

@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from typing import Any
 
-from storebench.results.queries import Queries
+from storebench.results.queries import verified_s
 from storebench.results.repository import Repository
 from storebench.results.statistics import summarize
 
@@ -15,18 +15,17 @@ from storebench.results.statistics import summarize
 GROUP = ("cell_key", "operation", "environment_hash", "method_version")
 
 
-def refresh(queries: Queries, repository: Repository, keys: Sequence[str]) -> None:
+def refresh(repository: Repository, keys: Sequence[str]) -> None:
     """Compute the statistics of these cells anew, of each operation, environment and method version on its own."""
     groups: dict[tuple[Any, ...], list[dict[str, Any]]] = defaultdict(list)
-    for row in queries.attempts_of_cells(keys):
+    for row in repository.attempts_of_cells(keys):
         if row["status"] == "verified":
             groups[tuple(row[name] for name in GROUP)].append(row)
     repository.replace_statistics(keys, [_statistic(rows) for rows in groups.values()])
 
 
 def _statistic(rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    operation = rows[0]["operation"]
-    found = summarize([row[f"{operation}_only_s"] for row in rows])
+    found = summarize(verified_s(rows))
     memory = [peak for row in rows if (peak := row["all_memory_working_set_peak_bytes"]) is not None]
     return {
         **{name: rows[0][name] for name in GROUP},

@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.table import Table
 
 from storebench.results.compare import Comparison
-from storebench.results.statistics import CONFIDENCE, MIN_VALUES, TEST, Interval, noise_floor
+from storebench.results.statistics import CANNOT_TELL, CONFIDENCE, MIN_VALUES, TEST, Interval, noise_floor
 
 
 def print_comparison(console: Console, found: Comparison, margin_percent: float, *, noise: bool) -> None:
@@ -29,7 +29,7 @@ def print_comparison(console: Console, found: Comparison, margin_percent: float,
         f"{total} compared: " + (", ".join(f"{n} {label}" for label, n in counts.most_common()) or "nothing")
     )
     if noise and found.verdicts:
-        share = counts["cannot tell"] / total
+        share = counts[CANNOT_TELL] / total
         console.print(
             f"noise floor {noise_floor(list(found.verdicts.values())):.1%}"
             f" (95 % of the ratios are nearer to 1); cannot tell: {share:.0%}"
