@@ -9,9 +9,7 @@ import os
 import re
 import statistics
 import time
-import uuid
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
@@ -20,6 +18,7 @@ import psycopg
 from rich.console import Console
 from rich.table import Table
 
+from bench.scratch import scratch
 from storebench.results.migrate import migrate
 from storebench.results.queries import Queries
 
@@ -67,32 +66,13 @@ FROM storebench.attempt WHERE status = 'verified' GROUP BY cell_key, operation, 
 """
 
 
-@contextmanager
-def scratch() -> Iterator[str]:
-    """The URI of a migrated database that is dropped again."""
-    server = os.environ.get("AIRFLOW_CONN_STOREBENCH_RESULTS")
-    if not server:
-        raise click.ClickException(
-            "AIRFLOW_CONN_STOREBENCH_RESULTS is not set: run this with `make bench-queries`"
-        )
-    name = f"storebench_bench_{uuid.uuid4().hex[:12]}"
-    uri = f"{server.rpartition('/')[0]}/{name}"
-    with psycopg.connect(server, autocommit=True) as admin:
-        admin.execute(f'CREATE DATABASE "{name}"')
-        try:
-            migrate(uri)
-            yield uri
-        finally:
-            admin.execute(f'DROP DATABASE "{name}" WITH (FORCE)')
-
-
 def measured(uri: str) -> dict[str, Callable[[], object]]:
     """What is timed, by its name."""
     text = DOCUMENTATION.read_text()
     documented = dict(re.findall(r"\n([^\n]+):\n\n```sql\n(.*?)```", text, re.DOTALL))
     queries = Queries(uri)
     run = str(queries.run_named("latest")["id"])
-    cells = queries.cells_of_run(run)[:20]
+    cells = queries.cells_of_run(run)[:1]
     connection = psycopg.connect(uri, autocommit=True)
 
     def fetch(query: str) -> list[object]:
@@ -104,7 +84,7 @@ def measured(uri: str) -> dict[str, Callable[[], object]]:
         "storebench results --run latest": lambda: queries.results(run="latest", limit=1000),
         "storebench results --store null, newest 100": lambda: queries.results(store="null", limit=100),
         "storebench compare: the attempts of a run": lambda: queries.attempts_of_run(run),
-        "storebench compare: the attempts of a cell": lambda: queries.attempts_of_cells(cells[:1]),
+        "storebench compare: the attempts of a cell": lambda: queries.attempts_of_cells(cells),
         "a run's plan: the newest environment": lambda: queries.newest_environment(
             "mongodb", "reference", "read"
         ),
@@ -119,7 +99,13 @@ def measured(uri: str) -> dict[str, Callable[[], object]]:
 def main(attempts: int, rounds: int) -> None:
     """The main queries' times in a database with many attempts."""
     console = Console(width=110)
-    with scratch() as uri:
+    server = os.environ.get("AIRFLOW_CONN_STOREBENCH_RESULTS")
+    if not server:
+        raise click.ClickException(
+            "AIRFLOW_CONN_STOREBENCH_RESULTS is not set: run this with `make bench-queries`"
+        )
+    with scratch(server) as uri:
+        migrate(uri)
         console.print(f"making {attempts:,} attempts")
         with psycopg.connect(uri, autocommit=True) as connection:
             connection.execute(FILL.format(cells=CELLS, runs=attempts // RUN_ATTEMPTS, per_run=RUN_ATTEMPTS))

@@ -8,7 +8,6 @@ that `Axis.grid` has.
 from __future__ import annotations
 
 import itertools
-from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from storebench.errors import SpecError
@@ -21,16 +20,12 @@ LIMITS = {"day": 28, "hour": 24, "minute": 60, "second": 60}
 MONTHS = 12
 
 
-@dataclass(frozen=True)
-class Partition:
-    """One cell of the grid. Its rows, its seed and all else are parameters of the run."""
+def partitions(study: Study) -> dict[str, datetime]:
+    """The dates of the partitions by their keys, in the order of the dates.
 
-    key: str  # the cell's key without study, rows and seed: mongodb/reference/batch=10000
-    date: datetime
-
-
-def partitions(study: Study) -> dict[str, Partition]:
-    """The partitions by their keys, in the order of their dates. Raises SpecError for an axis that has too many values."""
+    A key is a cell's without study, rows and seed (`mongodb/reference/batch=10000`): those are parameters of the run, as all else.
+    Raises SpecError for an axis that has too many values.
+    """
     if len(study.axes) > len(LIMITS):
         raise SpecError(f"{study.name}: a backfill can tell {len(LIMITS)} axes apart, not {len(study.axes)}")
     for axis, (part, limit) in zip(study.axes, LIMITS.items(), strict=False):
@@ -40,7 +35,7 @@ def partitions(study: Study) -> dict[str, Partition]:
             )
     if len(study.clients) > MONTHS:
         raise SpecError(f"{study.name}: at most {MONTHS} clients, not {len(study.clients)}")
-    found: dict[str, Partition] = {}
+    found: dict[str, datetime] = {}
     for (year, store), (month, client) in itertools.product(
         enumerate(study.stores), enumerate(study.clients)
     ):
@@ -54,12 +49,17 @@ def partitions(study: Study) -> dict[str, Partition]:
             parts["day"] = parts.get("day", 0) + 1  # the others count from 0
             pairs = [f"{axis.key}={value}" for axis, (_, value) in zip(meant, values, strict=True)]
             key = "/".join([store, client, *pairs])
-            found[key] = Partition(key, datetime(FIRST_YEAR + year, month + 1, **parts, tzinfo=UTC))
-    return dict(sorted(found.items(), key=lambda item: item[1].date))
+            found[key] = datetime(FIRST_YEAR + year, month + 1, **parts, tzinfo=UTC)
+    return dict(sorted(found.items(), key=lambda item: item[1]))
 
 
 def cell_of(study: Study, key: str, rows: int, seed: int) -> Cell:
     """The cell that a partition is with these rows and this seed; raises SpecError for a key that is none of the study's."""
     if key not in partitions(study):
         raise SpecError(f"{key!r} is no cell of the grid of {study.name}: `storebench grid` lists them")
+    return cell_at(study, key, rows, seed)
+
+
+def cell_at(study: Study, key: str, rows: int, seed: int) -> Cell:
+    """As `cell_of`, for a key that is known to be the study's."""
     return Cell.from_key(f"{study.name}/{key}/rows={rows}/seed={seed}")

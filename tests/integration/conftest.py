@@ -6,9 +6,9 @@ import subprocess
 import sys
 import uuid
 
-import psycopg
 import pytest
 
+from bench.scratch import scratch
 from storebench.attempt.result import AttemptResult
 from storebench.attempt.spec import AttemptSpec
 from storebench.connection import Connection, variable
@@ -57,17 +57,9 @@ def change_connection(monkeypatch, connections):
 @pytest.fixture(scope="session")
 def database():
     """The URI of a new, migrated database, which is dropped afterwards."""
-    server = required("AIRFLOW_CONN_STOREBENCH_RESULTS")
-    name = f"storebench_test_{uuid.uuid4().hex[:12]}"
-    base, _, _ = server.rpartition("/")
-    uri = f"{base}/{name}"
-    with psycopg.connect(server, autocommit=True) as admin:
-        admin.execute(f'CREATE DATABASE "{name}"')
-        try:
-            assert migrate(uri) == ["0001-schema", "0002-views", "0003-executors", "0004-repeats"]
-            yield uri
-        finally:
-            admin.execute(f'DROP DATABASE "{name}" WITH (FORCE)')
+    with scratch(required("AIRFLOW_CONN_STOREBENCH_RESULTS")) as uri:
+        assert migrate(uri) == ["0001-schema", "0002-views", "0003-executors", "0004-repeats"]
+        yield uri
 
 
 @pytest.fixture

@@ -7,6 +7,7 @@ from datetime import UTC, datetime, timedelta
 import psycopg
 import pytest
 
+from bench.scratch import scratch
 from storebench import METHOD_VERSION, __version__
 from storebench.attempt.result import AttemptResult
 from storebench.dataset.schema import SCHEMA_VERSION
@@ -185,15 +186,9 @@ def test_a_repeat_of_other_code_is_not_done(queries, database, run, cells):
 @pytest.fixture
 def other_database(database):
     """A second, empty one."""
-    base, _, name = database.rpartition("/")
-    uri = f"{base}/{name}_other"
-    with psycopg.connect(database, autocommit=True) as admin:
-        admin.execute(f'CREATE DATABASE "{name}_other"')
-        try:
-            migrate(uri)
-            yield uri
-        finally:
-            admin.execute(f'DROP DATABASE "{name}_other" WITH (FORCE)')
+    with scratch(database) as uri:
+        migrate(uri)
+        yield uri
 
 
 def test_a_run_goes_into_another_database_whole_and_only_once(

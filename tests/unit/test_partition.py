@@ -26,12 +26,12 @@ def test_there_is_one_for_each_valid_cell_and_none_for_what_means_nothing():
 
 
 def test_a_place_in_an_axis_is_a_part_of_the_date():
-    date = partitions(STUDY)["delta-spark/tuned/batch=20/executors=2"].date
+    date = partitions(STUDY)["delta-spark/tuned/batch=20/executors=2"]
     assert date == datetime(2003, 2, 2, 1, tzinfo=UTC)
 
 
 def test_no_two_have_the_same_date_and_they_are_in_its_order():
-    dates = [partition.date for partition in partitions(STUDY).values()]
+    dates = list(partitions(STUDY).values())
     assert len(set(dates)) == len(dates) and dates == sorted(dates)
 
 

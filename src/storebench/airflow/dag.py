@@ -27,7 +27,7 @@ def study_dag(study: Study) -> DAG:
         dag_id=study.name,
         description=study.description.split("\n")[0],
         doc_md=study.description,
-        schedule=GridTimetable({key: found.date for key, found in partitions(study).items()}),
+        schedule=GridTimetable(partitions(study)),
         start_date=datetime(2024, 1, 1, tzinfo=UTC),
         catchup=False,
         max_active_runs=1,

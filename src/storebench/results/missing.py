@@ -6,23 +6,25 @@ import json
 import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 
 from rich import box
 from rich.table import Table
 
 from storebench.errors import SpecError
 from storebench.grid import Cell, Study
-from storebench.partition import Partition, cell_of, partitions
+from storebench.partition import cell_at, partitions
 from storebench.results.done import verified_repeats
 from storebench.results.queries import Queries
 
 
 @dataclass(frozen=True)
 class GridCell:
-    """A cell with its partition, its verified repeats of `wanted`, and its failed operations, newest tries counted."""
+    """A cell with its partition's key and date, its verified repeats of `wanted`, and its failed operations, newest tries counted."""
 
     cell: Cell
-    partition: Partition
+    key: str
+    date: datetime
     verified: int
     failed: int
     wanted: int
@@ -41,18 +43,15 @@ def cells_of(
     """The grid for a dataset, in the order of the partitions; `store` narrows it. Raises SpecError for an unknown store."""
     if store is not None and store not in study.stores:
         raise SpecError(f"Unknown store {store!r}: this study has {', '.join(study.stores)}")
-    found = {
-        cell_of(study, key, rows or study.default_rows, seed): partition
-        for key, partition in partitions(study).items()
-        if store in (None, key.partition("/")[0])
-    }
-    verified = verified_repeats(queries, list(found))
-    failed = {cell.key: 0 for cell in found}
+    dates = {key: date for key, date in partitions(study).items() if store in (None, key.partition("/")[0])}
+    found = {key: cell_at(study, key, rows or study.default_rows, seed) for key in dates}
+    verified = verified_repeats(queries, list(found.values()))
+    failed = {cell.key: 0 for cell in found.values()}
     for row in queries.attempts_of_cells(list(failed)):
         failed[row["cell_key"]] += row["status"] != "verified"
     return [
-        GridCell(cell, partition, verified[cell], failed[cell.key], repeats)
-        for cell, partition in found.items()
+        GridCell(cell, key, dates[key], verified[cell], failed[cell.key], repeats)
+        for key, cell in found.items()
     ]
 
 
@@ -62,7 +61,7 @@ def state_table(cells: Sequence[GridCell]) -> Table:
     for heading in ("partition key", "partition date", "state"):
         table.add_column(heading, no_wrap=True)
     for each in cells:
-        table.add_row(each.partition.key, f"{each.partition.date:%Y-%m-%dT%H:%M:%S}", each.state)
+        table.add_row(each.key, f"{each.date:%Y-%m-%dT%H:%M:%S}", each.state)
     return table
 
 
@@ -71,7 +70,7 @@ def backfill_command(study: str, cells: Sequence[GridCell], repeats: int) -> str
     missing = [each for each in cells if each.verified < each.wanted]
     if not missing:
         return f"All {len(cells)} cells are verified {repeats} times: nothing is missing"
-    dates = [each.partition.date for each in missing]
+    dates = [each.date for each in missing]
     conf = {"rows": missing[0].cell.rows, "seed": missing[0].cell.seed, "repeats": repeats}
     command = [
         *("airflow", "backfill", "create", "--dag-id", study),
