@@ -36,25 +36,25 @@ def study_dag(study: Study) -> DAG:
     ) as dag:
 
         @task
-        def plan() -> list[dict[str, Any]]:
-            """Check everything that can be checked before any work, and list the cells to run."""
+        def plan() -> list[int]:
+            """Check everything that can be checked before any work, and make room for the cells to run."""
             context = get_current_context()
             try:
-                return plan_of(study, context["params"], context["dag_run"])
+                return list(range(plan_of(study, context["params"], context["dag_run"])))
             except StorebenchError as error:
                 raise AirflowFailException(str(error)) from error
 
         @task_group
-        def cell(item: Any) -> None:
+        def cell(place: Any) -> None:
             # "absolute" finishes each cell before the next starts; the default would run all writes first
-            write = AttemptOperator(task_id="write", operation="write", item=item, weight_rule="absolute")
+            write = AttemptOperator(task_id="write", operation="write", place=place, weight_rule="absolute")
             read = AttemptOperator(
-                task_id="read", operation="read", item=item, weight_rule="absolute", priority_weight=2
+                task_id="read", operation="read", place=place, weight_rule="absolute", priority_weight=2
             )
             drop = AttemptOperator(
                 task_id=DROP,
                 operation=DROP,
-                item=item,
+                place=place,
                 weight_rule="absolute",
                 priority_weight=3,
                 trigger_rule="none_skipped",  # after a failure, too, but not where nothing was written
@@ -69,7 +69,7 @@ def study_dag(study: Study) -> DAG:
             run_id = run_id_of(context["dag"].dag_id, context["run_id"])
             states = context["ti"].get_task_states(dag_id=context["dag"].dag_id, run_ids=[context["run_id"]])
             tasks = sorted(name for name, state in states[context["run_id"]].items() if state == "failed")
-            if gaps := repository.fill_gaps(run_id, operations_of(tasks, repository.recorded_turns(run_id))):
+            if gaps := repository.fill_gaps(run_id, operations_of(tasks, repository.taken_turns(run_id))):
                 print(f"{gaps} operations have no attempt")
             failed = repository.finish_run(run_id)
             refresh(repository, repository.cells_of_run(run_id))
@@ -82,8 +82,8 @@ def study_dag(study: Study) -> DAG:
             if tasks:
                 raise AirflowFailException(f"These tasks failed; their logs say why: {', '.join(tasks)}")
 
-        items = plan()
+        places = plan()
         dataset = DatasetOperator(task_id="dataset")
-        dataset >> cell.expand(item=items) >> aggregate()
-        items >> dataset
+        dataset >> cell.expand(place=places) >> aggregate()
+        places >> dataset
     return dag

@@ -23,8 +23,8 @@ from storebench.results.statistics import summarize
 from storebench.stores.base import OPERATIONS
 
 
-def plan_of(study: Study, params: Mapping[str, Any], dag_run: Any) -> list[dict[str, Any]]:
-    """Check, record and return the turns of a run as the mapped group takes them.
+def plan_of(study: Study, params: Mapping[str, Any], dag_run: Any) -> int:
+    """Check and record the turns of a run; returns how many.
 
     A run whose plan runs again does what it set out to do at first. Raises a StorebenchError for what cannot work, and
     AirflowSkipException where nothing is to be done.
@@ -36,7 +36,7 @@ def plan_of(study: Study, params: Mapping[str, Any], dag_run: Any) -> list[dict[
     if recorded := repository.recorded_turns(run_id):
         print(f"{len(recorded)} turns, as planned when this run was started first")
         repository.reopen_run(run_id)
-        return items_of(recorded)
+        return len(recorded)
     finder = connections.queries() if skips_done(params, dag_run.run_type) else None
     repeats, skipped = repeats_of(grid, params, finder)
     order, order_seed = order_of(repeats, params)
@@ -55,7 +55,7 @@ def plan_of(study: Study, params: Mapping[str, Any], dag_run: Any) -> list[dict[
     )
     if not order:
         raise AirflowSkipException(f"All {len(skipped)} cells are verified already: nothing to do")
-    return items_of(order)
+    return len(order)
 
 
 def _connections_of(grid: Grid) -> list[str]:
@@ -93,27 +93,20 @@ def order_of(repeats: dict[Cell, int], params: Mapping[str, Any]) -> tuple[list[
     return turns(repeats, order_seed, warm_up=params["warm_up"], a_a=params["a_a"]), order_seed
 
 
-def items_of(order: list[Turn]) -> list[dict[str, Any]]:
-    """The turns as the mapped group takes them."""
-    several = {turn.cell for turn in order if turn.repeat != 1}
-    return [
-        {
-            "cell": turn.cell.key,
-            "repeat": turn.repeat,
-            "label": turn.label if turn.cell in several else turn.cell.label,
-        }
-        for turn in order
-    ]
+def label_of(turn: Turn, params: Mapping[str, Any]) -> str:
+    """A turn's name in the user interface: with its repeat's number where its run has several."""
+    several = params["repeats"] > 1 or params["a_a"] or params["warm_up"]
+    return turn.label if several else turn.cell.label
 
 
-def operations_of(tasks: Sequence[str], order: Sequence[Turn]) -> set[tuple[str, int, str]]:
+def operations_of(tasks: Sequence[str], taken: Mapping[int, Turn]) -> set[tuple[str, int, str]]:
     """Which (cell's key, repeat, operation) these tasks of the mapped group are of; their names end in _mapindex."""
     found = set()
     for task in tasks:
         name, _, index = task.rpartition("_")
         operation = name.rpartition(".")[2]
-        if operation in OPERATIONS and int(index) < len(order):
-            turn = order[int(index)]
+        if operation in OPERATIONS and int(index) in taken:
+            turn = taken[int(index)]
             found.add((turn.cell.key, turn.repeat, operation))
     return found
 

@@ -20,6 +20,8 @@ from airflow.sdk.exceptions import (
     AirflowRescheduleException,
     AirflowSkipException,
 )
+from airflow.sdk.execution_time import task_runner
+from airflow.sdk.execution_time.comms import SetRenderedMapIndex
 from kubernetes import client as k8s_client
 from kubernetes.client import models as k8s
 from kubernetes.client.exceptions import ApiException
@@ -29,13 +31,13 @@ from storebench import stores
 from storebench.airflow import connections, observe
 from storebench.airflow.images import image
 from storebench.airflow.params import POOL
-from storebench.airflow.plan import reason_to_stop
+from storebench.airflow.plan import label_of, reason_to_stop
 from storebench.attempt.result import AttemptResult
 from storebench.attempt.spec import DROP, VARIABLE, AttemptSpec
 from storebench.connection import variable
 from storebench.dataset.manifest import Manifest, dataset_key, manifest_key
 from storebench.dataset.schema import SCHEMA_VERSION
-from storebench.grid import Cell
+from storebench.order import Turn
 from storebench.results.repository import AttemptKey, dataset_id, run_id_of
 from storebench.spark import session
 from storebench.stores import Store
@@ -232,25 +234,29 @@ def unfinished_cells(states: Mapping[str, str | None], group: str, me: int) -> l
 
 
 class AttemptOperator(StorebenchPodOperator):
-    """One attempt: runs `operation` of the cell in `item` in a pod and records what came of it, whatever it was."""
+    """One attempt: runs `operation` of a turn's cell in a pod and records what came of it, whatever it was.
 
-    template_fields: Sequence[str] = (*KubernetesPodOperator.template_fields, "item")
+    `place` only makes the group have as many cells as the run has turns: which of them is whose, `turn` finds.
+    """
 
-    def __init__(self, *, operation: str, item: Any, **kwargs: Any) -> None:
-        super().__init__(map_index_template="{{ task.item['label'] }}", **kwargs)
+    template_fields: Sequence[str] = (*KubernetesPodOperator.template_fields, "place")
+
+    def __init__(self, *, operation: str, place: Any, **kwargs: Any) -> None:
+        super().__init__(map_index_template="{{ turn | default(ti.map_index) }}", **kwargs)
         self.operation = operation
-        self.item = item
+        self.place = place
 
     def execute(self, context: Context) -> None:
-        if self.operation == DROP and context["params"]["keep_data"]:
-            raise AirflowSkipException("keep_data: what was written stays in the store")
-        cell, repeat = Cell.from_key(self.item["cell"]), self.item["repeat"]
         params, run_id = context["params"], run_id_of(context["dag"].dag_id, context["run_id"])
-        if self.operation == "write":
-            wait_for_turn(context)
-            if reason := reason_to_stop(connections.queries(), run_id, cell, repeat, params):
-                connections.repository(connections.PATIENCE_S).skip(run_id, cell, repeat, reason)
-                raise AirflowSkipException(f"Not needed: {reason}")
+        if self.operation == DROP and params["keep_data"]:
+            raise AirflowSkipException("keep_data: what was written stays in the store")
+        turn = self.turn(context, run_id)
+        cell, repeat = turn.cell, turn.repeat
+        if self.operation == "write" and (
+            reason := reason_to_stop(connections.queries(), run_id, cell, repeat, params)
+        ):
+            connections.repository(connections.PATIENCE_S).skip(run_id, cell, repeat, reason)
+            raise AirflowSkipException(f"Not needed: {reason}")
         operations = stores.load(cell.store).operations
         fills = self.operation == "write" and "write" not in operations
         name = (stores.load(cell.store).filled_by if fills else None) or cell.store
@@ -282,6 +288,22 @@ class AttemptOperator(StorebenchPodOperator):
             raise
         if not fills:
             self.record(key, spec, None)
+
+    def turn(self, context: Context, run_id: str) -> Turn:
+        """The run's turn that this task's group has: its write takes the next one, as soon as no other is unfinished."""
+        repository = connections.repository(connections.PATIENCE_S)
+        index = -1 if context["ti"].map_index is None else context["ti"].map_index
+        if self.operation == "write":
+            wait_for_turn(context)
+            turn = repository.take_turn(run_id, index)
+        elif index in (taken := repository.taken_turns(run_id)):
+            turn = taken[index]
+        else:
+            raise AirflowSkipException("Its write was ended before it took a turn: there is nothing to do")
+        label = label_of(turn, context["params"])
+        context["turn"] = label  # type: ignore[typeddict-unknown-key] # for map_index_template, at the task's end
+        task_runner.SUPERVISOR_COMMS.send(SetRenderedMapIndex(rendered_map_index=label))
+        return turn
 
     def remove_leftovers(self, context: Context) -> None:
         """A pod whose task was killed goes on alone: it must not fall into the next cell's measurement."""

@@ -3,7 +3,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from storebench.airflow.plan import (
-    items_of,
+    label_of,
     operations_of,
     order_of,
     reason_to_stop,
@@ -71,13 +71,11 @@ def test_an_order_without_a_seed_gets_one_that_makes_it_again():
     assert order_of(dict.fromkeys(CELLS, 4), {**PARAMS, "order_seed": seed}) == (order, seed)
 
 
-def test_items_say_which_repeat_only_where_there_are_several():
-    items = items_of([Turn(CELLS[0], 1), Turn(CELLS[1], 1), Turn(CELLS[0], 2)])
-    assert [item["label"] for item in items] == [
-        "null reference batch=10 #1",
-        "null reference batch=20",
-        "null reference batch=10 #2",
-    ]
+def test_a_label_says_which_repeat_only_where_there_are_several():
+    turn = Turn(CELLS[0], 1)
+    assert label_of(turn, {**PARAMS, "repeats": 1}) == "null reference batch=10"
+    assert label_of(turn, PARAMS) == "null reference batch=10 #1"
+    assert label_of(Turn(CELLS[0], 1, "A"), {**PARAMS, "repeats": 1, "a_a": True}).endswith("#1 (A)")
 
 
 def test_a_cell_is_measured_on_until_its_median_is_known_well_enough():
@@ -90,10 +88,10 @@ def test_a_cell_is_measured_on_until_its_median_is_known_well_enough():
     assert reason_to_stop(Measured(exact), "r", CELLS[0], 6, PARAMS) is None, "not asked for"
 
 
-def test_a_task_is_known_by_its_place_in_the_order():
-    order = [Turn(CELLS[0], 1), Turn(CELLS[1], 1), Turn(CELLS[0], 2)]
-    tasks = ["cell.write_2", "cell.read_1", "cell.drop_0", "dataset", "plan"]
-    assert operations_of(tasks, order) == {(CELLS[0].key, 2, "write"), (CELLS[1].key, 1, "read")}
+def test_a_task_is_known_by_the_turn_that_it_took():
+    taken = {0: Turn(CELLS[0], 1), 1: Turn(CELLS[1], 1), 2: Turn(CELLS[0], 2)}
+    tasks = ["cell.write_2", "cell.read_1", "cell.drop_0", "cell.write_3", "dataset", "plan"]
+    assert operations_of(tasks, taken) == {(CELLS[0].key, 2, "write"), (CELLS[1].key, 1, "read")}
 
 
 def test_a_budget_ends_repeats_but_each_cell_is_measured_once():
