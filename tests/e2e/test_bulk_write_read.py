@@ -53,12 +53,6 @@ def test_the_other_stores_and_their_tuned_clients_are_verified():
     }
 
 
-def test_a_repeat_is_a_row_of_its_own():
-    code, text, rows = run("--stores", "null", "--batches", "all", "--repeats", "2")
-    assert code == 0, text
-    assert finished_one_by_one(rows) == {("null", "all", 1), ("null", "all", 2)}
-
-
 def test_keep_data_leaves_what_was_written_under_the_name_in_the_results():
     code, text, rows = run("--batches", "500", "--keep-data")
     assert code == 0, text

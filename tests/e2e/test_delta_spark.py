@@ -13,6 +13,7 @@ from storebench.attempt.verify import verify
 from storebench.connection import Connection
 from storebench.dataset.manifest import Manifest, dataset_key, manifest_key
 from storebench.errors import VerificationFailed
+from storebench.grid import Cell
 from storebench.s3 import client_for
 from storebench.stores.delta import storage_options
 from storebench.stores.delta_spark import DeltaSpark
@@ -57,10 +58,26 @@ def writing(cluster):
     return executors and executors[0].metadata.owner_references[0].name
 
 
-def test_both_clients_are_verified_and_each_executor_is_recorded(cluster):
+@pytest.fixture(scope="module")
+def kept(storage):
+    """The rows of a run of both clients that left its tables."""
     code, text, rows = run(
-        *("--stores", "delta-spark", "--clients", "reference,tuned", "--batches", "all", "--executors", "2")
+        *("--stores", "delta-spark", "--clients", "reference,tuned", "--batches", "all", "--executors", "2"),
+        "--keep-data",
     )
+    yield code, text, rows
+    for cell_key, target in {(row["cell_key"], row["target"]) for row in rows if row["target"]}:
+        table(cell_key, target).drop()
+
+
+def table(cell_key, target):
+    s3 = Connection.from_json("s3", os.environ["AIRFLOW_CONN_STOREBENCH_S3"])
+    source = Source(client_for(s3), BUCKET, dataset_key(ROWS, SEED))
+    return DeltaSpark(client=Cell.from_key(cell_key).client, target=target, connection=s3, source=source)
+
+
+def test_both_clients_are_verified_and_each_executor_is_recorded(cluster, kept):
+    code, text, rows = kept
     assert code == 0, text
     assert [row["status"] for row in rows] == ["verified"] * 4
     for row in rows:
@@ -141,30 +158,23 @@ def spoil(uri, storage, how):
         table.update(updates={"comment": "'other'"}, predicate=f"id = {quoted}")
 
 
-def test_verification_notices(attempt_in_pod, storage):
+def test_verification_notices(attempt_in_pod, storage, kept):
     """Once as an attempt of its own; for the other ways the verification alone, which needs no Spark."""
-    code, text, rows = run(
-        *("--stores", "delta-spark", "--batches", "all", "--executors", "1", "--keep-data")
-    )
-    assert code == 0, text
-    (target,), (key,) = {row["target"] for row in rows}, {row["cell_key"] for row in rows}
-    uri = f"s3://{BUCKET}/tables/{target}"
-    s3 = Connection.from_json("s3", os.environ["AIRFLOW_CONN_STOREBENCH_S3"])
-    source = Source(client_for(s3), BUCKET, dataset_key(ROWS, SEED))
-    manifest = Manifest.load(source.s3_client, BUCKET, manifest_key(ROWS, SEED))
-    store = DeltaSpark(client="reference", target=target, connection=s3, source=source)
-    try:
-        written = DeltaTable(uri, storage_options=storage).version()
-        for how in ("a row doubled", "a field changed", "a row deleted"):
+    _, _, rows = kept
+    key, target = next((row["cell_key"], row["target"]) for row in rows if row["client"] == "reference")
+    store, uri = table(key, target), f"s3://{BUCKET}/tables/{target}"
+    manifest = Manifest.load(store.source.s3_client, BUCKET, manifest_key(ROWS, SEED))
+    written = DeltaTable(uri, storage_options=storage).version()
+    for how in ("a row doubled", "a field changed", "a row deleted"):
+        verify(store, ROWS, manifest)
+        spoil(uri, storage, how)
+        with pytest.raises(VerificationFailed):
             verify(store, ROWS, manifest)
-            spoil(uri, storage, how)
-            with pytest.raises(VerificationFailed):
-                verify(store, ROWS, manifest)
-            if how != "a row deleted":
-                DeltaTable(uri, storage_options=storage).restore(written)
-        code, result = attempt_in_pod("read", key, target, **OPTIONS)
-        assert (code, result.error_kind) == (4, "verification_failed"), vars(result)
-        assert result.operation_s > 0
-    finally:
-        store.drop()
-    assert not source.s3_client.list_objects_v2(Bucket=BUCKET, Prefix=f"tables/{target}").get("KeyCount")
+        if how != "a row deleted":
+            DeltaTable(uri, storage_options=storage).restore(written)
+    code, result = attempt_in_pod("read", key, target, **OPTIONS)
+    assert (code, result.error_kind) == (4, "verification_failed"), vars(result)
+    assert result.operation_s > 0
+    store.drop()
+    listed = store.source.s3_client.list_objects_v2(Bucket=BUCKET, Prefix=f"tables/{target}")
+    assert not listed.get("KeyCount")

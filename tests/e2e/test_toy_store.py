@@ -77,7 +77,7 @@ def image(checkout, folder):
     options = ("--engine", "buildah", "--tag", name, "--archive", archive, *ca_bundle)
     command(*isolated, "images/build", "python", *options, cwd=checkout, TMPDIR=folder)
     try:
-        command(*ctr, "import", "--index-name", name, archive, cwd=checkout)
+        command(*ctr, "import", archive, cwd=checkout)
         try:
             yield name
         finally:
