@@ -28,8 +28,7 @@ from rich.table import Table
 from storebench.attempt.spec import VARIABLE, AttemptSpec
 from storebench.connection import variable
 from storebench.dataset.manifest import dataset_key, manifest_key
-from storebench.results.queries import Queries
-from storebench.results.repository import run_id_of
+from storebench.results.repository import Repository, run_id_of
 from storebench.trigger import Airflow
 
 STUDY, SEED = "bulk_write_read", 42
@@ -45,7 +44,7 @@ class Bench:
         self.airflow = Airflow(
             *(os.environ[f"STOREBENCH_AIRFLOW_{name}"] for name in ("URL", "USER", "PASSWORD"))
         )
-        self.queries = Queries(os.environ["AIRFLOW_CONN_STOREBENCH_RESULTS"])
+        self.repository = Repository(os.environ["AIRFLOW_CONN_STOREBENCH_RESULTS"])
         self.s3 = os.environ["AIRFLOW_CONN_STOREBENCH_S3"]
         self.bucket = json.loads(self.s3)["extra"]["bucket"]
 
@@ -55,7 +54,7 @@ class Bench:
         state = self.airflow.follow(STUDY, run_id, lambda _: None)
         if state != "success":
             raise click.ClickException(f"run {run_id} ended as {state}")
-        rows = self.queries.results(run=run_id_of(STUDY, run_id))
+        rows = self.repository.results(run=run_id_of(STUDY, run_id))
         return rows, self.airflow.task_instances(STUDY, run_id)
 
     def bare_write_s(self, rows: int) -> float:
@@ -77,13 +76,15 @@ class Bench:
         """Seconds from the start of an attempt's task to the start of the next task, less the pod's own time."""
         rows, tasks = self.run(stores=["null"], batch_sizes=["all"], rows=NULL_ROWS, repeats=attempts // 2)
         started = {(t["task_id"], t["map_index"]): datetime.fromisoformat(t["start_date"]) for t in tasks}
+        taken = self.repository.taken_turns(rows[0]["run_id"])
+        indexes = {turn.repeat: index for index, turn in taken.items()}
         following = {"write": "read", "read": "drop"}
         found = []
         for row in rows:
-            index, operation = row["repeat"] - 1, row["operation"]
+            index, operation = indexes[row["repeat"]], row["operation"]
             cycle = started[f"cell.{following[operation]}", index] - started[f"cell.{operation}", index]
             found.append(cycle.total_seconds() - row["total_s"])
-        return found, self.queries.phases([row["attempt_id"] for row in rows])
+        return found, self.repository.phases([row["attempt_id"] for row in rows])
 
     def kubectl_overhead_s(self, attempts: int) -> list[float]:
         """The same attempts by `kubectl run --attach --rm`: their wall times, less the pods' own times.
