@@ -46,6 +46,15 @@ def run(*arguments):
     return process.returncode, text, json.loads(rows.stdout) if rows.returncode == 0 else []
 
 
+def finished_one_by_one(rows):
+    """The cells of a run, each of which was written and read before the next one began."""
+    cells = [(row["store"], row["batch_size"], row["repeat"]) for row in rows]
+    assert [row["operation"] for row in rows] == ["write", "read"] * (len(rows) // 2)
+    assert cells[::2] == cells[1::2], "a cell is finished before the next one starts"
+    assert len(set(cells)) == len(rows) // 2
+    return set(cells)
+
+
 def pod(name, image, spec):
     store = load(spec.cell.store)
     fields = {

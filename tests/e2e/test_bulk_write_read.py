@@ -8,18 +8,9 @@ from pymongo import MongoClient
 from storebench.connection import Connection
 from storebench.stores.mongodb import uri
 from storebench.trigger import Airflow
-from tests.e2e.harness import run
+from tests.e2e.harness import finished_one_by_one, run
 
 CLIENTS, OPERATIONS = ("reference", "tuned"), ("write", "read")
-
-
-def finished_one_by_one(rows):
-    """The cells of a run, each of which was written and read before the next one began."""
-    cells = [(row["store"], row["batch_size"], row["repeat"]) for row in rows]
-    assert [row["operation"] for row in rows] == ["write", "read"] * (len(rows) // 2)
-    assert cells[::2] == cells[1::2], "a cell is finished before the next one starts"
-    assert len(set(cells)) == len(rows) // 2
-    return set(cells)
 
 
 def test_a_run_leaves_a_verified_row_for_each_operation_of_each_cell():
