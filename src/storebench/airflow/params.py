@@ -63,11 +63,8 @@ def params_of(study: Study) -> dict[str, Param]:
             "How often each cell is measured; with a precision or a budget, at most. Interleaved in a random order.",
         ),
         **_repeat_params(),
-        "keep_data": Param(
-            False,
-            type="boolean",
-            title="Keep data",
-            description_md="Leave in the stores what was written; the column `target` of the results names it.",
+        "keep_data": _flag(
+            "Keep data", "Leave in the stores what was written; the column `target` of the results names it."
         ),
         "pod_cpu": _text(
             "500m",
@@ -102,50 +99,42 @@ def params_of(study: Study) -> dict[str, Param]:
 
 def _repeat_params() -> dict[str, Param]:
     return {
-        "skip_done": Param(
-            None,
-            type=["null", "boolean"],
-            title="Skip what is done",
-            description_md="Leave out the repeats that are verified already, of the same dataset, by the same code, in the"
-            " same environment. Empty: yes in a backfill, no in a run by hand.",
+        "skip_done": _optional(
+            "boolean",
+            "Skip what is done",
+            "Leave out the repeats that are verified already, of the same dataset, by the same code, in the same environment."
+            " Empty: yes in a backfill, no in a run by hand.",
         ),
-        "warm_up": Param(
-            False,
-            type="boolean",
-            title="Warm up",
-            description_md="Begin with one attempt at each store that does not count; the column `warm_up` marks it.",
+        "warm_up": _flag(
+            "Warm up",
+            "Begin with one attempt at each store that does not count; the column `warm_up` marks it.",
         ),
-        "a_a": Param(
-            False,
-            type="boolean",
-            title="A/A",
-            description_md="Measure each cell twice as often, as two arms that differ in nothing:"
-            " `storebench compare RUN --a-a` then tells the noise.",
+        "a_a": _flag(
+            "A/A",
+            "Measure each cell twice as often, as two arms that differ in nothing: `storebench compare RUN --a-a` then tells"
+            " the noise.",
         ),
-        "precision_percent": Param(
-            None,
-            type=["null", "number"],
+        "precision_percent": _optional(
+            "number",
+            "Precision, %",
+            "Stop repeating a cell once the 95 % confidence interval of its median is within this distance of the median, in"
+            f" write and read, {MIN_REPEATS_TO_STOP} repeats at least. Empty: all repeats.",
             exclusiveMinimum=0,
             maximum=100,
-            title="Precision, %",
-            description_md="Stop repeating a cell once the 95 % confidence interval of its median is within this distance of"
-            f" the median, in write and read, {MIN_REPEATS_TO_STOP} repeats at least. Empty: all repeats.",
         ),
-        "budget_min": Param(
-            None,
-            type=["null", "number"],
+        "budget_min": _optional(
+            "number",
+            "Budget, minutes",
+            "Begin no further repeat after so many minutes. Each cell is measured once all the same.",
             exclusiveMinimum=0,
             maximum=MAX_BUDGET_MIN,
-            title="Budget, minutes",
-            description_md="Begin no further repeat after so many minutes. Each cell is measured once all the same.",
         ),
-        "order_seed": Param(
-            None,
-            type=["null", "integer"],
+        "order_seed": _optional(
+            "integer",
+            "Seed of the order",
+            "The same seed gives the same order of the cells. Empty: drawn, and recorded with the run.",
             minimum=0,
             maximum=MAX_SEED,
-            title="Seed of the order",
-            description_md="The same seed gives the same order of the cells. Empty: drawn, and recorded with the run.",
         ),
     }
 
@@ -214,3 +203,11 @@ def _integer(default: int, minimum: int, maximum: int, title: str, text: str) ->
         title=title,
         description_md=f"{text} From {minimum:,} to {maximum:,}.",
     )
+
+
+def _flag(title: str, text: str) -> Param:
+    return Param(False, type="boolean", title=title, description_md=text)
+
+
+def _optional(kind: str, title: str, text: str, **limits: Any) -> Param:
+    return Param(None, type=["null", kind], title=title, description_md=text, **limits)
