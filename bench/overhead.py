@@ -76,8 +76,8 @@ class Bench:
         """Seconds from the start of an attempt's task to the start of the next task, less the pod's own time."""
         rows, tasks = self.run(stores=["null"], batch_sizes=["all"], rows=NULL_ROWS, repeats=attempts // 2)
         started = {(t["task_id"], t["map_index"]): datetime.fromisoformat(t["start_date"]) for t in tasks}
-        taken = self.repository.taken_turns(rows[0]["run_id"])
-        indexes = {turn.repeat: index for index, turn in taken.items()}
+        order = self.repository.recorded_turns(rows[0]["run_id"])
+        indexes = {turn.repeat: index for index, turn in enumerate(order)}
         following = {"write": "read", "read": "drop"}
         found = []
         for row in rows:

@@ -58,7 +58,7 @@ def change_connection(monkeypatch, connections):
 def database():
     """The URI of a new, migrated database, which is dropped afterwards."""
     with scratch(required("AIRFLOW_CONN_STOREBENCH_RESULTS")) as uri:
-        names = ["0001-schema", "0002-views", "0003-executors", "0004-repeats", "0005-turns"]
+        names = ["0001-schema", "0002-views", "0003-executors", "0004-repeats", "0005-turns", "0006-order"]
         assert migrate(uri) == names
         yield uri
 

@@ -77,13 +77,6 @@ def test_a_run_keeps_the_order_of_its_turns(repository, run):
     assert repository.recorded_turns("no such run") == []
 
 
-def test_tasks_take_the_turns_in_order_whichever_begins_first(repository, run):
-    assert repository.take_turn(run, 7) == Turn(CELL, 1)
-    assert repository.take_turn(run, 3) == Turn(OTHER, 1)
-    assert repository.take_turn(run, 7) == Turn(CELL, 1), "a second try of a task has the same turn"
-    assert repository.taken_turns(run) == {7: Turn(CELL, 1), 3: Turn(OTHER, 1)}
-
-
 def test_a_turn_that_was_left_out_on_purpose_is_no_gap(repository, run):
     repository.skip(run, OTHER, 1, "known well enough")
     assert repository.fill_gaps(run) == 2, "those of the other cell"

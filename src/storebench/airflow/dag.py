@@ -10,10 +10,10 @@ from airflow.sdk.exceptions import AirflowFailException
 
 from storebench.airflow import connections
 from storebench.airflow.params import params_of
-from storebench.airflow.plan import operations_of, plan_of
+from storebench.airflow.plan import killed_of, plan_of
 from storebench.airflow.pods import AttemptOperator, DatasetOperator
+from storebench.airflow.priority import STEPS, CellByCell
 from storebench.airflow.timetable import GridTimetable
-from storebench.attempt.spec import DROP
 from storebench.errors import StorebenchError
 from storebench.grid import Study
 from storebench.partition import partitions
@@ -36,40 +36,30 @@ def study_dag(study: Study) -> DAG:
     ) as dag:
 
         @task
-        def plan() -> list[int]:
-            """Check everything that can be checked before any work, and make room for the cells to run."""
+        def plan() -> list[str]:
+            """Check everything that can be checked before any work, and name the turns to run."""
             context = get_current_context()
             try:
-                return list(range(plan_of(study, context["params"], context["dag_run"])))
+                return plan_of(study, context["params"], context["dag_run"])
             except StorebenchError as error:
                 raise AirflowFailException(str(error)) from error
 
         @task_group
-        def cell(place: Any) -> None:
-            # "absolute" finishes each cell before the next starts; the default would run all writes first
-            write = AttemptOperator(task_id="write", operation="write", place=place, weight_rule="absolute")
-            read = AttemptOperator(
-                task_id="read", operation="read", place=place, weight_rule="absolute", priority_weight=2
-            )
-            drop = AttemptOperator(
-                task_id=DROP,
-                operation=DROP,
-                place=place,
-                weight_rule="absolute",
-                priority_weight=3,
-                trigger_rule="none_skipped",  # after a failure, too, but not where nothing was written
-            )
-            write >> read >> drop
+        def cell(turn: Any) -> None:
+            # No arrows between them (docs/decisions/0007): they are started in this order, and look at each other's end
+            for operation in STEPS:
+                AttemptOperator(task_id=operation, operation=operation, turn=turn, weight_rule=CellByCell())
 
         @task(trigger_rule="all_done")
         def aggregate() -> None:
             """Give each gap its row, close the run, and fail it with the names of what failed."""
             context = get_current_context()
             repository = connections.repository(connections.PATIENCE_S)
-            run_id = run_id_of(context["dag"].dag_id, context["run_id"])
-            states = context["ti"].get_task_states(dag_id=context["dag"].dag_id, run_ids=[context["run_id"]])
-            tasks = sorted(name for name, state in states[context["run_id"]].items() if state == "failed")
-            if gaps := repository.fill_gaps(run_id, operations_of(tasks, repository.taken_turns(run_id))):
+            dag_id, run = context["dag"].dag_id, context["run_id"]
+            run_id = run_id_of(dag_id, run)
+            states = context["ti"].get_task_states(dag_id=dag_id, run_ids=[run])[run]
+            tasks = sorted(name for name, state in states.items() if state == "failed")
+            if gaps := repository.fill_gaps(run_id, killed_of(states, repository.recorded_turns(run_id))):
                 print(f"{gaps} operations have no attempt")
             failed = repository.finish_run(run_id)
             refresh(repository, repository.cells_of_run(run_id))
@@ -82,8 +72,8 @@ def study_dag(study: Study) -> DAG:
             if tasks:
                 raise AirflowFailException(f"These tasks failed; their logs say why: {', '.join(tasks)}")
 
-        places = plan()
+        turns = plan()
         dataset = DatasetOperator(task_id="dataset")
-        dataset >> cell.expand(place=places) >> aggregate()
-        places >> dataset
+        dataset >> cell.expand(turn=turns) >> aggregate()
+        turns >> dataset
     return dag

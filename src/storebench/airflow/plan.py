@@ -23,8 +23,8 @@ from storebench.results.statistics import summarize
 from storebench.stores.base import OPERATIONS
 
 
-def plan_of(study: Study, params: Mapping[str, Any], dag_run: Any) -> int:
-    """Check and record the turns of a run; returns how many.
+def plan_of(study: Study, params: Mapping[str, Any], dag_run: Any) -> list[str]:
+    """Check and record the turns of a run; returns their names in the user interface, in their order.
 
     A run whose plan runs again does what it set out to do at first. Raises a StorebenchError for what cannot work, and
     AirflowSkipException where nothing is to be done.
@@ -36,7 +36,7 @@ def plan_of(study: Study, params: Mapping[str, Any], dag_run: Any) -> int:
     if recorded := repository.recorded_turns(run_id):
         print(f"{len(recorded)} turns, as planned when this run was started first")
         repository.reopen_run(run_id)
-        return len(recorded)
+        return labels_of(recorded)
     finder = connections.queries() if skips_done(params, dag_run.run_type) else None
     repeats, skipped = repeats_of(grid, params, finder)
     order, order_seed = order_of(repeats, params)
@@ -55,7 +55,7 @@ def plan_of(study: Study, params: Mapping[str, Any], dag_run: Any) -> int:
     )
     if not order:
         raise AirflowSkipException(f"All {len(skipped)} cells are verified already: nothing to do")
-    return len(order)
+    return labels_of(order)
 
 
 def _connections_of(grid: Grid) -> list[str]:
@@ -93,20 +93,24 @@ def order_of(repeats: dict[Cell, int], params: Mapping[str, Any]) -> tuple[list[
     return turns(repeats, order_seed, warm_up=params["warm_up"], a_a=params["a_a"]), order_seed
 
 
-def label_of(turn: Turn, params: Mapping[str, Any]) -> str:
-    """A turn's name in the user interface: with its repeat's number where its run has several."""
-    several = params["repeats"] > 1 or params["a_a"] or params["warm_up"]
-    return turn.label if several else turn.cell.label
+def labels_of(order: Sequence[Turn]) -> list[str]:
+    """The turns' names; with the repeat's number where a cell has several."""
+    several = {turn.cell for turn in order if turn.repeat != 1}
+    return [turn.label if turn.cell in several else turn.cell.label for turn in order]
 
 
-def operations_of(tasks: Sequence[str], taken: Mapping[int, Turn]) -> set[tuple[str, int, str]]:
-    """Which (cell's key, repeat, operation) these tasks of the mapped group are of; their names end in _mapindex."""
+def killed_of(states: Mapping[str, str | None], order: Sequence[Turn]) -> set[tuple[str, int, str]]:
+    """The (cell's key, repeat, operation) of the tasks that have failed, but for reads that had nothing to read.
+
+    `states` are a run's, by task and _map index.
+    """
     found = set()
-    for task in tasks:
+    for task, state in states.items():
         name, _, index = task.rpartition("_")
-        operation = name.rpartition(".")[2]
-        if operation in OPERATIONS and int(index) in taken:
-            turn = taken[int(index)]
+        group, _, operation = name.rpartition(".")
+        not_run = operation == "read" and states.get(f"{group}.write_{index}") == "failed"
+        if state == "failed" and operation in OPERATIONS and not not_run:
+            turn = order[int(index)]
             found.add((turn.cell.key, turn.repeat, operation))
     return found
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
 from functools import cached_property
 from typing import Any, ClassVar
@@ -20,8 +20,6 @@ from airflow.sdk.exceptions import (
     AirflowRescheduleException,
     AirflowSkipException,
 )
-from airflow.sdk.execution_time import task_runner
-from airflow.sdk.execution_time.comms import SetRenderedMapIndex
 from kubernetes import client as k8s_client
 from kubernetes.client import models as k8s
 from kubernetes.client.exceptions import ApiException
@@ -31,13 +29,13 @@ from storebench import stores
 from storebench.airflow import connections, observe
 from storebench.airflow.images import image
 from storebench.airflow.params import POOL
-from storebench.airflow.plan import label_of, reason_to_stop
+from storebench.airflow.plan import reason_to_stop
+from storebench.airflow.priority import STEPS
 from storebench.attempt.result import AttemptResult
 from storebench.attempt.spec import DROP, VARIABLE, AttemptSpec
 from storebench.connection import variable
 from storebench.dataset.manifest import Manifest, dataset_key, manifest_key
 from storebench.dataset.schema import SCHEMA_VERSION
-from storebench.order import Turn
 from storebench.results.repository import AttemptKey, dataset_id, run_id_of
 from storebench.spark import session
 from storebench.stores import Store
@@ -47,7 +45,7 @@ POLL_INTERVAL_S = 0.1
 SOON_S = 3.0
 # A task that is queued again before the scheduler has seen the end of its process is taken for one that was killed. Its look
 # at processes takes less than a second, on a busy machine some seconds.
-TURN_INTERVAL = timedelta(seconds=20)
+LATER = timedelta(seconds=20)
 ENDED = {"success", "failed", "skipped", "upstream_failed", "removed"}
 # For a store with an axis that the cell has not, because it only fills the table of another.
 DEFAULT_VALUES = {"executors": "1"}
@@ -208,49 +206,26 @@ class DatasetOperator(StorebenchPodOperator):
         connections.repository(connections.PATIENCE_S).add_dataset(Manifest.from_json(self.message() or ""))
 
 
-def wait_for_turn(context: Context) -> None:
-    """Give the slot back while another cell of this run is begun and not finished.
-
-    Priorities alone do not keep the order: a slot that becomes free between the scheduler's look for tasks that are ready
-    and its look for free slots goes to the next cell's write. Raises AirflowRescheduleException, which is no try.
-    """
-    ti, group = context["ti"], context["ti"].task_id.rpartition(".")[0]
-    states = ti.get_task_states(
-        dag_id=context["dag"].dag_id, task_group_id=group, run_ids=[context["run_id"]]
-    ).get(context["run_id"], {})
-    if unfinished := unfinished_cells(states, group, -1 if ti.map_index is None else ti.map_index):
-        print(f"cell {unfinished[0]} is not finished: waiting for its turn")
-        raise AirflowRescheduleException(datetime.now(UTC) + TURN_INTERVAL)  # type: ignore[no-untyped-call]
-
-
-def unfinished_cells(states: Mapping[str, str | None], group: str, me: int) -> list[int]:
-    """The other cells whose write has ended and whose drop has not; `states` maps task_id_mapindex to a state."""
-    cells = {int(name.rpartition("_")[2]) for name in states if name.startswith(f"{group}.write_")} - {me}
-    return sorted(
-        cell
-        for cell in cells
-        if states[f"{group}.write_{cell}"] in ENDED and states.get(f"{group}.{DROP}_{cell}") not in ENDED
-    )
-
-
 class AttemptOperator(StorebenchPodOperator):
-    """One attempt: runs `operation` of a turn's cell in a pod and records what came of it, whatever it was.
+    """One attempt: runs `operation` of a run's turn in a pod and records what came of it, whatever it was.
 
-    `place` only makes the group have as many cells as the run has turns: which of them is whose, `turn` finds.
+    `turn` is its name in the user interface; which one it is of the run's, the task's map index says.
     """
 
-    template_fields: Sequence[str] = (*KubernetesPodOperator.template_fields, "place")
+    template_fields: Sequence[str] = (*KubernetesPodOperator.template_fields, "turn")
 
-    def __init__(self, *, operation: str, place: Any, **kwargs: Any) -> None:
-        super().__init__(map_index_template="{{ turn | default(ti.map_index) }}", **kwargs)
+    def __init__(self, *, operation: str, turn: Any, **kwargs: Any) -> None:
+        super().__init__(map_index_template="{{ task.turn }}", **kwargs)
         self.operation = operation
-        self.place = place
+        self.turn = turn
 
     def execute(self, context: Context) -> None:
         params, run_id = context["params"], run_id_of(context["dag"].dag_id, context["run_id"])
         if self.operation == DROP and params["keep_data"]:
             raise AirflowSkipException("keep_data: what was written stays in the store")
-        turn = self.turn(context, run_id)
+        self.look_at_earlier(context)
+        order = connections.repository(connections.PATIENCE_S).recorded_turns(run_id)
+        turn = order[context["ti"].map_index or 0]
         cell, repeat = turn.cell, turn.repeat
         if self.operation == "write" and (
             reason := reason_to_stop(connections.queries(), run_id, cell, repeat, params)
@@ -289,21 +264,25 @@ class AttemptOperator(StorebenchPodOperator):
         if not fills:
             self.record(key, spec, None)
 
-    def turn(self, context: Context, run_id: str) -> Turn:
-        """The run's turn that this task's group has: its write takes the next one, as soon as no other is unfinished."""
-        repository = connections.repository(connections.PATIENCE_S)
-        index = -1 if context["ti"].map_index is None else context["ti"].map_index
-        if self.operation == "write":
-            wait_for_turn(context)
-            turn = repository.take_turn(run_id, index)
-        elif index in (taken := repository.taken_turns(run_id)):
-            turn = taken[index]
-        else:
-            raise AirflowSkipException("Its write was ended before it took a turn: there is nothing to do")
-        label = label_of(turn, context["params"])
-        context["turn"] = label  # type: ignore[typeddict-unknown-key] # for map_index_template, at the task's end
-        task_runner.SUPERVISOR_COMMS.send(SetRenderedMapIndex(rendered_map_index=label))
-        return turn
+    def look_at_earlier(self, context: Context) -> None:
+        """Stop here, in one of Airflow's ways, where what this cell's earlier tasks came to leaves nothing to do yet, or at all."""
+        ti, group = context["ti"], self.task_id.rpartition(".")[0]
+        earlier = STEPS[: STEPS.index(self.operation)]
+        if not earlier:
+            return
+        states = ti.get_task_states(
+            dag_id=context["dag"].dag_id,
+            map_index=ti.map_index,
+            task_ids=[f"{group}.{operation}" for operation in earlier],
+            run_ids=[context["run_id"]],
+        ).get(context["run_id"], {})
+        ends = [states.get(f"{group}.{operation}_{ti.map_index}") for operation in earlier]
+        if not ENDED.issuperset(ends):  # one of them was cleared
+            raise AirflowRescheduleException(datetime.now(UTC) + LATER)  # type: ignore[no-untyped-call]
+        if ends[0] == "skipped":
+            raise AirflowSkipException("Nothing was written")
+        if self.operation != DROP and ends[0] != "success":
+            raise AirflowFailException("Not run: its write has failed")
 
     def remove_leftovers(self, context: Context) -> None:
         """A pod whose task was killed goes on alone: it must not fall into the next cell's measurement."""

@@ -158,36 +158,6 @@ class Repository(Queries):
             return [Turn(Cell.from_key(row["cell_key"]), row["repeat"], row["arm"]) for row in found]
 
     @patient
-    def take_turn(self, run_id: str, map_index: int) -> Turn:
-        """The turn of a run's mapped task: the one that it has taken, or the next that nobody has."""
-        with self._cursor() as cursor:
-            cursor.execute(
-                # MATERIALIZED: a plan that asks for the next one twice gives a task two
-                "WITH next AS MATERIALIZED (SELECT cell_key, repeat FROM storebench.run_cell"
-                " WHERE run_id = %(run)s AND position IS NOT NULL AND map_index IS NULL"
-                " ORDER BY position LIMIT 1 FOR UPDATE)"
-                " UPDATE storebench.run_cell AS p SET map_index = %(index)s FROM next"
-                " WHERE (p.run_id, p.cell_key, p.repeat) = (%(run)s, next.cell_key, next.repeat)"
-                " AND NOT EXISTS (SELECT FROM storebench.run_cell WHERE run_id = %(run)s AND map_index = %(index)s)",
-                {"run": run_id, "index": map_index},
-            )
-        return self.taken_turns(run_id)[map_index]
-
-    @patient
-    def taken_turns(self, run_id: str) -> dict[int, Turn]:
-        """The turns that a run's mapped tasks have taken, by map index."""
-        with self._cursor() as cursor:
-            found = cursor.execute(
-                "SELECT map_index, cell_key, repeat, arm FROM storebench.run_cell"
-                " WHERE run_id = %s AND map_index IS NOT NULL",
-                (run_id,),
-            )
-            return {
-                row["map_index"]: Turn(Cell.from_key(row["cell_key"]), row["repeat"], row["arm"])
-                for row in found
-            }
-
-    @patient
     def replace_statistics(self, keys: Sequence[str], statistics: Sequence[Mapping[str, Any]]) -> None:
         """Put these rows of `statistic` in the place of all that the cells had."""
         with self._cursor() as cursor:

@@ -3,8 +3,8 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from storebench.airflow.plan import (
-    label_of,
-    operations_of,
+    killed_of,
+    labels_of,
     order_of,
     reason_to_stop,
     repeats_of,
@@ -71,11 +71,12 @@ def test_an_order_without_a_seed_gets_one_that_makes_it_again():
     assert order_of(dict.fromkeys(CELLS, 4), {**PARAMS, "order_seed": seed}) == (order, seed)
 
 
-def test_a_label_says_which_repeat_only_where_there_are_several():
-    turn = Turn(CELLS[0], 1)
-    assert label_of(turn, {**PARAMS, "repeats": 1}) == "null reference batch=10"
-    assert label_of(turn, PARAMS) == "null reference batch=10 #1"
-    assert label_of(Turn(CELLS[0], 1, "A"), {**PARAMS, "repeats": 1, "a_a": True}).endswith("#1 (A)")
+def test_labels_say_which_repeat_only_where_there_are_several():
+    assert labels_of([Turn(CELLS[0], 1), Turn(CELLS[1], 1), Turn(CELLS[0], 2)]) == [
+        "null reference batch=10 #1",
+        "null reference batch=20",
+        "null reference batch=10 #2",
+    ]
 
 
 def test_a_cell_is_measured_on_until_its_median_is_known_well_enough():
@@ -88,10 +89,16 @@ def test_a_cell_is_measured_on_until_its_median_is_known_well_enough():
     assert reason_to_stop(Measured(exact), "r", CELLS[0], 6, PARAMS) is None, "not asked for"
 
 
-def test_a_task_is_known_by_the_turn_that_it_took():
-    taken = {0: Turn(CELLS[0], 1), 1: Turn(CELLS[1], 1), 2: Turn(CELLS[0], 2)}
-    tasks = ["cell.write_2", "cell.read_1", "cell.drop_0", "cell.write_3", "dataset", "plan"]
-    assert operations_of(tasks, taken) == {(CELLS[0].key, 2, "write"), (CELLS[1].key, 1, "read")}
+def test_a_task_is_known_by_its_place_in_the_order():
+    order = [Turn(CELLS[0], 1), Turn(CELLS[1], 1), Turn(CELLS[0], 2)]
+    failed = ["cell.write_2", "cell.read_1", "cell.drop_0", "cell.write", "dataset", "plan"]
+    states = {**dict.fromkeys(failed, "failed"), "cell.write_0": "success", "cell.write_1": "success"}
+    assert killed_of(states, order) == {(CELLS[0].key, 2, "write"), (CELLS[1].key, 1, "read")}
+
+
+def test_a_read_after_a_failed_write_was_not_killed():
+    states = {"cell.write_0": "failed", "cell.read_0": "failed", "cell.drop_0": "success"}
+    assert killed_of(states, [Turn(CELLS[0], 1)]) == {(CELLS[0].key, 1, "write")}
 
 
 def test_a_budget_ends_repeats_but_each_cell_is_measured_once():
