@@ -83,7 +83,12 @@ class Elasticsearch(Store):
         self.drop()
         mappings, settings = index_of(self.client)
         with self._errors():
-            self._client.indices.create(index=self.target, mappings=mappings, settings=settings)
+            made = self._client.indices.create(index=self.target, mappings=mappings, settings=settings)
+        if not made["shards_acknowledged"]:
+            raise StoreRefused(
+                f"Elasticsearch has not started the shard of the index {self.target} after 30 s. Probably its disk is fuller than"
+                " its low watermark allows; GET /_cluster/allocation/explain tells"
+            )
 
     def write(self, batch_rows: int | None, clock: OperationClock) -> int:
         with self._errors():
