@@ -5,6 +5,7 @@ import os
 import pytest
 from pymongo import MongoClient
 
+from bench.variant import used
 from storebench.connection import Connection
 from storebench.stores.mongodb import uri
 from storebench.trigger import Airflow
@@ -105,11 +106,8 @@ def test_a_pod_that_no_node_can_take_is_a_row():
 def missing_image():
     """Name an image that is nowhere, for this test."""
     airflow = Airflow(*(os.environ[f"STOREBENCH_AIRFLOW_{name}"] for name in ("URL", "USER", "PASSWORD")))
-    path = "/api/v2/variables/storebench_image_python"
-    variable = {name: airflow.call("GET", path)[name] for name in ("key", "value")}
-    airflow.call("PATCH", path, json={**variable, "value": "localhost/storebench/python:missing"})
-    yield
-    airflow.call("PATCH", path, json=variable)
+    with used(airflow, "localhost/storebench/python:missing"):
+        yield
 
 
 def test_an_image_that_is_missing_is_named_and_every_operation_has_its_row(missing_image):

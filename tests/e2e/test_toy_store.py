@@ -8,87 +8,44 @@ finds in its database for its own, and look for the DAG among the DAGs of the ch
 import json
 import os
 import shutil
-import subprocess
 import sys
-import tempfile
-import uuid
 from pathlib import Path
 
 import pytest
 
+from bench.variant import command, copied_checkout, pod_image
 from storebench.connection import Connection
 from storebench.s3 import client_for
 from tests.e2e.harness import BUCKET, NAMESPACE, ROWS, SEED, delete, storebench
 
-CHECKOUT, TOY = Path(__file__).parents[2], Path(__file__).parent / "toy"
-CA_BUNDLE = Path("/etc/ssl/certs/ca-certificates.crt")
+TOY = Path(__file__).parent / "toy"
 PODS = "dag_id=toy_study"
 
 
-def command(*arguments, cwd, **environment):
-    """Run a command; returns what it printed."""
-    process = subprocess.run(
-        [str(argument) for argument in arguments],
-        cwd=cwd,
-        env={**os.environ, **{name: str(value) for name, value in environment.items()}},
-        check=False,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        timeout=400,
-    )
-    print(process.stdout)
-    assert process.returncode == 0, process.stdout[-2000:]
-    return process.stdout
-
-
 @pytest.fixture
-def folder():
+def checkout():
+    """A copy of the checkout with the toy store and its study."""
     if "kubernetes" not in os.environ["STOREBENCH_EMBEDDED"].split():
         pytest.skip("puts an image into the embedded cluster's containerd")
-    parent = Path(os.environ["STOREBENCH_HOME"], "tmp")
-    parent.mkdir(exist_ok=True)
-    with tempfile.TemporaryDirectory(prefix="toy-", dir=parent) as name:
-        yield Path(name)
+    with copied_checkout() as copy:
+        shutil.copy(TOY / "toy.py", copy / "src" / "storebench" / "stores")
+        shutil.copy(TOY / "toy_study.py", copy / "dags")
+        registry = copy / "src" / "storebench" / "stores" / "__init__.py"
+        before, opening, after = registry.read_text().partition("REGISTRY = {\n")
+        registry.write_text(f'{before}{opening}    "toy": "storebench.stores.toy:Toy",\n{after}')
+        yield copy
 
 
 @pytest.fixture
-def checkout(folder):
-    """A copy of the checkout with the toy store and its study."""
-    copy = folder / "checkout"
-    for name in ("dags", "images", "local", "plugins", "requirements", "src"):
-        shutil.copytree(CHECKOUT / name, copy / name, ignore=shutil.ignore_patterns("__pycache__", "target"))
-    shutil.copy(TOY / "toy.py", copy / "src" / "storebench" / "stores")
-    shutil.copy(TOY / "toy_study.py", copy / "dags")
-    registry = copy / "src" / "storebench" / "stores" / "__init__.py"
-    before, opening, after = registry.read_text().partition("REGISTRY = {\n")
-    registry.write_text(f'{before}{opening}    "toy": "storebench.stores.toy:Toy",\n{after}')
-    return copy
+def image(checkout):
+    with pod_image(checkout) as name:
+        yield name
 
 
 @pytest.fixture
-def image(checkout, folder):
-    """The copy's pod image in the cluster's containerd, built as local/images/pod.sh does it."""
-    home, name = os.environ["STOREBENCH_HOME"], f"localhost/storebench/python:toy-{uuid.uuid4().hex[:12]}"
-    archive = folder / "python.tar"
-    isolated = ("sh", "-euc", '. local/images/storage.sh; exec local/isolated "$@"', "sh")
-    ctr = ("ctr", "--address", f"{home}/run/containerd.sock", "--namespace", "k8s.io", "images")
-    ca_bundle = ("--ca-bundle", CA_BUNDLE) if CA_BUNDLE.exists() else ()
-    options = ("--engine", "buildah", "--tag", name, "--archive", archive, *ca_bundle)
-    command(*isolated, "images/build", "python", *options, cwd=checkout, TMPDIR=folder)
-    try:
-        command(*ctr, "import", archive, cwd=checkout)
-        try:
-            yield name
-        finally:
-            command(*ctr, "remove", "--sync", name, cwd=checkout)
-    finally:
-        command(*isolated, "buildah", "rmi", name, cwd=checkout, TMPDIR=folder)
-
-
-@pytest.fixture
-def environment(checkout, folder, image):
+def environment(checkout, image):
     """What makes Airflow that of the copy: its code, DAGs and image, and nothing of the stack's own Airflow."""
+    folder = checkout.parent
     return {
         "PYTHONPATH": checkout / "src",
         "AIRFLOW_HOME": folder / "airflow",

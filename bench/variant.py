@@ -1,0 +1,82 @@
+"""A pod image of changed code in the embedded cluster, for a while."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import tempfile
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from storebench.trigger import Airflow
+
+CHECKOUT = Path(__file__).parents[1]
+CA_BUNDLE = Path("/etc/ssl/certs/ca-certificates.crt")
+PARTS = ("dags", "images", "local", "plugins", "requirements", "src")
+
+
+def command(*arguments: object, cwd: Path, **environment: object) -> str:
+    """Run a command; returns what it printed. Raises RuntimeError with the end of it where it fails."""
+    process = subprocess.run(
+        [str(argument) for argument in arguments],
+        cwd=cwd,
+        env={**os.environ, **{name: str(value) for name, value in environment.items()}},
+        check=False,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        timeout=400,
+    )
+    if process.returncode:
+        raise RuntimeError(f"{arguments[0]} ended with {process.returncode}: {process.stdout[-2000:]}")
+    return process.stdout
+
+
+@contextmanager
+def copied_checkout() -> Iterator[Path]:
+    """A copy of what images are built from, to be changed; everything beside it in its folder is removed with it."""
+    parent = Path(os.environ["STOREBENCH_HOME"], "tmp")
+    parent.mkdir(exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix="variant-", dir=parent) as folder:
+        copy = Path(folder, "checkout")
+        for name in PARTS:
+            shutil.copytree(
+                CHECKOUT / name, copy / name, ignore=shutil.ignore_patterns("__pycache__", "target")
+            )
+        yield copy
+
+
+@contextmanager
+def pod_image(checkout: Path) -> Iterator[str]:
+    """The name of the copy's Python image in the cluster's containerd, built as local/images/pod.sh does it."""
+    home, name = os.environ["STOREBENCH_HOME"], f"localhost/storebench/python:variant-{uuid.uuid4().hex[:12]}"
+    folder = checkout.parent
+    archive = folder / "python.tar"
+    isolated = ("sh", "-euc", '. local/images/storage.sh; exec local/isolated "$@"', "sh")
+    ctr = ("ctr", "--address", f"{home}/run/containerd.sock", "--namespace", "k8s.io", "images")
+    ca_bundle = ("--ca-bundle", CA_BUNDLE) if CA_BUNDLE.exists() else ()
+    options = ("--engine", "buildah", "--tag", name, "--archive", archive, *ca_bundle)
+    command(*isolated, "images/build", "python", *options, cwd=checkout, TMPDIR=folder)
+    try:
+        command(*ctr, "import", archive, cwd=checkout)
+        try:
+            yield name
+        finally:
+            command(*ctr, "remove", "--sync", name, cwd=checkout)
+    finally:
+        command(*isolated, "buildah", "rmi", name, cwd=checkout, TMPDIR=folder)
+
+
+@contextmanager
+def used(airflow: Airflow, image: str) -> Iterator[None]:
+    """The DAG's pods of the Python image are of this one instead."""
+    path = "/api/v2/variables/storebench_image_python"
+    variable = {name: airflow.call("GET", path)[name] for name in ("key", "value")}
+    airflow.call("PATCH", path, json={**variable, "value": image})
+    try:
+        yield
+    finally:
+        airflow.call("PATCH", path, json=variable)
