@@ -100,11 +100,12 @@ class Queries(Database):
         """The details of the environment in which a store's client was measured last."""
         with self._cursor() as cursor:
             found = cursor.execute(
-                "SELECT e.details FROM storebench.attempt AS a JOIN storebench.cell AS c ON c.key = a.cell_key"
+                "SELECT e.details FROM storebench.cell AS c CROSS JOIN LATERAL ("
+                "  SELECT environment_hash, recorded_at FROM storebench.attempt WHERE cell_key = c.key AND operation = %s"
+                "  AND environment_hash IS NOT NULL ORDER BY recorded_at DESC LIMIT 1) AS a"
                 " JOIN storebench.environment AS e ON e.hash = a.environment_hash"
-                " WHERE c.store = %s AND c.client = %s AND a.operation = %s"
-                " ORDER BY a.recorded_at DESC LIMIT 1",
-                (store, client, operation),
+                " WHERE c.store = %s AND c.client = %s ORDER BY a.recorded_at DESC LIMIT 1",
+                (operation, store, client),
             ).fetchone()
         return found["details"] if found else None
 
