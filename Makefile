@@ -29,7 +29,8 @@ help: ## Show this list
 #: A narrower or wider grid:
 #:   make run ROWS=20000 STORES=mongodb,null CLIENTS=tuned BATCHES=10000,all EXECUTORS=1,2 REPEATS=3
 #:   make run PARAMS='executor_memory="2g" startup_timeout_s=300'      any other parameter of the DAG, as NAME=JSON
-#:   make run PRESET=study                     the original study
+#:   make run PRESET=study                     the original study; PRESET=quick varies one thing at a time (the default
+#:                                             where no CLIENTS, BATCHES or EXECUTORS are given)
 #: Variables of the environment, and what holds where they are not set:
 #:   STOREBENCH_HOME=~/.cache/storebench       where all is built and kept; a path of at most 60 characters
 #:   STOREBENCH_PORT_BASE=18000                Airflow's port is this + 80; the others follow

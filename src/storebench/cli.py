@@ -73,7 +73,11 @@ def migrate() -> None:
 
 @main.command()
 @click.option("--study", default="bulk_write_read", show_default=True, help="The DAG to run.")
-@click.option("--preset", help="A named set of parameters: 'study' is the original study.")
+@click.option(
+    "--preset",
+    help="A named set of parameters: 'study' is the original study; 'quick' varies one thing at a time, and is the default"
+    " where no clients, batches or executors are given.",
+)
 @click.option("--rows", type=int, help="Rows of the dataset.")
 @click.option("--seed", type=int, help="Seed of the dataset.")
 @click.option("--stores", help="Comma-separated, for example mongodb,null.")
@@ -95,8 +99,10 @@ def run(study: str, preset: str | None, extra: tuple[str, ...], **options: Any) 
     from storebench.trigger import EMBEDDED_SIZES, Airflow, RunFailed, conf_of
 
     embedded = "kubernetes" in os.environ.get("STOREBENCH_EMBEDDED", "").split()
+    if not any(options[name] for name in ("clients", "batches", "executors")):
+        preset = preset or "quick"
     conf = conf_of(preset, options, extra, embedded=embedded)
-    if preset and embedded:
+    if embedded and conf.keys() & EMBEDDED_SIZES.keys():
         click.echo(
             f"on the embedded cluster preset {preset} has {', '.join(f'{k}={v}' for k, v in EMBEDDED_SIZES.items())}"
         )

@@ -154,14 +154,17 @@ class Study:
         axes: Mapping[str, Sequence[str]],
         rows: int,
         seed: int,
+        full: bool = True,
     ) -> Grid:
         """The cells for these values, in the order given: stores, then clients, then the axes.
 
-        `axes` maps an axis' parameter to the values asked for; an axis left out takes its defaults.
+        `axes` maps an axis' parameter to the values asked for; an axis left out takes its defaults. Without `full`, at each
+        store one thing at a time differs from the first of its values: the client, or the place on one axis.
         Raises SpecError for any value that is not valid, before anything else happens.
         """
         self._check(stores, clients, rows, seed)
         values = [self._values(axis, axes.get(axis.param, axis.default)) for axis in self.axes]
+        first = {axis.key: column[0] for axis, column in zip(self.axes, values, strict=True)}
         cells: dict[Cell, None] = {}
         combinations, reasons = 0, set()
         for store, client, *combination in itertools.product(stores, clients, *values):
@@ -175,6 +178,11 @@ class Study:
                 for axis, value in zip(self.axes, combination, strict=True)
                 if axis.name in info.axes
             )
+            differing = sum(value != first[key] for key, value in meant)
+            differing += client != next(name for name in clients if name in info.clients)
+            if differing > 1 and not full:
+                reasons.add("one thing is varied at a time")
+                continue
             cell = Cell(self.name, store, client, meant, rows, seed)
             if cell in cells:
                 ignored = [axis.name for axis in self.axes if axis.name not in info.axes]

@@ -1,3 +1,5 @@
+import dataclasses
+
 import pytest
 
 from storebench.errors import SpecError
@@ -31,6 +33,46 @@ def test_combinations_that_mean_nothing_are_dropped_and_counted():
     assert [cell.axes for cell in found.cells] == [(("batch", "all"),)]
     assert found.dropped == 2
     assert found.dropped_because == "mongodb has no executors"
+
+
+def test_one_thing_at_a_time_shows_each_client_and_value_once():
+    study = dataclasses.replace(STUDY, stores=("null", "mongodb", "delta-spark"))
+    found = study.grid(
+        stores=["null", "mongodb", "delta-spark"],
+        clients=["reference", "tuned"],
+        axes={"batch_sizes": ["10", "all"], "executors": ["1", "2"]},
+        rows=1000,
+        seed=42,
+        full=False,
+    )
+    assert [cell.label for cell in found.cells] == [
+        "null reference batch=10",
+        "null reference batch=all",
+        "mongodb reference batch=10",
+        "mongodb reference batch=all",
+        "mongodb tuned batch=10",
+        "delta-spark reference batch=10 executors=1",
+        "delta-spark reference batch=10 executors=2",
+        "delta-spark reference batch=all executors=1",
+        "delta-spark tuned batch=10 executors=1",
+    ]
+    assert "one thing is varied at a time" in found.dropped_because
+
+
+def test_the_first_client_is_the_first_that_a_store_has():
+    (cell,) = (
+        dataclasses.replace(STUDY, stores=("null", "mongodb"))
+        .grid(
+            stores=["null"],
+            clients=["tuned", "reference"],
+            axes={"batch_sizes": ["10"]},
+            rows=1,
+            seed=1,
+            full=False,
+        )
+        .cells
+    )
+    assert cell.client == "reference"
 
 
 def test_a_value_given_twice_is_one_cell():

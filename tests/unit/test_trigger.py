@@ -26,6 +26,12 @@ def test_options_override_the_preset():
     assert conf["executors"] == ["1", "2", "4"]
 
 
+def test_a_machine_of_ones_own_gets_the_sizes_of_the_study_only_where_it_has_any():
+    assert conf_of("study", NOTHING)["driver_memory"] == "4g"
+    assert conf_of("study", NOTHING, embedded=True)["driver_memory"] == "2g"
+    assert conf_of("quick", NOTHING, embedded=True) == {"full_grid": False}
+
+
 def test_any_parameter_can_be_given_as_json():
     assert conf_of(None, NOTHING, ("startup_timeout_s=5",)) == {"startup_timeout_s": 5}
 

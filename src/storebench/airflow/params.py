@@ -45,6 +45,13 @@ def params_of(study: Study) -> dict[str, Param]:
             "How the stores are driven: `reference` does exactly what the original study did.",
         ),
         **axes,
+        "full_grid": Param(
+            True,
+            type="boolean",
+            title="Full grid",
+            description_md="Every combination. Off: at each store one thing at a time differs from the first of its values,"
+            " the client or the place on one axis, which shows each value in far fewer cells.",
+        ),
         "rows": _integer(
             study.default_rows,
             1,
@@ -174,6 +181,7 @@ def grid_of(study: Study, params: Mapping[str, Any], partition: str | None = Non
         axes={axis.param: params[axis.param] for axis in study.axes},
         rows=params["rows"],
         seed=params["seed"],
+        full=params["full_grid"],
     )
 
 
