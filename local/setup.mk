@@ -35,7 +35,8 @@ POD_CODE := images/build $(sort $(shell find src/storebench -name '*.py' -o -nam
 IMAGE_PYTHON := $(call stamp,image-python,$(POD_CODE) images/python/Dockerfile requirements/pod-python.txt)
 IMAGE_JVM := $(call stamp,image-jvm,$(POD_CODE) requirements/pod-build.txt requirements/pod-jvm.txt \
 	$(sort $(shell find images/jvm -type f -not -path '*/target/*')))
-STEPS := $(KUBERNETES) $(PAUSE) $(FERRETDB) $(S3) $(SUPERVISOR) $(POSTGRES) $(ELASTICSEARCH) $(READER) $(CHECKOUT) $(BASE_IMAGE) $(IMAGE_PYTHON) $(IMAGE_JVM)
+# In this order, two at a time: what waits for the network and the disk goes beside the long compilation.
+STEPS := $(KUBERNETES) $(IMAGE_JVM) $(ELASTICSEARCH) $(POSTGRES) $(CHECKOUT) $(READER) $(S3) $(FERRETDB) $(SUPERVISOR)
 
 step = @local/step $@
 
