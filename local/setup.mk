@@ -35,7 +35,6 @@ POD_CODE := images/build $(sort $(shell find src/storebench -name '*.py' -o -nam
 IMAGE_PYTHON := $(call stamp,image-python,$(POD_CODE) images/python/Dockerfile requirements/pod-python.txt)
 IMAGE_JVM := $(call stamp,image-jvm,$(POD_CODE) requirements/pod-build.txt requirements/pod-jvm.txt \
 	$(sort $(shell find images/jvm -type f -not -path '*/target/*')))
-# In this order, two at a time: what waits for the network and the disk goes beside the long compilation.
 STEPS := $(KUBERNETES) $(IMAGE_JVM) $(ELASTICSEARCH) $(POSTGRES) $(CHECKOUT) $(READER) $(S3) $(FERRETDB) $(SUPERVISOR)
 
 step = @local/step $@
@@ -87,6 +86,9 @@ $(BASE_IMAGE):
 
 $(PAUSE):
 	$(step) 10 "compiling the pause image" local/images/pause.sh
+
+# Images wait for the network and the disk, half of the time: they go beside the long compilation, other programs after them.
+$(S3) $(FERRETDB) $(SUPERVISOR) $(READER): | $(IMAGE_JVM)
 
 image_key = $(lastword $(subst -, ,$(notdir $@)))
 
