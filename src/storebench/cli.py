@@ -40,7 +40,12 @@ def attempt() -> None:
     """
     from storebench.attempt.run import main as run_attempt
 
-    sys.exit(run_attempt())
+    code = run_attempt()
+    # The result is written. A native thread of a client (Arrow's are such) that lets go of a Python object while the
+    # interpreter takes itself apart would abort the process, and its exit code would say so instead.
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(code)
 
 
 @main.command()
