@@ -101,15 +101,15 @@ def run(study: str, preset: str | None, extra: tuple[str, ...], **options: Any) 
     from storebench.results.queries import Queries
     from storebench.results.repository import run_id_of
     from storebench.results.table import as_table
-    from storebench.trigger import EMBEDDED_SIZES, Airflow, RunFailed, conf_of
+    from storebench.trigger import Airflow, RunFailed, conf_of, embedded_sizes
 
     embedded = "kubernetes" in os.environ.get("STOREBENCH_EMBEDDED", "").split()
     if not any(options[name] for name in ("clients", "batches", "executors")):
         preset = preset or "quick"
     conf = conf_of(preset, options, extra, embedded=embedded)
-    if embedded and conf.keys() & EMBEDDED_SIZES.keys():
+    if embedded and (sizes := embedded_sizes(preset)):
         click.echo(
-            f"on the embedded cluster preset {preset} has {', '.join(f'{k}={v}' for k, v in EMBEDDED_SIZES.items())}"
+            f"on the embedded cluster preset {preset} has {', '.join(f'{k}={v}' for k, v in sizes.items())}"
         )
     airflow = Airflow(*_airflow())
     run_id = airflow.trigger(study, conf)

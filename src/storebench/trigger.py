@@ -35,7 +35,7 @@ PRESETS: Mapping[str, Mapping[str, Any]] = {
         "pod_memory": "12Gi",
     },
 }
-# What replaces it on the embedded cluster: four executors and a driver on one machine with 24 GB.
+# What replaces a preset's sizes on the embedded cluster: four executors and a driver on one machine with 24 GB.
 EMBEDDED_SIZES: Mapping[str, Any] = {"executor_memory": "1g", "driver_memory": "2g"}
 
 
@@ -67,6 +67,7 @@ class Airflow:
         seen: dict[str, str] = {}
         known: dict[str, dict[str, Any]] = {}
         since: datetime | None = None
+        looks_queued = 0
         while True:
             changed, now = self.task_instances(dag_id, run_id, since), self.answered_at
             known |= {task["id"]: task for task in changed}
@@ -99,10 +100,10 @@ class Airflow:
                         + ", ".join(f"{n} {state}" for state, n in sorted(counts.items()))
                     )
                     return str(run["state"])
-                if run["state"] == seen.get(run_id) == "queued":
-                    report("queued: it begins when the runs before it have ended")
-                    seen[run_id] = "said"
-                seen.setdefault(run_id, run["state"])
+                if run["state"] == "queued":
+                    looks_queued += 1
+                    if looks_queued == 2:  # each run is queued for a moment
+                        report("queued: it begins when the runs before it have ended")
             time.sleep(POLL_INTERVAL_S)
 
     def task_instances(self, dag_id: str, run_id: str, since: datetime | None = None) -> list[dict[str, Any]]:
@@ -161,6 +162,11 @@ def _name(task: Mapping[str, Any]) -> str:
     return f"{name} {label}".strip()
 
 
+def embedded_sizes(preset: str | None) -> dict[str, Any]:
+    """The sizes that replace the preset's own on the embedded cluster; none for a preset without sizes."""
+    return {name: size for name, size in EMBEDDED_SIZES.items() if preset and name in PRESETS[preset]}
+
+
 def conf_of(
     preset: str | None, options: Mapping[str, Any], extra: tuple[str, ...] = (), *, embedded: bool = False
 ) -> dict[str, Any]:
@@ -174,7 +180,7 @@ def conf_of(
         raise SpecError(f"Unknown preset {preset!r}: there is {', '.join(PRESETS)}")
     conf = dict(PRESETS[preset]) if preset else {}
     if embedded:
-        conf |= {name: size for name, size in EMBEDDED_SIZES.items() if name in conf}
+        conf |= embedded_sizes(preset)
     lists = {"stores": "stores", "clients": "clients", "batches": "batch_sizes", "executors": "executors"}
     for name, value in options.items():
         if value is None:

@@ -1,7 +1,7 @@
 import pytest
 
 from storebench.errors import SpecError
-from storebench.trigger import conf_of
+from storebench.trigger import conf_of, embedded_sizes
 
 NOTHING = dict.fromkeys(["rows", "seed", "stores", "clients", "batches", "executors", "repeats", "keep_data"])
 
@@ -30,6 +30,8 @@ def test_a_machine_of_ones_own_gets_the_sizes_of_the_study_only_where_it_has_any
     assert conf_of("study", NOTHING)["driver_memory"] == "4g"
     assert conf_of("study", NOTHING, embedded=True)["driver_memory"] == "2g"
     assert conf_of("quick", NOTHING, embedded=True) == {"full_grid": False}
+    assert embedded_sizes("study") == {"executor_memory": "1g", "driver_memory": "2g"}
+    assert embedded_sizes("quick") == embedded_sizes(None) == {}
 
 
 def test_any_parameter_can_be_given_as_json():

@@ -45,12 +45,11 @@ def params_of(study: Study) -> dict[str, Param]:
             "How the stores are driven: `reference` does exactly what the original study did.",
         ),
         **axes,
-        "full_grid": Param(
-            True,
-            type="boolean",
-            title="Full grid",
-            description_md="Every combination. Off: at each store one thing at a time differs from the first of its values,"
-            " the client or the place on one axis, which shows each value in far fewer cells.",
+        "full_grid": _flag(
+            "Full grid",
+            "Every combination. Off: at each store one thing at a time differs from the first of its values, the client or the"
+            " place on one axis, which shows each value in far fewer cells.",
+            default=True,
         ),
         "rows": _integer(
             study.default_rows,
@@ -213,8 +212,8 @@ def _integer(default: int, minimum: int, maximum: int, title: str, text: str) ->
     )
 
 
-def _flag(title: str, text: str) -> Param:
-    return Param(False, type="boolean", title=title, description_md=text)
+def _flag(title: str, text: str, *, default: bool = False) -> Param:
+    return Param(default, type="boolean", title=title, description_md=text)
 
 
 def _optional(kind: str, title: str, text: str, **limits: Any) -> Param:

@@ -77,6 +77,8 @@ def test_labels_say_which_repeat_only_where_there_are_several():
         "null reference batch=20",
         "null reference batch=10 #2",
     ]
+    arms = [Turn(CELLS[0], 1, "A"), Turn(CELLS[0], 2, "B")]
+    assert [label.rpartition("batch=10 ")[2] for label in labels_of(arms)] == ["#1 (A)", "#2 (B)"]
 
 
 def test_a_cell_is_measured_on_until_its_median_is_known_well_enough():
