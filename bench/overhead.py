@@ -1,7 +1,7 @@
 """What Airflow and Kubernetes add to a measurement.
 
 1. `write_only_s` of pods against the same loop in a bare script (bench/bare_write.py). A turn is pod, script, script, pod:
-   what drifts, and what comes of one being first, falls on both.
+   a steady drift of the machine falls on both alike.
 2. Seconds of each attempt outside its own work, of runs through Airflow against a loop of
    `kubectl run --attach --rm` with the same image, specification and cluster, in turns.
 
