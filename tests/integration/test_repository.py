@@ -1,3 +1,4 @@
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import psycopg
@@ -60,6 +61,18 @@ def test_an_attempt_is_recorded_once_however_often_it_is_written(repository, que
     assert (row["server_name"], row["batch_size"], row["executors"]) == ("FerretDB", "100", None)
     phases = queries.phases([row["attempt_id"]])
     assert [(phase["name"], phase["seconds"]) for phase in phases] == [("connect", 0.5), ("operation", 1.5)]
+
+
+@pytest.mark.parametrize("pods", [2, 100])
+def test_executor_pods_are_counted_where_only_their_sum_is_kept(repository, queries, run, pods):
+    figures = {"memory_peak_bytes": 5, "memory_working_set_peak_bytes": 4, "cpu_s": 0.5, "oom_kills": 0}
+    executors = [{"executor": f"{n}-of-an-executor-pod", **figures} for n in range(pods)]
+    result = replace(VERIFIED, memory_peak_bytes=1, executors=executors)
+    add(repository, run, result=AttemptResult.from_json(result.to_json()))
+    (row,) = queries.results(run=run)
+    assert row["executor_pods"] == pods
+    assert row["executors_cpu_s"] == pytest.approx(pods / 2)
+    assert row["all_memory_peak_bytes"] == 1 + 5 * pods
 
 
 def test_a_second_try_is_a_second_row(repository, queries, run):

@@ -73,7 +73,7 @@ def _total(executors: list[dict[str, Any]]) -> dict[str, Any]:
     """The sum of many executors' figures, where there is no room for each."""
     names = [name for name in executors[0] if name != "executor"]
     total = {name: sum(each[name] or 0 for each in executors) for name in names}
-    return {"executor": f"all {len(executors)}", **total}
+    return {"executor": f"all {len(executors)}", "pods": len(executors), **total}
 
 
 def _dump(data: dict[str, Any]) -> str:
