@@ -11,11 +11,13 @@ from email.utils import parsedate_to_datetime
 from typing import Any
 
 import httpx
+from tenacity import Retrying, retry_if_exception_type, stop_after_delay, wait_fixed
 
 from storebench.errors import SpecError, StorebenchError, StoreUnreachable
 
 POLL_INTERVAL_S = 2.0
 TIMEOUT_S = 30.0
+PATIENCE_S = 180.0  # Airflow, or its database, may be started anew while a run is followed
 OVERLAP = timedelta(seconds=5)  # a change is seen some time after it was stamped
 
 # quick: each store, client and value of an axis once, in far fewer cells than all combinations have.
@@ -63,14 +65,23 @@ class Airflow:
         return run_id
 
     def follow(self, dag_id: str, run_id: str, report: Callable[[str], None]) -> str:
-        """Wait for the run's end, a line to `report` for each task that changes; returns the run's state."""
+        """Wait for the run's end, a line to `report` for each task that changes; returns the run's state.
+
+        Raises StoreUnreachable where Airflow does not answer for PATIENCE_S.
+        """
         seen: dict[str, str] = {}
         known: dict[str, dict[str, Any]] = {}
+        ids: dict[tuple[str, int], str] = {}
         since: datetime | None = None
         looks_queued = 0
         while True:
             changed, now = self.task_instances(dag_id, run_id, since), self.answered_at
-            known |= {task["id"]: task for task in changed}
+            for task in changed:
+                place = task["task_id"], task["map_index"]
+                if ids.setdefault(place, task["id"]) != task["id"]:  # a new try has an id of its own
+                    known.pop(ids[place], None)
+                ids[place] = task["id"]
+                known[task["id"]] = task
             tasks = list(known.values())
             since = now - OVERLAP if now else None
             done = sum(1 for task in tasks if task["end_date"])
@@ -92,7 +103,7 @@ class Airflow:
             # Airflow's answers are made on the machine that measures, perhaps: it is asked for what has changed, and while a
             # task runs for that alone.
             if not any(task["state"] == "running" for task in tasks):
-                run = self.call("GET", f"/api/v2/dags/{dag_id}/dagRuns/{run_id}")
+                run = self._look(f"/api/v2/dags/{dag_id}/dagRuns/{run_id}")
                 if run["state"] in ("success", "failed"):
                     counts = Counter(task["state"] for task in self.task_instances(dag_id, run_id))
                     report(
@@ -114,7 +125,7 @@ class Airflow:
             params: dict[str, Any] = {"limit": 100, "offset": len(found), "order_by": "id"}
             if since:
                 params["updated_at_gte"] = since.isoformat()
-            page = self.call("GET", path, params=params)
+            page = self._look(path, params=params)
             found += page["task_instances"]
             if not page["task_instances"] or len(found) >= page["total_entries"]:
                 return sorted(found, key=lambda task: task["start_date"] or "9")
@@ -122,15 +133,28 @@ class Airflow:
     def _reason(self, dag_id: str, run_id: str, task: Mapping[str, Any]) -> str:
         """What the task's log gives as the reason of its failure."""
         path = f"/api/v2/dags/{dag_id}/dagRuns/{run_id}/taskInstances/{task['task_id']}/logs/{task['try_number']}"
-        log = self.call(
-            "GET", path, params={"map_index": task["map_index"]}, headers={"Accept": "application/json"}
+        log = self._look(
+            path, params={"map_index": task["map_index"]}, headers={"Accept": "application/json"}
         )
         entries = [entry for entry in log["content"] if isinstance(entry, dict)]
         details = [entry["error_detail"][0] for entry in entries if entry.get("error_detail")]
         return str(details[-1]["exc_value"]) if details else "its log says why"
 
+    def _look(self, path: str, **kwargs: Any) -> Any:
+        """What the API says there; asked again for PATIENCE_S where it does not answer."""
+        retrying = Retrying(
+            retry=retry_if_exception_type(StoreUnreachable),
+            stop=stop_after_delay(PATIENCE_S),
+            wait=wait_fixed(POLL_INTERVAL_S),
+            reraise=True,
+        )
+        return retrying(self.call, "GET", path, **kwargs)
+
     def call(self, method: str, path: str, **kwargs: Any) -> Any:
-        """One call of the API; returns its JSON, None for an empty answer. Raises SpecError with the reason where Airflow refuses it."""
+        """One call of the API; returns its JSON, None for an empty answer.
+
+        Raises SpecError with the reason where Airflow refuses it, StoreUnreachable where it does not answer or has an error itself.
+        """
         try:
             if "Authorization" not in self._http.headers:
                 token = self._http.post("/auth/token", json=self._login)
@@ -153,6 +177,8 @@ class Airflow:
             detail = answer.json().get("detail", answer.text)
         except ValueError:
             detail = answer.text
+        if answer.is_server_error:
+            raise StoreUnreachable(f"Airflow has an error ({answer.status_code}): {detail}")
         raise SpecError(f"Airflow refused ({answer.status_code}): {detail}")
 
 

@@ -1,7 +1,9 @@
+import httpx
 import pytest
 
-from storebench.errors import SpecError
-from storebench.trigger import conf_of, embedded_sizes
+from storebench import trigger
+from storebench.errors import SpecError, StoreUnreachable
+from storebench.trigger import Airflow, conf_of, embedded_sizes
 
 NOTHING = dict.fromkeys(["rows", "seed", "stores", "clients", "batches", "executors", "repeats", "keep_data"])
 
@@ -42,3 +44,58 @@ def test_any_parameter_can_be_given_as_json():
 def test_bad_words_are_refused(preset, extra):
     with pytest.raises(SpecError):
         conf_of(preset, NOTHING, extra)
+
+
+@pytest.fixture
+def airflow(monkeypatch):
+    """An Airflow whose run has ended; its next answers' failures and its next lists of tasks can be set."""
+    failures: list = []
+    lists: list = []
+
+    def answer(request):
+        if failures and (failure := failures.pop(0)):
+            if isinstance(failure, int):
+                return httpx.Response(failure, json={"detail": "its database is away"})
+            raise failure
+        if request.url.path == "/auth/token":
+            return httpx.Response(201, json={"access_token": "t"})
+        if request.url.path.endswith("/taskInstances"):
+            tasks = lists.pop(0) if lists else []
+            return httpx.Response(200, json={"task_instances": tasks, "total_entries": len(tasks)})
+        return httpx.Response(200, json={"state": "success"})
+
+    found = Airflow("http://airflow", "user", "password")
+    found._http = httpx.Client(base_url=found.url, transport=httpx.MockTransport(answer))
+    found.failures, found.lists = failures, lists
+    monkeypatch.setattr(trigger, "POLL_INTERVAL_S", 0.01)
+    monkeypatch.setattr(trigger, "PATIENCE_S", 0.5)
+    return found
+
+
+def test_a_run_is_followed_through_a_restart_of_airflow(airflow):
+    airflow.failures += [httpx.ConnectError("refused"), None, 500, httpx.ReadTimeout("slow"), None, 503]
+    assert airflow.follow("dag", "run", lambda _: None) == "success"
+    assert airflow.failures == []
+
+
+def test_an_airflow_that_stays_away_is_named(airflow):
+    airflow.failures += [httpx.ConnectError("refused")] * 1000
+    with pytest.raises(StoreUnreachable, match="Airflow at http://airflow does not answer: refused"):
+        airflow.follow("dag", "run", lambda _: None)
+
+
+def test_what_airflow_refuses_is_not_asked_again(airflow):
+    airflow.failures += [None, 404]
+    with pytest.raises(SpecError, match="404"):
+        airflow.follow("dag", "run", lambda _: None)
+    assert airflow.failures == []
+
+
+def test_a_task_that_was_started_anew_is_one_task(airflow):
+    task = {"task_id": "plan", "map_index": -1, "rendered_map_index": None, "task_display_name": "plan"}
+    lost = {**task, "id": "1", "state": "running", "start_date": "1", "end_date": None, "duration": None}
+    anew = {**task, "id": "2", "state": "success", "start_date": "2", "end_date": "3", "duration": 1.0}
+    airflow.lists += [[lost], [], [anew]]
+    said = []
+    assert airflow.follow("dag", "run", said.append) == "success"
+    assert said[:2] == ["[0/1] plan: running", "[1/1] plan: success after 1.0 s"]
