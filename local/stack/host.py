@@ -117,9 +117,10 @@ def overlapping(routes: list[dict[str, str]], network: ipaddress.IPv4Network) ->
     return None
 
 
-def check(settings: Settings) -> None:
-    """All of it; nothing of this stack may be running."""
+def check(settings: Settings, say: teardown.Say = print) -> None:
+    """All of it; nothing of this stack may be running. What dead stacks have left is removed first."""
     check_rights()
+    teardown.remove_abandoned(settings, say)
     check_space(settings)
     check_ports(settings)
     check_network(settings)

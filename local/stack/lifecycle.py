@@ -78,7 +78,7 @@ def _say_what_is_own(settings: Settings, say: Say) -> None:
 
 
 def _start(settings: Settings, say: Say) -> None:
-    host.check(settings)
+    host.check(settings, say)
     _say_what_is_own(settings, say)
     for folder in (settings.run, settings.data, settings.log):
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)

@@ -25,17 +25,30 @@ def _ip(*arguments: str) -> str:
     return done.stdout
 
 
+LABEL = "storebench stack in "
+
+
 def _label(settings: Settings) -> str:
     """Marks the bridge as this stack's, for a later start that finds it left behind."""
-    return f"storebench stack in {settings.home}"[:250]
+    return f"{LABEL}{settings.home}"[:250]
+
+
+def _labels() -> dict[str, str]:
+    """The label of each bridge that has one, by its name."""
+    if not shutil.which("ip"):
+        return {}
+    links = json.loads(_ip("-json", "link", "show", "type", "bridge") or "[]")
+    return {link["ifname"]: link["ifalias"] for link in links if link and "ifalias" in link}
 
 
 def own_bridges(settings: Settings) -> list[str]:
     """The bridges with this stack's label, whatever they are named."""
-    if not shutil.which("ip"):
-        return []
-    links = json.loads(_ip("-json", "link", "show", "type", "bridge") or "[]")
-    return [link["ifname"] for link in links if link and link.get("ifalias") == _label(settings)]
+    return [bridge for bridge, label in _labels().items() if label == _label(settings)]
+
+
+def homes() -> list[Path]:
+    """The homes of all stacks that have a bridge on this machine."""
+    return [Path(label.removeprefix(LABEL)) for label in _labels().values() if label.startswith(LABEL)]
 
 
 def create_bridge(settings: Settings) -> None:

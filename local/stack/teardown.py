@@ -72,6 +72,15 @@ def remove_leftovers(settings: Settings, say: Say) -> None:
         shutil.rmtree(settings.data / "containerd", ignore_errors=True)
 
 
+def remove_abandoned(settings: Settings, say: Say) -> None:
+    """Cleans up after other homes' stacks of which nothing runs: a bridge left behind would keep the pod network taken."""
+    for home in network.homes():
+        other = Settings(home=home)
+        if home != settings.home and not cgroup.processes(other.cgroup):
+            say(f"the stack in {home} was not stopped when it ended: removing what is left of it")
+            remove(other)
+
+
 def end(settings: Settings, say: Say) -> None:
     if supervisor.processes(settings) is not None:
         say("stopping the stack")

@@ -19,7 +19,7 @@ def hierarchies(monkeypatch, tmp_path):
     for name in ("pids", "memory"):
         (root / name).mkdir(parents=True)
         (root / name / "cgroup.procs").write_text("1\n")
-    monkeypatch.setattr(cgroup, "processes", lambda name: real_processes(name, root))
+    monkeypatch.setattr(cgroup, "processes", lambda name, _=None: real_processes(name, root))
     monkeypatch.setattr(cgroup, "groups", lambda name, _=None: real_groups(name, root))
     return root
 
@@ -54,6 +54,24 @@ def test_each_mark_of_a_stack_that_was_not_stopped_is_found(settings, hierarchie
         "the network link renamed0",
         f"state in {settings.run}",
     ]
+
+
+def test_what_another_home_s_dead_stack_has_left_is_removed_and_a_living_one_is_not(
+    settings, hierarchies, links, tmp_path
+):
+    homes = {name: tmp_path / name for name in ("dead", "living")}
+    for number, home in enumerate(homes.values()):
+        links.append({"ifname": f"storebench{number}", "ifalias": f"storebench stack in {home}"})
+        (home / "run").mkdir(parents=True)
+    group = hierarchies / "pids" / Settings(home=homes["living"]).cgroup
+    group.mkdir()
+    (group / "cgroup.procs").write_text("4001\n")
+    said = []
+    teardown.remove_abandoned(settings, said.append)
+    assert said == [
+        f"the stack in {homes['dead']} was not stopped when it ended: removing what is left of it"
+    ]
+    assert [name for name, home in homes.items() if (home / "run").exists()] == ["living"]
 
 
 def test_only_mounts_below_the_home_are_its_own_the_innermost_first(settings, tmp_path):
