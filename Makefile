@@ -102,6 +102,10 @@ integration: up ## Tests against the real servers
 e2e: up ## A small run through Airflow and Kubernetes
 	$(WITH_STACK) $(PYTEST) tests/e2e
 
+.PHONY: drills
+drills: up ## Faults on purpose: what is killed, stopped or full, and what came of it
+	$(WITH_STACK) $(PYTEST) -q tests/drills
+
 .PHONY: bench-dataset
 bench-dataset: up ## The dataset generator against a raw write and pandas
 	@$(WITH_STACK) $(VENV)/bin/python -m bench.dataset

@@ -58,6 +58,9 @@ def databases(settings: Settings) -> None:
         connection.execute("ALTER ROLE storebench CREATEDB")
         # Airflow's bookkeeping may lose its last moments in a power cut; results may not.
         connection.execute("ALTER ROLE airflow SET synchronous_commit = off")
+        # A task's process that a killed scheduler leaves behind holds the socket of its connection open: without this its
+        # transaction would go on, and the lock on the run's row, for which the new scheduler waits.
+        connection.execute("ALTER ROLE airflow SET idle_in_transaction_session_timeout = '60s'")
 
 
 def documentdb(settings: Settings) -> None:

@@ -99,6 +99,21 @@ def stop(settings: Settings) -> None:
     _ask(settings, "POST", "/project/stop", timeout=90)
 
 
+def stop_process(settings: Settings, name: str) -> None:
+    """Ends one process, which stays away until it is started again."""
+    _must(settings, "PATCH", f"/process/stop/{name}")
+
+
+def start_process(settings: Settings, name: str) -> None:
+    """Starts one process that was stopped."""
+    _must(settings, "POST", f"/process/start/{name}")
+
+
+def _must(settings: Settings, method: str, path: str) -> None:
+    if _ask(settings, method, path, timeout=40) is None:
+        raise StackError(f"The supervisor has refused {path}. Its log: {settings.log / 'supervisor.log'}")
+
+
 def failures(settings: Settings, states: list[dict[str, Any]]) -> None:
     """Raises for a process that has given up, with the end of its log; one that was not started for that comes last."""
     for state in sorted(states, key=lambda state: state["status"] == "Skipped"):

@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+import time
 
 from kubernetes.client.exceptions import ApiException
 
@@ -105,3 +106,13 @@ def delete(cluster, name):
     except ApiException as error:
         if error.status != 404:
             raise
+
+
+def soon(condition, seconds=120):
+    """What `condition` gives as soon as it is true."""
+    deadline_s = time.monotonic() + seconds
+    while time.monotonic() < deadline_s:
+        if found := condition():
+            return found
+        time.sleep(0.2)
+    raise AssertionError(f"not within {seconds} s")

@@ -17,7 +17,7 @@ from storebench.grid import Cell
 from storebench.s3 import client_for
 from storebench.stores.delta import storage_options
 from storebench.stores.delta_spark import DeltaSpark
-from tests.e2e.harness import BUCKET, NAMESPACE, ROWS, SEED, delete, pods, run
+from tests.e2e.harness import BUCKET, NAMESPACE, ROWS, SEED, delete, pods, run, soon
 
 EXECUTORS = "spark-role=executor"
 OPTIONS = {
@@ -28,16 +28,6 @@ OPTIONS = {
     "driver_memory": "1g",
     "startup_timeout_s": "120",
 }
-
-
-def soon(condition, seconds=120):
-    """What `condition` gives as soon as it is true."""
-    deadline_s = time.monotonic() + seconds
-    while time.monotonic() < deadline_s:
-        if found := condition():
-            return found
-        time.sleep(0.2)
-    raise AssertionError(f"not within {seconds} s")
 
 
 @pytest.fixture

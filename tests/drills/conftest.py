@@ -1,0 +1,22 @@
+"""Drills have the end-to-end tests' stack, and print a line for each fault."""
+
+import pytest
+
+from tests.drills.drill import Drill
+from tests.e2e.conftest import cluster, stack
+
+__all__ = ["cluster", "stack"]
+
+
+@pytest.fixture
+def drill(cluster, capsys):
+    """Begin a run of a small grid, to be disturbed."""
+
+    def say(line):
+        with capsys.disabled():
+            print(f"\n{line}")
+
+    def begin(store="mongodb", **conf):
+        return Drill(cluster, say, store, conf).begin()
+
+    return begin

@@ -1,0 +1,128 @@
+"""A run that is disturbed on purpose, and what must hold of it afterwards."""
+
+import os
+import signal
+import time
+import uuid
+
+from local.stack import supervisor
+from local.stack.settings import Settings
+from storebench.grid import Cell
+from storebench.results.queries import Queries
+from storebench.results.repository import Repository, run_id_of
+from storebench.trigger import Airflow
+from tests.e2e.harness import NAMESPACE, soon
+
+STUDY = "bulk_write_read"
+SERVERS = {"mongodb": {"FerretDB", "MongoDB"}, "elasticsearch": {"Elasticsearch"}, "delta-rs": {"Delta Lake"}}
+# A pod that writes or reads these takes some ten seconds: time to be disturbed in.
+GRID = {"rows": 200_000, "clients": ["reference"], "batch_sizes": ["10000", "50000"]}
+
+
+class Drill:
+    """A run of one store's cells that no other run has."""
+
+    def __init__(self, cluster, say, store, conf):
+        self.cluster, self.say, self.store = cluster, say, store
+        self.conf = {**GRID, "stores": [store], "seed": uuid.uuid4().int % 2**31, **conf}
+        self.airflow = Airflow(
+            *(os.environ[f"STOREBENCH_AIRFLOW_{name}"] for name in ("URL", "USER", "PASSWORD"))
+        )
+        self.database = os.environ["AIRFLOW_CONN_STOREBENCH_RESULTS"]
+        self.run = ""
+
+    def begin(self):
+        self.run = self.airflow.trigger(STUDY, self.conf)
+        return self
+
+    def working(self, operation):
+        """A pod of this run that is busy with this operation."""
+        selector = f"dag_id={STUDY},task_id=cell.{operation}"
+
+        def running():
+            found = self.cluster.list_namespaced_pod(NAMESPACE, label_selector=selector).items
+            return [pod for pod in found if pod.status.phase == "Running"]
+
+        pod = soon(running, 240)[0]
+        time.sleep(2)  # past its imports
+        return pod
+
+    def end(self):
+        """The state in which the run has ended, followed as the command line does it."""
+        return self.airflow.follow(STUDY, self.run, lambda _: None)
+
+    @property
+    def run_id(self):
+        return run_id_of(STUDY, self.run)
+
+    def rows(self):
+        return Queries(self.database).results(run=self.run_id)
+
+    def must_end(self, what, *states, repair=None):
+        """The run ends by itself in one of these states, its rows are sound, a second run completes the grid. Says so in a line.
+
+        `repair`: what the second run has of other parameters.
+        """
+        state = self.end()
+        assert state in states, self.rows()
+        self.check_rows()
+        reasons = sorted({row["error_kind"] for row in self.rows() if row["status"] != "verified"})
+        assert bool(reasons) == (state == "failed")
+        if reasons:
+            self.check_completed(repair or {})
+        outcome = (
+            f"failed with the reason {', '.join(reasons)}, completed by a second run"
+            if reasons
+            else "verified"
+        )
+        self.say(
+            f"{what}: the run went on to its end; one row for each of {len(self.rows())} operations, {outcome}"
+        )
+
+    def check_rows(self):
+        """No operation lost, doubled, without its reason, or with another cell's data."""
+        planned = {
+            (turn.cell.key, turn.repeat, operation)
+            for turn in Repository(self.database).recorded_turns(self.run_id)
+            for operation in ("write", "read")
+        }
+        rows = self.rows()
+        assert len(planned) == 2 * len(self.conf["batch_sizes"])
+        assert sorted((row["cell_key"], row["repeat"], row["operation"]) for row in rows) == sorted(planned)
+        for row in rows:
+            if row["status"] != "verified":
+                assert row["error_kind"] and row["error"], row
+                continue
+            cell = Cell.from_key(row["cell_key"])
+            assert row["target"] == cell.target(self.run_id, row["repeat"])
+            assert row["pod"].startswith(f"{cell.store}-{row['operation']}")
+            assert row["server_name"] in SERVERS[cell.store]
+
+    def check_completed(self, repair):
+        """A second run of the same grid measures the cells that are not verified, and no others."""
+        lacking = {row["cell_key"] for row in self.rows() if row["status"] != "verified"}
+        again = Drill(self.cluster, self.say, self.store, {**self.conf, "skip_done": True, **repair}).begin()
+        assert again.end() == "success"
+        assert {(row["cell_key"], row["status"]) for row in again.rows()} == {
+            (key, "verified") for key in lacking
+        }
+
+
+def kill(name):
+    """End a process of the stack as a crash does; the supervisor starts it again."""
+    os.kill(pid(name), signal.SIGKILL)
+
+
+def pid(name):
+    (state,) = [state for state in supervisor.processes(Settings()) or [] if state["name"] == name]
+    assert state["is_running"], state
+    return state["pid"]
+
+
+def away(name, seconds):
+    """Stop a server of the stack for some time."""
+    supervisor.stop_process(Settings(), name)
+    try:
+        time.sleep(seconds)
+    finally:
+        supervisor.start_process(Settings(), name)
