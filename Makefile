@@ -118,6 +118,10 @@ bench-overhead: up ## What Airflow and Kubernetes add to a measurement
 bench-queries: up ## The main queries in a database of a million attempts
 	@$(WITH_STACK) $(VENV)/bin/python -m bench.queries
 
+.PHONY: bench-verdicts
+bench-verdicts: up ## Two equal runs, and one with a slowdown planted: which of them compare tells apart
+	@$(WITH_STACK) $(VENV)/bin/python -m bench.verdicts $(call options,ROWS REPEATS STORES BATCHES)
+
 .PHONY: bench-clients
 bench-clients: up ## Each store's tuned client against its reference, in turns
 	@$(WITH_STACK) $(VENV)/bin/python -m bench.clients $(call options,ROWS BATCH_SIZE REPEATS STORES EXECUTORS)

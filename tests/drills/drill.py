@@ -5,6 +5,8 @@ import signal
 import time
 import uuid
 
+from airflow.providers.cncf.kubernetes.pod_generator import make_safe_label_value
+
 from local.stack import supervisor
 from local.stack.settings import Settings
 from storebench.grid import Cell
@@ -37,7 +39,7 @@ class Drill:
 
     def working(self, operation):
         """A pod of this run that is busy with this operation."""
-        selector = f"dag_id={STUDY},task_id=cell.{operation}"
+        selector = f"dag_id={STUDY},task_id=cell.{operation},run_id={make_safe_label_value(self.run)}"
 
         def running():
             found = self.cluster.list_namespaced_pod(NAMESPACE, label_selector=selector).items
@@ -46,6 +48,15 @@ class Drill:
         pod = soon(running, 240)[0]
         time.sleep(2)  # past its imports
         return pod
+
+    def wait_for_end_of(self, pod):
+        """Airflow removes a pod as soon as it has its result."""
+        name = f"metadata.name={pod.metadata.name}"
+        while any(
+            pod.status.phase == "Running"
+            for pod in self.cluster.list_namespaced_pod(NAMESPACE, field_selector=name).items
+        ):
+            time.sleep(0.1)
 
     def end(self):
         """The state in which the run has ended, followed as the command line does it."""

@@ -1,7 +1,6 @@
 """What happens when a part of Airflow, or its database, goes away."""
 
 import re
-import time
 
 import psutil
 
@@ -37,10 +36,6 @@ def test_process_of_a_task_killed(drill):
 
 def test_database_away_while_a_result_is_recorded(drill):
     run = drill()
-    pod = run.working("write")
-    while (
-        run.cluster.read_namespaced_pod(pod.metadata.name, pod.metadata.namespace).status.phase == "Running"
-    ):
-        time.sleep(0.1)
+    run.wait_for_end_of(run.working("write"))
     away("postgres-results", 60)
     run.must_end("PostgreSQL away for 60 s when a result is recorded", "success", "failed")

@@ -1,0 +1,96 @@
+"""Whether verdicts can be trusted: the same grid twice, and once more with a slowdown planted in one store's client.
+
+Needs the embedded stack: `make bench-verdicts`.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import click
+from rich.console import Console
+
+from bench.overhead import Bench
+from bench.variant import copied_checkout, pod_image, used
+from storebench.grid import Cell
+from storebench.results.compare import Comparison, compare
+from storebench.results.queries import Queries
+from storebench.results.statistics import CANNOT_TELL, MARGIN, SLOWER
+from storebench.results.verdicts import print_comparison
+
+STORE, OPERATION = "mongodb", "write"
+CALL = "self._collection.insert_many(batch)\n"
+PLANTED = "_planted(lambda: self._collection.insert_many(batch))\n"
+SLOWDOWN = """
+
+def _planted(call: Any) -> None:
+    import time
+
+    began_s = time.perf_counter()
+    call()
+    time.sleep({share} * (time.perf_counter() - began_s))
+"""
+
+
+@contextmanager
+def slower(bench: Bench, share: float) -> Iterator[None]:
+    """The pods' client of STORE takes this share longer for each batch that it writes."""
+    with copied_checkout() as copy:
+        module = copy / "src" / "storebench" / "stores" / f"{STORE}.py"
+        text = module.read_text()
+        if text.count(CALL) != 1:
+            raise click.ClickException(f"{module.name} has another write now: adapt CALL")
+        module.write_text(text.replace(CALL, PLANTED) + SLOWDOWN.format(share=share))
+        with pod_image(copy) as image, used(bench.airflow, image):
+            yield
+
+
+def other(found: Comparison) -> Counter[str]:
+    """The verdicts on all that nothing was planted in."""
+    return Counter(
+        verdict.label
+        for (cell, operation), verdict in found.verdicts.items()
+        if (Cell.from_key(cell).store, operation) != (STORE, OPERATION)
+    )
+
+
+@click.command(context_settings={"help_option_names": ["-h", "--help"]})
+@click.option("--rows", type=click.IntRange(1), default=50_000, show_default=True, help="Of the dataset.")
+@click.option("--repeats", type=click.IntRange(5), default=7, show_default=True, help="Of each cell.")
+@click.option("--stores", default=f"{STORE},delta-rs", show_default=True, help=f"{STORE} among them.")
+@click.option("--batches", default="2500,5000,10000", show_default=True, help="Rows of one write call.")
+@click.option("--slowdown", type=float, default=0.2, show_default=True, help="The share that is planted.")
+def main(rows: int, repeats: int, stores: str, batches: str, slowdown: float) -> None:
+    """How often two equal runs are told apart, and whether a planted slowdown is found."""
+    if STORE not in stores.split(","):
+        raise click.UsageError(f"--stores needs {STORE}: the slowdown is planted there")
+    console, bench = Console(width=150), Bench()
+    queries = Queries(os.environ["AIRFLOW_CONN_STOREBENCH_RESULTS"])
+
+    def run() -> str:
+        grid = {"stores": stores.split(","), "batch_sizes": batches.split(",")}
+        results, _ = bench.run(**grid, rows=rows, repeats=repeats, warm_up=True)
+        return str(results[0]["run_id"])
+
+    first, second = run(), run()
+    with slower(bench, slowdown):
+        third = run()
+    equal, planted = compare(queries, first, second), compare(queries, second, third)
+    for title, found in (("equal", equal), (f"{slowdown:.0%} planted in {STORE}'s {OPERATION}", planted)):
+        console.rule(title)
+        print_comparison(console, found, MARGIN * 100, noise=found is equal)
+    labels = Counter(verdict.label for verdict in equal.verdicts.values())
+    aimed = [v for (c, o), v in planted.verdicts.items() if (Cell.from_key(c).store, o) == (STORE, OPERATION)]
+    print(
+        f"equal_cannot_tell_share={labels[CANNOT_TELL] / labels.total():.3f} equal_verdicts={labels.total()}"
+        f" planted_found={sum(v.label == SLOWER for v in aimed)} planted={len(aimed)}"
+        f" planted_ratio={min(v.ratio for v in aimed):.3f} others_cannot_tell_share="
+        f"{other(planted)[CANNOT_TELL] / other(planted).total():.3f}"
+    )
+
+
+if __name__ == "__main__":
+    main()
