@@ -16,11 +16,12 @@ SPACE = "storebench_drill"
 def full_for_mongodb():
     """New collections of the embedded MongoDB-protocol server are on a disk of SIZE: its PostgreSQL's default tablespace."""
     settings = Settings()
-    folder = settings.postgres_root / "data" / "documentdb" / SPACE
+    folder = settings.data / "documentdb" / SPACE  # where it is kept; the server sees it in its own root
     folder.mkdir(mode=0o700)
+    mount_point = settings.postgres_root / "data" / "documentdb" / SPACE
     inside = ["nsenter", "--mount", f"--target={pid('postgres-documentdb')}"]
     options = f"size={SIZE},mode=0700,uid=64932,gid=64932"
-    subprocess.run([*inside, "mount", "-t", "tmpfs", "-o", options, "tmpfs", folder], check=True)
+    subprocess.run([*inside, "mount", "-t", "tmpfs", "-o", options, "tmpfs", mount_point], check=True)
     server = psycopg.connect(
         host=str(settings.data / "documentdb"), port=5432, user="postgres", autocommit=True
     )
@@ -36,5 +37,5 @@ def full_for_mongodb():
                 server.execute("SELECT pg_reload_conf()")
                 server.execute(f"DROP TABLESPACE {SPACE}")
     finally:
-        subprocess.run([*inside, "umount", folder], check=True)
+        subprocess.run([*inside, "umount", mount_point], check=True)
         folder.rmdir()
