@@ -103,7 +103,7 @@ e2e: up ## A small run through Airflow and Kubernetes
 	$(WITH_STACK) $(PYTEST) tests/e2e
 
 .PHONY: drills
-drills: up ## Faults on purpose: what is killed, stopped or full, and what came of it
+drills: up ## Faults on purpose, a grid filled bit by bit, and what came of each
 	$(WITH_STACK) $(PYTEST) -q tests/drills
 
 .PHONY: bench-dataset

@@ -107,10 +107,9 @@ def run(study: str, preset: str | None, extra: tuple[str, ...], **options: Any) 
     if not any(options[name] for name in ("clients", "batches", "executors")):
         preset = preset or "quick"
     conf = conf_of(preset, options, extra, embedded=embedded)
-    if embedded and (sizes := embedded_sizes(preset)):
-        click.echo(
-            f"on the embedded cluster preset {preset} has {', '.join(f'{k}={v}' for k, v in sizes.items())}"
-        )
+    used = [f"{name}={size}" for name, size in embedded_sizes(preset).items() if conf[name] == size]
+    if embedded and used:
+        click.echo(f"on the embedded cluster preset {preset} has {', '.join(used)}")
     airflow = Airflow(*_airflow())
     run_id = airflow.trigger(study, conf)
     click.echo(f"run {run_id}: {airflow.url}/dags/{study}/runs/{run_id}")

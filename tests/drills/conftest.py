@@ -9,12 +9,19 @@ __all__ = ["cluster", "stack"]
 
 
 @pytest.fixture
-def drill(cluster, capsys):
-    """Begin a run of a small grid, to be disturbed."""
+def say(capsys):
+    """Print a line, whatever pytest captures."""
 
-    def say(line):
+    def out(line):
         with capsys.disabled():
             print(f"\n{line}")
+
+    return out
+
+
+@pytest.fixture
+def drill(cluster, say):
+    """Begin a run of a small grid, to be disturbed."""
 
     def begin(store="mongodb", **conf):
         return Drill(cluster, say, store, conf).begin()
