@@ -77,6 +77,7 @@ class Drill:
         state = self.end()
         assert state in states, self.rows()
         self.check_rows()
+        self.check_drops()
         reasons = sorted({row["error_kind"] for row in self.rows() if row["status"] != "verified"})
         assert bool(reasons) == (state == "failed")
         if reasons:
@@ -108,6 +109,12 @@ class Drill:
             assert row["target"] == cell.target(self.run_id, row["repeat"])
             assert row["pod"].startswith(f"{cell.store}-{row['operation']}")
             assert row["server_name"] in SERVERS[cell.store]
+
+    def check_drops(self):
+        """Nothing that was written is left in the store."""
+        tasks = self.airflow.task_instances(STUDY, self.run)
+        drops = [task["state"] for task in tasks if task["task_id"] == "cell.drop"]
+        assert drops == ["success"] * len(self.conf["batch_sizes"])
 
     def check_completed(self, repair):
         """A second run of the same grid measures the cells that are not verified, and no others."""

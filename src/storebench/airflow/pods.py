@@ -36,6 +36,7 @@ from storebench.attempt.spec import DROP, VARIABLE, AttemptSpec
 from storebench.connection import variable
 from storebench.dataset.manifest import Manifest, dataset_key, manifest_key
 from storebench.dataset.schema import SCHEMA_VERSION
+from storebench.errors import StoreUnreachable
 from storebench.results.repository import AttemptKey, dataset_id, run_id_of
 from storebench.spark import session
 from storebench.stores import Store
@@ -46,6 +47,8 @@ SOON_S = 3.0
 # A task that is queued again before the scheduler has seen the end of its process is taken for one that was killed. Its look
 # at processes takes less than a second, on a busy machine some seconds.
 LATER = timedelta(seconds=20)
+# Of a drop whose store does not answer, so that what was written is not left there: nothing is timed in it.
+DROP_RETRIES = 6
 ENDED = {"success", "failed", "skipped", "upstream_failed", "removed"}
 # For a store with an axis that the cell has not, because it only fills the table of another.
 DEFAULT_VALUES = {"executors": "1"}
@@ -102,7 +105,7 @@ class StorebenchPodOperator(KubernetesPodOperator):
 
     CONTAINER: ClassVar[str] = "base"
 
-    def __init__(self, *, memory: str = "{{ params.pod_memory }}", **kwargs: Any) -> None:
+    def __init__(self, *, memory: str = "{{ params.pod_memory }}", retries: int = 0, **kwargs: Any) -> None:
         super().__init__(
             kubernetes_conn_id=connections.KUBERNETES,
             image_pull_policy="IfNotPresent",
@@ -121,7 +124,7 @@ class StorebenchPodOperator(KubernetesPodOperator):
             log_events_on_failure=True,
             log_pod_spec_on_failure=False,
             pool=POOL,
-            retries=0,  # a timing is never silently repeated
+            retries=retries,  # none by default: a timing is never silently repeated
             **kwargs,
         )
         self.observed: k8s.V1Pod | None = None
@@ -215,7 +218,12 @@ class AttemptOperator(StorebenchPodOperator):
     template_fields: Sequence[str] = (*KubernetesPodOperator.template_fields, "turn")
 
     def __init__(self, *, operation: str, turn: Any, **kwargs: Any) -> None:
-        super().__init__(map_index_template="{{ task.turn }}", **kwargs)
+        super().__init__(
+            map_index_template="{{ task.turn }}",
+            retries=DROP_RETRIES if operation == DROP else 0,
+            retry_delay=LATER,
+            **kwargs,
+        )
         self.operation = operation
         self.turn = turn
 
@@ -257,7 +265,9 @@ class AttemptOperator(StorebenchPodOperator):
             self.run_pod(context)
         except AirflowException as error:
             result = self.record(key, spec, error)
-            raise AirflowFailException(f"{result.error_kind}: {result.error}") from error
+            again = self.operation == DROP and result.error_kind == StoreUnreachable.kind
+            ending = AirflowException if again else AirflowFailException
+            raise ending(f"{result.error_kind}: {result.error}") from error
         except BaseException as error:  # being killed is no AirflowException; it is a row all the same
             self.record(key, spec, error)
             raise

@@ -23,10 +23,11 @@ def test_the_steps_of_a_run_are_in_order(dag):
         assert {("dataset", f"cell.{step}"), (f"cell.{step}", "aggregate")} <= edges
 
 
-def test_pods_share_a_pool_are_never_retried_and_finish_a_cell_before_the_next(dag):
+def test_pods_share_a_pool_finish_a_cell_before_the_next_and_what_is_timed_is_never_retried(dag):
     pods = [dag.get_task(name) for name in ("dataset", "cell.write", "cell.read", "cell.drop")]
     assert {task.pool for task in pods} == {"benchmark"}
-    assert {task.retries for task in pods} == {0}
+    assert {task.retries for task in pods[:3]} == {0}
+    assert pods[3].retries > 0, "what was written is not left in a store that is away for a while"
     assert {type(task.weight_rule).__name__ for task in pods[1:]} == {"CellByCell"}
 
 
