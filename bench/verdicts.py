@@ -6,8 +6,7 @@ Needs the embedded stack: `make bench-verdicts`.
 from __future__ import annotations
 
 import os
-from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 import click
@@ -16,9 +15,9 @@ from rich.console import Console
 from bench.overhead import Bench
 from bench.variant import copied_checkout, pod_image, used
 from storebench.grid import Cell
-from storebench.results.compare import Comparison, compare
+from storebench.results.compare import compare
 from storebench.results.queries import Queries
-from storebench.results.statistics import CANNOT_TELL, MARGIN, SLOWER
+from storebench.results.statistics import CANNOT_TELL, MARGIN, SLOWER, Verdict
 from storebench.results.verdicts import print_comparison
 
 STORE, OPERATION = "mongodb", "write"
@@ -48,13 +47,8 @@ def slower(bench: Bench, share: float) -> Iterator[None]:
             yield
 
 
-def other(found: Comparison) -> Counter[str]:
-    """The verdicts on all that nothing was planted in."""
-    return Counter(
-        verdict.label
-        for (cell, operation), verdict in found.verdicts.items()
-        if (Cell.from_key(cell).store, operation) != (STORE, OPERATION)
-    )
+def cannot_tell_share(found: Sequence[Verdict]) -> float:
+    return sum(verdict.label == CANNOT_TELL for verdict in found) / len(found)
 
 
 @click.command(context_settings={"help_option_names": ["-h", "--help"]})
@@ -82,13 +76,17 @@ def main(rows: int, repeats: int, stores: str, batches: str, slowdown: float) ->
     for title, found in (("equal", equal), (f"{slowdown:.0%} planted in {STORE}'s {OPERATION}", planted)):
         console.rule(title)
         print_comparison(console, found, MARGIN * 100, noise=found is equal)
-    labels = Counter(verdict.label for verdict in equal.verdicts.values())
-    aimed = [v for (c, o), v in planted.verdicts.items() if (Cell.from_key(c).store, o) == (STORE, OPERATION)]
+    aimed: list[Verdict] = []
+    others: list[Verdict] = []
+    for (cell, operation), verdict in planted.verdicts.items():
+        planted_in = (Cell.from_key(cell).store, operation) == (STORE, OPERATION)
+        (aimed if planted_in else others).append(verdict)
     print(
-        f"equal_cannot_tell_share={labels[CANNOT_TELL] / labels.total():.3f} equal_verdicts={labels.total()}"
-        f" planted_found={sum(v.label == SLOWER for v in aimed)} planted={len(aimed)}"
-        f" planted_ratio={min(v.ratio for v in aimed):.3f} others_cannot_tell_share="
-        f"{other(planted)[CANNOT_TELL] / other(planted).total():.3f}"
+        f"equal_cannot_tell_share={cannot_tell_share(list(equal.verdicts.values())):.3f}"
+        f" equal_verdicts={len(equal.verdicts)}"
+        f" planted_found={sum(verdict.label == SLOWER for verdict in aimed)} planted={len(aimed)}"
+        f" planted_ratio={min(verdict.ratio for verdict in aimed):.3f}"
+        f" others_cannot_tell_share={cannot_tell_share(others):.3f}"
     )
 
 

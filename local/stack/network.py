@@ -16,6 +16,7 @@ SYSCTLS = (
     "kernel/panic_on_oops",
     "net/ipv4/ip_forward",
 )
+LABEL = "storebench stack in "
 
 
 def _ip(*arguments: str) -> str:
@@ -23,9 +24,6 @@ def _ip(*arguments: str) -> str:
     if done.returncode != 0:
         raise StackError(f"ip {' '.join(arguments)}: {done.stderr.strip()}")
     return done.stdout
-
-
-LABEL = "storebench stack in "
 
 
 def _label(settings: Settings) -> str:
