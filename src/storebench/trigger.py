@@ -87,7 +87,7 @@ class Airflow:
             done = sum(1 for task in tasks if task["end_date"])
             for task in changed:
                 name, state = _name(task), task["state"]
-                if state == "running" and task["map_index"] >= 0 and not task["rendered_map_index"]:
+                if state == "running" and not _is_named(task):
                     continue  # it has its name in a moment
                 if (
                     state in ("running", "success", "failed", "upstream_failed", "skipped")
@@ -180,6 +180,12 @@ class Airflow:
         if answer.is_server_error:
             raise StoreUnreachable(f"Airflow has an error ({answer.status_code}): {detail}")
         raise SpecError(f"Airflow refused ({answer.status_code}): {detail}")
+
+
+def _is_named(task: Mapping[str, Any]) -> bool:
+    """Whether a mapped task has its label; at first it has none, or its index for one."""
+    index = task["map_index"]
+    return index < 0 or task["rendered_map_index"] not in (None, "", str(index))
 
 
 def _name(task: Mapping[str, Any]) -> str:
