@@ -215,6 +215,10 @@ def baseline(name: str, run_: str) -> None:
     """Let baseline:NAME mean RUN (a run's id, or 'latest')."""
     from storebench.results.repository import Repository
 
+    if "," in name:
+        raise SpecError(
+            f"{name!r} cannot be a baseline's name: `storebench compare` takes commas as between several runs"
+        )
     repository = Repository(_results_dsn())
     run_id = repository.run_named(run_)["id"]
     repository.set_baseline(name, run_id)
