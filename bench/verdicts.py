@@ -8,7 +8,7 @@ Needs the embedded stack: `make bench-verdicts`.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from typing import Any
 
@@ -20,7 +20,7 @@ from bench.variant import copied_checkout, pod_image, used
 from storebench.grid import Cell
 from storebench.results.compare import compare
 from storebench.results.queries import Queries
-from storebench.results.statistics import CANNOT_TELL, MARGIN, SLOWER, Verdict
+from storebench.results.statistics import MARGIN, SLOWER, Verdict, cannot_tell_share
 from storebench.results.verdicts import print_comparison
 
 STORE, OPERATION = "mongodb", "write"
@@ -51,22 +51,18 @@ def slower(share: float) -> Iterator[str]:
             yield image
 
 
-def in_turns(bench: Bench, rounds: int, planted: str, **grid: Any) -> dict[str, str]:
-    """The runs of each side, as `compare` takes them; `planted` is the image with the slowdown."""
+def in_turns(bench: Bench, rounds: int, slowed: str, **grid: Any) -> dict[str, str]:
+    """The runs of each side, as `compare` takes them; `slowed` is the image with the slowdown."""
     bench.run(**grid)  # warms up, and makes the dataset
     runs: dict[str, list[str]] = {side: [] for side in SIDES}
     for number in range(rounds):
         click.echo(f"round {number + 1} of {rounds}", err=True)
         first = number % len(SIDES)
         for side in SIDES[first:] + SIDES[:first]:
-            with used(bench.airflow, planted) if side == SLOWED else nullcontext():
+            with used(bench.airflow, slowed) if side == SLOWED else nullcontext():
                 results, _ = bench.run(**grid)
             runs[side].append(str(results[0]["run_id"]))
     return {side: ",".join(ids) for side, ids in runs.items()}
-
-
-def cannot_tell_share(found: Sequence[Verdict]) -> float:
-    return sum(verdict.label == CANNOT_TELL for verdict in found) / len(found)
 
 
 @click.command(context_settings={"help_option_names": ["-h", "--help"]})
