@@ -119,7 +119,7 @@ bench-queries: up ## The main queries in a database of a million attempts
 	@$(WITH_STACK) $(VENV)/bin/python -m bench.queries
 
 .PHONY: bench-verdicts
-bench-verdicts: up ## Two equal runs, and one with a slowdown planted: which of them compare tells apart
+bench-verdicts: up ## Two equal sides, and one with a slowdown planted: which of them compare tells apart
 	@$(WITH_STACK) $(VENV)/bin/python -m bench.verdicts $(call options,ROWS REPEATS STORES BATCHES)
 
 .PHONY: bench-clients

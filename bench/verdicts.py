@@ -1,4 +1,6 @@
-"""Whether verdicts can be trusted: the same grid twice, and once more with a slowdown planted in one store's client.
+"""Whether verdicts can be trusted: the same grid as two sides that are equal, and as one with a slowdown planted in one store's client.
+
+Each repeat is a run of its own, and the sides take turns: what drifts while it lasts falls on all of them alike.
 
 Needs the embedded stack: `make bench-verdicts`.
 """
@@ -6,8 +8,9 @@ Needs the embedded stack: `make bench-verdicts`.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
+from typing import Any
 
 import click
 from rich.console import Console
@@ -17,10 +20,11 @@ from bench.variant import copied_checkout, pod_image, used
 from storebench.grid import Cell
 from storebench.results.compare import compare
 from storebench.results.queries import Queries
-from storebench.results.statistics import CANNOT_TELL, MARGIN, SLOWER, Verdict
+from storebench.results.statistics import MARGIN, SLOWER, Verdict, cannot_tell_share
 from storebench.results.verdicts import print_comparison
 
 STORE, OPERATION = "mongodb", "write"
+SIDES = ONE, OTHER, SLOWED = "one", "other", "slowed"
 CALL = "self._collection.insert_many(batch)\n"
 PLANTED = "_planted(lambda: self._collection.insert_many(batch))\n"
 SLOWDOWN = """
@@ -35,44 +39,52 @@ def _planted(call: Any) -> None:
 
 
 @contextmanager
-def slower(bench: Bench, share: float) -> Iterator[None]:
-    """The pods' client of STORE takes this share longer for each batch that it writes."""
+def slower(share: float) -> Iterator[str]:
+    """An image whose client of STORE takes this share longer for each batch that it writes."""
     with copied_checkout() as copy:
         module = copy / "src" / "storebench" / "stores" / f"{STORE}.py"
         text = module.read_text()
         if text.count(CALL) != 1:
             raise click.ClickException(f"{module.name} has another write now: adapt CALL")
         module.write_text(text.replace(CALL, PLANTED) + SLOWDOWN.format(share=share))
-        with pod_image(copy) as image, used(bench.airflow, image):
-            yield
+        with pod_image(copy) as image:
+            yield image
 
 
-def cannot_tell_share(found: Sequence[Verdict]) -> float:
-    return sum(verdict.label == CANNOT_TELL for verdict in found) / len(found)
+def in_turns(bench: Bench, rounds: int, slowed: str, **grid: Any) -> dict[str, str]:
+    """The runs of each side, as `compare` takes them; `slowed` is the image with the slowdown."""
+    bench.run(**grid)  # warms up, and makes the dataset
+    runs: dict[str, list[str]] = {side: [] for side in SIDES}
+    for number in range(rounds):
+        click.echo(f"round {number + 1} of {rounds}", err=True)
+        first = number % len(SIDES)
+        for side in SIDES[first:] + SIDES[:first]:
+            with used(bench.airflow, slowed) if side == SLOWED else nullcontext():
+                results, _ = bench.run(**grid)
+            runs[side].append(str(results[0]["run_id"]))
+    return {side: ",".join(ids) for side, ids in runs.items()}
 
 
 @click.command(context_settings={"help_option_names": ["-h", "--help"]})
 @click.option("--rows", type=click.IntRange(1), default=50_000, show_default=True, help="Of the dataset.")
-@click.option("--repeats", type=click.IntRange(5), default=7, show_default=True, help="Of each cell.")
+@click.option(
+    "--repeats", type=click.IntRange(5), default=7, show_default=True, help="Of each cell, at each side."
+)
 @click.option("--stores", default=f"{STORE},delta-rs", show_default=True, help=f"{STORE} among them.")
 @click.option("--batches", default="2500,5000,10000", show_default=True, help="Rows of one write call.")
 @click.option("--slowdown", type=float, default=0.2, show_default=True, help="The share that is planted.")
 def main(rows: int, repeats: int, stores: str, batches: str, slowdown: float) -> None:
-    """How often two equal runs are told apart, and whether a planted slowdown is found."""
+    """How often two equal sides are told apart, and whether a planted slowdown is found."""
     if STORE not in stores.split(","):
         raise click.UsageError(f"--stores needs {STORE}: the slowdown is planted there")
     console, bench = Console(width=150), Bench()
     queries = Queries(os.environ["AIRFLOW_CONN_STOREBENCH_RESULTS"])
-
-    def run() -> str:
-        grid = {"stores": stores.split(","), "batch_sizes": batches.split(",")}
-        results, _ = bench.run(**grid, rows=rows, repeats=repeats, warm_up=True)
-        return str(results[0]["run_id"])
-
-    first, second = run(), run()
-    with slower(bench, slowdown):
-        third = run()
-    equal, planted = compare(queries, first, second), compare(queries, second, third)
+    with slower(slowdown) as image:
+        runs = in_turns(
+            bench, repeats, image, stores=stores.split(","), batch_sizes=batches.split(","), rows=rows
+        )
+    equal = compare(queries, runs[ONE], runs[OTHER])
+    planted = compare(queries, runs[ONE], runs[SLOWED])
     for title, found in (("equal", equal), (f"{slowdown:.0%} planted in {STORE}'s {OPERATION}", planted)):
         console.rule(title)
         print_comparison(console, found, MARGIN * 100, noise=found is equal)

@@ -182,7 +182,8 @@ def compare(
 ) -> None:
     """Say for each cell and operation whether B is faster or slower than A, or that it cannot be told.
 
-    A and B are two runs (their ids, 'latest', 'baseline:NAME') or two cells (their keys). Exit codes: 0, or 1 with --fail-over.
+    A and B are two runs (their ids, 'latest', 'baseline:NAME'; several that were made in turns as ID,ID,ID) or two cells
+    (their keys). Exit codes: 0, or 1 with --fail-over.
     """
     from storebench.results.compare import compare as compare_sides
     from storebench.results.compare import compare_arms
@@ -214,6 +215,10 @@ def baseline(name: str, run_: str) -> None:
     """Let baseline:NAME mean RUN (a run's id, or 'latest')."""
     from storebench.results.repository import Repository
 
+    if "," in name:
+        raise SpecError(
+            f"{name!r} cannot be a baseline's name: `storebench compare` takes commas as between several runs"
+        )
     repository = Repository(_results_dsn())
     run_id = repository.run_named(run_)["id"]
     repository.set_baseline(name, run_id)
@@ -319,7 +324,7 @@ def _console() -> Any:
     """What tables are printed on: as wide as the terminal, or wide enough where there is none."""
     from rich.console import Console
 
-    return Console(width=None if sys.stdout.isatty() else 220)
+    return Console(width=None if sys.stdout.isatty() else 280)
 
 
 def _results_dsn() -> str:

@@ -87,7 +87,7 @@ class Airflow:
             done = sum(1 for task in tasks if task["end_date"])
             for task in changed:
                 name, state = _name(task), task["state"]
-                if state == "running" and task["map_index"] >= 0 and not task["rendered_map_index"]:
+                if state == "running" and _label(task) == str(task["map_index"]):
                     continue  # it has its name in a moment
                 if (
                     state in ("running", "success", "failed", "upstream_failed", "skipped")
@@ -182,10 +182,13 @@ class Airflow:
         raise SpecError(f"Airflow refused ({answer.status_code}): {detail}")
 
 
+def _label(task: Mapping[str, Any]) -> str:
+    """What tells a mapped task from its like: its name, or its index until it has one."""
+    return str(task["rendered_map_index"] or (task["map_index"] if task["map_index"] >= 0 else ""))
+
+
 def _name(task: Mapping[str, Any]) -> str:
-    name = str(task["task_display_name"] or task["task_id"])
-    label = task.get("rendered_map_index") or (task["map_index"] if task["map_index"] >= 0 else "")
-    return f"{name} {label}".strip()
+    return f"{task['task_display_name'] or task['task_id']} {_label(task)}".strip()
 
 
 def embedded_sizes(preset: str | None) -> dict[str, Any]:

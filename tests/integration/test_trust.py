@@ -98,6 +98,19 @@ def test_two_runs_are_compared_cell_by_cell_and_a_slowdown_is_found(queries, run
     assert found.differences == []
 
 
+def test_several_runs_are_one_side(queries, run, cells):
+    before, after = [], []
+    for drift in (1.0, 1.3, 1.1, 1.2):  # of the machine, from one turn to the next
+        before.append(run(cells, 2, lambda cell, turn, drift=drift: drift + turn.repeat / 1000))
+        after.append(run(cells, 2, lambda cell, turn, drift=drift: 2 * drift + turn.repeat / 1000))
+    verdicts = compare(queries, ",".join([*before, before[0]]), ",".join(after)).verdicts
+    assert {(verdict.label, verdict.n_before, verdict.n_after) for verdict in verdicts.values()} == {
+        ("slower", 8, 8)
+    }
+    with pytest.raises(SpecError, match="There is no run 'nothing'"):
+        compare(queries, before[0], f"{after[0]},nothing")
+
+
 def test_what_differs_beside_is_said(queries, run, cells):
     before = run(cells)
     after = run(cells, environment={**ENVIRONMENT, "kernel": "6.2", "packages": {"pymongo": "5"}})

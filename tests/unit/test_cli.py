@@ -27,3 +27,8 @@ def test_a_dataset_without_a_connection_is_refused(monkeypatch):
     monkeypatch.delenv("STOREBENCH_CONN_S3", raising=False)
     result = CliRunner().invoke(main, ["dataset", "--rows", "10"])
     assert result.exit_code == 2 and "STOREBENCH_CONN_S3 is not set" in result.output
+
+
+def test_a_baseline_that_compare_could_not_name_is_refused():
+    result = CliRunner().invoke(main, ["baseline", "a,b", "latest"])
+    assert result.exit_code == 2 and "'a,b' cannot be a baseline's name" in result.output

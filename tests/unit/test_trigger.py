@@ -99,3 +99,15 @@ def test_a_task_that_was_started_anew_is_one_task(airflow):
     said = []
     assert airflow.follow("dag", "run", said.append) == "success"
     assert said[:2] == ["[0/1] plan: running", "[1/1] plan: success after 1.0 s"]
+
+
+@pytest.mark.parametrize("at_first", [None, "0"])
+def test_a_turn_is_reported_once_it_has_its_name(airflow, at_first):
+    task = {"id": "1", "task_id": "cell.write", "map_index": 0, "task_display_name": "cell.write"}
+    task |= {"state": "running", "start_date": "1", "end_date": None, "duration": None}
+    named = {**task, "rendered_map_index": "null #1"}
+    ended = {**named, "state": "success", "end_date": "2", "duration": 1.0}
+    airflow.lists += [[{**task, "rendered_map_index": at_first}], [named], [ended]]
+    said = []
+    assert airflow.follow("dag", "run", said.append) == "success"
+    assert said[:2] == ["[0/1] cell.write null #1: running", "[1/1] cell.write null #1: success after 1.0 s"]

@@ -41,9 +41,10 @@ def compare(
     *,
     margin: float = statistics.MARGIN,
 ) -> Comparison:
-    """Two runs (each a name for `Queries.run_named`) cell by cell, or two cells given by their keys, over all runs.
+    """Two runs cell by cell, or two cells given by their keys, over all runs.
 
-    Raises SpecError for a name that is neither, or for a run and a cell.
+    A run is a name for `Queries.run_named`; several, with commas between them, count as one. Raises SpecError for a name that
+    is neither, or for a run and a cell.
     """
     (are_cells, rows_before), (also_cells, rows_after) = _attempts(queries, before), _attempts(queries, after)
     if are_cells != also_cells:
@@ -68,7 +69,8 @@ def _attempts(queries: Queries, name: str) -> tuple[bool, list[dict[str, Any]]]:
     try:
         cell = Cell.from_key(name)
     except (SpecError, ValueError):
-        return False, queries.attempts_of_run(queries.run_named(name)["id"])
+        runs = dict.fromkeys(queries.run_named(one)["id"] for one in name.split(","))
+        return False, [row for run in runs for row in queries.attempts_of_run(run)]
     rows = queries.attempts_of_cells([cell.key])
     if not rows:
         raise SpecError(

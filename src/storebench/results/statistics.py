@@ -132,6 +132,11 @@ def noise_floor(found: Sequence[Verdict]) -> float:
     return float(np.percentile([max(v.ratio, 1 / v.ratio) - 1 for v in found], 95))
 
 
+def cannot_tell_share(found: Sequence[Verdict]) -> float:
+    """The share of at least one verdict that says neither faster nor slower."""
+    return sum(verdict.label == CANNOT_TELL for verdict in found) / len(found)
+
+
 def _ratio(
     before: npt.NDArray[np.float64], after: npt.NDArray[np.float64], axis: int = -1
 ) -> npt.NDArray[np.float64]:

@@ -11,7 +11,14 @@ from rich.console import Console
 from rich.table import Table
 
 from storebench.results.compare import Comparison
-from storebench.results.statistics import CANNOT_TELL, CONFIDENCE, MIN_VALUES, TEST, Interval, noise_floor
+from storebench.results.statistics import (
+    CONFIDENCE,
+    MIN_VALUES,
+    TEST,
+    Interval,
+    cannot_tell_share,
+    noise_floor,
+)
 
 
 def print_comparison(console: Console, found: Comparison, margin_percent: float, *, noise: bool) -> None:
@@ -24,15 +31,15 @@ def print_comparison(console: Console, found: Comparison, margin_percent: float,
         for line in found.differences:
             console.print(f"  {line}", soft_wrap=True, markup=False)
     counts = Counter(verdict.label for verdict in found.verdicts.values())
-    total = sum(counts.values())
     console.print(
-        f"{total} compared: " + (", ".join(f"{n} {label}" for label, n in counts.most_common()) or "nothing")
+        f"{counts.total()} compared: "
+        + (", ".join(f"{n} {label}" for label, n in counts.most_common()) or "nothing")
     )
     if noise and found.verdicts:
-        share = counts[CANNOT_TELL] / total
+        alike = list(found.verdicts.values())
         console.print(
-            f"noise floor {noise_floor(list(found.verdicts.values())):.1%}"
-            f" (95 % of the ratios are nearer to 1); cannot tell: {share:.0%}"
+            f"noise floor {noise_floor(alike):.1%}"
+            f" (95 % of the ratios are nearer to 1); cannot tell: {cannot_tell_share(alike):.0%}"
         )
     console.print(
         f"{TEST}; intervals {CONFIDENCE:.0%}, bootstrap, of the ratio of the medians; a difference within"
