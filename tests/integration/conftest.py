@@ -92,8 +92,17 @@ def target():
 def attempt(bucket, target, tmp_path):
     """Run one attempt in a process of its own; returns its exit code and its result."""
     used = set()
+    unchanged = dict(os.environ)  # a test may point a connection to where nobody answers
 
-    def run(operation, store="mongodb", batch="500", rows=ROWS, client="reference", bucket=bucket):
+    def run(
+        operation,
+        store="mongodb",
+        batch="500",
+        rows=ROWS,
+        client="reference",
+        bucket=bucket,
+        variables=os.environ,
+    ):
         used.add(store)
         spec = AttemptSpec(
             operation=operation,
@@ -107,7 +116,7 @@ def attempt(bucket, target, tmp_path):
         process = subprocess.run(
             [sys.executable, "-m", "storebench.cli", "attempt"],
             env={
-                **os.environ,
+                **variables,
                 "STOREBENCH_ATTEMPT": spec.to_json(),
                 "STOREBENCH_TERMINATION_LOG": str(message),
             },
@@ -121,4 +130,4 @@ def attempt(bucket, target, tmp_path):
 
     yield run
     for store in used:
-        run("drop", store=store)
+        run("drop", store=store, variables=unchanged)

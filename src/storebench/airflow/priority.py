@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zlib
 from typing import TYPE_CHECKING
 
 from airflow.task.priority_strategy import PriorityWeightStrategy
@@ -13,10 +14,17 @@ if TYPE_CHECKING:
     from airflow.models.taskinstance import TaskInstance
 
 STEPS = (*OPERATIONS, DROP)
+# Weights are 32 bits wide in Airflow's database: so many ranks of runs, with so many tasks of cells in each.
+RANKS, TASKS = 2**10, 2**20
 
 
 class CellByCell(PriorityWeightStrategy):
-    """A cell's write, read and drop, then the next cell's: with one slot, Airflow starts the task of most weight."""
+    """A cell's write, read and drop, then the next cell's: with one slot, Airflow starts the task of most weight.
+
+    Of runs at the same time, as of a backfill, one goes before the other with all its cells, or they would take turns task by
+    task. Which one, their ids tell: when a task gets its weight, Airflow does not say when its run began.
+    """
 
     def get_weight(self, ti: TaskInstance) -> int:
-        return -(len(STEPS) * ti.map_index + STEPS.index(ti.task_id.rpartition(".")[2]))
+        rank = zlib.crc32(ti.run_id.encode()) % RANKS
+        return -(rank * TASKS + len(STEPS) * ti.map_index + STEPS.index(ti.task_id.rpartition(".")[2]))

@@ -1,13 +1,27 @@
 from types import SimpleNamespace
 
-from storebench.airflow.priority import STEPS, CellByCell
+from storebench.airflow.priority import RANKS, STEPS, TASKS, CellByCell
 
 
-def test_a_cells_tasks_come_one_after_the_other_then_the_next_cells():
-    weights = [
-        CellByCell().get_weight(SimpleNamespace(task_id=f"cell.{step}", map_index=index))
+def weights(run_id):
+    """Of three cells' tasks, in the order in which they are to start."""
+    return [
+        CellByCell().get_weight(SimpleNamespace(run_id=run_id, task_id=f"cell.{step}", map_index=index))
         for index in range(3)
         for step in STEPS
     ]
-    assert weights == sorted(weights, reverse=True)
-    assert len(set(weights)) == len(weights)
+
+
+def test_a_cell_is_finished_before_the_next_one_starts():
+    found = weights("manual__1")
+    assert found == sorted(found, reverse=True)
+    assert len(set(found)) == len(found)
+
+
+def test_of_two_runs_one_goes_first_with_all_its_cells():
+    one, other = sorted(weights(name) for name in ("manual__1", "backfill__2"))
+    assert one[-1] < other[0]
+
+
+def test_a_weight_fits_into_airflows_database():
+    assert RANKS * TASKS < 2**31
