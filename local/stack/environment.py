@@ -101,9 +101,10 @@ def build(settings: Settings, secrets: dict[str, str], images: dict[str, str]) -
         # Between two looks for work the scheduler sleeps this long. The default of a second is a third of a short attempt;
         # with a quarter its loop took 27 % of a core from what is measured, with this 10 to 15 %.
         "AIRFLOW__SCHEDULER__SCHEDULER_IDLE_SLEEP_TIME": "0.5",
-        # One each 5 s or more. A task waits for PATIENCE_S, 300 s, for the database that is to take its result; the default
-        # of three ends it, and the result is lost.
-        "AIRFLOW__WORKERS__MAX_FAILED_HEARTBEATS": "60",
+        # A task waits for PATIENCE_S, 300 s, for the database that is to take its result. Airflow, which has its own in the same
+        # server, is to be as patient: 100 times 1 to 5 s. By default it gives up a heartbeat, or a task's end, after some 10 s.
+        "AIRFLOW__WORKERS__EXECUTION_API_RETRIES": "100",
+        "AIRFLOW__WORKERS__EXECUTION_API_RETRY_WAIT_MAX": "5",
         "AIRFLOW__DAG_PROCESSOR__REFRESH_INTERVAL": "30",
         "AIRFLOW__DAG_PROCESSOR__MIN_FILE_PROCESS_INTERVAL": "30",
         "AIRFLOW__USAGE_DATA_COLLECTION__ENABLED": "False",
