@@ -80,7 +80,8 @@ def project(settings: Settings) -> dict[str, Any]:
     }
     for name, process in kept.items():
         process["shutdown"] = {"timeout_seconds": 30, **process.get("shutdown", {})}
-        process.setdefault("availability", {"restart": "always", "backoff_seconds": 2, "max_restarts": 5})
+        # As often as it takes: parts of Airflow end at once, again and again, as long as their database is away.
+        process.setdefault("availability", {"restart": "always", "backoff_seconds": 2})
         # Straight into its log: through the supervisor each line would be wrapped, and lost when that is killed.
         log = str(settings.log / f"{name}.log")
         process["entrypoint"] = ["sh", "-c", 'exec "$@" >> "$0" 2>&1', log, *process["entrypoint"]]

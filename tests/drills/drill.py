@@ -7,7 +7,7 @@ import uuid
 
 from airflow.providers.cncf.kubernetes.pod_generator import make_safe_label_value
 
-from local.stack import supervisor
+from local.stack import health, supervisor
 from local.stack.settings import Settings
 from storebench.grid import Cell
 from storebench.results.queries import Queries
@@ -76,6 +76,7 @@ class Drill:
         """
         state = self.end()
         assert state in states, self.rows()
+        self.check_stack()
         self.check_rows()
         self.check_drops()
         reasons = sorted({row["error_kind"] for row in self.rows() if row["status"] != "verified"})
@@ -90,6 +91,11 @@ class Drill:
         self.say(
             f"{what}: the run went on to its end; one row for each of {len(self.rows())} operations, {outcome}"
         )
+
+    def check_stack(self):
+        """All parts are there again, without anybody's help."""
+        settings = Settings()
+        soon(lambda: not any(health.complaint(name, settings) for name in health.checks(settings)))
 
     def check_rows(self):
         """No operation lost, doubled, without its reason, or with another cell's data."""
