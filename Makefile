@@ -65,6 +65,7 @@ stop: ## Stop the stack; its data and what was built stay
 clean: ## Stop the stack and remove all that it has and was built from
 	@$(TEARDOWN) clean
 	@find . -name __pycache__ -prune -exec rm -rf {} +
+	@rm -f src/storebench/web/page/static
 	@rm -rf .pytest_cache .ruff_cache .mypy_cache .hypothesis
 
 .PHONY: test
@@ -79,11 +80,14 @@ lint: setup ## Style and types
 	$(VENV)/bin/ruff format --check .
 	$(VENV)/bin/ruff check .
 	$(VENV)/bin/mypy
+	local/npm run check
 
 .PHONY: fmt
 fmt: setup ## Put the code into the project's style
 	$(VENV)/bin/ruff format .
 	$(VENV)/bin/ruff check --fix .
+	local/npm run fmt
+	cp -r $(STOREBENCH_HOME)/page/src $(STOREBENCH_HOME)/page/tests src/storebench/web/page/
 
 .PHONY: requirements
 requirements: setup ## Pin anew what requirements/*.in name; UPGRADE=1 takes the newest versions
@@ -93,13 +97,14 @@ requirements: setup ## Pin anew what requirements/*.in name; UPGRADE=1 takes the
 .PHONY: unit
 unit: setup ## Tests that need no server
 	$(PYTEST) tests/unit
+	local/npm test
 
 .PHONY: integration
 integration: up ## Tests against the real servers
 	$(WITH_STACK) $(PYTEST) tests/integration
 
 .PHONY: e2e
-e2e: up ## A small run through Airflow and Kubernetes
+e2e: up $(BROWSER) ## A small run through Airflow and Kubernetes
 	$(WITH_STACK) $(PYTEST) tests/e2e
 
 .PHONY: drills
@@ -117,6 +122,10 @@ bench-overhead: up ## What Airflow and Kubernetes add to a measurement
 .PHONY: bench-queries
 bench-queries: up ## The main queries in a database of a million attempts
 	@$(WITH_STACK) $(VENV)/bin/python -m bench.queries
+
+.PHONY: bench-page
+bench-page: up $(BROWSER) ## The results page in a database of 100,000 attempts: its first view, and its API
+	@$(WITH_STACK) $(VENV)/bin/python -m bench.page
 
 .PHONY: bench-verdicts
 bench-verdicts: up ## Two equal sides, and one with a slowdown planted: which of them compare tells apart

@@ -30,12 +30,15 @@ ELASTICSEARCH := $(call stamp,elasticsearch,requirements/host.in $(sort $(wildca
 READER := $(call stamp,reader,local/reader.sh images/jvm/check-jars $(sort $(shell find images/jvm/reader -type f -not -path '*/target/*')))
 PYTHON := $(call stamp,python,local/python/venv.sh local/python/uv.txt requirements/host.txt)
 CHECKOUT := $(STOREBENCH_HOME)/steps/checkout-$(shell (cat pyproject.toml; pwd) | sha256sum | cut -c 1-12)
+PAGE := $(call stamp,page,local/page.sh local/npm requirements/host.in $(sort $(shell find src/storebench/web/page \
+	\( -name node_modules -o -name static \) -prune -o -type f -print)))
 BASE_IMAGE := $(call stamp,base-image,local/images/base.sh local/images/storage.sh)
-POD_CODE := images/build $(sort $(shell find src/storebench -name '*.py' -o -name '*.json' -o -name '*.sql'))
+POD_CODE := images/build $(sort $(shell find src/storebench -path '*/web' -prune -o -name '*.py' -print -o -name '*.json' -print -o -name '*.sql' -print))
 IMAGE_PYTHON := $(call stamp,image-python,$(POD_CODE) images/python/Dockerfile requirements/pod-python.txt)
 IMAGE_JVM := $(call stamp,image-jvm,$(POD_CODE) requirements/pod-build.txt requirements/pod-jvm.txt \
 	$(sort $(shell find images/jvm -type f -not -path '*/target/*')))
-STEPS := $(KUBERNETES) $(IMAGE_JVM) $(ELASTICSEARCH) $(POSTGRES) $(CHECKOUT) $(READER) $(S3) $(FERRETDB) $(SUPERVISOR)
+BROWSER := $(call stamp,browser,local/browser.sh)
+STEPS := $(KUBERNETES) $(IMAGE_JVM) $(ELASTICSEARCH) $(POSTGRES) $(CHECKOUT) $(PAGE) $(READER) $(S3) $(FERRETDB) $(SUPERVISOR)
 
 step = @local/step $@
 
@@ -44,6 +47,7 @@ setup: ## Build and fetch all that the embedded stack needs (the first time: abo
 	@mkdir -p $(TMPDIR) $(STOREBENCH_HOME)/bin $(STOREBENCH_HOME)/images
 	@$(MAKE) --no-print-directory --silent $(REQUIREMENTS)
 	@$(MAKE) --no-print-directory --silent --jobs=2 $(STEPS)
+	@ln -sfn $(STOREBENCH_HOME)/page/static src/storebench/web/page/static
 	@rm -rf $(STOREBENCH_HOME)/go  # sources and caches of 5 GB, which only a change of their versions would need again
 
 $(REQUIREMENTS):
@@ -60,6 +64,13 @@ $(PYTHON):
 $(CHECKOUT): $(PYTHON)
 	$(step) 2 "making this checkout importable" \
 		$(STOREBENCH_HOME)/bin/uv pip install --python $(VENV)/bin/python --no-build-isolation --no-deps --editable .
+
+$(PAGE): $(PYTHON)
+	$(step) 30 "building the results page" local/page.sh
+
+# Only the tests of the page look at it.
+$(BROWSER):
+	$(step) 40 "installing Chromium" local/browser.sh
 
 $(POSTGRES):
 	$(step) 50 "unpacking PostgreSQL 18 and DocumentDB" local/postgres/root.sh $(STOREBENCH_HOME)/postgres/root

@@ -12,6 +12,7 @@ from local.stack.settings import OWN_SERVERS, Settings
 BUCKET = "storebench"
 MONGODB_USER = "storebench"
 NAMESPACE = "storebench"
+READER = "storebench_reader"
 
 
 def _connections(settings: Settings, secrets: dict[str, str], kubeconfig: str) -> dict[str, str]:
@@ -20,6 +21,10 @@ def _connections(settings: Settings, secrets: dict[str, str], kubeconfig: str) -
     connections = {
         "AIRFLOW_CONN_STOREBENCH_RESULTS": (
             f"postgres://storebench:{quote(secrets['results_password'])}"
+            f"@127.0.0.1:{settings.ports['results']}/storebench"
+        ),
+        "AIRFLOW_CONN_STOREBENCH_READER": (
+            f"postgres://{READER}:{quote(secrets['reader_password'])}"
             f"@127.0.0.1:{settings.ports['results']}/storebench"
         ),
         "AIRFLOW_CONN_STOREBENCH_KUBERNETES": json.dumps(

@@ -42,13 +42,19 @@ def databases(settings: Settings) -> None:
     _wait("PostgreSQL", lambda: _superuser(settings, "results", port).close(), psycopg.Error)
     secrets = render.secrets(settings)
     with _superuser(settings, "results", port) as connection:
-        for name, password in (("airflow", "airflow_db_password"), ("storebench", "results_password")):
+        for name, password in (
+            ("airflow", "airflow_db_password"),
+            ("storebench", "results_password"),
+            (environment.READER, "reader_password"),
+        ):
             role = sql.Identifier(name)
             if not connection.execute("SELECT 1 FROM pg_roles WHERE rolname = %s", [name]).fetchone():
                 connection.execute(sql.SQL("CREATE ROLE {} LOGIN").format(role))
             connection.execute(
                 sql.SQL("ALTER ROLE {} PASSWORD {}").format(role, sql.Literal(secrets[password]))
             )
+            if name == environment.READER:
+                continue  # it has no database of its own, and may read what `storebench migrate` says
             if not connection.execute("SELECT 1 FROM pg_database WHERE datname = %s", [name]).fetchone():
                 connection.execute(sql.SQL("CREATE DATABASE {} OWNER {}").format(role, role))
         # By default a role finds the schema of its own name first, once that is there: the migration tool, which makes it,

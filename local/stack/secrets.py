@@ -10,6 +10,7 @@ NAMES = (
     "airflow_password",
     "airflow_db_password",
     "results_password",
+    "reader_password",
     "mongodb_password",
     "s3_access_key",
     "s3_secret_key",

@@ -68,12 +68,19 @@ def dataset(rows: int, seed: int, bucket: str) -> None:
 
 
 @main.command()
-def migrate() -> None:
+@click.option(
+    "--reader", metavar="ROLE", help="A role that may read the results: the one of the results page."
+)
+def migrate(reader: str | None) -> None:
     """Bring the results' schema in Postgres up to date."""
+    from storebench.results.migrate import grant
     from storebench.results.migrate import migrate as run_migrations
 
     applied = run_migrations(_results_dsn())
     click.echo(f"applied: {', '.join(applied)}" if applied else "the schema is up to date")
+    if reader:
+        grant(_results_dsn(), reader)
+        click.echo(f"{reader} may read it")
 
 
 @main.command()
@@ -259,6 +266,19 @@ def export(run_: str, out: Path | None) -> None:
     path = out or Path(re.sub(r"[^0-9A-Za-z.+-]+", "_", run_id) + ".zip")
     counts = Bundles(_results_dsn()).export(run_id, path)
     click.echo(f"{path}: {', '.join(f'{count} {name}' for name, count in counts.items())}")
+
+
+@main.command()
+@click.argument("run_", metavar="RUN")
+@click.option(
+    "--out", type=click.Path(file_okay=False, path_type=Path), required=True, help="The folder to write to."
+)
+def report(run_: str, out: Path) -> None:
+    """Write a run's charts and tables as one HTML file that needs no Airflow, and its attempts as CSV and JSON."""
+    from storebench.web.report import write_report
+
+    for path in write_report(_results_dsn(), run_, out):
+        click.echo(str(path))
 
 
 @main.command("import")

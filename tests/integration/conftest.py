@@ -19,6 +19,9 @@ from storebench.results.migrate import migrate
 from storebench.results.queries import Queries
 from storebench.results.repository import Repository
 from storebench.s3 import client_for
+from tests.integration.recorded import cells, run
+
+__all__ = ["cells", "run"]
 
 SQL = Path(__file__).parents[2] / "sql"
 ROWS, SEED = 2_000, 7  # of the attempts' dataset

@@ -1,6 +1,5 @@
 """What is made of many attempts: comparisons, what is done, bundles, pruning; in the real database."""
 
-import uuid
 import zipfile
 from datetime import UTC, datetime, timedelta
 
@@ -9,77 +8,16 @@ import pytest
 
 from bench.scratch import scratch
 from storebench import METHOD_VERSION, __version__
-from storebench.attempt.result import AttemptResult
-from storebench.dataset.schema import SCHEMA_VERSION
 from storebench.errors import SpecError
-from storebench.grid import Cell
-from storebench.order import turns
 from storebench.results.bundle import Bundles
 from storebench.results.compare import compare, compare_arms
 from storebench.results.done import verified_repeats
 from storebench.results.migrate import migrate
 from storebench.results.prune import Pruning
 from storebench.results.queries import Queries
-from storebench.results.repository import AttemptKey, PodRecord, Repository, dataset_id, run_id_of
+from storebench.results.repository import Repository, run_id_of
 from storebench.results.summary import refresh
-
-POD = PodRecord(
-    "p", "n", 0, 10.0, datetime(2026, 1, 1, tzinfo=UTC), datetime(2026, 1, 1, 0, 0, 10, tzinfo=UTC)
-)
-ENVIRONMENT = {"image": "i", "kernel": "6.1", "node": "n", "packages": {"pymongo": "4"}}
-
-
-@pytest.fixture
-def cells():
-    """Two cells that no other test has."""
-    seed = uuid.uuid4().int % 2**40
-    return [Cell("s", "mongodb", "reference", (("batch", size),), 1000, seed) for size in ("10", "20")]
-
-
-@pytest.fixture
-def run(repository, database):
-    """Record a run with seconds(cell, turn) as its times."""
-
-    def make(
-        cells, repeats=5, seconds=lambda cell, turn: 1 + turn.repeat / 100, environment=ENVIRONMENT, **order
-    ):
-        name = f"manual__{uuid.uuid4().hex}"
-        planned = turns(dict.fromkeys(cells, repeats), 1, **order)
-        repository.start_run(
-            study="s",
-            dag_id="s",
-            airflow_run_id=name,
-            params={"a": 1},
-            turns=planned,
-            order_seed=1,
-            skipped={},
-        )
-        dataset = dataset_id(SCHEMA_VERSION, cells[0].rows, cells[0].seed)
-        with psycopg.connect(database) as connection:
-            connection.execute(
-                "INSERT INTO storebench.dataset (id, schema_version, rows, seed, bytes, sha256, manifest)"
-                " VALUES (%s, 1, 1000, %s, 1, '', '{}') ON CONFLICT DO NOTHING",
-                (dataset, cells[0].seed),
-            )
-        for turn in planned:
-            for operation in ("write", "read"):
-                repository.add_attempt(
-                    AttemptKey(run_id_of("s", name), turn.cell.key, turn.repeat, operation, 1),
-                    AttemptResult(
-                        status="verified",
-                        operation_s=seconds(turn.cell, turn),
-                        total_s=9.0,
-                        environment=dict(environment),
-                    ),
-                    POD,
-                    phases={"operation": 1.0},
-                    target="t",
-                    dataset=dataset,
-                )
-        repository.finish_run(run_id_of("s", name))
-        return name
-
-    return make
+from tests.integration.recorded import ENVIRONMENT
 
 
 def test_two_runs_are_compared_cell_by_cell_and_a_slowdown_is_found(queries, run, cells):

@@ -35,16 +35,21 @@ def get(name: str) -> Connection:
 
 def repository(patience_s: float = 0) -> Repository:
     """Writes to the results database of the connection `storebench_results`; what is measured is worth waiting for it."""
-    return Repository(_results_dsn(), patience_s)
+    return Repository(_dsn("results"), patience_s)
 
 
 def queries() -> Queries:
     """Reads from the same."""
-    return Queries(_results_dsn())
+    return Queries(_dsn("results"))
 
 
-def _results_dsn() -> str:
-    connection = get("results")
+def reader_dsn() -> str:
+    """The results database, as the role of the connection `storebench_reader`, which can only read."""
+    return _dsn("reader")
+
+
+def _dsn(name: str) -> str:
+    connection = get(name)
     return make_conninfo(
         host=connection.host,
         port=connection.port or 5432,

@@ -5,7 +5,22 @@ from __future__ import annotations
 from pathlib import Path
 from urllib.parse import urlsplit, urlunsplit
 
+import psycopg
+from psycopg import sql
+
 SQL_FOLDER = Path(__file__).resolve().parents[3] / "sql"
+
+
+def grant(dsn: str, reader: str) -> None:
+    """Let the role `reader`, which is there already, read all results, and those of later migrations; not more."""
+    statements = (
+        "GRANT USAGE ON SCHEMA storebench TO {}",
+        "GRANT SELECT ON ALL TABLES IN SCHEMA storebench TO {}",
+        "ALTER DEFAULT PRIVILEGES IN SCHEMA storebench GRANT SELECT ON TABLES TO {}",
+    )
+    with psycopg.connect(dsn) as connection:
+        for statement in statements:
+            connection.execute(sql.SQL(statement).format(sql.Identifier(reader)))
 
 
 def migrate(dsn: str, folder: Path = SQL_FOLDER) -> list[str]:

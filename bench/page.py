@@ -1,0 +1,153 @@
+"""How soon the results page can be used in a full database, and how fast its API answers: `make bench-page`.
+
+Airflow's API server is started a second time, on a port of its own, with a database that is made for it and dropped again.
+"""
+
+from __future__ import annotations
+
+import itertools
+import os
+import socket
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import click
+import httpx
+import numpy as np
+from playwright.sync_api import Browser, sync_playwright
+from rich.console import Console
+from rich.table import Table
+
+from bench.fill import fill
+from bench.scratch import scratch
+from storebench.results.migrate import grant
+
+CHROMIUM = "/usr/bin/chromium"
+START_S = 120
+PAGE = "/plugin/storebench"
+# What the first view and the others ask for.
+QUESTIONS = (
+    "runs?limit=100",
+    "run?run=latest",
+    "turns?run=latest&limit=500",
+    "cells?run=latest",
+    "phases?run=latest",
+    "attempts?run=latest",
+    "attempts?sort=total_s&store=mongodb",
+    "cell-keys?limit=500",
+    "compare?before=bulk_write_read/r1&after=latest",
+)
+
+
+@contextmanager
+def api_server(results: str) -> Iterator[str]:
+    """The URL of an API server of the stack's Airflow whose page reads the database at `results`."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    url = f"http://127.0.0.1:{port}"
+    environment = {
+        **os.environ,
+        "AIRFLOW_CONN_STOREBENCH_READER": results,
+        "AIRFLOW__API__BASE_URL": url,
+        "AIRFLOW__API__PORT": str(port),
+    }
+    with tempfile.TemporaryFile() as log:
+        process = subprocess.Popen(
+            [Path(sys.prefix, "bin", "airflow"), "api-server", "--host", "127.0.0.1", "--port", str(port)],
+            env=environment,
+            stdout=log,
+            stderr=subprocess.STDOUT,
+        )
+        try:
+            deadline_s = time.monotonic() + START_S
+            while not _answers(url):
+                if process.poll() is not None or time.monotonic() > deadline_s:
+                    log.seek(0)
+                    raise click.ClickException(
+                        f"The API server does not start: {log.read()[-2000:].decode()}"
+                    )
+                time.sleep(0.5)
+            yield url
+        finally:
+            process.terminate()
+            process.wait(30)
+
+
+def _answers(url: str) -> bool:
+    try:
+        return httpx.get(f"{url}/api/v2/version").is_success
+    except httpx.HTTPError:
+        return False
+
+
+def login(url: str) -> str:
+    """A token of the stack's user."""
+    user, password = (os.environ[f"STOREBENCH_AIRFLOW_{name}"] for name in ("USER", "PASSWORD"))
+    answer = httpx.post(f"{url}/auth/token", json={"username": user, "password": password})
+    answer.raise_for_status()
+    return str(answer.json()["access_token"])
+
+
+def interactive_ms(browser: Browser, url: str, token: str) -> float:
+    """From the address to the first rows on the screen and a main thread that is free, nothing of it in the browser's cache."""
+    context = browser.new_context(viewport={"width": 1280, "height": 900})
+    try:
+        context.add_cookies([{"name": "_token", "value": token, "url": url}])
+        tab = context.new_page()
+        tab.goto(url + PAGE, wait_until="commit")
+        tab.wait_for_selector(".sb-page tbody td.sb-square")
+        return float(
+            tab.evaluate(
+                "new Promise(done => requestIdleCallback(() => done(performance.now()), {timeout: 10000}))"
+            )
+        )
+    finally:
+        context.close()
+
+
+@click.command(context_settings={"help_option_names": ["-h", "--help"]})
+@click.option("--attempts", type=click.IntRange(1_000), default=100_000, show_default=True)
+@click.option(
+    "--rounds", type=click.IntRange(2), default=10, show_default=True, help="Times that each is asked for."
+)
+def main(attempts: int, rounds: int) -> None:
+    """The page's first view and its API's answers in a database with many attempts."""
+    console = Console(width=110)
+    table = Table(title=f"{attempts:,} attempts, ms of {rounds} rounds")
+    for heading in ("what", "median, ms", "95th percentile, ms"):
+        table.add_column(heading, justify="left" if heading == "what" else "right")
+    with scratch(os.environ["AIRFLOW_CONN_STOREBENCH_RESULTS"]) as uri:
+        console.print(f"making {attempts:,} attempts")
+        fill(uri, attempts)
+        reader = f"{os.environ['AIRFLOW_CONN_STOREBENCH_READER'].rpartition('/')[0]}/{uri.rpartition('/')[2]}"
+        grant(uri, "storebench_reader")
+        with api_server(reader) as url:
+            token = login(url)
+            with sync_playwright() as playwright:
+                browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+                views = [interactive_ms(browser, url, token) for _ in range(rounds)]
+                browser.close()
+            answers_ms: dict[str, list[float]] = {question: [] for question in QUESTIONS}
+            with httpx.Client(headers={"authorization": f"Bearer {token}"}, timeout=60) as client:
+                for _, question in itertools.product(range(rounds), QUESTIONS):
+                    began_s = time.perf_counter()
+                    client.get(f"{url}/storebench/api/{question}").raise_for_status()
+                    answers_ms[question].append((time.perf_counter() - began_s) * 1000)
+    for name, times in {"first view": views, **answers_ms}.items():
+        table.add_row(name, f"{statistics.median(times):.0f}", f"{np.percentile(times, 95):.0f}")
+    console.print(table)
+    p95 = np.percentile(list(itertools.chain.from_iterable(answers_ms.values())), 95)
+    print(
+        f"interactive_ms={statistics.median(views):.0f} api_p95_ms={p95:.0f} attempts={attempts} rounds={rounds}"
+    )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,157 @@
+"""What the page's API answers. Times are seconds (`_s`), memory is bytes (`_bytes`)."""
+
+from __future__ import annotations
+
+import uuid
+from datetime import datetime
+from typing import Any, Generic, Literal, TypeVar
+
+from pydantic import BaseModel, Field
+
+T = TypeVar("T")
+
+Operation = Literal["write", "read"]
+Status = Literal["verified", "failed", "not_run"]
+
+
+class Page(BaseModel, Generic[T]):
+    """Some of many: `more` says whether there are others after these."""
+
+    items: list[T]
+    offset: int
+    more: bool
+
+
+class Run(BaseModel):
+    """A run of a study."""
+
+    id: str
+    study: str
+    dag_id: str
+    airflow_run_id: str
+    state: Literal["running", "success", "failed"]
+    started_at: datetime
+    finished_at: datetime | None
+    method_version: int
+    code_version: str
+    order_seed: int | None
+    params: dict[str, Any]
+    planned: int = Field(description="Operations that it set out to do")
+    verified: int
+    failed: int
+    not_run: int
+
+
+class CellName(BaseModel):
+    """What was measured."""
+
+    cell_key: str
+    store: str
+    client: str
+    batch_size: str | None
+    executors: int | None
+
+
+class Turn(CellName):
+    """One repeat of a cell in a run. `map_index` is its tasks' in Airflow; null for a cell that was left out."""
+
+    map_index: int | None
+    repeat: int
+    warm_up: bool
+    arm: Literal["A", "B"] | None
+    skipped: str | None = Field(description="Why it was left out, if it was")
+    operations: list[Operation]
+
+
+class Attempt(CellName):
+    """One attempt; a row of the view `results`."""
+
+    attempt_id: uuid.UUID
+    run_id: str
+    run: str
+    operation: Operation
+    repeat: int
+    try_number: int
+    warm_up: bool
+    arm: str | None
+    status: Status
+    error_kind: str | None
+    error: str | None
+    only_s: float | None
+    source_s: float | None
+    barrier_s: float | None
+    total_s: float | None
+    all_memory_working_set_peak_bytes: int | None
+    all_cpu_s: float | None
+    client_cpu_share: float | None
+    client_bound: bool | None
+    server_name: str | None
+    server_version: str | None
+    environment_hash: str | None
+    node: str | None
+    recorded_at: datetime
+
+
+class Spread(BaseModel):
+    """A figure's median over verified repeats, and its 95 % confidence interval, which fewer than 3 repeats do not have."""
+
+    n: int
+    median: float
+    low: float | None
+    high: float | None
+
+
+class CellFigures(CellName):
+    """A cell's operation in a run: every attempt, and what they say together."""
+
+    operation: Operation
+    attempts: list[Attempt]
+    only_s: Spread | None
+    total_s: Spread | None
+    memory_bytes: Spread | None
+
+
+class CellPhases(CellName):
+    """Where the time went in the verified attempt whose total is nearest to the cell's median."""
+
+    operation: Operation
+    attempt_id: uuid.UUID
+    repeat: int
+    total_s: float
+    phases: dict[str, float] = Field(description="Seconds by name, in their order")
+
+
+class Verdict(BaseModel):
+    """B against A for one cell's operation."""
+
+    cell_key: str
+    operation: Operation
+    label: Literal["faster", "slower", "cannot tell"]
+    n_before: int
+    n_after: int
+    median_before_s: float
+    median_after_s: float
+    ratio: float = Field(description="Median B / median A: above 1 is slower")
+    low: float | None
+    high: float | None
+    p_adjusted: float | None
+
+
+class Without(BaseModel):
+    """Why a cell's operation has no verdict."""
+
+    cell_key: str
+    operation: Operation
+    reason: str
+
+
+class Comparison(BaseModel):
+    """Two runs, cell by cell, and what else differs between them."""
+
+    before: Run
+    after: Run
+    verdicts: list[Verdict]
+    without: list[Without]
+    differences: list[str]
+    test: str
+    margin_percent: float

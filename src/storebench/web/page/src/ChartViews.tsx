@@ -1,0 +1,140 @@
+import { useCallback, useMemo } from "react";
+import type { Loaded } from "./api";
+import { Chart } from "./Chart";
+import {
+  type ChartData,
+  chartData,
+  chartTitle,
+  METRICS,
+  type Metric,
+  medianSpec,
+  phasesSpec,
+  type Theme,
+} from "./charts";
+import { cellLabel, remark, seconds } from "./format";
+import { Ready } from "./States";
+import type { CellFigures, CellPhases, Operation } from "./types";
+
+const NONE = (
+  <p className="sb-state">
+    <strong>No attempts yet.</strong> The charts fill as the run goes on.
+  </p>
+);
+
+/** The study's six charts. */
+export function Charts({ of }: { of: Loaded<CellFigures[]> }) {
+  return (
+    <Ready of={of} empty={NONE}>
+      {(cells) => (
+        <>
+          <Unsound cells={cells} />
+          <div className="sb-charts">
+            {(["write", "read"] as const).flatMap((operation) =>
+              METRICS.map((metric) => (
+                <MedianChart
+                  key={`${operation} ${metric.name}`}
+                  cells={cells}
+                  operation={operation}
+                  metric={metric}
+                />
+              )),
+            )}
+          </div>
+          <p className="sb-note">
+            Bars: medians of verified attempts. Lines: their 95 % confidence intervals, from 3 repeats on.
+            Marks: every attempt; a triangle was bound by its client, a cross has failed. Warm-ups are left
+            out.
+          </p>
+        </>
+      )}
+    </Ready>
+  );
+}
+
+function MedianChart({
+  cells,
+  operation,
+  metric,
+}: {
+  cells: CellFigures[];
+  operation: Operation;
+  metric: Metric;
+}) {
+  const data: ChartData = useMemo(() => chartData(cells, operation, metric), [cells, operation, metric]);
+  const title = chartTitle(operation, metric);
+  const description = `${title}, ${metric.axis}: medians of ${data.medians.length} cells by batch size, store and client.`;
+  const spec = useCallback(
+    (width: number, theme: Theme) => medianSpec(data, metric, description, width, theme),
+    [data, metric, description],
+  );
+  if (data.dots.length === 0) return null;
+  return (
+    <Chart
+      title={title}
+      name={`${operation}-${metric.name}`}
+      description={description}
+      spec={spec}
+      rows={data.medians.map((row) => ({ ...row, unit: metric.axis }))}
+    />
+  );
+}
+
+/** What is not verified, or was bound by its client, in words: no chart may hide it. */
+function Unsound({ cells }: { cells: CellFigures[] }) {
+  const failed = cells.flatMap((cell) => cell.attempts.filter((attempt) => attempt.status !== "verified"));
+  if (failed.length === 0) return null;
+  return (
+    <details className="sb-state sb-problem" open={failed.length <= 5}>
+      <summary>{failed.length} attempts are not verified, and in no median</summary>
+      <ul>
+        {failed.map((attempt) => (
+          <li key={attempt.attempt_id}>
+            {attempt.operation} {cellLabel(attempt)}, repeat {attempt.repeat}: {remark(attempt)}
+          </li>
+        ))}
+      </ul>
+    </details>
+  );
+}
+
+/** Where the time went, a bar for each cell. */
+export function Phases({ of }: { of: Loaded<CellPhases[]> }) {
+  return (
+    <Ready of={of} empty={NONE}>
+      {(cells) => (
+        <>
+          {(["write", "read"] as const).map((operation) => (
+            <PhaseChart
+              key={operation}
+              operation={operation}
+              cells={cells.filter((cell) => cell.operation === operation)}
+            />
+          ))}
+          <p className="sb-note">
+            Each bar is the verified attempt whose total is nearest to its cell's median: phases of one
+            attempt add up, medians of phases would not.
+          </p>
+        </>
+      )}
+    </Ready>
+  );
+}
+
+function PhaseChart({ operation, cells }: { operation: Operation; cells: CellPhases[] }) {
+  const title = `Where the time of ${operation === "write" ? "writes" : "reads"} went`;
+  const description = `${title}: seconds by phase, for ${cells.length} cells.`;
+  const spec = useCallback(
+    (width: number, theme: Theme) => phasesSpec(cells, description, Math.max(120, width - 200), theme),
+    [cells, description],
+  );
+  if (cells.length === 0) return null;
+  return (
+    <Chart
+      title={title}
+      name={`phases-${operation}`}
+      description={description}
+      spec={spec}
+      rows={cells.map((cell) => ({ cell: cell.cell_key, total: seconds(cell.total_s), ...cell.phases }))}
+    />
+  );
+}

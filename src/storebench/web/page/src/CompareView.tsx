@@ -1,0 +1,133 @@
+import { address, get, useLoaded } from "./api";
+import { Exports } from "./Chart";
+import { seconds } from "./format";
+import { RunLine, RunMenu, runLabel } from "./Runs";
+import { Ready } from "./States";
+import type { Comparison, Run } from "./types";
+
+interface Props {
+  runs: Run[];
+  before: string | undefined;
+  after: string | undefined;
+  choose: (changes: Record<string, string>) => void;
+}
+
+/** Two runs, cell by cell. */
+export function CompareView({ runs, before, after, choose }: Props) {
+  return (
+    <>
+      <div className="sb-fields">
+        <RunMenu label="A" chosen={before} runs={runs} onChoose={(id) => choose({ before: id })} />
+        <RunMenu label="B" chosen={after} runs={runs} onChoose={(id) => choose({ after: id })} />
+      </div>
+      {before && after ? (
+        <Verdicts before={before} after={after} />
+      ) : (
+        <p className="sb-state">Choose two runs: A is what B is compared with.</p>
+      )}
+    </>
+  );
+}
+
+function Verdicts({ before, after }: { before: string; after: string }) {
+  const loaded = useLoaded(
+    (signal) => get<Comparison>(address("compare", { before, after }), signal),
+    `compare ${before} ${after}`,
+  );
+  return (
+    <Ready of={loaded}>
+      {(found) => {
+        const counts = (["faster", "slower", "cannot tell"] as const).map(
+          (label) => `${found.verdicts.filter((verdict) => verdict.label === label).length} ${label}`,
+        );
+        return (
+          <>
+            <h3>A: {runLabel(found.before)}</h3>
+            <RunLine run={found.before} />
+            <h3>B: {runLabel(found.after)}</h3>
+            <RunLine run={found.after} />
+            {found.differences.length ? (
+              <div className="sb-state sb-problem">
+                <strong>Not only the runs differ</strong> (A → B):
+                <ul>
+                  {found.differences.map((line) => (
+                    <li key={line}>{line}</li>
+                  ))}
+                </ul>
+              </div>
+            ) : null}
+            <p className="sb-line">
+              {found.verdicts.length} compared: {counts.join(", ")}
+              <span className="sb-exports">
+                <Exports
+                  name="compare"
+                  title="the comparison"
+                  rows={found.verdicts as unknown as Record<string, unknown>[]}
+                />
+              </span>
+            </p>
+            {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by the keyboard */}
+            <section className="sb-scroll" tabIndex={0} aria-label="Verdicts">
+              <table>
+                <thead>
+                  <tr>
+                    {[
+                      "cell",
+                      "operation",
+                      "A: median (n)",
+                      "B: median (n)",
+                      "B / A",
+                      "95 % interval",
+                      "p, adjusted",
+                      "B is",
+                    ].map((name) => (
+                      <th key={name} scope="col">
+                        {name}
+                      </th>
+                    ))}
+                  </tr>
+                </thead>
+                <tbody>
+                  {found.verdicts.map((verdict) => (
+                    <tr key={`${verdict.cell_key} ${verdict.operation}`}>
+                      <th scope="row">{verdict.cell_key}</th>
+                      <td>{verdict.operation}</td>
+                      <td className="sb-number">
+                        {seconds(verdict.median_before_s)} ({verdict.n_before})
+                      </td>
+                      <td className="sb-number">
+                        {seconds(verdict.median_after_s)} ({verdict.n_after})
+                      </td>
+                      <td className="sb-number">{verdict.ratio.toFixed(3)}</td>
+                      <td className="sb-number">
+                        {verdict.low === null || verdict.high === null
+                          ? "–"
+                          : `${verdict.low.toFixed(3)} to ${verdict.high.toFixed(3)}`}
+                      </td>
+                      <td className="sb-number">
+                        {verdict.p_adjusted === null ? "–" : verdict.p_adjusted.toFixed(4)}
+                      </td>
+                      <td className={`sb-verdict sb-${verdict.label.replace(" ", "-")}`}>{verdict.label}</td>
+                    </tr>
+                  ))}
+                  {found.without.map((one) => (
+                    <tr key={`${one.cell_key} ${one.operation}`}>
+                      <th scope="row">{one.cell_key}</th>
+                      <td>{one.operation}</td>
+                      <td colSpan={5}>{one.reason}</td>
+                      <td>no verdict</td>
+                    </tr>
+                  ))}
+                </tbody>
+              </table>
+            </section>
+            <p className="sb-note">
+              {found.test}; a difference within {found.margin_percent} % does not count; fewer than 3 repeats
+              say nothing.
+            </p>
+          </>
+        );
+      }}
+    </Ready>
+  );
+}

@@ -1,0 +1,115 @@
+import { useCallback, useMemo } from "react";
+import { address, get, useLoaded } from "./api";
+import { Chart } from "./Chart";
+import { historySpec, type Theme } from "./charts";
+import { remark } from "./format";
+import { Ready } from "./States";
+import type { Attempt, Operation, Page } from "./types";
+
+interface Props {
+  cell: string | undefined;
+  operation: Operation;
+  choose: (changes: Record<string, string>) => void;
+}
+
+/** One cell's operation over time, in all runs. */
+export function HistoryView({ cell, operation, choose }: Props) {
+  const keys = useLoaded(
+    (signal) => get<string[]>(address("cell-keys", { limit: 500 }), signal),
+    "cell keys",
+  );
+  return (
+    <>
+      <div className="sb-fields">
+        <label className="sb-field">
+          Cell
+          <input
+            list="sb-cells"
+            defaultValue={cell ?? ""}
+            key={cell}
+            onChange={(event) => {
+              const typed = event.target.value;
+              if (keys.data?.includes(typed)) choose({ cell: typed });
+            }}
+            placeholder="type a part of its key"
+          />
+        </label>
+        <datalist id="sb-cells">
+          {keys.data?.map((key) => (
+            <option key={key} value={key} />
+          ))}
+        </datalist>
+        <label className="sb-field">
+          Operation
+          <select value={operation} onChange={(event) => choose({ operation: event.target.value })}>
+            <option>write</option>
+            <option>read</option>
+          </select>
+        </label>
+      </div>
+      {cell ? (
+        <History cell={cell} operation={operation} />
+      ) : (
+        <p className="sb-state">Choose a cell to see all that was ever measured of it.</p>
+      )}
+    </>
+  );
+}
+
+function History({ cell, operation }: { cell: string; operation: Operation }) {
+  const loaded = useLoaded(
+    async (signal) =>
+      (await get<Page<Attempt>>(address("attempts", { cell, operation, limit: 500 }), signal)).items,
+    `history ${cell} ${operation}`,
+  );
+  const empty = (
+    <p className="sb-state">
+      <strong>No attempts</strong> of this cell's {operation}.
+    </p>
+  );
+  return (
+    <Ready of={loaded} empty={empty}>
+      {(attempts) => <HistoryChart attempts={attempts} cell={cell} operation={operation} />}
+    </Ready>
+  );
+}
+
+function HistoryChart({
+  attempts,
+  cell,
+  operation,
+}: {
+  attempts: Attempt[];
+  cell: string;
+  operation: Operation;
+}) {
+  const rows = useMemo(
+    () =>
+      attempts
+        .filter((attempt) => attempt.only_s !== null && !attempt.warm_up)
+        .map((attempt) => ({
+          recorded_at: attempt.recorded_at,
+          seconds: attempt.only_s as number,
+          environment: attempt.environment_hash?.slice(0, 8) ?? "unknown",
+          remark: remark(attempt).split(":")[0] as string,
+          run: attempt.run,
+        }))
+        .reverse(),
+    [attempts],
+  );
+  const title = `${operation === "write" ? "Write" : "Read"}-only time of ${cell}`;
+  const description = `${title}: ${rows.length} attempts over time, seconds; a colour for each environment.`;
+  const spec = useCallback(
+    (width: number, theme: Theme) => historySpec(rows, description, width, theme),
+    [rows, description],
+  );
+  const without = attempts.length - rows.length;
+  return (
+    <>
+      <Chart title={title} name={`history-${operation}`} description={description} spec={spec} rows={rows} />
+      {without ? (
+        <p className="sb-note">{without} others have no time: they failed before, or are warm-ups.</p>
+      ) : null}
+    </>
+  );
+}

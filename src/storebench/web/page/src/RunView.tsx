@@ -1,0 +1,183 @@
+import { useRef } from "react";
+import { phaseOf, type Task, taskLink, tasksOf } from "./airflow";
+import { address, all, get, useLoaded } from "./api";
+import { Exports } from "./Chart";
+import { cellLabel, duration, seconds } from "./format";
+import { type Square, secondsLeft, square } from "./matrix";
+import { RunLine } from "./Runs";
+import { Ready } from "./States";
+import type { Attempt, Operation, Run, Turn } from "./types";
+
+const EVERY_MS = 5000;
+const OPERATIONS: Operation[] = ["write", "read"];
+const SIGNS: Record<Square["state"], string> = {
+  verified: "✓",
+  "client-bound": "▲",
+  failed: "✕",
+  running: "▶",
+  queued: "…",
+  waiting: "·",
+  "left out": "–",
+};
+
+interface Live {
+  run: Run;
+  turns: Turn[];
+  /** All tries, oldest first. */
+  attempts: Attempt[];
+  squares: Map<string, Square>;
+}
+
+const place = (of: { cell_key: string; repeat: number }, operation: Operation) =>
+  `${of.cell_key}\n${of.repeat}\n${operation}`;
+const done = (run: Run) => run.verified + run.failed + run.not_run;
+
+/** The run as it is now. Attempts are only ever added: those that came after `before` are asked for. */
+async function load(name: string, before: Live | undefined, signal: AbortSignal): Promise<Live> {
+  const run = await get<Run>(address("run", { run: name }), signal);
+  const known = before?.run.id === run.id ? before : undefined;
+  const query = {
+    run: run.id,
+    sort: "recorded_at",
+    descending: false,
+    limit: 500,
+    offset: known?.attempts.length ?? 0,
+  };
+  const [turns, added, tasks] = await Promise.all([
+    known?.turns ?? all<Turn>("turns", { run: run.id, limit: 500 }, signal),
+    all<Attempt>("attempts", query, signal),
+    run.state === "running"
+      ? tasksOf(run.dag_id, run.airflow_run_id, signal).catch(() => new Map<string, Task>())
+      : new Map<string, Task>(),
+  ]);
+  const attempts = [...(known?.attempts ?? []), ...added];
+  const newest = new Map(attempts.map((attempt) => [place(attempt, attempt.operation), attempt] as const));
+  const squares = new Map<string, Square>();
+  for (const turn of turns) {
+    for (const operation of OPERATIONS) {
+      const task = tasks.get(`cell.${operation} ${turn.map_index}`);
+      const found = square(turn, operation, newest.get(place(turn, operation)), task);
+      if (found.state === "running" && task)
+        found.detail = await phaseOf(run.dag_id, run.airflow_run_id, task, signal).catch(() => null);
+      squares.set(place(turn, operation), found);
+    }
+  }
+  return { run, turns, attempts, squares };
+}
+
+/** The grid of a run as it fills: a line for each turn, a square for each operation. */
+export function RunView({ run: name }: { run: string }) {
+  const before = useRef<Live>(undefined);
+  const loaded = useLoaded(
+    async (signal) => {
+      before.current = await load(name, before.current, signal);
+      return before.current;
+    },
+    `run ${name}`,
+    EVERY_MS,
+  );
+  return <Ready of={loaded}>{(live) => <Grid live={live} />}</Ready>;
+}
+
+function Grid({ live: { run, turns, squares } }: { live: Live }) {
+  const left =
+    run.state === "running"
+      ? secondsLeft(done(run), run.planned, (Date.now() - Date.parse(run.started_at)) / 1000)
+      : null;
+  const rows = turns.flatMap((turn) =>
+    OPERATIONS.map((operation) => {
+      const found = squares.get(place(turn, operation)) as Square;
+      return {
+        cell: turn.cell_key,
+        repeat: turn.repeat,
+        operation,
+        state: found.state,
+        detail: found.detail,
+        only_s: found.attempt?.only_s ?? null,
+      };
+    }),
+  );
+  return (
+    <>
+      <RunLine run={run} />
+      <div className="sb-progress">
+        <progress max={run.planned || 1} value={done(run)} aria-label="Operations done" />{" "}
+        {left === null ? "" : `about ${duration(left)} left`}
+        <span className="sb-exports">
+          <Exports name="run" title="the run" rows={rows} />
+        </span>
+      </div>
+      <p className="sb-legend">
+        {Object.entries(SIGNS).map(([state, sign]) => (
+          <span key={state} className={`sb-square sb-${state.replace(" ", "-")}`}>
+            <span aria-hidden="true">{sign}</span> {state}
+          </span>
+        ))}
+      </p>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by the keyboard */}
+      <section className="sb-scroll" tabIndex={0} aria-label="The run's cells">
+        <table className="sb-grid">
+          <thead>
+            <tr>
+              <th scope="col">cell</th>
+              <th scope="col">repeat</th>
+              {OPERATIONS.map((operation) => (
+                <th key={operation} scope="col">
+                  {operation}
+                </th>
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {turns.map((turn) => (
+              <tr key={`${turn.cell_key} ${turn.repeat}`}>
+                <th scope="row">{cellLabel(turn)}</th>
+                <td>{turn.warm_up ? "warm-up" : `${turn.repeat}${turn.arm ? ` ${turn.arm}` : ""}`}</td>
+                {OPERATIONS.map((operation) => (
+                  <SquareCell
+                    key={operation}
+                    run={run}
+                    turn={turn}
+                    operation={operation}
+                    of={squares.get(place(turn, operation)) as Square}
+                  />
+                ))}
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </section>
+    </>
+  );
+}
+
+function SquareCell({
+  run,
+  turn,
+  operation,
+  of,
+}: {
+  run: Run;
+  turn: Turn;
+  operation: Operation;
+  of: Square;
+}) {
+  const figure = of.attempt?.status === "verified" ? seconds(of.attempt.only_s) : of.state;
+  const text = of.state === "running" && of.detail ? `running: ${of.detail.replaceAll("_", " ")}` : figure;
+  const content = (
+    <>
+      <span aria-hidden="true">{SIGNS[of.state]}</span> {text}
+      {of.state === "client-bound" ? " (client-bound)" : ""}
+      {of.state === "failed" ? <span className="sb-reason">{of.detail}</span> : null}
+    </>
+  );
+  return (
+    <td className={`sb-square sb-${of.state.replace(" ", "-")}`} title={of.detail ?? undefined}>
+      {turn.map_index === null || of.state === "left out" ? (
+        <span>{content}</span>
+      ) : (
+        <a href={taskLink(run.dag_id, run.airflow_run_id, operation, turn)}>{content}</a>
+      )}
+    </td>
+  );
+}

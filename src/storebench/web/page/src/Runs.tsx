@@ -1,0 +1,59 @@
+import { address, get, useLoaded } from "./api";
+import { duration } from "./format";
+import type { Page, Run } from "./types";
+
+const MOST = 100;
+
+export function useRuns() {
+  return useLoaded((signal) => get<Page<Run>>(address("runs", { limit: MOST }), signal), "runs", 15_000);
+}
+
+/** A menu of the newest runs. */
+export function RunMenu({
+  label,
+  chosen,
+  runs,
+  onChoose,
+}: {
+  label: string;
+  chosen: string | undefined;
+  runs: Run[];
+  onChoose: (id: string) => void;
+}) {
+  const known = runs.some((run) => run.id === chosen);
+  return (
+    <label className="sb-field">
+      {label}
+      <select value={chosen ?? ""} onChange={(event) => onChoose(event.target.value)}>
+        {chosen && !known ? <option value={chosen}>{chosen}</option> : null}
+        {chosen ? null : <option value="">choose a run</option>}
+        {runs.map((run) => (
+          <option key={run.id} value={run.id}>
+            {runLabel(run)}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+}
+
+export function runLabel(run: Run): string {
+  const when = new Date(run.started_at).toISOString().slice(0, 16).replace("T", " ");
+  const bad = run.failed + run.not_run;
+  return `${when} UTC · ${run.study} · ${run.state} · ${run.verified} verified${bad ? `, ${bad} not` : ""}`;
+}
+
+/** A run's state in a line. */
+export function RunLine({ run }: { run: Run }) {
+  const until = run.finished_at ? Date.parse(run.finished_at) : Date.now();
+  const done = run.verified + run.failed + run.not_run;
+  return (
+    <p className="sb-line">
+      <span className={`sb-badge sb-${run.state}`}>{run.state}</span> {done} of {run.planned} operations,{" "}
+      {run.verified} verified
+      {run.failed + run.not_run ? `, ${run.failed + run.not_run} not` : ""} ·{" "}
+      {duration((until - Date.parse(run.started_at)) / 1000)} · method {run.method_version}, code{" "}
+      {run.code_version}
+    </p>
+  );
+}

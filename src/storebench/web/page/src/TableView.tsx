@@ -1,0 +1,202 @@
+import { useState } from "react";
+import { address, get, useLoaded } from "./api";
+import { Exports } from "./Chart";
+import { batchLabel, mebibytes, remark, seconds } from "./format";
+import { Ready } from "./States";
+import type { Attempt, Page } from "./types";
+
+const SIZE = 100;
+
+interface Column {
+  title: string;
+  sort: string | null;
+  text: (attempt: Attempt) => string;
+  number?: boolean;
+}
+
+const COLUMNS: Column[] = [
+  {
+    title: "recorded, UTC",
+    sort: "recorded_at",
+    text: (a) => new Date(a.recorded_at).toISOString().slice(0, 19).replace("T", " "),
+  },
+  { title: "store", sort: "store", text: (a) => a.store },
+  { title: "client", sort: "client", text: (a) => a.client },
+  { title: "batch, rows", sort: "batch_size", text: (a) => batchLabel(a.batch_size) },
+  { title: "executors", sort: "executors", text: (a) => String(a.executors ?? "–"), number: true },
+  { title: "repeat", sort: "repeat", text: (a) => (a.warm_up ? "warm-up" : String(a.repeat)), number: true },
+  { title: "operation", sort: "operation", text: (a) => a.operation },
+  { title: "only, s", sort: "only_s", text: (a) => seconds(a.only_s), number: true },
+  { title: "total, s", sort: "total_s", text: (a) => seconds(a.total_s), number: true },
+  {
+    title: "memory, MiB",
+    sort: "all_memory_working_set_peak_bytes",
+    text: (a) => mebibytes(a.all_memory_working_set_peak_bytes),
+    number: true,
+  },
+  {
+    title: "client's CPU share",
+    sort: "client_cpu_share",
+    text: (a) => a.client_cpu_share?.toFixed(2) ?? "–",
+    number: true,
+  },
+  {
+    title: "state",
+    sort: "status",
+    text: (a) => (a.status === "verified" ? remark(a) : `${remark(a)}: ${a.error ?? ""}`),
+  },
+  {
+    title: "server",
+    sort: null,
+    text: (a) => [a.server_name, a.server_version].filter(Boolean).join(" ") || "–",
+  },
+];
+
+interface Props {
+  run: string | undefined;
+  asked: URLSearchParams;
+  choose: (changes: Record<string, string>) => void;
+}
+
+/** Every attempt, sorted and filtered by the database. */
+export function TableView({ run, asked, choose }: Props) {
+  const [offset, setOffset] = useState(0);
+  const sort = asked.get("sort") ?? "recorded_at";
+  const descending = asked.get("order") !== "ascending";
+  const filters = Object.fromEntries(
+    ["store", "client", "operation", "status"].map((name) => [name, asked.get(name) || undefined]),
+  );
+  const query = { run, sort, descending, ...filters };
+  const loaded = useLoaded(
+    (signal) => get<Page<Attempt>>(address("attempts", { ...query, limit: SIZE, offset }), signal),
+    JSON.stringify([query, offset]),
+  );
+  const change = (changes: Record<string, string>) => {
+    setOffset(0);
+    choose(changes);
+  };
+  return (
+    <>
+      <div className="sb-fields">
+        {(["store", "client"] as const).map((name) => (
+          <label key={name} className="sb-field">
+            {name}
+            <input
+              defaultValue={filters[name] ?? ""}
+              placeholder="all"
+              onBlur={(event) => change({ [name]: event.target.value.trim() })}
+              onKeyDown={(event) => event.key === "Enter" && event.currentTarget.blur()}
+            />
+          </label>
+        ))}
+        <Choice name="operation" chosen={filters.operation} values={["write", "read"]} onChoose={change} />
+        <Choice
+          name="status"
+          chosen={filters.status}
+          values={["verified", "failed", "not_run"]}
+          onChoose={change}
+        />
+      </div>
+      <Ready of={loaded}>
+        {(page) => (
+          <>
+            <p className="sb-line">
+              {page.items.length
+                ? `${page.offset + 1} to ${page.offset + page.items.length}`
+                : "No attempts match"}
+              <button
+                type="button"
+                disabled={offset === 0}
+                onClick={() => setOffset(Math.max(0, offset - SIZE))}
+              >
+                newer page
+              </button>
+              <button type="button" disabled={!page.more} onClick={() => setOffset(offset + SIZE)}>
+                next page
+              </button>
+              <span className="sb-exports">
+                <Exports
+                  name="attempts"
+                  title="this page of attempts"
+                  rows={page.items as unknown as Record<string, unknown>[]}
+                />
+              </span>
+            </p>
+            {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by the keyboard */}
+            <section className="sb-scroll" tabIndex={0} aria-label="Attempts">
+              <table>
+                <thead>
+                  <tr>
+                    {COLUMNS.map(({ title, sort: by }) => (
+                      <th
+                        key={title}
+                        scope="col"
+                        aria-sort={by === sort ? (descending ? "descending" : "ascending") : undefined}
+                      >
+                        {by ? (
+                          <button
+                            type="button"
+                            onClick={() =>
+                              change({
+                                sort: by,
+                                order: by === sort && descending ? "ascending" : "descending",
+                              })
+                            }
+                          >
+                            {title} {by === sort ? (descending ? "↓" : "↑") : ""}
+                          </button>
+                        ) : (
+                          title
+                        )}
+                      </th>
+                    ))}
+                  </tr>
+                </thead>
+                <tbody>
+                  {page.items.map((attempt) => (
+                    <tr
+                      key={attempt.attempt_id}
+                      className={attempt.status === "verified" ? undefined : "sb-failed"}
+                    >
+                      {COLUMNS.map(({ title, text, number }) => (
+                        <td key={title} className={number ? "sb-number" : undefined}>
+                          {text(attempt)}
+                        </td>
+                      ))}
+                    </tr>
+                  ))}
+                </tbody>
+              </table>
+            </section>
+          </>
+        )}
+      </Ready>
+    </>
+  );
+}
+
+function Choice({
+  name,
+  chosen,
+  values,
+  onChoose,
+}: {
+  name: string;
+  chosen: string | undefined;
+  values: string[];
+  onChoose: (changes: Record<string, string>) => void;
+}) {
+  return (
+    <label className="sb-field">
+      {name}
+      <select value={chosen ?? ""} onChange={(event) => onChoose({ [name]: event.target.value })}>
+        <option value="">all</option>
+        {values.map((value) => (
+          <option key={value} value={value}>
+            {value.replace("_", " ")}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+}

@@ -1,0 +1,100 @@
+import { useEffect, useRef, useState } from "react";
+
+/** An answer that is no figure: `status` is the HTTP status, 0 where nothing answered. */
+export class Problem extends Error {
+  constructor(
+    readonly status: number,
+    message: string,
+  ) {
+    super(message);
+  }
+}
+
+export type Query = Record<string, string | number | boolean | undefined>;
+
+/** The address of one of the page's own answers; Airflow may live under a path of its own. */
+export function address(path: string, query: Query = {}): string {
+  const url = new URL(`storebench/api/${path}`, document.baseURI);
+  for (const [name, value] of Object.entries(query)) {
+    if (value !== undefined) url.searchParams.set(name, String(value));
+  }
+  return url.href;
+}
+
+/** An answer of Airflow's own API. */
+export function airflowAddress(path: string, query: Query = {}): string {
+  const url = new URL(`api/v2/${path}`, document.baseURI);
+  for (const [name, value] of Object.entries(query)) {
+    if (value !== undefined) url.searchParams.set(name, String(value));
+  }
+  return url.href;
+}
+
+export async function get<T>(url: string, signal?: AbortSignal): Promise<T> {
+  let response: Response;
+  try {
+    response = await fetch(url, {
+      credentials: "same-origin",
+      signal,
+      headers: { accept: "application/json" },
+    });
+  } catch (error) {
+    if (signal?.aborted) throw error;
+    throw new Problem(0, "Airflow does not answer");
+  }
+  if (response.ok) return (await response.json()) as T;
+  const body = await response.json().catch(() => ({}));
+  const detail = (body as { detail?: unknown }).detail;
+  throw new Problem(response.status, typeof detail === "string" ? detail : response.statusText);
+}
+
+/** All items of a paged answer. */
+export async function all<T>(path: string, query: Query, signal?: AbortSignal): Promise<T[]> {
+  const items: T[] = [];
+  const limit = Number(query.limit ?? 100);
+  for (let offset = Number(query.offset ?? 0); ; ) {
+    const page = await get<{ items: T[]; more: boolean }>(address(path, { ...query, limit, offset }), signal);
+    items.push(...page.items);
+    if (!page.more) return items;
+    offset += limit;
+  }
+}
+
+export interface Loaded<T> {
+  data?: T;
+  problem?: Problem;
+}
+
+/** What `load` gives; again each `everyMs`, while the page is looked at. What was there stays until there is something newer. */
+export function useLoaded<T>(
+  load: (signal: AbortSignal) => Promise<T>,
+  key: string,
+  everyMs?: number,
+): Loaded<T> {
+  const [state, setState] = useState<Loaded<T> & { key?: string }>({});
+  const current = useRef(load);
+  current.current = load;
+  useEffect(() => {
+    const abort = new AbortController();
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const look = async () => {
+      if (!document.hidden) {
+        try {
+          const data = await current.current(abort.signal);
+          if (!abort.signal.aborted) setState({ key, data });
+        } catch (error) {
+          if (abort.signal.aborted) return;
+          const problem = error instanceof Problem ? error : new Problem(0, String(error));
+          setState((before) => (before.key === key ? { ...before, problem } : { key, problem }));
+        }
+      }
+      if (everyMs && !abort.signal.aborted) timer = setTimeout(look, everyMs);
+    };
+    void look();
+    return () => {
+      abort.abort();
+      clearTimeout(timer);
+    };
+  }, [key, everyMs]);
+  return state.key === key ? state : {};
+}

@@ -1,0 +1,60 @@
+import type { Attempt, CellName } from "./types";
+
+/** Three figures that count, and never an exponent. */
+export function seconds(value: number | null | undefined): string {
+  if (value === null || value === undefined) return "–";
+  if (value === 0) return "0 s";
+  const digits = Math.max(0, Math.min(4, 2 - Math.floor(Math.log10(Math.abs(value)))));
+  return `${value.toFixed(digits)} s`;
+}
+
+export function mebibytes(value: number | null | undefined): string {
+  if (value === null || value === undefined) return "–";
+  return `${Math.round(value / 2 ** 20).toLocaleString("en")} MiB`;
+}
+
+/** For how long something has lasted, or will last. */
+export function duration(totalSeconds: number): string {
+  const whole = Math.max(0, Math.round(totalSeconds));
+  const [hours, minutes] = [Math.floor(whole / 3600), Math.floor((whole % 3600) / 60)];
+  if (hours) return `${hours} h ${minutes} min`;
+  return minutes ? `${minutes} min ${whole % 60} s` : `${whole} s`;
+}
+
+/** A cell's name for people. */
+export function cellLabel(cell: CellName): string {
+  const executors =
+    cell.executors === null ? "" : `, ${cell.executors} executor${cell.executors === 1 ? "" : "s"}`;
+  return `${cell.store} ${cell.client}, batch ${batchLabel(cell.batch_size)}${executors}`;
+}
+
+/** What a reader must know of an attempt, in words. */
+export function remark(attempt: Attempt): string {
+  if (attempt.status !== "verified")
+    return `${attempt.status.replace("_", " ")}: ${attempt.error_kind ?? "no reason"}`;
+  return attempt.client_bound ? "client-bound" : "verified";
+}
+
+/** A batch size as people write it. */
+export function batchLabel(size: string | null): string {
+  return size === null ? "–" : size === "all" ? "all at once" : Number(size).toLocaleString("en");
+}
+
+/** Batch sizes by size, `all` last. */
+export function byBatch(one: string | null, other: string | null): number {
+  const size = (text: string | null) => (text === null ? -1 : text === "all" ? Infinity : Number(text));
+  return size(one) - size(other) || 0;
+}
+
+export function csv(rows: Record<string, unknown>[]): string {
+  const first = rows[0];
+  if (!first) return "";
+  const names = Object.keys(first);
+  const field = (value: unknown) => {
+    const text = value === null || value === undefined ? "" : String(value);
+    // a spreadsheet would run what begins like a formula
+    const safe = typeof value === "string" && /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
+    return /[",\n\r]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
+  };
+  return `${[names, ...rows.map((row) => names.map((name) => row[name]))].map((line) => line.map(field).join(",")).join("\r\n")}\r\n`;
+}

@@ -1,0 +1,44 @@
+import { createRoot } from "react-dom/client";
+import { Exports, Figures } from "./Chart";
+import { Charts, Phases } from "./ChartViews";
+import { RunLine, runLabel } from "./Runs";
+import styles from "./styles.css?inline";
+import type { Attempt, CellFigures, CellPhases, Run } from "./types";
+
+/** All of a report: written into its file by `storebench report`. */
+interface Content {
+  run: Run;
+  cells: CellFigures[];
+  phases: CellPhases[];
+  environments: Record<string, unknown>[];
+}
+
+function Report({ content: { run, cells, phases, environments } }: { content: Content }) {
+  const attempts = cells.flatMap((cell) => cell.attempts);
+  const rows = attempts as unknown as (Attempt & Record<string, unknown>)[];
+  return (
+    <main className="sb-page">
+      <h1>{runLabel(run)}</h1>
+      <RunLine run={run} />
+      <h2>Charts</h2>
+      <Charts of={{ data: cells }} />
+      <h2>Where the time went</h2>
+      <Phases of={{ data: phases }} />
+      <h2>Attempts</h2>
+      <p>
+        <Exports name="attempts" title="the attempts" rows={rows} />
+      </p>
+      <Figures rows={rows} caption="Every attempt; times in seconds, memory in bytes" />
+      <h2>Environments</h2>
+      <Figures rows={environments} caption="The environments in which it was measured" />
+    </main>
+  );
+}
+
+const style = document.createElement("style");
+style.textContent = styles;
+document.head.append(style);
+const content = document.getElementById("content");
+const root = document.getElementById("report");
+if (content?.textContent && root)
+  createRoot(root).render(<Report content={JSON.parse(content.textContent) as Content} />);

@@ -1,0 +1,118 @@
+// What the page's API answers: storebench/web/models.py. Times are seconds, memory is bytes.
+export type Operation = "write" | "read";
+export type Status = "verified" | "failed" | "not_run";
+
+export interface Page<T> {
+  items: T[];
+  offset: number;
+  more: boolean;
+}
+
+export interface Run {
+  id: string;
+  study: string;
+  dag_id: string;
+  airflow_run_id: string;
+  state: "running" | "success" | "failed";
+  started_at: string;
+  finished_at: string | null;
+  method_version: number;
+  code_version: string;
+  order_seed: number | null;
+  params: Record<string, unknown>;
+  planned: number;
+  verified: number;
+  failed: number;
+  not_run: number;
+}
+
+export interface CellName {
+  cell_key: string;
+  store: string;
+  client: string;
+  batch_size: string | null;
+  executors: number | null;
+}
+
+export interface Turn extends CellName {
+  map_index: number | null;
+  repeat: number;
+  warm_up: boolean;
+  arm: "A" | "B" | null;
+  skipped: string | null;
+  operations: Operation[];
+}
+
+export interface Attempt extends CellName {
+  attempt_id: string;
+  run_id: string;
+  run: string;
+  operation: Operation;
+  repeat: number;
+  try_number: number;
+  warm_up: boolean;
+  arm: string | null;
+  status: Status;
+  error_kind: string | null;
+  error: string | null;
+  only_s: number | null;
+  source_s: number | null;
+  barrier_s: number | null;
+  total_s: number | null;
+  all_memory_working_set_peak_bytes: number | null;
+  all_cpu_s: number | null;
+  client_cpu_share: number | null;
+  client_bound: boolean | null;
+  server_name: string | null;
+  server_version: string | null;
+  environment_hash: string | null;
+  node: string | null;
+  recorded_at: string;
+}
+
+export interface Spread {
+  n: number;
+  median: number;
+  low: number | null;
+  high: number | null;
+}
+
+export interface CellFigures extends CellName {
+  operation: Operation;
+  attempts: Attempt[];
+  only_s: Spread | null;
+  total_s: Spread | null;
+  memory_bytes: Spread | null;
+}
+
+export interface CellPhases extends CellName {
+  operation: Operation;
+  attempt_id: string;
+  repeat: number;
+  total_s: number;
+  phases: Record<string, number>;
+}
+
+export interface Verdict {
+  cell_key: string;
+  operation: Operation;
+  label: "faster" | "slower" | "cannot tell";
+  n_before: number;
+  n_after: number;
+  median_before_s: number;
+  median_after_s: number;
+  ratio: number;
+  low: number | null;
+  high: number | null;
+  p_adjusted: number | null;
+}
+
+export interface Comparison {
+  before: Run;
+  after: Run;
+  verdicts: Verdict[];
+  without: { cell_key: string; operation: Operation; reason: string }[];
+  differences: string[];
+  test: string;
+  margin_percent: number;
+}

@@ -1,0 +1,50 @@
+import { describe, expect, it } from "vitest";
+import { lastPhase, type Task } from "../src/airflow";
+import { secondsLeft, square } from "../src/matrix";
+import { ATTEMPT, FAILED, TURN } from "./data";
+
+const task = (state: string | null): Task => ({
+  task_id: "cell.write",
+  map_index: 0,
+  state,
+  try_number: 1,
+  start_date: null,
+});
+
+describe("a square", () => {
+  it.each([
+    ["verified", ATTEMPT, undefined, "verified"],
+    ["bound by its client", { ...ATTEMPT, client_bound: true }, undefined, "client-bound"],
+    ["failed", FAILED, undefined, "failed"],
+    ["tried again", FAILED, task("running"), "running"],
+    ["at work", undefined, task("running"), "running"],
+    ["next", undefined, task("queued"), "queued"],
+    ["not yet", undefined, task("scheduled"), "waiting"],
+    ["not yet, as far as Airflow tells", undefined, undefined, "waiting"],
+    ["killed before its row", undefined, task("failed"), "failed"],
+    ["not needed", undefined, task("skipped"), "left out"],
+  ] as const)("that is %s", (_, attempt, of, state) => {
+    expect(square(TURN, "write", attempt, of).state).toBe(state);
+  });
+
+  it("has its reason", () => {
+    expect(square(TURN, "write", FAILED, undefined).detail).toBe("oom_killed: out of memory");
+    expect(
+      square({ ...TURN, map_index: null, skipped: "done already" }, "write", undefined, undefined).detail,
+    ).toBe("done already");
+    expect(square({ ...TURN, operations: ["read"] }, "write", undefined, undefined).state).toBe("left out");
+  });
+});
+
+it("the time left goes by the time so far", () => {
+  expect(secondsLeft(2, 10, 60)).toBe(240);
+  expect(secondsLeft(0, 10, 60)).toBeNull();
+  expect(secondsLeft(10, 10, 60)).toBeNull();
+});
+
+it("the last phase is in the log", () => {
+  expect(
+    lastPhase([{ event: "[base] phase: connect" }, { event: "[base] phase: barrier" }, { event: "other" }]),
+  ).toBe("barrier");
+  expect(lastPhase(["starting"])).toBeNull();
+});

@@ -1,0 +1,43 @@
+import { cleanup, render, screen } from "@testing-library/react";
+import { afterEach, describe, expect, it } from "vitest";
+import { Problem } from "../src/api";
+import { Figures } from "../src/Chart";
+import { NoResults, Ready } from "../src/States";
+
+afterEach(cleanup);
+
+describe("what is not there yet", () => {
+  it("is loading", () => {
+    render(<Ready of={{}}>{() => "data"}</Ready>);
+    expect(screen.getByRole("status").textContent).toContain("Loading");
+  });
+
+  it.each([
+    [401, "Log in to Airflow"],
+    [403, "permission"],
+    [404, "There is no run 'x'"],
+    [503, "No connection"],
+    [0, "No connection"],
+    [500, "did not work"],
+  ])("says what to do at %d", (status, text) => {
+    render(<Ready of={{ problem: new Problem(status, "There is no run 'x'") }}>{() => "data"}</Ready>);
+    expect(screen.getByRole("alert").textContent).toContain(text);
+  });
+
+  it("keeps what was there beside the problem", () => {
+    render(<Ready of={{ data: [1], problem: new Problem(503, "away") }}>{() => "data"}</Ready>);
+    expect(screen.getByRole("alert")).toBeTruthy();
+    expect(document.body.textContent).toContain("data");
+  });
+
+  it("says how to get results", () => {
+    render(<NoResults />);
+    expect(document.body.textContent).toContain("Trigger the DAG");
+  });
+});
+
+it("text stays text", () => {
+  render(<Figures rows={[{ error: "<img src=x onerror=alert(1)>" }]} caption="rows" />);
+  expect(document.querySelector("img")).toBeNull();
+  expect(screen.getByText("<img src=x onerror=alert(1)>")).toBeTruthy();
+});

@@ -1,0 +1,74 @@
+"""A run as one HTML file with everything in it: the page's charts and tables, for those who have no Airflow."""
+
+from __future__ import annotations
+
+import html
+import json
+from pathlib import Path
+
+from pydantic import TypeAdapter
+
+from storebench.errors import SpecError
+from storebench.results.queries import Queries
+from storebench.results.table import as_csv, as_json
+from storebench.web import figures
+from storebench.web.models import Run
+from storebench.web.reading import Reading
+
+SCRIPT = Path(__file__).parent / "page" / "static" / "report.js"
+MOST_CELLS = 10_000
+DOCUMENT = """<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>{title}</title>
+<style>body {{ margin: 0; font-family: system-ui, sans-serif }}</style>
+</head>
+<body>
+<div id="report">This report needs JavaScript; the same figures are in the CSV file beside it.</div>
+<script type="application/json" id="content">{content}</script>
+<script>{script}</script>
+</body>
+</html>
+"""
+
+
+def write_report(dsn: str, name: str, folder: Path) -> list[Path]:
+    """Write a run's report.html, attempts.csv and attempts.json into `folder`, which is made; returns their paths.
+
+    Raises SpecError for an unknown run, and where the front end was never built.
+    """
+    if not SCRIPT.is_file():
+        raise SpecError("The report's front end is not built: `make setup` builds it")
+    run_id = Queries(dsn).run_named(name)["id"]
+    read = Reading(dsn, Reading(dsn, []).dags())
+    attempts = read.attempts_of(run_id, read.cells_of_run_page(run_id, MOST_CELLS, 0))
+    typical = figures.typical_of(attempts)
+    environments = read.environments({row["environment_hash"] for row in attempts if row["environment_hash"]})
+    content = {
+        "run": Run.model_validate(read.run_counted(run_id)),
+        "cells": figures.figures_of(attempts),
+        "phases": figures.phases_of(typical, read.phases([row["attempt_id"] for row in typical])),
+        "environments": [
+            {"hash": key, **{name: _text(value) for name, value in sorted(details.items())}}
+            for key, details in sorted(environments.items())
+        ],
+    }
+    text = TypeAdapter(dict[str, object]).dump_json(content).decode()
+    document = DOCUMENT.format(
+        title=html.escape(f"Storebench: {run_id}"),
+        # what is in a text field must not end the element that it is in
+        content=text.replace("<", "\\u003c"),
+        script=SCRIPT.read_text().replace("</script", "<\\/script"),
+    )
+    folder.mkdir(parents=True, exist_ok=True)
+    rows = read.results(run=run_id)
+    files = {"report.html": document, "attempts.csv": as_csv(rows), "attempts.json": as_json(rows)}
+    for file, text in files.items():
+        (folder / file).write_text(text)
+    return [folder / file for file in files]
+
+
+def _text(value: object) -> object:
+    return json.dumps(value, sort_keys=True) if isinstance(value, dict | list) else value

@@ -1,0 +1,283 @@
+"""The results page in a real browser, in the real Airflow, with a real run."""
+
+import csv
+import io
+import json
+import os
+from pathlib import Path
+from urllib.parse import quote, urlsplit
+
+import pytest
+from airflow.api_fastapi.auth.managers.simple.simple_auth_manager import SimpleAuthManager
+from airflow.api_fastapi.auth.managers.simple.user import SimpleAuthManagerUser
+from playwright.sync_api import expect, sync_playwright
+
+from storebench.trigger import Airflow
+from tests.e2e.harness import ROWS, SEED, soon, storebench
+
+STUDY = "bulk_write_read"
+PAGE = "/plugin/storebench"
+CHROMIUM = "/usr/bin/chromium"
+AXE = Path(os.environ["STOREBENCH_HOME"], "page", "node_modules", "axe-core", "axe.min.js")
+VIEWS = ("run", "charts", "phases", "compare", "history", "table")
+CELL = f"{STUDY}/null/reference/batch=500/rows={ROWS}/seed={SEED}"
+
+
+@pytest.fixture(scope="session")
+def url():
+    return os.environ["STOREBENCH_AIRFLOW_URL"]
+
+
+@pytest.fixture(scope="session")
+def airflow(url):
+    return Airflow(url, os.environ["STOREBENCH_AIRFLOW_USER"], os.environ["STOREBENCH_AIRFLOW_PASSWORD"])
+
+
+@pytest.fixture(scope="session")
+def chromium():
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield browser
+        browser.close()
+
+
+@pytest.fixture(scope="session")
+def token(chromium, url):
+    """Of a login as admin."""
+    context = chromium.new_context()
+    user, password = (os.environ[f"STOREBENCH_AIRFLOW_{name}"] for name in ("USER", "PASSWORD"))
+    answer = context.request.post(f"{url}/auth/token", data={"username": user, "password": password})
+    found = answer.json()["access_token"]
+    context.close()
+    return found
+
+
+@pytest.fixture
+def visit(chromium, url):
+    """Open a tab of whoever has the token. No script may fail in it, no answer of ours but the expected, and nobody else is asked."""
+    contexts, problems = [], []
+
+    def open_tab(token, path, width=1280, expected=()):
+        context = chromium.new_context(viewport={"width": width, "height": 900})
+        contexts.append(context)
+        if token:
+            context.add_cookies([{"name": "_token", "value": token, "url": url}])
+        tab = context.new_page()
+
+        def look(answer):
+            ours = "/storebench/" in answer.url and answer.status >= 400
+            if (ours and answer.status not in expected) or not answer.url.startswith((url, "data:", "blob:")):
+                problems.append(f"{answer.status} {answer.url}")
+
+        tab.on("response", look)
+        tab.on("pageerror", lambda error: problems.append(str(error)))
+        tab.goto(url + path)
+        return tab
+
+    yield open_tab
+    for context in contexts:
+        context.close()
+    assert not problems
+
+
+def conf(**changes):
+    return {
+        "rows": ROWS,
+        "seed": SEED,
+        "stores": ["null", "mongodb"],
+        "clients": ["reference"],
+        "batch_sizes": ["500", "all"],
+        "repeats": 3,
+        **changes,
+    }
+
+
+@pytest.fixture(scope="session")
+def runs(airflow):
+    """Two runs of two stores, two batch sizes and three repeats; their ids here."""
+    found = []
+    for _ in range(2):
+        run = airflow.trigger(STUDY, conf())
+        assert airflow.follow(STUDY, run, print) == "success"
+        found.append(f"{STUDY}/{run}")
+    return found
+
+
+def view(name, run, **query):
+    asked = {"view": name, "run": run, **query}
+    return f"{PAGE}?" + "&".join(f"{key}={quote(value, safe='')}" for key, value in asked.items())
+
+
+def sound(tab):
+    """Axe finds no serious issue in the page; what is Airflow's around it is Airflow's."""
+    tab.add_script_tag(path=AXE)
+    found = tab.evaluate("axe.run('.sb-page', {resultTypes: ['violations']})")
+    serious = [
+        (violation["id"], [node["html"][:200] for node in violation["nodes"][:3]])
+        for violation in found["violations"]
+        if violation["impact"] in ("serious", "critical")
+    ]
+    assert not serious
+
+
+def saved(tab, label):
+    with tab.expect_download() as download:
+        tab.get_by_role("button", name=label, exact=True).click()
+    return Path(download.value.path()).read_bytes()
+
+
+def test_a_run_is_seen_from_queued_to_verified(airflow, visit, token):
+    run = airflow.trigger(STUDY, conf(stores=["mongodb"], repeats=2))
+    soon(lambda: storebench("results", "--run", run, "--format", "json").returncode == 0, 60)
+    tab = visit(token, view("run", f"{STUDY}/{run}"))
+    expect(tab.locator("td.sb-waiting").first).to_be_visible(timeout=30_000)
+    expect(tab.locator("td.sb-running").first).to_be_visible(timeout=60_000)
+    expect(tab.locator("td.sb-running", has_text="running: ").first).to_be_visible(timeout=60_000)
+    expect(tab.get_by_text(" left")).to_be_visible(timeout=60_000)
+    assert airflow.follow(STUDY, run, print) == "success"
+    expect(tab.locator("td:is(.sb-verified, .sb-client-bound)")).to_have_count(8, timeout=30_000)
+    expect(tab.get_by_text("8 of 8 operations, 8 verified")).to_be_visible()
+    tab.locator("td.sb-square a").first.click()
+    tab.wait_for_url("**/tasks/cell.write/mapped/0*")
+    expect(tab.get_by_text("cell.write").first).to_be_visible()
+
+
+def test_six_charts_with_their_figures(visit, token, runs):
+    tab = visit(token, view("charts", runs[0]))
+    expect(tab.locator("figure.sb-chart")).to_have_count(6)
+    expect(tab.locator("figure.sb-chart svg")).to_have_count(6)
+    first = tab.locator("figure.sb-chart", has_text="Write-only time")
+    expect(first.locator("svg .mark-symbol path[aria-roledescription='point']")).to_have_count(12)
+    first.get_by_text("Figures").click()
+    rows = first.locator("tbody tr")
+    expect(rows).to_have_count(4)
+    expect(rows.first).to_contain_text("null reference")
+    sound(tab)
+
+
+def test_what_is_shown_can_be_taken_away(visit, token, runs):
+    tab = visit(token, view("charts", runs[0]))
+    expect(tab.locator("figure.sb-chart svg")).to_have_count(6)
+    assert saved(tab, "Save Write-only time as SVG").startswith(b"<svg")
+    assert saved(tab, "Save Write-only time as PNG").startswith(b"\x89PNG")
+    rows = list(csv.DictReader(io.StringIO(saved(tab, "Save Write-only time as CSV").decode())))
+    same = json.loads(saved(tab, "Save Write-only time as JSON"))
+    assert [row["series"] for row in rows] == [row["series"] for row in same]
+    assert {(row["batch"], row["n"]) for row in same} == {("500", 3), ("all at once", 3)}
+
+
+def test_where_the_time_went(visit, token, runs):
+    tab = visit(token, view("phases", runs[0]))
+    expect(tab.locator("figure.sb-chart svg")).to_have_count(2)
+    expect(tab.locator("figure.sb-chart").first).to_contain_text("operation")
+    sound(tab)
+
+
+def test_two_runs_are_compared(visit, token, runs):
+    tab = visit(token, view("compare", runs[1], before=runs[0], after=runs[1]))
+    expect(tab.get_by_text("8 compared")).to_be_visible()
+    expect(tab.locator("tbody tr")).to_have_count(8)
+    sound(tab)
+
+
+def test_a_cells_history(visit, token, runs):
+    tab = visit(token, view("history", runs[0], cell=CELL, operation="read"))
+    expect(tab.locator("figure.sb-chart svg")).to_have_count(1)
+    assert tab.locator("svg .mark-symbol path[aria-roledescription='point']").count() >= 6
+    sound(tab)
+
+
+def test_the_table_is_sorted_and_filtered_and_its_address_shared(visit, token, runs):
+    tab = visit(token, view("table", runs[0]))
+    expect(tab.locator("tbody tr")).to_have_count(24)
+    tab.get_by_role("button", name="total, s").click()
+    expect(tab.locator("th[aria-sort=descending]")).to_have_text("total, s ↓")
+    tab.get_by_label("operation").select_option("read")
+    expect(tab.locator("tbody tr")).to_have_count(12)
+    other = visit(token, urlsplit(tab.url).path + "?" + urlsplit(tab.url).query)
+    expect(other.locator("tbody tr")).to_have_count(12)
+    assert other.locator("tbody").inner_text() == tab.locator("tbody").inner_text()
+    sound(tab)
+
+
+def test_it_is_on_the_dag_and_on_its_run(visit, token, runs):
+    run = quote(runs[0].removeprefix(f"{STUDY}/"), safe="")
+    tab = visit(token, f"/dags/{STUDY}/plugin/storebench-dag?view=table")
+    expect(tab.locator("tbody tr").first).to_be_visible()
+    tab = visit(token, f"/dags/{STUDY}/runs/{run}/plugin/storebench-run?view=run")
+    expect(tab.get_by_text("24 of 24 operations")).to_be_visible()
+
+
+@pytest.mark.parametrize("name", VIEWS)
+def test_it_fits_a_phone(visit, token, runs, name):
+    tab = visit(token, view(name, runs[0], cell=CELL), width=400)
+    expect(tab.locator("h2")).to_be_visible()
+    tab.wait_for_load_state("networkidle")
+    wide, there = tab.evaluate(
+        "(() => { const page = document.querySelector('.sb-page'); return [page.scrollWidth, page.clientWidth]; })()"
+    )
+    assert wide <= there
+
+
+def test_the_keyboard_reaches_everything(visit, token, runs):
+    tab = visit(token, view("charts", runs[0]))
+    expect(tab.locator("figure.sb-chart svg")).to_have_count(6)
+    wanted = tab.locator(".sb-page :is(a, button, select, summary)").count()
+    tab.locator(".sb-views a").first.focus()
+    reached = {tab.evaluate("document.activeElement.outerHTML")}
+    for _ in range(2 * wanted):
+        tab.keyboard.press("Tab")
+        reached.add(
+            tab.evaluate("document.activeElement.closest('.sb-page') ? document.activeElement.outerHTML : ''")
+        )
+    missing = tab.evaluate(
+        "found => [...document.querySelectorAll('.sb-page :is(a, button, select, summary)')]"
+        ".map(one => one.outerHTML).filter(html => !found.includes(html))",
+        list(reached),
+    )
+    assert missing == []
+
+
+def test_an_unknown_run_is_said_to_be(visit, token):
+    tab = visit(token, view("charts", "nonesuch"), expected=(404,))
+    expect(tab.get_by_role("alert")).to_contain_text("There is no run 'nonesuch'")
+
+
+def test_a_database_that_is_away_is_said_to_be(visit, token, url):
+    tab = visit(token, "/", expected=(503,))
+    away = {"status": 503, "json": {"detail": "The results database does not answer"}}
+    tab.route("**/storebench/api/**", lambda route: route.fulfill(**away))
+    tab.goto(url + PAGE)
+    expect(tab.get_by_role("alert")).to_contain_text("The results database does not answer")
+
+
+def test_without_a_login_there_is_nothing(chromium, url):
+    context = chromium.new_context()
+    for path in ("api/runs", "api/run?run=latest", "api/cells?run=latest", "static/page.js", "openapi.json"):
+        assert context.request.get(f"{url}/storebench/{path}").status == 401, path
+    tab = context.new_page()
+    tab.goto(url + PAGE)
+    tab.wait_for_url("**/login**")
+    context.close()
+
+
+def test_without_permission_there_is_nothing(visit):
+    """Of a user whom Airflow knows, and who has no role."""
+    token = SimpleAuthManager().generate_jwt(SimpleAuthManagerUser(username="nobody", role=None))
+    tab = visit(token, PAGE, expected=(403,))
+    answer = tab.request.get(f"{os.environ['STOREBENCH_AIRFLOW_URL']}/storebench/api/runs")
+    assert (answer.status, "items" in answer.json()) == (403, False)
+
+
+def test_a_report_needs_no_airflow(chromium, runs, tmp_path):
+    assert storebench("report", runs[0], "--out", str(tmp_path)).returncode == 0
+    context = chromium.new_context(offline=True)
+    tab = context.new_page()
+    problems = []
+    tab.on("pageerror", lambda error: problems.append(str(error)))
+    tab.goto((tmp_path / "report.html").as_uri())
+    expect(tab.locator("figure.sb-chart svg")).to_have_count(8)
+    rows = list(csv.DictReader((tmp_path / "attempts.csv").open()))
+    assert len(rows) == len(json.loads((tmp_path / "attempts.json").read_text())) == 24
+    assert not problems
+    context.close()

@@ -1,0 +1,191 @@
+"""The results page's API: what it reads, for whom, and that it can only read. In the real database."""
+
+import json
+
+import psycopg
+import pytest
+from airflow.api_fastapi.core_api.security import get_user
+from fastapi.testclient import TestClient
+from psycopg.conninfo import conninfo_to_dict
+
+from storebench.attempt.result import AttemptResult
+from storebench.errors import SpecError
+from storebench.results.migrate import grant
+from storebench.results.repository import AttemptKey, PodRecord, run_id_of
+from storebench.web.access import reading
+from storebench.web.api import app
+from storebench.web.reading import Reading
+from storebench.web.report import write_report
+from tests.integration.conftest import required
+from tests.integration.recorded import ENVIRONMENT, STUDY
+
+
+@pytest.fixture
+def client(database):
+    """The API for somebody who may read the DAG of the tests' runs; who that is, is Airflow's to say."""
+    app.dependency_overrides = {get_user: lambda: None, reading: lambda: Reading(database, [STUDY])}
+    yield TestClient(app)
+    app.dependency_overrides = {}
+
+
+@pytest.fixture
+def stranger(database):
+    """Likewise for somebody who may read nothing."""
+    app.dependency_overrides = {get_user: lambda: None, reading: lambda: Reading(database, [])}
+    yield TestClient(app)
+    app.dependency_overrides = {}
+
+
+def get(client, path, answers=200, **query):
+    answer = client.get(f"/api/{path}", params=query)
+    assert answer.status_code == answers, answer.text
+    return answer.json()
+
+
+def test_a_run_with_its_turns_cells_and_phases(client, run, cells):
+    name = run(cells, 3)
+    found = get(client, "run", run=name)
+    assert (found["id"], found["state"]) == (run_id_of(STUDY, name), "success")
+    assert (found["planned"], found["verified"], found["failed"], found["not_run"]) == (12, 12, 0, 0)
+
+    turns = get(client, "turns", run=name)["items"]
+    assert [turn["map_index"] for turn in turns] == list(range(6))
+    assert {turn["batch_size"] for turn in turns} == {"10", "20"}
+
+    page = get(client, "cells", run=name)
+    assert not page["more"]
+    assert [(cell["batch_size"], cell["operation"]) for cell in page["items"][:2]] in (
+        [("10", "write"), ("10", "read")],
+        [("20", "write"), ("20", "read")],
+    )
+    for cell in page["items"]:
+        assert sorted(attempt["only_s"] for attempt in cell["attempts"]) == [1.01, 1.02, 1.03]
+        assert cell["only_s"] == {"n": 3, "median": 1.02, "low": 1.01, "high": 1.03}
+        assert cell["memory_bytes"] is None
+
+    assert get(client, "phases", run=name)["items"][0]["phases"] == {"operation": 1.0}
+
+
+def test_what_is_long_comes_in_pages(client, run, cells):
+    name = run(cells, 2)
+    first = get(client, "turns", run=name, limit=3)
+    rest = get(client, "turns", run=name, limit=3, offset=3)
+    assert (first["more"], rest["more"]) == (True, False)
+    assert [turn["map_index"] for turn in first["items"] + rest["items"]] == [0, 1, 2, 3]
+    first = get(client, "cells", run=name, limit=1)
+    rest = get(client, "cells", run=name, limit=1, offset=1)
+    assert (first["more"], rest["more"]) == (True, False)
+    assert {cell["cell_key"] for cell in first["items"] + rest["items"]} == {cell.key for cell in cells}
+
+
+def test_attempts_are_sorted_and_filtered(client, run, cells):
+    name = run(cells, 3, lambda cell, turn: float(dict(cell.axes)["batch"]) + turn.repeat)
+    rows = get(client, "attempts", run=name, sort="only_s", descending=False, operation="read")["items"]
+    assert [row["only_s"] for row in rows] == [11, 12, 13, 21, 22, 23]
+    assert {row["operation"] for row in rows} == {"read"}
+    assert get(client, "attempts", run=name, store="null")["items"] == []
+    assert len(get(client, "attempts", cell=cells[0].key, status="verified")["items"]) == 6
+
+
+def test_text_never_becomes_sql(client, run, cells):
+    run(cells, 1)
+    bad = "x'; DROP TABLE storebench.attempt; --"
+    assert get(client, "attempts", store=bad)["items"] == []
+    assert get(client, "cell-keys", containing=bad) == []
+    get(client, "run", run=bad, answers=404)
+    get(client, "attempts", sort=bad, answers=422)
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        {"limit": 0},
+        {"limit": 501},
+        {"offset": -1},
+        {"limit": "many"},
+        {"status": "good"},
+        {"store": "x" * 501},
+    ],
+)
+def test_a_bad_question_is_refused(client, query):
+    get(client, "attempts", answers=422, **query)
+
+
+def test_two_runs_are_compared(client, run, cells):
+    before = run(cells, 8)
+    after = run(cells, 8, lambda cell, turn: 2 + turn.repeat / 100, {**ENVIRONMENT, "kernel": "6.2"})
+    found = get(client, "compare", before=before, after=after)
+    assert {verdict["label"] for verdict in found["verdicts"]} == {"slower"}
+    assert found["differences"] == ["mongodb: kernel: 6.1 -> 6.2"]
+    assert found["before"]["airflow_run_id"] == before
+
+
+def test_nobody_sees_a_run_whose_dag_they_may_not_read(stranger, run, cells):
+    name = run(cells, 1)
+    assert get(stranger, "runs")["items"] == []
+    assert get(stranger, "attempts")["items"] == []
+    assert get(stranger, "cell-keys") == []
+    for path in ("run", "turns", "cells", "phases"):
+        for asked in (name, run_id_of(STUDY, name), "latest"):
+            get(stranger, path, run=asked, answers=404)
+    get(stranger, "compare", before=name, after=name, answers=404)
+
+
+def test_a_database_that_is_away_is_said_to_be(client):
+    app.dependency_overrides[reading] = lambda: Reading("postgresql://x:secret@127.0.0.1:1/none", [STUDY])
+    answer = get(client, "runs", answers=503)
+    assert answer == {"detail": "The results database does not answer"}
+
+
+def test_the_readers_role_can_only_read(database, run, cells):
+    run(cells, 1)
+    server, _, _ = required("AIRFLOW_CONN_STOREBENCH_READER").rpartition("/")
+    reader = f"{server}/{database.rpartition('/')[2]}"
+    grant(database, conninfo_to_dict(reader)["user"])
+    assert Reading(reader, [STUDY]).runs_page(1, 0)
+    with psycopg.connect(reader) as connection:
+        for statement in (
+            "DELETE FROM storebench.attempt",
+            "UPDATE storebench.run SET state = 'success'",
+            "INSERT INTO storebench.baseline (name, run_id) VALUES ('x', 'y')",
+            "CREATE TABLE storebench.mine (n integer)",
+            "CREATE TABLE public.mine (n integer)",
+        ):
+            with pytest.raises(psycopg.errors.InsufficientPrivilege), connection.transaction():
+                connection.execute(statement)
+
+
+def test_every_route_asks_who_it_is():
+    for path in ("runs", "run", "turns", "cells", "phases", "attempts", "cell-keys", "compare"):
+        assert TestClient(app).get(f"/api/{path}").status_code == 401, path
+    for path in ("/static/page.js", "/openapi.json"):
+        assert TestClient(app).get(path).status_code == 401, path
+    assert TestClient(app).get("/docs").status_code == 404
+
+
+def test_a_report_has_all_of_a_run_and_nothing_in_it_runs(database, repository, run, cells, tmp_path):
+    name = run(cells, 3)
+    bad = "</script><script>alert(1)</script>"
+    repository.add_attempt(
+        AttemptKey(run_id_of(STUDY, name), cells[0].key, 1, "write", 2),
+        AttemptResult(status="failed", error_kind="store_failed", error=bad),
+        PodRecord(),
+        phases={},
+        target=None,
+        dataset=None,
+    )
+    paths = write_report(database, name, tmp_path / "new")
+    assert [path.name for path in paths] == ["report.html", "attempts.csv", "attempts.json"]
+    document = paths[0].read_text()
+    assert bad not in document
+    assert document.count("</script>") == 2
+    content = json.loads(document.partition('id="content">')[2].partition("</script>")[0])
+    assert content["run"]["airflow_run_id"] == name
+    assert bad in {attempt["error"] for cell in content["cells"] for attempt in cell["attempts"]}
+    assert len(json.loads(paths[2].read_text())) == 13
+
+
+def test_a_report_of_an_unknown_run_is_refused(database, tmp_path):
+    with pytest.raises(SpecError, match="There is no run 'nothing'"):
+        write_report(database, "nothing", tmp_path)
+    assert not list(tmp_path.iterdir())
