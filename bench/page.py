@@ -7,15 +7,8 @@ from __future__ import annotations
 
 import itertools
 import os
-import socket
 import statistics
-import subprocess
-import sys
-import tempfile
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
-from pathlib import Path
 
 import click
 import httpx
@@ -24,12 +17,11 @@ from playwright.sync_api import Browser, sync_playwright
 from rich.console import Console
 from rich.table import Table
 
+from bench.api_server import api_server, login, reader_of
 from bench.fill import fill
 from bench.scratch import scratch
-from storebench.results.migrate import grant
 
 CHROMIUM = "/usr/bin/chromium"
-START_S = 120
 PAGE = "/plugin/storebench"
 # What the first view and the others ask for.
 QUESTIONS = (
@@ -43,56 +35,6 @@ QUESTIONS = (
     "cell-keys?limit=500",
     "compare?before=bulk_write_read/r1&after=latest",
 )
-
-
-@contextmanager
-def api_server(results: str) -> Iterator[str]:
-    """The URL of an API server of the stack's Airflow whose page reads the database at `results`."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    url = f"http://127.0.0.1:{port}"
-    environment = {
-        **os.environ,
-        "AIRFLOW_CONN_STOREBENCH_READER": results,
-        "AIRFLOW__API__BASE_URL": url,
-        "AIRFLOW__API__PORT": str(port),
-    }
-    with tempfile.TemporaryFile() as log:
-        process = subprocess.Popen(
-            [Path(sys.prefix, "bin", "airflow"), "api-server", "--host", "127.0.0.1", "--port", str(port)],
-            env=environment,
-            stdout=log,
-            stderr=subprocess.STDOUT,
-        )
-        try:
-            deadline_s = time.monotonic() + START_S
-            while not _answers(url):
-                if process.poll() is not None or time.monotonic() > deadline_s:
-                    log.seek(0)
-                    raise click.ClickException(
-                        f"The API server does not start: {log.read()[-2000:].decode()}"
-                    )
-                time.sleep(0.5)
-            yield url
-        finally:
-            process.terminate()
-            process.wait(30)
-
-
-def _answers(url: str) -> bool:
-    try:
-        return httpx.get(f"{url}/api/v2/version").is_success
-    except httpx.HTTPError:
-        return False
-
-
-def login(url: str) -> str:
-    """A token of the stack's user."""
-    user, password = (os.environ[f"STOREBENCH_AIRFLOW_{name}"] for name in ("USER", "PASSWORD"))
-    answer = httpx.post(f"{url}/auth/token", json={"username": user, "password": password})
-    answer.raise_for_status()
-    return str(answer.json()["access_token"])
 
 
 def interactive_ms(browser: Browser, url: str, token: str) -> float:
@@ -126,9 +68,7 @@ def main(attempts: int, rounds: int) -> None:
     with scratch(os.environ["AIRFLOW_CONN_STOREBENCH_RESULTS"]) as uri:
         console.print(f"making {attempts:,} attempts")
         fill(uri, attempts)
-        reader = f"{os.environ['AIRFLOW_CONN_STOREBENCH_READER'].rpartition('/')[0]}/{uri.rpartition('/')[2]}"
-        grant(uri, "storebench_reader")
-        with api_server(reader) as url:
+        with api_server(reader_of(uri)) as url:
             token = login(url)
             with sync_playwright() as playwright:
                 browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])

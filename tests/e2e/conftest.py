@@ -12,7 +12,10 @@ from storebench.attempt.spec import AttemptSpec
 from storebench.dataset.manifest import dataset_key, manifest_key
 from storebench.grid import Cell
 from storebench.stores import load
+from tests.e2e.browser import chromium, token, url, visit
 from tests.e2e.harness import BUCKET, NAMESPACE, pod
+
+__all__ = ["chromium", "token", "url", "visit"]
 
 
 @pytest.fixture(scope="session", autouse=True)

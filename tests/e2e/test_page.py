@@ -1,83 +1,26 @@
-"""The results page in a real browser, in the real Airflow, with a real run."""
+"""The results page in a real browser, in the real Airflow, with real runs."""
 
 import csv
 import io
 import json
 import os
-from pathlib import Path
 from urllib.parse import quote, urlsplit
 
 import pytest
-from airflow.api_fastapi.auth.managers.simple.simple_auth_manager import SimpleAuthManager
-from airflow.api_fastapi.auth.managers.simple.user import SimpleAuthManagerUser
-from playwright.sync_api import expect, sync_playwright
+from playwright.sync_api import expect
 
 from storebench.trigger import Airflow
+from tests.e2e.browser import check_accessible, saved, view
 from tests.e2e.harness import ROWS, SEED, soon, storebench
 
 STUDY = "bulk_write_read"
-PAGE = "/plugin/storebench"
-CHROMIUM = "/usr/bin/chromium"
-AXE = Path(os.environ["STOREBENCH_HOME"], "page", "node_modules", "axe-core", "axe.min.js")
 VIEWS = ("run", "charts", "phases", "compare", "history", "table")
 CELL = f"{STUDY}/null/reference/batch=500/rows={ROWS}/seed={SEED}"
 
 
 @pytest.fixture(scope="session")
-def url():
-    return os.environ["STOREBENCH_AIRFLOW_URL"]
-
-
-@pytest.fixture(scope="session")
 def airflow(url):
     return Airflow(url, os.environ["STOREBENCH_AIRFLOW_USER"], os.environ["STOREBENCH_AIRFLOW_PASSWORD"])
-
-
-@pytest.fixture(scope="session")
-def chromium():
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield browser
-        browser.close()
-
-
-@pytest.fixture(scope="session")
-def token(chromium, url):
-    """Of a login as admin."""
-    context = chromium.new_context()
-    user, password = (os.environ[f"STOREBENCH_AIRFLOW_{name}"] for name in ("USER", "PASSWORD"))
-    answer = context.request.post(f"{url}/auth/token", data={"username": user, "password": password})
-    found = answer.json()["access_token"]
-    context.close()
-    return found
-
-
-@pytest.fixture
-def visit(chromium, url):
-    """Open a tab of whoever has the token. No script may fail in it, no answer of ours but the expected, and nobody else is asked."""
-    contexts, problems = [], []
-
-    def open_tab(token, path, width=1280, expected=()):
-        context = chromium.new_context(viewport={"width": width, "height": 900})
-        contexts.append(context)
-        if token:
-            context.add_cookies([{"name": "_token", "value": token, "url": url}])
-        tab = context.new_page()
-
-        def look(answer):
-            ours = "/storebench/" in answer.url and answer.status >= 400
-            if (ours and answer.status not in expected) or not answer.url.startswith((url, "data:", "blob:")):
-                problems.append(f"{answer.status} {answer.url}")
-
-        tab.on("response", look)
-        tab.on("pageerror", lambda error: problems.append(str(error)))
-        tab.goto(url + path)
-        return tab
-
-    yield open_tab
-    for context in contexts:
-        context.close()
-    assert not problems
 
 
 def conf(**changes):
@@ -101,29 +44,6 @@ def runs(airflow):
         assert airflow.follow(STUDY, run, print) == "success"
         found.append(f"{STUDY}/{run}")
     return found
-
-
-def view(name, run, **query):
-    asked = {"view": name, "run": run, **query}
-    return f"{PAGE}?" + "&".join(f"{key}={quote(value, safe='')}" for key, value in asked.items())
-
-
-def sound(tab):
-    """Axe finds no serious issue in the page; what is Airflow's around it is Airflow's."""
-    tab.add_script_tag(path=AXE)
-    found = tab.evaluate("axe.run('.sb-page', {resultTypes: ['violations']})")
-    serious = [
-        (violation["id"], [node["html"][:200] for node in violation["nodes"][:3]])
-        for violation in found["violations"]
-        if violation["impact"] in ("serious", "critical")
-    ]
-    assert not serious
-
-
-def saved(tab, label):
-    with tab.expect_download() as download:
-        tab.get_by_role("button", name=label, exact=True).click()
-    return Path(download.value.path()).read_bytes()
 
 
 def test_a_run_is_seen_from_queued_to_verified(airflow, visit, token):
@@ -152,7 +72,7 @@ def test_six_charts_with_their_figures(visit, token, runs):
     rows = first.locator("tbody tr")
     expect(rows).to_have_count(4)
     expect(rows.first).to_contain_text("null reference")
-    sound(tab)
+    check_accessible(tab)
 
 
 def test_what_is_shown_can_be_taken_away(visit, token, runs):
@@ -170,21 +90,21 @@ def test_where_the_time_went(visit, token, runs):
     tab = visit(token, view("phases", runs[0]))
     expect(tab.locator("figure.sb-chart svg")).to_have_count(2)
     expect(tab.locator("figure.sb-chart").first).to_contain_text("operation")
-    sound(tab)
+    check_accessible(tab)
 
 
 def test_two_runs_are_compared(visit, token, runs):
     tab = visit(token, view("compare", runs[1], before=runs[0], after=runs[1]))
     expect(tab.get_by_text("8 compared")).to_be_visible()
     expect(tab.locator("tbody tr")).to_have_count(8)
-    sound(tab)
+    check_accessible(tab)
 
 
 def test_a_cells_history(visit, token, runs):
     tab = visit(token, view("history", runs[0], cell=CELL, operation="read"))
     expect(tab.locator("figure.sb-chart svg")).to_have_count(1)
     assert tab.locator("svg .mark-symbol path[aria-roledescription='point']").count() >= 6
-    sound(tab)
+    check_accessible(tab)
 
 
 def test_the_table_is_sorted_and_filtered_and_its_address_shared(visit, token, runs):
@@ -197,7 +117,7 @@ def test_the_table_is_sorted_and_filtered_and_its_address_shared(visit, token, r
     other = visit(token, urlsplit(tab.url).path + "?" + urlsplit(tab.url).query)
     expect(other.locator("tbody tr")).to_have_count(12)
     assert other.locator("tbody").inner_text() == tab.locator("tbody").inner_text()
-    sound(tab)
+    check_accessible(tab)
 
 
 def test_it_is_on_the_dag_and_on_its_run(visit, token, runs):
@@ -236,37 +156,6 @@ def test_the_keyboard_reaches_everything(visit, token, runs):
         list(reached),
     )
     assert missing == []
-
-
-def test_an_unknown_run_is_said_to_be(visit, token):
-    tab = visit(token, view("charts", "nonesuch"), expected=(404,))
-    expect(tab.get_by_role("alert")).to_contain_text("There is no run 'nonesuch'")
-
-
-def test_a_database_that_is_away_is_said_to_be(visit, token, url):
-    tab = visit(token, "/", expected=(503,))
-    away = {"status": 503, "json": {"detail": "The results database does not answer"}}
-    tab.route("**/storebench/api/**", lambda route: route.fulfill(**away))
-    tab.goto(url + PAGE)
-    expect(tab.get_by_role("alert")).to_contain_text("The results database does not answer")
-
-
-def test_without_a_login_there_is_nothing(chromium, url):
-    context = chromium.new_context()
-    for path in ("api/runs", "api/run?run=latest", "api/cells?run=latest", "static/page.js", "openapi.json"):
-        assert context.request.get(f"{url}/storebench/{path}").status == 401, path
-    tab = context.new_page()
-    tab.goto(url + PAGE)
-    tab.wait_for_url("**/login**")
-    context.close()
-
-
-def test_without_permission_there_is_nothing(visit):
-    """Of a user whom Airflow knows, and who has no role."""
-    token = SimpleAuthManager().generate_jwt(SimpleAuthManagerUser(username="nobody", role=None))
-    tab = visit(token, PAGE, expected=(403,))
-    answer = tab.request.get(f"{os.environ['STOREBENCH_AIRFLOW_URL']}/storebench/api/runs")
-    assert (answer.status, "items" in answer.json()) == (403, False)
 
 
 def test_a_report_needs_no_airflow(chromium, runs, tmp_path):

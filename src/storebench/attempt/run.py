@@ -88,6 +88,7 @@ class Attempt:
 
     @contextmanager
     def _operation(self, clock: OperationClock) -> Iterator[None]:
+        print("phase: operation", flush=True)  # its seconds are the clock's, which starts in the store
         try:
             yield
         finally:

@@ -23,6 +23,9 @@ class Comparison:
 
     verdicts: dict[Key, Verdict]
     without: dict[Key, str]  # the reasons why there is no verdict
+    remarks: dict[
+        Key, list[str]
+    ]  # what is unsound on a side: attempts that failed, or that their client bound
     differences: list[str]  # between the environments and the method versions of the two sides
 
     def regressions(self, beyond: float) -> dict[Key, Verdict]:
@@ -103,8 +106,22 @@ def _compared(
     return Comparison(
         statistics.verdicts(pairs, margin=margin),
         without,
+        {key: _remarks(*(group.get(key, []) for group in groups)) for key in (*pairs, *without)},
         _differences(queries, before, after, are_cells),
     )
+
+
+def _remarks(before: Sequence[Row], after: Sequence[Row]) -> list[str]:
+    lines = []
+    for side, rows in zip("AB", (before, after), strict=True):
+        unverified = sum(row["status"] != "verified" for row in rows)
+        bound = sum(row["status"] == "verified" and bool(row["client_bound"]) for row in rows)
+        lines += [
+            f"{side}: {n} of {len(rows)} {what}"
+            for n, what in ((unverified, "not verified"), (bound, "client-bound"))
+            if n
+        ]
+    return lines
 
 
 def _grouped(rows: Sequence[Row], are_cells: bool) -> dict[Key, list[Row]]:

@@ -24,6 +24,9 @@ from storebench.results.statistics import (
 def print_comparison(console: Console, found: Comparison, margin_percent: float, *, noise: bool) -> None:
     """The verdicts, what has none, and what differs beside what was compared; `noise` adds the noise floor."""
     console.print(_table(found))
+    for (cell, operation), remarks in found.remarks.items():
+        if remarks:
+            console.print(f"unsound: {operation} {cell}".rstrip() + f": {'; '.join(remarks)}", soft_wrap=True)
     for (cell, operation), reason in found.without.items():
         console.print(f"no verdict: {operation} {cell}".rstrip() + f": {reason}", soft_wrap=True)
     if found.differences:
@@ -51,11 +54,21 @@ def print_comparison(console: Console, found: Comparison, margin_percent: float,
 def as_json(found: Comparison) -> str:
     """All of it as one object."""
     lines = [
-        {"cell": cell, "operation": operation, **asdict(verdict)}
+        {
+            "cell": cell,
+            "operation": operation,
+            **asdict(verdict),
+            "remarks": found.remarks[cell, operation],
+        }
         for (cell, operation), verdict in found.verdicts.items()
     ]
     without = [
-        {"cell": cell, "operation": operation, "reason": reason}
+        {
+            "cell": cell,
+            "operation": operation,
+            "reason": reason,
+            "remarks": found.remarks[cell, operation],
+        }
         for (cell, operation), reason in found.without.items()
     ]
     return json.dumps(

@@ -13,7 +13,9 @@ from pydantic import BaseModel
 
 from storebench import __version__
 from storebench.errors import SpecError, StoreUnreachable
+from storebench.grid import BATCH_SIZE, EXECUTORS, Cell
 from storebench.results import statistics
+from storebench.results.compare import Comparison as Found
 from storebench.results.compare import compare
 from storebench.results.database import Row
 from storebench.web import figures
@@ -67,9 +69,9 @@ def _away(request: Request, error: StoreUnreachable) -> JSONResponse:
 
 
 @app.get("/api/runs")
-def runs(read: ReadingDep, limit: Limit = 50, offset: Offset = 0) -> Page[Run]:
-    """The newest runs first."""
-    return _page(Run, read.runs_page(limit + 1, offset), limit, offset)
+def runs(read: ReadingDep, dag: Text | None = None, limit: Limit = 50, offset: Offset = 0) -> Page[Run]:
+    """The newest runs first, of all DAGs or of one."""
+    return _page(Run, read.runs_page(limit + 1, offset, dag), limit, offset)
 
 
 @app.get("/api/run")
@@ -155,9 +157,8 @@ def compared(
         verdicts=[
             Verdict.model_validate(
                 {
+                    **_compared(found, cell, operation),
                     **vars(verdict),
-                    "cell_key": cell,
-                    "operation": operation,
                     "low": verdict.interval.low if verdict.interval else None,
                     "high": verdict.interval.high if verdict.interval else None,
                 }
@@ -165,7 +166,7 @@ def compared(
             for (cell, operation), verdict in found.verdicts.items()
         ],
         without=[
-            Without.model_validate({"cell_key": cell, "operation": operation, "reason": reason})
+            Without.model_validate({**_compared(found, cell, operation), "reason": reason})
             for (cell, operation), reason in found.without.items()
         ],
         differences=found.differences,
@@ -187,6 +188,21 @@ def static(name: str) -> FileResponse:
 def openapi() -> JSONResponse:
     """The API's description."""
     return JSONResponse(app.openapi())
+
+
+def _compared(found: Found, cell_key: str, operation: str) -> Row:
+    """What is told of a cell's operation with a verdict or without."""
+    cell = Cell.from_key(cell_key)
+    axes = dict(cell.axes)
+    return {
+        "cell_key": cell_key,
+        "store": cell.store,
+        "client": cell.client,
+        "batch_size": axes.get(BATCH_SIZE.key),
+        "executors": axes.get(EXECUTORS.key),
+        "operation": operation,
+        "remarks": found.remarks[cell_key, operation],
+    }
 
 
 def _page(model: type[M], rows: Sequence[Row], limit: int, offset: int) -> Page[M]:

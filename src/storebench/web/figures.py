@@ -28,13 +28,15 @@ def figures_of(rows: Iterable[Row]) -> list[CellFigures]:
 
 
 def typical_of(rows: Iterable[Row]) -> list[Row]:
-    """Of each cell's operation the verified attempt whose total is nearest to the median of them."""
+    """Of each cell's operation the verified attempt whose total is nearest to the median of them, or the last where none is."""
     found = []
     for group in _grouped(rows):
         verified = [row for row in group if row["status"] == "verified" and row["total_s"] is not None]
         if verified:
             median = summarize([row["total_s"] for row in verified]).median_s
             found.append(min(verified, key=lambda row: abs(row["total_s"] - median)))
+        else:
+            found.append(group[-1])
     return found
 
 
@@ -43,9 +45,12 @@ def phases_of(typical: Sequence[Row], phases: Iterable[Row]) -> list[CellPhases]
     seconds: dict[object, dict[str, float]] = {row["attempt_id"]: {} for row in typical}
     for phase in phases:
         seconds[phase["attempt_id"]][phase["name"]] = phase["seconds"]
-    wanted = (*NAME, "operation", "attempt_id", "repeat", "total_s")
     return [
-        CellPhases(**{name: row[name] for name in wanted}, phases=seconds[row["attempt_id"]])
+        CellPhases(
+            **{name: row[name] for name in (*NAME, "operation")},
+            attempt=Attempt.model_validate(row),
+            phases=seconds[row["attempt_id"]],
+        )
         for row in typical
     ]
 

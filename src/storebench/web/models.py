@@ -112,20 +112,25 @@ class CellFigures(CellName):
 
 
 class CellPhases(CellName):
-    """Where the time went in the verified attempt whose total is nearest to the cell's median."""
+    """Where the time went in the verified attempt whose total is nearest to the cell's median; where none is verified, in the last."""
 
     operation: Operation
-    attempt_id: uuid.UUID
-    repeat: int
-    total_s: float
+    attempt: Attempt
     phases: dict[str, float] = Field(description="Seconds by name, in their order")
 
 
-class Verdict(BaseModel):
-    """B against A for one cell's operation."""
+class Compared(CellName):
+    """One cell's operation on both sides."""
 
-    cell_key: str
     operation: Operation
+    remarks: list[str] = Field(
+        description="What is unsound: attempts that failed, or that their client bound"
+    )
+
+
+class Verdict(Compared):
+    """B against A."""
+
     label: Literal["faster", "slower", "cannot tell"]
     n_before: int
     n_after: int
@@ -137,11 +142,9 @@ class Verdict(BaseModel):
     p_adjusted: float | None
 
 
-class Without(BaseModel):
-    """Why a cell's operation has no verdict."""
+class Without(Compared):
+    """Why there is no verdict."""
 
-    cell_key: str
-    operation: Operation
     reason: str
 
 

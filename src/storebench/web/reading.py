@@ -71,11 +71,12 @@ class Reading(Queries):
             raise SpecError(f"There is no run {name!r}")
         return row
 
-    def runs_page(self, limit: int, offset: int) -> list[Row]:
-        """The newest runs first, with their numbers of operations: planned, verified, failed, not run."""
+    def runs_page(self, limit: int, offset: int, dag_id: str | None = None) -> list[Row]:
+        """The newest runs first, of one DAG where it is given, with their numbers of operations: planned, verified, failed, not run."""
+        dag_ids = [one for one in self.dag_ids if dag_id in (None, one)]
         runs = sql.SQL(
             "(SELECT * FROM storebench.run WHERE dag_id = ANY({}) ORDER BY started_at DESC LIMIT {} OFFSET {})"
-        ).format(*map(sql.Literal, (self.dag_ids, limit, offset)))
+        ).format(*map(sql.Literal, (dag_ids, limit, offset)))
         return self._all(sql.SQL(RUN_COUNTS).format(runs=runs) + sql.SQL("ORDER BY r.started_at DESC"))
 
     def run_counted(self, run_id: str) -> Row:

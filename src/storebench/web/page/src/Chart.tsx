@@ -4,23 +4,29 @@ import { compile, type TopLevelSpec } from "vega-lite";
 import type { Theme } from "./charts";
 import { download } from "./download";
 import { csv } from "./format";
-import { useTheme } from "./theme";
+import { LIGHT, useTheme } from "./theme";
+
+/** Pixels: of a picture that is taken away, whatever the screen. */
+const SAVED_WIDTH = 900;
+
+type Spec = (width: number, theme: Theme) => TopLevelSpec;
 
 interface Props {
   title: string;
+  /** Which run, or runs: said in pictures that are taken away. */
+  source: string;
   /** The chart's file name without its ending. */
   name: string;
   /** What it shows, in a sentence: read out instead of the picture. */
   description: string;
-  spec: (width: number, theme: Theme) => TopLevelSpec;
+  spec: Spec;
   /** What the chart is drawn from; it is its text alternative, too. */
   rows: Record<string, unknown>[];
 }
 
 /** A chart with its figures as a table, and all of it to take away. */
-export function Chart({ title, name, description, spec, rows }: Props) {
+export function Chart({ title, source, name, description, spec, rows }: Props) {
   const place = useRef<HTMLDivElement>(null);
-  const view = useRef<vega.View | undefined>(undefined);
   const [width, setWidth] = useState(0);
   const [failed, setFailed] = useState<string>();
   const theme = useTheme();
@@ -36,48 +42,28 @@ export function Chart({ title, name, description, spec, rows }: Props) {
   useEffect(() => {
     const element = place.current;
     if (!element || width < 50) return;
-    let gone = false;
+    let drawn: vega.View | undefined;
     try {
-      const drawn = new vega.View(vega.parse(compile(spec(Math.max(120, width - 70), theme)).spec), {
+      drawn = new vega.View(vega.parse(compile(spec(width, theme)).spec), {
         renderer: "svg",
         container: element,
         hover: true,
       });
-      view.current = drawn;
-      drawn.runAsync().catch((error: unknown) => !gone && setFailed(String(error)));
+      drawn.runAsync().catch((error: unknown) => drawn && setFailed(String(error)));
     } catch (error) {
       setFailed(String(error));
     }
     return () => {
-      gone = true;
-      view.current?.finalize();
-      view.current = undefined;
+      drawn?.finalize();
+      drawn = undefined;
     };
   }, [spec, width, theme]);
-
-  const picture = async (type: "svg" | "png") => {
-    const drawn = view.current;
-    if (!drawn) return;
-    if (type === "svg") download(`${name}.svg`, await drawn.toSVG(), "image/svg+xml");
-    else {
-      const image = await fetch(await drawn.toImageURL("png", 2));
-      download(`${name}.png`, await image.blob(), "image/png");
-    }
-  };
 
   return (
     <figure className="sb-chart">
       <figcaption>
         <h3>{title}</h3>
-        <span className="sb-exports">
-          <button type="button" onClick={() => picture("svg")} aria-label={`Save ${title} as SVG`}>
-            SVG
-          </button>
-          <button type="button" onClick={() => picture("png")} aria-label={`Save ${title} as PNG`}>
-            PNG
-          </button>
-          <Exports name={name} title={title} rows={rows} />
-        </span>
+        <Exports name={name} title={title} source={source} rows={rows} spec={spec} />
       </figcaption>
       {failed ? <p role="alert">The chart cannot be drawn: {failed}</p> : null}
       <div ref={place} role="img" aria-label={description} className="sb-plot" />
@@ -89,33 +75,39 @@ export function Chart({ title, name, description, spec, rows }: Props) {
   );
 }
 
-/** Buttons that hand out rows as CSV and as JSON. */
-export function Exports({
-  name,
-  title,
-  rows,
-}: {
-  name: string;
-  title: string;
-  rows: Record<string, unknown>[];
-}) {
+/** A picture on white, with its title: what is taken away must be readable by itself. */
+function picture({ title, source, spec }: Pick<Props, "title" | "source" | "spec">): vega.View {
+  const whole = {
+    ...spec(SAVED_WIDTH, LIGHT),
+    background: "white",
+    padding: 12,
+    title: { text: title, subtitle: source, anchor: "start" as const },
+  };
+  return new vega.View(vega.parse(compile(whole).spec), { renderer: "none" });
+}
+
+/** Buttons that hand out a picture and its rows. */
+export function Exports({ name, title, source, rows, spec }: Omit<Props, "description">) {
+  const svg = async () =>
+    download(`${name}.svg`, await picture({ title, source, spec }).toSVG(), "image/svg+xml");
+  const png = async () => {
+    const image = await fetch(await picture({ title, source, spec }).toImageURL("png", 2));
+    download(`${name}.png`, await image.blob(), "image/png");
+  };
+  const files: [string, () => void][] = [
+    ["SVG", svg],
+    ["PNG", png],
+    ["CSV", () => download(`${name}.csv`, csv(rows), "text/csv")],
+    ["JSON", () => download(`${name}.json`, JSON.stringify(rows, null, 2), "application/json")],
+  ];
   return (
-    <>
-      <button
-        type="button"
-        onClick={() => download(`${name}.csv`, csv(rows), "text/csv")}
-        aria-label={`Save ${title} as CSV`}
-      >
-        CSV
-      </button>
-      <button
-        type="button"
-        onClick={() => download(`${name}.json`, JSON.stringify(rows, null, 2), "application/json")}
-        aria-label={`Save ${title} as JSON`}
-      >
-        JSON
-      </button>
-    </>
+    <span className="sb-exports">
+      {files.map(([type, save]) => (
+        <button key={type} type="button" onClick={save} aria-label={`Save ${title} as ${type}`}>
+          {type}
+        </button>
+      ))}
+    </span>
   );
 }
 
@@ -145,6 +137,7 @@ export function Figures({ rows, caption }: { rows: Record<string, unknown>[]; ca
         </thead>
         <tbody>
           {rows.map((row, index) => (
+            // biome-ignore lint/suspicious/noArrayIndexKey: such rows have no name, and are replaced as a whole
             <tr key={index}>
               {names.map((name) => (
                 <td key={name} className={typeof row[name] === "number" ? "sb-number" : undefined}>

@@ -8,10 +8,11 @@ import {
   METRICS,
   type Metric,
   medianSpec,
+  PHASES,
   phasesSpec,
   type Theme,
 } from "./charts";
-import { cellLabel, remark, seconds } from "./format";
+import { cellLabel, remark, soundness } from "./format";
 import { Ready } from "./States";
 import type { CellFigures, CellPhases, Operation } from "./types";
 
@@ -42,8 +43,8 @@ export function Charts({ of }: { of: Loaded<CellFigures[]> }) {
           </div>
           <p className="sb-note">
             Bars: medians of verified attempts. Lines: their 95 % confidence intervals, from 3 repeats on.
-            Marks: every attempt; a triangle was bound by its client, a cross has failed. Warm-ups are left
-            out.
+            Marks: every attempt; a triangle was bound by its client, a cross has failed (at 0 if it has no
+            figure). Warm-ups are left out.
           </p>
         </>
       )}
@@ -71,6 +72,7 @@ function MedianChart({
   return (
     <Chart
       title={title}
+      source={cells[0]?.attempts[0]?.run_id ?? ""}
       name={`${operation}-${metric.name}`}
       description={description}
       spec={spec}
@@ -112,7 +114,7 @@ export function Phases({ of }: { of: Loaded<CellPhases[]> }) {
           ))}
           <p className="sb-note">
             Each bar is the verified attempt whose total is nearest to its cell's median: phases of one
-            attempt add up, medians of phases would not.
+            attempt add up, medians of phases would not. Where no attempt is verified it is the last.
           </p>
         </>
       )}
@@ -124,17 +126,25 @@ function PhaseChart({ operation, cells }: { operation: Operation; cells: CellPha
   const title = `Where the time of ${operation === "write" ? "writes" : "reads"} went`;
   const description = `${title}: seconds by phase, for ${cells.length} cells.`;
   const spec = useCallback(
-    (width: number, theme: Theme) => phasesSpec(cells, description, Math.max(120, width - 200), theme),
+    (width: number, theme: Theme) => phasesSpec(cells, description, width, theme),
     [cells, description],
   );
   if (cells.length === 0) return null;
+  const used = Object.keys(PHASES).filter((phase) => cells.some((cell) => phase in cell.phases));
   return (
     <Chart
       title={title}
+      source={cells[0]?.attempt.run_id ?? ""}
       name={`phases-${operation}`}
       description={description}
       spec={spec}
-      rows={cells.map((cell) => ({ cell: cell.cell_key, total: seconds(cell.total_s), ...cell.phases }))}
+      rows={cells.map((cell) => ({
+        cell: cellLabel(cell),
+        repeat: cell.attempt.repeat,
+        state: soundness(cell.attempt),
+        total_s: cell.attempt.total_s,
+        ...Object.fromEntries(used.map((phase) => [`${phase}_s`, cell.phases[phase] ?? null])),
+      }))}
     />
   );
 }

@@ -1,6 +1,8 @@
+import { useCallback } from "react";
 import { address, get, useLoaded } from "./api";
-import { Exports } from "./Chart";
-import { seconds } from "./format";
+import { Chart } from "./Chart";
+import { ratiosSpec, type Theme } from "./charts";
+import { cellLabel, seconds } from "./format";
 import { RunLine, RunMenu, runLabel } from "./Runs";
 import { Ready } from "./States";
 import type { Comparison, Run } from "./types";
@@ -58,14 +60,8 @@ function Verdicts({ before, after }: { before: string; after: string }) {
             ) : null}
             <p className="sb-line">
               {found.verdicts.length} compared: {counts.join(", ")}
-              <span className="sb-exports">
-                <Exports
-                  name="compare"
-                  title="the comparison"
-                  rows={found.verdicts as unknown as Record<string, unknown>[]}
-                />
-              </span>
             </p>
+            {found.verdicts.length ? <Ratios found={found} /> : null}
             {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by the keyboard */}
             <section className="sb-scroll" tabIndex={0} aria-label="Verdicts">
               <table>
@@ -80,6 +76,7 @@ function Verdicts({ before, after }: { before: string; after: string }) {
                       "95 % interval",
                       "p, adjusted",
                       "B is",
+                      "unsound",
                     ].map((name) => (
                       <th key={name} scope="col">
                         {name}
@@ -90,7 +87,7 @@ function Verdicts({ before, after }: { before: string; after: string }) {
                 <tbody>
                   {found.verdicts.map((verdict) => (
                     <tr key={`${verdict.cell_key} ${verdict.operation}`}>
-                      <th scope="row">{verdict.cell_key}</th>
+                      <th scope="row">{cellLabel(verdict)}</th>
                       <td>{verdict.operation}</td>
                       <td className="sb-number">
                         {seconds(verdict.median_before_s)} ({verdict.n_before})
@@ -108,14 +105,16 @@ function Verdicts({ before, after }: { before: string; after: string }) {
                         {verdict.p_adjusted === null ? "–" : verdict.p_adjusted.toFixed(4)}
                       </td>
                       <td className={`sb-verdict sb-${verdict.label.replace(" ", "-")}`}>{verdict.label}</td>
+                      <td>{verdict.remarks.join("; ") || "–"}</td>
                     </tr>
                   ))}
                   {found.without.map((one) => (
                     <tr key={`${one.cell_key} ${one.operation}`}>
-                      <th scope="row">{one.cell_key}</th>
+                      <th scope="row">{cellLabel(one)}</th>
                       <td>{one.operation}</td>
                       <td colSpan={5}>{one.reason}</td>
                       <td>no verdict</td>
+                      <td>{one.remarks.join("; ") || "–"}</td>
                     </tr>
                   ))}
                 </tbody>
@@ -129,5 +128,32 @@ function Verdicts({ before, after }: { before: string; after: string }) {
         );
       }}
     </Ready>
+  );
+}
+
+/** How much slower or faster, with how much doubt: above 1 is slower. */
+function Ratios({ found }: { found: Comparison }) {
+  const { verdicts, margin_percent, before, after } = found;
+  const title = "B / A, medians of the time in the store's client";
+  const description = `${title}, with 95 % intervals, of ${verdicts.length} cells: above 1, B is slower. Grey is the margin of ${margin_percent} %; ▲ marks cells with failed or client-bound attempts.`;
+  const spec = useCallback(
+    (width: number, theme: Theme) => ratiosSpec(verdicts, margin_percent, description, width, theme),
+    [verdicts, margin_percent, description],
+  );
+  return (
+    <>
+      <Chart
+        title={title}
+        source={`A: ${before.id}, B: ${after.id}`}
+        name="compare"
+        description={description}
+        spec={spec}
+        rows={verdicts.map(({ remarks, ...verdict }) => ({ ...verdict, unsound: remarks.join("; ") }))}
+      />
+      <p className="sb-note">
+        Above 1, B is slower. Grey: the margin of {margin_percent} %, within which a difference does not
+        count. ▲: cells with attempts that failed or that their client bound.
+      </p>
+    </>
   );
 }

@@ -1,10 +1,13 @@
 import { useCallback, useMemo } from "react";
-import { address, get, useLoaded } from "./api";
+import { address, all, get, useLoaded } from "./api";
 import { Chart } from "./Chart";
-import { historySpec, type Theme } from "./charts";
-import { remark } from "./format";
+import { type HistoryRow, historySpec, type Theme } from "./charts";
+import { soundness } from "./format";
 import { Ready } from "./States";
-import type { Attempt, Operation, Page } from "./types";
+import type { Attempt, Operation } from "./types";
+
+/** Of one cell's attempts, the newest. */
+const MOST = 5000;
 
 interface Props {
   cell: string | undefined;
@@ -58,8 +61,7 @@ export function HistoryView({ cell, operation, choose }: Props) {
 
 function History({ cell, operation }: { cell: string; operation: Operation }) {
   const loaded = useLoaded(
-    async (signal) =>
-      (await get<Page<Attempt>>(address("attempts", { cell, operation, limit: 500 }), signal)).items,
+    (signal) => all<Attempt>("attempts", { cell, operation, limit: 500 }, signal, MOST),
     `history ${cell} ${operation}`,
   );
   const empty = (
@@ -83,7 +85,7 @@ function HistoryChart({
   cell: string;
   operation: Operation;
 }) {
-  const rows = useMemo(
+  const rows: (HistoryRow & Record<string, unknown>)[] = useMemo(
     () =>
       attempts
         .filter((attempt) => attempt.only_s !== null && !attempt.warm_up)
@@ -91,7 +93,7 @@ function HistoryChart({
           recorded_at: attempt.recorded_at,
           seconds: attempt.only_s as number,
           environment: attempt.environment_hash?.slice(0, 8) ?? "unknown",
-          remark: remark(attempt).split(":")[0] as string,
+          state: soundness(attempt),
           run: attempt.run,
         }))
         .reverse(),
@@ -106,9 +108,19 @@ function HistoryChart({
   const without = attempts.length - rows.length;
   return (
     <>
-      <Chart title={title} name={`history-${operation}`} description={description} spec={spec} rows={rows} />
+      <Chart
+        title={title}
+        source="all runs"
+        name={`history-${operation}`}
+        description={description}
+        spec={spec}
+        rows={rows}
+      />
       {without ? (
         <p className="sb-note">{without} others have no time: they failed before, or are warm-ups.</p>
+      ) : null}
+      {attempts.length === MOST ? (
+        <p className="sb-note">Only the newest {MOST.toLocaleString("en")} attempts are shown.</p>
       ) : null}
     </>
   );

@@ -27,14 +27,13 @@ export interface Props {
 
 /** The page: what is looked at is in its address, so that it can be shared. */
 export function Results({ dagId, runId }: Props) {
-  const runs = useRuns();
+  const runs = useRuns(dagId);
   return (
     <div className="sb-page">
       <Ready of={runs}>
-        {(page) => {
-          const mine = dagId ? page.items.filter((run) => run.dag_id === dagId) : page.items;
-          return page.items.length === 0 ? <NoResults /> : <Views runs={mine} dagId={dagId} runId={runId} />;
-        }}
+        {({ items }) =>
+          items.length === 0 ? <NoResults /> : <Views runs={items} dagId={dagId} runId={runId} />
+        }
       </Ready>
     </div>
   );

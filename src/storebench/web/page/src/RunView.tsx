@@ -2,6 +2,7 @@ import { useRef } from "react";
 import { phaseOf, type Task, taskLink, tasksOf } from "./airflow";
 import { address, all, get, useLoaded } from "./api";
 import { Exports } from "./Chart";
+import { tableSpec } from "./charts";
 import { cellLabel, duration, seconds } from "./format";
 import { type Square, secondsLeft, square } from "./matrix";
 import { RunLine } from "./Runs";
@@ -56,7 +57,13 @@ async function load(name: string, before: Live | undefined, signal: AbortSignal)
   for (const turn of turns) {
     for (const operation of OPERATIONS) {
       const task = tasks.get(`cell.${operation} ${turn.map_index}`);
-      const found = square(turn, operation, newest.get(place(turn, operation)), task);
+      const found = square(
+        turn,
+        operation,
+        newest.get(place(turn, operation)),
+        task,
+        run.state !== "running",
+      );
       if (found.state === "running" && task)
         found.detail = await phaseOf(run.dag_id, run.airflow_run_id, task, signal).catch(() => null);
       squares.set(place(turn, operation), found);
@@ -97,15 +104,26 @@ function Grid({ live: { run, turns, squares } }: { live: Live }) {
       };
     }),
   );
+  const shown = turns.map((turn) => ({
+    cell: cellLabel(turn),
+    repeat: repeatLabel(turn),
+    ...Object.fromEntries(
+      OPERATIONS.map((operation) => [operation, squareText(squares.get(place(turn, operation)) as Square)]),
+    ),
+  }));
   return (
     <>
       <RunLine run={run} />
       <div className="sb-progress">
         <progress max={run.planned || 1} value={done(run)} aria-label="Operations done" />{" "}
         {left === null ? "" : `about ${duration(left)} left`}
-        <span className="sb-exports">
-          <Exports name="run" title="the run" rows={rows} />
-        </span>
+        <Exports
+          name="run"
+          title="the run"
+          source={run.id}
+          rows={rows}
+          spec={(_, theme) => tableSpec(shown, theme)}
+        />
       </div>
       <p className="sb-legend">
         {Object.entries(SIGNS).map(([state, sign]) => (
@@ -132,7 +150,7 @@ function Grid({ live: { run, turns, squares } }: { live: Live }) {
             {turns.map((turn) => (
               <tr key={`${turn.cell_key} ${turn.repeat}`}>
                 <th scope="row">{cellLabel(turn)}</th>
-                <td>{turn.warm_up ? "warm-up" : `${turn.repeat}${turn.arm ? ` ${turn.arm}` : ""}`}</td>
+                <td>{repeatLabel(turn)}</td>
                 {OPERATIONS.map((operation) => (
                   <SquareCell
                     key={operation}
@@ -151,6 +169,17 @@ function Grid({ live: { run, turns, squares } }: { live: Live }) {
   );
 }
 
+function repeatLabel(turn: Turn): string {
+  return turn.warm_up ? "warm-up" : `${turn.repeat}${turn.arm ? ` ${turn.arm}` : ""}`;
+}
+
+/** What stands in a square: its sign, and the seconds, the phase or the state. */
+function squareText(of: Square): string {
+  const figure = of.attempt?.status === "verified" ? seconds(of.attempt.only_s) : of.state;
+  const text = of.state === "running" && of.detail ? `running: ${of.detail.replaceAll("_", " ")}` : figure;
+  return `${SIGNS[of.state]} ${text}${of.state === "client-bound" ? " (client-bound)" : ""}`;
+}
+
 function SquareCell({
   run,
   turn,
@@ -162,12 +191,9 @@ function SquareCell({
   operation: Operation;
   of: Square;
 }) {
-  const figure = of.attempt?.status === "verified" ? seconds(of.attempt.only_s) : of.state;
-  const text = of.state === "running" && of.detail ? `running: ${of.detail.replaceAll("_", " ")}` : figure;
   const content = (
     <>
-      <span aria-hidden="true">{SIGNS[of.state]}</span> {text}
-      {of.state === "client-bound" ? " (client-bound)" : ""}
+      {squareText(of)}
       {of.state === "failed" ? <span className="sb-reason">{of.detail}</span> : null}
     </>
   );

@@ -4,8 +4,10 @@ import type { Page, Run } from "./types";
 
 const MOST = 100;
 
-export function useRuns() {
-  return useLoaded((signal) => get<Page<Run>>(address("runs", { limit: MOST }), signal), "runs", 15_000);
+/** The newest runs, of one DAG or of all. */
+export function useRuns(dag?: string) {
+  const query = { limit: MOST, dag };
+  return useLoaded((signal) => get<Page<Run>>(address("runs", query), signal), `runs ${dag}`, 15_000);
 }
 
 /** A menu of the newest runs. */

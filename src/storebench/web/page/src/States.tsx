@@ -50,8 +50,8 @@ function advice(status: number, message: string): string {
 export function NoResults() {
   return (
     <div className="sb-state">
-      <strong>No results yet.</strong> Trigger the DAG of a study, here in Airflow or with{" "}
-      <code>make run</code>; its cells appear as soon as the run is planned.
+      <strong>No results yet.</strong> Trigger the DAG of a study (<code>bulk_write_read</code>), here in
+      Airflow or with <code>make run</code>; its cells appear as soon as the run is planned.
     </div>
   );
 }

@@ -1,56 +1,13 @@
 import { useState } from "react";
 import { address, get, useLoaded } from "./api";
+import { COLUMNS, shown } from "./attempts";
 import { Exports } from "./Chart";
-import { batchLabel, mebibytes, remark, seconds } from "./format";
+import { tableSpec } from "./charts";
+import { soundness } from "./format";
 import { Ready } from "./States";
 import type { Attempt, Page } from "./types";
 
 const SIZE = 100;
-
-interface Column {
-  title: string;
-  sort: string | null;
-  text: (attempt: Attempt) => string;
-  number?: boolean;
-}
-
-const COLUMNS: Column[] = [
-  {
-    title: "recorded, UTC",
-    sort: "recorded_at",
-    text: (a) => new Date(a.recorded_at).toISOString().slice(0, 19).replace("T", " "),
-  },
-  { title: "store", sort: "store", text: (a) => a.store },
-  { title: "client", sort: "client", text: (a) => a.client },
-  { title: "batch, rows", sort: "batch_size", text: (a) => batchLabel(a.batch_size) },
-  { title: "executors", sort: "executors", text: (a) => String(a.executors ?? "–"), number: true },
-  { title: "repeat", sort: "repeat", text: (a) => (a.warm_up ? "warm-up" : String(a.repeat)), number: true },
-  { title: "operation", sort: "operation", text: (a) => a.operation },
-  { title: "only, s", sort: "only_s", text: (a) => seconds(a.only_s), number: true },
-  { title: "total, s", sort: "total_s", text: (a) => seconds(a.total_s), number: true },
-  {
-    title: "memory, MiB",
-    sort: "all_memory_working_set_peak_bytes",
-    text: (a) => mebibytes(a.all_memory_working_set_peak_bytes),
-    number: true,
-  },
-  {
-    title: "client's CPU share",
-    sort: "client_cpu_share",
-    text: (a) => a.client_cpu_share?.toFixed(2) ?? "–",
-    number: true,
-  },
-  {
-    title: "state",
-    sort: "status",
-    text: (a) => (a.status === "verified" ? remark(a) : `${remark(a)}: ${a.error ?? ""}`),
-  },
-  {
-    title: "server",
-    sort: null,
-    text: (a) => [a.server_name, a.server_version].filter(Boolean).join(" ") || "–",
-  },
-];
 
 interface Props {
   run: string | undefined;
@@ -114,13 +71,13 @@ export function TableView({ run, asked, choose }: Props) {
               <button type="button" disabled={!page.more} onClick={() => setOffset(offset + SIZE)}>
                 next page
               </button>
-              <span className="sb-exports">
-                <Exports
-                  name="attempts"
-                  title="this page of attempts"
-                  rows={page.items as unknown as Record<string, unknown>[]}
-                />
-              </span>
+              <Exports
+                name="attempts"
+                title="this page of attempts"
+                source={run ?? "all runs"}
+                rows={page.items as unknown as Record<string, unknown>[]}
+                spec={(_, theme) => tableSpec(shown(page.items), theme)}
+              />
             </p>
             {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by the keyboard */}
             <section className="sb-scroll" tabIndex={0} aria-label="Attempts">
@@ -154,10 +111,7 @@ export function TableView({ run, asked, choose }: Props) {
                 </thead>
                 <tbody>
                   {page.items.map((attempt) => (
-                    <tr
-                      key={attempt.attempt_id}
-                      className={attempt.status === "verified" ? undefined : "sb-failed"}
-                    >
+                    <tr key={attempt.attempt_id} className={`sb-${soundness(attempt).replace(" ", "-")}`}>
                       {COLUMNS.map(({ title, text, number }) => (
                         <td key={title} className={number ? "sb-number" : undefined}>
                           {text(attempt)}

@@ -48,14 +48,19 @@ export async function get<T>(url: string, signal?: AbortSignal): Promise<T> {
   throw new Problem(response.status, typeof detail === "string" ? detail : response.statusText);
 }
 
-/** All items of a paged answer. */
-export async function all<T>(path: string, query: Query, signal?: AbortSignal): Promise<T[]> {
+/** All items of a paged answer, or the first `most`. */
+export async function all<T>(
+  path: string,
+  query: Query,
+  signal?: AbortSignal,
+  most = Number.POSITIVE_INFINITY,
+): Promise<T[]> {
   const items: T[] = [];
   const limit = Number(query.limit ?? 100);
   for (let offset = Number(query.offset ?? 0); ; ) {
     const page = await get<{ items: T[]; more: boolean }>(address(path, { ...query, limit, offset }), signal);
     items.push(...page.items);
-    if (!page.more) return items;
+    if (!page.more || items.length >= most) return items.slice(0, most);
     offset += limit;
   }
 }

@@ -1,6 +1,6 @@
 import type { TopLevelSpec } from "vega-lite";
-import { batchLabel, byBatch, cellLabel, remark } from "./format";
-import type { CellFigures, CellPhases, Operation, Spread } from "./types";
+import { batchLabel, byBatch, cellLabel, remark, soundness } from "./format";
+import type { CellFigures, CellPhases, Compared, Operation, Spread, Verdict } from "./types";
 
 /** Okabe and Ito's colours, which colour-blind people can tell apart; black and yellow, which a theme would swallow, left out. */
 export const COLOURS = ["#0072B2", "#E69F00", "#009E73", "#D55E00", "#CC79A7", "#56B4E9", "#8C8C8C"];
@@ -48,11 +48,14 @@ export function chartTitle(operation: Operation, metric: Metric): string {
   return only.charAt(0).toUpperCase() + only.slice(1);
 }
 
-/** Store and client, and its executors: what has a colour. */
+/** Store and client, and its executors: what has a line of its own. */
 export function series(cell: CellFigures | CellPhases): string {
   const executors = cell.executors === null ? "" : `, ${cell.executors} exec.`;
   return `${cell.store} ${cell.client}${executors}`;
 }
+
+/** How an attempt is marked, in every chart. */
+const MARKS = { verified: "circle", "client-bound": "triangle-up", failed: "cross", "not run": "cross" };
 
 export interface ChartData {
   /** Their labels, by size. */
@@ -61,16 +64,16 @@ export interface ChartData {
   dots: Record<string, unknown>[];
 }
 
-/** The rows of one chart: a median for each cell with verified attempts, a dot for each attempt that has the figure. */
+/** The rows of one chart: a median for each cell with verified attempts, a mark for each attempt, at 0 if it has no figure. */
 export function chartData(cells: CellFigures[], operation: Operation, metric: Metric): ChartData {
   const chosen = cells.filter((cell) => cell.operation === operation);
+  const name = (cell: CellFigures) => ({ series: series(cell), batch: batchLabel(cell.batch_size) });
   const medians = chosen.flatMap((cell) => {
     const spread: Spread | null = cell[metric.name];
     if (!spread) return [];
     return [
       {
-        series: series(cell),
-        batch: batchLabel(cell.batch_size),
+        ...name(cell),
         n: spread.n,
         median: spread.median / metric.scale,
         low: spread.low === null ? null : spread.low / metric.scale,
@@ -79,54 +82,65 @@ export function chartData(cells: CellFigures[], operation: Operation, metric: Me
     ];
   });
   const dots = chosen.flatMap((cell) =>
-    cell.attempts.flatMap((attempt) => {
+    cell.attempts.map((attempt) => {
       const value =
         metric.name === "memory_bytes" ? attempt.all_memory_working_set_peak_bytes : attempt[metric.name];
-      if (value === null) return [];
-      return [
-        {
-          series: series(cell),
-          batch: batchLabel(cell.batch_size),
-          repeat: attempt.repeat,
-          value: value / metric.scale,
-          state: remark(attempt).split(":")[0],
-          remark: remark(attempt),
-        },
-      ];
+      return {
+        ...name(cell),
+        repeat: attempt.repeat,
+        value: value === null ? null : value / metric.scale,
+        at: (value ?? 0) / metric.scale,
+        state: soundness(attempt),
+        remark: remark(attempt),
+      };
     }),
   );
   const sizes = [...new Set(chosen.map((cell) => cell.batch_size))].sort(byBatch);
   return { batches: sizes.map(batchLabel), medians, dots };
 }
 
-function config(theme: Theme) {
+/** What all charts share; their width is that of the whole picture, labels included. */
+function frame(description: string, width: number, theme: Theme) {
+  const words = { labelColor: theme.text, titleColor: theme.text, labelFontSize: 12 };
   return {
-    background: "transparent",
-    view: { stroke: "transparent" },
-    font: "system-ui, sans-serif",
-    axis: {
-      labelColor: theme.text,
-      titleColor: theme.text,
-      gridColor: theme.grid,
-      domainColor: theme.grid,
-      tickColor: theme.grid,
-      labelFontSize: 12,
-      titleFontSize: 12,
-      titleFontWeight: "normal" as const,
-      labelLimit: 260,
+    $schema: "https://vega.github.io/schema/vega-lite/v6.json",
+    description,
+    width,
+    autosize: { type: "fit-x" as const, contains: "padding" as const },
+    config: {
+      background: "transparent",
+      view: { stroke: "transparent" },
+      font: "system-ui, sans-serif",
+      axis: {
+        ...words,
+        gridColor: theme.grid,
+        domainColor: theme.grid,
+        tickColor: theme.grid,
+        titleFontSize: 12,
+        titleFontWeight: "normal" as const,
+        labelLimit: width / 2,
+      },
+      legend: { ...words, titleFontSize: 12, titleFontWeight: "normal" as const, labelLimit: width },
     },
-    legend: {
-      labelColor: theme.text,
-      titleColor: theme.text,
-      labelFontSize: 12,
-      labelLimit: 260,
-      symbolLimit: 40,
-    },
-    header: { labelColor: theme.text, titleColor: theme.text },
   };
 }
 
-/** Batch sizes along the foot, a colour for each store and client; bars are medians, lines their intervals, dots attempts. */
+/** Marks for the states that there are: a legend of others would be a riddle. */
+function shape(rows: { state: string }[], theme: Theme) {
+  const states = Object.keys(MARKS).filter((state) => rows.some((row) => row.state === state));
+  return {
+    field: "state",
+    type: "nominal" as const,
+    title: null,
+    scale: { domain: states, range: states.map((state) => MARKS[state as keyof typeof MARKS]) },
+    legend: { orient: "bottom" as const, symbolStrokeColor: theme.text },
+  };
+}
+
+const quantity = (field: string, title: string) => ({ field, type: "quantitative" as const, title });
+const figure = (field: string, title?: string) => ({ field, format: ",.4~r", ...(title ? { title } : {}) });
+
+/** A line for each store and client, in it a bar for each batch size; bars are medians, rules their intervals, marks attempts. */
 export function medianSpec(
   data: ChartData,
   metric: Metric,
@@ -134,74 +148,56 @@ export function medianSpec(
   width: number,
   theme: Theme,
 ): TopLevelSpec {
-  const batches = data.batches;
   const names = [...new Set(data.dots.map((row) => row.series as string))];
-  const x = {
-    field: "batch",
-    type: "nominal" as const,
-    sort: batches,
-    title: "batch, rows",
-    axis: { labelAngle: 0 },
-  };
-  const xOffset = { field: "series", sort: names };
-  const colour = {
-    field: "series",
-    type: "nominal" as const,
-    title: null,
-    sort: names,
-    scale: { domain: names, range: COLOURS },
-  };
+  const y = { field: "series", type: "nominal" as const, sort: names, title: null };
+  const yOffset = { field: "batch", sort: data.batches };
   return {
-    $schema: "https://vega.github.io/schema/vega-lite/v6.json",
-    description,
-    width,
-    height: 240,
-    config: config(theme),
+    ...frame(description, width, theme),
+    height: names.length * Math.max(26, 8 + 15 * data.batches.length),
     layer: [
       {
         data: { values: data.medians },
-        mark: { type: "bar", opacity: 0.6 },
+        mark: { type: "bar", opacity: 0.7 },
         encoding: {
-          x,
-          xOffset,
-          y: { field: "median", type: "quantitative", title: metric.axis },
-          color: { ...colour, legend: { orient: "bottom", columns: Math.max(1, Math.floor(width / 210)) } },
+          y,
+          yOffset,
+          x: quantity("median", metric.axis),
+          color: {
+            field: "batch",
+            type: "nominal",
+            title: "batch, rows",
+            sort: data.batches,
+            scale: { domain: data.batches, range: COLOURS },
+            legend: { orient: "top", columns: width < 420 ? 2 : 6 },
+          },
           tooltip: [
             { field: "series", title: "store" },
             { field: "batch" },
             { field: "n", title: "verified attempts" },
-            { field: "median", format: ",.4~r", title: `median, ${metric.axis}` },
-            { field: "low", format: ",.4~r", title: "95 % from" },
-            { field: "high", format: ",.4~r", title: "to" },
+            figure("median", `median, ${metric.axis}`),
+            figure("low", "95 % from"),
+            figure("high", "to"),
           ],
         },
       },
       {
         data: { values: data.medians.filter((row) => row.low !== null) },
         mark: { type: "rule", strokeWidth: 2, color: theme.text },
-        encoding: { x, xOffset, y: { field: "low", type: "quantitative" }, y2: { field: "high" } },
+        encoding: { y, yOffset, x: quantity("low", metric.axis), x2: { field: "high" } },
       },
       {
         data: { values: data.dots },
-        mark: { type: "point", size: 36, strokeWidth: 1.5, color: theme.text },
+        mark: { type: "point", size: 30, strokeWidth: 1.5, color: theme.text },
         encoding: {
-          x,
-          xOffset,
-          y: { field: "value", type: "quantitative" },
-          shape: {
-            field: "state",
-            title: null,
-            scale: {
-              domain: ["verified", "client-bound", "failed"],
-              range: ["circle", "triangle-up", "cross"],
-            },
-            legend: { orient: "top" },
-          },
+          y,
+          yOffset,
+          x: quantity("at", metric.axis),
+          shape: shape(data.dots as { state: string }[], theme),
           tooltip: [
             { field: "series", title: "store" },
             { field: "batch" },
             { field: "repeat" },
-            { field: "value", format: ",.4~r", title: metric.axis },
+            figure("value", metric.axis),
             { field: "remark" },
           ],
         },
@@ -220,7 +216,7 @@ export function phasesSpec(
   const names = Object.keys(PHASES);
   const values = cells.flatMap((cell) =>
     Object.entries(cell.phases).map(([phase, value]) => ({
-      cell: cellLabel(cell),
+      cell: phasesLabel(cell),
       phase,
       position: names.indexOf(phase),
       seconds: value,
@@ -228,62 +224,180 @@ export function phasesSpec(
   );
   const used = names.filter((name) => values.some((row) => row.phase === name && row.seconds > 0));
   return {
-    $schema: "https://vega.github.io/schema/vega-lite/v6.json",
-    description,
-    width,
-    height: { step: 24 },
-    config: config(theme),
+    ...frame(description, width, theme),
+    height: 24 * cells.length,
     data: { values },
     mark: { type: "bar" },
     encoding: {
-      y: { field: "cell", type: "nominal", title: null, sort: null },
-      x: { field: "seconds", type: "quantitative", title: "seconds" },
+      // those without any phase have a line, too
+      y: {
+        field: "cell",
+        type: "nominal",
+        title: null,
+        sort: null,
+        scale: { domain: cells.map(phasesLabel) },
+      },
+      x: quantity("seconds", "seconds"),
       color: {
         field: "phase",
         type: "nominal",
         title: null,
         scale: { domain: used, range: used.map((name) => PHASES[name] as string) },
-        legend: { orient: "bottom", columns: width < 420 ? 2 : 4 },
+        legend: {
+          orient: "bottom",
+          columns: width < 420 ? 2 : 4,
+          labelExpr: "replace(datum.label, /_/g, ' ')",
+        },
       },
       order: { field: "position" },
-      tooltip: [{ field: "cell" }, { field: "phase" }, { field: "seconds", format: ",.4~r" }],
+      tooltip: [{ field: "cell" }, { field: "phase" }, figure("seconds")],
     },
   };
 }
 
+/** A cell's name, and whether it was sound. */
+export function phasesLabel(cell: CellPhases): string {
+  const state = soundness(cell.attempt);
+  return `${state === "verified" ? "" : `${state}: `}${cellLabel(cell)}`;
+}
+
+export interface HistoryRow {
+  recorded_at: string;
+  seconds: number;
+  environment: string;
+  state: string;
+  run: string;
+}
+
 /** One cell's attempts, oldest first; a colour for each environment. */
 export function historySpec(
-  rows: { recorded_at: string; seconds: number; environment: string; remark: string; run: string }[],
+  rows: HistoryRow[],
   description: string,
   width: number,
   theme: Theme,
 ): TopLevelSpec {
   return {
-    $schema: "https://vega.github.io/schema/vega-lite/v6.json",
-    description,
-    width,
+    ...frame(description, width, theme),
     height: 280,
-    config: config(theme),
     data: { values: rows },
-    mark: { type: "point", filled: true, size: 60 },
+    mark: { type: "point", size: 60, strokeWidth: 2 },
     encoding: {
-      x: { field: "recorded_at", type: "temporal", title: "recorded" },
-      y: { field: "seconds", type: "quantitative", title: "seconds", scale: { zero: true } },
+      x: { field: "recorded_at", type: "temporal", title: "recorded", axis: { labelOverlap: true } },
+      y: { ...quantity("seconds", "seconds"), scale: { zero: true } },
       color: {
         field: "environment",
         type: "nominal",
         title: "environment",
         scale: { range: COLOURS },
-        legend: { orient: "bottom" },
+        legend: { orient: "top", columns: width < 420 ? 2 : 6 },
       },
-      shape: { field: "remark", type: "nominal", title: null, legend: { orient: "top" } },
+      shape: shape(rows, theme),
       tooltip: [
-        { field: "recorded_at", type: "temporal", format: "%Y-%m-%d %H:%M" },
-        { field: "seconds", format: ",.4~r" },
+        { field: "recorded_at", type: "temporal", format: "%Y-%m-%d %H:%M", title: "recorded" },
+        figure("seconds"),
         { field: "run" },
         { field: "environment" },
-        { field: "remark" },
+        { field: "state" },
       ],
+    },
+  };
+}
+
+/** A point for each cell that both runs have, B / A, with its interval; 1 is alike. */
+export function ratiosSpec(
+  verdicts: Verdict[],
+  marginPercent: number,
+  description: string,
+  width: number,
+  theme: Theme,
+): TopLevelSpec {
+  const values = verdicts.map((verdict) => ({ ...verdict, cell: comparedLabel(verdict) }));
+  const margin = marginPercent / 100;
+  const y = { field: "cell", type: "nominal" as const, title: null, sort: null };
+  const ratio = (field: string) => ({ ...quantity(field, "B / A"), scale: { zero: false } });
+  const labels = ["faster", "slower", "cannot tell"];
+  const color = {
+    field: "label",
+    type: "nominal" as const,
+    title: "B is",
+    scale: { domain: labels, range: ["#0072B2", "#D55E00", "#8C8C8C"] },
+    legend: { orient: "top" as const },
+  };
+  return {
+    ...frame(description, width, theme),
+    height: 22 * values.length,
+    layer: [
+      {
+        data: { values: [{ low: 1 - margin, high: 1 + margin }] },
+        mark: { type: "rect", color: theme.grid, opacity: 0.4 },
+        encoding: { x: ratio("low"), x2: { field: "high" } },
+      },
+      {
+        data: { values: values.filter((row) => row.low !== null) },
+        mark: { type: "rule", strokeWidth: 2 },
+        encoding: { y, x: ratio("low"), x2: { field: "high" }, color },
+      },
+      {
+        data: { values },
+        mark: { type: "point", filled: true, size: 60, opacity: 1 },
+        encoding: {
+          y,
+          x: ratio("ratio"),
+          color,
+          shape: {
+            field: "label",
+            type: "nominal",
+            title: "B is",
+            scale: { domain: labels, range: ["triangle-left", "triangle-right", "circle"] },
+          },
+          tooltip: [
+            { field: "cell" },
+            figure("ratio", "B / A"),
+            figure("low", "95 % from"),
+            figure("high", "to"),
+            { field: "label", title: "B is" },
+          ],
+        },
+      },
+    ],
+  };
+}
+
+/** What was compared, and that it was not sound where it was not. */
+export function comparedLabel(one: Compared): string {
+  return `${one.remarks.length ? "▲ " : ""}${one.operation} ${cellLabel(one)}`;
+}
+
+/** A table as a picture: for those who save one. */
+export function tableSpec(rows: Record<string, string>[], theme: Theme): TopLevelSpec {
+  const names = Object.keys(rows[0] ?? {});
+  const lines = rows.map((row) => Object.values(row));
+  const table = [names, ...lines];
+  const widths = names.map((_, n) => 16 + 7 * Math.max(...table.map((line) => (line[n] ?? "").length)));
+  const starts = widths.map((_, n) => widths.slice(0, n).reduce((sum, width) => sum + width, 8));
+  const values = table.flatMap((line, row) => line.map((text, n) => ({ text, x: starts[n], y: row })));
+  const width = widths.reduce((sum, one) => sum + one, 8);
+  return {
+    ...frame("", width, theme),
+    autosize: "pad",
+    height: 20 * table.length,
+    data: { values },
+    mark: {
+      type: "text",
+      align: "left",
+      fontSize: 12,
+      color: theme.text,
+      fontWeight: { expr: "datum.y ? 'normal' : 'bold'" },
+    },
+    encoding: {
+      x: { field: "x", type: "quantitative", axis: null, scale: { domain: [0, width] } },
+      y: {
+        field: "y",
+        type: "quantitative",
+        axis: null,
+        scale: { domain: [table.length - 0.5, -0.5], nice: false },
+      },
+      text: { field: "text" },
     },
   };
 }

@@ -28,11 +28,16 @@ export function cellLabel(cell: CellName): string {
   return `${cell.store} ${cell.client}, batch ${batchLabel(cell.batch_size)}${executors}`;
 }
 
-/** What a reader must know of an attempt, in words. */
-export function remark(attempt: Attempt): string {
-  if (attempt.status !== "verified")
-    return `${attempt.status.replace("_", " ")}: ${attempt.error_kind ?? "no reason"}`;
+/** Whether an attempt's figures can be leant on. */
+export function soundness(attempt: Attempt): "verified" | "client-bound" | "failed" | "not run" {
+  if (attempt.status !== "verified") return attempt.status === "failed" ? "failed" : "not run";
   return attempt.client_bound ? "client-bound" : "verified";
+}
+
+/** Likewise, with the reason. */
+export function remark(attempt: Attempt): string {
+  const state = soundness(attempt);
+  return attempt.status === "verified" ? state : `${state}: ${attempt.error_kind ?? "no reason"}`;
 }
 
 /** A batch size as people write it. */

@@ -10,12 +10,13 @@ export interface Square {
   attempt: Attempt | null;
 }
 
-/** What became of a turn's operation: its attempt where there is one, else what Airflow says of its task. */
+/** What became of a turn's operation: its attempt where there is one, else what Airflow says of its task. `over`: the run has ended. */
 export function square(
   turn: Turn,
   operation: Operation,
   attempt: Attempt | undefined,
   task: Task | undefined,
+  over: boolean,
 ): Square {
   const busy = task?.state === "running";
   if (attempt && !busy) {
@@ -30,7 +31,7 @@ export function square(
   if (task?.state === "queued") return { state: "queued", detail: null, attempt: null };
   if (task?.state === "failed" || task?.state === "upstream_failed")
     return { state: "failed", detail: "its task has failed: Airflow's log says why", attempt: null };
-  if (task?.state === "skipped") return { state: "left out", detail: "not needed", attempt: null };
+  if (over) return { state: "left out", detail: "the run ended without it", attempt: null };
   return { state: "waiting", detail: null, attempt: null };
 }
 

@@ -1,9 +1,11 @@
 import { createRoot } from "react-dom/client";
+import { shown } from "./attempts";
 import { Exports, Figures } from "./Chart";
 import { Charts, Phases } from "./ChartViews";
+import { tableSpec } from "./charts";
 import { RunLine, runLabel } from "./Runs";
 import styles from "./styles.css?inline";
-import type { Attempt, CellFigures, CellPhases, Run } from "./types";
+import type { CellFigures, CellPhases, Run } from "./types";
 
 /** All of a report: written into its file by `storebench report`. */
 interface Content {
@@ -15,7 +17,6 @@ interface Content {
 
 function Report({ content: { run, cells, phases, environments } }: { content: Content }) {
   const attempts = cells.flatMap((cell) => cell.attempts);
-  const rows = attempts as unknown as (Attempt & Record<string, unknown>)[];
   return (
     <main className="sb-page">
       <h1>{runLabel(run)}</h1>
@@ -25,10 +26,14 @@ function Report({ content: { run, cells, phases, environments } }: { content: Co
       <h2>Where the time went</h2>
       <Phases of={{ data: phases }} />
       <h2>Attempts</h2>
-      <p>
-        <Exports name="attempts" title="the attempts" rows={rows} />
-      </p>
-      <Figures rows={rows} caption="Every attempt; times in seconds, memory in bytes" />
+      <Exports
+        name="attempts"
+        title="the attempts"
+        source={run.id}
+        rows={attempts as unknown as Record<string, unknown>[]}
+        spec={(_, theme) => tableSpec(shown(attempts), theme)}
+      />
+      <Figures rows={shown(attempts)} caption="Every attempt" />
       <h2>Environments</h2>
       <Figures rows={environments} caption="The environments in which it was measured" />
     </main>

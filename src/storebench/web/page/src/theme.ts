@@ -1,7 +1,7 @@
 import { useEffect, useState } from "react";
 import type { Theme } from "./charts";
 
-const LIGHT: Theme = { text: "#27272a", grid: "#d4d4d8" };
+export const LIGHT: Theme = { text: "#27272a", grid: "#d4d4d8" };
 const DARK: Theme = { text: "#e4e4e7", grid: "#52525b" };
 
 function isDark(): boolean {

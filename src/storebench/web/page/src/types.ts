@@ -87,15 +87,16 @@ export interface CellFigures extends CellName {
 
 export interface CellPhases extends CellName {
   operation: Operation;
-  attempt_id: string;
-  repeat: number;
-  total_s: number;
+  attempt: Attempt;
   phases: Record<string, number>;
 }
 
-export interface Verdict {
-  cell_key: string;
+export interface Compared extends CellName {
   operation: Operation;
+  remarks: string[];
+}
+
+export interface Verdict extends Compared {
   label: "faster" | "slower" | "cannot tell";
   n_before: number;
   n_after: number;
@@ -111,7 +112,7 @@ export interface Comparison {
   before: Run;
   after: Run;
   verdicts: Verdict[];
-  without: { cell_key: string; operation: Operation; reason: string }[];
+  without: (Compared & { reason: string })[];
   differences: string[];
   test: string;
   margin_percent: number;

@@ -1,7 +1,16 @@
 import * as vega from "vega";
 import { compile, type TopLevelSpec } from "vega-lite";
 import { describe, expect, it } from "vitest";
-import { chartData, historySpec, METRICS, type Metric, medianSpec, phasesSpec } from "../src/charts";
+import {
+  chartData,
+  historySpec,
+  METRICS,
+  type Metric,
+  medianSpec,
+  phasesSpec,
+  ratiosSpec,
+  tableSpec,
+} from "../src/charts";
 import { ATTEMPT, CELL, FAILED, FIGURES } from "./data";
 
 const THEME = { text: "#000", grid: "#ccc" };
@@ -12,23 +21,26 @@ async function drawn(spec: TopLevelSpec): Promise<string> {
 }
 
 describe("a chart's rows", () => {
-  it("are medians, and dots for what has the figure", () => {
+  it("are medians, and a dot for each attempt", () => {
     const data = chartData([FIGURES], "write", ONLY);
     expect(data.batches).toEqual(["10,000"]);
     expect(data.medians).toMatchObject([{ series: "mongodb reference", batch: "10,000", n: 1, median: 1.5 }]);
-    expect(data.dots).toMatchObject([{ value: 1.5, state: "verified" }]);
+    expect(data.dots).toMatchObject([{ at: 1.5, state: "verified" }, {}]);
   });
 
   it("have memory in MiB", () => {
     expect(chartData([FIGURES], "write", MEMORY).medians).toMatchObject([{ median: 200 }]);
   });
 
-  it("show a failed attempt that has a figure, as failed", () => {
-    const failed = { ...FAILED, only_s: 9 };
+  it.each([
+    [9, 9],
+    [null, 0],
+  ])("show a failed attempt at %s", (only_s, at) => {
+    const failed = { ...FAILED, only_s };
     const data = chartData([{ ...FIGURES, attempts: [ATTEMPT, failed] }], "write", ONLY);
     expect(data.dots).toMatchObject([
       { state: "verified" },
-      { state: "failed", remark: "failed: oom_killed" },
+      { state: "failed", remark: "failed: oom_killed", value: only_s, at },
     ]);
   });
 
@@ -48,12 +60,23 @@ describe("a chart", () => {
   });
 
   it("stacks phases", async () => {
-    const cell = { ...CELL, operation: "write" as const, attempt_id: "a", repeat: 1, total_s: 3 };
+    const cell = { ...CELL, operation: "write" as const, attempt: ATTEMPT };
+    const broken = { ...cell, store: "null", attempt: FAILED };
+    const phases = { connect: 1, container_started: 2 };
     const svg = await drawn(
-      phasesSpec([{ ...cell, phases: { connect: 1, operation: 2 } }], "what", 400, THEME),
+      phasesSpec(
+        [
+          { ...cell, phases },
+          { ...broken, phases: {} },
+        ],
+        "what",
+        400,
+        THEME,
+      ),
     );
-    expect(svg).toContain("operation");
+    expect(svg).toContain("container started");
     expect(svg).not.toContain("verify");
+    expect(svg).toContain("failed: null reference");
   });
 
   it("has a cell's history", async () => {
@@ -61,9 +84,35 @@ describe("a chart", () => {
       recorded_at: ATTEMPT.recorded_at,
       seconds: 1.5,
       environment: "0123",
-      remark: "verified",
+      state: "client-bound",
       run: "one",
     };
     expect(await drawn(historySpec([row], "what", 400, THEME))).toContain("0123");
+  });
+
+  it("has ratios with their intervals, and marks what is unsound", async () => {
+    const verdict = {
+      ...CELL,
+      operation: "write" as const,
+      label: "slower" as const,
+      n_before: 3,
+      n_after: 3,
+      median_before_s: 1,
+      median_after_s: 1.2,
+      ratio: 1.2,
+      low: 1.1,
+      high: 1.3,
+      p_adjusted: 0.01,
+      remarks: ["A: 1 of 3 client-bound"],
+    };
+    const svg = await drawn(ratiosSpec([verdict], 5, "what", 400, THEME));
+    expect(svg).toContain("▲ write mongodb reference");
+    expect(svg).toContain("slower");
+  });
+
+  it("can be a table, of text that stays text", async () => {
+    const svg = await drawn(tableSpec([{ cell: "<b>null</b>", write: "1.50 s" }], THEME));
+    expect(svg).toContain("&lt;b&gt;null&lt;/b&gt;");
+    expect(svg).toContain("1.50 s");
   });
 });

@@ -22,17 +22,26 @@ describe("a square", () => {
     ["not yet", undefined, task("scheduled"), "waiting"],
     ["not yet, as far as Airflow tells", undefined, undefined, "waiting"],
     ["killed before its row", undefined, task("failed"), "failed"],
-    ["not needed", undefined, task("skipped"), "left out"],
   ] as const)("that is %s", (_, attempt, of, state) => {
-    expect(square(TURN, "write", attempt, of).state).toBe(state);
+    expect(square(TURN, "write", attempt, of, false).state).toBe(state);
+  });
+
+  it("that a run has ended without is not waited for", () => {
+    expect(square(TURN, "write", undefined, undefined, true)).toMatchObject({
+      state: "left out",
+      detail: "the run ended without it",
+    });
   });
 
   it("has its reason", () => {
-    expect(square(TURN, "write", FAILED, undefined).detail).toBe("oom_killed: out of memory");
+    expect(square(TURN, "write", FAILED, undefined, false).detail).toBe("oom_killed: out of memory");
     expect(
-      square({ ...TURN, map_index: null, skipped: "done already" }, "write", undefined, undefined).detail,
+      square({ ...TURN, map_index: null, skipped: "done already" }, "write", undefined, undefined, false)
+        .detail,
     ).toBe("done already");
-    expect(square({ ...TURN, operations: ["read"] }, "write", undefined, undefined).state).toBe("left out");
+    expect(square({ ...TURN, operations: ["read"] }, "write", undefined, undefined, false).state).toBe(
+      "left out",
+    );
   });
 });
 

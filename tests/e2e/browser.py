@@ -1,0 +1,87 @@
+"""Chromium, and what the tests of the results page do in it."""
+
+import os
+from pathlib import Path
+from urllib.parse import quote
+
+import pytest
+from playwright.sync_api import sync_playwright
+
+from bench.api_server import login
+
+PAGE = "/plugin/storebench"
+CHROMIUM = "/usr/bin/chromium"
+AXE = Path(os.environ.get("STOREBENCH_HOME", ""), "page", "node_modules", "axe-core", "axe.min.js")
+
+
+@pytest.fixture(scope="session")
+def url():
+    return os.environ["STOREBENCH_AIRFLOW_URL"]
+
+
+@pytest.fixture(scope="session")
+def chromium():
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield browser
+        browser.close()
+
+
+@pytest.fixture(scope="session")
+def token(url):
+    """Of the stack's user, who may do everything."""
+    return login(url)
+
+
+@pytest.fixture
+def visit(chromium, url):
+    """Open a tab of whoever has the token. No script may fail in it, no answer of ours but the expected, and nobody else is asked."""
+    contexts, problems = [], []
+
+    def open_tab(token, path, width=1280, expected=(), url=url, **options):
+        context = chromium.new_context(viewport={"width": width, "height": 900}, **options)
+        contexts.append(context)
+        if token:
+            context.add_cookies([{"name": "_token", "value": token, "url": url}])
+        tab = context.new_page()
+
+        def look(answer):
+            ours = "/storebench/" in answer.url and answer.status >= 400
+            if (ours and answer.status not in expected) or not answer.url.startswith((url, "data:", "blob:")):
+                problems.append(f"{answer.status} {answer.url}")
+
+        tab.on("response", look)
+        tab.on("pageerror", lambda error: problems.append(str(error)))
+        tab.on("dialog", lambda dialog: (problems.append(dialog.message), dialog.dismiss()))
+        tab.goto(url + path)
+        return tab
+
+    yield open_tab
+    for context in contexts:
+        context.close()
+    assert not problems
+
+
+def view(name, run, **query):
+    """The address of a view."""
+    asked = {"view": name, "run": run, **query}
+    return f"{PAGE}?" + "&".join(f"{key}={quote(value, safe='')}" for key, value in asked.items())
+
+
+def check_accessible(tab):
+    """Axe finds no serious issue in the page; what is Airflow's around it is Airflow's."""
+    tab.add_script_tag(path=AXE)
+    found = tab.evaluate("axe.run('.sb-page', {resultTypes: ['violations']})")
+    serious = [
+        (violation["id"], [node["html"][:200] for node in violation["nodes"][:3]])
+        for violation in found["violations"]
+        if violation["impact"] in ("serious", "critical")
+    ]
+    assert not serious
+
+
+def saved(tab, label):
+    """What a button hands out."""
+    with tab.expect_download() as download:
+        tab.get_by_role("button", name=label, exact=True).click()
+    return Path(download.value.path()).read_bytes()

@@ -1,0 +1,141 @@
+"""What the results page says where there is nothing to show, or where it must not show it: in the real Airflow, with a database of its own."""
+
+import os
+
+import psycopg
+import pytest
+from airflow.api_fastapi.auth.managers.simple.simple_auth_manager import SimpleAuthManager
+from airflow.api_fastapi.auth.managers.simple.user import SimpleAuthManagerUser
+from playwright.sync_api import expect
+from psycopg import sql
+
+from bench.api_server import api_server, reader_of
+from bench.scratch import scratch
+from storebench.attempt.result import AttemptResult
+from storebench.grid import Cell
+from storebench.order import turns
+from storebench.results.migrate import migrate
+from storebench.results.repository import AttemptKey, PodRecord, Repository, run_id_of
+from tests.e2e.browser import PAGE, check_accessible, view
+
+STUDY = "bulk_write_read"
+CELL = Cell(STUDY, "null", "reference", (("batch", "10"),), 1000, 7)
+HOSTILE = "<img src=x onerror=alert(1)><script>alert(2)</script>'; DROP TABLE storebench.attempt; --"
+
+
+@pytest.fixture(scope="module")
+def database():
+    """An empty one."""
+    with scratch(os.environ["AIRFLOW_CONN_STOREBENCH_RESULTS"]) as uri:
+        migrate(uri)
+        yield uri
+
+
+@pytest.fixture(scope="module")
+def own_url(database):
+    """Of an API server that reads it."""
+    with api_server(reader_of(database)) as url:
+        yield url
+
+
+def half_a_run(database, name):
+    """A run that goes on: of its two repeats one was written, in vain. Its id."""
+    repository = Repository(database)
+    repository.start_run(
+        study=STUDY,
+        dag_id=STUDY,
+        airflow_run_id=name,
+        params={"note": HOSTILE},
+        turns=turns({CELL: 2}, 1),
+        order_seed=1,
+        skipped={},
+    )
+    run_id = run_id_of(STUDY, name)
+    result = AttemptResult(
+        status="failed", error_kind="store_failed", error=HOSTILE, environment={"server_name": HOSTILE}
+    )
+    key = AttemptKey(run_id, CELL.key, 1, "write", 1)
+    repository.add_attempt(key, result, PodRecord(), phases={}, target=None, dataset=None)
+    return run_id
+
+
+def test_before_the_first_run_it_says_how_to_get_results(visit, token, own_url, database):
+    with psycopg.connect(database) as connection:
+        assert connection.execute("SELECT count(*) FROM storebench.run").fetchone() == (0,)
+    tab = visit(token, PAGE, url=own_url)
+    expect(tab.get_by_text("No results yet.")).to_be_visible()
+    expect(tab.get_by_text("make run")).to_be_visible()
+    check_accessible(tab)
+
+
+@pytest.mark.parametrize("name", ["run", "charts", "phases", "history", "table"])
+def test_half_a_run_whose_texts_are_hostile(visit, token, own_url, database, name):
+    run = half_a_run(database, f"manual__{name}{HOSTILE}")
+    tab = visit(token, view(name, run, cell=CELL.key), url=own_url)
+    expect(tab.locator("h2")).to_be_visible()
+    said = {
+        "run": f"store_failed: {HOSTILE}",
+        "charts": "1 attempts are not verified",
+        "phases": "failed: null reference",
+        "history": "have no time",
+        "table": HOSTILE,
+    }
+    expect(tab.locator(".sb-page")).to_contain_text(said[name])
+    if name == "run":
+        expect(tab.locator("td.sb-waiting")).to_have_count(3)
+        expect(tab.get_by_text("1 of 4 operations")).to_be_visible()
+    assert tab.locator(".sb-page :is(img, script)").count() == 0
+    check_accessible(tab)
+
+
+def test_a_run_is_compared_with_one_that_has_nothing_verified(visit, token, own_url, database):
+    before, after = (half_a_run(database, f"manual__{name}") for name in ("before", "after"))
+    tab = visit(token, view("compare", after, before=before, after=after), url=own_url)
+    expect(tab.get_by_text("0 compared")).to_be_visible()
+    expect(tab.locator("tbody tr")).to_contain_text("A has no verified attempt, B has no verified attempt")
+    expect(tab.locator("tbody tr")).to_contain_text("A: 1 of 1 not verified; B: 1 of 1 not verified")
+
+
+def test_a_database_that_is_away_is_said_to_be_until_it_is_back(visit, token, own_url, database):
+    run = half_a_run(database, "manual__away")
+    with psycopg.connect(os.environ["AIRFLOW_CONN_STOREBENCH_RESULTS"], autocommit=True) as admin:
+        name = sql.Identifier(database.rpartition("/")[2])
+        admin.execute(sql.SQL("ALTER DATABASE {} ALLOW_CONNECTIONS false").format(name))
+        tab = visit(token, view("run", run), url=own_url, expected=(503,))
+        expect(tab.get_by_role("alert")).to_have_text("No connection. The results database does not answer.")
+        admin.execute(sql.SQL("ALTER DATABASE {} ALLOW_CONNECTIONS true").format(name))
+    expect(tab.get_by_text("1 of 4 operations")).to_be_visible(timeout=30_000)
+    expect(tab.get_by_role("alert")).to_have_count(0)
+
+
+def test_an_unknown_run_is_said_to_be(visit, token):
+    tab = visit(token, view("charts", "nonesuch"), expected=(404,))
+    expect(tab.get_by_role("alert")).to_contain_text("There is no run 'nonesuch'")
+
+
+def test_without_a_login_there_is_nothing(chromium, url, token):
+    with_login, without = (
+        chromium.new_context(extra_http_headers=headers)
+        for headers in ({"authorization": f"Bearer {token}"}, {})
+    )
+    described = with_login.request.get(f"{url}/storebench/openapi.json").json()["paths"]
+    assert len(described) == 8
+    for path in (*described, "/static/page.js", "/static/report.js", "/openapi.json"):
+        query = "?run=latest&before=latest&after=latest"
+        assert with_login.request.get(f"{url}/storebench{path}{query}").status in (200, 404), path
+        assert without.request.get(f"{url}/storebench{path}{query}").status == 401, path
+    for path in (PAGE, f"/dags/{STUDY}/plugin/storebench-dag", f"/dags/{STUDY}/runs/x/plugin/storebench-run"):
+        tab = without.new_page()
+        tab.goto(url + path)
+        tab.wait_for_url("**/login**")
+        assert tab.locator(".sb-page").count() == 0
+    for context in (with_login, without):
+        context.close()
+
+
+def test_without_permission_there_is_nothing(visit, url):
+    """Of a user whom Airflow knows, and who has no role."""
+    token = SimpleAuthManager().generate_jwt(SimpleAuthManagerUser(username="nobody", role=None))
+    tab = visit(token, PAGE, expected=(403,))
+    answer = tab.request.get(f"{url}/storebench/api/runs")
+    assert (answer.status, "items" in answer.json()) == (403, False)
