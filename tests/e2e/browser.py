@@ -59,7 +59,7 @@ def visit(chromium, url):
     yield open_tab
     for context in contexts:
         context.close()
-    assert not problems
+    assert not problems, problems
 
 
 def view(name, run, **query):
@@ -77,7 +77,7 @@ def check_accessible(tab):
         for violation in found["violations"]
         if violation["impact"] in ("serious", "critical")
     ]
-    assert not serious
+    assert not serious, serious
 
 
 def saved(tab, label):

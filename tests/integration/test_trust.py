@@ -8,6 +8,7 @@ import pytest
 
 from bench.scratch import scratch
 from storebench import METHOD_VERSION, __version__
+from storebench.attempt.result import AttemptResult
 from storebench.errors import SpecError
 from storebench.results.bundle import Bundles
 from storebench.results.compare import compare, compare_arms
@@ -15,9 +16,9 @@ from storebench.results.done import verified_repeats
 from storebench.results.migrate import migrate
 from storebench.results.prune import Pruning
 from storebench.results.queries import Queries
-from storebench.results.repository import Repository, run_id_of
+from storebench.results.repository import AttemptKey, PodRecord, Repository, run_id_of
 from storebench.results.summary import refresh
-from tests.integration.recorded import ENVIRONMENT
+from tests.integration.recorded import ENVIRONMENT, STUDY
 
 
 def test_two_runs_are_compared_cell_by_cell_and_a_slowdown_is_found(queries, run, cells):
@@ -47,6 +48,19 @@ def test_several_runs_are_one_side(queries, run, cells):
     }
     with pytest.raises(SpecError, match="There is no run 'nothing'"):
         compare(queries, before[0], f"{after[0]},nothing")
+
+
+def test_what_is_unsound_is_said(queries, repository, run, cells):
+    before, after = run(cells), run(cells)
+    bound = AttemptResult(status="verified", operation_s=1.0, client_cpu_share=0.95)
+    failed = AttemptResult(status="failed", error_kind="store_failed", error="down")
+    for name, repeat, result in ((before, 1, bound), (after, 1, failed), (after, 2, failed)):
+        key = AttemptKey(run_id_of(STUDY, name), cells[0].key, repeat, "write", 2)
+        repository.add_attempt(key, result, PodRecord(), phases={}, target=None, dataset=None)
+    remarks = compare(queries, before, after).remarks
+    assert {key: lines for key, lines in remarks.items() if lines} == {
+        (cells[0].key, "write"): ["A: 1 of 5 client-bound", "B: 2 of 5 not verified"]
+    }
 
 
 def test_what_differs_beside_is_said(queries, run, cells):

@@ -60,6 +60,11 @@ def test_the_typical_attempt_is_nearest_to_the_median(totals, typical):
     assert found["total_s"] == typical
 
 
+def test_where_none_is_verified_the_last_attempt_is_shown():
+    rows = [row(repeat=number, status="failed", total_s=None) for number in (1, 2)]
+    assert [found["repeat"] for found in typical_of(rows)] == [2]
+
+
 def test_phases_are_the_typical_attempts_in_their_order():
     typical = [row()]
     phases = [

@@ -12,7 +12,7 @@ import {
   phasesSpec,
   type Theme,
 } from "./charts";
-import { cellLabel, remark, soundness } from "./format";
+import { byCell, cellLabel, remark, soundness } from "./format";
 import { Ready } from "./States";
 import type { CellFigures, CellPhases, Operation } from "./types";
 
@@ -61,7 +61,10 @@ function MedianChart({
   operation: Operation;
   metric: Metric;
 }) {
-  const data: ChartData = useMemo(() => chartData(cells, operation, metric), [cells, operation, metric]);
+  const data: ChartData = useMemo(
+    () => chartData([...cells].sort(byCell), operation, metric),
+    [cells, operation, metric],
+  );
   const title = chartTitle(operation, metric);
   const description = `${title}, ${metric.axis}: medians of ${data.medians.length} cells by batch size, store and client.`;
   const spec = useCallback(
@@ -87,7 +90,9 @@ function Unsound({ cells }: { cells: CellFigures[] }) {
   if (failed.length === 0) return null;
   return (
     <details className="sb-state sb-problem" open={failed.length <= 5}>
-      <summary>{failed.length} attempts are not verified, and in no median</summary>
+      <summary>
+        {failed.length} attempt{failed.length === 1 ? " is" : "s are"} not verified, and in no median
+      </summary>
       <ul>
         {failed.map((attempt) => (
           <li key={attempt.attempt_id}>
@@ -106,11 +111,7 @@ export function Phases({ of }: { of: Loaded<CellPhases[]> }) {
       {(cells) => (
         <>
           {(["write", "read"] as const).map((operation) => (
-            <PhaseChart
-              key={operation}
-              operation={operation}
-              cells={cells.filter((cell) => cell.operation === operation)}
-            />
+            <PhaseChart key={operation} operation={operation} of={cells} />
           ))}
           <p className="sb-note">
             Each bar is the verified attempt whose total is nearest to its cell's median: phases of one
@@ -122,7 +123,11 @@ export function Phases({ of }: { of: Loaded<CellPhases[]> }) {
   );
 }
 
-function PhaseChart({ operation, cells }: { operation: Operation; cells: CellPhases[] }) {
+function PhaseChart({ operation, of }: { operation: Operation; of: CellPhases[] }) {
+  const cells = useMemo(
+    () => of.filter((cell) => cell.operation === operation).sort(byCell),
+    [of, operation],
+  );
   const title = `Where the time of ${operation === "write" ? "writes" : "reads"} went`;
   const description = `${title}: seconds by phase, for ${cells.length} cells.`;
   const spec = useCallback(

@@ -3,7 +3,7 @@ import { address, get, useLoaded } from "./api";
 import { Chart } from "./Chart";
 import { ratiosSpec, type Theme } from "./charts";
 import { cellLabel, seconds } from "./format";
-import { RunLine, RunMenu, runLabel } from "./Runs";
+import { RunLine, RunMenu } from "./Runs";
 import { Ready } from "./States";
 import type { Comparison, Run } from "./types";
 
@@ -44,10 +44,8 @@ function Verdicts({ before, after }: { before: string; after: string }) {
         );
         return (
           <>
-            <h3>A: {runLabel(found.before)}</h3>
-            <RunLine run={found.before} />
-            <h3>B: {runLabel(found.after)}</h3>
-            <RunLine run={found.after} />
+            <RunLine run={found.before} label="A" />
+            <RunLine run={found.after} label="B" />
             {found.differences.length ? (
               <div className="sb-state sb-problem">
                 <strong>Not only the runs differ</strong> (A → B):

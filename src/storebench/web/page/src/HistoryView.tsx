@@ -2,7 +2,7 @@ import { useCallback, useMemo } from "react";
 import { address, all, get, useLoaded } from "./api";
 import { Chart } from "./Chart";
 import { type HistoryRow, historySpec, type Theme } from "./charts";
-import { soundness } from "./format";
+import { moment, remark, soundness } from "./format";
 import { Ready } from "./States";
 import type { Attempt, Operation } from "./types";
 
@@ -28,6 +28,7 @@ export function HistoryView({ cell, operation, choose }: Props) {
           Cell
           <input
             list="sb-cells"
+            className="sb-long"
             defaultValue={cell ?? ""}
             key={cell}
             onChange={(event) => {
@@ -88,12 +89,15 @@ function HistoryChart({
   const rows: (HistoryRow & Record<string, unknown>)[] = useMemo(
     () =>
       attempts
-        .filter((attempt) => attempt.only_s !== null && !attempt.warm_up)
+        .filter((attempt) => !attempt.warm_up)
         .map((attempt) => ({
           recorded_at: attempt.recorded_at,
-          seconds: attempt.only_s as number,
+          recorded: moment(attempt.recorded_at),
+          seconds: attempt.only_s,
+          at: attempt.only_s ?? 0,
           environment: attempt.environment_hash?.slice(0, 8) ?? "unknown",
           state: soundness(attempt),
+          remark: remark(attempt),
           run: attempt.run,
         }))
         .reverse(),
@@ -105,7 +109,6 @@ function HistoryChart({
     (width: number, theme: Theme) => historySpec(rows, description, width, theme),
     [rows, description],
   );
-  const without = attempts.length - rows.length;
   return (
     <>
       <Chart
@@ -114,11 +117,12 @@ function HistoryChart({
         name={`history-${operation}`}
         description={description}
         spec={spec}
-        rows={rows}
+        rows={rows.map(({ at, recorded, ...row }) => row)}
       />
-      {without ? (
-        <p className="sb-note">{without} others have no time: they failed before, or are warm-ups.</p>
-      ) : null}
+      <p className="sb-note">
+        A cross has failed, and is at 0 if it has no time; a triangle was bound by its client. Warm-ups are
+        left out.
+      </p>
       {attempts.length === MOST ? (
         <p className="sb-note">Only the newest {MOST.toLocaleString("en")} attempts are shown.</p>
       ) : null}

@@ -17,7 +17,6 @@ const SIGNS: Record<Square["state"], string> = {
   failed: "✕",
   running: "▶",
   queued: "…",
-  waiting: "·",
   "left out": "–",
 };
 

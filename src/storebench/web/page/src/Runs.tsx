@@ -1,5 +1,5 @@
 import { address, get, useLoaded } from "./api";
-import { duration } from "./format";
+import { duration, moment } from "./format";
 import type { Page, Run } from "./types";
 
 const MOST = 100;
@@ -40,17 +40,17 @@ export function RunMenu({
 }
 
 export function runLabel(run: Run): string {
-  const when = new Date(run.started_at).toISOString().slice(0, 16).replace("T", " ");
   const bad = run.failed + run.not_run;
-  return `${when} UTC · ${run.study} · ${run.state} · ${run.verified} verified${bad ? `, ${bad} not` : ""}`;
+  return `${moment(run.started_at)} UTC · ${run.study} · ${run.state} · ${run.verified} verified${bad ? `, ${bad} not` : ""}`;
 }
 
 /** A run's state in a line. */
-export function RunLine({ run }: { run: Run }) {
+export function RunLine({ run, label }: { run: Run; label?: string }) {
   const until = run.finished_at ? Date.parse(run.finished_at) : Date.now();
   const done = run.verified + run.failed + run.not_run;
   return (
     <p className="sb-line">
+      {label ? <strong>{label}</strong> : null}
       <span className={`sb-badge sb-${run.state}`}>{run.state}</span> {done} of {run.planned} operations,{" "}
       {run.verified} verified
       {run.failed + run.not_run ? `, ${run.failed + run.not_run} not` : ""} ·{" "}

@@ -112,8 +112,8 @@ export function TableView({ run, asked, choose }: Props) {
                 <tbody>
                   {page.items.map((attempt) => (
                     <tr key={attempt.attempt_id} className={`sb-${soundness(attempt).replace(" ", "-")}`}>
-                      {COLUMNS.map(({ title, text, number }) => (
-                        <td key={title} className={number ? "sb-number" : undefined}>
+                      {COLUMNS.map(({ title, text, number }, n) => (
+                        <td key={title} className={number ? "sb-number" : n === 0 ? "sb-time" : undefined}>
                           {text(attempt)}
                         </td>
                       ))}

@@ -18,7 +18,7 @@ const run = (dagId: string, runId: string) =>
   `dags/${encodeURIComponent(dagId)}/dagRuns/${encodeURIComponent(runId)}`;
 
 /** What a task that has no row yet can be told by. The others of a large run are not asked for: Airflow is busy measuring. */
-const STATES = ["running", "queued", "failed", "upstream_failed"];
+const STATES = ["running", "failed", "upstream_failed"];
 
 /** The tasks of a run that are at work or have failed, by their name and map index. */
 export async function tasksOf(

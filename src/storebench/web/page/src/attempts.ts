@@ -1,4 +1,4 @@
-import { batchLabel, mebibytes, remark, seconds } from "./format";
+import { batchLabel, mebibytes, moment, remark, seconds } from "./format";
 import type { Attempt } from "./types";
 
 /** A column of a table of attempts; `sort` is what the API sorts by. */
@@ -13,7 +13,7 @@ export const COLUMNS: Column[] = [
   {
     title: "recorded, UTC",
     sort: "recorded_at",
-    text: (a) => new Date(a.recorded_at).toISOString().slice(0, 19).replace("T", " "),
+    text: (a) => moment(a.recorded_at),
   },
   { title: "store", sort: "store", text: (a) => a.store },
   { title: "client", sort: "client", text: (a) => a.client },
@@ -21,16 +21,16 @@ export const COLUMNS: Column[] = [
   { title: "executors", sort: "executors", text: (a) => String(a.executors ?? "–"), number: true },
   { title: "repeat", sort: "repeat", text: (a) => (a.warm_up ? "warm-up" : String(a.repeat)), number: true },
   { title: "operation", sort: "operation", text: (a) => a.operation },
-  { title: "only, s", sort: "only_s", text: (a) => seconds(a.only_s), number: true },
-  { title: "total, s", sort: "total_s", text: (a) => seconds(a.total_s), number: true },
+  { title: "only time", sort: "only_s", text: (a) => seconds(a.only_s), number: true },
+  { title: "total time", sort: "total_s", text: (a) => seconds(a.total_s), number: true },
   {
-    title: "memory, MiB",
+    title: "memory",
     sort: "all_memory_working_set_peak_bytes",
     text: (a) => mebibytes(a.all_memory_working_set_peak_bytes),
     number: true,
   },
   {
-    title: "client's CPU share",
+    title: "client CPU",
     sort: "client_cpu_share",
     text: (a) => a.client_cpu_share?.toFixed(2) ?? "–",
     number: true,

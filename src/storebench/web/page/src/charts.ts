@@ -34,11 +34,11 @@ export interface Metric {
 
 export const METRICS: Metric[] = [
   { name: "only_s", title: "time in the store's client", axis: "seconds", scale: 1 },
-  { name: "total_s", title: "total time of the pod", axis: "seconds", scale: 1 },
+  { name: "total_s", title: "total pod time", axis: "seconds", scale: 1 },
   {
     name: "memory_bytes",
-    title: "memory (peak working set, executors included)",
-    axis: "MiB",
+    title: "memory",
+    axis: "MiB, peak working set, with executors",
     scale: 2 ** 20,
   },
 ];
@@ -108,6 +108,7 @@ function frame(description: string, width: number, theme: Theme) {
     width,
     autosize: { type: "fit-x" as const, contains: "padding" as const },
     config: {
+      mark: { aria: false }, // what is around it says what it shows, and has its figures as a table
       background: "transparent",
       view: { stroke: "transparent" },
       font: "system-ui, sans-serif",
@@ -120,7 +121,12 @@ function frame(description: string, width: number, theme: Theme) {
         titleFontWeight: "normal" as const,
         labelLimit: width / 2,
       },
-      legend: { ...words, titleFontSize: 12, titleFontWeight: "normal" as const, labelLimit: width },
+      legend: {
+        ...words,
+        titleFontSize: 12,
+        titleFontWeight: "normal" as const,
+        labelLimit: width,
+      },
     },
   };
 }
@@ -133,7 +139,21 @@ function shape(rows: { state: string }[], theme: Theme) {
     type: "nominal" as const,
     title: null,
     scale: { domain: states, range: states.map((state) => MARKS[state as keyof typeof MARKS]) },
-    legend: { orient: "bottom" as const, symbolStrokeColor: theme.text },
+    legend: { orient: "bottom" as const, direction: "horizontal" as const, symbolStrokeColor: theme.text },
+  };
+}
+
+/** Below it there is no room for a cell's name in one line. */
+const NARROW = 520;
+
+/** An axis of names. */
+function names(field: string, width: number) {
+  return {
+    field,
+    type: "nominal" as const,
+    title: null,
+    sort: null,
+    ...(width < NARROW ? { axis: { labelExpr: "split(datum.label, ', ')" } } : {}),
   };
 }
 
@@ -148,12 +168,12 @@ export function medianSpec(
   width: number,
   theme: Theme,
 ): TopLevelSpec {
-  const names = [...new Set(data.dots.map((row) => row.series as string))];
-  const y = { field: "series", type: "nominal" as const, sort: names, title: null };
+  const lines = [...new Set(data.dots.map((row) => row.series as string))];
+  const y = { ...names("series", width), sort: lines };
   const yOffset = { field: "batch", sort: data.batches };
   return {
     ...frame(description, width, theme),
-    height: names.length * Math.max(26, 8 + 15 * data.batches.length),
+    height: lines.length * Math.max(26, 8 + 15 * data.batches.length),
     layer: [
       {
         data: { values: data.medians },
@@ -168,7 +188,7 @@ export function medianSpec(
             title: "batch, rows",
             sort: data.batches,
             scale: { domain: data.batches, range: COLOURS },
-            legend: { orient: "top", columns: width < 420 ? 2 : 6 },
+            legend: { orient: "top", columns: width < NARROW ? 2 : 6 },
           },
           tooltip: [
             { field: "series", title: "store" },
@@ -213,30 +233,24 @@ export function phasesSpec(
   width: number,
   theme: Theme,
 ): TopLevelSpec {
-  const names = Object.keys(PHASES);
+  const order = Object.keys(PHASES);
   const values = cells.flatMap((cell) =>
     Object.entries(cell.phases).map(([phase, value]) => ({
       cell: phasesLabel(cell),
       phase,
-      position: names.indexOf(phase),
+      position: order.indexOf(phase),
       seconds: value,
     })),
   );
-  const used = names.filter((name) => values.some((row) => row.phase === name && row.seconds > 0));
+  const used = order.filter((name) => values.some((row) => row.phase === name && row.seconds > 0));
   return {
     ...frame(description, width, theme),
-    height: 24 * cells.length,
+    height: (width < NARROW ? 48 : 24) * cells.length,
     data: { values },
     mark: { type: "bar" },
     encoding: {
       // those without any phase have a line, too
-      y: {
-        field: "cell",
-        type: "nominal",
-        title: null,
-        sort: null,
-        scale: { domain: cells.map(phasesLabel) },
-      },
+      y: { ...names("cell", width), scale: { domain: cells.map(phasesLabel) } },
       x: quantity("seconds", "seconds"),
       color: {
         field: "phase",
@@ -245,7 +259,7 @@ export function phasesSpec(
         scale: { domain: used, range: used.map((name) => PHASES[name] as string) },
         legend: {
           orient: "bottom",
-          columns: width < 420 ? 2 : 4,
+          columns: width < NARROW ? 2 : 4,
           labelExpr: "replace(datum.label, /_/g, ' ')",
         },
       },
@@ -261,11 +275,15 @@ export function phasesLabel(cell: CellPhases): string {
   return `${state === "verified" ? "" : `${state}: `}${cellLabel(cell)}`;
 }
 
+/** An attempt; without a figure it is drawn `at` 0. */
 export interface HistoryRow {
   recorded_at: string;
-  seconds: number;
+  recorded: string;
+  seconds: number | null;
+  at: number;
   environment: string;
   state: string;
+  remark: string;
   run: string;
 }
 
@@ -282,22 +300,28 @@ export function historySpec(
     data: { values: rows },
     mark: { type: "point", size: 60, strokeWidth: 2 },
     encoding: {
-      x: { field: "recorded_at", type: "temporal", title: "recorded", axis: { labelOverlap: true } },
-      y: { ...quantity("seconds", "seconds"), scale: { zero: true } },
+      x: {
+        field: "recorded_at",
+        type: "temporal",
+        title: "recorded, UTC",
+        scale: { type: "utc" },
+        axis: { format: "%d %b %H:%M", tickCount: Math.ceil(width / 140), labelOverlap: true },
+      },
+      y: { ...quantity("at", "seconds"), scale: { zero: true } },
       color: {
         field: "environment",
         type: "nominal",
         title: "environment",
         scale: { range: COLOURS },
-        legend: { orient: "top", columns: width < 420 ? 2 : 6 },
+        legend: { orient: "top", columns: width < NARROW ? 2 : 6 },
       },
       shape: shape(rows, theme),
       tooltip: [
-        { field: "recorded_at", type: "temporal", format: "%Y-%m-%d %H:%M", title: "recorded" },
+        { field: "recorded", title: "recorded, UTC" },
         figure("seconds"),
         { field: "run" },
         { field: "environment" },
-        { field: "state" },
+        { field: "remark" },
       ],
     },
   };
@@ -313,7 +337,7 @@ export function ratiosSpec(
 ): TopLevelSpec {
   const values = verdicts.map((verdict) => ({ ...verdict, cell: comparedLabel(verdict) }));
   const margin = marginPercent / 100;
-  const y = { field: "cell", type: "nominal" as const, title: null, sort: null };
+  const y = names("cell", width);
   const ratio = (field: string) => ({ ...quantity(field, "B / A"), scale: { zero: false } });
   const labels = ["faster", "slower", "cannot tell"];
   const color = {
@@ -325,7 +349,7 @@ export function ratiosSpec(
   };
   return {
     ...frame(description, width, theme),
-    height: 22 * values.length,
+    height: (width < NARROW ? 48 : 22) * values.length,
     layer: [
       {
         data: { values: [{ low: 1 - margin, high: 1 + margin }] },
@@ -370,10 +394,10 @@ export function comparedLabel(one: Compared): string {
 
 /** A table as a picture: for those who save one. */
 export function tableSpec(rows: Record<string, string>[], theme: Theme): TopLevelSpec {
-  const names = Object.keys(rows[0] ?? {});
+  const headings = Object.keys(rows[0] ?? {});
   const lines = rows.map((row) => Object.values(row));
-  const table = [names, ...lines];
-  const widths = names.map((_, n) => 16 + 7 * Math.max(...table.map((line) => (line[n] ?? "").length)));
+  const table = [headings, ...lines];
+  const widths = headings.map((_, n) => 16 + 7 * Math.max(...table.map((line) => (line[n] ?? "").length)));
   const starts = widths.map((_, n) => widths.slice(0, n).reduce((sum, width) => sum + width, 8));
   const values = table.flatMap((line, row) => line.map((text, n) => ({ text, x: starts[n], y: row })));
   const width = widths.reduce((sum, one) => sum + one, 8);

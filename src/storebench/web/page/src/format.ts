@@ -4,6 +4,7 @@ import type { Attempt, CellName } from "./types";
 export function seconds(value: number | null | undefined): string {
   if (value === null || value === undefined) return "–";
   if (value === 0) return "0 s";
+  if (Math.abs(value) < 0.001) return `${Math.round(value * 1e6)} µs`;
   const digits = Math.max(0, Math.min(4, 2 - Math.floor(Math.log10(Math.abs(value)))));
   return `${value.toFixed(digits)} s`;
 }
@@ -11,6 +12,11 @@ export function seconds(value: number | null | undefined): string {
 export function mebibytes(value: number | null | undefined): string {
   if (value === null || value === undefined) return "–";
   return `${Math.round(value / 2 ** 20).toLocaleString("en")} MiB`;
+}
+
+/** A time as it is shown everywhere: UTC, to the minute. */
+export function moment(time: string): string {
+  return new Date(time).toISOString().slice(0, 16).replace("T", " ");
 }
 
 /** For how long something has lasted, or will last. */
@@ -43,6 +49,16 @@ export function remark(attempt: Attempt): string {
 /** A batch size as people write it. */
 export function batchLabel(size: string | null): string {
   return size === null ? "–" : size === "all" ? "all at once" : Number(size).toLocaleString("en");
+}
+
+/** Stores and clients by name, their batch sizes and executors by size. */
+export function byCell(one: CellName, other: CellName): number {
+  return (
+    one.store.localeCompare(other.store) ||
+    one.client.localeCompare(other.client) ||
+    (one.executors ?? 0) - (other.executors ?? 0) ||
+    byBatch(one.batch_size, other.batch_size)
+  );
 }
 
 /** Batch sizes by size, `all` last. */

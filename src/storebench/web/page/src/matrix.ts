@@ -1,7 +1,7 @@
 import type { Task } from "./airflow";
 import type { Attempt, Operation, Turn } from "./types";
 
-export type State = "verified" | "client-bound" | "failed" | "running" | "queued" | "waiting" | "left out";
+export type State = "verified" | "client-bound" | "failed" | "running" | "queued" | "left out";
 
 export interface Square {
   state: State;
@@ -28,11 +28,10 @@ export function square(
   if (!turn.operations.includes(operation))
     return { state: "left out", detail: "not an operation of this store", attempt: null };
   if (busy) return { state: "running", detail: null, attempt: null };
-  if (task?.state === "queued") return { state: "queued", detail: null, attempt: null };
   if (task?.state === "failed" || task?.state === "upstream_failed")
     return { state: "failed", detail: "its task has failed: Airflow's log says why", attempt: null };
   if (over) return { state: "left out", detail: "the run ended without it", attempt: null };
-  return { state: "waiting", detail: null, attempt: null };
+  return { state: "queued", detail: null, attempt: null };
 }
 
 /** Seconds to go: what is left takes as long as what was done did. Null before the first operation has ended. */

@@ -53,7 +53,7 @@ describe("a chart", () => {
   it("draws a bar, an interval and a mark for each attempt", async () => {
     const only_s = { n: 3, median: 1.5, low: 1.4, high: 1.6 };
     const svg = await drawn(
-      medianSpec(chartData([{ ...FIGURES, only_s }], "write", ONLY), ONLY, "what", 400, THEME),
+      medianSpec(chartData([{ ...FIGURES, only_s }], "write", ONLY), ONLY, "what", 800, THEME),
     );
     expect(svg).toContain("seconds");
     for (const kind of ["mark-rect", "mark-rule", "mark-symbol"]) expect(svg).toContain(kind);
@@ -70,7 +70,7 @@ describe("a chart", () => {
           { ...broken, phases: {} },
         ],
         "what",
-        400,
+        800,
         THEME,
       ),
     );
@@ -82,12 +82,15 @@ describe("a chart", () => {
   it("has a cell's history", async () => {
     const row = {
       recorded_at: ATTEMPT.recorded_at,
+      recorded: "2026-11-22 12:00",
       seconds: 1.5,
+      at: 1.5,
       environment: "0123",
       state: "client-bound",
+      remark: "client-bound",
       run: "one",
     };
-    expect(await drawn(historySpec([row], "what", 400, THEME))).toContain("0123");
+    expect(await drawn(historySpec([row], "what", 800, THEME))).toContain("0123");
   });
 
   it("has ratios with their intervals, and marks what is unsound", async () => {
@@ -105,7 +108,7 @@ describe("a chart", () => {
       p_adjusted: 0.01,
       remarks: ["A: 1 of 3 client-bound"],
     };
-    const svg = await drawn(ratiosSpec([verdict], 5, "what", 400, THEME));
+    const svg = await drawn(ratiosSpec([verdict], 5, "what", 800, THEME));
     expect(svg).toContain("▲ write mongodb reference");
     expect(svg).toContain("slower");
   });

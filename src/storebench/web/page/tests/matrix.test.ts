@@ -19,8 +19,8 @@ describe("a square", () => {
     ["tried again", FAILED, task("running"), "running"],
     ["at work", undefined, task("running"), "running"],
     ["next", undefined, task("queued"), "queued"],
-    ["not yet", undefined, task("scheduled"), "waiting"],
-    ["not yet, as far as Airflow tells", undefined, undefined, "waiting"],
+    ["not yet", undefined, task("scheduled"), "queued"],
+    ["not yet, as far as Airflow tells", undefined, undefined, "queued"],
     ["killed before its row", undefined, task("failed"), "failed"],
   ] as const)("that is %s", (_, attempt, of, state) => {
     expect(square(TURN, "write", attempt, of, false).state).toBe(state);
