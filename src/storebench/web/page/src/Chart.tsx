@@ -44,7 +44,7 @@ export function Chart({ title, source, name, description, spec, rows }: Props) {
     if (!element || width < 50) return;
     let drawn: vega.View | undefined;
     try {
-      drawn = new vega.View(parsed(spec(width, theme)), {
+      drawn = new vega.View(vega.parse(compile(spec(width, theme)).spec), {
         renderer: "svg",
         container: element,
         hover: true,
@@ -75,13 +75,6 @@ export function Chart({ title, source, name, description, spec, rows }: Props) {
   );
 }
 
-/** Legends are beside the whole picture, not the plot alone, where on a phone there is no room for them. */
-const BESIDE = { anchor: "start", bounds: "full" } as const;
-
-function parsed(spec: TopLevelSpec): vega.Runtime {
-  return vega.parse(compile(spec).spec, { legend: { layout: { top: BESIDE, bottom: BESIDE } } });
-}
-
 /** A picture on white, with its title: what is taken away must be readable by itself. */
 function picture({ title, source, spec }: Pick<Props, "title" | "source" | "spec">): vega.View {
   const whole = {
@@ -90,7 +83,7 @@ function picture({ title, source, spec }: Pick<Props, "title" | "source" | "spec
     padding: 12,
     title: { text: title, subtitle: source, anchor: "start" as const },
   };
-  return new vega.View(parsed(whole), { renderer: "none" });
+  return new vega.View(vega.parse(compile(whole).spec), { renderer: "none" });
 }
 
 /** Buttons that hand out a picture and its rows. */

@@ -1,17 +1,8 @@
 import { useCallback, useMemo } from "react";
 import type { Loaded } from "./api";
 import { Chart } from "./Chart";
-import {
-  type ChartData,
-  chartData,
-  chartTitle,
-  METRICS,
-  type Metric,
-  medianSpec,
-  PHASES,
-  phasesSpec,
-  type Theme,
-} from "./charts";
+import { medianSpec, phasesSpec, type Theme } from "./charts";
+import { type ChartData, chartData, chartTitle, METRICS, type Metric } from "./figures";
 import { byCell, cellLabel, remark, soundness } from "./format";
 import { Ready } from "./States";
 import type { CellFigures, CellPhases, Operation } from "./types";
@@ -115,7 +106,8 @@ export function Phases({ of }: { of: Loaded<CellPhases[]> }) {
           ))}
           <p className="sb-note">
             Each bar is the verified attempt whose total is nearest to its cell's median: phases of one
-            attempt add up, medians of phases would not. Where no attempt is verified it is the last.
+            attempt add up, medians of phases would not. Where no attempt is verified it is the last. ▲ was
+            bound by its client, ✕ has failed.
           </p>
         </>
       )}
@@ -135,7 +127,7 @@ function PhaseChart({ operation, of }: { operation: Operation; of: CellPhases[] 
     [cells, description],
   );
   if (cells.length === 0) return null;
-  const used = Object.keys(PHASES).filter((phase) => cells.some((cell) => phase in cell.phases));
+  const used = [...new Set(cells.flatMap((cell) => Object.keys(cell.phases)))];
   return (
     <Chart
       title={title}

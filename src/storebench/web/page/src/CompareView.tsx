@@ -111,7 +111,7 @@ function Verdicts({ before, after }: { before: string; after: string }) {
                       <th scope="row">{cellLabel(one)}</th>
                       <td>{one.operation}</td>
                       <td colSpan={5}>{one.reason}</td>
-                      <td>no verdict</td>
+                      <td className="sb-verdict">no verdict</td>
                       <td>{one.remarks.join("; ") || "–"}</td>
                     </tr>
                   ))}

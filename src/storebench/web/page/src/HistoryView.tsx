@@ -1,7 +1,8 @@
 import { useCallback, useMemo } from "react";
 import { address, all, get, useLoaded } from "./api";
 import { Chart } from "./Chart";
-import { type HistoryRow, historySpec, type Theme } from "./charts";
+import { historySpec, type Theme } from "./charts";
+import type { HistoryRow } from "./figures";
 import { moment, remark, soundness } from "./format";
 import { Ready } from "./States";
 import type { Attempt, Operation } from "./types";

@@ -1,5 +1,5 @@
 import { useRef } from "react";
-import { phaseOf, type Task, taskLink, tasksOf } from "./airflow";
+import { isOver, phaseOf, type Task, taskLink, tasksOf } from "./airflow";
 import { address, all, get, useLoaded } from "./api";
 import { Exports } from "./Chart";
 import { tableSpec } from "./charts";
@@ -26,14 +26,17 @@ interface Live {
   /** All tries, oldest first. */
   attempts: Attempt[];
   squares: Map<string, Square>;
+  /** It ended in Airflow, and nothing was there to write that down. */
+  broken: boolean;
 }
 
 const place = (of: { cell_key: string; repeat: number }, operation: Operation) =>
   `${of.cell_key}\n${of.repeat}\n${operation}`;
+export const runKey = (name: string) => `run ${name}`;
 const done = (run: Run) => run.verified + run.failed + run.not_run;
 
 /** The run as it is now. Attempts are only ever added: those that came after `before` are asked for. */
-async function load(name: string, before: Live | undefined, signal: AbortSignal): Promise<Live> {
+export async function loadRun(name: string, before?: Live, signal?: AbortSignal): Promise<Live> {
   const run = await get<Run>(address("run", { run: name }), signal);
   const known = before?.run.id === run.id ? before : undefined;
   const query = {
@@ -43,12 +46,14 @@ async function load(name: string, before: Live | undefined, signal: AbortSignal)
     limit: 500,
     offset: known?.attempts.length ?? 0,
   };
-  const [turns, added, tasks] = await Promise.all([
+  const going = run.state === "running";
+  const [turns, added, tasks, broken] = await Promise.all([
     known?.turns ?? all<Turn>("turns", { run: run.id, limit: 500 }, signal),
     all<Attempt>("attempts", query, signal),
-    run.state === "running"
+    going
       ? tasksOf(run.dag_id, run.airflow_run_id, signal).catch(() => new Map<string, Task>())
       : new Map<string, Task>(),
+    going && isOver(run.dag_id, run.airflow_run_id, signal),
   ]);
   const attempts = [...(known?.attempts ?? []), ...added];
   const newest = new Map(attempts.map((attempt) => [place(attempt, attempt.operation), attempt] as const));
@@ -56,19 +61,13 @@ async function load(name: string, before: Live | undefined, signal: AbortSignal)
   for (const turn of turns) {
     for (const operation of OPERATIONS) {
       const task = tasks.get(`cell.${operation} ${turn.map_index}`);
-      const found = square(
-        turn,
-        operation,
-        newest.get(place(turn, operation)),
-        task,
-        run.state !== "running",
-      );
+      const found = square(turn, operation, newest.get(place(turn, operation)), task, !going || broken);
       if (found.state === "running" && task)
         found.detail = await phaseOf(run.dag_id, run.airflow_run_id, task, signal).catch(() => null);
       squares.set(place(turn, operation), found);
     }
   }
-  return { run, turns, attempts, squares };
+  return { run, turns, attempts, squares, broken };
 }
 
 /** The grid of a run as it fills: a line for each turn, a square for each operation. */
@@ -76,18 +75,18 @@ export function RunView({ run: name }: { run: string }) {
   const before = useRef<Live>(undefined);
   const loaded = useLoaded(
     async (signal) => {
-      before.current = await load(name, before.current, signal);
+      before.current = await loadRun(name, before.current, signal);
       return before.current;
     },
-    `run ${name}`,
+    runKey(name),
     EVERY_MS,
   );
   return <Ready of={loaded}>{(live) => <Grid live={live} />}</Ready>;
 }
 
-function Grid({ live: { run, turns, squares } }: { live: Live }) {
+function Grid({ live: { run, turns, squares, broken } }: { live: Live }) {
   const left =
-    run.state === "running"
+    run.state === "running" && !broken
       ? secondsLeft(done(run), run.planned, (Date.now() - Date.parse(run.started_at)) / 1000)
       : null;
   const rows = turns.flatMap((turn) =>
@@ -113,6 +112,12 @@ function Grid({ live: { run, turns, squares } }: { live: Live }) {
   return (
     <>
       <RunLine run={run} />
+      {broken ? (
+        <p className="sb-state sb-problem">
+          <strong>This run has ended in Airflow</strong> before it was through: it was marked so, or deleted.
+          A run with the same parameters and <code>skip_done</code> does what it has left.
+        </p>
+      ) : null}
       <div className="sb-progress">
         <progress max={run.planned || 1} value={done(run)} aria-label="Operations done" />{" "}
         {left === null ? "" : `about ${duration(left)} left`}

@@ -4,10 +4,15 @@ import type { Page, Run } from "./types";
 
 const MOST = 100;
 
+export const runsKey = (dag?: string) => `runs ${dag}`;
+
+export function loadRuns(dag?: string, signal?: AbortSignal): Promise<Page<Run>> {
+  return get<Page<Run>>(address("runs", { limit: MOST, dag }), signal);
+}
+
 /** The newest runs, of one DAG or of all. */
 export function useRuns(dag?: string) {
-  const query = { limit: MOST, dag };
-  return useLoaded((signal) => get<Page<Run>>(address("runs", query), signal), `runs ${dag}`, 15_000);
+  return useLoaded((signal) => loadRuns(dag, signal), runsKey(dag), 15_000);
 }
 
 /** A menu of the newest runs. */

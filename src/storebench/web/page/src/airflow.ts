@@ -1,4 +1,4 @@
-import { airflowAddress, get } from "./api";
+import { airflowAddress, get, Problem } from "./api";
 import type { Operation, Turn } from "./types";
 
 /** What Airflow says of a task: its own API, with the permissions of whoever looks. */
@@ -16,6 +16,16 @@ interface Logged {
 
 const run = (dagId: string, runId: string) =>
   `dags/${encodeURIComponent(dagId)}/dagRuns/${encodeURIComponent(runId)}`;
+
+/** Whether a run that was never seen to end has ended in Airflow: it was marked so by hand, or deleted. */
+export async function isOver(dagId: string, runId: string, signal?: AbortSignal): Promise<boolean> {
+  try {
+    const { state } = await get<{ state: string }>(airflowAddress(run(dagId, runId)), signal);
+    return state === "success" || state === "failed";
+  } catch (problem) {
+    return problem instanceof Problem && problem.status === 404;
+  }
+}
 
 /** What a task that has no row yet can be told by. The others of a large run are not asked for: Airflow is busy measuring. */
 const STATES = ["running", "failed", "upstream_failed"];

@@ -70,6 +70,15 @@ export interface Loaded<T> {
   problem?: Problem;
 }
 
+const begun = new Map<string, Promise<unknown>>();
+
+/** Begin to load what `useLoaded` will ask for by this key: Airflow shows a page only a while after its script has come. */
+export function begin<T>(key: string, load: Promise<T>): Promise<T> {
+  load.catch(() => {}); // whoever asks by the key is told
+  begun.set(key, load);
+  return load;
+}
+
 /** What `load` gives; again each `everyMs`, while the page is looked at. What was there stays until there is something newer. */
 export function useLoaded<T>(
   load: (signal: AbortSignal) => Promise<T>,
@@ -85,7 +94,9 @@ export function useLoaded<T>(
     const look = async () => {
       if (!document.hidden) {
         try {
-          const data = await current.current(abort.signal);
+          const early = begun.get(key) as Promise<T> | undefined;
+          begun.delete(key);
+          const data = await (early ?? current.current(abort.signal));
           if (!abort.signal.aborted) setState({ key, data });
         } catch (error) {
           if (abort.signal.aborted) return;

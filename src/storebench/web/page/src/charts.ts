@@ -1,6 +1,6 @@
 import type { TopLevelSpec } from "vega-lite";
-import { batchLabel, byBatch, cellLabel, remark, soundness } from "./format";
-import type { CellFigures, CellPhases, Compared, Operation, Spread, Verdict } from "./types";
+import { type ChartData, comparedLabel, type HistoryRow, type Metric, phasesLabel } from "./figures";
+import type { CellPhases, Verdict } from "./types";
 
 /** Okabe and Ito's colours, which colour-blind people can tell apart; black and yellow, which a theme would swallow, left out. */
 export const COLOURS = ["#0072B2", "#E69F00", "#009E73", "#D55E00", "#CC79A7", "#56B4E9", "#8C8C8C"];
@@ -19,111 +19,43 @@ export const PHASES: Record<string, string> = {
   verify: "#009E73",
   teardown: "#8C8C8C",
 };
+/** What is between the named ones, and whatever a later version may name. */
+const OTHER = "#DDDDDD";
 
 export interface Theme {
   text: string;
   grid: string;
 }
 
-export interface Metric {
-  name: "only_s" | "total_s" | "memory_bytes";
-  title: string;
-  axis: string;
-  scale: number;
-}
-
-export const METRICS: Metric[] = [
-  { name: "only_s", title: "time in the store's client", axis: "seconds", scale: 1 },
-  { name: "total_s", title: "total pod time", axis: "seconds", scale: 1 },
-  {
-    name: "memory_bytes",
-    title: "memory",
-    axis: "MiB, peak working set, with executors",
-    scale: 2 ** 20,
-  },
-];
-
-export function chartTitle(operation: Operation, metric: Metric): string {
-  const only = metric.name === "only_s" ? `${operation}-only time` : `${operation}: ${metric.title}`;
-  return only.charAt(0).toUpperCase() + only.slice(1);
-}
-
-/** Store and client, and its executors: what has a line of its own. */
-export function series(cell: CellFigures | CellPhases): string {
-  const executors = cell.executors === null ? "" : `, ${cell.executors} exec.`;
-  return `${cell.store} ${cell.client}${executors}`;
-}
-
 /** How an attempt is marked, in every chart. */
 const MARKS = { verified: "circle", "client-bound": "triangle-up", failed: "cross", "not run": "cross" };
 
-export interface ChartData {
-  /** Their labels, by size. */
-  batches: string[];
-  medians: Record<string, unknown>[];
-  dots: Record<string, unknown>[];
-}
-
-/** The rows of one chart: a median for each cell with verified attempts, a mark for each attempt, at 0 if it has no figure. */
-export function chartData(cells: CellFigures[], operation: Operation, metric: Metric): ChartData {
-  const chosen = cells.filter((cell) => cell.operation === operation);
-  const name = (cell: CellFigures) => ({ series: series(cell), batch: batchLabel(cell.batch_size) });
-  const medians = chosen.flatMap((cell) => {
-    const spread: Spread | null = cell[metric.name];
-    if (!spread) return [];
-    return [
-      {
-        ...name(cell),
-        n: spread.n,
-        median: spread.median / metric.scale,
-        low: spread.low === null ? null : spread.low / metric.scale,
-        high: spread.high === null ? null : spread.high / metric.scale,
-      },
-    ];
-  });
-  const dots = chosen.flatMap((cell) =>
-    cell.attempts.map((attempt) => {
-      const value =
-        metric.name === "memory_bytes" ? attempt.all_memory_working_set_peak_bytes : attempt[metric.name];
-      return {
-        ...name(cell),
-        repeat: attempt.repeat,
-        value: value === null ? null : value / metric.scale,
-        at: (value ?? 0) / metric.scale,
-        state: soundness(attempt),
-        remark: remark(attempt),
-      };
-    }),
-  );
-  const sizes = [...new Set(chosen.map((cell) => cell.batch_size))].sort(byBatch);
-  return { batches: sizes.map(batchLabel), medians, dots };
-}
-
 /** What all charts share; their width is that of the whole picture, labels included. */
 function frame(description: string, width: number, theme: Theme) {
-  const words = { labelColor: theme.text, titleColor: theme.text, labelFontSize: 12 };
+  // font and size are those of styles.css, too
+  const words = { labelColor: theme.text, titleColor: theme.text, labelFontSize: 12, titleFontSize: 12 };
   return {
     $schema: "https://vega.github.io/schema/vega-lite/v6.json",
     description,
     width,
     autosize: { type: "fit-x" as const, contains: "padding" as const },
+    padding: 8,
     config: {
       mark: { aria: false }, // what is around it says what it shows, and has its figures as a table
       background: "transparent",
       view: { stroke: "transparent" },
-      font: "system-ui, sans-serif",
+      font: "Helvetica, Arial, sans-serif",
       axis: {
         ...words,
         gridColor: theme.grid,
         domainColor: theme.grid,
         tickColor: theme.grid,
-        titleFontSize: 12,
         titleFontWeight: "normal" as const,
         labelLimit: width / 2,
       },
+      axisQuantitative: { tickCount: Math.ceil(width / 100) },
       legend: {
         ...words,
-        titleFontSize: 12,
         titleFontWeight: "normal" as const,
         labelLimit: width,
       },
@@ -143,17 +75,30 @@ function shape(rows: { state: string }[], theme: Theme) {
   };
 }
 
-/** Below it there is no room for a cell's name in one line. */
+/** Below it names stand above their bars, not beside them. */
 const NARROW = 520;
+const NAME_HEIGHT = 18;
 
-/** An axis of names. */
-function names(field: string, width: number) {
+/** An axis of `count` names, in their order; each has a band of that many pixels, and all of them `height`. */
+function lines(field: string, count: number, band: number, width: number) {
+  const name = { field, type: "nominal" as const, title: null, sort: null };
+  if (width >= NARROW)
+    return { height: count * (band + 6), y: { ...name, scale: { paddingInner: 6 / (band + 6) } } };
+  const step = band + NAME_HEIGHT;
   return {
-    field,
-    type: "nominal" as const,
-    title: null,
-    sort: null,
-    ...(width < NARROW ? { axis: { labelExpr: "split(datum.label, ', ')" } } : {}),
+    height: count * step - NAME_HEIGHT,
+    y: {
+      ...name,
+      scale: { paddingInner: NAME_HEIGHT / step, paddingOuter: 0 },
+      axis: {
+        labelAlign: "left" as const,
+        labelOffset: -(band + NAME_HEIGHT) / 2,
+        labelPadding: 0,
+        labelLimit: width - 16,
+        ticks: false,
+        domain: false,
+      },
+    },
   };
 }
 
@@ -168,12 +113,13 @@ export function medianSpec(
   width: number,
   theme: Theme,
 ): TopLevelSpec {
-  const lines = [...new Set(data.dots.map((row) => row.series as string))];
-  const y = { ...names("series", width), sort: lines };
+  const names = [...new Set(data.dots.map((row) => row.series as string))];
+  const { height, y: line } = lines("series", names.length, 15 * data.batches.length, width);
+  const y = { ...line, sort: names };
   const yOffset = { field: "batch", sort: data.batches };
   return {
     ...frame(description, width, theme),
-    height: lines.length * Math.max(26, 8 + 15 * data.batches.length),
+    height,
     layer: [
       {
         data: { values: data.medians },
@@ -233,7 +179,7 @@ export function phasesSpec(
   width: number,
   theme: Theme,
 ): TopLevelSpec {
-  const order = Object.keys(PHASES);
+  const order = [...new Set([...Object.keys(PHASES), ...cells.flatMap((cell) => Object.keys(cell.phases))])];
   const values = cells.flatMap((cell) =>
     Object.entries(cell.phases).map(([phase, value]) => ({
       cell: phasesLabel(cell),
@@ -242,24 +188,25 @@ export function phasesSpec(
       seconds: value,
     })),
   );
+  const { height, y } = lines("cell", cells.length, 18, width);
   const used = order.filter((name) => values.some((row) => row.phase === name && row.seconds > 0));
   return {
     ...frame(description, width, theme),
-    height: (width < NARROW ? 48 : 24) * cells.length,
+    height,
     data: { values },
     mark: { type: "bar" },
     encoding: {
       // those without any phase have a line, too
-      y: { ...names("cell", width), scale: { domain: cells.map(phasesLabel) } },
+      y: { ...y, scale: { ...y.scale, domain: cells.map(phasesLabel) } },
       x: quantity("seconds", "seconds"),
       color: {
         field: "phase",
         type: "nominal",
         title: null,
-        scale: { domain: used, range: used.map((name) => PHASES[name] as string) },
+        scale: { domain: used, range: used.map((name) => PHASES[name] ?? OTHER) },
         legend: {
           orient: "bottom",
-          columns: width < NARROW ? 2 : 4,
+          columns: width < NARROW ? 1 : 4,
           labelExpr: "replace(datum.label, /_/g, ' ')",
         },
       },
@@ -267,24 +214,6 @@ export function phasesSpec(
       tooltip: [{ field: "cell" }, { field: "phase" }, figure("seconds")],
     },
   };
-}
-
-/** A cell's name, and whether it was sound. */
-export function phasesLabel(cell: CellPhases): string {
-  const state = soundness(cell.attempt);
-  return `${state === "verified" ? "" : `${state}: `}${cellLabel(cell)}`;
-}
-
-/** An attempt; without a figure it is drawn `at` 0. */
-export interface HistoryRow {
-  recorded_at: string;
-  recorded: string;
-  seconds: number | null;
-  at: number;
-  environment: string;
-  state: string;
-  remark: string;
-  run: string;
 }
 
 /** One cell's attempts, oldest first; a colour for each environment. */
@@ -307,7 +236,7 @@ export function historySpec(
         scale: { type: "utc" },
         axis: { format: "%d %b %H:%M", tickCount: Math.ceil(width / 140), labelOverlap: true },
       },
-      y: { ...quantity("at", "seconds"), scale: { zero: true } },
+      y: { ...quantity("at", "seconds"), scale: { zero: true }, axis: { tickCount: 6 } },
       color: {
         field: "environment",
         type: "nominal",
@@ -337,7 +266,7 @@ export function ratiosSpec(
 ): TopLevelSpec {
   const values = verdicts.map((verdict) => ({ ...verdict, cell: comparedLabel(verdict) }));
   const margin = marginPercent / 100;
-  const y = names("cell", width);
+  const { height, y } = lines("cell", values.length, 18, width);
   const ratio = (field: string) => ({ ...quantity(field, "B / A"), scale: { zero: false } });
   const labels = ["faster", "slower", "cannot tell"];
   const color = {
@@ -349,7 +278,7 @@ export function ratiosSpec(
   };
   return {
     ...frame(description, width, theme),
-    height: (width < NARROW ? 48 : 22) * values.length,
+    height,
     layer: [
       {
         data: { values: [{ low: 1 - margin, high: 1 + margin }] },
@@ -385,11 +314,6 @@ export function ratiosSpec(
       },
     ],
   };
-}
-
-/** What was compared, and that it was not sound where it was not. */
-export function comparedLabel(one: Compared): string {
-  return `${one.remarks.length ? "▲ " : ""}${one.operation} ${cellLabel(one)}`;
 }
 
 /** A table as a picture: for those who save one. */

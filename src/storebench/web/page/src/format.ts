@@ -31,7 +31,7 @@ export function duration(totalSeconds: number): string {
 export function cellLabel(cell: CellName): string {
   const executors =
     cell.executors === null ? "" : `, ${cell.executors} executor${cell.executors === 1 ? "" : "s"}`;
-  return `${cell.store} ${cell.client}, batch ${batchLabel(cell.batch_size)}${executors}`;
+  return `${cell.store} ${cell.client}, ${batchText(cell.batch_size)}${executors}`;
 }
 
 /** Whether an attempt's figures can be leant on. */
@@ -49,6 +49,11 @@ export function remark(attempt: Attempt): string {
 /** A batch size as people write it. */
 export function batchLabel(size: string | null): string {
   return size === null ? "–" : size === "all" ? "all at once" : Number(size).toLocaleString("en");
+}
+
+/** The same in a sentence. */
+export function batchText(size: string | null): string {
+  return size === "all" ? batchLabel(size) : `batch ${batchLabel(size)}`;
 }
 
 /** Stores and clients by name, their batch sizes and executors by size. */

@@ -3,6 +3,7 @@ import { shown } from "./attempts";
 import { Exports, Figures } from "./Chart";
 import { Charts, Phases } from "./ChartViews";
 import { tableSpec } from "./charts";
+import { byCell } from "./format";
 import { RunLine, runLabel } from "./Runs";
 import styles from "./styles.css?inline";
 import type { CellFigures, CellPhases, Run } from "./types";
@@ -16,7 +17,8 @@ interface Content {
 }
 
 function Report({ content: { run, cells, phases, environments } }: { content: Content }) {
-  const attempts = cells.flatMap((cell) => cell.attempts);
+  const attempts = [...cells].sort(byCell).flatMap((cell) => cell.attempts);
+  const details = [...new Set(environments.flatMap((environment) => Object.keys(environment)))];
   return (
     <main className="sb-page">
       <h1>{runLabel(run)}</h1>
@@ -35,7 +37,13 @@ function Report({ content: { run, cells, phases, environments } }: { content: Co
       />
       <Figures rows={shown(attempts)} caption="Every attempt" />
       <h2>Environments</h2>
-      <Figures rows={environments} caption="The environments in which it was measured" />
+      <Figures
+        rows={details.map((name) => ({
+          detail: name,
+          ...Object.fromEntries(environments.map((one) => [String(one.hash).slice(0, 8), one[name]])),
+        }))}
+        caption="The environments in which it was measured"
+      />
     </main>
   );
 }

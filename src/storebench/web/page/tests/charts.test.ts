@@ -1,16 +1,8 @@
 import * as vega from "vega";
 import { compile, type TopLevelSpec } from "vega-lite";
 import { describe, expect, it } from "vitest";
-import {
-  chartData,
-  historySpec,
-  METRICS,
-  type Metric,
-  medianSpec,
-  phasesSpec,
-  ratiosSpec,
-  tableSpec,
-} from "../src/charts";
+import { historySpec, medianSpec, phasesSpec, ratiosSpec, tableSpec } from "../src/charts";
+import { chartData, METRICS, type Metric } from "../src/figures";
 import { ATTEMPT, CELL, FAILED, FIGURES } from "./data";
 
 const THEME = { text: "#000", grid: "#ccc" };
@@ -62,7 +54,7 @@ describe("a chart", () => {
   it("stacks phases", async () => {
     const cell = { ...CELL, operation: "write" as const, attempt: ATTEMPT };
     const broken = { ...cell, store: "null", attempt: FAILED };
-    const phases = { connect: 1, container_started: 2 };
+    const phases = { connect: 1, container_started: 2, brand_new: 1 };
     const svg = await drawn(
       phasesSpec(
         [
@@ -74,9 +66,18 @@ describe("a chart", () => {
         THEME,
       ),
     );
-    expect(svg).toContain("container started");
+    for (const name of ["container started", "brand new"]) expect(svg).toContain(name);
     expect(svg).not.toContain("verify");
-    expect(svg).toContain("failed: null reference");
+    expect(svg).toContain("✕ null reference, batch 10,000");
+  });
+
+  it("has names above its bars where it is narrow", async () => {
+    const cell = { ...CELL, operation: "write" as const, attempt: ATTEMPT, phases: { connect: 1 } };
+    const [wide, narrow] = await Promise.all(
+      [800, 300].map((width) => drawn(phasesSpec([cell], "what", width, THEME))),
+    );
+    expect(wide).toMatch(/text-anchor="end"[^>]*>mongodb/);
+    expect(narrow).toMatch(/text-anchor="start"[^>]*>mongodb/);
   });
 
   it("has a cell's history", async () => {

@@ -19,7 +19,7 @@ describe("figures for people", () => {
   it("name a cell", () => {
     expect(cellLabel(CELL)).toBe("mongodb reference, batch 10,000");
     expect(cellLabel({ ...CELL, batch_size: "all", executors: 1 })).toBe(
-      "mongodb reference, batch all at once, 1 executor",
+      "mongodb reference, all at once, 1 executor",
     );
   });
 
