@@ -68,7 +68,7 @@ $(CHECKOUT): $(PYTHON)
 $(PAGE): $(PYTHON)
 	$(step) 30 "building the results page" local/page.sh
 
-# Only the tests of the page look at it.
+# Only the end-to-end tests and `bench-page` look at the page: they alone start this step.
 $(BROWSER):
 	$(step) 40 "installing Chromium" local/browser.sh
 

@@ -21,7 +21,7 @@ class StorebenchResults(AirflowPlugin):
     fastapi_apps: ClassVar[list[Any]] = [{"app": results, "url_prefix": PREFIX, "name": "Storebench results"}]
     react_apps: ClassVar[list[Any]] = [
         {
-            "name": "Results",  # the component's name, too: page/src/index.tsx
+            "name": "Results",  # the component's name, too: page/src/page.tsx
             "bundle_url": f"{PREFIX}/static/page.js",
             "destination": destination,
             "url_route": route,

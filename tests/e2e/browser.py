@@ -8,9 +8,8 @@ import pytest
 from playwright.sync_api import sync_playwright
 
 from bench.api_server import login
+from bench.page import CHROMIUM, PAGE
 
-PAGE = "/plugin/storebench"
-CHROMIUM = "/usr/bin/chromium"
 AXE = Path(os.environ.get("STOREBENCH_HOME", ""), "page", "node_modules", "axe-core", "axe.min.js")
 
 

@@ -23,9 +23,7 @@ class Comparison:
 
     verdicts: dict[Key, Verdict]
     without: dict[Key, str]  # the reasons why there is no verdict
-    remarks: dict[
-        Key, list[str]
-    ]  # what is unsound on a side: attempts that failed, or that their client bound
+    remarks: dict[Key, list[str]]  # what is unsound: attempts that failed, or that their client bound
     differences: list[str]  # between the environments and the method versions of the two sides
 
     def regressions(self, beyond: float) -> dict[Key, Verdict]:

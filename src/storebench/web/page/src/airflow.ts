@@ -7,7 +7,6 @@ export interface Task {
   map_index: number;
   state: string | null;
   try_number: number;
-  start_date: string | null;
 }
 
 interface Logged {

@@ -12,23 +12,20 @@ export class Problem extends Error {
 
 export type Query = Record<string, string | number | boolean | undefined>;
 
-/** The address of one of the page's own answers; Airflow may live under a path of its own. */
-export function address(path: string, query: Query = {}): string {
-  const url = new URL(`storebench/api/${path}`, document.baseURI);
+/** Below Airflow's own address, which may have a path. */
+function below(path: string, query: Query): string {
+  const url = new URL(path, document.baseURI);
   for (const [name, value] of Object.entries(query)) {
     if (value !== undefined) url.searchParams.set(name, String(value));
   }
   return url.href;
 }
 
+/** The address of one of the page's own answers. */
+export const address = (path: string, query: Query = {}) => below(`storebench/api/${path}`, query);
+
 /** An answer of Airflow's own API. */
-export function airflowAddress(path: string, query: Query = {}): string {
-  const url = new URL(`api/v2/${path}`, document.baseURI);
-  for (const [name, value] of Object.entries(query)) {
-    if (value !== undefined) url.searchParams.set(name, String(value));
-  }
-  return url.href;
-}
+export const airflowAddress = (path: string, query: Query = {}) => below(`api/v2/${path}`, query);
 
 export async function get<T>(url: string, signal?: AbortSignal): Promise<T> {
   let response: Response;

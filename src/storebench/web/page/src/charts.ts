@@ -3,9 +3,9 @@ import { type ChartData, comparedLabel, type HistoryRow, type Metric, phasesLabe
 import type { CellPhases, Verdict } from "./types";
 
 /** Okabe and Ito's colours, which colour-blind people can tell apart; black and yellow, which a theme would swallow, left out. */
-export const COLOURS = ["#0072B2", "#E69F00", "#009E73", "#D55E00", "#CC79A7", "#56B4E9", "#8C8C8C"];
+const COLOURS = ["#0072B2", "#E69F00", "#009E73", "#D55E00", "#CC79A7", "#56B4E9", "#8C8C8C"];
 /** In their order, from the pod's creation to its end; the operation stands out. */
-export const PHASES: Record<string, string> = {
+const PHASES: Record<string, string> = {
   queued: "#B9C4CC",
   scheduled: "#8FA3B0",
   image_pulled: "#6B8494",

@@ -8,7 +8,6 @@ const task = (state: string | null): Task => ({
   map_index: 0,
   state,
   try_number: 1,
-  start_date: null,
 });
 
 describe("a square", () => {
