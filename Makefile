@@ -107,6 +107,10 @@ integration: up ## Tests against the real servers
 e2e: up $(BROWSER) ## A small run through Airflow and Kubernetes
 	$(WITH_STACK) $(PYTEST) tests/e2e
 
+.PHONY: e2e-deploy
+e2e-deploy: up ## Only those of the manifests in deploy/kubernetes: a run by its accounts, and what they cannot do
+	$(WITH_STACK) $(PYTEST) tests/e2e/test_deploy.py
+
 .PHONY: drills
 drills: up ## Faults on purpose, a grid filled bit by bit, and what came of each
 	$(WITH_STACK) $(PYTEST) -q tests/drills
@@ -134,3 +138,7 @@ bench-verdicts: up ## Two equal sides, and one with a slowdown planted: which of
 .PHONY: bench-clients
 bench-clients: up ## Each store's tuned client against its reference, in turns
 	@$(WITH_STACK) $(VENV)/bin/python -m bench.clients $(call options,ROWS BATCH_SIZE REPEATS STORES EXECUTORS)
+
+.PHONY: bench-grid
+bench-grid: up ## A run of 1,000 cells: its plan, its first and last cells, and what it costs Airflow (about 2 hours)
+	@$(WITH_STACK) $(VENV)/bin/python -m bench.grid $(call options,CELLS EDGE)

@@ -27,6 +27,7 @@ import click
 from rich.console import Console
 from rich.table import Table
 
+from storebench.airflow.placement import Placement
 from storebench.attempt.spec import VARIABLE, AttemptSpec
 from storebench.connection import variable
 from storebench.dataset.manifest import dataset_key, manifest_key
@@ -49,6 +50,8 @@ class Bench:
         self.repository = Repository(os.environ["AIRFLOW_CONN_STOREBENCH_RESULTS"])
         self.s3 = os.environ["AIRFLOW_CONN_STOREBENCH_S3"]
         self.bucket = json.loads(self.s3)["extra"]["bucket"]
+        kubernetes = json.loads(os.environ["AIRFLOW_CONN_STOREBENCH_KUBERNETES"])
+        self.placement = Placement.from_extra(kubernetes["extra"])
 
     def run(self, **conf: Any) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
         """A run through Airflow: its result rows and its task instances."""
@@ -107,19 +110,22 @@ class Bench:
             dataset_key=dataset_key(NULL_ROWS, SEED),
             manifest_key=manifest_key(NULL_ROWS, SEED),
         )
+        name = f"bench-{uuid.uuid4().hex[:8]}"
         command = [
             str(HOME / "run" / "bin" / "kubectl"),
             f"--kubeconfig={HOME / 'run' / 'kubernetes' / 'admin.kubeconfig'}",
             f"--cache-dir={HOME / 'run' / 'kubectl'}",  # or it writes to ~/.kube
             "--namespace=storebench",
             "run",
-            f"bench-{uuid.uuid4().hex[:8]}",
+            name,
             "--attach",
             "--rm",
             "--restart=Never",
             "--quiet",
             "--image-pull-policy=IfNotPresent",
             f"--image={os.environ['STOREBENCH_IMAGE_PYTHON']}",
+            "--override-type=strategic",
+            f"--overrides={json.dumps(self.placement.template(name, name))}",
             f"--env={VARIABLE}={spec.to_json()}",
             f"--env={variable('s3')}={self.s3}",
             "--",

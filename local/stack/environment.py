@@ -13,6 +13,13 @@ BUCKET = "storebench"
 MONGODB_USER = "storebench"
 NAMESPACE = "storebench"
 READER = "storebench_reader"
+# The embedded node is what docs/operating.md makes of a node in any cluster: one that takes the benchmark's pods alone.
+NODE_MARK = ("storebench/benchmark", "true")
+PODS = {
+    "node_selector": dict([NODE_MARK]),
+    "tolerations": [{"key": NODE_MARK[0], "operator": "Exists", "effect": "NoSchedule"}],
+    "priority_class_name": "storebench",
+}
 
 
 def _connections(settings: Settings, secrets: dict[str, str], kubeconfig: str) -> dict[str, str]:
@@ -28,7 +35,14 @@ def _connections(settings: Settings, secrets: dict[str, str], kubeconfig: str) -
             f"@127.0.0.1:{settings.ports['results']}/storebench"
         ),
         "AIRFLOW_CONN_STOREBENCH_KUBERNETES": json.dumps(
-            {"conn_type": "kubernetes", "extra": {"kube_config_path": kubeconfig, "namespace": NAMESPACE}}
+            {
+                "conn_type": "kubernetes",
+                "extra": {
+                    "kube_config_path": kubeconfig,
+                    "namespace": NAMESPACE,
+                    **({} if "kubernetes" in settings.own else {"pods": PODS}),
+                },
+            }
         ),
         "AIRFLOW_CONN_STOREBENCH_S3": json.dumps(
             {
@@ -60,6 +74,9 @@ def _connections(settings: Settings, secrets: dict[str, str], kubeconfig: str) -
     for part, variable in OWN_SERVERS.items():
         if part in settings.own and variable in connections:
             connections[variable] = os.environ[variable]
+    kubernetes = "AIRFLOW_CONN_STOREBENCH_KUBERNETES"
+    if "kubernetes" in settings.own and os.environ.get(kubernetes):  # with the placement of its pods
+        connections[kubernetes] = os.environ[kubernetes]
     return connections
 
 
@@ -93,6 +110,8 @@ def build(settings: Settings, secrets: dict[str, str], images: dict[str, str]) -
         "AIRFLOW__CORE__LOAD_EXAMPLES": "False",
         "AIRFLOW__CORE__EXECUTOR": "LocalExecutor",
         "AIRFLOW__CORE__PARALLELISM": "4",
+        # Tasks that one run may be expanded to: a turn is a visit of a cell. The default, 1,024, is a grid with few repeats.
+        "AIRFLOW__CORE__MAX_MAP_LENGTH": "10000",
         "AIRFLOW__CORE__DAGS_ARE_PAUSED_AT_CREATION": "False",
         "AIRFLOW__CORE__FERNET_KEY": secrets["fernet_key"],
         "AIRFLOW__CORE__EXECUTION_API_SERVER_URL": f"{airflow_url}/execution/",

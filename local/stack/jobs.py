@@ -155,8 +155,7 @@ def cluster(settings: Settings) -> None:
         command = [str(settings.run / "bin" / "kubectl"), *options, *arguments]
         return subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
 
-    for name in ("airflow-access.yaml", "spark-access.yaml"):
-        kubectl("apply", f"--filename={settings.run / 'kubernetes' / name}")
+    kubectl("apply", f"--kustomize={settings.checkout / render.MANIFESTS}")
     token = kubectl(
         "create", "token", "airflow", f"--namespace={environment.NAMESPACE}", "--duration=8760h"
     ).strip()

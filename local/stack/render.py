@@ -15,6 +15,7 @@ from local.stack.secrets import load, write_private
 from local.stack.settings import OWN_SERVERS, Settings, StackError
 
 TEMPLATES = Path(__file__).parent / "templates"
+MANIFESTS = Path("deploy", "kubernetes")  # in the checkout: what any cluster gets
 KUBERNETES_PARTS = (
     "etcd",
     "kube-apiserver",
@@ -62,6 +63,7 @@ def variables(settings: Settings) -> dict[str, str]:
         "bridge": settings.bridge,
         "cgroup": settings.cgroup,
         "node": pki.NODE,
+        "node_mark": "=".join(environment.NODE_MARK),
         "restricted": "false" if host.has_sys_resource() else "true",
     }
 
@@ -103,6 +105,7 @@ def fingerprint(settings: Settings) -> str:
         # what is read when the stack starts, only
         *(path.read_text() for path in sorted((settings.checkout / "sql").glob("*.sql"))),
         *(path.read_text() for path in sorted((settings.checkout / "plugins").glob("*.py"))),
+        *(path.read_text() for path in sorted((settings.checkout / MANIFESTS).iterdir())),
         *sorted(settings.own),
         *(os.environ.get(OWN_SERVERS[part], "") for part in sorted(settings.own)),
     ]
@@ -125,7 +128,7 @@ def write_all(settings: Settings) -> None:
     if "kubernetes" not in settings.own:
         pki.write_certificates(settings.run / "pki", settings)
         pki.write_kubeconfigs(settings)
-        for name in ("containerd.toml", "kubelet.yaml", "airflow-access.yaml", "spark-access.yaml"):
+        for name in ("containerd.toml", "kubelet.yaml"):
             write_private(settings.run / "kubernetes" / name, template(name, settings))
         write_private(
             settings.run / "kubernetes" / "cni" / "storebench.conflist", template("cni.conflist", settings)

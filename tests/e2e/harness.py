@@ -8,6 +8,7 @@ import time
 
 from kubernetes.client.exceptions import ApiException
 
+from storebench.airflow.placement import Placement
 from storebench.attempt.spec import VARIABLE
 from storebench.connection import variable
 from storebench.spark import session
@@ -15,6 +16,8 @@ from storebench.stores import load
 
 NAMESPACE, BUCKET = "storebench", "storebench"
 ROWS, SEED = 2000, 7
+KUBERNETES = json.loads(os.environ.get("AIRFLOW_CONN_STOREBENCH_KUBERNETES", '{"extra": {}}'))
+PLACEMENT = Placement.from_extra(KUBERNETES["extra"])
 
 
 def storebench(*arguments, **environment):
@@ -63,34 +66,30 @@ def pod(name, image, spec):
         session.POD_IP: "status.podIP",
         session.POD_NAMESPACE: "metadata.namespace",
     }
-    return {
-        "metadata": {"name": name},
-        "spec": {
-            "restartPolicy": "Never",
-            "serviceAccountName": store.service_account or "default",
-            "containers": [
-                {
-                    "name": "base",
-                    "image": image,
-                    "imagePullPolicy": "IfNotPresent",
-                    "args": ["attempt"],
-                    "env": [
-                        {"name": VARIABLE, "value": spec.to_json()},
-                        {"name": session.IMAGE, "value": image},
-                        {"name": session.API, "value": os.environ["AIRFLOW_VAR_STOREBENCH_KUBERNETES_API"]},
-                        {
-                            "name": variable("s3"),
-                            "valueFrom": {"secretKeyRef": {"name": "storebench-s3", "key": "connection"}},
-                        },
-                        *(
-                            {"name": key, "valueFrom": {"fieldRef": {"fieldPath": path}}}
-                            for key, path in fields.items()
-                        ),
-                    ],
-                }
-            ],
-        },
+    made = PLACEMENT.template(name, "base")
+    made["metadata"]["name"] = name
+    made["spec"] |= {"restartPolicy": "Never", "automountServiceAccountToken": bool(store.service_account)}
+    made["spec"]["serviceAccountName"] = store.service_account or "default"
+    made["spec"]["containers"][0] |= {
+        "image": image,
+        "imagePullPolicy": "IfNotPresent",
+        "args": ["attempt"],
+        "env": [
+            {"name": VARIABLE, "value": spec.to_json()},
+            {"name": session.IMAGE, "value": image},
+            {
+                "name": session.EXECUTOR_POD,
+                "value": json.dumps(PLACEMENT.template(name, session.EXECUTOR)),
+            },
+            {"name": session.API, "value": os.environ["AIRFLOW_VAR_STOREBENCH_KUBERNETES_API"]},
+            {
+                "name": variable("s3"),
+                "valueFrom": {"secretKeyRef": {"name": "storebench-s3", "key": "connection"}},
+            },
+            *({"name": key, "valueFrom": {"fieldRef": {"fieldPath": path}}} for key, path in fields.items()),
+        ],
     }
+    return made
 
 
 def pods(cluster, selector):

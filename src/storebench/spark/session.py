@@ -22,8 +22,11 @@ if TYPE_CHECKING:
 # The variables that the pod's specification sets (storebench.airflow.pods).
 POD_NAME, POD_IP, POD_NAMESPACE = "STOREBENCH_POD_NAME", "STOREBENCH_POD_IP", "STOREBENCH_POD_NAMESPACE"
 IMAGE, API = "STOREBENCH_POD_IMAGE", "STOREBENCH_KUBERNETES_API"
+EXECUTOR_POD = "STOREBENCH_EXECUTOR_POD"  # the template of the executors' pods, as JSON
+EXECUTOR = "spark-kubernetes-executor"  # the name that Spark gives an executor's container
 CREDENTIALS = Path("/var/run/secrets/kubernetes.io/serviceaccount")
-TEMPLATE = Path(__file__).with_name("executor-pod.json")
+SCRATCH = Path("/tmp")  # all that a pod can write
+TEMPLATE = SCRATCH / "executor-pod.json"
 DRIVER_PORT, BLOCK_MANAGER_PORT = 7078, 7079
 POLL_INTERVAL_S, LOOK_INTERVAL_S = 0.1, 1.0
 ADVICE = "Ask for fewer or smaller executors (executors, executor_memory, executor_cpu), or raise startup_timeout_s"
@@ -34,6 +37,7 @@ OPTIONS = (
     "executor_cpu",
     "executor_memory",
     "executor_memory_overhead",
+    "cpu_limit",
     "driver_memory",
     "startup_timeout_s",
 )
@@ -56,6 +60,7 @@ def start_session(
     from pyspark.sql import SparkSession
 
     pass_credentials(s3)
+    TEMPLATE.write_text(os.environ[EXECUTOR_POD])
     builder = SparkSession.builder.master(f"k8s://{kubernetes_api()}").appName("storebench")
     for name, value in {**settings(values, os.environ), **s3_settings(s3), **extra}.items():
         builder = builder.config(name, value)
@@ -85,7 +90,7 @@ def kubernetes_api() -> str:
 def settings(values: Mapping[str, str], environment: Mapping[str, str]) -> dict[str, str]:
     """Spark's settings for a driver in client mode in the pod that `environment` describes."""
     try:
-        name, address = environment[POD_NAME], environment[POD_IP]
+        name, address, _ = environment[POD_NAME], environment[POD_IP], environment[EXECUTOR_POD]
         namespace, image = environment[POD_NAMESPACE], environment[IMAGE]
     except KeyError as error:
         raise SpecError(f"{error} is not set: a Spark driver is started by the DAG, in a pod") from None
@@ -103,6 +108,11 @@ def settings(values: Mapping[str, str], environment: Mapping[str, str]) -> dict[
         "spark.executor.memory": values["executor_memory"],
         "spark.executor.memoryOverhead": values["executor_memory_overhead"],
         "spark.kubernetes.executor.request.cores": values["executor_cpu"],
+        **(
+            {"spark.kubernetes.executor.limit.cores": values["executor_cpu"]}
+            if values["cpu_limit"] == str(True)
+            else {}
+        ),
         "spark.kubernetes.namespace": namespace,
         "spark.kubernetes.container.image": image,
         "spark.kubernetes.container.image.pullPolicy": "IfNotPresent",
@@ -121,6 +131,7 @@ def settings(values: Mapping[str, str], environment: Mapping[str, str]) -> dict[
         # The wait for executors is our own: it knows Kubernetes' reason when they do not come.
         "spark.scheduler.maxRegisteredResourcesWaitingTime": "0s",
         "spark.sql.session.timeZone": "UTC",
+        "spark.sql.warehouse.dir": str(SCRATCH / "warehouse"),  # made even where no table is in it
     }
 
 

@@ -10,6 +10,7 @@ VALUES = {
     "executor_cpu": "250m",
     "executor_memory": "1g",
     "executor_memory_overhead": "768m",
+    "cpu_limit": "False",
     "driver_memory": "2g",
     "startup_timeout_s": "120",
 }
@@ -18,6 +19,7 @@ POD = {
     session.POD_IP: "10.244.0.9",
     session.POD_NAMESPACE: "bench",
     session.IMAGE: "storebench/jvm:1",
+    session.EXECUTOR_POD: "{}",
 }
 
 
@@ -28,6 +30,12 @@ def test_the_driver_is_where_its_pod_is_and_executors_are_its_own():
     assert found["spark.kubernetes.container.image"] == "storebench/jvm:1"
     assert found["spark.executor.instances"] == "2"
     assert len(found["spark.kubernetes.executor.podNamePrefix"]) <= 50
+
+
+def test_a_cpu_limit_is_the_request():
+    limit = "spark.kubernetes.executor.limit.cores"
+    assert limit not in session.settings(VALUES, POD)
+    assert session.settings({**VALUES, "cpu_limit": str(True)}, POD)[limit] == VALUES["executor_cpu"]
 
 
 def test_outside_a_pod_it_says_what_is_missing():

@@ -1,0 +1,102 @@
+"""Where pods run and what they may: one pod template, of attempts and of the Spark executors that they start."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from storebench.errors import SpecError
+
+# In the extra of the Kubernetes connection: {"pods": {"node_selector": ..., ...}}
+EXTRA = "pods"
+LABEL = "storebench/attempt"
+HOST = "kubernetes.io/hostname"
+
+
+@dataclass(frozen=True)
+class Placement:
+    """What a deployment says of all pods of one Kubernetes connection; its fields are Kubernetes' own, in snake case."""
+
+    node_selector: Mapping[str, str] = field(default_factory=dict)
+    tolerations: tuple[Mapping[str, Any], ...] = ()
+    priority_class_name: str | None = None
+    image_pull_secrets: tuple[str, ...] = ()  # their names
+
+    @classmethod
+    def from_extra(cls, extra: Mapping[str, Any]) -> Placement:
+        """What the connection's extra says under EXTRA; raises SpecError for what is no placement."""
+        asked = extra.get(EXTRA) or {}
+        if isinstance(asked, str):  # typed into a form
+            try:
+                asked = json.loads(asked)
+            except ValueError as error:
+                raise _wrong(f"is no JSON: {error}") from None
+        if not isinstance(asked, dict):
+            raise _wrong(f"must be an object, not {asked!r}")
+        if unknown := set(asked) - set(cls.__dataclass_fields__):
+            raise _wrong(
+                f"does not know {', '.join(sorted(unknown))}, but {', '.join(cls.__dataclass_fields__)}"
+            )
+        selector, tolerations = asked.get("node_selector", {}), asked.get("tolerations", [])
+        pull_secrets = asked.get("image_pull_secrets", [])
+        if not isinstance(selector, dict) or not all(isinstance(value, str) for value in selector.values()):
+            raise _wrong('needs texts in node_selector, such as {"pool": "bench", "dedicated": "true"}')
+        if not isinstance(tolerations, list) or not all(isinstance(item, dict) for item in tolerations):
+            raise _wrong("needs a list of objects as tolerations")
+        if not isinstance(pull_secrets, list) or not all(isinstance(item, str) for item in pull_secrets):
+            raise _wrong("needs a list of names as image_pull_secrets")
+        return cls(selector, tuple(tolerations), asked.get("priority_class_name"), tuple(pull_secrets))
+
+    def template(self, attempt: str, container: str) -> dict[str, Any]:
+        """The pod, as Kubernetes' API has it, of an attempt (a label's value that only its pods have).
+
+        It passes the Pod Security Standard "restricted". A node takes the pods of one attempt at a time: its driver and
+        executors may share a node, and do only where there are too few.
+        """
+        return {
+            "apiVersion": "v1",
+            "kind": "Pod",
+            "metadata": {"labels": {LABEL: attempt}},
+            "spec": {
+                "nodeSelector": dict(self.node_selector),
+                "tolerations": [dict(toleration) for toleration in self.tolerations],
+                **({"priorityClassName": self.priority_class_name} if self.priority_class_name else {}),
+                "imagePullSecrets": [{"name": name} for name in self.image_pull_secrets],
+                "automountServiceAccountToken": False,
+                "securityContext": {"runAsNonRoot": True, "seccompProfile": {"type": "RuntimeDefault"}},
+                "affinity": {"podAntiAffinity": _apart(attempt)},
+                "volumes": [{"name": "tmp", "emptyDir": {}}],
+                "containers": [
+                    {
+                        "name": container,
+                        "terminationMessagePolicy": "FallbackToLogsOnError",
+                        "securityContext": {
+                            "allowPrivilegeEscalation": False,
+                            "capabilities": {"drop": ["ALL"]},
+                            "readOnlyRootFilesystem": True,
+                        },
+                        "volumeMounts": [{"name": "tmp", "mountPath": "/tmp"}],
+                    }
+                ],
+            },
+        }
+
+
+def _apart(attempt: str) -> dict[str, Any]:
+    def pods(*conditions: dict[str, Any]) -> dict[str, Any]:
+        return {"topologyKey": HOST, "labelSelector": {"matchExpressions": list(conditions)}}
+
+    others = pods(
+        {"key": LABEL, "operator": "Exists"}, {"key": LABEL, "operator": "NotIn", "values": [attempt]}
+    )
+    own = pods({"key": LABEL, "operator": "In", "values": [attempt]})
+    return {
+        "requiredDuringSchedulingIgnoredDuringExecution": [others],
+        "preferredDuringSchedulingIgnoredDuringExecution": [{"weight": 100, "podAffinityTerm": own}],
+    }
+
+
+def _wrong(why: str) -> SpecError:
+    return SpecError(f"The extra {EXTRA!r} of the Kubernetes connection {why}")

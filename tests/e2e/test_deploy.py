@@ -1,0 +1,246 @@
+"""The manifests of deploy/kubernetes, as the stack has applied them: what a run needs is allowed, and nothing else."""
+
+import copy
+import os
+import subprocess
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+from kubernetes import client, config
+from kubernetes.client.exceptions import ApiException
+
+from storebench.airflow.placement import LABEL, Placement
+from tests.e2e.harness import NAMESPACE, PLACEMENT, delete, finished_one_by_one, pods, run, soon
+
+HOME = Path(os.environ.get("STOREBENCH_HOME", ""), "run")
+CHECKOUT = Path(__file__).parents[2]
+AIRFLOW, SPARK = (f"system:serviceaccount:{NAMESPACE}:{name}" for name in ("airflow", "storebench-spark"))
+EVERYWHERE = (NAMESPACE, "default", "kube-system")
+
+# What neither account can do, in its own namespace or another: (verb, API group, resource).
+FORBIDDEN = [
+    *(("get", "", kind) for kind in ("secrets", "configmaps", "nodes", "namespaces", "persistentvolumes")),
+    *(("list", "", kind) for kind in ("secrets", "configmaps", "nodes", "namespaces", "serviceaccounts")),
+    *(("create", "", kind) for kind in ("configmaps", "services", "serviceaccounts", "namespaces", "nodes")),
+    *(("create", "", kind) for kind in ("pods/exec", "pods/attach", "pods/portforward", "pods/eviction")),
+    *(("create", "", kind) for kind in ("pods/ephemeralcontainers", "serviceaccounts/token", "pods/binding")),
+    *(("delete", "", kind) for kind in ("secrets", "namespaces", "nodes", "services", "serviceaccounts")),
+    ("patch", "", "namespaces"),  # its Pod Security labels
+    ("patch", "", "nodes"),  # its taints
+    ("impersonate", "", "users"),
+    *(("create", "apps", kind) for kind in ("deployments", "daemonsets", "statefulsets")),
+    ("create", "batch", "jobs"),
+    *(
+        (verb, "rbac.authorization.k8s.io", kind)
+        for verb in ("create", "patch", "bind", "escalate")
+        for kind in ("roles", "rolebindings", "clusterroles", "clusterrolebindings")
+    ),
+    ("create", "networking.k8s.io", "networkpolicies"),
+    ("delete", "networking.k8s.io", "networkpolicies"),
+    ("create", "scheduling.k8s.io", "priorityclasses"),
+    ("create", "admissionregistration.k8s.io", "mutatingwebhookconfigurations"),
+]
+ALLOWED = {
+    AIRFLOW: [
+        *((verb, "pods") for verb in ("create", "get", "list", "watch", "patch", "delete")),
+        ("get", "pods/log"),
+        ("list", "events"),
+        ("create", "secrets"),
+        ("update", "secrets"),
+    ],
+    SPARK: [(verb, "pods") for verb in ("create", "get", "list", "watch", "delete", "deletecollection")],
+}
+
+
+@pytest.fixture(scope="module", autouse=True)
+def embedded():
+    if "kubernetes" not in os.environ["STOREBENCH_EMBEDDED"].split():
+        pytest.skip("asks the embedded cluster as its administrator")
+
+
+def kubectl(*arguments):
+    command = [HOME / "bin" / "kubectl", f"--kubeconfig={HOME / 'kubernetes' / 'admin.kubeconfig'}"]
+    options = [f"--cache-dir={HOME / 'kubectl'}"]
+    return subprocess.run(
+        [*command, *options, *arguments], check=False, capture_output=True, text=True, timeout=60
+    )
+
+
+@pytest.fixture(scope="module")
+def admin():
+    return config.new_client_from_config(str(HOME / "kubernetes" / "admin.kubeconfig"))
+
+
+@pytest.fixture(scope="module")
+def account(admin):
+    """The API as a service account of the namespace, by a token of its own."""
+    clients = []
+
+    def api(name):
+        made = kubectl("create", "token", name, f"--namespace={NAMESPACE}", "--duration=10m")
+        assert made.returncode == 0, made.stderr
+        configuration = copy.copy(admin.configuration)
+        configuration.cert_file = configuration.key_file = None
+        configuration.api_key = {"authorization": f"Bearer {made.stdout.strip()}"}
+        clients.append(client.ApiClient(configuration))
+        return client.CoreV1Api(clients[-1])
+
+    yield api
+    for one in clients:
+        one.close()
+
+
+@pytest.fixture
+def started(cluster):
+    """Start pods in the namespace; they are gone afterwards."""
+    names = []
+
+    def start(pod):
+        names.append(pod["metadata"]["name"])
+        return cluster.create_namespaced_pod(NAMESPACE, pod)
+
+    yield start
+    for name in names:
+        delete(cluster, name)
+
+
+def sleeper(name, placement=PLACEMENT, seconds=60):
+    """A pod as the DAG's that does nothing for so long."""
+    pod = placement.template(name, "base")
+    pod["metadata"]["name"] = name
+    pod["spec"] |= {"restartPolicy": "Never", "terminationGracePeriodSeconds": 0}
+    pod["spec"]["containers"][0] |= {
+        "image": os.environ["STOREBENCH_IMAGE_PYTHON"],
+        "imagePullPolicy": "IfNotPresent",
+        "command": ["sleep", str(seconds)],
+    }
+    return pod
+
+
+def test_the_cluster_has_what_the_manifests_say():
+    done = kubectl("diff", f"--kustomize={CHECKOUT / 'deploy' / 'kubernetes'}")
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_airflow_is_the_least_privileged_account(cluster):
+    review = client.AuthenticationV1Api(cluster.api_client).create_self_subject_review(
+        client.V1SelfSubjectReview()
+    )
+    assert review.status.user_info.username == AIRFLOW
+
+
+def test_a_run_passes_with_these_accounts_on_marked_nodes():
+    code, text, rows = run("--stores", "mongodb,delta-spark,null", "--batches", "1000", "--executors", "2")
+    assert code == 0, text
+    assert {row["status"] for row in rows} == {"verified"} and len(rows) == 6
+    finished_one_by_one(rows)
+
+
+@pytest.mark.parametrize("user", [AIRFLOW, SPARK])
+def test_an_account_may_do_what_it_needs_in_its_namespace_and_nothing_else(admin, user):
+    reviews = client.AuthorizationV1Api(admin)
+
+    def allowed(namespace, verb, group, kind):
+        resource, _, subresource = kind.partition("/")
+        attributes = client.V1ResourceAttributes(
+            namespace=namespace, verb=verb, group=group, resource=resource, subresource=subresource
+        )
+        spec = client.V1SubjectAccessReviewSpec(user=user, resource_attributes=attributes)
+        return reviews.create_subject_access_review(client.V1SubjectAccessReview(spec=spec)).status.allowed
+
+    may = {(namespace, *what) for what in FORBIDDEN for namespace in EVERYWHERE if allowed(namespace, *what)}
+    assert may == set()
+    for verb, kind in ALLOWED[user]:
+        assert allowed(NAMESPACE, verb, "", kind), (verb, kind)
+        assert not any(allowed(other, verb, "", kind) for other in EVERYWHERE[1:]), (verb, kind)
+    for verb, kind in ALLOWED[AIRFLOW]:
+        assert allowed(NAMESPACE, verb, "", kind) is ((verb, kind) in ALLOWED[user]), (verb, kind)
+
+
+@pytest.mark.parametrize("name", ["airflow", "storebench-spark"])
+def test_the_api_itself_refuses_the_account(account, name):
+    api = account(name)
+    for refused in (
+        lambda: api.read_namespaced_secret("storebench-s3", NAMESPACE),
+        lambda: api.list_namespaced_secret(NAMESPACE),
+        lambda: api.list_namespaced_pod("kube-system"),
+        api.list_node,
+        lambda: api.patch_namespace(NAMESPACE, {"metadata": {"labels": {"x": "y"}}}),
+        lambda: api.create_namespaced_pod("default", sleeper("elsewhere")),
+    ):
+        with pytest.raises(ApiException) as error:
+            refused()
+        assert error.value.status == 403
+
+
+def spoiled(change):
+    pod = sleeper("spoiled")
+    change(pod["spec"], pod["spec"]["containers"][0])
+    return pod
+
+
+SPOILED = {
+    "privileged": lambda spec, container: container["securityContext"].update(
+        privileged=True, allowPrivilegeEscalation=True
+    ),
+    "escalating": lambda spec, container: container["securityContext"].update(allowPrivilegeEscalation=True),
+    "capabilities": lambda spec, container: container["securityContext"].update(
+        capabilities={"add": ["NET_ADMIN"]}
+    ),
+    "root": lambda spec, container: container["securityContext"].update(runAsUser=0),
+    "unconfined": lambda spec, container: spec.update(securityContext={}),
+    "host network": lambda spec, container: spec.update(hostNetwork=True),
+    "host processes": lambda spec, container: spec.update(hostPID=True),
+    "host files": lambda spec, container: spec["volumes"].append({"name": "host", "hostPath": {"path": "/"}}),
+}
+
+
+@pytest.mark.parametrize("how", SPOILED)
+def test_the_namespace_takes_no_pod_that_could_do_more(account, how):
+    with pytest.raises(ApiException) as error:
+        account("airflow").create_namespaced_pod(NAMESPACE, spoiled(SPOILED[how]), dry_run="All")
+    # Where the API server allows no privileged pods at all, it says so before the namespace does.
+    found = error.value.status, error.value.body
+    assert (found[0] == 403 and "restricted" in found[1]) or (found[0] == 422 and "privileged" in found[1])
+
+
+def condition(cluster, name):
+    """Why the pod has no node, if it has none."""
+    for found in cluster.read_namespaced_pod(name, NAMESPACE).status.conditions or []:
+        if found.type == "PodScheduled" and found.status == "False":
+            return found.message
+    return None
+
+
+def test_a_node_takes_one_attempt_at_a_time(cluster, started):
+    started(sleeper("one"))
+    soon(lambda: cluster.read_namespaced_pod("one", NAMESPACE).status.phase == "Running")
+    started(sleeper("two"))
+    assert "anti-affinity" in soon(lambda: condition(cluster, "two"))
+    own = sleeper("one-executor")
+    own["metadata"]["labels"][LABEL] = "one"
+    own["spec"]["affinity"] = PLACEMENT.template("one", "base")["spec"]["affinity"]
+    started(own)
+    soon(lambda: cluster.read_namespaced_pod("one-executor", NAMESPACE).status.phase == "Running")
+    assert cluster.read_namespaced_pod("two", NAMESPACE).status.phase == "Pending"
+    delete(cluster, "one")
+    delete(cluster, "one-executor")
+    soon(lambda: cluster.read_namespaced_pod("two", NAMESPACE).status.phase == "Running")
+
+
+def test_others_are_kept_from_the_node(cluster, started):
+    started(sleeper("other", Placement()))
+    assert "untolerated taint" in soon(lambda: condition(cluster, "other"))
+    time.sleep(2)
+    assert cluster.read_namespaced_pod("other", NAMESPACE).status.phase == "Pending"
+
+
+def test_a_measured_pod_can_be_guaranteed_its_cpu(cluster):
+    with ThreadPoolExecutor(1) as pool:
+        result = pool.submit(run, "--stores", "null", "--batches", "all", "--param", "cpu_limit=true")
+        soon(lambda: [pod for pod in pods(cluster, LABEL) if pod.status.qos_class == "Guaranteed"])
+        code, text, rows = result.result()
+    assert code == 0, text
+    assert [row["status"] for row in rows] == ["verified"] * 2

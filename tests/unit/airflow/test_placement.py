@@ -1,0 +1,53 @@
+import pytest
+
+from storebench.airflow.placement import LABEL, Placement
+from storebench.errors import SpecError
+
+ASKED = {
+    "node_selector": {"pool": "bench"},
+    "tolerations": [{"key": "bench", "operator": "Exists", "effect": "NoSchedule"}],
+    "priority_class_name": "storebench",
+    "image_pull_secrets": ["registry"],
+}
+
+
+def test_what_the_connection_says_is_in_the_pod():
+    spec = Placement.from_extra({"pods": ASKED}).template("a1", "base")["spec"]
+    assert spec["nodeSelector"] == ASKED["node_selector"]
+    assert spec["tolerations"] == ASKED["tolerations"]
+    assert spec["priorityClassName"] == "storebench"
+    assert spec["imagePullSecrets"] == [{"name": "registry"}]
+
+
+def test_pods_of_another_attempt_are_kept_from_the_node_and_those_of_its_own_are_spread():
+    pod = Placement.from_extra({}).template("a1", "base")
+    assert pod["metadata"]["labels"] == {LABEL: "a1"}
+    apart = pod["spec"]["affinity"]["podAntiAffinity"]
+    (required,) = apart["requiredDuringSchedulingIgnoredDuringExecution"]
+    assert {"key": LABEL, "operator": "NotIn", "values": ["a1"]} in required["labelSelector"][
+        "matchExpressions"
+    ]
+    (preferred,) = apart["preferredDuringSchedulingIgnoredDuringExecution"]
+    assert preferred["podAffinityTerm"]["labelSelector"]["matchExpressions"] == [
+        {"key": LABEL, "operator": "In", "values": ["a1"]}
+    ]
+
+
+def test_a_form_may_hand_it_over_as_text():
+    assert Placement.from_extra({"pods": '{"priority_class_name": "x"}'}).priority_class_name == "x"
+
+
+@pytest.mark.parametrize(
+    ("pods", "words"),
+    [
+        ("{", "is no JSON"),
+        ([1], "must be an object"),
+        ({"nodeSelector": {}}, "does not know nodeSelector, but node_selector"),
+        ({"node_selector": {"dedicated": True}}, "needs texts in node_selector"),
+        ({"tolerations": {"key": "x"}}, "needs a list of objects as tolerations"),
+        ({"image_pull_secrets": "registry"}, "needs a list of names"),
+    ],
+)
+def test_what_is_no_placement_is_refused_with_what_would_be(pods, words):
+    with pytest.raises(SpecError, match=words):
+        Placement.from_extra({"pods": pods})
