@@ -22,6 +22,7 @@ from typing import Any
 from storebench.dataset.generate import MAX_ROWS
 from storebench.errors import SpecError
 from storebench.stores import load as load_store
+from storebench.stores import split
 
 MAX_SEED = 2**53 - 1  # the largest integer that every JSON reader keeps
 
@@ -79,7 +80,7 @@ class Cell:
     """One combination of a grid. `key` is readable, stable, and names the cell everywhere."""
 
     study: str
-    store: str
+    store: str  # with the name of its server where there are several: `mongodb@v8`
     client: str
     axes: tuple[
         tuple[str, str], ...
@@ -118,7 +119,7 @@ class Cell:
     def target(self, run: str, repeat: int) -> str:
         """The name under which the store keeps this cell's data in one repeat of one run: unique, 63 characters at most."""
         digest = hashlib.sha256(f"{run}\n{self.key}\n{repeat}".encode()).hexdigest()[:16]
-        return f"storebench_{self.store.replace('-', '_')[:30]}_{digest}"
+        return f"storebench_{re.sub('[-@]', '_', self.store)[:30]}_{digest}"
 
 
 @dataclass(frozen=True)
@@ -197,7 +198,7 @@ class Study:
             if not asked:
                 raise SpecError(f"Choose at least one {what}: {', '.join(known)}")
             for name in asked:
-                if name not in known:
+                if name not in known and (what == "client" or split(name)[0] not in known):
                     raise SpecError(f"Unknown {what} {name!r}: this study has {', '.join(known)}")
         check_integer("rows", rows, 1, MAX_ROWS)
         check_integer("seed", seed, 0, MAX_SEED)

@@ -19,6 +19,7 @@ class Turn:
     cell: Cell
     repeat: int
     arm: str | None = None  # of an A/A run
+    node_pool: str = ""  # where it is measured; empty: the default (storebench.airflow.node_pools)
 
     @property
     def label(self) -> str:

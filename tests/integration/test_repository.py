@@ -5,7 +5,7 @@ import psycopg
 import pytest
 
 from storebench.attempt.result import AttemptResult
-from storebench.errors import StoreUnreachable
+from storebench.errors import SpecError, StoreUnreachable
 from storebench.grid import Cell
 from storebench.order import Turn
 from storebench.results.migrate import migrate
@@ -88,6 +88,9 @@ def test_a_second_try_is_a_second_row(repository, queries, run):
 def test_a_run_keeps_the_order_of_its_turns(repository, run):
     assert repository.recorded_turns(run) == [Turn(CELL, 1), Turn(OTHER, 1)]
     assert repository.recorded_turns("no such run") == []
+    assert repository.recorded_turn(run, "", 1) == Turn(OTHER, 1)
+    with pytest.raises(SpecError, match="has no turn 2 in the node pool 'default'"):
+        repository.recorded_turn(run, "", 2)
 
 
 def test_a_turn_that_was_left_out_on_purpose_is_no_gap(repository, run):

@@ -83,6 +83,10 @@ def test_a_value_given_twice_is_one_cell():
     ("changes", "message"),
     [
         ({"stores": ["oracle"]}, "Unknown store 'oracle': this study has mongodb, null"),
+        ({"stores": ["oracle@v8"]}, "Unknown store 'oracle@v8': this study has mongodb, null"),
+        ({"stores": ["mongodb@"]}, "'mongodb@': behind the @ is the name of a connection"),
+        ({"stores": ["mongodb@V 8"]}, "'mongodb@V 8': behind the @ is the name of a connection"),
+        ({"stores": ["null@v8"]}, "'null@v8': null has no server but the S3 of the dataset"),
         ({"stores": []}, "Choose at least one store: mongodb, null"),
         ({"clients": ["fast"]}, "Unknown client 'fast': this study has reference"),
         ({"axes": {"batch_sizes": ["0"]}}, "Batch sizes: '0' is not a number of rows from 1, or 'all'"),
@@ -96,6 +100,16 @@ def test_a_value_given_twice_is_one_cell():
 def test_bad_input_is_refused_with_a_message_that_names_it(changes, message):
     with pytest.raises(SpecError, match="^" + message.replace("(", r"\(")):
         grid(**changes)
+
+
+def test_one_store_on_two_servers_is_two_cells():
+    found = grid(stores=["mongodb@v7", "mongodb@v8"], axes={"batch_sizes": ["10"]}).cells
+    assert [cell.label for cell in found] == [
+        "mongodb@v7 reference batch=10",
+        "mongodb@v8 reference batch=10",
+    ]
+    assert Cell.from_key(found[0].key) == found[0]
+    assert found[0].target("r", 1).startswith("storebench_mongodb_v7_")
 
 
 def test_a_key_names_its_cell():

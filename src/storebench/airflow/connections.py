@@ -10,12 +10,12 @@ from airflow.sdk import BaseHook, Connection
 from airflow.sdk.exceptions import AirflowNotFoundException
 from psycopg.conninfo import make_conninfo
 
-from storebench.errors import SpecError
+from storebench.airflow.node_pools import NodePool
+from storebench.errors import SpecError, StoreUnreachable
 from storebench.results.queries import Queries
 from storebench.results.repository import Repository
 
 PREFIX = "storebench_"
-KUBERNETES = f"{PREFIX}kubernetes"
 SECRET_KEY = "connection"
 DEFAULT_BUCKET = "storebench"
 PATIENCE_S = 300  # with a results database that does not answer, where there is something to record
@@ -96,18 +96,33 @@ def secret_body(name: str) -> dict[str, Any]:
     }
 
 
-def apply_secrets(names: list[str]) -> None:
-    """Create or replace the Secrets of these connections in the namespace of the Kubernetes connection."""
+def apply_secrets(names: list[str], node_pool: NodePool) -> None:
+    """Create or replace the Secrets of these connections in the namespace of the node pool's pods.
+
+    Raises SpecError where the account may not, StoreUnreachable where the cluster does not answer.
+    """
     from airflow.providers.cncf.kubernetes.hooks.kubernetes import KubernetesHook
     from kubernetes.client.exceptions import ApiException
+    from urllib3.exceptions import HTTPError
 
-    hook = KubernetesHook(conn_id=KUBERNETES)
+    connection_id = PREFIX + node_pool.connection
+    hook = KubernetesHook(conn_id=connection_id)
     namespace = hook.get_namespace() or "default"
     for name in names:
         body = secret_body(name)
         try:
-            hook.core_v1_client.replace_namespaced_secret(secret_name(name), namespace, body)
+            try:
+                hook.core_v1_client.replace_namespaced_secret(secret_name(name), namespace, body)
+            except ApiException as error:
+                if error.status != 404:
+                    raise
+                hook.core_v1_client.create_namespaced_secret(namespace, body)
         except ApiException as error:
-            if error.status != 404:
-                raise
-            hook.core_v1_client.create_namespaced_secret(namespace, body)
+            raise SpecError(
+                f"Kubernetes does not take a Secret in the namespace {namespace!r} from the account of the connection"
+                f" {connection_id!r}: {error.status} {error.reason}. deploy/kubernetes has the rights that it needs"
+            ) from error
+        except HTTPError as error:
+            raise StoreUnreachable(
+                f"The Kubernetes of the connection {connection_id!r} does not answer: {error}"
+            ) from error

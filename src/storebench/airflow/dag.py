@@ -1,16 +1,20 @@
-"""Makes a study's DAG: plan -> dataset -> one mapped group for each cell (write -> read -> drop) -> aggregate."""
+"""Makes a study's DAG: plan -> dataset -> one mapped group for each cell (write -> read -> drop) -> aggregate.
+
+Where there are several pools of nodes, each has a group of its own.
+"""
 
 from __future__ import annotations
 
 from datetime import UTC, datetime
 from typing import Any
 
-from airflow.sdk import DAG, get_current_context, task, task_group
+from airflow.sdk import DAG, XComArg, get_current_context, task, task_group
 from airflow.sdk.exceptions import AirflowFailException
 
 from storebench.airflow import connections
+from storebench.airflow.node_pools import DEFAULT, NodePool, node_pools
 from storebench.airflow.params import params_of
-from storebench.airflow.plan import killed_of, plan_of
+from storebench.airflow.plan import killed_of, plan_of, turns_on
 from storebench.airflow.pods import AttemptOperator, DatasetOperator
 from storebench.airflow.priority import STEPS, CellByCell
 from storebench.airflow.timetable import GridTimetable
@@ -22,7 +26,8 @@ from storebench.results.summary import refresh
 
 
 def study_dag(study: Study) -> DAG:
-    """The DAG of `study`. Its pods run one at a time, in a pool of one slot, and finish a cell before the next."""
+    """The DAG of `study`. Its pods run one at a time on each pool of nodes, in an Airflow pool of one slot, and finish a cell before the
+    next."""
     with DAG(
         dag_id=study.name,
         description=study.description.split("\n")[0],
@@ -43,12 +48,6 @@ def study_dag(study: Study) -> DAG:
                 return plan_of(study, context["params"], context["dag_run"])
             except StorebenchError as error:
                 raise AirflowFailException(str(error)) from error
-
-        @task_group
-        def cell(turn: Any) -> None:
-            # No arrows between them (docs/decisions/0007): they are started in this order, and look at each other's end
-            for operation in STEPS:
-                AttemptOperator(task_id=operation, operation=operation, turn=turn, weight_rule=CellByCell())
 
         @task(trigger_rule="all_done")
         def aggregate() -> None:
@@ -72,8 +71,36 @@ def study_dag(study: Study) -> DAG:
             if tasks:
                 raise AirflowFailException(f"These tasks failed; their logs say why: {', '.join(tasks)}")
 
-        turns = plan()
-        dataset = DatasetOperator(task_id="dataset")
-        dataset >> cell.expand(turn=turns) >> aggregate()
-        turns >> dataset
+        planned, dataset, end = plan(), DatasetOperator(task_id="dataset"), aggregate()
+        planned >> dataset
+        for node_pool in node_pools():
+            turns = planned if node_pool == DEFAULT else _turns_task(node_pool)
+            if turns is not planned:
+                planned >> turns
+            dataset >> _cells(node_pool).expand(turn=turns) >> end
     return dag
+
+
+def _turns_task(node_pool: NodePool) -> XComArg:
+    @task(task_id=f"turns_{node_pool.name}")
+    def turns() -> list[str]:
+        """Name the turns to run in this node pool."""
+        return turns_on(node_pool, get_current_context()["dag_run"])
+
+    return turns()
+
+
+def _cells(node_pool: NodePool) -> Any:
+    @task_group(group_id=node_pool.group)
+    def cell(turn: Any) -> None:
+        # No arrows between them (docs/decisions/0007): they are started in this order, and look at each other's end
+        for operation in STEPS:
+            AttemptOperator(
+                task_id=operation,
+                operation=operation,
+                turn=turn,
+                node_pool=node_pool,
+                weight_rule=CellByCell(),
+            )
+
+    return cell

@@ -10,9 +10,9 @@ from airflow.sdk import Param
 from storebench.dataset.generate import MAX_ROWS
 from storebench.grid import MAX_SEED, Grid, Study
 from storebench.partition import cell_of
+from storebench.stores import SERVER
 from storebench.stores import load as load_store
 
-POOL = "benchmark"
 MAX_REPEATS = 100
 MAX_BUDGET_MIN = 10_080  # a week
 MIN_REPEATS_TO_STOP = 5
@@ -37,7 +37,14 @@ def params_of(study: Study) -> dict[str, Param]:
         for axis in study.axes
     }
     return {
-        "stores": _choice(study.default_stores, study.stores, "Stores", "The storage engines to measure."),
+        "stores": _choice(
+            study.default_stores,
+            study.stores,
+            "Stores",
+            "The storage engines to measure. `mongodb@NAME` is MongoDB at the Airflow Connection `storebench_mongodb_NAME`, so"
+            " that several servers are compared in one grid: add it to the JSON under Advanced Options.",
+            suffix=f"(@{SERVER})?",
+        ),
         "clients": _choice(
             study.clients,
             study.clients,
@@ -76,7 +83,12 @@ def params_of(study: Study) -> dict[str, Param]:
             "500m",
             QUANTITY,
             "CPU request of a pod",
-            "Kubernetes quantity, such as `500m` or `2`. There is no CPU limit: it would throttle.",
+            "Kubernetes quantity, such as `500m` or `2`.",
+        ),
+        "cpu_limit": _flag(
+            "CPU limit",
+            "Limit the CPU of pods and executors to their request: their QoS class is Guaranteed, and with whole CPUs and the"
+            " kubelet's static policy each has cores of its own. Off: they use what their node has.",
         ),
         "pod_memory": _text(
             "8Gi",
@@ -155,7 +167,7 @@ def _executor_params() -> dict[str, Param]:
     return {
         "executor_cores": _integer(1, 1, 64, "Executor cores", "Tasks that an executor runs at a time."),
         "executor_cpu": _text(
-            "250m", QUANTITY, "CPU request of an executor", "Kubernetes quantity; there is no limit."
+            "250m", QUANTITY, "CPU request of an executor", "Kubernetes quantity, such as `250m` or `2`."
         ),
         "executor_memory": _text("1g", JAVA_SIZE, "Executor memory", f"Heap of an executor. {sizes}"),
         "executor_memory_overhead": _text(
@@ -184,11 +196,13 @@ def grid_of(study: Study, params: Mapping[str, Any], partition: str | None = Non
     )
 
 
-def _choice(default: tuple[str, ...], choices: tuple[str, ...], title: str, text: str) -> Param:
+def _choice(
+    default: tuple[str, ...], choices: tuple[str, ...], title: str, text: str, suffix: str = ""
+) -> Param:
     return Param(
         list(default),
         type="array",
-        items={"type": "string", "enum": list(choices)},
+        items={"type": "string", "pattern": f"^({'|'.join(choices)}){suffix}$"},
         examples=list(choices),
         minItems=1,
         uniqueItems=True,

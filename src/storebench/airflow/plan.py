@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import random
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -12,6 +14,7 @@ from airflow.sdk.exceptions import AirflowSkipException
 from storebench import stores
 from storebench.airflow import connections, preflight
 from storebench.airflow.images import image
+from storebench.airflow.node_pools import DEFAULT, NodePool, node_pool_of
 from storebench.airflow.params import MIN_REPEATS_TO_STOP, grid_of
 from storebench.grid import MAX_SEED, Cell, Grid, Study
 from storebench.order import Turn, turns
@@ -24,7 +27,7 @@ from storebench.stores.base import OPERATIONS
 
 
 def plan_of(study: Study, params: Mapping[str, Any], dag_run: Any) -> list[str]:
-    """Check and record the turns of a run; returns their names in the user interface, in their order.
+    """Check and record the turns of a run; returns the names in the user interface of those in the default node pool.
 
     A run whose plan runs again does what it set out to do at first. Raises a StorebenchError for what cannot work, and
     AirflowSkipException where nothing is to be done.
@@ -32,14 +35,16 @@ def plan_of(study: Study, params: Mapping[str, Any], dag_run: Any) -> list[str]:
     repository, run_id = connections.repository(), run_id_of(dag_run.dag_id, dag_run.run_id)
     grid = grid_of(study, params, dag_run.partition_key)
     preflight.check(params["rows"])
-    connections.apply_secrets(_connections_of(grid))
+    for node_pool in {DEFAULT, *(node_pool_of(cell.store) for cell in grid.cells)}:
+        connections.apply_secrets(_connections_of(grid), node_pool)
     if recorded := repository.recorded_turns(run_id):
         print(f"{len(recorded)} turns, as planned when this run was started first")
         repository.reopen_run(run_id)
-        return labels_of(recorded)
+        return labels_of(recorded, DEFAULT)
     finder = connections.queries() if skips_done(params, dag_run.run_type) else None
     repeats, skipped = repeats_of(grid, params, finder)
     order, order_seed = order_of(repeats, params)
+    preflight.check_length(len(order))
     print(f"{len(order)} turns at {len(repeats)} cells, in the order of seed {order_seed}")
     print(f"{grid.dropped} combinations dropped. {grid.dropped_because}")
     for cell, reason in skipped.items():
@@ -55,14 +60,20 @@ def plan_of(study: Study, params: Mapping[str, Any], dag_run: Any) -> list[str]:
     )
     if not order:
         raise AirflowSkipException(f"All {len(skipped)} cells are verified already: nothing to do")
-    return labels_of(order)
+    return labels_of(order, DEFAULT)
+
+
+def turns_on(node_pool: NodePool, dag_run: Any) -> list[str]:
+    """The names in the user interface of those turns of a planned run that are in this node pool."""
+    recorded = connections.repository().recorded_turns(run_id_of(dag_run.dag_id, dag_run.run_id))
+    return labels_of(recorded, node_pool)
 
 
 def _connections_of(grid: Grid) -> list[str]:
     """The names of the connections that the grid's pods need."""
     used = {cell.store for cell in grid.cells}
     used |= {filled_by for name in used if (filled_by := stores.load(name).filled_by)}
-    return sorted({"s3", *(name for store in used if (name := stores.load(store).connection))})
+    return sorted({"s3", *(name for store in used if (name := stores.connection(store)))})
 
 
 def skips_done(params: Mapping[str, Any], run_type: str) -> bool:
@@ -90,13 +101,18 @@ def order_of(repeats: dict[Cell, int], params: Mapping[str, Any]) -> tuple[list[
     """The turns in their order, and the seed that it was drawn by."""
     asked = params["order_seed"]
     order_seed = random.SystemRandom().randint(0, MAX_SEED) if asked is None else asked
-    return turns(repeats, order_seed, warm_up=params["warm_up"], a_a=params["a_a"]), order_seed
+    order = turns(repeats, order_seed, warm_up=params["warm_up"], a_a=params["a_a"])
+    return [replace(turn, node_pool=node_pool_of(turn.cell.store).name) for turn in order], order_seed
 
 
-def labels_of(order: Sequence[Turn]) -> list[str]:
-    """The turns' names; with the repeat's number where a cell has several."""
+def labels_of(order: Sequence[Turn], node_pool: NodePool) -> list[str]:
+    """The names of this node pool's turns; with the repeat's number where a cell has several."""
     several = {turn.cell for turn in order if turn.repeat != 1}
-    return [turn.label if turn.cell in several else turn.cell.label for turn in order]
+    return [
+        turn.label if turn.cell in several else turn.cell.label
+        for turn in order
+        if turn.node_pool == node_pool.name
+    ]
 
 
 def killed_of(states: Mapping[str, str | None], order: Sequence[Turn]) -> set[tuple[str, int, str]]:
@@ -105,12 +121,15 @@ def killed_of(states: Mapping[str, str | None], order: Sequence[Turn]) -> set[tu
     `states` are a run's, by task and _map index.
     """
     found = set()
+    groups: dict[str, list[Turn]] = defaultdict(list)
+    for turn in order:
+        groups[NodePool(turn.node_pool).group].append(turn)
     for task, state in states.items():
         name, _, index = task.rpartition("_")
         group, _, operation = name.rpartition(".")
         not_run = operation == "read" and states.get(f"{group}.write_{index}") == "failed"
         if state == "failed" and operation in OPERATIONS and not not_run:
-            turn = order[int(index)]
+            turn = groups[group][int(index)]
             found.add((turn.cell.key, turn.repeat, operation))
     return found
 

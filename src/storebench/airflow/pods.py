@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Sequence
+import uuid
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from functools import cached_property
 from typing import Any, ClassVar
@@ -28,7 +29,8 @@ from urllib3.exceptions import HTTPError
 from storebench import stores
 from storebench.airflow import connections, observe
 from storebench.airflow.images import image
-from storebench.airflow.params import POOL
+from storebench.airflow.node_pools import DEFAULT, NodePool
+from storebench.airflow.placement import Placement
 from storebench.airflow.plan import reason_to_stop
 from storebench.airflow.priority import STEPS
 from storebench.attempt.result import AttemptResult
@@ -55,8 +57,8 @@ DEFAULT_VALUES = {"executors": "1"}
 DATASET_MEMORY = "1Gi"  # the generator's memory does not grow with rows
 
 
-def own_pod(image: str) -> list[k8s.V1EnvVar]:
-    """The variables that tell a pod who and where it is, for storebench.spark.session."""
+def own_pod(image: str, executor: Mapping[str, Any]) -> list[k8s.V1EnvVar]:
+    """The variables that tell a pod who and where it is, and what its executors' pods are, for storebench.spark.session."""
     fields = {
         session.POD_NAME: "metadata.name",
         session.POD_IP: "status.podIP",
@@ -70,6 +72,7 @@ def own_pod(image: str) -> list[k8s.V1EnvVar]:
         for name, path in fields.items()
     ]
     variables.append(k8s.V1EnvVar(name=session.IMAGE, value=image))
+    variables.append(k8s.V1EnvVar(name=session.EXECUTOR_POD, value=json.dumps(executor)))
     if api := Variable.get("storebench_kubernetes_api", default=None):
         variables.append(k8s.V1EnvVar(name=session.API, value=api))
     return variables
@@ -98,38 +101,37 @@ class PromptPodManager(PodManager):
 
 
 class StorebenchPodOperator(KubernetesPodOperator):
-    """A pod of this project: non-root, without a service account's token, its resources from the run's params.
+    """A pod of this project: placed and confined by storebench.airflow.placement, its resources from the run's params.
 
     The pod is looked at one last time before it is deleted, however it ended: `self.observed`, `self.events`.
     """
 
     CONTAINER: ClassVar[str] = "base"
 
-    def __init__(self, *, memory: str = "{{ params.pod_memory }}", retries: int = 0, **kwargs: Any) -> None:
+    def __init__(self, *, node_pool: NodePool = DEFAULT, retries: int = 0, **kwargs: Any) -> None:
         super().__init__(
-            kubernetes_conn_id=connections.KUBERNETES,
+            kubernetes_conn_id=connections.PREFIX + node_pool.connection,
             image_pull_policy="IfNotPresent",
             automount_service_account_token=False,
-            security_context=k8s.V1PodSecurityContext(run_as_non_root=True),
-            container_security_context=k8s.V1SecurityContext(
-                allow_privilege_escalation=False, capabilities=k8s.V1Capabilities(drop=["ALL"])
-            ),
-            container_resources=k8s.V1ResourceRequirements(
-                requests={"cpu": "{{ params.pod_cpu }}", "memory": memory}, limits={"memory": memory}
-            ),
             startup_check_interval_seconds=POLL_INTERVAL_S,  # type: ignore[arg-type] # it sleeps for it, only
             log_events_on_startup=False,
             termination_message_policy="FallbackToLogsOnError",
             on_finish_action="delete_pod",
             log_events_on_failure=True,
             log_pod_spec_on_failure=False,
-            pool=POOL,
+            pool=node_pool.slots,
             retries=retries,  # none by default: a timing is never silently repeated
             **kwargs,
         )
+        self.node_pool = node_pool
         self.observed: k8s.V1Pod | None = None
         self.events: Sequence[k8s.CoreV1Event] = ()
         self.queued_at: datetime | None = None
+
+    @cached_property
+    def attempt(self) -> str:
+        """The label of this attempt's pods, and of no others."""
+        return uuid.uuid4().hex
 
     @cached_property
     def pod_manager(self) -> PodManager:
@@ -142,8 +144,20 @@ class StorebenchPodOperator(KubernetesPodOperator):
             for name in names
         ]
 
-    def run_pod(self, context: Context) -> None:
+    @cached_property
+    def placement(self) -> Placement:
+        """Where this pod, and those that it starts, run."""
+        return Placement.from_extra(connections.get(self.node_pool.connection).extra_dejson)
+
+    def run_pod(self, context: Context, memory: str | None = None) -> None:
+        """Run it to its end, with so much memory, or the run's `pod_memory`."""
         params = context["params"]
+        self.pod_template_dict = self.placement.template(self.attempt, self.CONTAINER)
+        requests = {"cpu": params["pod_cpu"], "memory": memory or params["pod_memory"]}
+        limited = ("cpu", "memory") if params["cpu_limit"] else ("memory",)
+        self.container_resources = k8s.V1ResourceRequirements(
+            requests=requests, limits={name: requests[name] for name in limited}
+        )
         self.startup_timeout_seconds = self.schedule_timeout_seconds = params["startup_timeout_s"]
         self.active_deadline_seconds = params["attempt_timeout_s"]
         self.queued_at = datetime.now(UTC)
@@ -183,9 +197,6 @@ class StorebenchPodOperator(KubernetesPodOperator):
 class DatasetOperator(StorebenchPodOperator):
     """Makes sure that the run's dataset is in S3, and records it."""
 
-    def __init__(self, **kwargs: Any) -> None:
-        super().__init__(memory=DATASET_MEMORY, **kwargs)
-
     def execute(self, context: Context) -> None:
         rows, seed = context["params"]["rows"], context["params"]["seed"]
         self.image = image("python")
@@ -201,7 +212,7 @@ class DatasetOperator(StorebenchPodOperator):
         ]
         self.use_connections(["s3"])
         try:
-            self.run_pod(context)
+            self.run_pod(context, DATASET_MEMORY)
         except AirflowException as error:
             reason = observe.attempt_result(self.observed, self.CONTAINER, error).error
             last_words = (self.message() or "").strip().rpartition("\n")[2]
@@ -212,7 +223,7 @@ class DatasetOperator(StorebenchPodOperator):
 class AttemptOperator(StorebenchPodOperator):
     """One attempt: runs `operation` of a run's turn in a pod and records what came of it, whatever it was.
 
-    `turn` is its name in the user interface; which one it is of the run's, the task's map index says.
+    `turn` is its name in the user interface; which one it is of the run's in this node pool, the task's map index says.
     """
 
     template_fields: Sequence[str] = (*KubernetesPodOperator.template_fields, "turn")
@@ -232,13 +243,13 @@ class AttemptOperator(StorebenchPodOperator):
         if self.operation == DROP and params["keep_data"]:
             raise AirflowSkipException("keep_data: what was written stays in the store")
         self.look_at_earlier(context)
-        order = connections.repository(connections.PATIENCE_S).recorded_turns(run_id)
-        turn = order[context["ti"].map_index or 0]
+        repository = connections.repository(connections.PATIENCE_S)
+        turn = repository.recorded_turn(run_id, self.node_pool.name, context["ti"].map_index or 0)
         cell, repeat = turn.cell, turn.repeat
         if self.operation == "write" and (
             reason := reason_to_stop(connections.queries(), run_id, cell, repeat, params)
         ):
-            connections.repository(connections.PATIENCE_S).skip(run_id, cell, repeat, reason)
+            repository.skip(run_id, cell, repeat, reason)
             raise AirflowSkipException(f"Not needed: {reason}")
         operations = stores.load(cell.store).operations
         fills = self.operation == "write" and "write" not in operations
@@ -254,11 +265,13 @@ class AttemptOperator(StorebenchPodOperator):
             store=name if fills else "",
             options={**DEFAULT_VALUES, **{option: str(params[option]) for option in store.options}},
         )
-        self.name = f"{name}-{self.operation}"
+        self.name = f"{store.name}-{self.operation}"
         self.arguments = ["attempt"]
         self.use_store(store, spec)
         if self.operation == DROP:
             self.remove_leftovers(context)
+            if not store.keeps_data:
+                raise AirflowSkipException(f"{store.name} keeps nothing that could be dropped")
         operation = operations[0] if fills else self.operation
         key = AttemptKey(run_id, cell.key, repeat, operation, context["ti"].try_number)
         try:
@@ -309,11 +322,12 @@ class AttemptOperator(StorebenchPodOperator):
         """What the pod needs for this store: image, credentials, and for one that starts pods itself who and where it is."""
         self.image = image(store.image)
         self.env_vars = [k8s.V1EnvVar(name=VARIABLE, value=spec.to_json())]
-        self.use_connections(list(dict.fromkeys(["s3", *([store.connection] if store.connection else [])])))
+        server = stores.connection(spec.store_name)
+        self.use_connections(list(dict.fromkeys(["s3", *([server] if server else [])])))
         if store.service_account:
             self.service_account_name = store.service_account
             self.automount_service_account_token = True
-            self.env_vars += own_pod(self.image)
+            self.env_vars += own_pod(self.image, self.placement.template(self.attempt, session.EXECUTOR))
 
     def record(self, key: AttemptKey, spec: AttemptSpec, failure: BaseException | None) -> AttemptResult:
         """Write the attempt's row; a drop has none. Returns what came of it."""

@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import shutil
 
+from airflow.configuration import conf
+
 from storebench.airflow import connections
 from storebench.connection import Connection
 from storebench.dataset.generate import ESTIMATED_ROW_BYTES
@@ -20,6 +22,16 @@ def check(rows: int) -> None:
     check_disk(rows)
     client = client_for(Connection.from_json("s3", connections.pod_json("s3")))
     check_bucket(client, connections.bucket())
+
+
+def check_length(turns: int) -> None:
+    """Refuse more turns than Airflow makes tasks for, which it would only say when it makes them."""
+    most = conf.getint("core", "max_map_length")
+    if turns > most:
+        raise SpecError(
+            f"{turns:,} turns (cells x repeats) are more than the {most:,} that this Airflow allows in a run: ask for less, or raise"
+            " AIRFLOW__CORE__MAX_MAP_LENGTH for all of its parts"
+        )
 
 
 def check_disk(rows: int) -> None:

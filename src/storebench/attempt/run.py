@@ -42,7 +42,7 @@ class Attempt:
         self._describe_machine(store_class)
         with self._phase("connect"):
             s3 = client_for(Connection.from_environment("s3"))
-            needed = store_class.connection
+            needed = stores.connection(self.spec.store_name)
             store = store_class(
                 client=self.spec.client,
                 target=self.spec.target,

@@ -16,9 +16,10 @@ from psycopg.types.json import Jsonb
 from storebench import METHOD_VERSION, __version__, stores
 from storebench.attempt.result import AttemptResult
 from storebench.dataset.manifest import Manifest
+from storebench.errors import SpecError
 from storebench.grid import Cell
 from storebench.order import Turn
-from storebench.results.database import patient
+from storebench.results.database import Row, patient
 from storebench.results.queries import NEWEST_TRIES, Queries
 
 NAMESPACE = uuid.UUID("6f1f7f2e-6b8a-4c52-9d0b-6f7d3a1c2b5e")
@@ -100,10 +101,10 @@ class Repository(Queries):
     ) -> None:
         """Record a run, the turns that it sets out to do, in order, and the cells that it leaves out, with the reasons."""
         run_id = run_id_of(dag_id, airflow_run_id)
-        planned: list[tuple[Cell, int, str | None, int | None, str | None]] = [
-            (turn.cell, turn.repeat, turn.arm, n, None) for n, turn in enumerate(turns, 1)
+        planned: list[tuple[Cell, int, str | None, str, int | None, str | None]] = [
+            (turn.cell, turn.repeat, turn.arm, turn.node_pool, n, None) for n, turn in enumerate(turns, 1)
         ]
-        planned += [(cell, 1, None, None, reason) for cell, reason in skipped.items()]
+        planned += [(cell, 1, None, "", None, reason) for cell, reason in skipped.items()]
         with self._cursor() as cursor:
             cursor.execute(
                 "INSERT INTO storebench.run"
@@ -131,8 +132,9 @@ class Repository(Queries):
                 ],
             )
             cursor.executemany(
-                "INSERT INTO storebench.run_cell (run_id, cell_key, repeat, arm, position, skipped, operations)"
-                " VALUES (%s, %s, %s, %s, %s, %s, %s) ON CONFLICT DO NOTHING",
+                "INSERT INTO storebench.run_cell"
+                " (run_id, cell_key, repeat, arm, node_pool, position, skipped, operations)"
+                " VALUES (%s, %s, %s, %s, %s, %s, %s, %s) ON CONFLICT DO NOTHING",
                 [
                     (run_id, cell.key, *rest, list(stores.load(cell.store).operations))
                     for cell, *rest in planned
@@ -148,14 +150,29 @@ class Repository(Queries):
 
     @patient
     def recorded_turns(self, run_id: str) -> list[Turn]:
-        """What a run set out to do when it was started first: its tasks are numbered by that for ever."""
+        """What a run set out to do when it was started first: the tasks of each node pool are numbered by that for ever."""
         with self._cursor() as cursor:
             found = cursor.execute(
-                "SELECT cell_key, repeat, arm FROM storebench.run_cell"
+                "SELECT cell_key, repeat, arm, node_pool FROM storebench.run_cell"
                 " WHERE run_id = %s AND position IS NOT NULL ORDER BY position",
                 (run_id,),
             )
-            return [Turn(Cell.from_key(row["cell_key"]), row["repeat"], row["arm"]) for row in found]
+            return [_turn(row) for row in found]
+
+    @patient
+    def recorded_turn(self, run_id: str, node_pool: str, number: int) -> Turn:
+        """One of them: the one with this number among those of its node pool, from 0."""
+        with self._cursor() as cursor:
+            row = cursor.execute(
+                "SELECT cell_key, repeat, arm, node_pool FROM storebench.run_cell"
+                " WHERE run_id = %s AND node_pool = %s AND position IS NOT NULL ORDER BY position LIMIT 1 OFFSET %s",
+                (run_id, node_pool, number),
+            ).fetchone()
+        if not row:
+            raise SpecError(
+                f"The run {run_id} has no turn {number} in the node pool {node_pool or 'default'!r}"
+            )
+        return _turn(row)
 
     @patient
     def replace_statistics(self, keys: Sequence[str], statistics: Sequence[Mapping[str, Any]]) -> None:
@@ -316,6 +333,10 @@ class Repository(Queries):
                 ("failed" if failed else "success", run_id),
             )
         return failed
+
+
+def _turn(row: Row) -> Turn:
+    return Turn(Cell.from_key(row["cell_key"]), row["repeat"], row["arm"], row["node_pool"])
 
 
 def dataset_id(schema_version: int, rows: int, seed: int) -> str:

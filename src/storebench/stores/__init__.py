@@ -1,8 +1,12 @@
-"""The stores that can be measured: one module each, named here."""
+"""The stores that can be measured: one module each, named here.
+
+The same store can be measured on several servers: `mongodb@v8` is MongoDB at the Airflow Connection `storebench_mongodb_v8`.
+"""
 
 from __future__ import annotations
 
 import importlib
+import re
 
 from storebench.errors import SpecError
 from storebench.stores.base import Server, Store
@@ -18,13 +22,38 @@ REGISTRY = {
 }
 
 
+SERVER = r"[a-z0-9]([a-z0-9_]{0,28}[a-z0-9])?"  # the name of one of several servers, as in `mongodb@v8`
+
+
+def split(name: str) -> tuple[str, str]:
+    """The store and the server that `name` means: ('mongodb', 'v8') of `mongodb@v8`; without a server, ('mongodb', '')."""
+    store, at, server = name.partition("@")
+    if at and not re.fullmatch(SERVER, server):
+        raise SpecError(
+            f"{name!r}: behind the @ is the name of a connection: small letters, digits and _, at most 30"
+        )
+    return store, server
+
+
 def load(name: str) -> type[Store]:
-    """The class of store `name`; raises SpecError for an unknown one. Imports no client library."""
-    if name not in REGISTRY:
-        raise SpecError(f"Unknown store {name!r}: there are {', '.join(sorted(REGISTRY))}")
-    module, _, attribute = REGISTRY[name].partition(":")
+    """The class of the store that `name` means; raises SpecError for an unknown one. Imports no client library."""
+    store_name, server = split(name)
+    if store_name not in REGISTRY:
+        raise SpecError(f"Unknown store {store_name!r}: there are {', '.join(sorted(REGISTRY))}")
+    module, _, attribute = REGISTRY[store_name].partition(":")
     store: type[Store] = getattr(importlib.import_module(module), attribute)
+    if server and store.connection in (None, "s3"):
+        raise SpecError(
+            f"{name!r}: {store_name} has no server but the S3 of the dataset, so that it is one store"
+        )
     return store
 
 
-__all__ = ["REGISTRY", "Server", "Store", "load"]
+def connection(name: str) -> str | None:
+    """The name of the connection to the server of the store that `name` means: `mongodb_v8` of `mongodb@v8`."""
+    _, server = split(name)
+    base = load(name).connection
+    return f"{base}_{server}" if base and server else base
+
+
+__all__ = ["REGISTRY", "SERVER", "Server", "Store", "connection", "load", "split"]

@@ -38,6 +38,7 @@ class Store(ABC):
     clients: ClassVar[tuple[str, ...]] = ("reference",)
     axes: ClassVar[tuple[str, ...]] = ("batch_size",)  # the axes that mean something for it
     operations: ClassVar[tuple[str, ...]] = OPERATIONS  # a store that only reads has no write
+    keeps_data: ClassVar[bool] = True  # False: a write leaves nothing that would have to be dropped
     filled_by: ClassVar[str | None] = None  # the store that makes the table for one that only reads
     connection: ClassVar[str | None] = (
         None  # the connection of its server; "s3" where that is the store itself

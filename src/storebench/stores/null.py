@@ -16,6 +16,7 @@ class Null(Store):
     """
 
     name = "null"
+    keeps_data = False
 
     def connect(self) -> None:
         pass

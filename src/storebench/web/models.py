@@ -53,8 +53,9 @@ class CellName(BaseModel):
 
 
 class Turn(CellName):
-    """One repeat of a cell in a run. `map_index` is its tasks' in Airflow; null for a cell that was left out."""
+    """One repeat of a cell in a run. `task_group` and `map_index` are its tasks' in Airflow; no index for a cell that was left out."""
 
+    task_group: str
     map_index: int | None
     repeat: int
     warm_up: bool

@@ -28,7 +28,9 @@ CROSS JOIN LATERAL (
 ) AS p
 """
 TURNS = """
-SELECT p.position - 1 AS map_index, p.cell_key, c.store, c.client, c.axes ->> 'batch' AS batch_size,
+SELECT CASE WHEN p.position IS NOT NULL
+        THEN row_number() OVER (PARTITION BY p.node_pool ORDER BY p.position NULLS LAST) - 1 END AS map_index,
+    'cell' || CASE WHEN p.node_pool <> '' THEN '_' || p.node_pool ELSE '' END AS task_group, p.cell_key, c.store, c.client, c.axes ->> 'batch' AS batch_size,
     (c.axes ->> 'executors')::integer AS executors, p.repeat, p.repeat = 0 AS warm_up, p.arm, p.skipped, p.operations
 FROM storebench.run_cell AS p JOIN storebench.cell AS c ON c.key = p.cell_key
 WHERE p.run_id = %s ORDER BY p.position NULLS LAST, p.cell_key LIMIT %s OFFSET %s

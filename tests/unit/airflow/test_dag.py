@@ -31,11 +31,26 @@ def test_pods_share_a_pool_finish_a_cell_before_the_next_and_what_is_timed_is_ne
     assert {type(task.weight_rule).__name__ for task in pods[1:]} == {"CellByCell"}
 
 
+def test_each_pool_of_nodes_has_its_own_tasks_airflow_pool_and_connection(monkeypatch):
+    from airflow.dag_processing.dagbag import DagBag
+
+    monkeypatch.setenv("STOREBENCH_NODE_POOLS", "v8")
+    bag = DagBag(dag_folder=str(DAGS), bundle_name="dags-folder")
+    assert bag.import_errors == {}
+    dag = bag.dags["bulk_write_read"]
+    default, other = dag.get_task("cell.write"), dag.get_task("cell_v8.write")
+    assert (default.pool, other.pool) == ("benchmark", "benchmark_v8")
+    assert "dataset" in other.upstream_task_ids and "turns_v8" in dag.task_ids
+    assert dag.get_task("aggregate").upstream_task_ids >= {"cell.drop", "cell_v8.drop"}
+
+
 @pytest.mark.parametrize(
     "bad",
     [
         {"stores": ["oracle"]},
         {"stores": []},
+        {"stores": ["mongodb@"]},
+        {"stores": ["mongodb@V8"]},
         {"batch_sizes": ["0"]},
         {"batch_sizes": [1000]},
         {"executors": ["-1"]},

@@ -2,6 +2,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from storebench.airflow.node_pools import DEFAULT, VARIABLE, NodePool
 from storebench.airflow.plan import (
     killed_of,
     labels_of,
@@ -72,13 +73,13 @@ def test_an_order_without_a_seed_gets_one_that_makes_it_again():
 
 
 def test_labels_say_which_repeat_only_where_there_are_several():
-    assert labels_of([Turn(CELLS[0], 1), Turn(CELLS[1], 1), Turn(CELLS[0], 2)]) == [
+    assert labels_of([Turn(CELLS[0], 1), Turn(CELLS[1], 1), Turn(CELLS[0], 2)], DEFAULT) == [
         "null reference batch=10 #1",
         "null reference batch=20",
         "null reference batch=10 #2",
     ]
     arms = [Turn(CELLS[0], 1, "A"), Turn(CELLS[0], 2, "B")]
-    assert [label.rpartition("batch=10 ")[2] for label in labels_of(arms)] == ["#1 (A)", "#2 (B)"]
+    assert [label.rpartition("batch=10 ")[2] for label in labels_of(arms, DEFAULT)] == ["#1 (A)", "#2 (B)"]
 
 
 def test_a_cell_is_measured_on_until_its_median_is_known_well_enough():
@@ -96,6 +97,17 @@ def test_a_task_is_known_by_its_place_in_the_order():
     failed = ["cell.write_2", "cell.read_1", "cell.drop_0", "cell.write", "dataset", "plan"]
     states = {**dict.fromkeys(failed, "failed"), "cell.write_0": "success", "cell.write_1": "success"}
     assert killed_of(states, order) == {(CELLS[0].key, 2, "write"), (CELLS[1].key, 1, "read")}
+
+
+def test_each_pool_of_nodes_has_its_own_turns(monkeypatch):
+    monkeypatch.setenv(VARIABLE, "v8, v9")
+    cells = [Cell("s", name, "reference", (), 1000, 42) for name in ("mongodb", "mongodb@v7", "mongodb@v8")]
+    order, _ = order_of(dict.fromkeys(cells, 1), PARAMS)
+    where = {turn.cell.store: turn.node_pool for turn in order}
+    assert where == {"mongodb": "", "mongodb@v7": "", "mongodb@v8": "v8"}
+    assert labels_of(order, NodePool("v8")) == ["mongodb@v8 reference"]
+    assert len(labels_of(order, DEFAULT)) == 2 and labels_of(order, NodePool("v9")) == []
+    assert killed_of({"cell_v8.write_0": "failed"}, order) == {(cells[2].key, 1, "write")}
 
 
 def test_a_read_after_a_failed_write_was_not_killed():

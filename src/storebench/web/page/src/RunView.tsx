@@ -60,7 +60,7 @@ export async function loadRun(name: string, before?: Live, signal?: AbortSignal)
   const squares = new Map<string, Square>();
   for (const turn of turns) {
     for (const operation of OPERATIONS) {
-      const task = tasks.get(`cell.${operation} ${turn.map_index}`);
+      const task = tasks.get(`${turn.task_group}.${operation} ${turn.map_index}`);
       const found = square(turn, operation, newest.get(place(turn, operation)), task, !going || broken);
       if (found.state === "running" && task)
         found.detail = await phaseOf(run.dag_id, run.airflow_run_id, task, signal).catch(() => null);

@@ -70,6 +70,6 @@ export function lastPhase(lines: ({ event?: string } | string)[]): string | null
 
 /** Where a turn's task is in Airflow's own pages. */
 export function taskLink(dagId: string, runId: string, operation: Operation, turn: Turn): string {
-  const path = `dags/${encodeURIComponent(dagId)}/runs/${encodeURIComponent(runId)}/tasks/cell.${operation}/mapped/${turn.map_index}`;
+  const path = `dags/${encodeURIComponent(dagId)}/runs/${encodeURIComponent(runId)}/tasks/${turn.task_group}.${operation}/mapped/${turn.map_index}`;
   return new URL(path, document.baseURI).href;
 }

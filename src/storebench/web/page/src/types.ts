@@ -35,6 +35,7 @@ export interface CellName {
 }
 
 export interface Turn extends CellName {
+  task_group: string;
   map_index: number | null;
   repeat: number;
   warm_up: boolean;

@@ -50,6 +50,7 @@ export const FAILED: Attempt = {
 
 export const TURN: Turn = {
   ...CELL,
+  task_group: "cell",
   map_index: 0,
   repeat: 1,
   warm_up: false,
