@@ -216,6 +216,27 @@ def compare(
 
 
 @main.command()
+@click.argument("run_", metavar="RUN")
+@click.option("--cpu-hour", type=click.FloatRange(0), required=True, help="Price of one core for an hour.")
+@click.option(
+    "--gib-hour", type=click.FloatRange(0), required=True, help="Price of one GiB of memory for an hour."
+)
+@click.option("--currency", default="USD", show_default=True, help="Only a name.")
+@click.option("--format", "format_", type=click.Choice(["table", "json"]), default="table", show_default=True)
+def price(run_: str, cpu_hour: float, gib_hour: float, currency: str, format_: str) -> None:
+    """What a verified GB cost: CPU and memory hours of the pods that wrote or read it. The stores' servers are not in it."""
+    from storebench.results.price import price_table, prices
+    from storebench.results.queries import Queries
+
+    queries = Queries(_results_dsn())
+    found = prices(queries.attempts_of_run(queries.run_named(run_)["id"]), cpu_hour, gib_hour)
+    if format_ == "json":
+        click.echo(json.dumps([vars(one) for one in found], indent=2))
+    else:
+        _console().print(price_table(found, currency))
+
+
+@main.command()
 @click.argument("name")
 @click.argument("run_", metavar="RUN")
 def baseline(name: str, run_: str) -> None:

@@ -1,0 +1,73 @@
+"""What a verified GB cost in CPU and memory of the pods, from prices of an hour of each."""
+
+from __future__ import annotations
+
+import statistics
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from rich import box
+from rich.table import Table
+
+HOUR_S = 3600
+GIB, GB = 2**30, 1e9
+
+
+@dataclass(frozen=True)
+class Price:
+    """Of one cell's operation; hours are medians over `n` verified attempts, for each GB (10^9 bytes) of CSV written or read."""
+
+    cell_key: str
+    operation: str
+    n: int
+    not_verified: int
+    cpu_hours_per_gb: float | None  # used, of the pod and its executors; None where no attempt is verified
+    memory_gib_hours_per_gb: float | None  # their peak working set, for as long as the pod lived
+    cost_per_gb: float | None
+
+
+def prices(rows: Iterable[Mapping[str, Any]], cpu_hour: float, gib_hour: float) -> list[Price]:
+    """The prices of these attempts, rows of the view `results`, the cheapest first; `cpu_hour` is for one core.
+
+    The store's servers are not in it: how much of a server one cell uses, its own metrics say, if at all.
+    """
+    groups: dict[tuple[str, str], list[Mapping[str, Any]]] = defaultdict(list)
+    for row in rows:
+        groups[row["cell_key"], row["operation"]].append(row)
+    found = []
+    for (cell_key, operation), attempts in groups.items():
+        used = [_hours_per_gb(row) for row in attempts if row["status"] == "verified"]
+        cpu = statistics.median(hours for hours, _ in used) if used else None
+        memory = statistics.median(hours for _, hours in used) if used else None
+        cost = None if cpu is None or memory is None else cpu * cpu_hour + memory * gib_hour
+        found.append(Price(cell_key, operation, len(used), len(attempts) - len(used), cpu, memory, cost))
+    return sorted(
+        found, key=lambda price: (price.operation, price.cost_per_gb is None, price.cost_per_gb or 0)
+    )
+
+
+def _hours_per_gb(row: Mapping[str, Any]) -> tuple[float, float]:
+    gigabytes, hours = row["dataset_bytes"] / GB, row["total_s"] / HOUR_S
+    gib = (row["all_memory_working_set_peak_bytes"] or 0) / GIB
+    return row["all_cpu_s"] / HOUR_S / gigabytes, gib * hours / gigabytes
+
+
+def price_table(found: Iterable[Price], currency: str) -> Table:
+    """A line for each cell's operation."""
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    for heading in ("cell", "operation"):
+        table.add_column(heading, no_wrap=True)
+    for heading in ("n", "not verified", "CPU h/GB", "memory GiB h/GB", f"{currency}/GB"):
+        table.add_column(heading, justify="right", no_wrap=True)
+    for price in found:
+        figures = (price.cpu_hours_per_gb, price.memory_gib_hours_per_gb, price.cost_per_gb)
+        table.add_row(
+            price.cell_key,
+            price.operation,
+            str(price.n),
+            str(price.not_verified or "-"),
+            *("-" if figure is None else f"{figure:.4f}" for figure in figures),
+        )
+    return table
