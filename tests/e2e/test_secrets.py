@@ -1,0 +1,180 @@
+"""Secrets stay where they belong: canaries are planted in connections, a run uses them, and all that it left is searched.
+
+What may have a secret, and is not searched: Kubernetes' own Secrets, the private files that the stack is configured by, and the
+environment of its processes.
+"""
+
+import base64
+import json
+import os
+import threading
+import uuid
+import zipfile
+from pathlib import Path
+from urllib.parse import quote
+
+import psycopg
+import pytest
+from psycopg import sql
+
+from storebench.trigger import Airflow
+from tests.e2e.harness import KUBERNETES, NAMESPACE, run, storebench
+
+HOME = Path(os.environ.get("STOREBENCH_HOME", ""))
+STUDY = "bulk_write_read"
+STORES = "mongodb@canary,mongodb@wrong,elasticsearch@canary,delta-spark"
+
+
+@pytest.fixture(scope="module")
+def airflow():
+    return Airflow(*(os.environ[f"STOREBENCH_AIRFLOW_{name}"] for name in ("URL", "USER", "PASSWORD")))
+
+
+@pytest.fixture(scope="module")
+def canaries(airflow):
+    """Connections with secrets of their own: in a password that is right, in one that is wrong, and in extras."""
+    planted = {name: f"canary{uuid.uuid4().hex}" for name in ("extra", "wrong", "elasticsearch")}
+    mongodb = json.loads(os.environ["AIRFLOW_CONN_STOREBENCH_MONGODB"])
+    elasticsearch = json.loads(os.environ["AIRFLOW_CONN_STOREBENCH_ELASTICSEARCH"])
+    connections = {
+        "storebench_mongodb_canary": mongodb | {"extra": {"api_key": planted["extra"]}},
+        "storebench_mongodb_wrong": mongodb | {"password": planted["wrong"]},
+        "storebench_elasticsearch_canary": elasticsearch
+        | {"login": "somebody", "password": planted["elasticsearch"]},
+    }
+    for name, connection in connections.items():
+        body = connection | {"connection_id": name, "extra": json.dumps(connection.get("extra", {}))}
+        airflow.call("POST", "/api/v2/connections", json=body)
+    yield planted
+    for name in connections:
+        airflow.call("DELETE", f"/api/v2/connections/{name}")
+
+
+@pytest.fixture(scope="module")
+def secrets(canaries):
+    """All that must not be found: the canaries, the stack's own passwords and keys, and the token of Airflow's account."""
+    own = json.loads((HOME / "secrets.json").read_text())
+    kubeconfig = json.loads(Path(KUBERNETES["extra"]["kube_config_path"]).read_text())
+    return {**canaries, **own, "kubernetes_token": kubeconfig["users"][0]["user"]["token"]}
+
+
+@pytest.fixture(scope="module")
+def seen(cluster, canaries):
+    """A run with the canaries; returns its rows, and each pod and event as Kubernetes told them while it lasted."""
+    texts, over = [], threading.Event()
+
+    def look():
+        while not over.wait(0.3):
+            for listed in (cluster.list_namespaced_pod, cluster.list_namespaced_event):
+                found = listed(NAMESPACE)
+                texts.append(json.dumps(cluster.api_client.sanitize_for_serialization(found)))
+
+    watcher = threading.Thread(target=look)
+    watcher.start()
+    try:
+        _, text, rows = run("--stores", STORES, "--batches", "1000", "--executors", "1")
+    finally:
+        over.set()
+        watcher.join()
+    return rows, {"command line": text, "pods and events": "\n".join(texts)}
+
+
+def forms(secret):
+    """A secret as it is, and as it is in an address or in base64, wherever in a text that begins."""
+    found = {secret, quote(secret, safe="")}
+    for before in ("", "x", "xx"):
+        encoded = base64.b64encode((before + secret).encode()).decode().rstrip("=")
+        found.add(encoded[4 if before else 0 : -2])
+    return {form.encode() for form in found}
+
+
+def hits(secrets, places):
+    return [
+        f"{name} in {place}"
+        for place, content in places.items()
+        for name, secret in secrets.items()
+        if any(form in content for form in forms(secret))
+    ]
+
+
+def tables(dsn):
+    """Every row of every table of a database, as text."""
+    with psycopg.connect(dsn) as connection:
+        names = connection.execute(
+            "SELECT schemaname, tablename FROM pg_tables WHERE schemaname NOT IN ('pg_catalog', 'information_schema')"
+        ).fetchall()
+        for name in names:
+            copying = sql.SQL("COPY {} TO STDOUT").format(sql.Identifier(*name))
+            with connection.cursor() as cursor, cursor.copy(copying) as rows:
+                yield ".".join(name), b"".join(rows)
+
+
+def test_the_canaries_were_used(seen):
+    rows, _ = seen
+    status = {(row["store"], row["operation"]): row["error_kind"] or row["status"] for row in rows}
+    assert status == {
+        ("mongodb@canary", "write"): "verified",
+        ("mongodb@canary", "read"): "verified",
+        ("mongodb@wrong", "write"): "store_failed",
+        ("mongodb@wrong", "read"): "not_run",
+        ("elasticsearch@canary", "write"): "verified",
+        ("elasticsearch@canary", "read"): "verified",
+        ("delta-spark", "write"): "verified",
+        ("delta-spark", "read"): "verified",
+    }
+
+
+def test_the_search_finds_what_is_there():
+    secret = uuid.uuid4().hex
+    for prefix in ("", "a", "ab", "abc"):
+        text = f'{prefix}{{"password": "{secret}"}}'
+        assert hits({"it": secret}, {"text": text.encode()})
+        assert hits({"it": secret}, {"base64": base64.b64encode(text.encode())}), prefix
+    assert not hits({"it": secret}, {"another": uuid.uuid4().hex.encode()})
+
+
+def test_no_secret_is_in_pods_events_termination_messages_or_on_the_command_line(seen, secrets):
+    _, places = seen
+    assert (
+        "terminated" in places["pods and events"] and "spark-kubernetes-executor" in places["pods and events"]
+    )
+    assert hits(secrets, {name: text.encode() for name, text in places.items()}) == []
+
+
+def test_no_secret_is_in_what_airflow_tells(seen, secrets, airflow):
+    rows, _ = seen
+    path = f"/api/v2/dags/{STUDY}/dagRuns/{rows[0]['run']}"
+    places = {"run": airflow.call("GET", path), "connections": airflow.call("GET", "/api/v2/connections")}
+    places["tasks"] = airflow.call("GET", f"{path}/taskInstances", params={"limit": 100})
+    places["xcom"] = airflow.call("GET", f"{path}/taskInstances/~/xcomEntries", params={"limit": 100})
+    assert places["xcom"]["total_entries"] > 0
+    for entry in places["xcom"]["xcom_entries"]:
+        where = f"{path}/taskInstances/{entry['task_id']}/xcomEntries/{entry['key']}"
+        places[where] = airflow.call("GET", where, params={"map_index": entry["map_index"]})
+    assert hits(secrets, {name: json.dumps(found).encode() for name, found in places.items()}) == []
+
+
+def test_no_secret_is_in_a_log(seen, secrets):
+    files = [path for path in (HOME / "log").rglob("*") if path.is_file()]
+    assert any("cell.write" in str(path) for path in files), "the tasks' logs are among them"
+    assert hits(secrets, {str(path): path.read_bytes() for path in files}) == []
+
+
+def test_no_secret_is_in_the_databases(seen, secrets):
+    airflow = os.environ["AIRFLOW__DATABASE__SQL_ALCHEMY_CONN"].replace("+psycopg2", "")
+    for dsn in (os.environ["AIRFLOW_CONN_STOREBENCH_RESULTS"], airflow):
+        found = dict(tables(dsn))
+        assert len(found) > 5
+        assert hits(secrets, found) == []
+
+
+def test_no_secret_is_in_an_exported_bundle_or_a_report(seen, secrets, tmp_path):
+    rows, _ = seen
+    bundle, report = tmp_path / "run.zip", tmp_path / "report"
+    assert storebench("export", rows[0]["run"], "--out", str(bundle)).returncode == 0
+    assert storebench("report", rows[0]["run"], "--out", str(report)).returncode == 0
+    with zipfile.ZipFile(bundle) as archive:
+        places = {name: archive.read(name) for name in archive.namelist()}
+    places |= {str(path): path.read_bytes() for path in report.rglob("*") if path.is_file()}
+    assert len(places) > 2
+    assert hits(secrets, places) == []
