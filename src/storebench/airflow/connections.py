@@ -17,6 +17,7 @@ from storebench.results.repository import Repository
 
 PREFIX = "storebench_"
 SECRET_KEY = "connection"
+TLS = ("sslmode", "sslrootcert", "sslcert", "sslkey")  # of the extra of a connection to Postgres
 DEFAULT_BUCKET = "storebench"
 PATIENCE_S = 300  # with a results database that does not answer, where there is something to record
 
@@ -56,6 +57,7 @@ def _dsn(name: str) -> str:
         user=connection.login,
         password=connection.password,
         dbname=connection.schema or "storebench",
+        **{name: value for name, value in connection.extra_dejson.items() if name in TLS},
     )
 
 

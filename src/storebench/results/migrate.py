@@ -30,9 +30,9 @@ def migrate(dsn: str, folder: Path = SQL_FOLDER) -> list[str]:
     if not any(folder.glob("*.sql")):
         raise FileNotFoundError(f"No migrations in {folder}")
     # yoyo keeps its own tables in `public`: a role named storebench would find the schema of its name first
-    backend = get_backend(
-        urlunsplit(urlsplit(dsn)._replace(scheme="postgresql+psycopg", query="schema=public"))
-    )
+    parts = urlsplit(dsn)
+    query = "&".join(filter(None, (parts.query, "schema=public")))
+    backend = get_backend(urlunsplit(parts._replace(scheme="postgresql+psycopg", query=query)))
     with backend.lock():
         missing = backend.to_apply(read_migrations(str(folder)))
         backend.apply_migrations(missing)
