@@ -40,6 +40,7 @@ help: ## Show this list
 #:   STOREBENCH_ELASTICSEARCH_HEAP=1g          the heap of the embedded Elasticsearch
 #:   STOREBENCH_POD_NETWORK=10.244.0.0/24      the pods' addresses
 #:   STOREBENCH_BRIDGE=storebench0             the pods' network link
+#:   STOREBENCH_NODES=1                        nodes of the embedded cluster; those after the first are pools of nodes, node2 and so on
 #:   KUBECONFIG, AIRFLOW_CONN_STOREBENCH_S3, AIRFLOW_CONN_STOREBENCH_MONGODB, AIRFLOW_CONN_STOREBENCH_ELASTICSEARCH
 #:                                             your own cluster and servers, each in the place of the embedded one
 

@@ -1,6 +1,6 @@
 """A grid of many cells: what its plan takes, whether the last cells are as fast as the first, and what it leaves in Airflow.
 
-One run of the `null` store, whose cells differ in their batch size. Needs the embedded stack: `make bench-grid`.
+One run of the `null` store, whose cells differ in their batch size, on all nodes of the embedded stack: `make bench-grid`.
 """
 
 from __future__ import annotations
@@ -11,7 +11,9 @@ import threading
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from datetime import datetime
+from itertools import pairwise
 from typing import Any
 
 import click
@@ -22,7 +24,8 @@ from rich.table import Table
 
 from local.stack import supervisor
 from local.stack.settings import Settings
-from storebench.grid import Cell
+from storebench.airflow.node_pools import NodePool, node_pools
+from storebench.order import Turn
 from storebench.results.repository import Repository, run_id_of
 from storebench.trigger import Airflow
 
@@ -98,26 +101,45 @@ def kept_bytes(run: str) -> dict[str, int]:
     return dict(zip(("conf", "largest XCom", "all XComs"), (int(size or 0) for size in row), strict=True))
 
 
-def cells_s(
-    tasks: Sequence[Mapping[str, Any]], rows: Sequence[Mapping[str, Any]], order: Sequence[Cell]
-) -> list[tuple[float, float]]:
-    """Of each cell, in the order of the run: seconds from its first task's start to the next cell's, and how many of them
-    are not its pods' own.
-    """
-    started = {
-        task["map_index"]: datetime.fromisoformat(task["start_date"])
-        for task in tasks
-        if task["task_id"] == "cell.write"
-    }
-    end = max(datetime.fromisoformat(task["end_date"]) for task in tasks if task["task_id"] == "cell.drop")
+@dataclass(frozen=True)
+class Span:
+    """One cell of the run: from its write's start to the start of the next cell on the same nodes."""
+
+    started_at: datetime
+    whole_s: float
+    outside_s: float  # of these, what is not its pods' own
+
+
+def spans(
+    tasks: Sequence[Mapping[str, Any]], rows: Sequence[Mapping[str, Any]], order: Sequence[Turn]
+) -> list[Span]:
+    """The run's cells in the order in which they were begun."""
     pods_s: dict[str, float] = defaultdict(float)
     for row in rows:
         pods_s[row["cell_key"]] += row["total_s"]
     found = []
-    for index, cell in enumerate(order):
-        whole_s = (started.get(index + 1, end) - started[index]).total_seconds()
-        found.append((whole_s, whole_s - pods_s[cell.key]))
-    return found
+    for pool in map(NodePool, {turn.node_pool for turn in order}):
+        turns = [turn for turn in order if turn.node_pool == pool.name]
+        began = {
+            task["map_index"]: datetime.fromisoformat(task["start_date"])
+            for task in tasks
+            if task["task_id"] == f"{pool.group}.write"
+        }
+        ends = [task["end_date"] for task in tasks if task["task_id"] == f"{pool.group}.drop"]
+        for index, turn in enumerate(turns):
+            next_at = began.get(index + 1) or datetime.fromisoformat(max(ends))
+            whole_s = (next_at - began[index]).total_seconds()
+            found.append(Span(began[index], whole_s, whole_s - pods_s[turn.cell.key]))
+    return sorted(found, key=lambda span: span.started_at)
+
+
+def overlaps(rows: Sequence[Mapping[str, Any]]) -> int:
+    """How many attempts began on a node before the one before them there had ended."""
+    count = 0
+    for node in {row["node"] for row in rows}:
+        ordered = sorted((row for row in rows if row["node"] == node), key=lambda row: row["started_at"])
+        count += sum(after["started_at"] < before["finished_at"] for before, after in pairwise(ordered))
+    return count
 
 
 def progress(every: int) -> Callable[[str], None]:
@@ -144,10 +166,11 @@ def progress(every: int) -> Callable[[str], None]:
 @click.option("--rows", type=click.IntRange(1), default=1000, show_default=True, help="Rows of the dataset.")
 def main(cells: int, edge: int, rows: int) -> None:
     """A run of many cells of the null store: plan, seconds per cell at its beginning and end, memory, databases."""
-    console = Console(width=110)
+    console = Console(width=110, highlight=False)
     airflow = Airflow(*(os.environ[f"STOREBENCH_AIRFLOW_{name}"] for name in ("URL", "USER", "PASSWORD")))
-    batches = [str(size) for size in range(1, cells + 1)]
-    asked: dict[str, Any] = {"rows": rows, "seed": 42, "stores": [STORE], "clients": [CLIENT]}
+    stores = [f"{STORE}@{pool.name}" if pool.name else STORE for pool in node_pools()]
+    batches = [str(size) for size in range(1, cells // len(stores) + 1)]
+    asked: dict[str, Any] = {"rows": rows, "seed": 42, "stores": stores, "clients": [CLIENT]}
     # so that no cell of these pays for the dataset, or for what is slow once only
     warm_up = airflow.trigger(STUDY, {**asked, "batch_sizes": ["all"], "repeats": 3})
     airflow.follow(STUDY, warm_up, lambda text: None)
@@ -155,7 +178,7 @@ def main(cells: int, edge: int, rows: int) -> None:
     before_mb = database_mb()
     with sampled() as memory:
         run = airflow.trigger(STUDY, {**asked, "batch_sizes": batches})
-        console.print(f"run {run}: {cells:,} cells", highlight=False)
+        console.print(f"run {run}: {len(batches) * len(stores):,} cells on {len(stores)} nodes")
         state = airflow.follow(STUDY, run, progress(max(1, cells // 20)))
     if state != "success":
         raise click.ClickException(f"run {run} ended as {state}")
@@ -163,39 +186,39 @@ def main(cells: int, edge: int, rows: int) -> None:
 
     repository = Repository(os.environ["AIRFLOW_CONN_STOREBENCH_RESULTS"])
     found = repository.results(run=run)
-    verified = sum(row["status"] == "verified" for row in found)
-    order = [turn.cell for turn in repository.recorded_turns(run_id_of(STUDY, run))]
     tasks = airflow.task_instances(STUDY, run)
+    timed = spans(tasks, found, repository.recorded_turns(run_id_of(STUDY, run)))
     plan_s = next(task["duration"] for task in tasks if task["task_id"] == "plan")
-    seconds = cells_s(tasks, found, order)
 
+    verified = sum(row["status"] == "verified" for row in found)
     table = Table(
-        title=f"{cells:,} cells, {len(found):,} attempts, {verified:,} of them verified; {len(tasks):,} tasks"
+        title=f"{len(timed):,} cells, {verified:,} of {len(found):,} attempts verified, {len(tasks):,} tasks"
     )
-    for heading in ("cells", "seconds, median", "of them not the pods' own", "mean"):
+    for heading in ("cells", "seconds, median", "not the pods' own, median", "mean"):
         table.add_column(heading, justify="right")
-    edges = {f"first {edge}": seconds[:edge], "all": seconds, f"last {edge}": seconds[-edge:]}
+    edges = {f"first {edge}": timed[:edge], "all": timed, f"last {edge}": timed[-edge:]}
+    outside_s = {}
     for name, part in edges.items():
-        whole, outside = zip(*part, strict=True)
-        figures = (statistics.median(whole), statistics.median(outside), statistics.mean(outside))
-        table.add_row(name, *(f"{figure:.2f}" for figure in figures))
+        outside_s[name] = statistics.median(span.outside_s for span in part)
+        mean_s = statistics.mean(span.outside_s for span in part)
+        whole_s = statistics.median(span.whole_s for span in part)
+        table.add_row(name, f"{whole_s:.2f}", f"{outside_s[name]:.2f}", f"{mean_s:.2f}")
     console.print(table)
+    console.print(f"attempts that began on a node beside another one: {overlaps(found)}")
     for name, sizes in memory.items():
         console.print(
-            f"{name}: {sizes[0]:.0f} MB at the start, {max(sizes):.0f} at most, {sizes[-1]:.0f} at the end",
-            highlight=False,
+            f"{name}: {sizes[0]:.0f} MB at first, {max(sizes):.0f} MB at most, {sizes[-1]:.0f} MB at last"
         )
     for name in before_mb:
-        console.print(
-            f"database {name}: {before_mb[name]:.1f} MB before, {after_mb[name]:.1f} after", highlight=False
-        )
-    sizes_bytes = ", ".join(f"{name} {size:,} bytes" for name, size in kept_bytes(run).items())
-    console.print(f"kept in Airflow: {sizes_bytes}", highlight=False)
-    first_s, last_s = (
-        statistics.median(outside for _, outside in edges[f"{e} {edge}"]) for e in ("first", "last")
+        console.print(f"database {name}: {before_mb[name]:.1f} MB before, {after_mb[name]:.1f} MB after")
+    console.print(
+        f"in Airflow's database: {', '.join(f'{name} {size:,} bytes' for name, size in kept_bytes(run).items())}"
     )
-    cell_s = statistics.median(whole for whole, _ in seconds)
-    print(f"plan_s={plan_s:.2f} last_to_first={last_s / first_s:.3f} cell_s={cell_s:.2f}")
+    wall_s = sum(span.whole_s for span in timed) / len(stores)
+    print(
+        f"plan_s={plan_s:.2f} last_to_first={outside_s[f'last {edge}'] / outside_s[f'first {edge}']:.3f}"
+        f" cell_s={wall_s / len(timed):.2f}"
+    )
 
 
 if __name__ == "__main__":

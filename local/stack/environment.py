@@ -6,20 +6,28 @@ import shlex
 from pathlib import Path
 from urllib.parse import quote
 
+from local.stack.nodes import MARK, Node
 from local.stack.secrets import write_private
 from local.stack.settings import OWN_SERVERS, Settings
+from storebench.airflow import node_pools
+from storebench.airflow.node_pools import NodePool
 
 BUCKET = "storebench"
 MONGODB_USER = "storebench"
 NAMESPACE = "storebench"
 READER = "storebench_reader"
-# The embedded node is what docs/operating.md makes of a node in any cluster: one that takes the benchmark's pods alone.
-NODE_MARK = ("storebench/benchmark", "true")
-PODS = {
-    "node_selector": dict([NODE_MARK]),
-    "tolerations": [{"key": NODE_MARK[0], "operator": "Exists", "effect": "NoSchedule"}],
-    "priority_class_name": "storebench",
-}
+
+
+def _kubernetes(kubeconfig: str, node: Node | None) -> str:
+    """The connection to a cluster: of the embedded one, to one of its nodes, which docs/operating.md makes of a node in any cluster."""
+    extra: dict[str, object] = {"kube_config_path": kubeconfig, "namespace": NAMESPACE}
+    if node:
+        extra["pods"] = {
+            "node_selector": {MARK: node.mark},
+            "tolerations": [{"key": MARK, "operator": "Exists", "effect": "NoSchedule"}],
+            "priority_class_name": "storebench",
+        }
+    return json.dumps({"conn_type": "kubernetes", "extra": extra})
 
 
 def _connections(settings: Settings, secrets: dict[str, str], kubeconfig: str) -> dict[str, str]:
@@ -33,16 +41,6 @@ def _connections(settings: Settings, secrets: dict[str, str], kubeconfig: str) -
         "AIRFLOW_CONN_STOREBENCH_READER": (
             f"postgres://{READER}:{quote(secrets['reader_password'])}"
             f"@127.0.0.1:{settings.ports['results']}/storebench"
-        ),
-        "AIRFLOW_CONN_STOREBENCH_KUBERNETES": json.dumps(
-            {
-                "conn_type": "kubernetes",
-                "extra": {
-                    "kube_config_path": kubeconfig,
-                    "namespace": NAMESPACE,
-                    **({} if "kubernetes" in settings.own else {"pods": PODS}),
-                },
-            }
         ),
         "AIRFLOW_CONN_STOREBENCH_S3": json.dumps(
             {
@@ -75,8 +73,12 @@ def _connections(settings: Settings, secrets: dict[str, str], kubeconfig: str) -
         if part in settings.own and variable in connections:
             connections[variable] = os.environ[variable]
     kubernetes = "AIRFLOW_CONN_STOREBENCH_KUBERNETES"
-    if "kubernetes" in settings.own and os.environ.get(kubernetes):  # with the placement of its pods
-        connections[kubernetes] = os.environ[kubernetes]
+    if "kubernetes" in settings.own:  # it may have a connection of its own, with the placement of its pods
+        connections[kubernetes] = os.environ.get(kubernetes) or _kubernetes(kubeconfig, None)
+    else:
+        for node in settings.nodes:
+            name = f"storebench_{NodePool(node.pool).connection}".upper()
+            connections[f"AIRFLOW_CONN_{name}"] = _kubernetes(kubeconfig, node)
     return connections
 
 
@@ -104,6 +106,9 @@ def build(settings: Settings, secrets: dict[str, str], images: dict[str, str]) -
             else {"AIRFLOW_VAR_STOREBENCH_KUBERNETES_API": settings.url("kubernetes", "https")}
         ),
         **_connections(settings, secrets, kubeconfig),
+        node_pools.VARIABLE: ""
+        if own_cluster
+        else ",".join(node.pool for node in settings.nodes if node.pool),
         "AIRFLOW_HOME": str(settings.run / "airflow"),
         "AIRFLOW__CORE__DAGS_FOLDER": str(settings.checkout / "dags"),
         "AIRFLOW__CORE__PLUGINS_FOLDER": str(settings.checkout / "plugins"),

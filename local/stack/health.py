@@ -9,13 +9,19 @@ import psycopg
 import pymongo
 
 from local.stack import environment
-from local.stack.pki import NODE
 from local.stack.render import secrets
 from local.stack.settings import Settings
 
 # Seconds after which a server that does not answer is given up; on a busy machine each needs a fraction of it.
 TIME_LIMITS = {"airflow": 240, "kubernetes": 180}
 TIME_LIMIT = 90
+MORE_FOR_A_NODE = 90  # its images are imported before it is there
+
+
+def time_limit(name: str, settings: Settings) -> int:
+    """Seconds after which this part is given up."""
+    more = MORE_FOR_A_NODE * (len(settings.nodes) - 1) if name == "kubernetes" else 0
+    return TIME_LIMITS.get(name, TIME_LIMIT) + more
 
 
 def results(settings: Settings) -> None:
@@ -60,12 +66,13 @@ def api_client(settings: Settings) -> httpx.Client:
 
 def kubernetes(settings: Settings) -> None:
     with api_client(settings) as client:
-        response = client.get(f"/api/v1/nodes/{NODE}")
-        if response.status_code == 404:
-            raise RuntimeError("the kubelet has not registered its node")
-        for condition in response.raise_for_status().json()["status"].get("conditions", []):
-            if condition["type"] == "Ready" and condition["status"] != "True":
-                raise RuntimeError(f"the node is not ready: {condition['message']}")
+        for node in settings.nodes:
+            response = client.get(f"/api/v1/nodes/{node.name}")
+            if response.status_code == 404:
+                raise RuntimeError(f"the kubelet has not registered its node {node.name}")
+            for condition in response.raise_for_status().json()["status"].get("conditions", []):
+                if condition["type"] == "Ready" and condition["status"] != "True":
+                    raise RuntimeError(f"the node {node.name} is not ready: {condition['message']}")
         for name in ("controller_manager", "scheduler"):
             url = settings.url(name, "https") + "/healthz"
             httpx.get(

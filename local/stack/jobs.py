@@ -13,8 +13,10 @@ from botocore.exceptions import BotoCoreError, ClientError
 from psycopg import sql
 
 from local.stack import environment, health, pki, render
+from local.stack.nodes import Node
 from local.stack.secrets import write_private
 from local.stack.settings import Settings, StackError
+from storebench.airflow.node_pools import NodePool
 
 DOCUMENTDB_VERSION = "1.0"
 
@@ -115,8 +117,9 @@ def bucket(settings: Settings) -> None:
         client.create_bucket(Bucket=environment.BUCKET)
 
 
-def _ctr(settings: Settings, *arguments: str) -> str:
-    command = ["ctr", "--address", str(settings.run / "containerd.sock"), "--namespace", "k8s.io", *arguments]
+def _ctr(settings: Settings, node: Node, *arguments: str) -> str:
+    socket = settings.run / f"containerd{node.suffix}.sock"
+    command = ["ctr", "--address", str(socket), "--namespace", "k8s.io", *arguments]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:
         raise StackError(f"{' '.join(command)} ended with exit code {done.returncode}: {done.stderr.strip()}")
@@ -124,20 +127,27 @@ def _ctr(settings: Settings, *arguments: str) -> str:
 
 
 def images(settings: Settings) -> None:
-    """Imports the images that containerd does not have, and removes pod images of earlier builds."""
+    """Imports the images that a node's containerd does not have, and removes pod images of earlier builds."""
     archives = {"localhost/storebench/pause:1": "pause.tar"}
     archives |= {image: f"{name}.tar" for name, image in render.images(settings).items()}
-    _wait("containerd", lambda: _ctr(settings, "version"), StackError)
-    whole = _ctr(settings, "images", "check", "--quiet").split()  # unpacked: an interrupted import is not
+    for node in settings.nodes:
+        _import(settings, node, archives)
+
+
+def _import(settings: Settings, node: Node, archives: dict[str, str]) -> None:
+    _wait("containerd", lambda: _ctr(settings, node, "version"), StackError)
+    whole = _ctr(
+        settings, node, "images", "check", "--quiet"
+    ).split()  # unpacked: an interrupted import is not
     for image, archive in archives.items():
         if image not in whole:
             # Its name is in the archive. With --index-name, too, the two records of that name compete, and containerd
             # may remove what the import is still to unpack.
-            _ctr(settings, "images", "import", str(settings.home / "images" / archive))
-            print(f"imported {image}")
-    for image in _ctr(settings, "images", "list", "--quiet").split():
+            _ctr(settings, node, "images", "import", str(settings.home / "images" / archive))
+            print(f"{node.name}: imported {image}")
+    for image in _ctr(settings, node, "images", "list", "--quiet").split():
         if image.startswith("localhost/storebench/") and image not in archives:
-            _ctr(settings, "images", "remove", image)
+            _ctr(settings, node, "images", "remove", image)
 
 
 def cluster(settings: Settings) -> None:
@@ -147,7 +157,13 @@ def cluster(settings: Settings) -> None:
         with health.api_client(settings) as client:
             client.get("/readyz").raise_for_status()
 
-    _wait("The Kubernetes API", ready, httpx.HTTPError, OSError, seconds=health.TIME_LIMITS["kubernetes"])
+    _wait(
+        "The Kubernetes API",
+        ready,
+        httpx.HTTPError,
+        OSError,
+        seconds=health.time_limit("kubernetes", settings),
+    )
 
     def kubectl(*arguments: str) -> str:
         configuration = settings.run / "kubernetes" / "admin.kubeconfig"
@@ -164,14 +180,17 @@ def cluster(settings: Settings) -> None:
 
 
 def airflow_db(settings: Settings) -> None:
-    """Airflow's tables and the pool that lets one attempt run at a time; done once for each version of Airflow."""
-    done = settings.data / "results" / "airflow-version"
-    if done.exists() and done.read_text() == render.airflow_version():
+    """Airflow's tables, and a pool for each node that lets one attempt run at a time; done once for each version of Airflow."""
+    done, wanted = settings.data / "results" / "airflow-version", render.airflow_version()
+    wanted += "".join(f" {node.pool}" for node in settings.nodes if node.pool)
+    if done.exists() and done.read_text() == wanted:
         return
     airflow = str(Path(settings.home, "venv", "bin", "airflow"))
     subprocess.run([airflow, "db", "migrate"], check=True)
-    subprocess.run([airflow, "pools", "set", "benchmark", "1", "One attempt at a time"], check=True)
-    done.write_text(render.airflow_version())
+    for node in settings.nodes:
+        slots = NodePool(node.pool).slots
+        subprocess.run([airflow, "pools", "set", slots, "1", "One attempt at a time"], check=True)
+    done.write_text(wanted)
 
 
 def airflow_variables(settings: Settings) -> None:

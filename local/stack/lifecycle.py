@@ -51,7 +51,7 @@ def _reuse(settings: Settings, say: Say) -> bool:
 
 def _comes_up(settings: Settings, started: float, say: Say) -> bool:
     """Whether a stack becomes healthy that was left while it was starting, by an interrupt for one."""
-    if time.time() - started > max(health.TIME_LIMITS.values()):
+    if time.time() - started > max(health.time_limit(name, settings) for name in health.CHECKS):
         return False
     say("the stack is already being started")
     try:
@@ -85,6 +85,8 @@ def _start(settings: Settings, say: Say) -> None:
     network.save_sysctls(settings)
     network.create_bridge(settings)
     cgroup.create(settings.cgroup)
+    for node in settings.nodes[1:]:
+        cgroup.create(settings.node_cgroup(node))
     render.write_all(settings)
     variables = render.write_environment(settings)
     for log in settings.log.glob("*.log"):
@@ -110,7 +112,7 @@ def _wait(settings: Settings, say: Say) -> None:
         for name in list(waiting):
             if complaint := health.complaint(name, settings):
                 complaints[name] = complaint
-                if elapsed > (limit := health.TIME_LIMITS.get(name, health.TIME_LIMIT)):
+                if elapsed > (limit := health.time_limit(name, settings)):
                     raise StackError(
                         f"{name} does not answer after {limit} s: {complaint}\nThe logs of its processes: "
                         + ", ".join(str(path) for path in _logs(settings, name))

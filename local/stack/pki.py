@@ -8,13 +8,11 @@ import trustme
 from local.stack.secrets import write_private
 from local.stack.settings import Settings
 
-NODE = "storebench-node"
-# user: group. What each component may do follows from these names, which Kubernetes defines.
+# user: group. What each component may do follows from these names, which Kubernetes defines; kubelets have theirs by their nodes.
 USERS = {
     "admin": ("storebench:admin", "system:masters"),
     "controller-manager": ("system:kube-controller-manager", None),
     "scheduler": ("system:kube-scheduler", None),
-    "kubelet": (f"system:node:{NODE}", "system:nodes"),
     "apiserver-kubelet": ("storebench:apiserver", "system:masters"),
 }
 
@@ -32,9 +30,12 @@ def write_certificates(folder: Path, settings: Settings) -> None:
         write_private(folder / f"{name}.key", certificate.private_key_pem.bytes().decode())
 
     issue("apiserver", "127.0.0.1", "localhost", settings.gateway, "10.96.0.1", "kubernetes.default.svc")
-    issue("kubelet-server", settings.gateway, NODE)
+    issue("kubelet-server", settings.gateway, *(node.name for node in settings.nodes))
     issue("service-account", "service-account.storebench")
-    for name, (user, group) in USERS.items():
+    kubelets = {
+        f"kubelet{node.suffix}": (f"system:node:{node.name}", "system:nodes") for node in settings.nodes
+    }
+    for name, (user, group) in (USERS | kubelets).items():
         issue(name, f"{name}.storebench", user=user, group=group)
 
 
@@ -67,6 +68,7 @@ def kubeconfig(settings: Settings, user: dict[str, str], namespace: str = "defau
 
 def write_kubeconfigs(settings: Settings) -> None:
     pki = settings.run / "pki"
-    for name in ("admin", "controller-manager", "scheduler", "kubelet"):
+    kubelets = (f"kubelet{node.suffix}" for node in settings.nodes)
+    for name in ("admin", "controller-manager", "scheduler", *kubelets):
         user = {"client-certificate": str(pki / f"{name}.crt"), "client-key": str(pki / f"{name}.key")}
         write_private(settings.run / "kubernetes" / f"{name}.kubeconfig", kubeconfig(settings, user))

@@ -11,9 +11,11 @@ from typing import Any
 import yaml
 
 from local.stack import environment, host, pki
+from local.stack.nodes import MARK, Node
 from local.stack.secrets import load, write_private
 from local.stack.settings import OWN_SERVERS, Settings, StackError
 
+FIRST = Node(1)
 TEMPLATES = Path(__file__).parent / "templates"
 MANIFESTS = Path("deploy", "kubernetes")  # in the checkout: what any cluster gets
 KUBERNETES_PARTS = (
@@ -44,7 +46,8 @@ def images(settings: Settings) -> dict[str, str]:
     return found
 
 
-def variables(settings: Settings) -> dict[str, str]:
+def variables(settings: Settings, node: Node = FIRST) -> dict[str, str]:
+    kubelet_port, kubelet_health_port = (settings.ports[name] for name in node.ports)
     return {
         **secrets(settings),
         **{f"port_{name}": str(port) for name, port in settings.ports.items()},
@@ -62,24 +65,27 @@ def variables(settings: Settings) -> dict[str, str]:
         "network": str(settings.network),
         "bridge": settings.bridge,
         "cgroup": settings.cgroup,
-        "node": pki.NODE,
-        "node_mark": "=".join(environment.NODE_MARK),
+        "node": node.name,
+        "node_suffix": node.suffix,
+        "node_mark": f"{MARK}={node.mark}",
+        "node_cgroup": settings.node_cgroup(node),
+        "port_kubelet": str(kubelet_port),
+        "port_kubelet_health": str(kubelet_health_port),
         "restricted": "false" if host.has_sys_resource() else "true",
     }
 
 
-def template(name: str, settings: Settings) -> str:
-    return Template((TEMPLATES / name).read_text()).substitute(variables(settings))
+def template(name: str, settings: Settings, node: Node = FIRST) -> str:
+    return Template((TEMPLATES / name).read_text()).substitute(variables(settings, node))
 
 
 def project(settings: Settings) -> dict[str, Any]:
     """The supervisor's configuration, without the servers that the user has of their own."""
     rendered: dict[str, Any] = yaml.safe_load(template("process-compose.yaml", settings))
-    kept = {
-        name: process
-        for name, process in rendered["processes"].items()
-        if process["namespace"] not in settings.own
-    }
+    processes = dict(rendered["processes"])
+    for node in settings.nodes:
+        processes |= yaml.safe_load(template("node.yaml", settings, node))
+    kept = {name: process for name, process in processes.items() if process["namespace"] not in settings.own}
     for name, process in kept.items():
         process["shutdown"] = {"timeout_seconds": 30, **process.get("shutdown", {})}
         # As often as it takes: parts of Airflow end at once, again and again, as long as their database is away.
@@ -128,8 +134,10 @@ def write_all(settings: Settings) -> None:
     if "kubernetes" not in settings.own:
         pki.write_certificates(settings.run / "pki", settings)
         pki.write_kubeconfigs(settings)
-        for name in ("containerd.toml", "kubelet.yaml"):
-            write_private(settings.run / "kubernetes" / name, template(name, settings))
+        for node in settings.nodes:
+            for stem, ending in (("containerd", "toml"), ("kubelet", "yaml")):
+                file = settings.run / "kubernetes" / f"{stem}{node.suffix}.{ending}"
+                write_private(file, template(f"{stem}.{ending}", settings, node))
         write_private(
             settings.run / "kubernetes" / "cni" / "storebench.conflist", template("cni.conflist", settings)
         )

@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
+from local.stack.nodes import MOST, Node
+
 PORT_BASE = 18000
 # Each server's port, counted from the base.
 PORTS = {
@@ -18,14 +20,11 @@ PORTS = {
     "elasticsearch": 200,
     "elasticsearch_transport": 300,
     "kubernetes": 443,
-    "kubelet": 250,
-    "kubelet_health": 248,
     "controller_manager": 257,
     "scheduler": 259,
 }
-KUBERNETES_PORTS = ("kubelet", "kubelet_health", "controller_manager", "scheduler")
-# These listen on the pod network, the others on loopback.
-POD_NETWORK_PORTS = {"mongodb", "elasticsearch", "s3", "kubernetes", "kubelet"}
+# These listen on the pod network, the others on loopback. So do the kubelets.
+POD_NETWORK_PORTS = {"mongodb", "elasticsearch", "s3", "kubernetes"}
 
 # An embedded server is left out where the user has named one of their own.
 OWN_SERVERS = {
@@ -52,12 +51,20 @@ def _number(variable: str, default: int) -> int:
     return int(text)
 
 
+def _nodes() -> tuple[Node, ...]:
+    text = os.environ.get("STOREBENCH_NODES") or "1"
+    if not text.isdecimal() or not 1 <= int(text) <= MOST:
+        raise StackError(f"STOREBENCH_NODES is not a number of nodes from 1 to {MOST}: {text!r}")
+    return tuple(Node(number) for number in range(1, int(text) + 1))
+
+
 def _ports() -> dict[str, int]:
     base = _number("STOREBENCH_PORT_BASE", PORT_BASE)
-    if base + max(PORTS.values()) > 65535:
-        raise StackError(f"STOREBENCH_PORT_BASE is too high: {base}; at most {65535 - max(PORTS.values())}")
+    offsets = PORTS | {name: offset for node in _nodes() for name, offset in node.ports.items()}
+    if base + max(offsets.values()) > 65535:
+        raise StackError(f"STOREBENCH_PORT_BASE is too high: {base}; at most {65535 - max(offsets.values())}")
     ports = {
-        name: _number(f"STOREBENCH_PORT_{name.upper()}", base + offset) for name, offset in PORTS.items()
+        name: _number(f"STOREBENCH_PORT_{name.upper()}", base + offset) for name, offset in offsets.items()
     }
     for name, port in ports.items():
         if twin := [other for other in ports if other != name and ports[other] == port]:
@@ -110,10 +117,16 @@ class Settings:
     bridge: str = field(default_factory=_bridge)
     elasticsearch_heap: str = field(default_factory=_elasticsearch_heap)
     own: frozenset[str] = field(default_factory=_own_servers)
+    nodes: tuple[Node, ...] = field(default_factory=_nodes)
 
     @property
     def needed_ports(self) -> list[str]:
-        parts = {**dict.fromkeys(KUBERNETES_PORTS, "kubernetes"), "elasticsearch_transport": "elasticsearch"}
+        parts = {
+            "elasticsearch_transport": "elasticsearch",
+            "controller_manager": "kubernetes",
+            "scheduler": "kubernetes",
+        }
+        parts |= {name: "kubernetes" for node in self.nodes for name in node.ports}
         return [name for name in self.ports if parts.get(name, name) not in self.own]
 
     @property
@@ -150,6 +163,10 @@ class Settings:
     def cgroup(self) -> str:
         """Every process of the stack is in this cgroup, pods included: so they are told from all others."""
         return "storebench-" + hashlib.sha256(str(self.home).encode()).hexdigest()[:8]
+
+    def node_cgroup(self, node: Node) -> str:
+        """Below which a node's kubelet has its pods: it ends what it does not know there."""
+        return f"{self.cgroup}/node{node.suffix}" if node.suffix else self.cgroup
 
     def address(self, name: str) -> tuple[str, int]:
         return (self.gateway if name in POD_NETWORK_PORTS else "127.0.0.1", self.ports[name])

@@ -69,7 +69,8 @@ def remove_leftovers(settings: Settings, say: Say) -> None:
         say(f"the stack was not stopped when it ended last: removing {', '.join(found)}")
         remove(settings)
         # Its database of containers may be torn by a power cut; the images come from their archives again.
-        shutil.rmtree(settings.data / "containerd", ignore_errors=True)
+        for folder in settings.data.glob("containerd*"):
+            shutil.rmtree(folder, ignore_errors=True)
 
 
 def remove_abandoned(settings: Settings, say: Say) -> None:

@@ -86,7 +86,6 @@ def test_a_value_given_twice_is_one_cell():
         ({"stores": ["oracle@v8"]}, "Unknown store 'oracle@v8': this study has mongodb, null"),
         ({"stores": ["mongodb@"]}, "'mongodb@': behind the @ is the name of a connection"),
         ({"stores": ["mongodb@V 8"]}, "'mongodb@V 8': behind the @ is the name of a connection"),
-        ({"stores": ["null@v8"]}, "'null@v8': null has no server but the S3 of the dataset"),
         ({"stores": []}, "Choose at least one store: mongodb, null"),
         ({"clients": ["fast"]}, "Unknown client 'fast': this study has reference"),
         ({"axes": {"batch_sizes": ["0"]}}, "Batch sizes: '0' is not a number of rows from 1, or 'all'"),

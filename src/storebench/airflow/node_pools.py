@@ -1,7 +1,7 @@
 """Pools of nodes: cells on different ones are measured side by side, those on the same one after the other.
 
 A store's server may have nodes of its own for its clients. What the environment variable STOREBENCH_NODE_POOLS names, comma-separated,
-are such pools: `v8` is where `mongodb@v8` is measured, by the Kubernetes connection `storebench_kubernetes_v8`, in the Airflow pool
+are such pools: `v8` is where `mongodb@v8` is measured (and `null@v8`), by the Kubernetes connection `storebench_kubernetes_v8`, in the Airflow pool
 `benchmark_v8`. Everything else is measured in the default pool: `storebench_kubernetes` and `benchmark`.
 """
 
@@ -12,7 +12,7 @@ import re
 from dataclasses import dataclass
 
 from storebench.errors import SpecError
-from storebench.stores import SERVER, split
+from storebench.stores import SERVER, has_server, split
 
 VARIABLE = "STOREBENCH_NODE_POOLS"
 SLOTS, GROUP, CONNECTION = "benchmark", "cell", "kubernetes"
@@ -56,6 +56,15 @@ def node_pools() -> list[NodePool]:
 
 
 def node_pool_of(store: str) -> NodePool:
-    """Where the store that this name means is measured."""
-    pool = NodePool(split(store)[1])
-    return pool if pool in node_pools() else DEFAULT
+    """Where the store that this name means is measured. Raises SpecError for `null@v8`, a store without a server, where there is no
+    such pool.
+    """
+    pool, pools = NodePool(split(store)[1]), node_pools()
+    if pool in pools:
+        return pool
+    if not has_server(store):
+        raise SpecError(
+            f"{store!r}: there is no pool of nodes {pool.name!r}, and the store has no server that could be meant;"
+            f" {VARIABLE} has {', '.join(pool.name for pool in pools[1:]) or 'none'}"
+        )
+    return DEFAULT

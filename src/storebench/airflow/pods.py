@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 
 from airflow import __version__ as airflow_version
 from airflow.providers.cncf.kubernetes.operators.pod import KubernetesPodOperator
+from airflow.providers.cncf.kubernetes.pod_generator import make_safe_label_value
 from airflow.providers.cncf.kubernetes.secret import Secret
 from airflow.providers.cncf.kubernetes.utils.pod_manager import PodManager, PodPhase
 from airflow.sdk import Context, Variable
@@ -312,7 +313,11 @@ class AttemptOperator(StorebenchPodOperator):
         labels = self._get_ti_pod_labels(context, include_try_number=False)
         own = ",".join(f"{name}={labels[name]}" for name in ("dag_id", "run_id", "map_index"))
         namespace = self.hook.get_namespace() or "default"
-        selector = f"{own},task_id!={labels['task_id']}"
+        group = self.task_id.rpartition(".")[
+            0
+        ]  # each pool of nodes has one, whose cells are numbered on their own
+        tasks = ",".join(make_safe_label_value(f"{group}.{operation}") for operation in OPERATIONS)
+        selector = f"{own},task_id in ({tasks})"
         for pod in self.client.list_namespaced_pod(namespace, label_selector=selector).items:
             if pod.status.phase not in PodPhase.terminal_states:
                 self.log.warning("Removing the pod %s, whose task has ended without it", pod.metadata.name)

@@ -1,6 +1,7 @@
 """The stores that can be measured: one module each, named here.
 
-The same store can be measured on several servers: `mongodb@v8` is MongoDB at the Airflow Connection `storebench_mongodb_v8`.
+The same store can be measured in several places: `mongodb@v8` is MongoDB at the Airflow Connection `storebench_mongodb_v8`, on
+the nodes of that name where there are some. A store without a server of its own has the nodes alone.
 """
 
 from __future__ import annotations
@@ -37,23 +38,24 @@ def split(name: str) -> tuple[str, str]:
 
 def load(name: str) -> type[Store]:
     """The class of the store that `name` means; raises SpecError for an unknown one. Imports no client library."""
-    store_name, server = split(name)
+    store_name, _ = split(name)
     if store_name not in REGISTRY:
         raise SpecError(f"Unknown store {store_name!r}: there are {', '.join(sorted(REGISTRY))}")
     module, _, attribute = REGISTRY[store_name].partition(":")
     store: type[Store] = getattr(importlib.import_module(module), attribute)
-    if server and store.connection in (None, "s3"):
-        raise SpecError(
-            f"{name!r}: {store_name} has no server but the S3 of the dataset, so that it is one store"
-        )
     return store
+
+
+def has_server(name: str) -> bool:
+    """Whether the store that `name` means has a server of its own: its tables are not in the dataset's S3, nor nowhere."""
+    return load(name).connection not in (None, "s3")
 
 
 def connection(name: str) -> str | None:
     """The name of the connection to the server of the store that `name` means: `mongodb_v8` of `mongodb@v8`."""
     _, server = split(name)
     base = load(name).connection
-    return f"{base}_{server}" if base and server else base
+    return f"{base}_{server}" if server and has_server(name) else base
 
 
-__all__ = ["REGISTRY", "SERVER", "Server", "Store", "connection", "load", "split"]
+__all__ = ["REGISTRY", "SERVER", "Server", "Store", "connection", "has_server", "load", "split"]

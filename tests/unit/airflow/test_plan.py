@@ -2,7 +2,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from storebench.airflow.node_pools import DEFAULT, VARIABLE, NodePool
+from storebench.airflow.node_pools import DEFAULT, VARIABLE, NodePool, node_pool_of
 from storebench.airflow.plan import (
     killed_of,
     labels_of,
@@ -11,6 +11,7 @@ from storebench.airflow.plan import (
     repeats_of,
     skips_done,
 )
+from storebench.errors import SpecError
 from storebench.grid import Cell, Grid
 from storebench.order import Turn
 
@@ -108,6 +109,14 @@ def test_each_pool_of_nodes_has_its_own_turns(monkeypatch):
     assert labels_of(order, NodePool("v8")) == ["mongodb@v8 reference"]
     assert len(labels_of(order, DEFAULT)) == 2 and labels_of(order, NodePool("v9")) == []
     assert killed_of({"cell_v8.write_0": "failed"}, order) == {(cells[2].key, 1, "write")}
+
+
+def test_a_store_without_a_server_can_be_in_a_pool_that_there_is(monkeypatch):
+    monkeypatch.setenv(VARIABLE, "v8")
+    assert node_pool_of("null@v8") == NodePool("v8")
+    assert node_pool_of("null") == node_pool_of("mongodb@v9") == DEFAULT
+    with pytest.raises(SpecError, match=r"no pool of nodes 'v9', .* STOREBENCH_NODE_POOLS has v8"):
+        node_pool_of("null@v9")
 
 
 def test_a_read_after_a_failed_write_was_not_killed():
