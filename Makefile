@@ -12,7 +12,7 @@ OPTIONS := $(call options,ROWS STORES CLIENTS BATCHES EXECUTORS REPEATS PRESET) 
 
 COMPILE = $(STOREBENCH_HOME)/bin/uv pip compile --quiet --generate-hashes --no-emit-index-url --python-version 3.11 \
 	--custom-compile-command "make requirements" $(if $(UPGRADE),--upgrade)
-# The host's first: the pods' are constrained by it.
+# The host's first: the others are constrained by it.
 REQUIREMENTS_FILES := host $(filter-out host,$(basename $(notdir $(wildcard requirements/*.in))))
 define newline
 
@@ -92,7 +92,8 @@ fmt: setup ## Put the code into the project's style
 
 .PHONY: requirements
 requirements: setup ## Pin anew what requirements/*.in name; UPGRADE=1 takes the newest versions
-	$(foreach name,$(REQUIREMENTS_FILES),$(COMPILE) $(if $(filter pod-%,$(name)),--constraint requirements/host.txt) \
+	$(foreach name,$(REQUIREMENTS_FILES),$(COMPILE) $(if $(filter-out host,$(name)),--constraint requirements/host.txt) \
+		$(if $(filter airflow%,$(name)),--no-deps) \
 		requirements/$(name).in --output-file requirements/$(name).txt$(newline))
 
 .PHONY: unit

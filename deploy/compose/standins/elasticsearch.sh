@@ -1,0 +1,7 @@
+# One node; a variable with a dot in its name is a setting, as in the official image. Security and geo data are not in this one.
+set -eu
+home=/usr/share/elasticsearch
+set -- $(env | grep -E '^[a-z_]+(\.[a-z_]+)+=' | grep -vE '^(xpack|ingest)\.')
+# shellcheck disable=SC2086 # options are words
+exec $home/jre/bin/java $ES_JAVA_OPTS @$home/config/jvm.options -Des.path.home=$home -Djava.io.tmpdir=/tmp \
+    -cp "$home/classes:$home/lib/*" Server node.name=storebench http.host=0.0.0.0 transport.host=127.0.0.1 "$@"

@@ -1,0 +1,111 @@
+"""Looks like k3s from outside: its flags, variables and folders. Inside are the parts and settings of the embedded stack."""
+
+import argparse
+import base64
+import json
+import os
+import shutil
+import subprocess
+from functools import cached_property
+from pathlib import Path
+
+from local.stack import cgroup, pki, render
+from local.stack.secrets import write_private
+from local.stack.settings import PORTS, Settings
+
+STATE = Path("/var/lib/rancher/k3s")
+IMAGES = STATE / "agent" / "images"
+BINARIES = Path("/usr/local/bin")
+IMPORT = f"""
+until ctr --address "$0" version > /dev/null 2>&1; do sleep 0.2; done
+for archive in /opt/storebench/pause.tar {IMAGES}/*.tar; do
+    [ ! -e "$archive" ] || ctr --address "$0" --namespace k8s.io images import "$archive"
+done
+"""
+
+
+class Node(Settings):
+    address_of_node: str
+
+    @cached_property
+    def gateway(self) -> str:
+        """Where its API listens: in the embedded stack that is the pods' bridge, here the container's own address."""
+        return self.address_of_node
+
+
+def network(settings: Settings) -> str:
+    """The embedded stack's pods reach this machine alone; these reach what their node does."""
+    configuration = json.loads(render.template("cni.conflist", settings))
+    bridge = configuration["plugins"][0]
+    bridge |= {"isGateway": True, "ipMasq": True}
+    del bridge["ipam"]["ranges"][0][0]["gateway"]
+    return json.dumps(configuration)
+
+
+def processes(settings: Settings) -> dict[str, object]:
+    project = render.project(settings)
+    parts = {
+        name: part for name, part in project["processes"].items() if part["namespace"] == "kubernetes"
+    }
+    del parts["cluster"]  # k3s leaves that to its user
+    parts["images"]["entrypoint"] = ["sh", "-euc", IMPORT, str(settings.run / "containerd.sock")]
+    for part in parts.values():
+        part["working_dir"] = "/"
+    return {**project, "processes": parts}
+
+
+def admin_kubeconfig(settings: Settings) -> str:
+    """With certificates and key in it, for another machine."""
+    configuration = json.loads(pki.kubeconfig(settings, {}))
+
+    def encoded(name: str) -> str:
+        return base64.b64encode((settings.run / "pki" / name).read_bytes()).decode()
+
+    cluster = configuration["clusters"][0]["cluster"]
+    del cluster["certificate-authority"]
+    cluster["certificate-authority-data"] = encoded("ca.crt")
+    configuration["users"][0]["user"] = {
+        "client-certificate-data": encoded("admin.crt"),
+        "client-key-data": encoded("admin.key"),
+    }
+    return json.dumps(configuration)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("command", choices=["server"])
+    parser.add_argument("--node-ip", required=True)
+    options, _ = parser.parse_known_args()
+
+    settings = Node(
+        home=STATE / "standin",
+        checkout=Path("/opt/storebench"),
+        ports={**{name: 10000 + port for name, port in PORTS.items()}, "kubernetes": 6443},
+        bridge="cni0",
+        own=frozenset({"s3", "mongodb", "elasticsearch"}),
+    )
+    object.__setattr__(settings, "address_of_node", options.node_ip)
+    shutil.rmtree(settings.run, ignore_errors=True)  # the cluster is made anew at each start
+    for folder in (settings.log, settings.run / "bin", settings.run / "pki"):
+        folder.mkdir(parents=True, exist_ok=True)
+    for name in render.KUBERNETES_PARTS:
+        (settings.run / "bin" / name).symlink_to(BINARIES / "kubernetes")
+    pki.write_certificates(settings.run / "pki", settings)
+    pki.write_kubeconfigs(settings)
+    for name in ("containerd.toml", "kubelet.yaml"):
+        write_private(settings.run / "kubernetes" / name, render.template(name, settings))
+    write_private(settings.run / "kubernetes" / "cni" / "storebench.conflist", network(settings))
+    write_private(settings.run / "process-compose.yaml", json.dumps(processes(settings)))
+    write_private(Path(os.environ["K3S_KUBECONFIG_OUTPUT"]), admin_kubeconfig(settings))
+
+    # Mounts of pods must be seen by the container runtime, and cgroups be written.
+    subprocess.run(["mount", "--make-rshared", "/"], check=True)
+    for hierarchy in cgroup.hierarchies():
+        subprocess.run(["mount", "-o", "remount,bind,rw", str(hierarchy)], check=True)
+    cgroup.create(settings.cgroup)
+    command = ["process-compose", "up", "--tui=false", "--disable-dotenv", "--keep-project", "--no-server"]
+    os.execvp(command[0], [*command, "--config", str(settings.run / "process-compose.yaml")])
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,21 @@
+# Makes the cluster where there is none, and runs what is in /docker-entrypoint-initdb.d then; starts the server.
+# usage: docker-entrypoint.sh postgres OPTION...
+set -eu
+if [ ! -s "$PGDATA/PG_VERSION" ]; then
+    echo "$POSTGRES_PASSWORD" > /tmp/password
+    initdb --pgdata="$PGDATA" --username=postgres --pwfile=/tmp/password --auth-local=trust --auth-host=scram-sha-256 \
+        --no-locale --encoding=UTF8
+    rm /tmp/password
+    echo 'host all all all scram-sha-256' >> "$PGDATA/pg_hba.conf"
+    pg_ctl --pgdata="$PGDATA" --options="-c listen_addresses=''" --wait start
+    export POSTGRES_USER=postgres
+    for file in /docker-entrypoint-initdb.d/*; do
+        echo "running $file"
+        case $file in
+            *.sh) "$file" ;;
+            *.sql) psql --quiet --set ON_ERROR_STOP=1 --username=postgres --no-password --file="$file" ;;
+        esac
+    done
+    pg_ctl --pgdata="$PGDATA" --mode=fast --wait stop
+fi
+exec "$@" -D "$PGDATA" -c listen_addresses='*' -c unix_socket_directories=/var/run/postgresql
