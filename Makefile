@@ -97,7 +97,7 @@ requirements: setup ## Pin anew what requirements/*.in name; UPGRADE=1 takes the
 		requirements/$(name).in --output-file requirements/$(name).txt$(newline))
 
 .PHONY: unit
-unit: setup ## Tests that need no server
+unit: setup $(COMPOSE) ## Tests that need no server
 	$(PYTEST) tests/unit
 	local/npm test
 
@@ -112,6 +112,10 @@ e2e: up $(BROWSER) ## A small run through Airflow and Kubernetes
 .PHONY: e2e-deploy
 e2e-deploy: up ## Only those of the manifests in deploy/kubernetes: a run by its accounts, and what they cannot do
 	$(WITH_STACK) $(PYTEST) tests/e2e/test_deploy.py
+
+.PHONY: e2e-compose
+e2e-compose: setup $(COMPOSE) $(ENGINE) ## docker-compose.yaml with a Docker Engine of its own and stand-ins for the images (10 minutes)
+	local/compose/engine $(PYTEST) tests/compose
 
 .PHONY: drills
 drills: up ## Faults on purpose, a grid filled bit by bit, and what came of each

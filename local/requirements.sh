@@ -43,25 +43,8 @@ need mount mount
 need /etc/ssl/certs/ca-certificates.crt ca-certificates
 /usr/bin/python3 -c 'import ensurepip, venv' 2> /dev/null || missing="$missing python3-venv"
 
-if [ -n "$missing" ]; then
-    # shellcheck disable=SC2086 # a list of words
-    set -- apt-get install --yes --no-install-recommends $missing
-    [ -e /etc/debian_version ] || fail "Missing:$missing. On Debian: $*"
-    echo "installing:$missing"
-    # Packages bring services (containerd) that would start at once: this file forbids it, as long as this process lives.
-    policy=/usr/sbin/policy-rc.d
-    if [ ! -e $policy ] || grep -q storebench $policy; then
-        printf '#!/bin/sh\n# storebench: forbids services to start while its set-up installs packages\n[ ! -d /proc/%s ] || exit 101\n' \
-            $$ > $policy
-        chmod +x $policy
-        trap 'rm -f $policy' EXIT
-        trap 'exit 130' INT TERM HUP
-    fi
-    export DEBIAN_FRONTEND=noninteractive
-    dpkg --configure --pending  # what an interrupted installation has left undone
-    apt-get update --quiet
-    "$@" || fail "Could not install what is missing. By hand: apt-get update && $*"
-fi
+# shellcheck disable=SC2086 # a list of words
+[ -z "$missing" ] || local/install $missing
 
 /usr/bin/python3 -c 'import sys; sys.exit(sys.version_info[:2] != (3, 11))' ||
     fail "The pinned environment is for Python 3.11, and this is $(/usr/bin/python3 --version): use Debian 12."

@@ -19,7 +19,7 @@ VENV := $(STOREBENCH_HOME)/venv
 key = $(shell cat $(1) | sha256sum | cut -c 1-12)
 stamp = $(STOREBENCH_HOME)/steps/$(1)-$(call key,$(2))
 
-REQUIREMENTS := $(call stamp,requirements,local/requirements.sh)
+REQUIREMENTS := $(call stamp,requirements,local/requirements.sh local/install)
 KUBERNETES := $(call stamp,kubernetes,local/go-build $(addprefix local/kubernetes/,go.mod go.sum main.go))
 PAUSE := $(call stamp,pause,local/go-build $(addprefix local/,kubernetes/pause/main.go images/pause.sh))
 FERRETDB := $(call stamp,ferretdb,local/go-build local/mongodb/go.mod local/mongodb/go.sum)
@@ -38,6 +38,8 @@ IMAGE_PYTHON := $(call stamp,image-python,$(POD_CODE) images/python/Dockerfile r
 IMAGE_JVM := $(call stamp,image-jvm,$(POD_CODE) requirements/pod-build.txt requirements/pod-jvm.txt \
 	$(sort $(shell find images/jvm -type f -not -path '*/target/*')))
 BROWSER := $(call stamp,browser,local/browser.sh)
+COMPOSE := $(call stamp,compose,local/go-build local/compose/go.mod local/compose/go.sum)
+ENGINE := $(call stamp,engine,local/compose/packages.sh)
 STEPS := $(KUBERNETES) $(IMAGE_JVM) $(ELASTICSEARCH) $(POSTGRES) $(CHECKOUT) $(PAGE) $(READER) $(S3) $(FERRETDB) $(SUPERVISOR)
 
 step = @local/step $@
@@ -71,6 +73,14 @@ $(PAGE): $(PYTHON)
 # Only the end-to-end tests and `bench-page` look at the page: they alone start this step.
 $(BROWSER):
 	$(step) 40 "installing Chromium" local/browser.sh
+
+# Only tests of docker-compose.yaml need these two: one of what it says, one of what it does.
+$(COMPOSE):
+	$(step) 120 "compiling Docker Compose" local/go-build compose github.com/docker/compose/v2/cmd docker-compose
+	@rm -rf $(STOREBENCH_HOME)/go
+
+$(ENGINE):
+	$(step) 20 "installing a Docker Engine" local/compose/packages.sh
 
 $(POSTGRES):
 	$(step) 50 "unpacking PostgreSQL 18 and DocumentDB" local/postgres/root.sh $(STOREBENCH_HOME)/postgres/root

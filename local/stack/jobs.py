@@ -59,16 +59,9 @@ def databases(settings: Settings) -> None:
                 continue  # it has no database of its own, and may read what `storebench migrate` says
             if not connection.execute("SELECT 1 FROM pg_database WHERE datname = %s", [name]).fetchone():
                 connection.execute(sql.SQL("CREATE DATABASE {} OWNER {}").format(role, role))
-        # By default a role finds the schema of its own name first, once that is there: the migration tool, which makes it,
-        # would then look for its bookkeeping in another place at its second run than at its first.
-        connection.execute("ALTER ROLE storebench SET search_path = public")
         # The integration tests make databases of their own.
         connection.execute("ALTER ROLE storebench CREATEDB")
-        # Airflow's bookkeeping may lose its last moments in a power cut; results may not.
-        connection.execute("ALTER ROLE airflow SET synchronous_commit = off")
-        # A task's process that a killed scheduler leaves behind holds the socket of its connection open: without this its
-        # transaction would go on, and the lock on the run's row, for which the new scheduler waits.
-        connection.execute("ALTER ROLE airflow SET idle_in_transaction_session_timeout = '60s'")
+        connection.execute((settings.checkout / "deploy" / "postgres" / "2-roles.sql").read_bytes())
 
 
 def documentdb(settings: Settings) -> None:

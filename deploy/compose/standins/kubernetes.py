@@ -44,9 +44,7 @@ def network(settings: Settings) -> str:
 
 def processes(settings: Settings) -> dict[str, object]:
     project = render.project(settings)
-    parts = {
-        name: part for name, part in project["processes"].items() if part["namespace"] == "kubernetes"
-    }
+    parts = {name: part for name, part in project["processes"].items() if part["namespace"] == "kubernetes"}
     del parts["cluster"]  # k3s leaves that to its user
     parts["images"]["entrypoint"] = ["sh", "-euc", IMPORT, str(settings.run / "containerd.sock")]
     for part in parts.values():

@@ -1,0 +1,81 @@
+"""The system of docker-compose.yaml from its first start to its removal, in this order."""
+
+import httpx
+import psycopg
+import pytest
+
+ROWS = "2000"
+STORES = ("null", "mongodb", "elasticsearch", "delta-rs", "delta-spark")
+pytestmark = pytest.mark.timeout(3600)  # the first one waits for builds and the start
+
+
+def results(compose):
+    """The rows in the results database, by the port that is published for it."""
+    settings = compose.settings()
+    with psycopg.connect(
+        host="127.0.0.1",
+        port=settings["STOREBENCH_RESULTS_PORT"],
+        user="storebench_reader",
+        password=settings["STOREBENCH_READER_PASSWORD"],
+        dbname="storebench",
+    ) as connection:
+        return connection.execute(
+            "SELECT store, operation, rows, status FROM storebench.results ORDER BY started_at"
+        ).fetchall()
+
+
+def test_the_default_run_in_small_is_verified(compose):
+    done = compose(
+        "run", "--rm", "bench", "run", "--rows", ROWS, "--stores", ",".join(STORES), "--executors", "1"
+    )
+    assert "run success" in done.stdout
+    rows = results(compose)
+    assert {(row[0], row[1]) for row in rows} == {
+        (store, operation) for store in STORES for operation in ("read", "write")
+    }
+    assert {row[2:] for row in rows} == {(int(ROWS), "verified")}
+
+
+def test_the_results_page_is_served(compose):
+    settings = compose.settings()
+    with httpx.Client(base_url=f"http://127.0.0.1:{settings['STOREBENCH_AIRFLOW_PORT']}") as client:
+        login = {"username": "admin", "password": settings["STOREBENCH_AIRFLOW_PASSWORD"]}
+        token = client.post("/auth/token", json=login).raise_for_status().json()["access_token"]
+        client.headers["Authorization"] = f"Bearer {token}"
+        assert "StorebenchPage" in client.get("/storebench/static/page.js").raise_for_status().text
+
+
+def test_containers_hold_no_capability(compose):
+    for service in ("postgres", "s3", "mongodb", "elasticsearch", "airflow-api-server", "airflow-scheduler"):
+        status = compose(
+            "exec", "--no-TTY", service, "sed", "-n", "/CapEff\\|NoNewPrivs/p", "/proc/1/status"
+        ).stdout
+        assert status.split() == ["CapEff:", "0" * 16, "NoNewPrivs:", "1"], service
+
+
+def test_pods_do_not_reach_the_results(compose):
+    """They leave the cluster as their node does, which is in the stores' network alone."""
+
+    def reaches(address, port):
+        connect = ("timeout", "5", "bash", "-c", f"exec 3<> /dev/tcp/{address}/{port}")
+        return compose("exec", "--no-TTY", "kubernetes", *connect, check=False).returncode == 0
+
+    postgres = compose("ps", "--quiet", "postgres").stdout.strip()
+    template = "{{range .NetworkSettings.Networks}}{{.IPAddress}}{{end}}"
+    address = compose.run("docker", "inspect", "--format", template, postgres).stdout.strip()
+    assert reaches(f"{compose.settings()['STOREBENCH_SUBNET_PREFIX']}.11", 7070)
+    assert not reaches(address, 5432)
+
+
+def test_results_outlive_the_containers(compose):
+    before = results(compose)
+    compose("down", "--timeout", "10")
+    compose.up()
+    assert results(compose) == before
+    done = compose("run", "--rm", "bench", "run", "--rows", ROWS, "--stores", "mongodb", "--batches", "all")
+    assert "run success" in done.stdout
+
+
+def test_down_leaves_nothing(compose):
+    compose("--profile", "*", "down", "--volumes", "--timeout", "10")
+    assert compose.left() == []

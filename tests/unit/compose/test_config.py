@@ -1,0 +1,128 @@
+"""What docker-compose.yaml says, as Docker Compose itself reads it; `make e2e-compose` tries what it does."""
+
+import os
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+import yaml
+
+ROOT = Path(__file__).resolve().parents[3]
+COMPOSE = Path(os.environ.get("STOREBENCH_HOME", "/nowhere"), "bin", "docker-compose")
+TEMPLATE = ROOT / "deploy" / "compose" / "env.template"
+PUBLISHED = "docker-compose.yaml"
+STANDINS = "deploy/compose/standins.yaml"
+# A job that ends, and the one that must mount and make network links.
+NOT_LIMITED = {"airflow-init", "kubernetes-access", "bench"}
+PRIVILEGED = "kubernetes"
+IMAGE_HAS = {"AIRFLOW_HOME", "AIRFLOW__LOGGING__BASE_LOG_FOLDER"}
+
+
+def compose(*arguments, files=(PUBLISHED,), env=TEMPLATE):
+    if not COMPOSE.exists():
+        pytest.fail(f"{COMPOSE} is missing: run these tests with `make unit`")
+    options = [text for file in files for text in ("--file", str(ROOT / file))]
+    return subprocess.run(
+        [str(COMPOSE), "--env-file", str(env), *options, *arguments],
+        env={"PATH": os.environ["PATH"], "STOREBENCH_HOME": os.environ["STOREBENCH_HOME"]},
+        check=False,
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+
+
+def configuration(*files):
+    done = compose("--profile", "*", "config", files=files)
+    assert done.returncode == 0, done.stderr
+    assert "warning" not in done.stderr
+    return yaml.safe_load(done.stdout)
+
+
+@pytest.fixture(scope="module")
+def published():
+    return configuration(PUBLISHED)
+
+
+def test_the_standins_change_images_and_rights_only(published):
+    standins = configuration(PUBLISHED, STANDINS)
+    assert set(standins["services"]) - set(published["services"]) == {"airflow"}
+    for name, service in published["services"].items():
+        for key in ("ports", "networks", "environment", "volumes", "command", "depends_on", "mem_limit"):
+            assert standins["services"][name].get(key) == service.get(key), (name, key)
+    assert not standins["services"][PRIVILEGED].get("privileged")
+
+
+def test_without_its_settings_it_says_what_to_do(tmp_path):
+    empty = tmp_path / ".env"
+    empty.touch()
+    done = compose("config", env=empty)
+    assert done.returncode != 0
+    assert "run deploy/compose/prepare" in done.stderr
+
+
+def test_the_template_has_each_variable_and_no_other():
+    used = set(re.findall(r"\$\{(STOREBENCH_\w+)", (ROOT / PUBLISHED).read_text()))
+    made = set(re.findall(r"^(STOREBENCH_\w+)=", TEMPLATE.read_text(), re.MULTILINE))
+    assert made == used
+
+
+def test_nothing_is_published_beyond_this_machine(published):
+    ports = [port for service in published["services"].values() for port in service.get("ports", [])]
+    assert sorted(port["target"] for port in ports) == [5432, 8080]
+    assert {port["host_ip"] for port in ports} == {"127.0.0.1"}
+
+
+def test_containers_have_no_rights_they_do_not_need(published):
+    for name, service in published["services"].items():
+        if name == PRIVILEGED:
+            continue
+        assert service["cap_drop"] == ["ALL"], name
+        assert service["security_opt"] == ["no-new-privileges:true"], name
+        assert not service.get("privileged"), name
+
+
+def test_what_stays_has_a_limit_and_a_health_check(published):
+    for name, service in published["services"].items():
+        assert service["logging"]["driver"] == "local", name
+        if name not in NOT_LIMITED:
+            assert int(service["mem_limit"]) > 0, name
+            assert service["healthcheck"]["test"], name
+            assert service["restart"] == "unless-stopped", name
+
+
+def test_airflow_gives_way_to_what_is_measured(published):
+    for name, service in published["services"].items():
+        assert ("cpu_shares" in service) == (name.startswith("airflow-") or name == "bench"), name
+
+
+def test_the_settings_are_those_of_the_embedded_stack(published):
+    """Where they differ it is because of places and secrets."""
+    from local.stack import environment
+    from local.stack.settings import Settings
+
+    names = [
+        "airflow_password",
+        "airflow_db_password",
+        "results_password",
+        "reader_password",
+        "mongodb_password",
+    ]
+    names += ["s3_access_key", "s3_secret_key", "jwt_secret", "api_secret_key", "fernet_key"]
+    embedded = environment.build(Settings(own=frozenset()), dict.fromkeys(names, "x"), {})
+    here = published["services"]["airflow-scheduler"]["environment"]
+    assert {name for name in embedded if name.startswith("AIRFLOW_")} - IMAGE_HAS <= set(here)
+    places = re.compile(r"FOLDER|URL|CONN|SECRET|FERNET|PASSWORDS_FILE|_VAR_")
+    for name, value in embedded.items():
+        if name.startswith("AIRFLOW__") and not places.search(name):
+            assert here[name] == value, name
+
+
+def test_prepare_says_what_it_takes():
+    script = str(ROOT / "deploy" / "compose" / "prepare")
+    done = subprocess.run([script, "--help"], check=True, capture_output=True, text=True)
+    for option in ("--env", "--archives", "--base", "--ca-bundle"):
+        assert option in done.stdout
+    wrong = subprocess.run([script, "--fast"], check=False, capture_output=True, text=True)
+    assert (wrong.returncode, "unknown option --fast" in wrong.stderr) == (2, True)
