@@ -110,6 +110,7 @@ def fingerprint(settings: Settings) -> str:
         ),
         # what is read when the stack starts, only
         *(path.read_text() for path in sorted((settings.checkout / "sql").glob("*.sql"))),
+        *(path.read_text() for path in sorted((settings.checkout / "deploy" / "postgres").iterdir())),
         *(path.read_text() for path in sorted((settings.checkout / "plugins").glob("*.py"))),
         *(path.read_text() for path in sorted((settings.checkout / MANIFESTS).iterdir())),
         *sorted(settings.own),

@@ -45,7 +45,7 @@ class Compose:
         return dict(line.split("=", 1) for line in lines)
 
     def build(self):
-        """The stand-ins, from the folder of `make setup`; then what a user builds."""
+        """The stand-ins, from the folder of `make setup`."""
         archive = self.home / "docker" / "base.tar"
         push = f'. local/images/storage.sh && buildah push --quiet docker.io/library/{BASE} "docker-archive:{archive}:{BASE}"'
         self.run("sh", "-euc", push)
@@ -60,6 +60,9 @@ class Compose:
             self("--profile", "build", "build")
         finally:
             shutil.rmtree(context)
+
+    def prepare(self):
+        """What a user calls; only the pods' images are there already."""
         options = ["--ca-bundle", BUNDLE] if BUNDLE.exists() else []
         self.run(
             *("deploy/compose/prepare", "--env", self.env, "--archives", self.home / "images"),
@@ -92,6 +95,7 @@ def compose():
     if root != str(home / "docker"):
         pytest.fail("these tests need a Docker Engine of their own: run them with `make e2e-compose`")
     system.build()
+    system.prepare()
     try:
         system.up()
         yield system

@@ -1,5 +1,7 @@
 """The system of docker-compose.yaml from its first start to its removal, in this order."""
 
+import stat
+
 import httpx
 import psycopg
 import pytest
@@ -67,9 +69,15 @@ def test_pods_do_not_reach_the_results(compose):
     assert not reaches(address, 5432)
 
 
-def test_results_outlive_the_containers(compose):
-    before = results(compose)
+def test_settings_are_private(compose):
+    assert stat.S_IMODE(compose.env.stat().st_mode) == 0o600
+
+
+def test_an_update_keeps_results_and_secrets(compose):
+    before, settings = results(compose), compose.settings()
     compose("down", "--timeout", "10")
+    compose.prepare()
+    assert compose.settings() == settings
     compose.up()
     assert results(compose) == before
     done = compose("run", "--rm", "bench", "run", "--rows", ROWS, "--stores", "mongodb", "--batches", "all")
