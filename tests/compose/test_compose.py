@@ -26,10 +26,9 @@ def results(compose):
         ).fetchall()
 
 
-def test_the_default_run_in_small_is_verified(compose):
-    done = compose(
-        "run", "--rm", "bench", "run", "--rows", ROWS, "--stores", ",".join(STORES), "--executors", "1"
-    )
+def test_each_row_of_a_run_is_verified(compose):
+    cells = ("--clients", "reference", "--batches", "10000", "--executors", "1")
+    done = compose("run", "--rm", "bench", "run", "--rows", ROWS, "--stores", ",".join(STORES), *cells)
     assert "run success" in done.stdout
     rows = results(compose)
     assert {(row[0], row[1]) for row in rows} == {
@@ -80,7 +79,7 @@ def test_an_update_keeps_results_and_secrets(compose):
     assert compose.settings() == settings
     compose.up()
     assert results(compose) == before
-    done = compose("run", "--rm", "bench", "run", "--rows", ROWS, "--stores", "mongodb", "--batches", "all")
+    done = compose("run", "--rm", "bench", "run", "--rows", ROWS, "--stores", "null", "--batches", "all")
     assert "run success" in done.stdout
 
 
