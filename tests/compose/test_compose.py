@@ -43,15 +43,15 @@ def test_the_results_page_is_served(compose):
         login = {"username": "admin", "password": settings["STOREBENCH_AIRFLOW_PASSWORD"]}
         token = client.post("/auth/token", json=login).raise_for_status().json()["access_token"]
         client.headers["Authorization"] = f"Bearer {token}"
-        assert "StorebenchPage" in client.get("/storebench/static/page.js").raise_for_status().text
+        assert "ReactRouterDOM" in client.get("/storebench/static/page.js").raise_for_status().text
+        assert client.get("/storebench/api/runs").raise_for_status().json()["items"]
 
 
 def test_containers_hold_no_capability(compose):
     for service in ("postgres", "s3", "mongodb", "elasticsearch", "airflow-api-server", "airflow-scheduler"):
-        status = compose(
-            "exec", "--no-TTY", service, "sed", "-n", "/CapEff\\|NoNewPrivs/p", "/proc/1/status"
-        ).stdout
-        assert status.split() == ["CapEff:", "0" * 16, "NoNewPrivs:", "1"], service
+        lines = compose("exec", "--no-TTY", service, "cat", "/proc/1/status").stdout.splitlines()
+        status = dict(line.split(":", 1) for line in lines)
+        assert (int(status["CapEff"], 16), int(status["NoNewPrivs"])) == (0, 1), service
 
 
 def test_pods_do_not_reach_the_results(compose):
