@@ -56,6 +56,8 @@ class Compose:
         shutil.copytree(ROOT / "deploy" / "compose" / "standins", context)
         for name in ("stack", "postgres"):
             shutil.copytree(ROOT / "local" / name, context / "local" / name)
+        ignored = shutil.ignore_patterns("web", "__pycache__")
+        shutil.copytree(ROOT / "src" / "storebench", context / "storebench", ignore=ignored)
         try:
             self("--profile", "build", "build")
         finally:

@@ -9,7 +9,7 @@ import subprocess
 from functools import cached_property
 from pathlib import Path
 
-from local.stack import cgroup, pki, render
+from local.stack import cgroup, nodes, pki, render
 from local.stack.secrets import write_private
 from local.stack.settings import PORTS, Settings
 
@@ -78,7 +78,8 @@ def main() -> None:
     settings = Node(
         home=STATE / "standin",
         checkout=Path("/opt/storebench"),
-        ports={**{name: 10000 + port for name, port in PORTS.items()}, "kubernetes": 6443},
+        ports={name: 10000 + port for name, port in (PORTS | nodes.Node(1).ports).items()}
+        | {"kubernetes": 6443},
         bridge="cni0",
         own=frozenset({"s3", "mongodb", "elasticsearch"}),
     )
