@@ -16,7 +16,12 @@ STANDINS = "deploy/compose/standins.yaml"
 # A job that ends, and the one that must mount and make network links.
 NOT_LIMITED = {"airflow-init", "kubernetes-access", "bench"}
 PRIVILEGED = "kubernetes"
-IMAGE_HAS = {"AIRFLOW_HOME", "AIRFLOW__LOGGING__BASE_LOG_FOLDER"}
+IMAGE_HAS = {
+    "AIRFLOW_HOME",
+    "AIRFLOW__CORE__DAGS_FOLDER",
+    "AIRFLOW__CORE__PLUGINS_FOLDER",
+    "AIRFLOW__LOGGING__BASE_LOG_FOLDER",
+}
 
 
 def compose(*arguments, files=(PUBLISHED,), env=TEMPLATE):
