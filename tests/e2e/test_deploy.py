@@ -132,7 +132,7 @@ def test_airflow_is_the_least_privileged_account(cluster):
 
 
 def test_a_run_passes_with_these_accounts_on_marked_nodes():
-    code, text, rows = run("--stores", "mongodb,delta-spark,null", "--batches", "1000", "--executors", "2")
+    code, text, rows = run("--stores", "mongodb,delta-spark,null", "--batches", "1000", "--executors", "1")
     assert code == 0, text
     assert {row["status"] for row in rows} == {"verified"} and len(rows) == 6
     finished_one_by_one(rows)
