@@ -75,12 +75,14 @@ def sampled() -> Iterator[dict[str, list[float]]]:
         sample()
 
 
+def airflow_dsn() -> str:
+    """Airflow's database, as psycopg takes its address."""
+    return os.environ["AIRFLOW__DATABASE__SQL_ALCHEMY_CONN"].replace("+psycopg2", "")
+
+
 def database_mb() -> dict[str, float]:
     """The sizes of Airflow's database and of the results."""
-    dsns = {
-        "Airflow": os.environ["AIRFLOW__DATABASE__SQL_ALCHEMY_CONN"].replace("+psycopg2", ""),
-        "results": os.environ["AIRFLOW_CONN_STOREBENCH_RESULTS"],
-    }
+    dsns = {"Airflow": airflow_dsn(), "results": os.environ["AIRFLOW_CONN_STOREBENCH_RESULTS"]}
     sizes = {}
     for name, dsn in dsns.items():
         with psycopg.connect(dsn) as connection:
@@ -95,8 +97,7 @@ def kept_bytes(run: str) -> dict[str, int]:
         "SELECT (SELECT octet_length(conf::text) FROM dag_run WHERE run_id = %(run)s),"
         " max(octet_length(value::text)), sum(octet_length(value::text)) FROM xcom WHERE run_id = %(run)s"
     )
-    dsn = os.environ["AIRFLOW__DATABASE__SQL_ALCHEMY_CONN"].replace("+psycopg2", "")
-    with psycopg.connect(dsn) as connection:
+    with psycopg.connect(airflow_dsn()) as connection:
         row = connection.execute(query, {"run": run}).fetchone() or (0, 0, 0)
     return dict(zip(("conf", "largest XCom", "all XComs"), (int(size or 0) for size in row), strict=True))
 
@@ -148,7 +149,7 @@ def progress(every: int) -> Callable[[str], None]:
 
     def report(line: str) -> None:
         nonlocal ended
-        ends = "cell.read" in line and ": success" in line
+        ends = ".read " in line and ": success" in line
         ended += ends
         if "failed" in line or (ends and ended % every == 0):
             click.echo(line, err=True)

@@ -17,6 +17,7 @@ import psycopg
 import pytest
 from psycopg import sql
 
+from bench.grid import airflow_dsn
 from storebench.trigger import Airflow
 from tests.e2e.harness import KUBERNETES, NAMESPACE, run, storebench
 
@@ -161,8 +162,7 @@ def test_no_secret_is_in_a_log(seen, secrets):
 
 
 def test_no_secret_is_in_the_databases(seen, secrets):
-    airflow = os.environ["AIRFLOW__DATABASE__SQL_ALCHEMY_CONN"].replace("+psycopg2", "")
-    for dsn in (os.environ["AIRFLOW_CONN_STOREBENCH_RESULTS"], airflow):
+    for dsn in (os.environ["AIRFLOW_CONN_STOREBENCH_RESULTS"], airflow_dsn()):
         found = dict(tables(dsn))
         assert len(found) > 5
         assert hits(secrets, found) == []

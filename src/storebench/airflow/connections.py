@@ -110,21 +110,25 @@ def apply_secrets(names: list[str], node_pool: NodePool) -> None:
     connection_id = PREFIX + node_pool.connection
     hook = KubernetesHook(conn_id=connection_id)
     namespace = hook.get_namespace() or "default"
-    for name in names:
+
+    def put(name: str) -> None:
         body = secret_body(name)
         try:
-            try:
-                hook.core_v1_client.replace_namespaced_secret(secret_name(name), namespace, body)
-            except ApiException as error:
-                if error.status != 404:
-                    raise
-                hook.core_v1_client.create_namespaced_secret(namespace, body)
+            hook.core_v1_client.replace_namespaced_secret(secret_name(name), namespace, body)
         except ApiException as error:
-            raise SpecError(
-                f"Kubernetes does not take a Secret in the namespace {namespace!r} from the account of the connection"
-                f" {connection_id!r}: {error.status} {error.reason}. deploy/kubernetes has the rights that it needs"
-            ) from error
-        except HTTPError as error:
-            raise StoreUnreachable(
-                f"The Kubernetes of the connection {connection_id!r} does not answer: {error}"
-            ) from error
+            if error.status != 404:
+                raise
+            hook.core_v1_client.create_namespaced_secret(namespace, body)
+
+    try:
+        for name in names:
+            put(name)
+    except ApiException as error:
+        raise SpecError(
+            f"Kubernetes does not take a Secret in the namespace {namespace!r} from the account of the connection"
+            f" {connection_id!r}: {error.status} {error.reason}. deploy/kubernetes has the rights that it needs"
+        ) from error
+    except HTTPError as error:
+        raise StoreUnreachable(
+            f"The Kubernetes of the connection {connection_id!r} does not answer: {error}"
+        ) from error

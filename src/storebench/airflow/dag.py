@@ -74,9 +74,9 @@ def study_dag(study: Study) -> DAG:
         planned, dataset, end = plan(), DatasetOperator(task_id="dataset"), aggregate()
         planned >> dataset
         for node_pool in node_pools():
-            turns = planned if node_pool == DEFAULT else _turns_task(node_pool)
-            if turns is not planned:
-                planned >> turns
+            turns = planned
+            if node_pool != DEFAULT:
+                planned >> (turns := _turns_task(node_pool))
             dataset >> _cells(node_pool).expand(turn=turns) >> end
     return dag
 

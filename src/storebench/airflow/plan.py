@@ -35,8 +35,9 @@ def plan_of(study: Study, params: Mapping[str, Any], dag_run: Any) -> list[str]:
     repository, run_id = connections.repository(), run_id_of(dag_run.dag_id, dag_run.run_id)
     grid = grid_of(study, params, dag_run.partition_key)
     preflight.check(params["rows"])
-    for node_pool in {DEFAULT, *(node_pool_of(cell.store) for cell in grid.cells)}:
-        connections.apply_secrets(_connections_of(grid), node_pool)
+    names = _connections_of(grid)
+    for node_pool in {DEFAULT, *(node_pool_of(store) for store in {cell.store for cell in grid.cells})}:
+        connections.apply_secrets(names, node_pool)
     if recorded := repository.recorded_turns(run_id):
         print(f"{len(recorded)} turns, as planned when this run was started first")
         repository.reopen_run(run_id)

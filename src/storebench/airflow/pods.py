@@ -290,7 +290,7 @@ class AttemptOperator(StorebenchPodOperator):
 
     def look_at_earlier(self, context: Context) -> None:
         """Stop here, in one of Airflow's ways, where what this cell's earlier tasks came to leaves nothing to do yet, or at all."""
-        ti, group = context["ti"], self.task_id.rpartition(".")[0]
+        ti, group = context["ti"], self.node_pool.group
         earlier = STEPS[: STEPS.index(self.operation)]
         if not earlier:
             return
@@ -313,10 +313,9 @@ class AttemptOperator(StorebenchPodOperator):
         labels = self._get_ti_pod_labels(context, include_try_number=False)
         own = ",".join(f"{name}={labels[name]}" for name in ("dag_id", "run_id", "map_index"))
         namespace = self.hook.get_namespace() or "default"
-        group = self.task_id.rpartition(".")[
-            0
-        ]  # each pool of nodes has one, whose cells are numbered on their own
-        tasks = ",".join(make_safe_label_value(f"{group}.{operation}") for operation in OPERATIONS)
+        # Each pool of nodes numbers its cells on its own.
+        names = (f"{self.node_pool.group}.{operation}" for operation in OPERATIONS)
+        tasks = ",".join(make_safe_label_value(name) for name in names)
         selector = f"{own},task_id in ({tasks})"
         for pod in self.client.list_namespaced_pod(namespace, label_selector=selector).items:
             if pod.status.phase not in PodPhase.terminal_states:

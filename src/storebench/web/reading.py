@@ -8,6 +8,7 @@ from typing import Any
 
 from psycopg import sql
 
+from storebench.airflow.node_pools import NodePool
 from storebench.errors import SpecError
 from storebench.results.database import Row
 from storebench.results.queries import LATEST, Queries
@@ -30,7 +31,7 @@ CROSS JOIN LATERAL (
 TURNS = """
 SELECT CASE WHEN p.position IS NOT NULL
         THEN row_number() OVER (PARTITION BY p.node_pool ORDER BY p.position NULLS LAST) - 1 END AS map_index,
-    'cell' || CASE WHEN p.node_pool <> '' THEN '_' || p.node_pool ELSE '' END AS task_group, p.cell_key, c.store, c.client, c.axes ->> 'batch' AS batch_size,
+    p.node_pool, p.cell_key, c.store, c.client, c.axes ->> 'batch' AS batch_size,
     (c.axes ->> 'executors')::integer AS executors, p.repeat, p.repeat = 0 AS warm_up, p.arm, p.skipped, p.operations
 FROM storebench.run_cell AS p JOIN storebench.cell AS c ON c.key = p.cell_key
 WHERE p.run_id = %s ORDER BY p.position NULLS LAST, p.cell_key LIMIT %s OFFSET %s
@@ -88,7 +89,8 @@ class Reading(Queries):
 
     def turns(self, run_id: str, limit: int, offset: int) -> list[Row]:
         """A run's turns in their order, then the cells that it left out."""
-        return self._all(TURNS, (run_id, limit, offset))
+        rows = self._all(TURNS, (run_id, limit, offset))
+        return [{**row, "task_group": NodePool(row["node_pool"]).group} for row in rows]
 
     def cells_of_run_page(self, run_id: str, limit: int, offset: int) -> list[str]:
         """The keys of a run's cells, in the order in which it first comes to them."""

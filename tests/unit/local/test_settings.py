@@ -11,6 +11,7 @@ def bare(monkeypatch, tmp_path):
         "BRIDGE",
         "ELASTICSEARCH_HEAP",
         "EMBEDDED",
+        "NODES",
         *(f"PORT_{name.upper()}" for name in PORTS),
     ):
         monkeypatch.delenv(f"STOREBENCH_{name}", raising=False)
