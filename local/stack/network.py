@@ -3,6 +3,7 @@
 import json
 import shutil
 import subprocess
+from ipaddress import IPv4Address
 from pathlib import Path
 
 from local.stack.secrets import write_private
@@ -49,13 +50,20 @@ def homes() -> list[Path]:
     return [Path(label.removeprefix(LABEL)) for label in _labels().values() if label.startswith(LABEL)]
 
 
+def _hardware_address(settings: Settings) -> str:
+    """Of the locally administered ones, the one with the gateway's IPv4 address in it."""
+    return ":".join(f"{byte:02x}" for byte in (0x02, 0, *IPv4Address(settings.gateway).packed))
+
+
 def create_bridge(settings: Settings) -> None:
     if Path("/sys/class/net", settings.bridge).exists():
         raise StackError(
             f"There is a network link named {settings.bridge} already, which is not this stack's; "
             "choose another name: STOREBENCH_BRIDGE=..."
         )
-    _ip("link", "add", settings.bridge, "type", "bridge")
+    # Without an address of its own it has the lowest of its pods', and with each pod that comes or goes the others may not reach
+    # the gateway until they ask for its address again: half a minute.
+    _ip("link", "add", settings.bridge, "address", _hardware_address(settings), "type", "bridge")
     _ip("link", "set", settings.bridge, "alias", _label(settings))
     _ip("address", "add", f"{settings.gateway}/{settings.network.prefixlen}", "dev", settings.bridge)
     _ip("link", "set", settings.bridge, "up")
