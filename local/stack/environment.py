@@ -114,7 +114,9 @@ def build(settings: Settings, secrets: dict[str, str], images: dict[str, str]) -
         "AIRFLOW__CORE__PLUGINS_FOLDER": str(settings.checkout / "plugins"),
         "AIRFLOW__CORE__LOAD_EXAMPLES": "False",
         "AIRFLOW__CORE__EXECUTOR": "LocalExecutor",
-        "AIRFLOW__CORE__PARALLELISM": "4",
+        "AIRFLOW__CORE__PARALLELISM": str(
+            3 + len(settings.nodes)
+        ),  # a task for each node's pod, and what else a run has to do
         # Tasks that one run may be expanded to: a turn is a visit of a cell. The default, 1,024, is a grid with few repeats.
         "AIRFLOW__CORE__MAX_MAP_LENGTH": "10000",
         "AIRFLOW__CORE__DAGS_ARE_PAUSED_AT_CREATION": "False",
@@ -134,6 +136,8 @@ def build(settings: Settings, secrets: dict[str, str], images: dict[str, str]) -
         # server, is to be as patient: 100 times 1 to 5 s. By default it gives up a heartbeat, or a task's end, after some 10 s.
         "AIRFLOW__WORKERS__EXECUTION_API_RETRIES": "100",
         "AIRFLOW__WORKERS__EXECUTION_API_RETRY_WAIT_MAX": "5",
+        # A task that was skipped ends when its process is seen to have ended, which may be an interval late. The default is 5 s.
+        "AIRFLOW__WORKERS__MIN_HEARTBEAT_INTERVAL": "1",
         "AIRFLOW__DAG_PROCESSOR__REFRESH_INTERVAL": "30",
         "AIRFLOW__DAG_PROCESSOR__MIN_FILE_PROCESS_INTERVAL": "30",
         "AIRFLOW__USAGE_DATA_COLLECTION__ENABLED": "False",
