@@ -48,7 +48,8 @@ def runs(airflow):
 
 
 def test_a_run_is_seen_from_queued_to_verified(airflow, visit, token):
-    run = airflow.trigger(STUDY, conf(stores=["delta-spark"], executors=["1"], repeats=1))
+    # so many rows that its pods can be watched
+    run = airflow.trigger(STUDY, conf(rows=50 * ROWS, stores=["mongodb"], repeats=1))
     soon(lambda: storebench("results", "--run", run, "--format", "json").returncode == 0, 60)
     tab = visit(token, view("run", f"{STUDY}/{run}"))
     expect(tab.locator("td.sb-queued").first).to_be_visible(timeout=30_000)

@@ -73,7 +73,7 @@ def seen(cluster, canaries):
     watcher = threading.Thread(target=look)
     watcher.start()
     try:
-        _, text, rows = run("--stores", STORES, "--batches", "1000", "--executors", "1")
+        _, text, rows = run("--stores", STORES, "--clients", "tuned", "--batches", "1000", "--executors", "1")
     finally:
         over.set()
         watcher.join()
