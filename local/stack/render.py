@@ -29,6 +29,8 @@ KUBERNETES_PARTS = (
 POD_IMAGES = ("python", "jvm")
 # The steps of the set-up whose results run in the stack.
 RUNNING = ("kubernetes", "ferretdb", "versitygw", "process-compose", "postgres", "elasticsearch", "python")
+# What this package starts the processes and the pods' network with, beside the templates.
+STARTED_WITH = ("environment.py", "network.py")
 
 
 def secrets(settings: Settings) -> dict[str, str]:
@@ -113,6 +115,7 @@ def fingerprint(settings: Settings) -> str:
         *(path.read_text() for path in sorted((settings.checkout / "deploy" / "postgres").iterdir())),
         *(path.read_text() for path in sorted((settings.checkout / "plugins").glob("*.py"))),
         *(path.read_text() for path in sorted((settings.checkout / MANIFESTS).iterdir())),
+        *((settings.checkout / "local" / "stack" / name).read_text() for name in STARTED_WITH),
         *sorted(settings.own),
         *(os.environ.get(OWN_SERVERS[part], "") for part in sorted(settings.own)),
     ]
