@@ -16,6 +16,8 @@ from local.stack.settings import PORTS, Settings
 STATE = Path("/var/lib/rancher/k3s")
 IMAGES = STATE / "agent" / "images"
 BINARIES = Path("/usr/local/bin")
+# What a kubelet wants the kernel to be set to. In this container it may not, and the machine's settings are to stay as they are.
+SYSCTLS = {"vm/overcommit_memory": 1, "vm/panic_on_oom": 0, "kernel/panic": 10, "kernel/panic_on_oops": 1}
 IMPORT = f"""
 until ctr --address "$0" version > /dev/null 2>&1; do sleep 0.2; done
 for archive in /opt/storebench/pause.tar {IMAGES}/*.tar; do
@@ -97,6 +99,10 @@ def main() -> None:
     write_private(settings.run / "process-compose.yaml", json.dumps(processes(settings)))
     write_private(Path(os.environ["K3S_KUBECONFIG_OUTPUT"]), admin_kubeconfig(settings))
 
+    for name, value in SYSCTLS.items():
+        shown = settings.run / name.replace("/", ".")
+        shown.write_text(f"{value}\n")
+        subprocess.run(["mount", "--bind", str(shown), f"/proc/sys/{name}"], check=True)
     # Mounts of pods must be seen by the container runtime, and cgroups be written.
     subprocess.run(["mount", "--make-rshared", "/"], check=True)
     for hierarchy in cgroup.hierarchies():
