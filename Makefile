@@ -114,7 +114,7 @@ e2e-deploy: up ## Only those of the manifests in deploy/kubernetes: a run by its
 	$(WITH_STACK) $(PYTEST) tests/e2e/test_deploy.py
 
 .PHONY: e2e-compose
-e2e-compose: setup $(COMPOSE) $(ENGINE) ## docker-compose.yaml with a Docker Engine of its own and stand-ins for the images (half an hour)
+e2e-compose: setup $(COMPOSE) $(ENGINE) ## docker-compose.yaml with a Docker Engine of its own and stand-ins for the images (about 40 minutes)
 	local/compose/engine $(PYTEST) tests/compose
 
 .PHONY: drills

@@ -114,9 +114,8 @@ def build(settings: Settings, secrets: dict[str, str], images: dict[str, str]) -
         "AIRFLOW__CORE__PLUGINS_FOLDER": str(settings.checkout / "plugins"),
         "AIRFLOW__CORE__LOAD_EXAMPLES": "False",
         "AIRFLOW__CORE__EXECUTOR": "LocalExecutor",
-        "AIRFLOW__CORE__PARALLELISM": str(
-            3 + len(settings.nodes)
-        ),  # a task for each node's pod, and what else a run has to do
+        # A task for each node's pod, and what else a run has to do.
+        "AIRFLOW__CORE__PARALLELISM": str(3 + len(settings.nodes)),
         # Tasks that one run may be expanded to: a turn is a visit of a cell. The default, 1,024, is a grid with few repeats.
         "AIRFLOW__CORE__MAX_MAP_LENGTH": "10000",
         "AIRFLOW__CORE__DAGS_ARE_PAUSED_AT_CREATION": "False",
