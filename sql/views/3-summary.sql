@@ -1,0 +1,27 @@
+-- The statistics of each cell's verified attempts, as they were when a run of it last ended.
+CREATE VIEW storebench.summary AS
+SELECT
+    c.study,
+    c.store,
+    c.client,
+    c.axes ->> 'batch' AS batch_size,
+    (c.axes ->> 'executors')::integer AS executors,
+    c.rows,
+    c.seed,
+    s.operation,
+    s.environment_hash,
+    s.method_version,
+    s.n,
+    s.median_s,
+    s.min_s,
+    s.max_s,
+    s.first_quartile_s,
+    s.third_quartile_s,
+    s.third_quartile_s - s.first_quartile_s AS interquartile_range_s,
+    s.interval_low_s,
+    s.interval_high_s,
+    s.median_total_s,
+    s.median_working_set_peak_bytes,
+    s.cell_key
+FROM storebench.statistic AS s
+JOIN storebench.cell AS c ON c.key = s.cell_key;
