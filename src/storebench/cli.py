@@ -278,8 +278,16 @@ def grid(study: str, rows: int | None, seed: int, repeats: int, store: str | Non
 @click.option(
     "--out", type=click.Path(dir_okay=False, path_type=Path), help="The file (default: RUN.zip here)."
 )
-def export(run_: str, out: Path | None) -> None:
-    """Write a run to one file: its attempts, phases, environments, datasets and parameters, sealed by hashes."""
+@click.option(
+    "--sign",
+    "key",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    metavar="KEYFILE",
+    help="Sign it with this SSH key, in a second file with .sig at the end of its name.",
+)
+def export(run_: str, out: Path | None, key: Path | None) -> None:
+    """Write a run to one file: its attempts, phases, environments, datasets and parameters, with checksums."""
+    from storebench.results import signature
     from storebench.results.bundle import Bundles
     from storebench.results.queries import Queries
 
@@ -287,6 +295,8 @@ def export(run_: str, out: Path | None) -> None:
     path = out or Path(re.sub(r"[^0-9A-Za-z.+-]+", "_", run_id) + ".zip")
     counts = Bundles(_results_dsn()).export(run_id, path)
     click.echo(f"{path}: {', '.join(f'{count} {name}' for name, count in counts.items())}")
+    if key:
+        click.echo(f"{signature.sign(path, key)}: its signature")
 
 
 @main.command()
@@ -304,10 +314,34 @@ def report(run_: str, out: Path) -> None:
 
 @main.command("import")
 @click.argument("bundle", type=click.Path(exists=True, dir_okay=False, path_type=Path))
-def import_(bundle: Path) -> None:
+@click.option("--signer", metavar="NAME", help="Load it only if this one of the allowed signers signed it.")
+@click.option(
+    "--allowed-signers",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="Names and their public SSH keys, as ssh-keygen(1) describes them (default: ~/.ssh/allowed_signers).",
+)
+@click.option(
+    "--signature",
+    "signed",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="The signature (default: BUNDLE.sig).",
+)
+def import_(bundle: Path, signer: str | None, allowed_signers: Path | None, signed: Path | None) -> None:
     """Load a file that `storebench export` wrote. Loading it again changes nothing."""
+    from storebench.results import signature
     from storebench.results.bundle import Bundles
 
+    beside = signature.signature_path(bundle)
+    if signer:
+        allowed = allowed_signers or Path.home() / ".ssh" / "allowed_signers"
+        signature.verify(bundle, signed or beside, allowed, signer)
+        click.echo(f"{bundle} is signed by {signer}")
+    elif signed or allowed_signers:
+        raise SpecError("Give --signer NAME, too: one of the allowed signers, whose signature it must be")
+    elif beside.exists():
+        click.echo(f"{beside} was not looked at: --signer NAME verifies it", err=True)
     run_id, new = Bundles(_results_dsn()).load(bundle)
     click.echo(f"{run_id}: new are {', '.join(f'{count} {name}' for name, count in new.items())}")
 

@@ -185,7 +185,7 @@ def test_a_bundle_that_was_touched_is_refused(database, run, cells, tmp_path):
     ):
         for member in old.namelist():
             new.writestr(member, old.read(member).replace(b'"operation_s": 1.01', b'"operation_s": 0.5'))
-    with pytest.raises(SpecError, match="its seal is broken"):
+    with pytest.raises(SpecError, match="its checksums are wrong"):
         Bundles(database).load(tmp_path / "touched.zip")
     (tmp_path / "text.zip").write_text("no archive")
     with pytest.raises(SpecError, match="cannot be read as a bundle"):

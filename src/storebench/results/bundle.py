@@ -1,4 +1,7 @@
-"""A run as one file: all its rows, sealed by their hashes, to keep or to load into another database."""
+"""A run as one file: all its rows, with a checksum of each part, to keep or to load into another database.
+
+The checksums show that a bundle arrived whole, not who made it: that is storebench.results.signature's.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +20,7 @@ from storebench.results.repository import Repository
 from storebench.results.summary import refresh
 
 FORMAT = 1
-SEAL = "SHA256SUMS"
+CHECKSUMS = "SHA256SUMS"
 ABOUT = "bundle.json"
 EPOCH = (1980, 1, 1, 0, 0, 0)  # the earliest time that a zip can hold: the same run is the same file
 
@@ -58,7 +61,7 @@ class Bundles(Database):
                 counts[table] = len(rows)
                 members[f"{table}.json"] = _dump(rows)
         members[ABOUT] = _dump({"format": FORMAT, "run": run_id, "rows": counts})
-        members[SEAL] = _seal(members)
+        members[CHECKSUMS] = _checksums(members)
         with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
             for name, content in members.items():
                 archive.writestr(zipfile.ZipInfo(name, EPOCH), content, zipfile.ZIP_DEFLATED)
@@ -67,7 +70,7 @@ class Bundles(Database):
     def load(self, path: Path) -> tuple[str, dict[str, int]]:
         """Insert a bundle's rows that are not there yet; returns the run's id, and how many of each table were new.
 
-        Raises SpecError for a file that is no bundle, a broken seal, or another run of the same id.
+        Raises SpecError for a file that is no bundle, one whose checksums are wrong, or another run of the same id.
         """
         members = _read(path)
         run = json.loads(members["run.json"])[0]
@@ -101,17 +104,17 @@ def _read(path: Path) -> dict[str, bytes]:
             members = {name: archive.read(name) for name in archive.namelist()}
     except (OSError, zipfile.BadZipFile) as error:
         raise SpecError(f"{path} cannot be read as a bundle: {error}") from error
-    seal = members.pop(SEAL, None)
-    if seal is None or ABOUT not in members:
+    checksums = members.pop(CHECKSUMS, None)
+    if checksums is None or ABOUT not in members:
         raise SpecError(f"{path} is no bundle: `storebench export` makes them")
-    if seal != _seal(members):
-        raise SpecError(f"{path} is not what was exported: its seal is broken")
+    if checksums != _checksums(members):
+        raise SpecError(f"{path} is not what was exported: its checksums are wrong")
     if (found := json.loads(members[ABOUT])["format"]) != FORMAT:
         raise SpecError(f"{path} has format {found}; this version reads format {FORMAT}")
     return members
 
 
-def _seal(members: dict[str, bytes]) -> bytes:
+def _checksums(members: dict[str, bytes]) -> bytes:
     lines = [f"{hashlib.sha256(content).hexdigest()}  {name}\n" for name, content in sorted(members.items())]
     return "".join(lines).encode()
 

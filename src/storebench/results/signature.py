@@ -1,0 +1,77 @@
+"""Who made a file: signatures beside it, by OpenSSH's `ssh-keygen -Y`."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+
+from storebench.errors import SpecError
+
+NAMESPACE = "storebench"  # a signature that was made for another purpose is none here
+SUFFIX = ".sig"
+TOOL = "ssh-keygen"
+
+
+def signature_path(path: Path) -> Path:
+    """Where the signature of a file is, unless someone says otherwise."""
+    return path.with_name(path.name + SUFFIX)
+
+
+def sign(path: Path, key: Path) -> Path:
+    """Sign the file with the SSH key, and return the path of the signature beside it; one that is there is replaced.
+
+    `key` is a private key, whose passphrase ssh-keygen asks for in the terminal, or the public key of one that an agent holds.
+    Raises SpecError with ssh-keygen's reason.
+    """
+    made = signature_path(path)
+    made.unlink(missing_ok=True)  # or ssh-keygen asks whether to
+    done = _ssh_keygen("-Y", "sign", "-n", NAMESPACE, "-f", str(key), "--", str(path))
+    if done.returncode or not made.exists():
+        raise SpecError(
+            f"{path} is written, but not signed with {key}: {_reason(done)}."
+            " The key of --sign is a private SSH key, or the public key of one in your ssh-agent"
+        )
+    return made
+
+
+def verify(path: Path, signature: Path, allowed_signers: Path, signer: str) -> None:
+    """Check that `signer` signed the file with a key that `allowed_signers` (ssh-keygen(1), ALLOWED SIGNERS) has for that name.
+
+    Raises SpecError with what is wrong.
+    """
+    for what, needed in (("signature", signature), ("list of allowed signers", allowed_signers)):
+        if not needed.is_file():
+            raise SpecError(f"{path} is not verified: there is no {what} {needed}")
+    done = _ssh_keygen(
+        *("-Y", "verify", "-n", NAMESPACE, "-f", str(allowed_signers), "-I", signer, "-s", str(signature)),
+        content=path.read_bytes(),
+    )
+    if done.returncode:
+        raise SpecError(
+            f"{path} is not verified as signed by {signer!r}: {_reason(done)}."
+            f" {signature} was made for another file or with a key that {allowed_signers} does not have for that name"
+        )
+
+
+def _ssh_keygen(*arguments: str, content: bytes | None = None) -> subprocess.CompletedProcess[bytes]:
+    """Run it. `content` is its standard input; without, that is the caller's, so that it may ask for a passphrase."""
+    try:
+        return subprocess.run(
+            [TOOL, *arguments],
+            env={**os.environ, "LC_ALL": "C"},
+            check=False,
+            input=content,
+            capture_output=True,
+        )
+    except FileNotFoundError:
+        raise SpecError(
+            f"Signatures need {TOOL} (Debian: the package openssh-client), which is not on the PATH"
+        ) from None
+
+
+def _reason(done: subprocess.CompletedProcess[bytes]) -> str:
+    """What it said, without what it said of its progress."""
+    lines = (done.stdout + done.stderr).decode(errors="replace").splitlines()
+    said = [line.strip().rstrip(".") for line in lines if line.strip() and not line.startswith("Signing ")]
+    return "; ".join(said)[-500:] or f"{TOOL} ended with {done.returncode}"
