@@ -145,6 +145,10 @@ bench-verdicts: up ## Two equal sides, and one with a slowdown planted: which of
 bench-clients: up ## Each store's tuned client against its reference, in turns
 	@$(WITH_STACK) $(VENV)/bin/python -m bench.clients $(call options,ROWS BATCH_SIZE REPEATS STORES EXECUTORS)
 
+.PHONY: bench-encryption
+bench-encryption: up ## What it costs that Spark's driver and executors encrypt what they send, on and off in turns
+	@$(WITH_STACK) $(VENV)/bin/python -m bench.encryption $(call options,ROWS BATCHES REPEATS EXECUTORS CLIENT)
+
 .PHONY: bench-grid
 bench-grid: up ## A run of 1,000 cells: its plan, its first and last cells, and what it costs Airflow (about 2 hours)
 	@$(WITH_STACK) $(VENV)/bin/python -m bench.grid $(call options,CELLS EDGE)

@@ -25,6 +25,7 @@ OPTIONS = {
     "executor_memory": "1g",
     "executor_memory_overhead": "768m",
     "cpu_limit": "False",
+    "executor_encryption": "False",  # its pod is not the DAG's, which has the key
     "driver_memory": "1g",
     "startup_timeout_s": "120",
 }

@@ -2,6 +2,8 @@
 
 import copy
 import os
+import socket
+import struct
 import subprocess
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -12,6 +14,7 @@ from kubernetes import client, config
 from kubernetes.client.exceptions import ApiException
 
 from storebench.airflow.placement import LABEL, Placement
+from storebench.spark.session import BLOCK_MANAGER_PORT, DRIVER_PORT
 from tests.e2e.harness import NAMESPACE, PLACEMENT, delete, finished_one_by_one, pods, run, soon
 
 HOME = Path(os.environ.get("STOREBENCH_HOME", ""), "run")
@@ -204,6 +207,46 @@ def test_the_namespace_takes_no_pod_that_could_do_more(account, how):
     # Where the API server allows no privileged pods at all, it says so before the namespace does.
     found = error.value.status, error.value.body
     assert (found[0] == 403 and "restricted" in found[1]) or (found[0] == 422 and "privileged" in found[1])
+
+
+def answer(address, port):
+    """What Spark answers to someone without a key who asks for a block; nothing while it does not listen yet."""
+    texts = b"".join(struct.pack(">i", len(text)) + text for text in (b"application", b"executor"))
+    block = b"broadcast_0_piece0"
+    asked = b"\0" + texts + struct.pack(">ii", 1, len(block)) + block  # OpenBlocks
+    request = struct.pack(">bqi", 3, 1, len(asked)) + asked  # an RpcRequest with the number 1
+    try:
+        with socket.create_connection((address, port), timeout=10) as connection:
+            connection.sendall(struct.pack(">q", 8 + len(request)) + request)
+            replies = connection.makefile("rb")
+            (length,) = struct.unpack(">q", replies.read(8))
+            return replies.read(length - 8)
+    except OSError:
+        return b""
+
+
+@pytest.mark.parametrize("encryption", [True, False])
+def test_spark_answers_nobody_without_the_key_unless_its_encryption_is_off(cluster, encryption):
+    with ThreadPoolExecutor(1) as pool:
+        result = pool.submit(
+            run,
+            *("--stores", "delta-spark", "--batches", "100", "--executors", "1"),
+            *("--param", f"executor_encryption={str(encryption).lower()}"),
+        )
+        (executor,) = soon(
+            lambda: [pod for pod in pods(cluster, "spark-role=executor") if pod.status.phase == "Running"]
+        )
+        driver = cluster.read_namespaced_pod(executor.metadata.owner_references[0].name, NAMESPACE)
+        ports = [
+            (driver.status.pod_ip, DRIVER_PORT),
+            (driver.status.pod_ip, BLOCK_MANAGER_PORT),
+            (executor.status.pod_ip, BLOCK_MANAGER_PORT),
+        ]
+        answers = [soon(lambda port=port: answer(*port)) for port in ports]
+        code, text, rows = result.result()
+    assert code == 0, text
+    assert [row["status"] for row in rows] == ["verified"] * 2
+    assert [b"Unknown challenge" in found for found in answers] == [encryption] * 3, answers
 
 
 def condition(cluster, name):

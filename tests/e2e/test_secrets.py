@@ -15,14 +15,16 @@ from urllib.parse import quote
 
 import psycopg
 import pytest
+from kubernetes.client.exceptions import ApiException
 from psycopg import sql
 
 from bench.grid import airflow_dsn
+from storebench.spark.session import KEY
 from storebench.trigger import Airflow
 from tests.e2e.harness import KUBERNETES, NAMESPACE, run, storebench
 
 HOME = Path(os.environ.get("STOREBENCH_HOME", ""))
-STUDY = "bulk_write_read"
+STUDY, SPARK_KEY = "bulk_write_read", "storebench-spark-key"
 STORES = "mongodb@canary,mongodb@wrong,elasticsearch@canary,delta-spark"
 
 
@@ -32,9 +34,15 @@ def airflow():
 
 
 @pytest.fixture(scope="module")
-def canaries(airflow):
-    """Connections with secrets of their own: in a password that is right, in one that is wrong, and in extras."""
-    planted = {name: f"canary{uuid.uuid4().hex}" for name in ("extra", "wrong", "elasticsearch")}
+def canaries(airflow, cluster):
+    """Connections with secrets of their own: in a password that is right, in one that is wrong, and in extras; and Spark's key."""
+    planted = {name: f"canary{uuid.uuid4().hex}" for name in ("extra", "wrong", "elasticsearch", "spark")}
+    key = {"metadata": {"name": SPARK_KEY}, "stringData": {KEY.name: planted["spark"]}}
+    try:
+        cluster.create_namespaced_secret(NAMESPACE, key)
+    except ApiException as error:
+        assert error.status == 409
+        cluster.replace_namespaced_secret(SPARK_KEY, NAMESPACE, key)
     mongodb = json.loads(os.environ["AIRFLOW_CONN_STOREBENCH_MONGODB"])
     elasticsearch = json.loads(os.environ["AIRFLOW_CONN_STOREBENCH_ELASTICSEARCH"])
     connections = {
@@ -139,6 +147,8 @@ def test_no_secret_is_in_pods_events_termination_messages_or_on_the_command_line
     assert (
         "terminated" in places["pods and events"] and "spark-kubernetes-executor" in places["pods and events"]
     )
+    assert SPARK_KEY in places["pods and events"], "the pods were given the planted key"
+    assert "_SPARK_AUTH_SECRET" not in places["pods and events"], "nor one that Spark made"
     assert hits(secrets, {name: text.encode() for name, text in places.items()}) == []
 
 

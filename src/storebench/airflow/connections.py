@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+import secrets
 from typing import Any
 
 from airflow.sdk import BaseHook, Connection
@@ -14,9 +15,12 @@ from storebench.airflow.node_pools import NodePool
 from storebench.errors import SpecError, StoreUnreachable
 from storebench.results.queries import Queries
 from storebench.results.repository import Repository
+from storebench.spark import session
 
 PREFIX = "storebench_"
 SECRET_KEY = "connection"
+# The name of a Secret like those of connections, by which Spark's drivers and executors know each other.
+SPARK_KEY = "spark_key"
 TLS = ("sslmode", "sslrootcert", "sslcert", "sslkey")  # of the extra of a connection to Postgres
 DEFAULT_BUCKET = "storebench"
 PATIENCE_S = 300  # with a results database that does not answer, where there is something to record
@@ -88,18 +92,20 @@ def pod_json(name: str) -> str:
 
 
 def secret_body(name: str) -> dict[str, Any]:
-    """The Secret with the connection's JSON."""
-    text = pod_json(name)
+    """The Secret with the connection's JSON; SPARK_KEY is a new random key."""
+    is_key = name == SPARK_KEY
+    key, text = (session.KEY.name, secrets.token_hex(32)) if is_key else (SECRET_KEY, pod_json(name))
     return {
         "apiVersion": "v1",
         "kind": "Secret",
         "metadata": {"name": secret_name(name), "labels": {"app.kubernetes.io/managed-by": "storebench"}},
-        "data": {SECRET_KEY: base64.b64encode(text.encode()).decode()},
+        "data": {key: base64.b64encode(text.encode()).decode()},
     }
 
 
 def apply_secrets(names: list[str], node_pool: NodePool) -> None:
-    """Create or replace the Secrets of these connections in the namespace of the node pool's pods.
+    """Create or replace the Secrets of these connections in the namespace of the node pool's pods. SPARK_KEY is only created:
+    the pods of other runs may be using the one that is there.
 
     Raises SpecError where the account may not, StoreUnreachable where the cluster does not answer.
     """
@@ -120,9 +126,16 @@ def apply_secrets(names: list[str], node_pool: NodePool) -> None:
                 raise
             hook.core_v1_client.create_namespaced_secret(namespace, body)
 
+    def create_once(name: str) -> None:
+        try:
+            hook.core_v1_client.create_namespaced_secret(namespace, secret_body(name))
+        except ApiException as error:
+            if error.status != 409:
+                raise
+
     try:
         for name in names:
-            put(name)
+            (create_once if name == SPARK_KEY else put)(name)
     except ApiException as error:
         raise SpecError(
             f"Kubernetes does not take a Secret in the namespace {namespace!r} from the account of the connection"

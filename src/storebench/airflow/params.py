@@ -10,6 +10,7 @@ from airflow.sdk import Param
 from storebench.dataset.generate import MAX_ROWS
 from storebench.grid import MAX_SEED, Grid, Study
 from storebench.partition import cell_of
+from storebench.spark.session import ENCRYPTION
 from storebench.stores import SERVER
 from storebench.stores import load as load_store
 
@@ -175,6 +176,12 @@ def _executor_params() -> dict[str, Param]:
             JAVA_SIZE,
             "Executor overhead",
             f"What an executor's pod gets beside its heap: Python, buffers, class data. {sizes}",
+        ),
+        ENCRYPTION: _flag(
+            "Executor encryption",
+            "Spark's driver and executors prove to each other who they are, and encrypt what they send (AES-GCM). Off: whoever"
+            " reaches their ports can read the data and the S3 login, and run code in the pods.",
+            default=True,
         ),
         "driver_memory": _text(
             "2g", JAVA_SIZE, "Driver memory", f"Heap of the driver, within the memory of a pod. {sizes}"

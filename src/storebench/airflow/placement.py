@@ -84,6 +84,18 @@ class Placement:
         }
 
 
+def with_secret(pod: dict[str, Any], secret: str, folder: str) -> dict[str, Any]:
+    """The pod, with what is in a Secret as files of the folder, in each of its containers."""
+    volume = {"name": secret, "secret": {"secretName": secret}}
+    mount = {"name": secret, "mountPath": folder, "readOnly": True}
+    containers = [
+        {**container, "volumeMounts": [*container["volumeMounts"], mount]}
+        for container in pod["spec"]["containers"]
+    ]
+    spec = {**pod["spec"], "volumes": [*pod["spec"]["volumes"], volume], "containers": containers}
+    return {**pod, "spec": spec}
+
+
 def _apart(attempt: str) -> dict[str, Any]:
     def pods(*conditions: dict[str, Any]) -> dict[str, Any]:
         return {"topologyKey": HOST, "labelSelector": {"matchExpressions": list(conditions)}}

@@ -23,6 +23,7 @@ from storebench.results.done import verified_repeats
 from storebench.results.queries import Queries, verified_s
 from storebench.results.repository import run_id_of
 from storebench.results.statistics import summarize
+from storebench.spark.session import ENCRYPTION
 from storebench.stores.base import OPERATIONS
 
 
@@ -35,7 +36,7 @@ def plan_of(study: Study, params: Mapping[str, Any], dag_run: Any) -> list[str]:
     repository, run_id = connections.repository(), run_id_of(dag_run.dag_id, dag_run.run_id)
     grid = grid_of(study, params, dag_run.partition_key)
     preflight.check(params["rows"])
-    names = _connections_of(grid)
+    names = _secrets_of(grid, params)
     for node_pool in {DEFAULT, *(node_pool_of(store) for store in {cell.store for cell in grid.cells})}:
         connections.apply_secrets(names, node_pool)
     if recorded := repository.recorded_turns(run_id):
@@ -70,11 +71,14 @@ def turns_on(node_pool: NodePool, dag_run: Any) -> list[str]:
     return labels_of(recorded, node_pool)
 
 
-def _connections_of(grid: Grid) -> list[str]:
-    """The names of the connections that the grid's pods need."""
+def _secrets_of(grid: Grid, params: Mapping[str, Any]) -> list[str]:
+    """The names of the Secrets that the grid's pods need: of connections, and the key of Spark's drivers and executors."""
     used = {cell.store for cell in grid.cells}
     used |= {filled_by for name in used if (filled_by := stores.load(name).filled_by)}
-    return sorted({"s3", *(name for store in used if (name := stores.connection(store)))})
+    names = {"s3", *(name for store in used if (name := stores.connection(store)))}
+    if params.get(ENCRYPTION) and any(ENCRYPTION in stores.load(store).options for store in used):
+        names.add(connections.SPARK_KEY)
+    return sorted(names)
 
 
 def skips_done(params: Mapping[str, Any], run_type: str) -> bool:

@@ -31,7 +31,7 @@ from storebench import stores
 from storebench.airflow import connections, observe
 from storebench.airflow.images import image
 from storebench.airflow.node_pools import DEFAULT, NodePool
-from storebench.airflow.placement import Placement
+from storebench.airflow.placement import Placement, with_secret
 from storebench.airflow.plan import reason_to_stop
 from storebench.airflow.priority import STEPS
 from storebench.attempt.result import AttemptResult
@@ -331,7 +331,12 @@ class AttemptOperator(StorebenchPodOperator):
         if store.service_account:
             self.service_account_name = store.service_account
             self.automount_service_account_token = True
-            self.env_vars += own_pod(self.image, self.placement.template(self.attempt, session.EXECUTOR))
+            executor = self.placement.template(self.attempt, session.EXECUTOR)
+            if session.encrypted(spec.options):
+                key = connections.secret_name(connections.SPARK_KEY), str(session.KEY.parent)
+                self.secrets.append(Secret("volume", key[1], key[0]))  # type: ignore[no-untyped-call]
+                executor = with_secret(executor, *key)
+            self.env_vars += own_pod(self.image, executor)
 
     def record(self, key: AttemptKey, spec: AttemptSpec, failure: BaseException | None) -> AttemptResult:
         """Write the attempt's row; a drop has none. Returns what came of it."""

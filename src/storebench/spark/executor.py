@@ -58,6 +58,8 @@ def java_command(environment: Mapping[str, str]) -> list[str]:
         memory = environment["SPARK_EXECUTOR_MEMORY"]
         arguments = {name: environment[variable] for name, variable in ARGUMENTS.items()}
         command = ["java", *(options[number] for number in sorted(options)), f"-Xms{memory}", f"-Xmx{memory}"]
+        # Spark reads a key from a file in Kubernetes only, and does not tell an executor that it is there.
+        command += ["-Dspark.master=k8s://executor"]
         command += ["-cp", class_path(Path(environment["SPARK_HOME"])), MAIN_CLASS]
         return [*command, *itertools.chain.from_iterable(arguments.items())]
     except KeyError as error:

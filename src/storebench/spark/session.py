@@ -27,10 +27,13 @@ EXECUTOR = "spark-kubernetes-executor"  # the name that Spark gives an executor'
 CREDENTIALS = Path("/var/run/secrets/kubernetes.io/serviceaccount")
 SCRATCH = Path("/tmp")  # all that a pod can write
 TEMPLATE = SCRATCH / "executor-pod.json"
+# The key of the pods of Spark, from a Secret (storebench.airflow.connections), in the driver and its executors.
+KEY = Path("/var/run/secrets/storebench-spark/key")
 DRIVER_PORT, BLOCK_MANAGER_PORT = 7078, 7079
 POLL_INTERVAL_S, LOOK_INTERVAL_S = 0.1, 1.0
 ADVICE = "Ask for fewer or smaller executors (executors, executor_memory, executor_cpu), or raise startup_timeout_s"
 
+ENCRYPTION = "executor_encryption"
 # The parameters of a run that a Spark driver's pod is told.
 OPTIONS = (
     "executor_cores",
@@ -38,6 +41,7 @@ OPTIONS = (
     "executor_memory",
     "executor_memory_overhead",
     "cpu_limit",
+    ENCRYPTION,
     "driver_memory",
     "startup_timeout_s",
 )
@@ -99,6 +103,7 @@ def settings(values: Mapping[str, str], environment: Mapping[str, str]) -> dict[
         "spark.ui.showConsoleProgress": "false",
         "spark.driver.memory": values["driver_memory"],
         **class_archive(environment),
+        **encryption(values),
         "spark.driver.host": address,
         "spark.driver.bindAddress": "0.0.0.0",
         "spark.driver.port": str(DRIVER_PORT),
@@ -140,6 +145,26 @@ def class_archive(environment: Mapping[str, str]) -> dict[str, str]:
     archive = environment.get("SPARK_CLASSES")
     options = f"-XX:SharedArchiveFile={archive}"
     return {f"spark.{who}.extraJavaOptions": options for who in ("driver", "executor")} if archive else {}
+
+
+def encrypted(values: Mapping[str, str]) -> bool:
+    """Whether the run asks for encryption between driver and executors."""
+    return values.get(ENCRYPTION) == str(True)
+
+
+def encryption(values: Mapping[str, str]) -> dict[str, str]:
+    """Where the run asks for it, driver and executors prove to each other that they have KEY, and encrypt all that they send
+    (docs/decisions/0017)."""
+    if not encrypted(values):
+        return {}
+    return {
+        "spark.authenticate": "true",
+        "spark.authenticate.secret.file": str(KEY),  # or Spark writes one of its own into the executors' pods
+        "spark.network.crypto.enabled": "true",
+        "spark.network.crypto.authEngineVersion": "2",  # of the two the one that derives its keys properly
+        "spark.network.crypto.cipher": "AES/GCM/NoPadding",  # the default (CTR) does not notice changed bytes
+        "spark.network.crypto.saslFallback": "false",
+    }
 
 
 def s3_settings(s3: Connection) -> dict[str, str]:

@@ -1,6 +1,6 @@
 import pytest
 
-from storebench.airflow.placement import LABEL, Placement
+from storebench.airflow.placement import LABEL, Placement, with_secret
 from storebench.errors import SpecError
 
 ASKED = {
@@ -31,6 +31,18 @@ def test_pods_of_another_attempt_are_kept_from_the_node_and_those_of_its_own_are
     assert preferred["podAffinityTerm"]["labelSelector"]["matchExpressions"] == [
         {"key": LABEL, "operator": "In", "values": ["a1"]}
     ]
+
+
+def test_a_secret_is_a_folder_beside_what_the_pod_has():
+    before = Placement().template("a1", "base")
+    pod = with_secret(before, "key", "/run/key")
+    assert pod["spec"]["volumes"] == [
+        {"name": "tmp", "emptyDir": {}},
+        {"name": "key", "secret": {"secretName": "key"}},
+    ]
+    (container,) = pod["spec"]["containers"]
+    assert container["volumeMounts"][1] == {"name": "key", "mountPath": "/run/key", "readOnly": True}
+    assert before == Placement().template("a1", "base")
 
 
 def test_a_form_may_hand_it_over_as_text():

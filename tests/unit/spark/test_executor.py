@@ -22,9 +22,18 @@ ENVIRONMENT = {
 def test_the_command_line_is_that_of_sparks_own_entry_point():
     command = executor.java_command(ENVIRONMENT)
     assert command[:5] == ["java", "-Dfirst", "-Dlast", "-Xms1g", "-Xmx1g"]
-    assert command[7] == executor.MAIN_CLASS
-    arguments = dict(zip(command[8::2], command[9::2], strict=True))
+    main = command.index(executor.MAIN_CLASS)
+    arguments = dict(zip(command[main + 1 :: 2], command[main + 2 :: 2], strict=True))
     assert arguments["--executor-id"] == "3" and arguments["--hostname"] == "10.0.0.3"
+
+
+def test_an_executor_knows_that_it_is_in_kubernetes_or_it_would_not_read_its_key():
+    command = executor.java_command(
+        {**ENVIRONMENT, "SPARK_JAVA_OPT_3": "-Dspark.authenticate.secret.file=/key"}
+    )
+    options = command[: command.index(executor.MAIN_CLASS)]
+    assert "-Dspark.authenticate.secret.file=/key" in options
+    assert any(option.startswith("-Dspark.master=k8s://") for option in options)
 
 
 def test_outside_an_executors_pod_it_says_so():

@@ -11,9 +11,11 @@ VALUES = {
     "executor_memory": "1g",
     "executor_memory_overhead": "768m",
     "cpu_limit": "False",
+    "executor_encryption": "True",
     "driver_memory": "2g",
     "startup_timeout_s": "120",
 }
+PROTECTING = ("spark.authenticate", "spark.network")
 POD = {
     session.POD_NAME: "delta-spark-write-" + "x" * 60,
     session.POD_IP: "10.244.0.9",
@@ -36,6 +38,22 @@ def test_a_cpu_limit_is_the_request():
     limit = "spark.kubernetes.executor.limit.cores"
     assert limit not in session.settings(VALUES, POD)
     assert session.settings({**VALUES, "cpu_limit": str(True)}, POD)[limit] == VALUES["executor_cpu"]
+
+
+def test_driver_and_executors_ask_for_the_key_and_encrypt_unless_told_not_to():
+    found = session.settings(VALUES, POD)
+    assert {name: value for name, value in found.items() if name.startswith(PROTECTING)} == {
+        "spark.authenticate": "true",
+        "spark.authenticate.secret.file": str(session.KEY),
+        "spark.network.crypto.enabled": "true",
+        "spark.network.crypto.authEngineVersion": "2",
+        "spark.network.crypto.cipher": "AES/GCM/NoPadding",
+        "spark.network.crypto.saslFallback": "false",
+    }
+    assert not any(
+        name.startswith(PROTECTING)
+        for name in session.settings({**VALUES, session.ENCRYPTION: str(False)}, POD)
+    )
 
 
 def test_outside_a_pod_it_says_what_is_missing():
