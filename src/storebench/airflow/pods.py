@@ -333,9 +333,9 @@ class AttemptOperator(StorebenchPodOperator):
             self.automount_service_account_token = True
             executor = self.placement.template(self.attempt, session.EXECUTOR)
             if session.encrypted(spec.options):
-                key = connections.secret_name(connections.SPARK_KEY), str(session.KEY.parent)
-                self.secrets.append(Secret("volume", key[1], key[0]))  # type: ignore[no-untyped-call]
-                executor = with_secret(executor, *key)
+                key, folder = connections.secret_name(connections.SPARK_KEY), str(session.KEY.parent)
+                self.secrets.append(Secret("volume", folder, key))  # type: ignore[no-untyped-call]
+                executor = with_secret(executor, key, folder)
             self.env_vars += own_pod(self.image, executor)
 
     def record(self, key: AttemptKey, spec: AttemptSpec, failure: BaseException | None) -> AttemptResult:
