@@ -11,8 +11,8 @@ from typing import Any
 
 import click
 
-from storebench import __version__
 from storebench.errors import SpecError, StorebenchError
+from storebench.version import code_version
 
 
 class _Commands(click.Group):
@@ -26,8 +26,21 @@ class _Commands(click.Group):
             ctx.exit(error.exit_code)
 
 
+def _print_version(context: click.Context, option: click.Parameter, asked: bool) -> None:
+    if asked:
+        click.echo(f"storebench, version {code_version()}")
+        context.exit()
+
+
 @click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
-@click.version_option(__version__, prog_name="storebench")
+@click.option(
+    "--version",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_print_version,
+    help="Show the version and exit.",
+)
 def main() -> None:
     """Measures storage engines on Kubernetes."""
 

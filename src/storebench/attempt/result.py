@@ -6,7 +6,8 @@ import json
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from storebench import METHOD_VERSION, __version__
+from storebench import METHOD_VERSION
+from storebench.version import code_version
 
 MAX_BYTES = 4096  # the limit of Kubernetes
 MAX_MESSAGE_CHARACTERS = 1000
@@ -36,7 +37,7 @@ class AttemptResult:
     phases: dict[str, float] = field(default_factory=dict)  # name -> seconds, in order
     environment: dict[str, Any] = field(default_factory=dict)
     method_version: int = METHOD_VERSION
-    code_version: str = __version__
+    code_version: str = field(default_factory=code_version)
 
     def to_json(self) -> str:
         """At most MAX_BYTES bytes: a longer text of an error, then server settings, then each executor's figures are cut."""

@@ -13,7 +13,7 @@ from typing import Any
 from psycopg import sql
 from psycopg.types.json import Jsonb
 
-from storebench import METHOD_VERSION, __version__, stores
+from storebench import METHOD_VERSION, stores
 from storebench.attempt.result import AttemptResult
 from storebench.dataset.manifest import Manifest
 from storebench.errors import SpecError
@@ -21,6 +21,7 @@ from storebench.grid import Cell
 from storebench.order import Turn
 from storebench.results.database import Row, patient
 from storebench.results.queries import NEWEST_TRIES, Queries
+from storebench.version import code_version
 
 NAMESPACE = uuid.UUID("6f1f7f2e-6b8a-4c52-9d0b-6f7d3a1c2b5e")
 
@@ -119,7 +120,7 @@ class Repository(Queries):
                     Jsonb(dict(params)),
                     order_seed,
                     METHOD_VERSION,
-                    __version__,
+                    code_version(),
                 ),
             )
             cells = {cell.key: cell for cell, *_ in planned}
