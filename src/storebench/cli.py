@@ -274,16 +274,27 @@ def baseline(name: str, run_: str) -> None:
     "--repeats", type=click.IntRange(1), default=1, show_default=True, help="Verified repeats wanted."
 )
 @click.option("--store", help="Only this store.")
-def grid(study: str, rows: int | None, seed: int, repeats: int, store: str | None) -> None:
-    """List the cells of a study's grid: their partitions, dates and state, and the backfill of what is missing."""
+@click.option(
+    "--param", "extra", multiple=True, metavar="NAME=JSON", help="A parameter that is not to be the default."
+)
+def grid(
+    study: str, rows: int | None, seed: int, repeats: int, store: str | None, extra: tuple[str, ...]
+) -> None:
+    """List the cells of a study's grid: their partitions, dates and state, and the backfill of what is missing.
+
+    Verified is what was measured with the study's default parameters, or with those given.
+    """
+    from storebench.airflow.params import defaults_of
     from storebench.results.missing import backfill_command, cells_of, state_table
     from storebench.results.queries import Queries
     from storebench.studies import find
+    from storebench.trigger import conf_of
 
     queries = Queries(_results_dsn())
-    cells = cells_of(find(study), queries, rows, seed, repeats, store)
+    found, asked = find(study), conf_of(None, {}, extra)
+    cells = cells_of(found, queries, rows, seed, repeats, store, defaults_of(found, asked))
     _console().print(state_table(cells))
-    click.echo(backfill_command(study, cells, repeats))
+    click.echo(backfill_command(study, cells, repeats, asked))
 
 
 @main.command()

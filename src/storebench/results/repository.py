@@ -80,8 +80,8 @@ def run_id_of(dag_id: str, airflow_run_id: str) -> str:
     return f"{dag_id}/{airflow_run_id}"
 
 
-def environment_hash(details: Mapping[str, Any]) -> str:
-    """A short hash of an environment: the same details, in any order, give the same hash."""
+def short_hash(details: Mapping[str, Any]) -> str:
+    """The key of an environment, or of parameters: the same details, in any order, give the same hash."""
     text = json.dumps(details, sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
@@ -236,8 +236,9 @@ class Repository(Queries):
         phases: Mapping[str, float],
         target: str | None,
         dataset: str | None,
+        parameters: Mapping[str, Any] | None = None,
     ) -> None:
-        """Record one attempt with its phases and environment. Recording it again changes nothing."""
+        """Record one attempt with its phases, environment and parameters (None where nothing ran). Recording it again changes nothing."""
         details = result.environment
         row: dict[str, Any] = {
             **{name: getattr(result, name) for name in FIGURES},
@@ -247,13 +248,19 @@ class Repository(Queries):
             "target": target,
             "server_name": details.get("server_name"),
             "server_version": details.get("server_version"),
-            "environment_hash": environment_hash(details) if details else None,
+            "environment_hash": short_hash(details) if details else None,
+            "parameters_hash": short_hash(parameters) if parameters else None,
         }
         with self._cursor() as cursor:
             if details:
                 cursor.execute(
                     "INSERT INTO storebench.environment (hash, details) VALUES (%s, %s) ON CONFLICT DO NOTHING",
                     (row["environment_hash"], Jsonb(details)),
+                )
+            if parameters:
+                cursor.execute(
+                    "INSERT INTO storebench.parameters (hash, details) VALUES (%s, %s) ON CONFLICT DO NOTHING",
+                    (row["parameters_hash"], Jsonb(dict(parameters))),
                 )
             columns = sql.SQL(", ").join(map(sql.Identifier, row))
             values = sql.SQL(", ").join(map(sql.Placeholder, row))
