@@ -34,6 +34,7 @@ from storebench.airflow.node_pools import DEFAULT, NodePool
 from storebench.airflow.placement import Placement
 from storebench.airflow.plan import reason_to_stop
 from storebench.airflow.priority import STEPS
+from storebench.airflow.retrieve import whole
 from storebench.attempt.result import AttemptResult
 from storebench.attempt.spec import DROP, VARIABLE, AttemptSpec
 from storebench.connection import variable
@@ -339,6 +340,7 @@ class AttemptOperator(StorebenchPodOperator):
     def record(self, key: AttemptKey, spec: AttemptSpec, failure: BaseException | None) -> AttemptResult:
         """Write the attempt's row; a drop has none. Returns what came of it."""
         result = observe.attempt_result(self.observed, self.CONTAINER, failure)
+        result = whole(result, spec, connections.s3, connections.PATIENCE_S)
         if self.operation not in OPERATIONS:
             return result
         if spec.store:

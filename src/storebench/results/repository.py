@@ -278,10 +278,10 @@ class Repository(Queries):
                     [(key.id, n, name, seconds) for n, (name, seconds) in enumerate(phases.items(), 1)],
                 )
                 cursor.executemany(
-                    "INSERT INTO storebench.executor (attempt_id, executor, pods, memory_peak_bytes,"
-                    " memory_working_set_peak_bytes, cpu_s, oom_kills) VALUES (%(attempt_id)s, %(executor)s, %(pods)s,"
+                    "INSERT INTO storebench.executor (attempt_id, executor, memory_peak_bytes,"
+                    " memory_working_set_peak_bytes, cpu_s, oom_kills) VALUES (%(attempt_id)s, %(executor)s,"
                     " %(memory_peak_bytes)s, %(memory_working_set_peak_bytes)s, %(cpu_s)s, %(oom_kills)s)",
-                    [{"attempt_id": key.id, "pods": 1, **executor} for executor in result.executors],
+                    [{"attempt_id": key.id, **executor} for executor in result.executors],
                 )
 
     @patient
