@@ -17,7 +17,7 @@ STUDY = "s"
 POD = PodRecord(
     "p", "n", 0, 10.0, datetime(2026, 1, 1, tzinfo=UTC), datetime(2026, 1, 1, 0, 0, 10, tzinfo=UTC)
 )
-ENVIRONMENT = {"image": "i", "kernel": "6.1", "packages": {"pymongo": "4"}}
+ENVIRONMENT = {"image": "i", "kernel": "6.1", "packages": {"pymongo": "4"}, "server_name": "FerretDB"}
 PARAMS = {"pod_cpu": "500m", "cpu_limit": False, "pod_memory": "8Gi"}
 
 

@@ -191,6 +191,14 @@ def test_repeats_count_as_done_with_the_parameters_asked_for_only(queries, run, 
     assert verified_repeats(queries, cells, {**PARAMS, "pod_memory": "1Gi"}) == dict.fromkeys(cells, 0)
 
 
+def test_an_attempt_that_did_not_reach_the_server_says_nothing_of_today(queries, repository, run, cells):
+    name = run(cells, 1)
+    key = AttemptKey(run_id_of(STUDY, name), cells[0].key, 1, "write", 0)
+    unreachable = AttemptResult(error_kind="unreachable", error="x", environment={"kernel": "6.1"})
+    repository.add_attempt(key, unreachable, PodRecord(), phases={}, target=None, dataset=None)
+    assert verified_repeats(queries, cells, PARAMS) == {cells[0]: 1, cells[1]: 1}
+
+
 def test_a_repeat_of_other_code_is_not_done(queries, database, run, cells):
     name = run(cells, 1)
     with psycopg.connect(database) as connection:
