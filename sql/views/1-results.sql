@@ -45,7 +45,8 @@ SELECT
     a.cpu_s + coalesce(e.executors_cpu_s, 0) AS all_cpu_s,
     a.environment_hash,
     a.parameters_hash,
-    m.details AS parameters,
+    -- no join: planning one costs each query, also those that do not ask for them
+    (SELECT m.details FROM storebench.parameters AS m WHERE m.hash = a.parameters_hash) AS parameters,
     a.method_version,
     a.code_version,
     a.exit_code,
@@ -63,7 +64,6 @@ FROM storebench.attempt AS a
 JOIN storebench.run AS r ON r.id = a.run_id
 JOIN storebench.cell AS c ON c.key = a.cell_key
 LEFT JOIN storebench.dataset AS d ON d.id = a.dataset_id
-LEFT JOIN storebench.parameters AS m ON m.hash = a.parameters_hash
 JOIN storebench.run_cell AS p ON (p.run_id, p.cell_key, p.repeat) = (a.run_id, a.cell_key, a.repeat)
 LEFT JOIN LATERAL (
     SELECT
