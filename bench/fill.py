@@ -16,6 +16,8 @@ VALUES ('v1/rows=20000/seed=42', 1, 20000, 42, 9681234, '', '{{}}');
 INSERT INTO storebench.environment (hash, details)
 SELECT 'e' || n, jsonb_build_object('server_name', 'FerretDB', 'server_version', n, 'image', 'i')
 FROM generate_series(1, 20) AS n;
+INSERT INTO storebench.parameters (hash, details)
+SELECT 'p' || n, jsonb_build_object('pod_cpu', n, 'cpu_limit', false, 'pod_memory', '8Gi') FROM generate_series(1, 2) AS n;
 INSERT INTO storebench.cell (key, study, store, client, axes, rows, seed)
 SELECT format('bulk_write_read/%s/reference/batch=%s/rows=20000/seed=42', s, 100 * n),
     'bulk_write_read', s, 'reference', jsonb_build_object('batch', (100 * n)::text), 20000, 42
@@ -32,11 +34,11 @@ JOIN numbered AS c ON true WHERE c.place = (r * 7 + n) % {cells};
 INSERT INTO storebench.run_cell (run_id, cell_key, repeat, position)
 SELECT 'bulk_write_read/r' || run, key, 1, turn + 1 FROM planned;
 INSERT INTO storebench.attempt (id, run_id, cell_key, repeat, operation, try_number, status, error_kind, error, dataset_id,
-    environment_hash, operation_s, source_s, barrier_s, total_s, memory_working_set_peak_bytes, memory_peak_bytes, cpu_s,
+    environment_hash, parameters_hash, operation_s, source_s, barrier_s, total_s, memory_working_set_peak_bytes, memory_peak_bytes, cpu_s,
     client_cpu_share, server_name, server_version, method_version, code_version, recorded_at)
 SELECT gen_random_uuid(), 'bulk_write_read/r' || p.run, p.key, 1, o, 1, s.status,
     CASE WHEN s.status <> 'verified' THEN 'unreachable' END, CASE WHEN s.status <> 'verified' THEN 'down' END,
-    'v1/rows=20000/seed=42', 'e' || (1 + p.run % 20), 1 + random() / 10, 0.5, 0.01, 4, 200000000, 300000000, 3,
+    'v1/rows=20000/seed=42', 'e' || (1 + p.run % 20), 'p' || (1 + p.run % 2), 1 + random() / 10, 0.5, 0.01, 4, 200000000, 300000000, 3,
     random(), 'FerretDB', '2.7', 1, '0.1.0',
     now() - interval '1 hour' * ({runs} - p.run) + interval '1 second' * (2 * p.turn + (o = 'read')::integer)
 FROM planned AS p, unnest('{{write,read}}'::text[]) AS o,
@@ -44,8 +46,8 @@ FROM planned AS p, unnest('{{write,read}}'::text[]) AS o,
 INSERT INTO storebench.phase (attempt_id, position, name, seconds)
 SELECT id, n, 'phase ' || n, 0.1 FROM storebench.attempt, generate_series(1, 3) AS n;
 INSERT INTO storebench.statistic
-SELECT cell_key, operation, environment_hash, 1, count(*), 1.05, 1, 1.1, 1.02, 1.08, 1.04, 1.06, 4, 200000000
-FROM storebench.attempt WHERE status = 'verified' GROUP BY cell_key, operation, environment_hash;
+SELECT cell_key, operation, environment_hash, 1, count(*), 1.05, 1, 1.1, 1.02, 1.08, 1.04, 1.06, 4, 200000000, parameters_hash
+FROM storebench.attempt WHERE status = 'verified' GROUP BY cell_key, operation, environment_hash, parameters_hash;
 """
 
 

@@ -44,7 +44,7 @@ def measured(uri: str) -> dict[str, Callable[[], object]]:
         "storebench results --store null, newest 100": lambda: queries.results(store="null", limit=100),
         "storebench compare: the attempts of a run": lambda: queries.attempts_of_run(run),
         "storebench compare: the attempts of a cell": lambda: queries.attempts_of_cells(cells),
-        "a run's plan: the newest environment": lambda: queries.newest_environment(
+        "a run's plan: the newest environment": lambda: queries.newest_measured(
             "mongodb", "reference", "read"
         ),
     }

@@ -44,6 +44,9 @@ SELECT
         AS all_memory_working_set_peak_bytes,
     a.cpu_s + coalesce(e.executors_cpu_s, 0) AS all_cpu_s,
     a.environment_hash,
+    a.parameters_hash,
+    -- no join: planning one costs each query, also those that do not ask for them
+    (SELECT m.details FROM storebench.parameters AS m WHERE m.hash = a.parameters_hash) AS parameters,
     a.method_version,
     a.code_version,
     a.exit_code,

@@ -10,6 +10,8 @@ SELECT
     c.seed,
     s.operation,
     s.environment_hash,
+    nullif(s.parameters_hash, '') AS parameters_hash,
+    m.details AS parameters,
     s.method_version,
     s.n,
     s.median_s,
@@ -24,4 +26,5 @@ SELECT
     s.median_working_set_peak_bytes,
     s.cell_key
 FROM storebench.statistic AS s
-JOIN storebench.cell AS c ON c.key = s.cell_key;
+JOIN storebench.cell AS c ON c.key = s.cell_key
+LEFT JOIN storebench.parameters AS m ON m.hash = s.parameters_hash;

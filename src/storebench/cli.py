@@ -11,8 +11,8 @@ from typing import Any
 
 import click
 
-from storebench import __version__
 from storebench.errors import SpecError, StorebenchError
+from storebench.version import code_version
 
 
 class _Commands(click.Group):
@@ -26,8 +26,21 @@ class _Commands(click.Group):
             ctx.exit(error.exit_code)
 
 
+def _print_version(context: click.Context, option: click.Parameter, asked: bool) -> None:
+    if asked:
+        click.echo(f"storebench, version {code_version()}")
+        context.exit()
+
+
 @click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
-@click.version_option(__version__, prog_name="storebench")
+@click.option(
+    "--version",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_print_version,
+    help="Show the version and exit.",
+)
 def main() -> None:
     """Measures storage engines on Kubernetes."""
 
@@ -261,16 +274,27 @@ def baseline(name: str, run_: str) -> None:
     "--repeats", type=click.IntRange(1), default=1, show_default=True, help="Verified repeats wanted."
 )
 @click.option("--store", help="Only this store.")
-def grid(study: str, rows: int | None, seed: int, repeats: int, store: str | None) -> None:
-    """List the cells of a study's grid: their partitions, dates and state, and the backfill of what is missing."""
+@click.option(
+    "--param", "extra", multiple=True, metavar="NAME=JSON", help="A parameter that is not to be the default."
+)
+def grid(
+    study: str, rows: int | None, seed: int, repeats: int, store: str | None, extra: tuple[str, ...]
+) -> None:
+    """List the cells of a study's grid: their partitions, dates and state, and the backfill of what is missing.
+
+    Verified is what was measured with the study's default parameters, or with those given.
+    """
+    from storebench.airflow.params import defaults_of
     from storebench.results.missing import backfill_command, cells_of, state_table
     from storebench.results.queries import Queries
     from storebench.studies import find
+    from storebench.trigger import conf_of
 
     queries = Queries(_results_dsn())
-    cells = cells_of(find(study), queries, rows, seed, repeats, store)
+    found, asked = find(study), conf_of(None, {}, extra)
+    cells = cells_of(found, queries, rows, seed, repeats, store, defaults_of(found, asked))
     _console().print(state_table(cells))
-    click.echo(backfill_command(study, cells, repeats))
+    click.echo(backfill_command(study, cells, repeats, asked))
 
 
 @main.command()

@@ -123,8 +123,8 @@ class Drill:
         assert drops == ["success"] * len(self.conf["batch_sizes"])
 
     def check_completed(self, repair):
-        """A second run of the same grid measures the cells that are not verified, and no others."""
-        lacking = {row["cell_key"] for row in self.rows() if row["status"] != "verified"}
+        """A second run of the same grid measures the cells that are not verified, and no others; all with other parameters."""
+        lacking = {row["cell_key"] for row in self.rows() if repair or row["status"] != "verified"}
         again = Drill(self.cluster, self.say, self.store, {**self.conf, "skip_done": True, **repair}).begin()
         assert again.end() == "success"
         assert {(row["cell_key"], row["status"]) for row in again.rows()} == {

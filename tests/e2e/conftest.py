@@ -7,10 +7,13 @@ import uuid
 import pytest
 from kubernetes import client, config
 
+from storebench.airflow.retrieve import whole
 from storebench.attempt.result import AttemptResult
 from storebench.attempt.spec import AttemptSpec
+from storebench.connection import Connection
 from storebench.dataset.manifest import dataset_key, manifest_key
 from storebench.grid import Cell
+from storebench.s3 import client_for
 from storebench.stores import load
 from tests.e2e.browser import chromium, token, url, visit
 from tests.e2e.harness import BUCKET, NAMESPACE, pod
@@ -56,7 +59,9 @@ def attempt_in_pod(cluster):
             ):
                 time.sleep(0.5)
             ended = status.container_statuses[0].state.terminated
-            return ended.exit_code, AttemptResult.from_json(ended.message)
+            result = AttemptResult.from_json(ended.message)
+            s3 = Connection.from_json("s3", os.environ["AIRFLOW_CONN_STOREBENCH_S3"])
+            return ended.exit_code, whole(result, spec, lambda: client_for(s3))
         finally:
             cluster.delete_namespaced_pod(name, NAMESPACE, grace_period_seconds=0)
 

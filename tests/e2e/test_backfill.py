@@ -41,16 +41,16 @@ def airflow():
 
 @pytest.fixture
 def study(airflow):
-    """Write the DAG with these batch sizes as its grid, and wait until Airflow knows it."""
+    """Write a DAG with these values as its grid (the null store's batch sizes), and wait until Airflow knows its cells."""
     name = f"grid_{uuid.uuid4().hex[:8]}"
     path = Path(os.environ["AIRFLOW__CORE__DAGS_FOLDER"], f"{name}.py")
 
-    def write(values):
-        path.write_text(STUDY.format(name=name, values=tuple(values)))
+    def write(values, text=STUDY, clients=1):
+        path.write_text(text.format(name=name, values=tuple(values)))
         deadline_s = time.monotonic() + 180
         while True:
             known = airflow.call("GET", "/api/v2/dags", params={"dag_id_pattern": name})["dags"]
-            if [dag["timetable_summary"] for dag in known] == [f"{len(values)} cells, by backfill"]:
+            if [dag["timetable_summary"] for dag in known] == [f"{clients * len(values)} cells, by backfill"]:
                 return name
             assert time.monotonic() < deadline_s, f"Airflow does not know the DAG: {known}"
             time.sleep(1)

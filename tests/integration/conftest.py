@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from bench.scratch import scratch
+from storebench.airflow.retrieve import whole
 from storebench.attempt.result import AttemptResult
 from storebench.attempt.spec import AttemptSpec
 from storebench.connection import Connection, variable
@@ -92,7 +93,7 @@ def target():
 
 
 @pytest.fixture
-def attempt(bucket, target, tmp_path):
+def attempt(connections, bucket, target, tmp_path):
     """Run one attempt in a process of its own; returns its exit code and its result."""
     used = set()
     unchanged = dict(os.environ)  # a test may point a connection to where nobody answers
@@ -129,7 +130,8 @@ def attempt(bucket, target, tmp_path):
             timeout=120,
         )
         print(process.stdout, process.stderr)
-        return process.returncode, AttemptResult.from_json(message.read_text())
+        result = AttemptResult.from_json(message.read_text())
+        return process.returncode, whole(result, spec, lambda: client_for(connections["s3"]))
 
     yield run
     for store in used:

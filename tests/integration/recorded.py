@@ -10,13 +10,15 @@ from storebench.attempt.result import AttemptResult
 from storebench.dataset.schema import SCHEMA_VERSION
 from storebench.grid import Cell
 from storebench.order import turns
+from storebench.parameters import measured_with
 from storebench.results.repository import AttemptKey, PodRecord, dataset_id, run_id_of
 
 STUDY = "s"
 POD = PodRecord(
     "p", "n", 0, 10.0, datetime(2026, 1, 1, tzinfo=UTC), datetime(2026, 1, 1, 0, 0, 10, tzinfo=UTC)
 )
-ENVIRONMENT = {"image": "i", "kernel": "6.1", "node": "n", "packages": {"pymongo": "4"}}
+ENVIRONMENT = {"image": "i", "kernel": "6.1", "packages": {"pymongo": "4"}, "server_name": "FerretDB"}
+PARAMS = {"pod_cpu": "500m", "cpu_limit": False, "pod_memory": "8Gi"}
 
 
 @pytest.fixture
@@ -31,7 +33,13 @@ def run(repository, database):
     """Record a run with seconds(cell, turn) as its times."""
 
     def make(
-        cells, repeats=5, seconds=lambda cell, turn: 1 + turn.repeat / 100, environment=ENVIRONMENT, **order
+        cells,
+        repeats=5,
+        seconds=lambda cell, turn: 1 + turn.repeat / 100,
+        environment=ENVIRONMENT,
+        params=PARAMS,
+        pod=POD,
+        **order,
     ):
         name = f"manual__{uuid.uuid4().hex}"
         planned = turns(dict.fromkeys(cells, repeats), 1, **order)
@@ -61,10 +69,11 @@ def run(repository, database):
                         total_s=9.0,
                         environment=dict(environment),
                     ),
-                    POD,
+                    pod,
                     phases={"operation": 1.0},
                     target="t",
                     dataset=dataset,
+                    parameters=measured_with(turn.cell.store, params),
                 )
         repository.finish_run(run_id_of(STUDY, name))
         return name

@@ -1,16 +1,21 @@
+import uuid
 from dataclasses import replace
 from datetime import UTC, datetime
 
 import psycopg
 import pytest
 
-from storebench.attempt.result import AttemptResult
+from storebench.airflow.retrieve import whole
+from storebench.attempt.overflow import fitting
+from storebench.attempt.result import MAX_BYTES, AttemptResult
+from storebench.attempt.spec import AttemptSpec
 from storebench.errors import SpecError, StoreUnreachable
 from storebench.grid import Cell
 from storebench.order import Turn
 from storebench.results.migrate import migrate
 from storebench.results.repository import AttemptKey, PodRecord, Repository, run_id_of
 from storebench.results.summary import refresh
+from storebench.s3 import client_for
 
 CELL = Cell("bulk_write_read", "mongodb", "reference", (("batch", "100"),), 1000, 42)
 OTHER = Cell("bulk_write_read", "mongodb", "reference", (("batch", "all"),), 1000, 42)
@@ -63,16 +68,48 @@ def test_an_attempt_is_recorded_once_however_often_it_is_written(repository, que
     assert [(phase["name"], phase["seconds"]) for phase in phases] == [("connect", 0.5), ("operation", 1.5)]
 
 
-@pytest.mark.parametrize("pods", [2, 100])
-def test_executor_pods_are_counted_where_only_their_sum_is_kept(repository, queries, run, pods):
+@pytest.mark.parametrize("pods", [2, 24])
+def test_each_executor_is_a_row_however_many_there_are(
+    repository, queries, database, connections, bucket, run, pods
+):
     figures = {"memory_peak_bytes": 5, "memory_working_set_peak_bytes": 4, "cpu_s": 0.5, "oom_kills": 0}
-    executors = [{"executor": f"{n}-of-an-executor-pod", **figures} for n in range(pods)]
-    result = replace(VERIFIED, memory_peak_bytes=1, executors=executors)
-    add(repository, run, result=AttemptResult.from_json(result.to_json()))
+    settings = {f"setting_{n}": "x" * 100 for n in range(30)}
+    result = replace(
+        VERIFIED,
+        memory_peak_bytes=1,
+        executors=[{"executor": str(n), **figures} for n in range(pods)],
+        environment={**VERIFIED.environment, "server_settings": settings},
+    )
+    spec = AttemptSpec("write", CELL.key, f"storebench_test_{uuid.uuid4().hex}", bucket, "", "")
+    message = fitting(result, spec).to_json()
+    assert len(message.encode()) <= MAX_BYTES
+    s3 = client_for(connections["s3"])
+    add(repository, run, result=whole(AttemptResult.from_json(message), spec, lambda: s3))
     (row,) = queries.results(run=run)
     assert row["executor_pods"] == pods
     assert row["executors_cpu_s"] == pytest.approx(pods / 2)
     assert row["all_memory_peak_bytes"] == 1 + 5 * pods
+    assert queries.environments([row["environment_hash"]])[row["environment_hash"]] == result.environment
+    with psycopg.connect(database) as connection:
+        (found,) = connection.execute(
+            "SELECT count(*) FROM storebench.executor WHERE attempt_id = %s", (row["attempt_id"],)
+        ).fetchone()
+    assert found == pods
+    assert not s3.list_objects_v2(Bucket=bucket, Prefix=f"results/{spec.target}").get("KeyCount")
+
+
+def test_a_row_of_before_that_stands_for_many_executors_still_counts_as_many(
+    repository, queries, database, run
+):
+    add(repository, run)
+    (row,) = queries.results(run=run)
+    with psycopg.connect(database) as connection:
+        connection.execute(
+            "INSERT INTO storebench.executor (attempt_id, executor, pods, cpu_s) VALUES (%s, 'all 100', 100, 50)",
+            (row["attempt_id"],),
+        )
+    (row,) = queries.results(run=run)
+    assert (row["executor_pods"], row["executors_cpu_s"]) == (100, 50)
 
 
 def test_a_second_try_is_a_second_row(repository, queries, run):

@@ -1,13 +1,15 @@
 """What is made of many attempts: comparisons, what is done, bundles, pruning; in the real database."""
 
+import hashlib
+import json
 import zipfile
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import psycopg
 import pytest
 
 from bench.scratch import scratch
-from storebench import METHOD_VERSION, __version__
 from storebench.attempt.result import AttemptResult
 from storebench.errors import SpecError
 from storebench.results.bundle import Bundles
@@ -18,7 +20,7 @@ from storebench.results.prune import Pruning
 from storebench.results.queries import Queries
 from storebench.results.repository import AttemptKey, PodRecord, Repository, run_id_of
 from storebench.results.summary import refresh
-from tests.integration.recorded import ENVIRONMENT, STUDY
+from tests.integration.recorded import ENVIRONMENT, PARAMS, POD, STUDY
 
 
 def test_two_runs_are_compared_cell_by_cell_and_a_slowdown_is_found(queries, run, cells):
@@ -70,6 +72,31 @@ def test_what_differs_beside_is_said(queries, run, cells):
         "mongodb: kernel: 6.1 -> 6.2",
         "mongodb: packages.pymongo: 4 -> 5",
     ]
+
+
+def test_parameters_and_code_that_differ_are_said(queries, database, run, cells):
+    before, after = run(cells), run(cells, params={**PARAMS, "cpu_limit": True, "pod_memory": "12Gi"})
+    with psycopg.connect(database) as connection:
+        connection.execute(
+            "UPDATE storebench.attempt SET code_version = 'old' WHERE run_id = %s", (run_id_of("s", before),)
+        )
+    code = queries.attempts_of_run(run_id_of("s", after))[0]["code_version"]
+    assert compare(queries, before, after).differences == [
+        f"mongodb: code_version: old -> {code}",
+        "mongodb: cpu_limit: False -> True",
+        "mongodb: pod_memory: 8Gi -> 12Gi",
+    ]
+
+
+def test_stores_whose_images_were_built_at_different_commits_do_not_differ(queries, database, run, cells):
+    others = [replace(cell, store="delta-rs") for cell in cells]
+    before, after = run([*cells, *others]), run([*cells, *others])
+    with psycopg.connect(database) as connection:
+        connection.execute(
+            "UPDATE storebench.attempt SET code_version = 'earlier' WHERE cell_key = ANY(%s)",
+            ([cell.key for cell in others],),
+        )
+    assert compare(queries, before, after).differences == []
 
 
 def test_a_cell_that_one_side_has_not_is_named(queries, run, cells):
@@ -127,25 +154,63 @@ def test_the_summary_has_an_interval_for_each_environment(queries, repository, d
     assert low_s <= median_s == 1.03 <= high_s
 
 
+def test_repeats_with_other_parameters_are_another_line_of_the_summary(repository, database, run, cells):
+    run(cells, 3)
+    run(cells, 2, params={**PARAMS, "cpu_limit": True})
+    refresh(repository, [cell.key for cell in cells])
+    with psycopg.connect(database) as connection:
+        found = connection.execute(
+            "SELECT n, parameters ->> 'cpu_limit' FROM storebench.summary"
+            " WHERE cell_key = %s AND operation = 'write' ORDER BY n",
+            (cells[0].key,),
+        ).fetchall()
+    assert found == [(2, "true"), (3, "false")]
+
+
+def test_each_attempt_shows_its_parameters(queries, run, cells):
+    name = run(cells, 1)
+    assert [row["parameters"] for row in queries.results(run=name)] == [PARAMS] * 4
+
+
 def test_repeats_count_as_done_in_the_same_environment_only(queries, run, cells):
     run(cells, 2)
-    run(cells[:1], 3, environment={**ENVIRONMENT, "node": "another, alike"})
-    assert verified_repeats(queries, cells) == {cells[0]: 5, cells[1]: 2}
-    assert verified_repeats(queries, cells, lambda store: "i") == {cells[0]: 5, cells[1]: 2}
-    assert verified_repeats(queries, cells, lambda store: "a new image") == dict.fromkeys(cells, 0)
+    run(cells[:1], 3, pod=replace(POD, node="another, alike"))
+    assert verified_repeats(queries, cells, PARAMS) == {cells[0]: 5, cells[1]: 2}
+    assert verified_repeats(queries, cells, PARAMS, lambda store: "i") == {cells[0]: 5, cells[1]: 2}
+    assert verified_repeats(queries, cells, PARAMS, lambda store: "new") == dict.fromkeys(cells, 0)
     run(cells[:1], 1, environment={**ENVIRONMENT, "server_version": "8"})
-    assert verified_repeats(queries, cells) == {cells[0]: 1, cells[1]: 0}, "the server was upgraded"
+    assert verified_repeats(queries, cells, PARAMS) == {cells[0]: 1, cells[1]: 0}, "the server was upgraded"
+
+
+def test_repeats_count_as_done_with_the_parameters_asked_for_only(queries, run, cells):
+    limited = {**PARAMS, "cpu_limit": True}
+    run(cells, 2)
+    run(cells[:1], 1, params=limited)
+    assert verified_repeats(queries, cells, PARAMS) == {cells[0]: 2, cells[1]: 2}
+    assert verified_repeats(queries, cells, limited) == {cells[0]: 1, cells[1]: 0}
+    assert verified_repeats(queries, cells, {**PARAMS, "pod_memory": "1Gi"}) == dict.fromkeys(cells, 0)
+
+
+def test_an_attempt_that_did_not_reach_the_server_says_nothing_of_today(queries, repository, run, cells):
+    name = run(cells, 1)
+    key = AttemptKey(run_id_of(STUDY, name), cells[0].key, 1, "write", 0)
+    unreachable = AttemptResult(error_kind="unreachable", error="x", environment={"kernel": "6.1"})
+    repository.add_attempt(key, unreachable, PodRecord(), phases={}, target=None, dataset=None)
+    assert verified_repeats(queries, cells, PARAMS) == {cells[0]: 1, cells[1]: 1}
 
 
 def test_a_repeat_of_other_code_is_not_done(queries, database, run, cells):
     name = run(cells, 1)
     with psycopg.connect(database) as connection:
         connection.execute(
-            "UPDATE storebench.attempt SET code_version = 'old' WHERE run_id = %s AND operation = 'read'",
+            "UPDATE storebench.attempt SET code_version = 'another' WHERE run_id = %s AND operation = 'read'",
             (run_id_of("s", name),),
         )
-    assert (METHOD_VERSION, __version__) != (METHOD_VERSION, "old")
-    assert verified_repeats(queries, cells) == dict.fromkeys(cells, 0)
+    assert verified_repeats(queries, cells, PARAMS) == {cells[0]: 1, cells[1]: 1}, (
+        "what the newest ran is today's"
+    )
+    run(cells[:1], 1)
+    assert verified_repeats(queries, cells, PARAMS) == {cells[0]: 1, cells[1]: 0}
 
 
 @pytest.fixture
@@ -177,6 +242,57 @@ def test_a_run_goes_into_another_database_whole_and_only_once(
     assert (tmp_path / "again.zip").read_bytes() == (tmp_path / "run.zip").read_bytes()
 
 
+def former(path):
+    """The same bundle as it was exported before parameters were recorded, and executors that stand for several pods."""
+    with zipfile.ZipFile(path) as bundle:
+        members = {name: bundle.read(name) for name in bundle.namelist()}
+    del members["parameters.json"], members["SHA256SUMS"]
+    for table, column in (("attempt", "parameters_hash"), ("executor", "pods"), ("run_cell", "node_pool")):
+        rows = json.loads(members[f"{table}.json"])
+        assert rows, table
+        for row in rows:
+            del row[column]
+        members[f"{table}.json"] = json.dumps(rows).encode()
+    sums = [f"{hashlib.sha256(members[name]).hexdigest()}  {name}\n" for name in sorted(members)]
+    members["SHA256SUMS"] = "".join(sums).encode()
+    with zipfile.ZipFile(path, "w") as bundle:
+        for name, content in members.items():
+            bundle.writestr(name, content)
+
+
+def test_a_bundle_of_a_former_version_is_loaded(
+    database, queries, repository, other_database, run, cells, tmp_path
+):
+    name = run(cells, 1)
+    row = queries.results(run=name)[0]
+    with psycopg.connect(database) as connection:
+        connection.execute(
+            "INSERT INTO storebench.executor (attempt_id, executor) VALUES (%s, '1')", (row["attempt_id"],)
+        )
+    Bundles(database).export(run_id_of("s", name), tmp_path / "run.zip")
+    former(tmp_path / "run.zip")
+    _, new = Bundles(other_database).load(tmp_path / "run.zip")
+    assert (new["attempt"], new["executor"], new["parameters"]) == (4, 1, 0)
+    rows = Queries(other_database).results(run=name)
+    assert {row["parameters_hash"] for row in rows} == {row["parameters"] for row in rows} == {None}
+    assert [row["executor_pods"] for row in rows if row["executor_pods"]] == [1]
+    with psycopg.connect(other_database) as connection:
+        assert connection.execute(
+            "SELECT count(*), count(parameters_hash) FROM storebench.summary"
+        ).fetchone() == (
+            4,
+            0,
+        )
+
+
+def test_a_bundle_of_a_newer_version_is_refused(database, other_database, run, cells, tmp_path):
+    Bundles(database).export(run_id_of("s", run(cells)), tmp_path / "run.zip")
+    with psycopg.connect(other_database) as connection:
+        connection.execute("ALTER TABLE storebench.run_cell DROP COLUMN node_pool")
+    with pytest.raises(SpecError, match='newer version of Storebench: column "node_pool"'):
+        Bundles(other_database).load(tmp_path / "run.zip")
+
+
 def test_a_bundle_that_was_touched_is_refused(database, run, cells, tmp_path):
     Bundles(database).export(run_id_of("s", run(cells)), tmp_path / "run.zip")
     with (
@@ -193,7 +309,7 @@ def test_a_bundle_that_was_touched_is_refused(database, run, cells, tmp_path):
 
 
 def test_pruning_takes_old_runs_and_what_only_they_have(other_database, database, run, cells, tmp_path):
-    old, kept, new = run(cells), run(cells), run(cells[:1])
+    old, kept, new = run(cells, params={**PARAMS, "pod_cpu": "2"}), run(cells), run(cells[:1])
     for name in (old, kept, new):
         Bundles(database).export(run_id_of("s", name), tmp_path / "run.zip")
         Bundles(other_database).load(tmp_path / "run.zip")
@@ -212,6 +328,6 @@ def test_pruning_takes_old_runs_and_what_only_they_have(other_database, database
     with psycopg.connect(other_database) as connection:
         (counts,) = connection.execute(
             "SELECT (SELECT count(*) FROM storebench.attempt), (SELECT count(*) FROM storebench.cell),"
-            " (SELECT sum(n) FROM storebench.statistic)"
+            " (SELECT sum(n) FROM storebench.statistic), (SELECT count(*) FROM storebench.parameters)"
         ).fetchall()
-    assert counts == (30, 2, 30)
+    assert counts == (30, 2, 30, 1)

@@ -12,9 +12,11 @@ from airflow.sdk.exceptions import AirflowNotFoundException
 from psycopg.conninfo import make_conninfo
 
 from storebench.airflow.node_pools import NodePool
+from storebench.connection import Connection as PodConnection
 from storebench.errors import SpecError, StoreUnreachable
 from storebench.results.queries import Queries
 from storebench.results.repository import Repository
+from storebench.s3 import client_for
 from storebench.spark import session
 
 PREFIX = "storebench_"
@@ -69,6 +71,11 @@ def bucket() -> str:
     """The bucket that the S3 connection names in its extra `bucket`."""
     name: str = get("s3").extra_dejson.get("bucket", DEFAULT_BUCKET)
     return name
+
+
+def s3() -> Any:
+    """A client of the S3 that the connection names."""
+    return client_for(PodConnection.from_json("s3", pod_json("s3")))
 
 
 def secret_name(name: str) -> str:

@@ -82,12 +82,11 @@ def attempt_result(pod: k8s.V1Pod | None, container: str, error: BaseException |
 
 
 def pod_environment(pod: k8s.V1Pod | None, container: str) -> dict[str, Any]:
-    """The part of an attempt's environment that only Kubernetes knows: the node, and the image that ran."""
+    """The part of an attempt's environment that only Kubernetes knows: the image that ran. Not the node, which may be one of many alike."""
     if pod is None:
         return {}
     status = container_status(pod, container)
     return {
-        "node": pod.spec.node_name,
         "image": pod.spec.containers[0].image,
         "image_id": status.image_id if status else None,
     }

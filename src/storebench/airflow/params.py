@@ -8,6 +8,7 @@ from typing import Any
 from airflow.sdk import Param
 
 from storebench.dataset.generate import MAX_ROWS
+from storebench.errors import SpecError
 from storebench.grid import MAX_SEED, Grid, Study
 from storebench.partition import cell_of
 from storebench.spark.session import ENCRYPTION
@@ -116,13 +117,23 @@ def params_of(study: Study) -> dict[str, Param]:
     }
 
 
+def defaults_of(study: Study, asked: Mapping[str, Any]) -> dict[str, Any]:
+    """The values of a run's parameters where only these are asked for; raises SpecError for one that the study has not."""
+    defaults = {name: param.value for name, param in params_of(study).items()}
+    if unknown := asked.keys() - defaults:
+        raise SpecError(
+            f"There is no parameter {', '.join(sorted(unknown))}: there are {', '.join(defaults)}"
+        )
+    return defaults | dict(asked)
+
+
 def _repeat_params() -> dict[str, Param]:
     return {
         "skip_done": _optional(
             "boolean",
             "Skip what is done",
-            "Leave out the repeats that are verified already, of the same dataset, by the same code, in the same environment."
-            " Empty: yes in a backfill, no in a run by hand.",
+            "Leave out the repeats that are verified already, of the same dataset, by the same code, in the same environment,"
+            " with the same sizes of pods and executors. Empty: yes in a backfill, no in a run by hand.",
         ),
         "warm_up": _flag(
             "Warm up",

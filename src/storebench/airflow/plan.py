@@ -92,10 +92,10 @@ def repeats_of(
 ) -> tuple[dict[Cell, int], dict[Cell, str]]:
     """How often each cell is still to be measured, and why some are not at all; `queries` finds what is done."""
     asked = params["repeats"]
-    done = verified_repeats(queries, grid.cells, _image_of) if queries else {}
+    done = verified_repeats(queries, grid.cells, params, _image_of) if queries else {}
     repeats = {cell: asked - done.get(cell, 0) for cell in grid.cells}
     skipped = {
-        cell: f"verified {done[cell]} times already: same dataset, code and environment"
+        cell: f"verified {done[cell]} times already: same dataset, code, environment and parameters"
         for cell, count in repeats.items()
         if count <= 0
     }

@@ -34,12 +34,14 @@ from storebench.airflow.node_pools import DEFAULT, NodePool
 from storebench.airflow.placement import Placement, with_secret
 from storebench.airflow.plan import reason_to_stop
 from storebench.airflow.priority import STEPS
+from storebench.airflow.retrieve import whole
 from storebench.attempt.result import AttemptResult
 from storebench.attempt.spec import DROP, VARIABLE, AttemptSpec
 from storebench.connection import variable
 from storebench.dataset.manifest import Manifest, dataset_key, manifest_key
 from storebench.dataset.schema import SCHEMA_VERSION
 from storebench.errors import StoreUnreachable
+from storebench.parameters import measured_with
 from storebench.results.repository import AttemptKey, dataset_id, run_id_of
 from storebench.spark import session
 from storebench.stores import Store
@@ -238,6 +240,7 @@ class AttemptOperator(StorebenchPodOperator):
         )
         self.operation = operation
         self.turn = turn
+        self.parameters: dict[str, Any] = {}  # that change what is measured
 
     def execute(self, context: Context) -> None:
         params, run_id = context["params"], run_id_of(context["dag"].dag_id, context["run_id"])
@@ -256,6 +259,7 @@ class AttemptOperator(StorebenchPodOperator):
         fills = self.operation == "write" and "write" not in operations
         name = (stores.load(cell.store).filled_by if fills else None) or cell.store
         store = stores.load(name)
+        self.parameters = measured_with(cell.store, params)
         spec = AttemptSpec(
             operation=self.operation,
             cell_key=cell.key,
@@ -341,6 +345,7 @@ class AttemptOperator(StorebenchPodOperator):
     def record(self, key: AttemptKey, spec: AttemptSpec, failure: BaseException | None) -> AttemptResult:
         """Write the attempt's row; a drop has none. Returns what came of it."""
         result = observe.attempt_result(self.observed, self.CONTAINER, failure)
+        result = whole(result, spec, connections.s3, connections.PATIENCE_S)
         if self.operation not in OPERATIONS:
             return result
         if spec.store:
@@ -357,6 +362,7 @@ class AttemptOperator(StorebenchPodOperator):
             phases=phases,
             target=spec.target,
             dataset=dataset_id(SCHEMA_VERSION, cell.rows, cell.seed),
+            parameters=self.parameters,
         )
         self.log.info("Recorded attempt %s: %s %s", key.id, result.status, json.dumps(phases))
         return result

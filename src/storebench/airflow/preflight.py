@@ -8,10 +8,9 @@ import shutil
 from airflow.configuration import conf
 
 from storebench.airflow import connections
-from storebench.connection import Connection
 from storebench.dataset.generate import ESTIMATED_ROW_BYTES
 from storebench.errors import SpecError
-from storebench.s3 import check_bucket, client_for
+from storebench.s3 import check_bucket
 
 # The CSV, and room for a store's copy with its indexes and journals.
 DISK_FACTOR = 4
@@ -20,8 +19,7 @@ DISK_FACTOR = 4
 def check(rows: int) -> None:
     """Raises a StorebenchError where the run cannot work: S3 that does not answer, rows over what the disk holds."""
     check_disk(rows)
-    client = client_for(Connection.from_json("s3", connections.pod_json("s3")))
-    check_bucket(client, connections.bucket())
+    check_bucket(connections.s3(), connections.bucket())
 
 
 def check_length(turns: int) -> None:

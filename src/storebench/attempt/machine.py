@@ -28,16 +28,21 @@ def process_cpu_s(pid: int) -> float:
 
 
 def describe(packages: Sequence[str]) -> dict[str, Any]:
-    """The machine and the software of this process: kernel, CPU, Python, and the versions of `packages`."""
+    """The machine and the software of this process: kernel, CPU, Python, and the versions of `packages`. Machines that are alike
+    are described alike: nothing in it is one machine's own."""
     return {
         "kernel": platform.release(),
         "cpu_model": _cpu_model(),
         "cpus": os.cpu_count(),
-        "memory_bytes": os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"),
+        "memory_gib": _memory_gib(),
         "python": platform.python_version(),
-        "revision": os.environ.get("STOREBENCH_REVISION"),  # of the image's source; -dirty: not as committed
         "packages": {package: metadata.version(package) for package in packages},
     }
+
+
+def _memory_gib() -> int:
+    """To the nearest GiB: what firmware and kernel leave of the same memory differs by some KiB from one machine to the next."""
+    return round(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30)
 
 
 def _cpu_model() -> str:

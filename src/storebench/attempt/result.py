@@ -1,4 +1,4 @@
-"""What an attempt hands back: JSON of at most 4096 bytes in the pod's termination message."""
+"""What an attempt hands back: JSON in the pod's termination message; what is too long for that, storebench.attempt.overflow keeps."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ import json
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from storebench import METHOD_VERSION, __version__
+from storebench import METHOD_VERSION
+from storebench.version import code_version
 
-MAX_BYTES = 4096  # the limit of Kubernetes
-MAX_MESSAGE_CHARACTERS = 1000
+MAX_BYTES = 4096  # of a termination message: the limit of Kubernetes
 
 
 @dataclass
@@ -35,29 +35,22 @@ class AttemptResult:
     executors: list[dict[str, Any]] = field(default_factory=list)  # figures of each executor pod
     phases: dict[str, float] = field(default_factory=dict)  # name -> seconds, in order
     environment: dict[str, Any] = field(default_factory=dict)
+    stored: dict[str, str] | None = None  # of one that did not fit: key and sha256 of the whole in S3
     method_version: int = METHOD_VERSION
-    code_version: str = __version__
+    code_version: str = field(default_factory=code_version)
 
     def to_json(self) -> str:
-        """At most MAX_BYTES bytes: a longer text of an error, then server settings, then each executor's figures are cut."""
+        """All of it, in one line; times to the microsecond."""
         data = asdict(self)
-        if data["error"]:
-            data["error"] = data["error"][:MAX_MESSAGE_CHARACTERS]
         for name, value in data.items():
             if isinstance(value, float):
                 data[name] = round(value, 6)
         data["phases"] = {name: round(seconds, 6) for name, seconds in self.phases.items()}
-        text = _dump(data)
-        if len(text.encode()) > MAX_BYTES:
-            data["environment"] = {**data["environment"], "server_settings": {"cut": "too long"}}
-            text = _dump(data)
-        if len(text.encode()) > MAX_BYTES and self.executors:
-            data["executors"] = [_total(self.executors)]
-            text = _dump(data)
-        if len(text.encode()) > MAX_BYTES and data["error"]:
-            data["error"] = data["error"].encode("ascii", "replace").decode()[:500]
-            text = _dump(data)
-        return text
+        return json.dumps(data, separators=(",", ":"), ensure_ascii=False)
+
+    def size(self) -> int:
+        """The bytes of its JSON."""
+        return len(self.to_json().encode())
 
     @classmethod
     def from_json(cls, text: str) -> AttemptResult:
@@ -67,14 +60,3 @@ class AttemptResult:
             raise ValueError("not an attempt's result")
         known = set(cls.__dataclass_fields__)
         return cls(**{name: value for name, value in data.items() if name in known})
-
-
-def _total(executors: list[dict[str, Any]]) -> dict[str, Any]:
-    """The sum of many executors' figures, where there is no room for each."""
-    names = [name for name in executors[0] if name != "executor"]
-    total = {name: sum(each[name] or 0 for each in executors) for name in names}
-    return {"executor": f"all {len(executors)}", "pods": len(executors), **total}
-
-
-def _dump(data: dict[str, Any]) -> str:
-    return json.dumps(data, separators=(",", ":"), ensure_ascii=False)

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from storebench import stores
-from storebench.attempt import machine
+from storebench.attempt import machine, overflow
 from storebench.attempt.cgroup import Cgroup, WorkingSetSampler
 from storebench.attempt.clock import OperationClock, PhaseClock
 from storebench.attempt.result import AttemptResult
@@ -134,6 +134,7 @@ def main() -> int:
     raise_on_sigterm()
     phases = PhaseClock()
     result = AttemptResult()
+    spec = None
     exit_code = 0
     try:
         text = os.environ.get(VARIABLE)
@@ -156,9 +157,13 @@ def main() -> int:
         sys.excepthook(type(error), error, error.__traceback__)
     result.total_s = machine.seconds_since_start()
     result.phases = phases.phases
-    text = result.to_json()
-    print(f"result: {text}", flush=True)
-    leave_message(text)
+    print(f"result: {result.to_json()}", flush=True)
+    try:
+        result = overflow.fitting(result, spec)
+    except StorebenchError as error:
+        exit_code = exit_code or error.exit_code
+        result = overflow.without(result, error.kind, str(error))
+    leave_message(result.to_json())
     if exit_code:
         print(f"failed ({result.error_kind}): {result.error}", file=sys.stderr, flush=True)
     return exit_code

@@ -11,11 +11,12 @@ import zipfile
 from pathlib import Path
 from typing import Any
 
+import psycopg
 from psycopg import sql
 from psycopg.types.json import Jsonb
 
 from storebench.errors import SpecError
-from storebench.results.database import Database
+from storebench.results.database import Database, Row
 from storebench.results.repository import Repository
 from storebench.results.summary import refresh
 
@@ -29,6 +30,7 @@ _ATTEMPTS = "(SELECT {what} FROM storebench.attempt WHERE run_id = %(run)s)"
 TABLES = {
     "dataset": "id IN " + _ATTEMPTS.format(what="dataset_id"),
     "environment": "hash IN " + _ATTEMPTS.format(what="environment_hash"),
+    "parameters": "hash IN " + _ATTEMPTS.format(what="parameters_hash"),
     "cell": "key IN (SELECT cell_key FROM storebench.run_cell WHERE run_id = %(run)s)",
     "run": "id = %(run)s",
     "run_cell": "run_id = %(run)s",
@@ -85,17 +87,28 @@ class Bundles(Database):
             ):
                 raise SpecError(f"There is another run {run['id']} here, of {there['row']['started_at']}")
             for table in TABLES:
-                cursor.execute(
-                    sql.SQL(
-                        "INSERT INTO storebench.{table}"
-                        " SELECT * FROM jsonb_populate_recordset(NULL::storebench.{table}, %s) ON CONFLICT DO NOTHING"
-                    ).format(table=sql.Identifier(table)),
-                    (Jsonb(json.loads(members[f"{table}.json"])),),
-                )
-                new[table] = cursor.rowcount
+                # A bundle from before a table or a column was added has none: the column's default holds
+                rows = json.loads(members.get(f"{table}.json", b"[]"))
+                new[table] = _insert(cursor, table, rows) if rows else 0
         cells = [cell["key"] for cell in json.loads(members["cell.json"])]
         refresh(Repository(self._dsn), cells)
         return str(run["id"]), new
+
+
+def _insert(cursor: psycopg.Cursor[Row], table: str, rows: list[Row]) -> int:
+    """Insert rows that are not there yet; returns how many. All have the same columns. Raises SpecError for one that the table has not."""
+    columns = sql.SQL(", ").join(map(sql.Identifier, rows[0]))
+    insert = (
+        "INSERT INTO storebench.{table} ({columns})"
+        " SELECT {columns} FROM jsonb_populate_recordset(NULL::storebench.{table}, %s) ON CONFLICT DO NOTHING"
+    )
+    try:
+        cursor.execute(sql.SQL(insert).format(table=sql.Identifier(table), columns=columns), (Jsonb(rows),))
+    except psycopg.errors.UndefinedColumn as error:
+        raise SpecError(
+            f"The bundle is from a newer version of Storebench: {error.diag.message_primary}"
+        ) from error
+    return cursor.rowcount
 
 
 def _read(path: Path) -> dict[str, bytes]:

@@ -24,7 +24,7 @@ class Comparison:
     verdicts: dict[Key, Verdict]
     without: dict[Key, str]  # the reasons why there is no verdict
     remarks: dict[Key, list[str]]  # what is unsound: attempts that failed, or that their client bound
-    differences: list[str]  # between the environments and the method versions of the two sides
+    differences: list[str]  # between the environments, parameters, codes and method versions of the two sides
 
     def regressions(self, beyond: float) -> dict[Key, Verdict]:
         """What is slower by more than this share: 0.1 is 10 %."""
@@ -131,9 +131,9 @@ def _grouped(rows: Sequence[Row], are_cells: bool) -> dict[Key, list[Row]]:
 
 def _differences(queries: Queries, before: Sequence[Row], after: Sequence[Row], are_cells: bool) -> list[str]:
     """A line for each thing that is not the same in all attempts of both sides; of runs, store by store."""
-    lines: list[str] = []
-    for what in ("method_version", "code_version"):
-        lines += _difference(what, *({str(row[what]) for row in rows} for rows in (before, after)))
+    lines = _difference(
+        "method_version", *({str(row["method_version"]) for row in rows} for rows in (before, after))
+    )
     environments = queries.environments(
         {row["environment_hash"] for row in (*before, *after) if row["environment_hash"]}
     )
@@ -141,7 +141,11 @@ def _differences(queries: Queries, before: Sequence[Row], after: Sequence[Row], 
     for store in stores:
         sides = [
             _values(
-                environments[row["environment_hash"]]
+                {
+                    **environments[row["environment_hash"]],
+                    **(row["parameters"] or {}),
+                    "code_version": row["code_version"],
+                }
                 for row in rows
                 if store in (None, row["store"]) and row["environment_hash"] in environments
             )
@@ -161,11 +165,11 @@ def _difference(name: str, before: set[str], after: set[str]) -> list[str]:
     return [f"{name}: {', '.join(sorted(before))} -> {', '.join(sorted(after))}"]
 
 
-def _values(environments: Iterable[Mapping[str, Any]]) -> dict[str, set[str]]:
-    """The values that each detail has in some environments; details within details are named a.b."""
+def _values(measured: Iterable[Mapping[str, Any]]) -> dict[str, set[str]]:
+    """The values that each detail of some attempts has; details within details are named a.b."""
     found: dict[str, set[str]] = {}
-    for environment in environments:
-        for name, value in environment.items():
+    for details in measured:
+        for name, value in details.items():
             parts = (
                 {f"{name}.{key}": part for key, part in value.items()}
                 if isinstance(value, Mapping)

@@ -1,4 +1,5 @@
-"""What need not be measured again: verified repeats of the same dataset, by the same code, in the same environment."""
+"""What need not be measured again: verified repeats of the same dataset, by the same code, in the same environment, with the same
+parameters."""
 
 from __future__ import annotations
 
@@ -6,43 +7,48 @@ from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from storebench import METHOD_VERSION, __version__, stores
+from storebench import METHOD_VERSION, stores
 from storebench.dataset.schema import SCHEMA_VERSION
 from storebench.grid import Cell
+from storebench.parameters import measured_with
 from storebench.results.queries import Queries
-from storebench.results.repository import dataset_id
+from storebench.results.repository import dataset_id, short_hash
 
-# Of nodes that are alike, any will do.
-IGNORED = {"node"}
+# What of an attempt must be as it was in the newest one at the same store, with the same client and operation.
+TODAY = ("environment_hash", "code_version")
 
 
 def verified_repeats(
-    queries: Queries, cells: Sequence[Cell], image_of: Callable[[str], str] | None = None
+    queries: Queries,
+    cells: Sequence[Cell],
+    params: Mapping[str, Any],
+    image_of: Callable[[str], str] | None = None,
 ) -> dict[Cell, int]:
-    """How many repeats of each cell count: all their operations verified, their environment today's.
+    """How many repeats of each cell count: all their operations verified, environment and code today's, the parameters those of
+    `params`, a run's.
 
-    Today's is the environment in which a store's client was measured last, in whatever cell, if that was with the image that
-    `image_of` names for the store now (None: whichever it was): a server that has changed is known by the first attempt at it.
+    Today's is what a store's client was measured in and by last, in whatever cell, if that was with the image that `image_of`
+    names for the store now (None: whichever it was): a server that has changed is known by the first attempt at it.
     """
-    today: dict[tuple[str, str, str], Any] = {}
-    for cell in cells:
-        for operation in stores.load(cell.store).operations:
-            place = (cell.store, cell.client, operation)
-            if place not in today:
-                today[place] = _alike(queries.newest_environment(*place))
-    images = {store: image_of(store) for store, _, _ in today} if image_of else None
+    used = {cell.store for cell in cells}
+    asked = {store: short_hash(measured_with(store, params)) for store in used}
+    images = {store: image_of(store) for store in used} if image_of else {}
+    today: dict[tuple[str, str, str], tuple[Any, ...]] = {}
+    for store, client in {(cell.store, cell.client) for cell in cells}:
+        for operation in stores.load(store).operations:
+            newest = queries.newest_measured(store, client, operation)
+            if newest and newest["image"] == images.get(store, newest["image"]):
+                today[store, client, operation] = tuple(newest[name] for name in TODAY)
     rows = queries.attempts_of_cells([cell.key for cell in cells])
-    environments = queries.environments({row["environment_hash"] for row in rows if row["environment_hash"]})
     counted: dict[str, dict[tuple[str, int], set[str]]] = defaultdict(lambda: defaultdict(set))
     for row in rows:
-        environment = environments.get(row["environment_hash"])
         if (
             row["status"] == "verified"
             and row["dataset_id"] == dataset_id(SCHEMA_VERSION, row["rows"], row["seed"])
-            and (row["method_version"], row["code_version"]) == (METHOD_VERSION, __version__)
-            and environment is not None
-            and _alike(environment) == today[row["store"], row["client"], row["operation"]]
-            and (images is None or environment.get("image") == images[row["store"]])
+            and row["method_version"] == METHOD_VERSION
+            and tuple(row[name] for name in TODAY)
+            == today.get((row["store"], row["client"], row["operation"]))
+            and row["parameters_hash"] == asked[row["store"]]
         ):
             counted[row["cell_key"]][row["run_id"], row["repeat"]].add(row["operation"])
     return {
@@ -51,9 +57,3 @@ def verified_repeats(
         )
         for cell in cells
     }
-
-
-def _alike(environment: Mapping[str, Any] | None) -> dict[str, Any] | None:
-    if environment is None:
-        return None
-    return {name: value for name, value in environment.items() if name not in IGNORED}

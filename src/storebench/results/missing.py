@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
 from rich import box
 from rich.table import Table
@@ -38,14 +39,23 @@ class GridCell:
 
 
 def cells_of(
-    study: Study, queries: Queries, rows: int | None, seed: int, repeats: int, store: str | None
+    study: Study,
+    queries: Queries,
+    rows: int | None,
+    seed: int,
+    repeats: int,
+    store: str | None,
+    params: Mapping[str, Any],
 ) -> list[GridCell]:
-    """The grid for a dataset, in the order of the partitions; `store` narrows it. Raises SpecError for an unknown store."""
+    """The grid for a dataset, in the order of the partitions; `store` narrows it; repeats with the parameters `params` count.
+
+    Raises SpecError for an unknown store.
+    """
     if store is not None and store not in study.stores:
         raise SpecError(f"Unknown store {store!r}: this study has {', '.join(study.stores)}")
     dates = {key: date for key, date in partitions(study).items() if store in (None, key.partition("/")[0])}
     found = {key: cell_at(study, key, rows or study.default_rows, seed) for key in dates}
-    verified = verified_repeats(queries, list(found.values()))
+    verified = verified_repeats(queries, list(found.values()), params)
     failed = {cell.key: 0 for cell in found.values()}
     for row in queries.attempts_of_cells(list(failed)):
         failed[row["cell_key"]] += row["status"] != "verified"
@@ -65,13 +75,18 @@ def state_table(cells: Sequence[GridCell]) -> Table:
     return table
 
 
-def backfill_command(study: str, cells: Sequence[GridCell], repeats: int) -> str:
-    """The command that measures what is missing; it begins and ends with it, and a run of what is done does nothing."""
+def backfill_command(
+    study: str, cells: Sequence[GridCell], repeats: int, asked: Mapping[str, Any] | None = None
+) -> str:
+    """The command that measures what is missing; it begins and ends with it, and a run of what is done does nothing.
+
+    `asked` are parameters that are not the study's defaults.
+    """
     missing = [each for each in cells if each.verified < each.wanted]
     if not missing:
         return f"All {len(cells)} cells are verified {repeats} times: nothing is missing"
     dates = [each.date for each in missing]
-    conf = {"rows": missing[0].cell.rows, "seed": missing[0].cell.seed, "repeats": repeats}
+    conf = {"rows": missing[0].cell.rows, "seed": missing[0].cell.seed, "repeats": repeats, **(asked or {})}
     command = [
         *("airflow", "backfill", "create", "--dag-id", study),
         *("--from-date", f"{min(dates):%Y-%m-%dT%H:%M:%S}", "--to-date", f"{max(dates):%Y-%m-%dT%H:%M:%S}"),

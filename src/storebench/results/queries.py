@@ -96,18 +96,21 @@ class Queries(Database):
             )
             return {row["hash"]: row["details"] for row in found}
 
-    def newest_environment(self, store: str, client: str, operation: str) -> dict[str, Any] | None:
-        """The details of the environment in which a store's client was measured last."""
+    def newest_measured(self, store: str, client: str, operation: str) -> Row | None:
+        """In which environment, with which image and by which code a store's client was measured last.
+
+        An attempt that did not reach the server does not know its environment.
+        """
         with self._cursor() as cursor:
-            found = cursor.execute(
-                "SELECT e.details FROM storebench.cell AS c CROSS JOIN LATERAL ("
-                "  SELECT environment_hash, recorded_at FROM storebench.attempt WHERE cell_key = c.key AND operation = %s"
-                "  AND environment_hash IS NOT NULL ORDER BY recorded_at DESC LIMIT 1) AS a"
+            return cursor.execute(
+                "SELECT a.environment_hash, a.code_version, e.details ->> 'image' AS image"
+                " FROM storebench.cell AS c CROSS JOIN LATERAL ("
+                "  SELECT environment_hash, code_version, recorded_at FROM storebench.attempt WHERE cell_key = c.key AND operation = %s"
+                "  AND server_name IS NOT NULL ORDER BY recorded_at DESC LIMIT 1) AS a"
                 " JOIN storebench.environment AS e ON e.hash = a.environment_hash"
                 " WHERE c.store = %s AND c.client = %s ORDER BY a.recorded_at DESC LIMIT 1",
                 (operation, store, client),
             ).fetchone()
-        return found["details"] if found else None
 
     def results(
         self,

@@ -13,7 +13,7 @@ from typing import Any
 from psycopg import sql
 from psycopg.types.json import Jsonb
 
-from storebench import METHOD_VERSION, __version__, stores
+from storebench import METHOD_VERSION, stores
 from storebench.attempt.result import AttemptResult
 from storebench.dataset.manifest import Manifest
 from storebench.errors import SpecError
@@ -21,6 +21,7 @@ from storebench.grid import Cell
 from storebench.order import Turn
 from storebench.results.database import Row, patient
 from storebench.results.queries import NEWEST_TRIES, Queries
+from storebench.version import code_version
 
 NAMESPACE = uuid.UUID("6f1f7f2e-6b8a-4c52-9d0b-6f7d3a1c2b5e")
 
@@ -79,8 +80,8 @@ def run_id_of(dag_id: str, airflow_run_id: str) -> str:
     return f"{dag_id}/{airflow_run_id}"
 
 
-def environment_hash(details: Mapping[str, Any]) -> str:
-    """A short hash of an environment: the same details, in any order, give the same hash."""
+def short_hash(details: Mapping[str, Any]) -> str:
+    """The key of an environment, or of parameters: the same details, in any order, give the same hash."""
     text = json.dumps(details, sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
@@ -119,7 +120,7 @@ class Repository(Queries):
                     Jsonb(dict(params)),
                     order_seed,
                     METHOD_VERSION,
-                    __version__,
+                    code_version(),
                 ),
             )
             cells = {cell.key: cell for cell, *_ in planned}
@@ -235,8 +236,9 @@ class Repository(Queries):
         phases: Mapping[str, float],
         target: str | None,
         dataset: str | None,
+        parameters: Mapping[str, Any] | None = None,
     ) -> None:
-        """Record one attempt with its phases and environment. Recording it again changes nothing."""
+        """Record one attempt with its phases, environment and parameters (None where nothing ran). Recording it again changes nothing."""
         details = result.environment
         row: dict[str, Any] = {
             **{name: getattr(result, name) for name in FIGURES},
@@ -246,13 +248,19 @@ class Repository(Queries):
             "target": target,
             "server_name": details.get("server_name"),
             "server_version": details.get("server_version"),
-            "environment_hash": environment_hash(details) if details else None,
+            "environment_hash": short_hash(details) if details else None,
+            "parameters_hash": short_hash(parameters) if parameters else None,
         }
         with self._cursor() as cursor:
             if details:
                 cursor.execute(
                     "INSERT INTO storebench.environment (hash, details) VALUES (%s, %s) ON CONFLICT DO NOTHING",
                     (row["environment_hash"], Jsonb(details)),
+                )
+            if parameters:
+                cursor.execute(
+                    "INSERT INTO storebench.parameters (hash, details) VALUES (%s, %s) ON CONFLICT DO NOTHING",
+                    (row["parameters_hash"], Jsonb(dict(parameters))),
                 )
             columns = sql.SQL(", ").join(map(sql.Identifier, row))
             values = sql.SQL(", ").join(map(sql.Placeholder, row))
@@ -270,10 +278,10 @@ class Repository(Queries):
                     [(key.id, n, name, seconds) for n, (name, seconds) in enumerate(phases.items(), 1)],
                 )
                 cursor.executemany(
-                    "INSERT INTO storebench.executor (attempt_id, executor, pods, memory_peak_bytes,"
-                    " memory_working_set_peak_bytes, cpu_s, oom_kills) VALUES (%(attempt_id)s, %(executor)s, %(pods)s,"
+                    "INSERT INTO storebench.executor (attempt_id, executor, memory_peak_bytes,"
+                    " memory_working_set_peak_bytes, cpu_s, oom_kills) VALUES (%(attempt_id)s, %(executor)s,"
                     " %(memory_peak_bytes)s, %(memory_working_set_peak_bytes)s, %(cpu_s)s, %(oom_kills)s)",
-                    [{"attempt_id": key.id, "pods": 1, **executor} for executor in result.executors],
+                    [{"attempt_id": key.id, **executor} for executor in result.executors],
                 )
 
     @patient

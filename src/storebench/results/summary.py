@@ -12,11 +12,11 @@ from storebench.results.repository import Repository
 from storebench.results.statistics import summarize
 
 # What a row of the summary is of.
-GROUP = ("cell_key", "operation", "environment_hash", "method_version")
+GROUP = ("cell_key", "operation", "environment_hash", "parameters_hash", "method_version")
 
 
 def refresh(repository: Repository, keys: Sequence[str]) -> None:
-    """Compute the statistics of these cells anew, of each operation, environment and method version on its own."""
+    """Compute the statistics of these cells anew, of each operation, environment, set of parameters and method version on its own."""
     groups: dict[tuple[Any, ...], list[dict[str, Any]]] = defaultdict(list)
     for row in repository.attempts_of_cells(keys):
         if row["status"] == "verified":
@@ -29,6 +29,8 @@ def _statistic(rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
     memory = [peak for row in rows if (peak := row["all_memory_working_set_peak_bytes"]) is not None]
     return {
         **{name: rows[0][name] for name in GROUP},
+        "parameters_hash": rows[0]["parameters_hash"]
+        or "",  # of attempts from before parameters were recorded
         "n": found.n,
         "median_s": found.median_s,
         "min_s": found.min_s,

@@ -66,18 +66,22 @@ def runs_table(rows: Rows) -> Table:
 
 
 def as_csv(rows: Rows) -> str:
-    """All columns, with a header."""
+    """All columns, with a header; an object is JSON."""
     out = io.StringIO()
     if rows:
         writer = csv.DictWriter(out, list(rows[0]), lineterminator="\n")
         writer.writeheader()
-        writer.writerows(rows)
+        writer.writerows({name: _cell(value) for name, value in row.items()} for row in rows)
     return out.getvalue()
 
 
 def as_json(rows: Rows) -> str:
     """A list of objects with all columns; times in ISO 8601."""
     return json.dumps([dict(row) for row in rows], default=_plain, indent=2) + "\n"
+
+
+def _cell(value: Any) -> Any:
+    return json.dumps(value) if isinstance(value, dict) else value
 
 
 def _plain(value: Any) -> str:

@@ -68,11 +68,7 @@ class DeltaSpark(DeltaStore):
         return Server(
             "Delta Lake",
             f"{_delta_version(self.spark)} on Spark {self.spark.version}",
-            {
-                "executors": self._executors,
-                **{name: self.values[name] for name in spark_session.OPTIONS},
-                "arrow": self.spark.conf.get("spark.sql.execution.arrow.pyspark.enabled"),
-            },
+            {"arrow": self.spark.conf.get("spark.sql.execution.arrow.pyspark.enabled")},
         )
 
     def write(self, batch_rows: int | None, clock: OperationClock) -> int:

@@ -89,6 +89,13 @@ def test_the_pods_life_is_that_of_its_container():
     )
 
 
+def test_nodes_that_are_alike_are_one_environment():
+    one, other = pod(ended()), pod(ended())
+    other.spec.node_name = "n2"
+    assert observe.pod_environment(one, "base") == observe.pod_environment(other, "base")
+    assert observe.pod_record(other, "base").node == "n2"
+
+
 def test_phases_run_from_the_queue_to_the_unexplained_rest():
     scheduled = k8s.V1PodCondition(type="PodScheduled", status="True", last_transition_time=seconds(3))
     pulled = k8s.CoreV1Event(

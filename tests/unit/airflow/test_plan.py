@@ -60,7 +60,8 @@ def test_a_backfill_leaves_out_what_is_done_unless_told_otherwise(asked, run_typ
 
 def test_only_the_repeats_that_lack_are_run_and_the_rest_is_said(monkeypatch):
     monkeypatch.setattr(
-        "storebench.airflow.plan.verified_repeats", lambda queries, cells, image: {CELLS[0]: 3, CELLS[1]: 1}
+        "storebench.airflow.plan.verified_repeats",
+        lambda queries, cells, params, image: {CELLS[0]: 3, CELLS[1]: 1},
     )
     repeats, skipped = repeats_of(Grid(CELLS, 0), PARAMS, object())
     assert repeats == {CELLS[1]: 2}

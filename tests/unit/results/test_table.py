@@ -52,6 +52,11 @@ def test_what_was_not_measured_is_a_dash_and_never_zero():
     assert text.count(" -  ") >= 3
 
 
+def test_parameters_are_json_in_csv_too():
+    (row,) = csv.DictReader(io.StringIO(as_csv([{"parameters": {"cpu_limit": True}}])))
+    assert json.loads(row["parameters"]) == {"cpu_limit": True}
+
+
 def test_csv_and_json_hold_every_column():
     (row,) = csv.DictReader(io.StringIO(as_csv([ROW])))
     assert row["error"] == "nobody, at home" and set(row) == set(ROW)

@@ -79,12 +79,9 @@ public final class Main {
                 };
         Path log = new Path(table, "_delta_log");
         FileSystem.get(log.toUri(), settings).listStatus(log); // its client stays, and serves the reads
+        // Not its heap and processors: those follow from the pod's size, which is recorded as a parameter.
         Map<String, Object> versions =
-                Map.of(
-                        "java", Runtime.version().toString(),
-                        "hadoop", VersionInfo.getVersion(),
-                        "heap_max_bytes", Runtime.getRuntime().maxMemory(),
-                        "cpus", Runtime.getRuntime().availableProcessors());
+                Map.of("java", Runtime.version().toString(), "hadoop", VersionInfo.getVersion());
         return Map.of("name", reader.name(), "version", reader.version(), "settings", versions);
     }
 

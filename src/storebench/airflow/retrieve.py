@@ -1,0 +1,63 @@
+"""Takes what did not fit into a pod's termination message out of S3."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from typing import Any
+
+from tenacity import Retrying, retry_if_exception_type, stop_after_delay, wait_exponential
+
+from storebench import s3
+from storebench.attempt.overflow import folder, without
+from storebench.attempt.result import AttemptResult
+from storebench.attempt.spec import AttemptSpec
+from storebench.errors import StorebenchError, StoreUnreachable
+
+LONGEST_WAIT_S = 5
+
+
+def whole(
+    result: AttemptResult, spec: AttemptSpec, connect: Callable[[], Any], patience_s: float = 0
+) -> AttemptResult:
+    """The result as the pod had it, which is then removed from S3; `connect` makes the client, where one is needed.
+
+    Where the object is not there, or is not what the pod has written, it has failed, and has the figures that fit. `patience_s`:
+    for how long S3 is asked again where it does not answer.
+    """
+    if result.stored is None:
+        return result
+    bucket, key, sha256 = spec.dataset_bucket, result.stored.get("key", ""), result.stored.get("sha256")
+    retrying = Retrying(
+        retry=retry_if_exception_type(StoreUnreachable),
+        stop=stop_after_delay(patience_s),
+        wait=wait_exponential(multiplier=0.2, max=LONGEST_WAIT_S),
+        reraise=True,
+    )
+    try:
+        if not key.startswith(folder(spec)):  # a pod has no say in what else is read, and removed
+            raise StorebenchError(f"{key!r} is no key of this attempt's")
+        client = connect()
+        found = AttemptResult.from_json(retrying(_read, client, bucket, key, sha256))
+    except (StorebenchError, ValueError) as error:
+        return without(result, "infrastructure", str(error))
+    try:
+        retrying(_remove, client, bucket, key)
+    except StorebenchError as error:
+        print(f"s3://{bucket}/{key} stays there: {error}", flush=True)
+    return found
+
+
+def _read(client: Any, bucket: str, key: str, sha256: str | None) -> str:
+    with s3.errors(client, bucket, key):
+        content = s3.read(client, bucket, key)
+    if content is None:
+        raise StorebenchError(f"s3://{bucket}/{key} is not there")
+    if hashlib.sha256(content).hexdigest() != sha256:
+        raise StorebenchError(f"s3://{bucket}/{key} is not what the pod has written: its SHA-256 is another")
+    return content.decode()
+
+
+def _remove(client: Any, bucket: str, key: str) -> None:
+    with s3.errors(client, bucket, key):
+        client.delete_object(Bucket=bucket, Key=key)

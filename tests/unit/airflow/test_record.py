@@ -1,0 +1,72 @@
+"""What the operator makes of a pod that has ended: the row that it writes."""
+
+from types import SimpleNamespace
+
+import pytest
+
+from storebench.airflow import pods
+from storebench.attempt.overflow import fitting
+from tests.unit.airflow.test_observe import ended, pod
+from tests.unit.attempt.test_overflow import LONG, SPEC, FakeS3
+
+PARAMETERS = {"pod_cpu": "500m", "cpu_limit": False, "pod_memory": "8Gi"}
+
+
+@pytest.fixture
+def bucket(monkeypatch):
+    fake = FakeS3()
+    monkeypatch.setenv("STOREBENCH_CONN_S3", "{}")
+    monkeypatch.setattr("storebench.s3.client_for", lambda connection: fake)
+    monkeypatch.setattr(pods.connections, "s3", lambda: fake)
+    return fake
+
+
+@pytest.fixture
+def rows(monkeypatch):
+    """What was written to the results: (result, parameters) of each attempt."""
+    written = []
+
+    def add_attempt(key, result, record, *, parameters, **others):
+        written.append((result, parameters))
+
+    monkeypatch.setattr(
+        pods.connections, "repository", lambda patience_s: SimpleNamespace(add_attempt=add_attempt)
+    )
+    return written  # fmt: skip
+
+
+@pytest.fixture
+def operator(monkeypatch):
+    """One whose pod has left this message."""
+    monkeypatch.setattr(pods.AttemptOperator, "kubernetes_version", lambda self: "v1")
+
+    def make(message, operation="write"):
+        made = pods.AttemptOperator(task_id=operation, operation=operation, turn="t")
+        made.observed = pod(ended(message=message))
+        made.parameters = PARAMETERS
+        return made
+
+    return make
+
+
+KEY = SimpleNamespace(id="1")
+
+
+def test_the_row_of_a_result_that_did_not_fit_is_as_if_it_had(operator, bucket, rows):
+    operator(fitting(LONG, SPEC).to_json()).record(KEY, SPEC, None)
+    ((result, parameters),) = rows
+    assert (result.status, result.executors) == ("verified", LONG.executors)
+    assert result.environment.items() >= LONG.environment.items()
+    assert parameters == PARAMETERS
+    assert bucket.objects == {}
+
+
+def test_nothing_of_a_drop_is_left_in_s3(operator, bucket, rows):
+    message = fitting(LONG, SPEC).to_json()
+    operator(message, "drop").record(KEY, SPEC, None)
+    assert rows == [] and bucket.objects == {}
+
+
+def test_the_node_is_no_part_of_the_environment(operator, bucket, rows):
+    operator(fitting(LONG, SPEC).to_json()).record(KEY, SPEC, None)
+    assert "n1" not in rows[0][0].environment.values()
