@@ -5,6 +5,8 @@ Sources: the kernel's Documentation/admin-guide/cgroup-v2.rst and cgroup-v1/memo
 
 from __future__ import annotations
 
+import math
+import os
 import threading
 from dataclasses import dataclass
 from pathlib import Path
@@ -51,6 +53,17 @@ class Cgroup:
         limit = _integer(self._memory / ("memory.max" if self.version == 2 else "memory.limit_in_bytes"))
         return limit if limit is not None and limit < 2**60 else None
 
+    def cores(self) -> int:
+        """The cores that the container may use, rounded up: its limit, or those of the machine if it has none."""
+        if self.version == 2:
+            quota, _, period = _text(self._cpu / "cpu.max").partition(" ")
+        else:
+            quota, period = (_text(self._cpu / f"cpu.cfs_{name}_us") for name in ("quota", "period"))
+        machine = len(os.sched_getaffinity(0))
+        if not (quota.isdigit() and period.isdigit()):  # "max", or -1
+            return machine
+        return min(machine, max(1, math.ceil(int(quota) / int(period))))
+
     def oom_kills(self) -> int:
         """Processes of the container that the kernel killed for want of memory."""
         name = "memory.events" if self.version == 2 else "memory.oom_control"
@@ -94,11 +107,15 @@ class WorkingSetSampler:
             self.peak_bytes = max(now, self.peak_bytes or 0)
 
 
-def _integer(path: Path) -> int | None:
+def _text(path: Path) -> str:
     try:
-        text = path.read_text().strip()
+        return path.read_text().strip()
     except OSError:
-        return None
+        return ""
+
+
+def _integer(path: Path) -> int | None:
+    text = _text(path)
     return int(text) if text.isdigit() else None
 
 
