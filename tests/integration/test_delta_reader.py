@@ -3,6 +3,9 @@
 import io
 import json
 import os
+import time
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 
 import pyarrow as pa
@@ -158,6 +161,34 @@ def test_kernel_leaves_out_what_a_commit_removed(opened, tmp_path, chunk, client
     left = DeltaTable(tmp_path).to_pyarrow_table().num_rows
     assert 0 < left < LOCAL_ROWS
     assert process.ask("read")["rows"] == process.ask("count")["rows"] == checksum(process).rows == left
+
+
+def test_the_tuned_client_reads_as_many_files_at_once_as_there_are_cores(
+    opened, tmp_path, chunk, monkeypatch
+):
+    """Pipes in the place of two data files: who opens one waits there, and only another thread opens the other."""
+    monkeypatch.setenv("JAVA_TOOL_OPTIONS", "-XX:ActiveProcessorCount=2")
+    write(tmp_path, text(chunk))
+    waiting = sorted(tmp_path.glob("*.parquet"))
+    for path in waiting:
+        path.unlink()
+        os.mkfifo(path)
+    process, answer = opened("delta-kernel", tmp_path, "tuned")
+    assert answer["client_settings"] == {"threads": 2}
+    with ThreadPoolExecutor(1) as pool:
+        read = pool.submit(process.ask, "read")
+        ends, deadline = [], time.monotonic() + 30
+        while waiting and not read.done() and time.monotonic() < deadline:
+            for path in list(waiting):
+                with suppress(OSError):  # nobody has opened it to read yet
+                    ends.append(os.open(path, os.O_WRONLY | os.O_NONBLOCK))
+                    waiting.remove(path)
+            time.sleep(0.01)
+        for end in ends:
+            os.close(end)
+        with pytest.raises(StoreRefused, match="The reader failed"):
+            read.result(timeout=60)  # an empty pipe is no Parquet file
+    assert waiting == [], "both files were open at the same time"
 
 
 @pytest.mark.parametrize(("reader", "client"), READERS)
