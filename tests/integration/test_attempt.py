@@ -194,7 +194,7 @@ def test_a_user_of_one_database_is_enough_and_what_is_then_unknown_is_said(attem
         settings = result.environment["server_settings"]
         assert {"serverStatus": "not permitted", "hostInfo": "not permitted"}.items() <= settings.items()
         assert result.environment["client_settings"].get("connections") == (2 if client == "tuned" else None)
-    assert refused == ["serverStatus", "hostInfo"] * 2
+    assert set(refused) == {"serverStatus", "hostInfo"}
 
 
 def test_a_wrong_s3_key_is_named(attempt, change_connection):

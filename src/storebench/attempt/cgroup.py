@@ -5,8 +5,6 @@ Sources: the kernel's Documentation/admin-guide/cgroup-v2.rst and cgroup-v1/memo
 
 from __future__ import annotations
 
-import math
-import os
 import threading
 from dataclasses import dataclass
 from pathlib import Path
@@ -53,21 +51,18 @@ class Cgroup:
         limit = _integer(self._memory / ("memory.max" if self.version == 2 else "memory.limit_in_bytes"))
         return limit if limit is not None and limit < 2**60 else None
 
-    def cores(self) -> int:
-        """The cores that the container may use, rounded up: its limit, or those of the machine if it has none."""
-        if self.version == 2:
-            quota, _, period = _text(self._cpu / "cpu.max").partition(" ")
-        else:
-            quota, period = (_text(self._cpu / f"cpu.cfs_{name}_us") for name in ("quota", "period"))
-        machine = len(os.sched_getaffinity(0))
-        if not (quota.isdigit() and period.isdigit()):  # "max", or -1
-            return machine
-        return min(machine, max(1, math.ceil(int(quota) / int(period))))
-
     def oom_kills(self) -> int:
         """Processes of the container that the kernel killed for want of memory."""
         name = "memory.events" if self.version == 2 else "memory.oom_control"
         return _table(self._memory / name).get("oom_kill", 0)
+
+    def cpu_limit_cores(self) -> float | None:
+        """The cores that a CPU limit leaves the container, or None if it has none."""
+        if self.version == 2:
+            quota, _, period = _text(self._cpu / "cpu.max").partition(" ")
+        else:
+            quota, period = (_text(self._cpu / f"cpu.cfs_{name}_us") for name in ("quota", "period"))
+        return int(quota) / int(period) if quota.isdigit() and period.isdigit() else None
 
     def cpu(self) -> CpuUsage:
         table = _table(self._cpu / "cpu.stat")

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from storebench.attempt import machine
 from storebench.attempt.cgroup import Cgroup
 from storebench.stores.base import Server
 
@@ -24,12 +25,12 @@ REQUEST_BYTES = 5_000_000  # of Elastic's 5 to 15 MB the least: several requests
 HEAP_SHARE = 0.05  # of all of them; at twice as much (indexing_pressure.memory.limit) the server refuses
 
 
-def workers(server_cores: int | None, for_each: int = 1, client_cores: int | None = None) -> int:
+def workers(server_cores: int | None, for_each: int = 1) -> int:
     """How many requests are under way at once: `for_each` for each core of the server (None: it does not tell), 2 at least,
-    and no more than the pod can feed. `client_cores` are the pod's, where they are not to be looked up.
+    and no more than the pod can feed.
     """
-    most = PER_CLIENT_CORE * (client_cores or Cgroup().cores())
-    return max(2, min(for_each * (server_cores or UNKNOWN_CORES), most))
+    most = PER_CLIENT_CORE * machine.usable_cores(Cgroup().cpu_limit_cores())
+    return max(2, min(for_each * (server_cores or UNKNOWN_CORES), int(most)))
 
 
 def window_rows(count: int) -> int:

@@ -50,24 +50,15 @@ def test_no_limit_is_none(tmp_path, name, text):
     assert tree(tmp_path, {**files, name: text}).memory_limit_bytes() is None
 
 
-@pytest.mark.parametrize(
-    ("quota", "period", "cores"), [("150000", "100000", 2), ("50000", "100000", 1), ("900000", "100000", 8)]
-)
-def test_the_cores_are_those_of_the_limit_and_never_more_than_the_machine_has(
-    tmp_path, monkeypatch, quota, period, cores
-):
-    monkeypatch.setattr("os.sched_getaffinity", lambda pid: range(8))
-    limit = {"cpu/cpu.cfs_quota_us": quota, "cpu/cpu.cfs_period_us": period}
-    assert tree(tmp_path / "1", {**V1, **limit}).cores() == cores
-    assert tree(tmp_path / "2", {**V2, "cpu.max": f"{quota} {period}"}).cores() == cores
-
-
-def test_without_a_limit_the_cores_are_the_machines(tmp_path, monkeypatch):
-    monkeypatch.setattr("os.sched_getaffinity", lambda pid: range(8))
-    no_limit = {"cpu/cpu.cfs_quota_us": "-1", "cpu/cpu.cfs_period_us": "100000"}
-    assert tree(tmp_path / "1", {**V1, **no_limit}).cores() == 8
-    assert tree(tmp_path / "2", {**V2, "cpu.max": "max 100000"}).cores() == 8
-    assert Cgroup(tmp_path / "none").cores() == 8
+@pytest.mark.parametrize(("quota", "cores"), [("150000", 1.5), ("max", None)])
+def test_a_cpu_limit_is_cores(tmp_path, quota, cores):
+    limit = {
+        "cpu/cpu.cfs_quota_us": "-1" if quota == "max" else quota,
+        "cpu/cpu.cfs_period_us": "100000",
+    }
+    assert tree(tmp_path / "1", {**V1, **limit}).cpu_limit_cores() == cores
+    assert tree(tmp_path / "2", {**V2, "cpu.max": f"{quota} 100000"}).cpu_limit_cores() == cores
+    assert Cgroup(tmp_path / "none").cpu_limit_cores() is None
 
 
 def test_missing_files_are_none_and_no_error(tmp_path):

@@ -10,12 +10,13 @@ GIB = 2**30
 
 @pytest.fixture(autouse=True)
 def pod(monkeypatch):
-    """Let the pod have so many cores."""
+    """Limit the pod to so many of the node's 16 cores."""
 
     def has(cores):
-        monkeypatch.setattr("storebench.attempt.cgroup.Cgroup.cores", lambda self: cores)
+        monkeypatch.setattr("os.sched_getaffinity", lambda pid: range(16))
+        monkeypatch.setattr("storebench.attempt.cgroup.Cgroup.cpu_limit_cores", lambda self: cores)
 
-    has(16)
+    has(None)
     return has
 
 
@@ -34,7 +35,7 @@ def test_mongodb_gets_a_connection_for_each_core_of_its_server(cores, connection
 
 
 def test_a_small_pod_has_no_more_requests_under_way_than_it_can_feed(pod):
-    pod(1)
+    pod(1.2)
     assert tuning.for_mongodb(Server("MongoDB", "8", {"cores": 32}))["window_rows"] == 20_000
     assert tuning.for_mongodb(Server("MongoDB", "8", {"cores": 32}))["connections"] == 4
     assert tuning.for_elasticsearch({"a": node(32)})["workers"] == 4
