@@ -71,6 +71,16 @@ def table(title: str, reference: Figures, tuned: Figures, ceiling: Figures) -> T
     return found
 
 
+def pairs(found: dict[tuple[str, str, str], Figures], names: Sequence[str]) -> list[tuple[Figures, Figures]]:
+    """The reference and the tuned client of each of these stores' operations; one that only reads has no write."""
+    return [
+        (found[name, "reference", operation], found[name, "tuned", operation])
+        for name in names
+        for operation in OPERATIONS
+        if (name, "tuned", operation) in found
+    ]
+
+
 def comparable() -> list[str]:
     """The stores that have both clients."""
     return [name for name in stores.REGISTRY if set(CLIENTS) <= set(stores.load(name).clients)]
@@ -99,16 +109,11 @@ def main(rows: int, batch_size: str, repeats: int, names: str | None, executors:
         repeats=repeats,
     )
     found = figures(results)
-    pairs = [
-        (found[name, "reference", operation], found[name, "tuned", operation])
-        for name in chosen
-        for operation in OPERATIONS
-        if (name, "tuned", operation) in found
-    ]
-    for reference, tuned in pairs:
+    measured = pairs(found, chosen)
+    for reference, tuned in measured:
         title = f"{tuned.store} {tuned.operation}, {rows:,} rows, batch {batch_size}, {repeats} repeats"
         console.print(table(title, reference, tuned, found[CEILING, "reference", tuned.operation]))
-    reference, tuned = min(pairs, key=lambda pair: pair[0].median_s / pair[1].median_s)
+    reference, tuned = min(measured, key=lambda pair: pair[0].median_s / pair[1].median_s)
     print(
         f"min_speedup={reference.median_s / tuned.median_s:.2f} store={tuned.store}"
         f" operation={tuned.operation} rows={rows} batch={batch_size} repeats={repeats}"

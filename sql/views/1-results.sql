@@ -13,6 +13,7 @@ SELECT
     a.repeat = 0 AS warm_up,
     p.arm,
     a.operation,
+    a.delivers,
     a.status,
     a.error_kind,
     a.error,

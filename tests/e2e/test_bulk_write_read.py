@@ -43,8 +43,12 @@ def test_the_other_stores_and_their_tuned_clients_are_verified():
     assert {row["status"] for row in rows} == {"verified"}
     assert {(row["store"], row["client"], row["operation"]) for row in rows} == {
         *((s, c, o) for s in ("mongodb", "elasticsearch", "delta-rs") for c in CLIENTS for o in OPERATIONS),
-        ("delta-kernel", "reference", "read"),
+        *(("delta-kernel", client, "read") for client in CLIENTS),
     }
+    delivered = {(row["store"], row["client"]): row["delivers"] for row in rows if row["operation"] == "read"}
+    assert delivered["mongodb", "reference"] == delivered["elasticsearch", "tuned"] == "dicts"
+    assert delivered["mongodb", "tuned"] == "raw BSON"
+    assert delivered["delta-kernel", "tuned"] == "columnar vectors"
 
 
 def test_keep_data_leaves_what_was_written_under_the_name_in_the_results():

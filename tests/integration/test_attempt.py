@@ -2,9 +2,14 @@
 
 import json
 import os
+import socket
+import struct
 import subprocess
 import sys
+import threading
+from contextlib import suppress
 
+import bson
 import pytest
 
 from storebench.attempt.source import Source
@@ -40,6 +45,12 @@ def test_mongodb_is_written_and_read_and_both_are_verified(attempt, client, batc
         assert result.environment["server_name"] in ("FerretDB", "MongoDB")
         assert sum(result.phases.values()) <= result.total_s
         assert result.client_cpu_share > 0
+        assert (
+            result.delivers
+            == {"write": None, "read": "raw BSON" if client == "tuned" else "dicts"}[operation]
+        )
+        tuning = {"connections", "window_rows", "answer_rows"} if client == "tuned" else set()
+        assert result.environment["client_settings"].keys() == tuning
 
 
 def test_null_drops_everything_and_is_verified(attempt):
@@ -110,6 +121,80 @@ def test_a_wrong_password_is_a_refusal_that_does_not_repeat_it(attempt, connecti
     code, result = attempt("write")
     assert (code, result.error_kind) == (5, "store_failed")
     assert "hunter2" not in json.dumps(vars(result))
+
+
+@pytest.fixture
+def without_rights(connections, change_connection):
+    """Lead attempts by a relay that answers some commands itself, as a mongod does to a user without the right.
+
+    FerretDB 2 gives every user all rights, so that a login of its own would not do.
+    """
+    server = connections["mongodb"]
+    listener = socket.create_server(("127.0.0.1", 0))
+    ends = [listener]
+    refused = []
+
+    def refusal(request, request_id):
+        """An OP_MSG with the error, in answer to the message of this id."""
+        command = next(iter(request))
+        refused.append(command)
+        error = {"ok": 0.0, "code": 13, "codeName": "Unauthorized", "errmsg": f"not authorized to {command}"}
+        body = struct.pack("<IB", 0, 0) + bson.encode(error)
+        return struct.pack("<iiii", 16 + len(body), 0, request_id, 2013) + body
+
+    def requests(client, upstream, commands):
+        stream = client.makefile("rb")
+        while header := stream.read(16):
+            length, request_id, _, code = struct.unpack("<iiii", header)
+            body = stream.read(length - 16)
+            request = bson.decode(body[5:]) if code == 2013 and body[4] == 0 and length < 1_000 else {}
+            if commands & request.keys():
+                client.sendall(refusal(request, request_id))
+            else:
+                upstream.sendall(header + body)
+
+    def answers(upstream, client):
+        while data := upstream.recv(65536):
+            client.sendall(data)
+
+    def quietly(work, *arguments):
+        with suppress(OSError):  # one of the sides, or the test, has closed it
+            work(*arguments)
+        for end in arguments[:2]:
+            with suppress(OSError):
+                end.shutdown(socket.SHUT_RDWR)
+
+    def accept(commands):
+        with suppress(OSError):
+            while True:
+                client, _ = listener.accept()
+                upstream = socket.create_connection((server.host, server.port))
+                ends.extend((client, upstream))
+                for work in ((requests, client, upstream, commands), (answers, upstream, client)):
+                    threading.Thread(target=quietly, args=work, daemon=True).start()
+
+    def start(*commands):
+        change_connection("mongodb", host="127.0.0.1", port=listener.getsockname()[1])
+        threading.Thread(target=accept, args=(set(commands),), daemon=True).start()
+        return refused
+
+    yield start
+    for end in ends:
+        with suppress(OSError):
+            end.shutdown(socket.SHUT_RDWR)
+        end.close()
+
+
+@pytest.mark.parametrize("client", MongoDB.clients)
+def test_a_user_of_one_database_is_enough_and_what_is_then_unknown_is_said(attempt, without_rights, client):
+    refused = without_rights("serverStatus", "hostInfo")
+    for operation in ("write", "read"):
+        code, result = attempt(operation, client=client)
+        assert (code, result.status, result.error) == (0, "verified", None)
+        settings = result.environment["server_settings"]
+        assert {"serverStatus": "not permitted", "hostInfo": "not permitted"}.items() <= settings.items()
+        assert result.environment["client_settings"].get("connections") == (2 if client == "tuned" else None)
+    assert set(refused) == {"serverStatus", "hostInfo"}
 
 
 def test_a_wrong_s3_key_is_named(attempt, change_connection):

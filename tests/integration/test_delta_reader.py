@@ -3,6 +3,9 @@
 import io
 import json
 import os
+import time
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 
 import pyarrow as pa
@@ -19,7 +22,7 @@ from storebench.stores.delta_reader import CLASSPATH, ReaderProcess, checksum_fr
 from tests.integration.conftest import ROWS
 
 LOCAL_ROWS = 3_000  # in several batches of Kernel
-READERS = ["delta-standalone", "delta-kernel"]
+READERS = [("delta-standalone", "reference"), ("delta-kernel", "reference"), ("delta-kernel", "tuned")]
 SCHEMA_FIELDS = [{"name": field.name, "type": field.type, "scale": field.scale or 0} for field in FIELDS]
 
 
@@ -81,9 +84,9 @@ def opened():
     """Start the program and open a table."""
     started = []
 
-    def start(reader, path):
+    def start(reader, path, client="reference"):
         started.append(ReaderProcess())
-        answer = started[-1].ask("open", reader=reader, table=path.as_uri(), settings={})
+        answer = started[-1].ask("open", reader=reader, client=client, table=path.as_uri(), settings={})
         return started[-1], answer
 
     yield start
@@ -101,11 +104,11 @@ def differences(found, chunk):
     return names + ["rows"] * (found.row_sum != chunk.checksums.row_sum)
 
 
-@pytest.mark.parametrize("reader", READERS)
+@pytest.mark.parametrize(("reader", "client"), READERS)
 @pytest.mark.parametrize("columns", [text, typed, as_spark_infers])
-def test_every_value_of_every_row_is_read(opened, tmp_path, chunk, reader, columns):
+def test_every_value_of_every_row_is_read(opened, tmp_path, chunk, reader, client, columns):
     write(tmp_path, columns(chunk))
-    process, answer = opened(reader, tmp_path)
+    process, answer = opened(reader, tmp_path, client)
     assert answer["name"] == {"delta-standalone": "Delta Standalone", "delta-kernel": "Delta Kernel"}[reader]
     assert answer["version"] == {"delta-standalone": "3.3.2", "delta-kernel": "4.4.0"}[reader]
     assert process.ask("read")["rows"] == LOCAL_ROWS
@@ -114,7 +117,7 @@ def test_every_value_of_every_row_is_read(opened, tmp_path, chunk, reader, colum
     assert (found.rows, differences(found, chunk)) == (LOCAL_ROWS, [])
 
 
-@pytest.mark.parametrize("reader", ["delta-standalone", "delta-kernel"])
+@pytest.mark.parametrize(("reader", "client"), READERS)
 @pytest.mark.parametrize(
     ("change", "rows", "differs"),
     [
@@ -128,9 +131,9 @@ def test_every_value_of_every_row_is_read(opened, tmp_path, chunk, reader, colum
     ],
     ids=["row lost", "row doubled", "decimal", "float", "text", "null", "boolean"],
 )
-def test_a_difference_is_noticed(opened, tmp_path, chunk, reader, change, rows, differs):
+def test_a_difference_is_noticed(opened, tmp_path, chunk, reader, client, change, rows, differs):
     write(tmp_path, change(as_spark_infers(chunk)))
-    process, _ = opened(reader, tmp_path)
+    process, _ = opened(reader, tmp_path, client)
     found = checksum(process)
     assert found.rows == process.ask("count")["rows"] == rows
     assert differs in differences(found, chunk)
@@ -150,33 +153,62 @@ def changed(table, name, change):
     )
 
 
-def test_kernel_leaves_out_what_a_commit_removed(opened, tmp_path, chunk):
+@pytest.mark.parametrize("client", ["reference", "tuned"])
+def test_kernel_leaves_out_what_a_commit_removed(opened, tmp_path, chunk, client):
     write_deltalake(tmp_path, text(chunk))
     DeltaTable(tmp_path).delete("priority = '1'")
-    process, _ = opened("delta-kernel", tmp_path)
+    process, _ = opened("delta-kernel", tmp_path, client)
     left = DeltaTable(tmp_path).to_pyarrow_table().num_rows
     assert 0 < left < LOCAL_ROWS
     assert process.ask("read")["rows"] == process.ask("count")["rows"] == checksum(process).rows == left
 
 
-@pytest.mark.parametrize("reader", ["delta-standalone", "delta-kernel"])
-def test_other_fields_and_types_are_a_mismatch(opened, tmp_path, chunk, reader):
+def test_the_tuned_client_reads_as_many_files_at_once_as_there_are_cores(
+    opened, tmp_path, chunk, monkeypatch
+):
+    """Pipes in the place of two data files: who opens one waits there, and only another thread opens the other."""
+    monkeypatch.setenv("JAVA_TOOL_OPTIONS", "-XX:ActiveProcessorCount=2")
+    write(tmp_path, text(chunk))
+    waiting = sorted(tmp_path.glob("*.parquet"))
+    for path in waiting:
+        path.unlink()
+        os.mkfifo(path)
+    process, answer = opened("delta-kernel", tmp_path, "tuned")
+    assert answer["client_settings"] == {"threads": 2}
+    with ThreadPoolExecutor(1) as pool:
+        read = pool.submit(process.ask, "read")
+        ends, deadline = [], time.monotonic() + 30
+        while waiting and not read.done() and time.monotonic() < deadline:
+            for path in list(waiting):
+                with suppress(OSError):  # nobody has opened it to read yet
+                    ends.append(os.open(path, os.O_WRONLY | os.O_NONBLOCK))
+                    waiting.remove(path)
+            time.sleep(0.01)
+        for end in ends:
+            os.close(end)
+        with pytest.raises(StoreRefused, match="The reader failed"):
+            read.result(timeout=60)  # an empty pipe is no Parquet file
+    assert waiting == [], "both files were open at the same time"
+
+
+@pytest.mark.parametrize(("reader", "client"), READERS)
+def test_other_fields_and_types_are_a_mismatch(opened, tmp_path, chunk, reader, client):
     write(tmp_path / "fields", text(chunk).rename_columns(["other", *FIELD_NAMES[1:]]))
-    process, _ = opened(reader, tmp_path / "fields")
+    process, _ = opened(reader, tmp_path / "fields", client)
     with pytest.raises(VerificationFailed, match=r"missing fields: \[id\]; unknown fields: \[other\]"):
         checksum(process)
     table = typed(chunk)
     write(tmp_path / "types", table.set_column(0, "id", table["id"].cast(pa.float64())))
-    process, _ = opened(reader, tmp_path / "types")
+    process, _ = opened(reader, tmp_path / "types", client)
     with pytest.raises(VerificationFailed, match=r"failed: field id: .* \(Double\) cannot be integer"):
         checksum(process)
 
 
-@pytest.mark.parametrize("reader", ["delta-standalone", "delta-kernel"])
-def test_a_lost_file_is_a_failure_of_one_line(opened, tmp_path, chunk, reader):
+@pytest.mark.parametrize(("reader", "client"), READERS)
+def test_a_lost_file_is_a_failure_of_one_line(opened, tmp_path, chunk, reader, client):
     write(tmp_path, text(chunk))
     next(tmp_path.glob("*.parquet")).unlink()
-    process, _ = opened(reader, tmp_path)
+    process, _ = opened(reader, tmp_path, client)
     with pytest.raises(StoreRefused, match=r"The reader failed: .*[^\n]parquet"):
         process.ask("read")
 
@@ -186,21 +218,24 @@ def test_no_table_is_a_failure(opened, tmp_path):
         opened("delta-kernel", tmp_path)
 
 
-@pytest.mark.parametrize("reader", READERS)
-def test_a_read_from_s3_is_verified(attempt, reader):
+@pytest.mark.parametrize(("reader", "client"), READERS)
+def test_a_read_from_s3_is_verified(attempt, reader, client):
     assert attempt("write", store="delta-rs", batch="700")[0] == 0
-    code, result = attempt("read", store=reader, batch="700")
+    code, result = attempt("read", store=reader, batch="700", client=client)
     assert (code, result.status, result.error) == (0, "verified", None)
     assert result.rows == ROWS
     assert 0 < result.operation_s < result.total_s
     assert result.client_cpu_share > 0.1, "the CPU time is that of the Java program"
     assert result.phases["connect"] > 0.3, "starting Java is no part of the operation"
     assert result.environment["server_name"].startswith("Delta ")
+    threads = {"threads": result.environment["server_settings"]["cpus"]}
+    assert result.environment["client_settings"] == (threads if client == "tuned" else {})
+    assert result.delivers == ("columnar vectors" if client == "tuned" else "rows in the JVM")
 
 
-@pytest.mark.parametrize("reader", ["delta-standalone", "delta-kernel"])
-def test_no_table_in_s3_is_named(attempt, reader):
-    code, result = attempt("read", store=reader)
+@pytest.mark.parametrize(("reader", "client"), READERS)
+def test_no_table_in_s3_is_named(attempt, reader, client):
+    code, result = attempt("read", store=reader, client=client)
     assert (code, result.error_kind) == (5, "store_failed")
     assert "There is no Delta table" in result.error
 

@@ -12,6 +12,7 @@ from storebench.attempt.source import Source
 from storebench.connection import Connection, variable
 from storebench.dataset.manifest import dataset_key
 from storebench.s3 import client_for
+from storebench.stores import tuning
 from storebench.stores.elasticsearch import Elasticsearch
 from tests.integration.conftest import ROWS, SEED, required
 
@@ -111,6 +112,12 @@ def test_it_is_written_and_read_and_both_are_verified(run, client, batch):
         assert sum(result.phases.values()) <= result.total_s
         assert result.environment["server_name"] == "Elasticsearch"
         assert result.environment["server_settings"]["heap_bytes"] > 0
+        tuning = (
+            {"workers", "window_rows", "request_bytes", "replicas_while_loading"}
+            if client == "tuned"
+            else set()
+        )
+        assert result.environment["client_settings"].keys() == tuning
 
 
 def spoil(server, target, how):
@@ -257,6 +264,54 @@ def test_an_api_that_is_not_elasticsearchs_is_refused(run, connection, connectio
     code, result = run("write", "reference")
     assert (code, result.error_kind) == (5, "store_failed")
     monkeypatch.setenv(variable("elasticsearch"), required("AIRFLOW_CONN_STOREBENCH_ELASTICSEARCH"))
+
+
+@pytest.fixture
+def tuned(connection, connections, bucket, target):
+    """A tuned client that is connected; what it wrote is dropped."""
+    source = Source(client_for(connections["s3"]), bucket, dataset_key(ROWS, SEED))
+    store = Elasticsearch(client="tuned", target=target, connection=connection, source=source)
+    store.connect()
+    yield store
+    store.drop()
+    store.close()
+
+
+@pytest.mark.parametrize(
+    ("own", "shown"),
+    [
+        ({}, {"number_of_replicas": "1"}),
+        ({"number_of_replicas": 2}, {"number_of_replicas": "2"}),
+        ({"number_of_replicas": 0}, {"number_of_replicas": "0"}),
+        ({"auto_expand_replicas": "0-all"}, {"auto_expand_replicas": "0-all", "number_of_replicas": "0"}),
+    ],
+    ids=["the server's", "a template's", "none", "as many as nodes"],
+)
+def test_the_tuned_index_has_no_replica_while_it_is_loaded_and_its_own_number_after_the_barrier(
+    tuned, server, template, target, own, shown
+):
+    def replicas():
+        """The index's settings of replicas, and how many of its shards are assigned or wait for a node."""
+        settings = server.get(f"/{target}/_settings").json()[target]["settings"]["index"]
+        health = server.get(f"/_cluster/health/{target}").json()
+        names = ("number_of_replicas", "auto_expand_replicas")
+        found = {name: settings[name] for name in names if name in settings}
+        return found, health["active_shards"] + health["unassigned_shards"] - health["active_primary_shards"]
+
+    template(template={"settings": {"index": own}})
+    tuned.prepare()
+    found, number = replicas()
+    assert (found["number_of_replicas"], number) == ("0", 0)
+    assert found.get("auto_expand_replicas", "false") == "false"
+    tuned.barrier()
+    assert replicas() == (shown, int(shown["number_of_replicas"]))
+
+
+def test_without_the_right_to_see_the_nodes_the_index_keeps_its_replicas(tuned, server, target):
+    tuned._tuning = tuning.for_elasticsearch({})
+    tuned.prepare()
+    settings = server.get(f"/{target}/_settings").json()[target]["settings"]["index"]
+    assert settings["number_of_replicas"] == "1"
 
 
 def test_all_rows_of_a_batch_are_acknowledged_before_the_next_is_read(

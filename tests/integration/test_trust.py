@@ -65,6 +65,25 @@ def test_what_is_unsound_is_said(queries, repository, run, cells):
     }
 
 
+def test_reads_that_deliver_different_things_are_marked(queries, repository, run, cells):
+    before, after = run(cells), run(cells)
+
+    def deliver(name, cell, texts):
+        for repeat, delivers in enumerate(texts, 1):
+            result = AttemptResult(status="verified", operation_s=1.0, delivers=delivers)
+            key = AttemptKey(run_id_of(STUDY, name), cell.key, repeat, "read", 2)
+            repository.add_attempt(key, result, PodRecord(), phases={}, target=None, dataset=None)
+
+    deliver(before, cells[0], ["dicts"] * 5)
+    deliver(after, cells[0], ["raw BSON"] * 4 + ["dicts"])
+    deliver(before, cells[1], ["dicts"] * 5)  # of the other side's reads it is not known
+    remarks = compare(queries, before, after).remarks
+    assert {key: lines for key, lines in remarks.items() if lines} == {
+        (cells[0].key, "read"): ["A delivers dicts, B dicts or raw BSON"]
+    }
+    assert compare(queries, before, before).remarks[cells[0].key, "read"] == []
+
+
 def test_what_differs_beside_is_said(queries, run, cells):
     before = run(cells)
     after = run(cells, environment={**ENVIRONMENT, "kernel": "6.2", "packages": {"pymongo": "5"}})

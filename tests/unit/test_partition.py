@@ -44,6 +44,27 @@ def test_growing_any_axis_moves_none():
     assert {key: after[key] for key in before} == before
 
 
+def test_the_dates_of_the_study_are_those_that_backfills_have_used():
+    from dags.bulk_write_read import BULK_WRITE_READ
+
+    found = partitions(BULK_WRITE_READ)
+    assert found["delta-spark/tuned/batch=all/executors=4"] == datetime(2004, 2, 3, 2, tzinfo=UTC)
+    assert {"/".join(key.split("/")[:2]): f"{date:%Y-%m}" for key, date in found.items()} == {
+        "mongodb/reference": "2001-01",
+        "mongodb/tuned": "2001-02",
+        "elasticsearch/reference": "2002-01",
+        "elasticsearch/tuned": "2002-02",
+        "delta-rs/reference": "2003-01",
+        "delta-rs/tuned": "2003-02",
+        "delta-spark/reference": "2004-01",
+        "delta-spark/tuned": "2004-02",
+        "delta-standalone/reference": "2005-01",
+        "delta-kernel/reference": "2006-01",
+        "delta-kernel/tuned": "2006-02",
+        "null/reference": "2007-01",
+    }
+
+
 def test_an_axis_with_too_many_values_is_refused():
     many = replace(BATCHES, grid=tuple(str(n) for n in range(1, 30)))
     with pytest.raises(SpecError, match="Batch sizes: at most 28 values"):

@@ -20,6 +20,7 @@ class AttemptResult:
     error_kind: str | None = None
     error: str | None = None
     rows: int | None = None
+    delivers: str | None = None  # what a read hands to the program
     operation_s: float | None = None
     source_s: float | None = None
     barrier_s: float | None = None

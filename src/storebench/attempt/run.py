@@ -78,6 +78,7 @@ class Attempt:
                 with self._phase("barrier"):
                     store.barrier()
             else:
+                self.result.delivers = _delivered(store)
                 with self._operation(clock):
                     rows = store.read(clock)
             self.result.rows = rows
@@ -121,12 +122,18 @@ class Attempt:
             "server_name": server.name,
             "server_version": server.version,
             "server_settings": dict(server.settings),
+            "client_settings": dict(store.client_settings()),
         }
         print(f"server: {server.name} {server.version}", flush=True)
 
     def _phase(self, name: str) -> Any:
         print(f"phase: {name}", flush=True)
         return self._phases.phase(name)
+
+
+def _delivered(store: Store) -> str | None:
+    """What a read hands to the program, where the store says it."""
+    return dict(zip(store.clients, store.delivers, strict=False)).get(store.client)
 
 
 def main() -> int:

@@ -23,7 +23,8 @@ class Comparison:
 
     verdicts: dict[Key, Verdict]
     without: dict[Key, str]  # the reasons why there is no verdict
-    remarks: dict[Key, list[str]]  # what is unsound: attempts that failed, or that their client bound
+    # what is unsound: attempts that failed, that their client bound, or that deliver something else
+    remarks: dict[Key, list[str]]
     differences: list[str]  # between the environments, parameters, codes and method versions of the two sides
 
     def regressions(self, beyond: float) -> dict[Key, Verdict]:
@@ -119,6 +120,10 @@ def _remarks(before: Sequence[Row], after: Sequence[Row]) -> list[str]:
             for n, what in ((unverified, "not verified"), (bound, "client-bound"))
             if n
         ]
+    delivered = [{row["delivers"] for row in rows if row["delivers"]} for rows in (before, after)]
+    if all(delivered) and len(set.union(*delivered)) > 1:
+        a, b = (" or ".join(sorted(texts)) for texts in delivered)
+        lines.append(f"A delivers {a}, B {b}")
     return lines
 
 

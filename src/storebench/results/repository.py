@@ -39,6 +39,7 @@ FIGURES = (
     "throttled_periods",
     "oom_kills",
     "client_cpu_share",
+    "delivers",
     "method_version",
     "code_version",
     "status",

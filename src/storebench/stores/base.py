@@ -36,6 +36,7 @@ class Store(ABC):
 
     name: ClassVar[str]
     clients: ClassVar[tuple[str, ...]] = ("reference",)
+    delivers: ClassVar[tuple[str, ...]] = ()  # what a read hands to the program, for each of `clients`
     axes: ClassVar[tuple[str, ...]] = ("batch_size",)  # the axes that mean something for it
     operations: ClassVar[tuple[str, ...]] = OPERATIONS  # a store that only reads has no write
     keeps_data: ClassVar[bool] = True  # False: a write leaves nothing that would have to be dropped
@@ -73,6 +74,13 @@ class Store(ABC):
     @abstractmethod
     def describe(self) -> Server:
         """The server's name, version and relevant settings, as the server itself reports them."""
+
+    def client_settings(self) -> Mapping[str, Any]:
+        """What the client does as it does for the server and the pod that `connect` found, whatever the cell's axes are.
+
+        A client that is driven alike everywhere has none.
+        """
+        return {}
 
     @abstractmethod
     def prepare(self) -> None:

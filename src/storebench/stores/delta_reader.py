@@ -55,6 +55,7 @@ class DeltaReader(DeltaStore):
     image = "jvm"
 
     _reader: ReaderProcess | None = None
+    _client_settings: dict[str, Any]
 
     def connect(self) -> None:
         if self.operation == "drop":
@@ -65,14 +66,20 @@ class DeltaReader(DeltaStore):
         opened = self._reader.ask(
             "open",
             reader=self.name,
+            client=self.client,
             table=self.uri("s3a"),
             settings=s3.hadoop_settings(self.server),
         )
         self._server = Server(opened["name"], opened["version"], opened["settings"])
+        self._client_settings = opened["client_settings"]
 
     def describe(self) -> Server:
         """The library, as it names itself, and the Java that it runs on."""
         return self._server
+
+    def client_settings(self) -> dict[str, Any]:
+        """As the program says."""
+        return self._client_settings
 
     def prepare(self) -> None:
         raise SpecError(f"{self.name} only reads: {self.filled_by} writes its tables")

@@ -24,6 +24,7 @@ class DeltaRs(DeltaStore):
 
     name = "delta-rs"
     clients = ("reference", "tuned")
+    delivers = ("Arrow", "Arrow")
     packages = ("deltalake", "pyarrow")
     modules = ("deltalake", "pyarrow.dataset", "storebench.dataset.typed")
 

@@ -36,6 +36,7 @@ class DeltaSpark(DeltaStore):
 
     name = "delta-spark"
     clients = ("reference", "tuned")
+    delivers = ("rows in Python", "rows in the JVM")
     axes = ("batch_size", "executors")
     image = "jvm"
     options = spark_session.OPTIONS

@@ -12,3 +12,4 @@ class DeltaStandalone(DeltaReader):
     """
 
     name = "delta-standalone"
+    delivers = ("rows in the JVM",)

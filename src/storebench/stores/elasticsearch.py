@@ -6,6 +6,7 @@ import ssl
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from storebench.attempt.clock import OperationClock
@@ -13,6 +14,7 @@ from storebench.attempt.source import Row
 from storebench.connection import Connection
 from storebench.dataset.schema import FIELDS, Field
 from storebench.errors import SpecError, StoreRefused, StoreUnreachable
+from storebench.stores import tuning
 from storebench.stores.base import VERIFY_CHUNK_ROWS, Server, Store, columns
 
 if TYPE_CHECKING:
@@ -25,17 +27,15 @@ REQUEST_TIMEOUT_S = 120
 KEEP_ALIVE = "5m"
 PAGE_ROWS = 10_000  # the most that a server gives with its default `index.max_result_window`
 
-# The tuned client's, as measured: see docs/stores.md.
-WRITE_THREADS = 4
-CHUNK_ROWS = 1_000
-WINDOW_ROWS = 20_000
-SLICES = 4
+# The tuned client's, beside what storebench.stores.tuning makes of the server.
+SAMPLE_ROWS = 10  # whose size says how many rows make a request
 SLICE_PAGE_ROWS = 2_000
 
 SHARD_ORDER = ["_shard_doc"]  # the order in which documents lie: nothing is sorted
 INDEX_ACTION = b'{"index":{}}'
 BULK_ANSWER = ["errors", "items.*.error"]
 FREE_TEXTS = ("comment", "description")
+NO_REPLICAS = {"number_of_replicas": 0, "auto_expand_replicas": False}
 
 
 class Elasticsearch(Store):
@@ -44,20 +44,25 @@ class Elasticsearch(Store):
 
     The `reference` client is the study's: `helpers.bulk` of each batch, or of the CSV reader itself, into a
     dynamically mapped index; read by a point in time and `search_after`, 10,000 documents a page. The `tuned` one
-    maps each field once, does not refresh while it writes, and writes and reads in parallel.
+    maps each field once, has no refresh and no replica while it writes, and writes and reads with as many workers as the
+    server's processors keep busy.
 
     Documents get their ids from the server: a row that was written twice is there twice, and noticed.
     """
 
     name = "elasticsearch"
     clients = ("reference", "tuned")
+    delivers = ("dicts", "dicts")
     connection = "elasticsearch"
     packages = ("elasticsearch", "orjson")
     modules = ("elasticsearch.helpers", "orjson")
 
+    _tuning: Mapping[str, int] = MappingProxyType({})
+    _lifted: Mapping[str, Any] | None = None  # the index's own settings of replicas while it has none
+
     def connect(self) -> None:
+        from elasticsearch import ApiError, OrjsonSerializer
         from elasticsearch import Elasticsearch as Client
-        from elasticsearch import OrjsonSerializer
 
         assert self.server is not None
         more: dict[str, Any] = {} if self.client == "reference" else {"serializer": OrjsonSerializer()}
@@ -67,17 +72,20 @@ class Elasticsearch(Store):
             max_retries=0,  # a request that was silently sent twice is not what was measured
             **more,
         )
+        self._nodes: Mapping[str, Any] = {}
         with self._errors():
             self._info = dict(self._client.info())
+            # A login may lack the right to monitor, and a serverless project shows no nodes.
+            with suppress(ApiError):
+                self._nodes = self._client.nodes.info(metric=["jvm", "os"])["nodes"]
+        if self.client == "tuned":
+            self._tuning = tuning.for_elasticsearch(self._nodes)
 
     def describe(self) -> Server:
-        from elasticsearch import ApiError
+        return identify(self._info, self._nodes)
 
-        nodes: Mapping[str, Any] = {}
-        # A login may lack the right to monitor, and a serverless project shows no nodes.
-        with self._errors(), suppress(ApiError):
-            nodes = self._client.nodes.info(metric=["jvm", "os"])["nodes"]
-        return identify(self._info, nodes)
+    def client_settings(self) -> Mapping[str, int]:
+        return self._tuning
 
     def prepare(self) -> None:
         self.drop()
@@ -89,11 +97,35 @@ class Elasticsearch(Store):
                 f"Elasticsearch has not started the shard of the index {self.target} after 30 s. Probably its disk is fuller than"
                 " its low watermark allows; GET /_cluster/allocation/explain tells"
             )
+        if "replicas_while_loading" in self._tuning:
+            with self._errors():
+                self._lift_replicas()
+
+    def _lift_replicas(self) -> None:
+        """Take the replicas away that the server, or a template, has given the index, and remember them."""
+        answer = self._client.indices.get_settings(
+            index=self.target, name=[f"index.{name}" for name in NO_REPLICAS]
+        )
+        own = answer[self.target]["settings"]["index"]
+        if own != {"number_of_replicas": "0"}:
+            self._client.indices.put_settings(index=self.target, settings=NO_REPLICAS)
+            self._lifted = {name: own.get(name) for name in NO_REPLICAS}
+
+    def _put_replicas_back(self) -> None:
+        """Give them back, and wait for those that the cluster has nodes for: none on a cluster of one node."""
+        self._client.indices.put_settings(index=self.target, settings=self._lifted)
+        while self._client.options(ignore_status=408).cluster.health(
+            index=self.target,
+            wait_for_events="languid",
+            wait_for_no_initializing_shards=True,
+            timeout=f"{REQUEST_TIMEOUT_S // 2}s",
+        )["timed_out"]:
+            pass
 
     def write(self, batch_rows: int | None, clock: OperationClock) -> int:
         with self._errors():
             if self.client == "tuned":
-                return self._write_parallel(batch_rows or WINDOW_ROWS, clock)
+                return self._write_parallel(batch_rows or self._tuning["window_rows"], clock)
             return self._write(batch_rows, clock)
 
     def _write(self, batch_rows: int | None, clock: OperationClock) -> int:
@@ -115,12 +147,12 @@ class Elasticsearch(Store):
     def _write_parallel(self, window_rows: int, clock: OperationClock) -> int:
         """Chunks of each batch at the same time. All at once, the rows pass in windows: were the source read
         while chunks are on their way, its time could not be taken out of the operation."""
-        rows = 0
-        with ThreadPoolExecutor(WRITE_THREADS) as pool:
+        rows, workers = 0, self._tuning["workers"]
+        with ThreadPoolExecutor(workers) as pool:
             for batch in clock.source(self.source.batches(window_rows)):
-                size = min(CHUNK_ROWS, -(-len(batch) // WRITE_THREADS))
-                chunks = [batch[start : start + size] for start in range(0, len(batch), size)]
                 with clock.operation():
+                    size = chunk_rows(batch, workers, self._tuning["request_bytes"])
+                    chunks = [batch[start : start + size] for start in range(0, len(batch), size)]
                     rows += sum(pool.map(self._write_chunk, chunks))
         return rows
 
@@ -140,18 +172,22 @@ class Elasticsearch(Store):
     def barrier(self) -> None:
         with self._errors():
             self._client.indices.refresh(index=self.target)
+            if self._lifted:
+                self._put_replicas_back()
 
     def read(self, clock: OperationClock) -> int:
         with self._errors(), clock.operation(), self._point_in_time() as pit:
             if self.client == "reference":
                 return sum(map(len, self._pages(pit, PAGE_ROWS)))
 
+            slices = self._tuning["workers"]
+
             def read_slice(number: int) -> int:
-                part = {"id": number, "max": SLICES}
+                part = {"id": number, "max": slices}
                 return sum(map(len, self._pages(pit, SLICE_PAGE_ROWS, slice=part, track_total_hits=False)))
 
-            with ThreadPoolExecutor(SLICES) as pool:
-                return sum(pool.map(read_slice, range(SLICES)))
+            with ThreadPoolExecutor(slices) as pool:
+                return sum(pool.map(read_slice, range(slices)))
 
     def count(self) -> int:
         with self._errors():
@@ -259,6 +295,15 @@ def index_of(client: str) -> tuple[dict[str, Any], dict[str, Any]]:
         {"dynamic": "strict", "properties": {field.name: _mapping(field) for field in FIELDS}},
         {"refresh_interval": "-1"},
     )
+
+
+def chunk_rows(batch: Sequence[Row], workers: int, request_bytes: int) -> int:
+    """The rows of one request: as many as make `request_bytes`, or fewer, so that no worker is left without."""
+    import orjson
+
+    sample = batch[:SAMPLE_ROWS]
+    row_bytes = sum(len(orjson.dumps(row)) for row in sample) / len(sample)
+    return max(1, min(int(request_bytes / row_bytes), -(-len(batch) // workers)))
 
 
 def _mapping(field: Field) -> dict[str, Any]:

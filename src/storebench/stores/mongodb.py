@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
@@ -12,6 +13,7 @@ from storebench.attempt.clock import OperationClock
 from storebench.attempt.source import Row
 from storebench.connection import Connection
 from storebench.errors import StoreRefused, StoreUnreachable
+from storebench.stores import tuning
 from storebench.stores.base import VERIFY_CHUNK_ROWS, Server, Store, columns
 
 if TYPE_CHECKING:
@@ -19,11 +21,8 @@ if TYPE_CHECKING:
 
 CONNECT_TIMEOUT_MS = 10_000
 DEFAULT_DATABASE = "storebench"
-TUNED_CONNECTIONS = 2
-TUNED_REQUEST_ROWS = (
-    1_000  # of one request; more than about 3,000 in an answer cost FerretDB three times the CPU
-)
-TUNED_BLOCK_ROWS = 20_000  # held in memory when all is written at once
+NOT_PERMITTED = 13  # MongoDB's code for a command that the user has no right to
+TUNED_REQUEST_ROWS = 1_000  # a mongod inserts in portions of 500 whatever it is sent
 
 
 class MongoDB(Store):
@@ -31,16 +30,37 @@ class MongoDB(Store):
 
     The `reference` client is the study's: `insert_many` of lists of dicts, or of the CSV reader itself,
     and `for document in collection.find()`. The `tuned` client encodes the rows to BSON itself and sends them unordered,
-    in requests over two connections, while it encodes the next; it reads documents as raw BSON, in small answers.
+    in requests over several connections, while it encodes the next; it reads documents as raw BSON. How many connections, and how
+    long the answers are, depends on the server.
     """
 
     name = "mongodb"
     clients = ("reference", "tuned")
+    delivers = ("dicts", "raw BSON")
     connection = "mongodb"
     packages = ("pymongo",)
     modules = ("pymongo",)
 
+    _tuning: Mapping[str, int] = MappingProxyType({})
+
     def connect(self) -> None:
+        with self._errors():
+            self._open()
+            self._client.admin.command("ping")
+            if self.operation == "drop":
+                return
+            self._found = identify(
+                self._client.admin.command("buildInfo"),
+                self._if_permitted("serverStatus"),
+                self._if_permitted("hostInfo"),
+            )
+            if self.client == "tuned":
+                self._tuning = tuning.for_mongodb(self._found)
+                self._client.close()
+                self._open(minPoolSize=self._tuning["connections"])
+                self._client.admin.command("ping")
+
+    def _open(self, **options: Any) -> None:
         from bson.codec_options import CodecOptions
         from bson.raw_bson import RawBSONDocument
         from pymongo import MongoClient
@@ -51,17 +71,25 @@ class MongoDB(Store):
             serverSelectionTimeoutMS=CONNECT_TIMEOUT_MS,
             connectTimeoutMS=CONNECT_TIMEOUT_MS,
             retryWrites=False,  # a write that was silently sent twice is not what was measured
-            minPoolSize=TUNED_CONNECTIONS if self.client == "tuned" else 0,
+            **options,
         )
         self._collection = self._client[self.server.schema or DEFAULT_DATABASE][self.target]
         self._raw = self._collection.with_options(CodecOptions(document_class=RawBSONDocument))
-        with self._errors():
-            self._client.admin.command("ping")
+
+    def _if_permitted(self, command: str) -> Mapping[str, Any] | str:
+        """What the server answers to a command of its administrators, or why it does not: the benchmark works without."""
+        from pymongo.errors import OperationFailure
+
+        try:
+            return self._client.admin.command(command)
+        except OperationFailure as error:
+            return "not permitted" if error.code == NOT_PERMITTED else f"refused, code {error.code}"
 
     def describe(self) -> Server:
-        with self._errors():
-            admin = self._client.admin
-            return identify(admin.command("buildInfo"), admin.command("serverStatus"))
+        return self._found
+
+    def client_settings(self) -> Mapping[str, int]:
+        return self._tuning
 
     def prepare(self) -> None:
         self.drop()
@@ -83,10 +111,10 @@ class MongoDB(Store):
 
     def _write_tuned(self, batch_rows: int | None, clock: OperationClock) -> int:
         rows = 0
-        with ThreadPoolExecutor(TUNED_CONNECTIONS, thread_name_prefix="insert") as pool:
+        with ThreadPoolExecutor(self._tuning["connections"], thread_name_prefix="insert") as pool:
             # All requests of a batch, or of a block of the whole, are answered before the source is read on:
             # what goes on beside the source would be taken out as the source's time.
-            for batch in clock.source(self.source.batches(batch_rows or TUNED_BLOCK_ROWS)):
+            for batch in clock.source(self.source.batches(batch_rows or self._tuning["window_rows"])):
                 with clock.operation():
                     self._insert(pool, batch)
                 rows += len(batch)
@@ -100,11 +128,10 @@ class MongoDB(Store):
         def send(documents: list[RawBSONDocument]) -> None:
             self._raw.insert_many(documents, ordered=False)
 
+        rows = min(TUNED_REQUEST_ROWS, -(-len(batch) // self._tuning["connections"]))
         sent = [
-            pool.submit(
-                send, [RawBSONDocument(encode(row)) for row in batch[first : first + TUNED_REQUEST_ROWS]]
-            )
-            for first in range(0, len(batch), TUNED_REQUEST_ROWS)
+            pool.submit(send, [RawBSONDocument(encode(row)) for row in batch[first : first + rows]])
+            for first in range(0, len(batch), rows)
         ]
         for request in sent:
             request.result()
@@ -116,7 +143,7 @@ class MongoDB(Store):
         rows = 0
         with self._errors(), clock.operation():
             found: Iterator[Any] = (
-                self._raw.find(batch_size=TUNED_REQUEST_ROWS)
+                self._raw.find(batch_size=self._tuning["answer_rows"])
                 if self.client == "tuned"
                 else self._collection.find()
             )
@@ -178,24 +205,36 @@ def uri(server: Connection) -> str:
     return f"{server.extra.get('scheme', 'mongodb')}://{login}{server.host}{port}/?{options}"
 
 
-def identify(build: Mapping[str, Any], status: Mapping[str, Any]) -> Server:
+def identify(
+    build: Mapping[str, Any], status: Mapping[str, Any] | str, host: Mapping[str, Any] | str
+) -> Server:
     """Which server answered. `hello` and `buildInfo.version` alone name MongoDB for each that speaks its protocol.
 
     FerretDB 2 says so in `buildInfo.ferretdb`, FerretDB 1 in `ferretdbVersion`; a mongod has a 40-digit git
-    version and a list of storage engines.
+    version and a list of storage engines. `status` and `host`, the answers to serverStatus and hostInfo, may each be a text
+    that says why there is none.
     """
+    settings: dict[str, Any] = {}
+    for command, answer in (("serverStatus", status), ("hostInfo", host)):
+        if isinstance(answer, str):
+            settings[command] = answer
+    if isinstance(status, str):
+        status = {}
+    system = {} if isinstance(host, str) else host.get("system") or {}
+    # in a container a mongod may use fewer than the machine has
+    if cores := system.get("numCoresAvailableToProcess") or system.get("numCores"):
+        settings["cores"] = int(cores)
     if ferretdb := build.get("ferretdb"):
         details = status.get("ferretdb") or {}
-        settings = {
+        settings |= {
             "protocol": str(build.get("version", "")),
             **{key: str(value) for key, value in sorted(details.items()) if isinstance(value, str | int)},
         }
         return Server("FerretDB", str(ferretdb.get("version", "unknown")), settings)
     if version := build.get("ferretdbVersion"):
-        return Server("FerretDB", str(version), {"protocol": str(build.get("version", ""))})
+        return Server("FerretDB", str(version), settings | {"protocol": str(build.get("version", ""))})
     if len(str(build.get("gitVersion", ""))) == 40 and build.get("storageEngines"):
-        engine = (status.get("storageEngine") or {}).get("name", "unknown")
-        return Server(
-            "MongoDB", str(build["version"]), {"storage_engine": engine, "git": build["gitVersion"]}
-        )
-    return Server("unknown server of the MongoDB protocol", str(build.get("version", "unknown")))
+        if engine := (status.get("storageEngine") or {}).get("name"):
+            settings["storage_engine"] = engine
+        return Server("MongoDB", str(build["version"]), settings | {"git": build["gitVersion"]})
+    return Server("unknown server of the MongoDB protocol", str(build.get("version", "unknown")), settings)

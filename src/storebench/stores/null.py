@@ -17,6 +17,7 @@ class Null(Store):
 
     name = "null"
     keeps_data = False
+    delivers = ("nothing",)
 
     def connect(self) -> None:
         pass

@@ -50,6 +50,17 @@ def test_no_limit_is_none(tmp_path, name, text):
     assert tree(tmp_path, {**files, name: text}).memory_limit_bytes() is None
 
 
+@pytest.mark.parametrize(("quota", "cores"), [("150000", 1.5), ("max", None)])
+def test_a_cpu_limit_is_cores(tmp_path, quota, cores):
+    limit = {
+        "cpu/cpu.cfs_quota_us": "-1" if quota == "max" else quota,
+        "cpu/cpu.cfs_period_us": "100000",
+    }
+    assert tree(tmp_path / "1", {**V1, **limit}).cpu_limit_cores() == cores
+    assert tree(tmp_path / "2", {**V2, "cpu.max": f"{quota} 100000"}).cpu_limit_cores() == cores
+    assert Cgroup(tmp_path / "none").cpu_limit_cores() is None
+
+
 def test_missing_files_are_none_and_no_error(tmp_path):
     cgroup = Cgroup(tmp_path)
     assert cgroup.memory_peak_bytes() is None

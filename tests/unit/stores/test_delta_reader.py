@@ -2,6 +2,7 @@
 
 import sys
 import time
+from types import SimpleNamespace
 
 import pytest
 
@@ -112,6 +113,29 @@ def test_a_checksum_has_the_fields_in_order():
     found = checksum_from({"rows": 3, "row_sum": "ff", "fields": [f"{n:x}" for n in range(len(FIELD_NAMES))]})
     assert (found.rows, found.row_sum) == (3, 255)
     assert found.fields[FIELD_NAMES[49]] == 49
+
+
+@pytest.mark.parametrize("client", ["reference", "tuned"])
+def test_the_program_is_told_the_client_and_tells_what_it_does_for_the_machine(monkeypatch, client):
+    asked = []
+
+    class Reader:
+        def ask(self, command, **arguments):
+            asked.append((command, arguments["reader"], arguments["client"]))
+            return {"name": "n", "version": "1", "settings": {}, "client_settings": {"threads": 4}}
+
+    monkeypatch.setattr("storebench.stores.delta_reader.ReaderProcess", Reader)
+    store = load("delta-kernel")(
+        client=client,
+        target="t",
+        connection=Connection("s3"),
+        source=SimpleNamespace(bucket="b"),
+        operation="read",
+    )
+    monkeypatch.setattr(store, "check_table", lambda: None)
+    store.connect()
+    assert asked == [("open", "delta-kernel", client)]
+    assert store.client_settings() == {"threads": 4}
 
 
 @pytest.mark.parametrize("name", ["delta-standalone", "delta-kernel"])

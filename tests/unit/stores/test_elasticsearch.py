@@ -5,7 +5,7 @@ from elasticsearch import ApiError, UnsupportedProductError
 from storebench.connection import Connection
 from storebench.dataset.schema import FIELDS
 from storebench.errors import SpecError
-from storebench.stores.elasticsearch import advise, identify, index_of, options, refusal
+from storebench.stores.elasticsearch import advise, chunk_rows, identify, index_of, options, refusal
 
 SERVER = Connection("elasticsearch", host="es", port=9200, login="me", password="hunter2")
 
@@ -102,3 +102,20 @@ def test_the_tuned_index_maps_each_field_once_and_is_not_refreshed():
     assert list(mappings["properties"]) == [field.name for field in FIELDS]
     assert mappings["dynamic"] == "strict" and settings == {"refresh_interval": "-1"}
     assert mappings["properties"]["is_verified"] == {"type": "keyword"}, "a null is not false"
+
+
+@pytest.mark.parametrize(
+    ("rows", "workers", "request_bytes", "expected"),
+    [
+        (10_000, 4, 10**9, 2_500),  # a share for each worker
+        (10_001, 4, 10**9, 2_501),
+        (10_000, 4, 110_000, 1_000),  # as many as make the bytes
+        (10_000, 4, 1, 1),
+        (3, 4, 10**9, 1),
+    ],
+)
+def test_a_request_is_as_large_as_it_may_be_but_leaves_rows_for_each_worker(
+    rows, workers, request_bytes, expected
+):
+    row = {"a": "x" * 102}  # 110 bytes as JSON
+    assert chunk_rows([row] * rows, workers, request_bytes) == expected

@@ -33,8 +33,17 @@ from storebench.stores.mongodb import identify, uri
     ],
 )
 def test_the_server_that_answered_is_named(build, status, name, version):
-    server = identify(build, status)
-    assert (server.name, server.version) == (name, version)
+    server = identify(build, status, {"system": {"numCores": 4}})
+    assert (server.name, server.version, server.settings["cores"]) == (name, version, 4)
+    unknown = identify(build, "not permitted", "not permitted")
+    assert (unknown.name, unknown.version) == (name, version)
+    assert {"serverStatus": "not permitted", "hostInfo": "not permitted"}.items() <= unknown.settings.items()
+    assert not {"cores", "storage_engine"} & unknown.settings.keys(), "what is unknown is not guessed"
+
+
+def test_a_mongod_may_use_fewer_cores_than_its_machine_has():
+    host = {"system": {"numCores": 64, "numCoresAvailableToProcess": 2}}
+    assert identify({"version": "5"}, {}, host).settings == {"cores": 2}
 
 
 def test_login_and_password_are_escaped_in_the_uri():

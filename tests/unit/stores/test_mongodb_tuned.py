@@ -5,7 +5,8 @@ import threading
 import pytest
 
 from storebench.attempt.clock import OperationClock
-from storebench.stores.mongodb import TUNED_BLOCK_ROWS, TUNED_REQUEST_ROWS, MongoDB
+from storebench.stores.mongodb import TUNED_REQUEST_ROWS, MongoDB
+from storebench.stores.tuning import WINDOW_ROWS
 
 
 class Source:
@@ -23,7 +24,8 @@ class Source:
 
 
 class Collection:
-    def __init__(self, fails=False):
+    def __init__(self, fails=False, together=1):
+        self._barrier = threading.Barrier(together, timeout=20)
         self.requests, self.under_way, self.fails = [], 0, fails
         self._lock = threading.Lock()
 
@@ -32,6 +34,7 @@ class Collection:
         with self._lock:
             self.under_way += 1
             self.requests.append([document["id"] for document in documents])
+        self._barrier.wait()
         with self._lock:
             self.under_way -= 1
         if self.fails:
@@ -43,6 +46,7 @@ def store_of(rows, collection):
         client="tuned", target="t", connection=None, source=Source(rows, collection), operation="write"
     )
     store._raw = collection
+    store._tuning = {"connections": 3, "window_rows": WINDOW_ROWS}
     return store
 
 
@@ -57,10 +61,15 @@ def test_no_request_reaches_over_a_batch_and_all_are_answered_before_the_source_
         assert len({int(n) // batch for n in request}) == 1
 
 
+def test_as_many_requests_are_under_way_as_there_are_connections():
+    collection = Collection(together=3)
+    assert store_of(300, collection)._write_tuned(None, OperationClock()) == 300, "a small batch, too"
+
+
 def test_all_at_once_goes_in_blocks():
-    store = store_of(TUNED_BLOCK_ROWS + 1, Collection())
-    assert store._write_tuned(None, OperationClock()) == TUNED_BLOCK_ROWS + 1
-    assert store.source.sizes == [TUNED_BLOCK_ROWS, 1]
+    store = store_of(WINDOW_ROWS + 1, Collection())
+    assert store._write_tuned(None, OperationClock()) == WINDOW_ROWS + 1
+    assert store.source.sizes == [WINDOW_ROWS, 1]
 
 
 def test_a_request_that_fails_is_neither_repeated_nor_lost():

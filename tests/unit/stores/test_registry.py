@@ -18,3 +18,9 @@ def test_a_store_may_be_on_several_servers():
 def test_a_server_that_cannot_be_is_refused(name):
     with pytest.raises(SpecError):
         stores.load(name)
+
+
+@pytest.mark.parametrize("name", stores.REGISTRY)
+def test_each_store_says_what_a_read_delivers_by_each_of_its_clients(name):
+    store = stores.load(name)
+    assert len(store.delivers) == len(store.clients) and all(store.delivers)

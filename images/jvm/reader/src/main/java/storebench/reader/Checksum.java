@@ -34,6 +34,15 @@ final class Checksum {
         rows++;
     }
 
+    /** Adds the rows of another one, of the same fields. */
+    void add(Checksum other) {
+        for (int n = 0; n < sums.length; n++) {
+            sums[n] += other.sums[n];
+        }
+        rowSum += other.rowSum;
+        rows += other.rows;
+    }
+
     long rows() {
         return rows;
     }

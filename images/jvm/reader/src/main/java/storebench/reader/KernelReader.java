@@ -1,15 +1,13 @@
 package storebench.reader;
 
-import io.delta.kernel.data.ColumnVector;
 import io.delta.kernel.data.FilteredColumnarBatch;
 import io.delta.kernel.data.Row;
 import io.delta.kernel.utils.CloseableIterator;
 import java.io.IOException;
-import java.util.Optional;
 import org.apache.hadoop.conf.Configuration;
 
 /** Delta Kernel: rows, in one thread. */
-final class KernelReader implements TableReader {
+final class KernelReader implements RowReader {
     private final Configuration settings;
     private final String table;
     private volatile Object seen; // what the loops read has to go somewhere, or the compiler may leave it out
@@ -54,18 +52,6 @@ final class KernelReader implements TableReader {
         return rows;
     }
 
-    /** How many rows of a batch a deletion vector leaves. */
-    private static int selected(int rows, Optional<ColumnVector> selection) {
-        if (selection.isEmpty()) {
-            return rows;
-        }
-        int count = 0;
-        for (int row = 0; row < rows; row++) {
-            count += !selection.get().isNullAt(row) && selection.get().getBoolean(row) ? 1 : 0;
-        }
-        return count;
-    }
-
     @Override
     public void scan(String[] fields, RowSink sink) throws IOException {
         KernelScan scan = new KernelScan(settings, table);
@@ -96,8 +82,7 @@ final class KernelReader implements TableReader {
         for (Row file : scan.files()) {
             try (CloseableIterator<FilteredColumnarBatch> batches = scan.batches(file)) {
                 while (batches.hasNext()) {
-                    FilteredColumnarBatch batch = batches.next();
-                    rows += selected(batch.getData().getSize(), batch.getSelectionVector());
+                    rows += KernelBatchReader.rows(batches.next());
                 }
             }
         }

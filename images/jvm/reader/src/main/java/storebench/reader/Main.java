@@ -21,7 +21,7 @@ import org.apache.hadoop.util.VersionInfo;
 /**
  * Reads a Delta table at the command of another process: one JSON object a line on stdin, one line on stdout in answer.
  *
- * <p>Commands: `open` (reader, table, settings of Hadoop), then any of `read`, `count` and `checksum` (fields).
+ * <p>Commands: `open` (reader, client, table, settings of Hadoop), then any of `read`, `count` and `checksum` (fields).
  * It ends with its stdin. Each answer has the `seconds` that the command took. A failure is `{"error", "kind"}`, where the
  * kind is `unreachable`, `mismatch` (the table does not hold the dataset) or `refused` (all else).
  */
@@ -72,17 +72,22 @@ public final class Main {
                 .forEachRemaining(entry -> settings.set(entry.getKey(), entry.getValue().asText()));
         table = command.path("table").asText();
         reader =
-                switch (command.path("reader").asText()) {
-                    case "delta-standalone" -> new StandaloneReader(settings, table);
-                    case "delta-kernel" -> new KernelReader(settings, table);
-                    default -> throw new IllegalArgumentException("unknown reader");
+                switch (command.path("reader").asText() + " " + command.path("client").asText()) {
+                    case "delta-standalone reference" -> new StandaloneReader(settings, table);
+                    case "delta-kernel reference" -> new KernelReader(settings, table);
+                    case "delta-kernel tuned" -> new KernelBatchReader(settings, table);
+                    default -> throw new IllegalArgumentException("unknown reader or client");
                 };
         Path log = new Path(table, "_delta_log");
         FileSystem.get(log.toUri(), settings).listStatus(log); // its client stays, and serves the reads
         // Not its heap and processors: those follow from the pod's size, which is recorded as a parameter.
         Map<String, Object> versions =
                 Map.of("java", Runtime.version().toString(), "hadoop", VersionInfo.getVersion());
-        return Map.of("name", reader.name(), "version", reader.version(), "settings", versions);
+        return Map.of(
+                "name", reader.name(),
+                "version", reader.version(),
+                "settings", versions,
+                "client_settings", reader.clientSettings());
     }
 
     private Map<String, Object> checksum(JsonNode wanted) throws IOException {
@@ -91,8 +96,7 @@ public final class Main {
                         .map(field -> new Field(
                                 field.path("name").asText(), field.path("type").asText(), field.path("scale").asInt()))
                         .toArray(Field[]::new);
-        Checksum checksum = new Checksum(fields);
-        reader.scan(Arrays.stream(fields).map(Field::name).toArray(String[]::new), checksum::add);
+        Checksum checksum = reader.checksum(fields);
         return Map.of(
                 "rows", checksum.rows(),
                 "fields", Arrays.stream(checksum.sums()).mapToObj(Long::toHexString).toArray(),

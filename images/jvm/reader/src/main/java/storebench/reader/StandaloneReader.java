@@ -11,7 +11,7 @@ import java.util.function.Function;
 import org.apache.hadoop.conf.Configuration;
 
 /** Delta Standalone: the rows of a snapshot one by one, in one thread. It has no other way to read. */
-final class StandaloneReader implements TableReader {
+final class StandaloneReader implements RowReader {
     private final Configuration settings;
     private final String table;
     private Object seen; // what the loop reads has to go somewhere, or the compiler may leave it out

@@ -1,6 +1,7 @@
 package storebench.reader;
 
 import java.io.IOException;
+import java.util.Map;
 
 /** A library that reads a Delta table. */
 interface TableReader {
@@ -9,16 +10,14 @@ interface TableReader {
 
     String version();
 
+    /** What it does as it does for the machine that it found. */
+    default Map<String, Object> clientSettings() {
+        return Map.of();
+    }
+
     /** Opens the table and reads every value of every row once; returns the rows seen. */
     long read() throws IOException;
 
-    /**
-     * Hands each row to `sink`: its values in the order of `fields`, null where there is none. The array is used again for
-     * the next row. Throws MismatchException for a table that does not have just these fields.
-     */
-    void scan(String[] fields, RowSink sink) throws IOException;
-
-    interface RowSink {
-        void accept(Object[] values);
-    }
+    /** The checksum of the table's rows, read as `read` does. Throws MismatchException where it does not have just these fields. */
+    Checksum checksum(Field[] fields) throws IOException;
 }

@@ -1,0 +1,67 @@
+"""What the tuned clients do for the server that they find: the rules, and the limits that they come from.
+
+docs/stores.md explains them. What they give is recorded with the attempt, as its environment's `client_settings`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from storebench.attempt import machine
+from storebench.attempt.cgroup import Cgroup
+from storebench.stores.base import Server
+
+UNKNOWN_CORES = 2  # of a server that does not tell: more requests than it can work at would only wait there
+PER_CLIENT_CORE = 4  # requests that one core of the pod can make, send, and hold in its memory
+WINDOW_ROWS, WINDOW_ROWS_PER_WORKER = 20_000, 1_000
+
+# A mongod ends an answer at 16 MB itself; FerretDB needs three times the CPU for one of more than about 3,000 rows.
+ANSWER_ROWS = {"MongoDB": 100_000}
+CAUTIOUS_ANSWER_ROWS = 1_000
+
+WORKERS_PER_PROCESSOR = 2  # while Elasticsearch works at one's request, the other's is made and sent
+REQUEST_BYTES = 5_000_000  # of Elastic's 5 to 15 MB the least: several requests are under way at once
+HEAP_SHARE = 0.05  # of all of them; at twice as much (indexing_pressure.memory.limit) the server refuses
+
+
+def workers(server_cores: int | None, for_each: int = 1) -> int:
+    """How many requests are under way at once: `for_each` for each core of the server (None: it does not tell), 2 at least,
+    and no more than the pod can feed.
+    """
+    most = PER_CLIENT_CORE * machine.usable_cores(Cgroup().cpu_limit_cores())
+    return max(2, min(for_each * (server_cores or UNKNOWN_CORES), int(most)))
+
+
+def window_rows(count: int) -> int:
+    """The rows that are held in memory, and go to so many workers, when all is written at once."""
+    return max(WINDOW_ROWS, count * WINDOW_ROWS_PER_WORKER)
+
+
+def for_mongodb(server: Server) -> dict[str, int]:
+    """A connection for each of the server's cores, and answers as long as it gives well."""
+    count = workers(server.settings.get("cores"))
+    return {
+        "connections": count,
+        "window_rows": window_rows(count),
+        "answer_rows": ANSWER_ROWS.get(server.name, CAUTIOUS_ANSWER_ROWS),
+    }
+
+
+def for_elasticsearch(nodes: Mapping[str, Any]) -> dict[str, int]:
+    """For a cluster of these nodes, as it describes them; empty where it does not.
+
+    An index has one primary shard, unless a template says otherwise: so a single node's processors work at it.
+    """
+    data = [node for node in nodes.values() if any(role.startswith("data") for role in node.get("roles", ()))]
+    if not data:
+        count = workers(None, WORKERS_PER_PROCESSOR)
+        return {"workers": count, "window_rows": window_rows(count), "request_bytes": REQUEST_BYTES}
+    count = workers(min(node["os"]["allocated_processors"] for node in data), WORKERS_PER_PROCESSOR)
+    heap_bytes = min(node["jvm"]["mem"]["heap_max_in_bytes"] for node in data)
+    return {
+        "workers": count,
+        "window_rows": window_rows(count),
+        "request_bytes": min(REQUEST_BYTES, int(heap_bytes * HEAP_SHARE / count)),
+        "replicas_while_loading": 0,
+    }
