@@ -45,7 +45,7 @@ def measured(uri: str) -> dict[str, Callable[[], object]]:
         "storebench compare: the attempts of a run": lambda: queries.attempts_of_run(run),
         "storebench compare: the attempts of a cell": lambda: queries.attempts_of_cells(cells),
         "a run's plan: the newest environment": lambda: queries.newest_measured(
-            "mongodb", "reference", "read"
+            "mongodb", "reference", "read", "p1"
         ),
     }
 

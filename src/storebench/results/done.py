@@ -27,8 +27,9 @@ def verified_repeats(
     """How many repeats of each cell count: all their operations verified, environment and code today's, the parameters those of
     `params`, a run's.
 
-    Today's is what a store's client was measured in and by last, in whatever cell, if that was with the image that `image_of`
-    names for the store now (None: whichever it was): a server that has changed is known by the first attempt at it.
+    Today's is what a store's client was measured in and by last, in whatever cell, with those parameters, if that was with the image
+    that `image_of` names for the store now (None: whichever it was): a server that has changed is known by the first attempt at it.
+    What a client makes of its server (`client_settings`) may follow from the parameters, so others say nothing of today.
     """
     used = {cell.store for cell in cells}
     asked = {store: short_hash(measured_with(store, params)) for store in used}
@@ -36,7 +37,7 @@ def verified_repeats(
     today: dict[tuple[str, str, str], tuple[Any, ...]] = {}
     for store, client in {(cell.store, cell.client) for cell in cells}:
         for operation in stores.load(store).operations:
-            newest = queries.newest_measured(store, client, operation)
+            newest = queries.newest_measured(store, client, operation, asked[store])
             if newest and newest["image"] == images.get(store, newest["image"]):
                 today[store, client, operation] = tuple(newest[name] for name in TODAY)
     rows = queries.attempts_of_cells([cell.key for cell in cells])

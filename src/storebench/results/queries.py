@@ -96,8 +96,8 @@ class Queries(Database):
             )
             return {row["hash"]: row["details"] for row in found}
 
-    def newest_measured(self, store: str, client: str, operation: str) -> Row | None:
-        """In which environment, with which image and by which code a store's client was measured last.
+    def newest_measured(self, store: str, client: str, operation: str, parameters_hash: str) -> Row | None:
+        """In which environment, with which image and by which code a store's client was measured last with these parameters.
 
         An attempt that did not reach the server does not know its environment.
         """
@@ -106,10 +106,10 @@ class Queries(Database):
                 "SELECT a.environment_hash, a.code_version, e.details ->> 'image' AS image"
                 " FROM storebench.cell AS c CROSS JOIN LATERAL ("
                 "  SELECT environment_hash, code_version, recorded_at FROM storebench.attempt WHERE cell_key = c.key AND operation = %s"
-                "  AND server_name IS NOT NULL ORDER BY recorded_at DESC LIMIT 1) AS a"
+                "  AND parameters_hash = %s AND server_name IS NOT NULL ORDER BY recorded_at DESC LIMIT 1) AS a"
                 " JOIN storebench.environment AS e ON e.hash = a.environment_hash"
                 " WHERE c.store = %s AND c.client = %s ORDER BY a.recorded_at DESC LIMIT 1",
-                (operation, store, client),
+                (operation, parameters_hash, store, client),
             ).fetchone()
 
     def results(
