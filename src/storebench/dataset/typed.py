@@ -38,10 +38,40 @@ ARROW_SCHEMA = pa.schema(
 
 
 def csv_reader(stream: Any) -> Iterator[pa.RecordBatch]:
-    """The rows of the CSV in the binary file object `stream`, in batches of about BLOCK_BYTES, of ARROW_SCHEMA."""
-    reader = csv.open_csv(
-        stream,
-        read_options=csv.ReadOptions(block_size=BLOCK_BYTES),
+    """The rows of the CSV in the binary file object `stream`, in batches of about BLOCK_BYTES, of ARROW_SCHEMA.
+
+    The stream is read only by the caller's thread, and only while it waits for the next batch: pyarrow's own reader of
+    streams reads and parses ahead on other threads, beside whatever is done with a batch.
+    """
+    names: list[str] = []
+    rest, ended = b"", False
+    while not ended:
+        text = rest + stream.read(BLOCK_BYTES)
+        ended = len(text) == len(rest)
+        end = len(text) if ended else _end_of_records(text)
+        rest = text[end:]
+        if end:
+            table = _parse(memoryview(text)[:end], names)
+            names = table.column_names
+            yield from table.cast(ARROW_SCHEMA).to_batches()
+
+
+def _end_of_records(text: bytes) -> int:
+    """Where the last whole record of `text` ends, 0 if it has none: at a line break with an even number of quotes before it."""
+    stop, quotes = len(text), text.count(b'"')
+    while (line_break := text.rfind(b"\n", 0, stop)) >= 0:
+        quotes -= text.count(b'"', line_break, stop)
+        if quotes % 2 == 0:
+            return line_break + 1
+        stop = line_break
+    return 0
+
+
+def _parse(text: memoryview, names: list[str]) -> pa.Table:
+    """Whole records; without `names` the first of them is the header. All threads have done their work when it returns."""
+    return csv.read_csv(
+        pa.BufferReader(text),
+        read_options=csv.ReadOptions(column_names=names, block_size=len(text)),
         parse_options=csv.ParseOptions(newlines_in_values=True),
         convert_options=csv.ConvertOptions(
             column_types={field.name: field.type for field in ARROW_SCHEMA},
@@ -50,8 +80,6 @@ def csv_reader(stream: Any) -> Iterator[pa.RecordBatch]:
             quoted_strings_can_be_null=True,
         ),
     )
-    for batch in reader:
-        yield batch.cast(ARROW_SCHEMA)
 
 
 def canonical(columns: Mapping[str, Any]) -> dict[str, Any]:
