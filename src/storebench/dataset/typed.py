@@ -13,6 +13,7 @@ import pyarrow.compute as pc
 from pyarrow import csv
 
 from storebench.dataset.schema import FIELDS, Field
+from storebench.dataset.values import decimal_text
 
 MAX_DIGITS = 10  # of a decimal: eight, and room for sums
 BLOCK_BYTES = 1 << 22
@@ -115,15 +116,10 @@ def _text(field: Field, column: Any) -> Any:
     if field.type == "decimal" and pa.types.is_decimal(kind):
         return column.cast(pa.decimal128(18, field.scale)).cast(pa.string())
     if field.type == "decimal" and pa.types.is_floating(kind):
-        return _formatted(column, lambda value: _decimal(value, field.scale or 0))
+        return _formatted(column, lambda value: decimal_text(value, field.scale or 0))
     if field.type == "float" and pa.types.is_floating(kind):
         return _formatted(column, repr)
     raise ValueError(f"field {field.name}: {kind} cannot be {field.type}")
-
-
-def _decimal(value: float, scale: int) -> str:
-    text = f"{value:.{scale}f}"
-    return text if float(text) == value else repr(value)
 
 
 def _formatted(column: Any, text: Callable[[float], str]) -> Any:

@@ -43,6 +43,7 @@ FIGURES = (
     "status",
     "error_kind",
     "error",
+    "verification",
 )
 
 
