@@ -192,6 +192,9 @@ def test_a_read_from_s3_is_verified(attempt, reader):
     code, result = attempt("read", store=reader, batch="700")
     assert (code, result.status, result.error) == (0, "verified", None)
     assert result.rows == ROWS
+    assert result.verification.endswith(
+        f"a second pass of the reference loop of {result.environment['server_name']}"
+    )
     assert 0 < result.operation_s < result.total_s
     assert result.client_cpu_share > 0.1, "the CPU time is that of the Java program"
     assert result.phases["connect"] > 0.3, "starting Java is no part of the operation"

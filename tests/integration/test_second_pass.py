@@ -25,7 +25,7 @@ CASES = [
     ("mongodb", "reference", "a second pass of pymongo find()"),
     ("mongodb", "tuned", "a second pass of pymongo find() of raw BSON, decoded"),
     ("elasticsearch", "reference", "a second pass of search_after over a point in time"),
-    ("elasticsearch", "tuned", "a second pass of search_after over 4 slices of a point in time"),
+    ("elasticsearch", "tuned", "a second pass of search_after over slices of a point in time"),
     ("delta-rs", "reference", "a second pass of delta-rs DeltaTable.to_pyarrow_table()"),
     ("delta-rs", "tuned", "a second pass of delta-rs DeltaTable.scan()"),
     ("null", "reference", "a second pass of csv.DictReader over the source"),
@@ -123,9 +123,10 @@ def test_the_second_pass_is_the_timed_call(library, opened, store, client, how):
     called = library(store, client)
     assert opened.read(OperationClock()) == ROWS
     timed, called.calls = called.calls, []
-    assert verify(opened, ROWS, manifest) == f"2,000 rows handled and counted; all 50 fields by {how}"
+    said = verify(opened, ROWS, manifest)
     counted = 1 if store == "null" else 0  # it counts in the same way
     assert sorted(map(str, called.calls[counted:])) == sorted(map(str, timed))
+    assert said == f"2,000 rows handled and counted; all 50 fields by {how}"
 
 
 @pytest.mark.parametrize(("store", "client"), [case[:2] for case in CASES])

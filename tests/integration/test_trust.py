@@ -1,5 +1,7 @@
 """What is made of many attempts: comparisons, what is done, bundles, pruning; in the real database."""
 
+import hashlib
+import json
 import zipfile
 from datetime import UTC, datetime, timedelta
 
@@ -175,6 +177,27 @@ def test_a_run_goes_into_another_database_whole_and_only_once(
         assert connection.execute("SELECT count(*) FROM storebench.summary").fetchone() == (4,)
     other.export(run_id, tmp_path / "again.zip")
     assert (tmp_path / "again.zip").read_bytes() == (tmp_path / "run.zip").read_bytes()
+
+
+def test_a_bundle_from_before_a_column_is_loaded_without_it(database, other_database, run, cells, tmp_path):
+    name = run(cells)
+    Bundles(database).export(run_id_of("s", name), tmp_path / "run.zip")
+    with zipfile.ZipFile(tmp_path / "run.zip") as archive:
+        members = {member: archive.read(member) for member in archive.namelist()}
+    attempts = json.loads(members["attempt.json"])
+    for attempt in attempts:
+        del attempt["verification"]
+    members["attempt.json"] = json.dumps(attempts).encode()
+    del members["SHA256SUMS"]
+    members["SHA256SUMS"] = "".join(
+        f"{hashlib.sha256(content).hexdigest()}  {member}\n" for member, content in sorted(members.items())
+    ).encode()
+    with zipfile.ZipFile(tmp_path / "old.zip", "w") as archive:
+        for member, content in members.items():
+            archive.writestr(member, content)
+    Bundles(other_database).load(tmp_path / "old.zip")
+    found = Queries(other_database).results(run=name)
+    assert len(found) == 20 and {row["verification"] for row in found} == {None}
 
 
 def test_a_bundle_that_was_touched_is_refused(database, run, cells, tmp_path):

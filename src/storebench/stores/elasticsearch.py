@@ -181,8 +181,7 @@ class Elasticsearch(Store):
         return found
 
     def verified_by(self) -> str:
-        slices = f"{SLICES} slices of " if self.client == "tuned" else ""
-        return f"search_after over {slices}a point in time"
+        return f"search_after over {'slices of ' if self.client == 'tuned' else ''}a point in time"
 
     def drop(self) -> None:
         with self._errors():
