@@ -3,6 +3,7 @@
 import io
 import json
 import os
+import subprocess
 from pathlib import Path
 
 import pyarrow as pa
@@ -19,6 +20,7 @@ from storebench.stores.delta_reader import CLASSPATH, ReaderProcess, checksum_fr
 from tests.integration.conftest import ROWS
 
 LOCAL_ROWS = 3_000  # in several batches of Kernel
+SOURCES = Path(__file__).parents[2] / "images/jvm/reader/src/main/java/storebench/reader"
 READERS = ["delta-standalone", "delta-kernel"]
 SCHEMA_FIELDS = [{"name": field.name, "type": field.type, "scale": field.scale or 0} for field in FIELDS]
 
@@ -157,6 +159,39 @@ def test_kernel_leaves_out_what_a_commit_removed(opened, tmp_path, chunk):
     left = DeltaTable(tmp_path).to_pyarrow_table().num_rows
     assert 0 < left < LOCAL_ROWS
     assert process.ask("read")["rows"] == process.ask("count")["rows"] == checksum(process).rows == left
+
+
+# Where a reader takes a text from its library, and the same with a wrong one in the place of KEY.
+TEXTS = {
+    "delta-standalone": (
+        "StandaloneReader.java",
+        "record -> record.getString(name);",
+        'record -> record.getString(name).replace("KEY", "wrong");',
+    ),
+    "delta-kernel": (
+        "KernelColumn.java",
+        "return Row::getString;",
+        'return (row, column) -> row.getString(column).replace("KEY", "wrong");',
+    ),
+}
+
+
+@pytest.mark.parametrize("reader", READERS)
+def test_one_wrong_value_of_the_library_is_noticed(opened, tmp_path, chunk, monkeypatch, reader):
+    table, classpath = typed(chunk), os.environ[CLASSPATH]
+    write(tmp_path / "table", table)
+    file, right, wrong = TEXTS[reader]
+    source = (SOURCES / file).read_text()
+    assert source.count(right) == 1
+    (tmp_path / file).write_text(source.replace(right, wrong.replace("KEY", table["event_key"][0].as_py())))
+    (tmp_path / "classes").mkdir()
+    subprocess.run(
+        ["javac", "-d", tmp_path / "classes", "-cp", classpath, tmp_path / file], check=True, timeout=120
+    )
+    monkeypatch.setenv(CLASSPATH, f"{tmp_path / 'classes'}:{classpath}")
+    process, _ = opened(reader, tmp_path / "table")
+    assert process.ask("read")["rows"] == process.ask("count")["rows"] == LOCAL_ROWS
+    assert differences(checksum(process), chunk) == ["event_key", "rows"]
 
 
 @pytest.mark.parametrize("reader", ["delta-standalone", "delta-kernel"])
