@@ -21,7 +21,7 @@ MAX_ERROR_CHARACTERS = 300
 class DeltaStore(Store):
     """One table per target, below `tables/` in the bucket of the dataset. A commit is durable: there is no barrier.
 
-    Verification reads the table with delta-rs, whatever wrote it, and after a read by a second pass of the store's own.
+    Verification reads the table with delta-rs, whatever wrote it; after a read, each store makes a second pass of its own.
     """
 
     connection = "s3"
