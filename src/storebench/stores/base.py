@@ -97,7 +97,8 @@ class Store(ABC):
     def scan(self) -> Iterator[Mapping[str, Any]]:
         """Every row of the target once, in any order, for verification: chunks of columns of canonical text.
 
-        Where the operation is a read, it gets them by the very call that `read` times: a second pass of it. A chunk maps each field's name to as many texts as the chunk has rows, in what TableChecksum takes.
+        After a read it gets them by the very call that `read` times: a second pass of it. A chunk maps each field's name to
+        as many texts as the chunk has rows, in what TableChecksum takes.
         A null is the empty text.
         """
         raise NotImplementedError(f"{self.name} has neither a scan nor a checksum of its own")
