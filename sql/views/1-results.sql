@@ -17,6 +17,7 @@ SELECT
     a.status,
     a.error_kind,
     a.error,
+    a.verification,
     CASE a.operation WHEN 'write' THEN a.operation_s END AS write_only_s,
     CASE a.operation WHEN 'read' THEN a.operation_s END AS read_only_s,
     a.source_s,

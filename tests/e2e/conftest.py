@@ -36,9 +36,12 @@ def cluster():
 
 @pytest.fixture
 def attempt_in_pod(cluster):
-    """Run one attempt of a cell on the data kept as `target`, in a pod like the DAG's; returns its exit code and result."""
+    """Run one attempt of a cell on the data kept as `target`, in a pod like the DAG's; returns its exit code and result.
 
-    def attempt(operation, cell_key, target, **options):
+    `program` is Python that is run in the place of `storebench attempt`.
+    """
+
+    def attempt(operation, cell_key, target, program=None, **options):
         cell = Cell.from_key(cell_key)
         store = load(cell.store)
         spec = AttemptSpec(
@@ -51,7 +54,7 @@ def attempt_in_pod(cluster):
             options=options,
         )
         name, image = f"test-{uuid.uuid4().hex[:12]}", os.environ[f"STOREBENCH_IMAGE_{store.image.upper()}"]
-        cluster.create_namespaced_pod(NAMESPACE, pod(name, image, spec))
+        cluster.create_namespaced_pod(NAMESPACE, pod(name, image, spec, program))
         try:
             while not (status := cluster.read_namespaced_pod(name, NAMESPACE).status).phase in (
                 "Succeeded",

@@ -59,7 +59,8 @@ def finished_one_by_one(rows):
     return set(cells)
 
 
-def pod(name, image, spec):
+def pod(name, image, spec, program=None):
+    """The manifest of a pod that tries one attempt; `program` is Python that does so in the place of `storebench attempt`."""
     store = load(spec.cell.store)
     fields = {
         session.POD_NAME: "metadata.name",
@@ -73,7 +74,7 @@ def pod(name, image, spec):
     made["spec"]["containers"][0] |= {
         "image": image,
         "imagePullPolicy": "IfNotPresent",
-        "args": ["attempt"],
+        **({"command": ["python", "-c", program]} if program else {"args": ["attempt"]}),
         "env": [
             {"name": VARIABLE, "value": spec.to_json()},
             {"name": session.IMAGE, "value": image},

@@ -71,6 +71,14 @@ def test_both_clients_are_verified_and_each_executor_is_recorded(cluster, kept):
     code, text, rows = kept
     assert code == 0, text
     assert [row["status"] for row in rows] == ["verified"] * 4
+    assert {(row["client"], row["operation"]): row["verification"] for row in rows} == {
+        (client, operation): f"2,000 rows handled and counted; all 50 fields by {how}"
+        for client, call in (("reference", "foreach()"), ("tuned", "mapInArrow()"))
+        for operation, how in (
+            ("write", "reading back with delta-rs DeltaTable.scan()"),
+            ("read", f"a second pass of Spark's {call} in the executors"),
+        )
+    }
     for row in rows:
         assert row["executors"] == row["executor_pods"] == 2
         assert row["all_memory_peak_bytes"] > row["executors_memory_peak_bytes"] > 2 * 10**8
@@ -113,6 +121,33 @@ def test_executors_that_no_node_can_take_are_the_reason():
     assert code == 1, text
     assert [row["error_kind"] for row in rows] == ["no_executors", "not_run"]
     assert "0 of 1 executors came within 10 s" in rows[0]["error"] and "Insufficient cpu" in rows[0]["error"]
+
+
+# Whatever Spark loads has one wrong value; the table in S3 has none, and its rows are as many.
+SPOILT = """
+from pyspark.sql.functions import col, lit, when
+from pyspark.sql.readwriter import DataFrameReader
+from storebench.cli import main
+
+load = DataFrameReader.load
+
+def spoilt(reader, path):
+    city = when(col("id") == 1000000003, lit("Nowhere")).otherwise(col("city"))
+    return load(reader, path).withColumn("city", city)
+
+DataFrameReader.load = spoilt
+main(["attempt"])
+"""
+
+
+@pytest.mark.parametrize("client", ["reference", "tuned"])
+def test_one_wrong_value_of_spark_is_noticed_though_the_table_is_right(attempt_in_pod, kept, client):
+    _, _, rows = kept
+    key, target = next((row["cell_key"], row["target"]) for row in rows if row["client"] == client)
+    code, result = attempt_in_pod("read", key, target, program=SPOILT, **OPTIONS)
+    assert (code, result.error_kind) == (4, "verification_failed"), vars(result)
+    assert result.error == "The data differs from the dataset: field city: checksum differs"
+    assert result.operation_s > 0 and result.verification is None
 
 
 def spoil(uri, storage, how):

@@ -40,6 +40,10 @@ def test_mongodb_is_written_and_read_and_both_are_verified(attempt, client, batc
         code, result = attempt(operation, batch=batch, client=client)
         assert (code, result.status, result.error) == (0, "verified", None)
         assert result.rows == ROWS
+        how = "a second pass of" if operation == "read" else "reading back with"
+        assert result.verification.startswith(
+            f"2,000 rows handled and counted; all 50 fields by {how} pymongo"
+        )
         assert 0 < result.operation_s < result.total_s
         assert (result.source_s > 0) == (operation == "write")
         assert result.environment["server_name"] in ("FerretDB", "MongoDB")
@@ -104,6 +108,7 @@ def test_verification_notices(attempt, collection, client, how):
     code, result = attempt("read", client=client)
     assert (code, result.status, result.error_kind) == (4, "failed", "verification_failed")
     assert result.operation_s > 0, "the figures of an attempt that is not verified are kept"
+    assert result.verification is None
 
 
 @pytest.mark.parametrize("client", MongoDB.clients)

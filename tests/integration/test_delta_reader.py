@@ -3,6 +3,7 @@
 import io
 import json
 import os
+import subprocess
 import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -22,6 +23,7 @@ from storebench.stores.delta_reader import CLASSPATH, ReaderProcess, checksum_fr
 from tests.integration.conftest import ROWS
 
 LOCAL_ROWS = 3_000  # in several batches of Kernel
+SOURCES = Path(__file__).parents[2] / "images/jvm/reader/src/main/java/storebench/reader"
 READERS = [("delta-standalone", "reference"), ("delta-kernel", "reference"), ("delta-kernel", "tuned")]
 SCHEMA_FIELDS = [{"name": field.name, "type": field.type, "scale": field.scale or 0} for field in FIELDS]
 
@@ -191,6 +193,39 @@ def test_the_tuned_client_reads_as_many_files_at_once_as_there_are_cores(
     assert waiting == [], "both files were open at the same time"
 
 
+# Where a reader takes a text from its library, and the same with a wrong one in the place of KEY.
+TEXTS = {
+    "delta-standalone": (
+        "StandaloneReader.java",
+        "record -> record.getString(name);",
+        'record -> record.getString(name).replace("KEY", "wrong");',
+    ),
+    "delta-kernel": (
+        "KernelColumn.java",
+        "return Row::getString;",
+        'return (row, column) -> row.getString(column).replace("KEY", "wrong");',
+    ),
+}
+
+
+@pytest.mark.parametrize(("reader", "client"), READERS)
+def test_one_wrong_value_of_the_library_is_noticed(opened, tmp_path, chunk, monkeypatch, reader, client):
+    table, classpath = typed(chunk), os.environ[CLASSPATH]
+    write(tmp_path / "table", table)
+    file, right, wrong = TEXTS[reader]
+    source = (SOURCES / file).read_text()
+    assert source.count(right) == 1
+    (tmp_path / file).write_text(source.replace(right, wrong.replace("KEY", table["event_key"][0].as_py())))
+    (tmp_path / "classes").mkdir()
+    subprocess.run(
+        ["javac", "-d", tmp_path / "classes", "-cp", classpath, tmp_path / file], check=True, timeout=120
+    )
+    monkeypatch.setenv(CLASSPATH, f"{tmp_path / 'classes'}:{classpath}")
+    process, _ = opened(reader, tmp_path / "table", client)
+    assert process.ask("read")["rows"] == process.ask("count")["rows"] == LOCAL_ROWS
+    assert differences(checksum(process), chunk) == ["event_key", "rows"]
+
+
 @pytest.mark.parametrize(("reader", "client"), READERS)
 def test_other_fields_and_types_are_a_mismatch(opened, tmp_path, chunk, reader, client):
     write(tmp_path / "fields", text(chunk).rename_columns(["other", *FIELD_NAMES[1:]]))
@@ -224,6 +259,9 @@ def test_a_read_from_s3_is_verified(attempt, reader, client):
     code, result = attempt("read", store=reader, batch="700", client=client)
     assert (code, result.status, result.error) == (0, "verified", None)
     assert result.rows == ROWS
+    assert result.verification.endswith(
+        f"a second pass of the {client} loop of {result.environment['server_name']}"
+    )
     assert 0 < result.operation_s < result.total_s
     assert result.client_cpu_share > 0.1, "the CPU time is that of the Java program"
     assert result.phases["connect"] > 0.3, "starting Java is no part of the operation"

@@ -1,13 +1,23 @@
 """Attempts of delta-rs against the real S3, as a pod runs them but for the pod."""
 
 import json
+import threading
+from contextlib import contextmanager
 
 import pyarrow as pa
 import pytest
+import smart_open
 from deltalake import DeltaTable, write_deltalake
 
+from storebench.attempt.clock import OperationClock
+from storebench.attempt.source import Source
+from storebench.dataset import typed
+from storebench.dataset.manifest import dataset_key
+from storebench.s3 import client_for
 from storebench.stores.delta import storage_options
-from tests.integration.conftest import ROWS
+from storebench.stores.delta_rs import DeltaRs
+from tests.integration.conftest import ROWS, SEED
+from tests.slow import slow_down
 
 CLIENTS = ("reference", "tuned")
 
@@ -65,8 +75,6 @@ def test_verification_notices(attempt, table, client, how):
 
 @pytest.mark.parametrize("client", CLIENTS)
 def test_a_data_file_that_is_lost_is_a_failure_of_one_line(attempt, table, connections, bucket, client):
-    from storebench.s3 import client_for
-
     assert attempt("write", store="delta-rs", client=client)[0] == 0
     key = table().file_uris()[0].removeprefix(f"s3://{bucket}/")
     client_for(connections["s3"]).delete_object(Bucket=bucket, Key=key)
@@ -104,9 +112,36 @@ def test_s3_that_is_down_is_unreachable(attempt, change_connection):
 
 
 def test_a_drop_leaves_nothing(attempt, connections, bucket, target):
-    from storebench.s3 import client_for
-
     assert attempt("write", store="delta-rs")[0] == 0
     assert attempt("drop", store="delta-rs")[0] == 0
     left = client_for(connections["s3"]).list_objects_v2(Bucket=bucket, Prefix=f"tables/{target}/")
     assert left["KeyCount"] == 0
+
+
+@pytest.mark.parametrize(("client", "rows"), [("reference", 700), ("tuned", 700), ("tuned", None)])
+def test_a_slow_source_is_no_part_of_the_write(monkeypatch, connections, bucket, target, client, rows):
+    """The operation's time does not depend on it: nothing of the source is read or parsed while the clock runs."""
+    s3, key, real = client_for(connections["s3"]), dataset_key(ROWS, SEED), smart_open.open
+    monkeypatch.setattr(typed, "BLOCK_BYTES", 100_000)
+    streams = slow_down(
+        monkeypatch, lambda: real(f"s3://{bucket}/{key}", "rb", transport_params={"client": s3})
+    )
+
+    class Clock(OperationClock):
+        @contextmanager
+        def operation(self):
+            with super().operation(), streams[0].not_now():
+                yield
+
+    store = DeltaRs(
+        client=client, target=target, connection=connections["s3"], source=Source(s3, bucket, key)
+    )
+    clock = Clock()
+    store.connect()
+    try:
+        assert store.write(rows, clock) == ROWS
+    finally:
+        store.drop()
+    (stream,) = streams
+    assert (stream.trespasses, stream.readers) == (0, {threading.get_ident()})
+    assert clock.source_s >= stream.slept_s > 0.2

@@ -24,6 +24,7 @@ POD = PodRecord(
 )
 VERIFIED = AttemptResult(
     status="verified",
+    verification="1,000 rows handled and counted",
     rows=1000,
     operation_s=1.5,
     total_s=9.5,
@@ -64,6 +65,7 @@ def test_an_attempt_is_recorded_once_however_often_it_is_written(repository, que
     (row,) = queries.results(run=run)
     assert (row["write_only_s"], row["read_only_s"], row["client_bound"]) == (1.5, None, True)
     assert (row["server_name"], row["batch_size"], row["executors"]) == ("FerretDB", "100", None)
+    assert row["verification"] == "1,000 rows handled and counted"
     phases = queries.phases([row["attempt_id"]])
     assert [(phase["name"], phase["seconds"]) for phase in phases] == [("connect", 0.5), ("operation", 1.5)]
 

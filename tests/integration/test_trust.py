@@ -267,7 +267,12 @@ def former(path):
     with zipfile.ZipFile(path) as bundle:
         members = {name: bundle.read(name) for name in bundle.namelist()}
     del members["parameters.json"], members["SHA256SUMS"]
-    for table, column in (("attempt", "parameters_hash"), ("executor", "pods"), ("run_cell", "node_pool")):
+    for table, column in (
+        ("attempt", "parameters_hash"),
+        ("attempt", "verification"),
+        ("executor", "pods"),
+        ("run_cell", "node_pool"),
+    ):
         rows = json.loads(members[f"{table}.json"])
         assert rows, table
         for row in rows:

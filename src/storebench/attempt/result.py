@@ -19,6 +19,7 @@ class AttemptResult:
     status: str = "failed"  # verified | failed; a drop that worked is verified
     error_kind: str | None = None
     error: str | None = None
+    verification: str | None = None  # what was verified, and by what; None where that has failed
     rows: int | None = None
     delivers: str | None = None  # what a read hands to the program
     operation_s: float | None = None

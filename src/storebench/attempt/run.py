@@ -85,7 +85,7 @@ class Attempt:
         finally:
             self._take_figures(clock, store)
         with self._phase("verify"):
-            verify(store, rows, manifest)
+            self.result.verification = verify(store, rows, manifest)
 
     @contextmanager
     def _operation(self, clock: OperationClock) -> Iterator[None]:

@@ -7,11 +7,11 @@ from storebench.errors import VerificationFailed
 from storebench.stores.base import Store
 
 
-def verify(store: Store, rows: int, manifest: Manifest) -> None:
+def verify(store: Store, rows: int, manifest: Manifest) -> str:
     """Compare what the operation handled, what the server counts, and every field of every row.
 
-    `rows` is what the timed operation itself handed over or saw. Raises VerificationFailed that names
-    what differs from the manifest.
+    `rows` is what the timed operation itself handed over or saw. Returns what was verified and by what, for people. Raises
+    VerificationFailed that names what differs from the manifest.
     """
     if rows != manifest.rows:
         raise VerificationFailed(f"The operation handled {rows:,} rows of {manifest.rows:,}")
@@ -26,3 +26,7 @@ def verify(store: Store, rows: int, manifest: Manifest) -> None:
         shown = "; ".join(differences[:5])
         more = f" and {len(differences) - 5} more" if len(differences) > 5 else ""
         raise VerificationFailed(f"The data differs from the dataset: {shown}{more}")
+    how = "a second pass of" if store.operation == "read" else "reading back with"
+    return (
+        f"{rows:,} rows handled and counted; all {len(checksum.fields)} fields by {how} {store.verified_by()}"
+    )

@@ -13,6 +13,7 @@ import pyarrow.compute as pc
 from pyarrow import csv
 
 from storebench.dataset.schema import FIELDS, Field
+from storebench.dataset.values import decimal_text
 
 MAX_DIGITS = 10  # of a decimal: eight, and room for sums
 BLOCK_BYTES = 1 << 22
@@ -38,10 +39,40 @@ ARROW_SCHEMA = pa.schema(
 
 
 def csv_reader(stream: Any) -> Iterator[pa.RecordBatch]:
-    """The rows of the CSV in the binary file object `stream`, in batches of about BLOCK_BYTES, of ARROW_SCHEMA."""
-    reader = csv.open_csv(
-        stream,
-        read_options=csv.ReadOptions(block_size=BLOCK_BYTES),
+    """The rows of the CSV in the binary file object `stream`, in batches of about BLOCK_BYTES, of ARROW_SCHEMA.
+
+    The stream is read only by the caller's thread, and only while it waits for the next batch: pyarrow's own reader of
+    streams reads and parses ahead on other threads, beside whatever is done with a batch.
+    """
+    names: list[str] = []
+    rest, ended = b"", False
+    while not ended:
+        text = rest + stream.read(BLOCK_BYTES)
+        ended = len(text) == len(rest)
+        end = len(text) if ended else _end_of_records(text)
+        rest = text[end:]
+        if end:
+            table = _parse(memoryview(text)[:end], names)
+            names = table.column_names
+            yield from table.cast(ARROW_SCHEMA).to_batches()
+
+
+def _end_of_records(text: bytes) -> int:
+    """Where the last whole record of `text` ends, 0 if it has none: at a line break with an even number of quotes before it."""
+    stop, quotes = len(text), text.count(b'"')
+    while (line_break := text.rfind(b"\n", 0, stop)) >= 0:
+        quotes -= text.count(b'"', line_break, stop)
+        if quotes % 2 == 0:
+            return line_break + 1
+        stop = line_break
+    return 0
+
+
+def _parse(text: memoryview, names: list[str]) -> pa.Table:
+    """Whole records; without `names` the first of them is the header. All threads have done their work when it returns."""
+    return csv.read_csv(
+        pa.BufferReader(text),
+        read_options=csv.ReadOptions(column_names=names, block_size=len(text)),
         parse_options=csv.ParseOptions(newlines_in_values=True),
         convert_options=csv.ConvertOptions(
             column_types={field.name: field.type for field in ARROW_SCHEMA},
@@ -50,8 +81,6 @@ def csv_reader(stream: Any) -> Iterator[pa.RecordBatch]:
             quoted_strings_can_be_null=True,
         ),
     )
-    for batch in reader:
-        yield batch.cast(ARROW_SCHEMA)
 
 
 def canonical(columns: Mapping[str, Any]) -> dict[str, Any]:
@@ -87,15 +116,10 @@ def _text(field: Field, column: Any) -> Any:
     if field.type == "decimal" and pa.types.is_decimal(kind):
         return column.cast(pa.decimal128(18, field.scale)).cast(pa.string())
     if field.type == "decimal" and pa.types.is_floating(kind):
-        return _formatted(column, lambda value: _decimal(value, field.scale or 0))
+        return _formatted(column, lambda value: decimal_text(value, field.scale or 0))
     if field.type == "float" and pa.types.is_floating(kind):
         return _formatted(column, repr)
     raise ValueError(f"field {field.name}: {kind} cannot be {field.type}")
-
-
-def _decimal(value: float, scale: int) -> str:
-    text = f"{value:.{scale}f}"
-    return text if float(text) == value else repr(value)
 
 
 def _formatted(column: Any, text: Callable[[float], str]) -> Any:

@@ -45,6 +45,7 @@ FIGURES = (
     "status",
     "error_kind",
     "error",
+    "verification",
 )
 
 

@@ -105,7 +105,8 @@ class Store(ABC):
     def scan(self) -> Iterator[Mapping[str, Any]]:
         """Every row of the target once, in any order, for verification: chunks of columns of canonical text.
 
-        A chunk maps each field's name to as many texts as the chunk has rows, in what TableChecksum takes.
+        After a read it gets them by the very call that `read` times: a second pass of it. A chunk maps each field's name to
+        as many texts as the chunk has rows, in what TableChecksum takes.
         A null is the empty text.
         """
         raise NotImplementedError(f"{self.name} has neither a scan nor a checksum of its own")
@@ -116,6 +117,10 @@ class Store(ABC):
         for chunk in self.scan():
             total.update(chunk)
         return total
+
+    def verified_by(self) -> str:
+        """The call by which `checksum` gets the rows, in a few words for people: `pymongo find()`."""
+        return f"scan() of {self.name}"
 
     @abstractmethod
     def drop(self) -> None:

@@ -21,7 +21,7 @@ MAX_ERROR_CHARACTERS = 300
 class DeltaStore(Store):
     """One table per target, below `tables/` in the bucket of the dataset. A commit is durable: there is no barrier.
 
-    Verification reads the table with delta-rs, whatever wrote it, unless the store has a pass of its own.
+    Verification reads the table with delta-rs, whatever wrote it; after a read, each store makes a second pass of its own.
     """
 
     connection = "s3"
@@ -78,6 +78,9 @@ class DeltaStore(Store):
             # not through pyarrow's dataset: one that is left before its end can crash the process as it exits
             for batch in pa.RecordBatchReader.from_stream(self.open_table().scan()):
                 yield canonical(dict(zip(batch.schema.names, batch.columns, strict=True)))
+
+    def verified_by(self) -> str:
+        return "delta-rs DeltaTable.scan()"
 
     def open_table(self) -> DeltaTable:
         """The table as deltalake sees it, whatever wrote it."""

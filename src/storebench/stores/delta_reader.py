@@ -95,9 +95,12 @@ class DeltaReader(DeltaStore):
         return int(self._ask("count")["rows"])
 
     def checksum(self) -> TableChecksum:
-        """Computed by the program, from a second pass of the same library."""
+        """Computed by the program, from a second pass of the loop that `read` times."""
         fields = [{"name": field.name, "type": field.type, "scale": field.scale or 0} for field in FIELDS]
         return checksum_from(self._ask("checksum", fields=fields))
+
+    def verified_by(self) -> str:
+        return f"the {self.client} loop of {self._server.name}"
 
     def cpu_s(self) -> float:
         return time.process_time() + (self._reader.cpu_s() if self._reader else 0.0)

@@ -2,24 +2,28 @@
 
 from __future__ import annotations
 
+import itertools
 import ssl
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from storebench.attempt.clock import OperationClock
 from storebench.attempt.source import Row
 from storebench.connection import Connection
+from storebench.dataset.checksum import TableChecksum
 from storebench.dataset.schema import FIELDS, Field
 from storebench.errors import SpecError, StoreRefused, StoreUnreachable
 from storebench.stores import tuning
-from storebench.stores.base import VERIFY_CHUNK_ROWS, Server, Store, columns
+from storebench.stores.base import Server, Store, columns
 
 if TYPE_CHECKING:
     from elasticsearch import ApiError
     from elasticsearch import Elasticsearch as Client
+
+T = TypeVar("T")
 
 PORT = 9200
 REQUEST_TIMEOUT_S = 120
@@ -176,27 +180,44 @@ class Elasticsearch(Store):
                 self._put_replicas_back()
 
     def read(self, clock: OperationClock) -> int:
-        with self._errors(), clock.operation(), self._point_in_time() as pit:
+        with self._errors(), clock.operation():
+            return sum(self._read_pages(len))
+
+    def _read_pages(self, of_page: Callable[[list[dict[str, Any]]], T]) -> list[T]:
+        """`of_page` of each page of documents, as each client reads them: the timed read and its second pass are both this call."""
+        with self._point_in_time() as pit:
             if self.client == "reference":
-                return sum(map(len, self._pages(pit, PAGE_ROWS)))
+                return list(map(of_page, self._pages(pit, PAGE_ROWS)))
 
             slices = self._tuning["workers"]
 
-            def read_slice(number: int) -> int:
+            def read_slice(number: int) -> list[T]:
                 part = {"id": number, "max": slices}
-                return sum(map(len, self._pages(pit, SLICE_PAGE_ROWS, slice=part, track_total_hits=False)))
+                return list(
+                    map(of_page, self._pages(pit, SLICE_PAGE_ROWS, slice=part, track_total_hits=False))
+                )
 
             with ThreadPoolExecutor(slices) as pool:
-                return sum(pool.map(read_slice, range(slices)))
+                return list(itertools.chain.from_iterable(pool.map(read_slice, range(slices))))
 
     def count(self) -> int:
         with self._errors():
             return int(self._client.count(index=self.target)["count"])
 
-    def scan(self) -> Iterator[Mapping[str, Sequence[str]]]:
-        with self._errors(), self._point_in_time() as pit:
-            for hits in self._pages(pit, VERIFY_CHUNK_ROWS):
-                yield columns([hit["_source"] for hit in hits], self.source.fields)
+    def checksum(self) -> TableChecksum:
+        total = TableChecksum()
+        with self._errors():
+            for page in self._read_pages(self._checksum_of):
+                total.add(page)
+        return total
+
+    def _checksum_of(self, hits: list[dict[str, Any]]) -> TableChecksum:
+        found = TableChecksum()
+        found.update(columns([hit["_source"] for hit in hits], self.source.fields))
+        return found
+
+    def verified_by(self) -> str:
+        return f"search_after over {'slices of ' if self.client == 'tuned' else ''}a point in time"
 
     def drop(self) -> None:
         with self._errors():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -142,14 +143,15 @@ class MongoDB(Store):
     def read(self, clock: OperationClock) -> int:
         rows = 0
         with self._errors(), clock.operation():
-            found: Iterator[Any] = (
-                self._raw.find(batch_size=self._tuning["answer_rows"])
-                if self.client == "tuned"
-                else self._collection.find()
-            )
-            for _ in found:
+            for _ in self._documents():
                 rows += 1
         return rows
+
+    def _documents(self) -> Iterator[Mapping[str, Any]]:
+        """All documents, as each client reads them: the timed read and its second pass are both this call."""
+        if self.client == "tuned":
+            return self._raw.find(batch_size=self._tuning["answer_rows"])
+        return self._collection.find()
 
     def count(self) -> int:
         with self._errors():
@@ -157,14 +159,12 @@ class MongoDB(Store):
 
     def scan(self) -> Iterator[Mapping[str, Sequence[str]]]:
         with self._errors():
-            documents: list[dict[str, Any]] = []
-            for document in self._collection.find({}, {"_id": False}, batch_size=VERIFY_CHUNK_ROWS):
-                documents.append(document)
-                if len(documents) == VERIFY_CHUNK_ROWS:
-                    yield columns(documents, self.source.fields)
-                    documents = []
-            if documents:
-                yield columns(documents, self.source.fields)
+            documents = map(_values, self._documents())
+            while chunk := list(itertools.islice(documents, VERIFY_CHUNK_ROWS)):
+                yield columns(chunk, self.source.fields)
+
+    def verified_by(self) -> str:
+        return "pymongo find() of raw BSON, decoded" if self.client == "tuned" else "pymongo find()"
 
     def drop(self) -> None:
         with self._errors():
@@ -195,6 +195,13 @@ class MongoDB(Store):
             raise StoreRefused(f"MongoDB at {where} refused: {error}") from error
         except PyMongoError as error:
             raise StoreRefused(f"MongoDB at {where} failed: {error}") from error
+
+
+def _values(document: Mapping[str, Any]) -> dict[str, Any]:
+    """A document's fields, decoded where they are not yet; the server's `_id` is none of them."""
+    values = dict(document.items())
+    values.pop("_id", None)
+    return values
 
 
 def uri(server: Connection) -> str:

@@ -1,0 +1,99 @@
+"""The second pass of Spark's reads: checksums of what Spark hands over, made in the executors' Python workers."""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from storebench.dataset import values
+from storebench.dataset.checksum import TableChecksum
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+CHUNK_ROWS = 10_000
+SCHEMA = "seen binary"  # of what `of_batches` gives
+
+
+class Seen:
+    """The checksum of the rows that a task has seen; `problem` says why one of them is no row of the dataset.
+
+    A task hands its result back by pickling it: the rows that are still held are added up then.
+    """
+
+    def __init__(self) -> None:
+        self.checksum = TableChecksum()
+        self.problem = ""
+        self._held: list[Any] = []
+
+    def add_row(self, row: Any) -> None:
+        """`row` is a tuple with the names of its fields as `__fields__`: a Row of Spark."""
+        self._held.append(row)
+        if len(self._held) == CHUNK_ROWS:
+            self._add_up()
+
+    def add_batch(self, batch: pa.RecordBatch) -> None:
+        from storebench.dataset import typed
+
+        with self._problems():
+            columns = dict(zip(batch.schema.names, batch.columns, strict=True))
+            self.checksum.update(typed.canonical(columns))
+
+    def add(self, other: Seen) -> None:
+        """Add what another task has seen."""
+        self.checksum.add(other.checksum)
+        self.problem = self.problem or other.problem
+
+    def _add_up(self) -> None:
+        rows, self._held = self._held, []
+        with self._problems():
+            columns = dict(zip(rows[0].__fields__, zip(*rows, strict=True), strict=True))
+            self.checksum.update(values.canonical(columns))
+
+    @contextmanager
+    def _problems(self) -> Iterator[None]:
+        """An error that is raised in a worker reaches the driver as Spark's failure, not as a difference of the data."""
+        try:
+            yield
+        except (KeyError, TypeError, ValueError) as error:
+            self.problem = self.problem or str(error)
+
+    def __getstate__(self) -> dict[str, Any]:
+        if self._held:
+            self._add_up()
+        return self.__dict__
+
+
+class SeenSum:
+    """How an accumulator (pyspark.AccumulatorParam) adds rows up in a task, and the tasks' sums in the driver."""
+
+    def zero(self, value: Seen) -> Seen:
+        return Seen()
+
+    def addInPlace(self, seen: Seen, more: Any) -> Seen:  # noqa: N802 - the name is Spark's
+        if isinstance(more, Seen):
+            seen.add(more)
+        else:
+            seen.add_row(more)
+        return seen
+
+
+def of_batches(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """What a task has seen, pickled, as the one row of SCHEMA: a function for `mapInArrow`."""
+    import pyarrow as pa
+
+    seen = Seen()
+    for batch in batches:
+        for start in range(0, batch.num_rows, CHUNK_ROWS):
+            seen.add_batch(batch.slice(start, CHUNK_ROWS))
+    yield pa.record_batch({"seen": [pickle.dumps(seen)]})
+
+
+def total_of(rows: list[Any]) -> Seen:
+    """The sum of the rows of SCHEMA that all tasks gave."""
+    total = Seen()
+    for row in rows:
+        total.add(pickle.loads(bytes(row.seen)))
+    return total
