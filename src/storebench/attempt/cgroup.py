@@ -56,6 +56,14 @@ class Cgroup:
         name = "memory.events" if self.version == 2 else "memory.oom_control"
         return _table(self._memory / name).get("oom_kill", 0)
 
+    def cpu_limit_cores(self) -> float | None:
+        """The cores that a CPU limit leaves the container, or None if it has none."""
+        if self.version == 2:
+            quota, _, period = _text(self._cpu / "cpu.max").partition(" ")
+        else:
+            quota, period = (_text(self._cpu / f"cpu.cfs_{name}_us") for name in ("quota", "period"))
+        return int(quota) / int(period) if quota.isdigit() and period.isdigit() else None
+
     def cpu(self) -> CpuUsage:
         table = _table(self._cpu / "cpu.stat")
         if self.version == 2:
@@ -94,11 +102,15 @@ class WorkingSetSampler:
             self.peak_bytes = max(now, self.peak_bytes or 0)
 
 
-def _integer(path: Path) -> int | None:
+def _text(path: Path) -> str:
     try:
-        text = path.read_text().strip()
+        return path.read_text().strip()
     except OSError:
-        return None
+        return ""
+
+
+def _integer(path: Path) -> int | None:
+    text = _text(path)
     return int(text) if text.isdigit() else None
 
 

@@ -18,6 +18,12 @@ def seconds_since_start() -> float:
     return time.clock_gettime(time.CLOCK_BOOTTIME) - started_s
 
 
+def usable_cores(limit_cores: float | None) -> float:
+    """The cores that this process may use: those that it may run on, within the container's CPU limit if it has one."""
+    cores = len(os.sched_getaffinity(0))
+    return min(cores, limit_cores or cores)
+
+
 def process_cpu_s(pid: int) -> float:
     """CPU seconds of another process, all its threads (resolution: one clock tick); 0 where it has ended."""
     try:

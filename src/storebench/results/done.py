@@ -1,4 +1,4 @@
-"""What need not be measured again: verified repeats of the same dataset, by the same code, in the same environment."""
+"""What need not be measured again: verified, undisturbed repeats of the same dataset, by the same code, in the same environment."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 from storebench import METHOD_VERSION, __version__, stores
 from storebench.dataset.schema import SCHEMA_VERSION
 from storebench.grid import Cell
-from storebench.results.queries import Queries
+from storebench.results.queries import Queries, counts
 from storebench.results.repository import dataset_id
 
 # Of nodes that are alike, any will do.
@@ -19,7 +19,7 @@ IGNORED = {"node"}
 def verified_repeats(
     queries: Queries, cells: Sequence[Cell], image_of: Callable[[str], str] | None = None
 ) -> dict[Cell, int]:
-    """How many repeats of each cell count: all their operations verified, their environment today's.
+    """How many repeats of each cell count: all their operations verified and not disturbed, their environment today's.
 
     Today's is the environment in which a store's client was measured last, in whatever cell, if that was with the image that
     `image_of` names for the store now (None: whichever it was): a server that has changed is known by the first attempt at it.
@@ -37,7 +37,7 @@ def verified_repeats(
     for row in rows:
         environment = environments.get(row["environment_hash"])
         if (
-            row["status"] == "verified"
+            counts(row)
             and row["dataset_id"] == dataset_id(SCHEMA_VERSION, row["rows"], row["seed"])
             and (row["method_version"], row["code_version"]) == (METHOD_VERSION, __version__)
             and environment is not None

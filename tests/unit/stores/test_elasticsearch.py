@@ -5,7 +5,7 @@ from elasticsearch import ApiError, UnsupportedProductError
 from storebench.connection import Connection
 from storebench.dataset.schema import FIELDS
 from storebench.errors import SpecError
-from storebench.stores.elasticsearch import advise, identify, index_of, options, refusal
+from storebench.stores.elasticsearch import advise, durability_of, identify, index_of, options, refusal
 
 SERVER = Connection("elasticsearch", host="es", port=9200, login="me", password="hunter2")
 
@@ -102,3 +102,28 @@ def test_the_tuned_index_maps_each_field_once_and_is_not_refreshed():
     assert list(mappings["properties"]) == [field.name for field in FIELDS]
     assert mappings["dynamic"] == "strict" and settings == {"refresh_interval": "-1"}
     assert mappings["properties"]["is_verified"] == {"type": "keyword"}, "a null is not false"
+
+
+@pytest.mark.parametrize(
+    ("defaults", "settings", "kind", "stated"),
+    [
+        ({"durability": "REQUEST", "sync_interval": "5s"}, {}, "disk", "index.translog.durability=request"),
+        (
+            {"sync_interval": "5s"},
+            {"durability": "async"},
+            "memory",
+            "index.translog.durability=async, sync_interval=5s",
+        ),
+        (
+            {},
+            {"durability": "async", "sync_interval": "60s"},
+            "memory",
+            "index.translog.durability=async, sync_interval=60s",
+        ),
+        ({}, {}, "unknown", "the index's settings cannot be seen"),
+    ],
+)
+def test_the_index_says_what_an_acknowledged_write_promises(defaults, settings, kind, stated):
+    parts = {"defaults": defaults, "settings": settings}
+    found = durability_of({name: {"index": {"translog": part}} for name, part in parts.items()})
+    assert (found.kind, found.stated) == (kind, stated)

@@ -1,7 +1,12 @@
 import pytest
 
 from storebench.connection import Connection
-from storebench.stores.mongodb import identify, uri
+from storebench.errors import StoreRefused
+from storebench.stores.base import Server
+from storebench.stores.mongodb import MongoDB, durability_of, durable, identify, uri
+
+FERRETDB = Server("FerretDB", "v2.7.0", {"postgresql": "18.1"})
+MONGOD = Server("MongoDB", "8.0.4", {"storage_engine": "wiredTiger"})
 
 
 @pytest.mark.parametrize(
@@ -45,3 +50,99 @@ def test_login_and_password_are_escaped_in_the_uri():
 def test_options_and_scheme_come_from_the_connection():
     server = Connection("mongodb", host="db", extra={"scheme": "mongodb+srv", "options": "tls=true"})
     assert uri(server) == "mongodb+srv://db/?tls=true"
+
+
+def concern(options):
+    """The write concern that PyMongo makes of a connection's options."""
+    from pymongo import MongoClient
+
+    server = Connection("mongodb", host="db", extra={"options": options})
+    with MongoClient(uri(server), connect=False, **durable(server)) as client:
+        return client.write_concern.document
+
+
+@pytest.mark.parametrize(
+    ("options", "asked"),
+    [
+        ("", {"j": True}),
+        ("tls=true", {"j": True}),
+        ("w=majority", {"w": "majority", "j": True}),
+        ("w=0", {"w": 0}),
+        ("journal=false&w=1", {"w": 1, "j": False}),
+        ("Journal=false", {"j": False}),
+        ("journal=true", {"j": True}),
+        ("tls=true;w=0", {"w": 0}),
+    ],
+)
+def test_a_durable_acknowledgement_is_asked_for_unless_the_connection_says_otherwise(options, asked):
+    assert concern(options) == asked
+
+
+@pytest.mark.parametrize(
+    ("asked", "server", "kind", "stated"),
+    [
+        ({"j": True}, MONGOD, "disk", "j=true"),
+        ({"w": "majority", "j": True}, MONGOD, "disk", "w=majority, j=true"),
+        ({"w": 1, "j": False}, MONGOD, "memory", "w=1, j=false"),
+        ({"w": 0}, MONGOD, "none", "w=0"),
+        ({"fsync": True}, MONGOD, "unknown", "fsync=true"),
+        (
+            {"j": True},
+            Server("MongoDB", "8.0.4", {"storage_engine": "inMemory"}),
+            "memory",
+            "j=true; the storage engine is inMemory",
+        ),
+        ({"w": 1, "j": False}, FERRETDB, "disk", "w=1, j=false; FerretDB commits to PostgreSQL"),
+        ({"w": 0}, FERRETDB, "none", "w=0"),
+        ({"j": True}, Server("FerretDB", "v1.24.0"), "disk", "j=true; FerretDB commits to its database"),
+        ({"j": True}, Server("unknown server of the MongoDB protocol", "5"), "unknown", "j=true"),
+    ],
+)
+def test_an_acknowledgement_promises_what_the_server_and_the_write_concern_say(asked, server, kind, stated):
+    found = durability_of(asked, server)
+    assert (found.kind, found.stated) == (kind, stated)
+
+
+class Unacknowledging:
+    """A client and its collection whose writes are not acknowledged, and arrive one by one."""
+
+    write_concern = type("Concern", (), {"acknowledged": False})()
+
+    def __init__(self):
+        self.arrived = 0
+
+    def count_documents(self, query):
+        self.arrived += 1
+        return self.arrived
+
+
+def unacknowledging():
+    store = MongoDB(client="reference", target="t", connection=Connection("mongodb", host="db"), source=None)
+    store._client = store._collection = Unacknowledging()
+    return store
+
+
+def test_rows_that_are_not_acknowledged_are_waited_for_by_the_barrier(monkeypatch):
+    monkeypatch.setattr("storebench.stores.mongodb.ARRIVAL_POLL_S", 0)
+    store = unacknowledging()
+    store._written = 5
+    store.barrier()
+    assert store._collection.arrived == 5
+
+
+def test_rows_that_never_arrive_are_left_to_the_verification(monkeypatch):
+    monkeypatch.setattr("storebench.stores.mongodb.ARRIVAL_TIMEOUT_S", 0)
+    store = unacknowledging()
+    store._written = 5
+    store.barrier()
+    assert store._collection.arrived == 1
+
+
+def test_a_server_that_answers_all_the_same_is_told_apart():
+    from pymongo.errors import ProtocolError
+
+    with (
+        pytest.raises(StoreRefused, match=r"db:27017 answers .* take w=0 out of the connection's options"),
+        unacknowledging()._errors(),
+    ):
+        raise ProtocolError("Got response id 1 but expected 2")
