@@ -108,6 +108,8 @@ def test_it_is_written_and_read_and_both_are_verified(run, client, batch):
         assert 0 < result.operation_s < result.total_s
         assert (result.source_s > 0) == (operation == "write")
         assert (result.barrier_s > 0) == (operation == "write")
+        assert (result.figures_cover, result.client_cores_usable) == ("client", 1)
+        assert result.durability == ("disk" if operation == "write" else None)
         assert sum(result.phases.values()) <= result.total_s
         assert result.environment["server_name"] == "Elasticsearch"
         assert result.environment["server_settings"]["heap_bytes"] > 0
@@ -164,6 +166,14 @@ def template(server, target):
 
     yield put
     server.delete(f"/_index_template/{target}")
+
+
+@pytest.mark.parametrize("client", CLIENTS)
+def test_a_template_that_makes_the_translog_asynchronous_is_told(run, template, client):
+    template(template={"settings": {"index.translog.durability": "async"}})
+    code, result = run("write", client)
+    assert (code, result.durability) == (0, "memory")
+    assert result.durability_stated == "index.translog.durability=async, sync_interval=5s"
 
 
 @pytest.mark.parametrize("client", CLIENTS)

@@ -1,5 +1,6 @@
 """What is made of many attempts: comparisons, what is done, bundles, pruning; in the real database."""
 
+import json
 import zipfile
 from datetime import UTC, datetime, timedelta
 
@@ -10,7 +11,7 @@ from bench.scratch import scratch
 from storebench import METHOD_VERSION, __version__
 from storebench.attempt.result import AttemptResult
 from storebench.errors import SpecError
-from storebench.results.bundle import Bundles
+from storebench.results.bundle import SEAL, Bundles, _seal
 from storebench.results.compare import compare, compare_arms
 from storebench.results.done import verified_repeats
 from storebench.results.migrate import migrate
@@ -52,15 +53,54 @@ def test_several_runs_are_one_side(queries, run, cells):
 
 def test_what_is_unsound_is_said(queries, repository, run, cells):
     before, after = run(cells), run(cells)
-    bound = AttemptResult(status="verified", operation_s=1.0, client_cpu_share=0.95)
+    bound = AttemptResult(status="verified", operation_s=1.0, client_cpu_share=0.95, client_cores_usable=1)
+    disturbed = AttemptResult(status="verified", operation_s=9.0, disturbed="throttled")
     failed = AttemptResult(status="failed", error_kind="store_failed", error="down")
-    for name, repeat, result in ((before, 1, bound), (after, 1, failed), (after, 2, failed)):
+    for name, repeat, result in (
+        (before, 1, bound),
+        (before, 2, disturbed),
+        (after, 1, failed),
+        (after, 2, failed),
+    ):
         key = AttemptKey(run_id_of(STUDY, name), cells[0].key, repeat, "write", 2)
         repository.add_attempt(key, result, PodRecord(), phases={}, target=None, dataset=None)
-    remarks = compare(queries, before, after).remarks
-    assert {key: lines for key, lines in remarks.items() if lines} == {
-        (cells[0].key, "write"): ["A: 1 of 5 client-bound", "B: 2 of 5 not verified"]
+    found = compare(queries, before, after)
+    assert {key: lines for key, lines in found.remarks.items() if lines} == {
+        (cells[0].key, "write"): ["A: 1 of 5 disturbed", "A: 1 of 5 client-bound", "B: 2 of 5 not verified"]
     }
+    verdict = found.verdicts[cells[0].key, "write"]
+    assert (verdict.n_before, verdict.n_after) == (4, 3)
+
+
+@pytest.fixture
+def again(repository):
+    """Record another try of the first repeat of a cell's write in a run."""
+
+    def record(name, cell, **figures):
+        key = AttemptKey(run_id_of(STUDY, name), cell.key, 1, "write", 2)
+        result = AttemptResult(status="verified", operation_s=1.0, **figures)
+        repository.add_attempt(key, result, PodRecord(), phases={}, target=None, dataset=None)
+
+    return record
+
+
+def test_where_all_attempts_were_disturbed_there_is_no_verdict(queries, run, cells, again):
+    before, after = run(cells[:1], 1), run(cells[:1], 1)
+    again(after, cells[0], disturbed="throttled")
+    found = compare(queries, before, after)
+    assert found.without == {(cells[0].key, "write"): "B has only disturbed attempts"}
+
+
+def test_sides_of_different_durability_are_marked(queries, run, cells, again):
+    before, after = run(cells[:1], 1), run(cells[:1], 1)
+    again(before, cells[0], durability="disk", durability_stated="j=true")
+    again(after, cells[0], durability="disk", durability_stated="w=majority, j=true")
+    found = compare(queries, before, after)
+    assert found.remarks[cells[0].key, "write"] == []
+    assert found.differences == ["mongodb: durability_stated: j=true -> w=majority, j=true"]
+    other = run(cells[:1], 1)
+    again(other, cells[0], durability="memory", durability_stated="j=false")
+    assert compare(queries, before, other).remarks[cells[0].key, "write"] == ["durability: disk -> memory"]
 
 
 def test_what_differs_beside_is_said(queries, run, cells):
@@ -137,6 +177,17 @@ def test_repeats_count_as_done_in_the_same_environment_only(queries, run, cells)
     assert verified_repeats(queries, cells) == {cells[0]: 1, cells[1]: 0}, "the server was upgraded"
 
 
+def test_a_repeat_that_was_disturbed_is_not_done(queries, run, cells, database):
+    name = run(cells, 2)
+    with psycopg.connect(database) as connection:
+        connection.execute(
+            "UPDATE storebench.attempt SET disturbed = 'throttled'"
+            " WHERE run_id = %s AND cell_key = %s AND repeat = 1 AND operation = 'read'",
+            (run_id_of(STUDY, name), cells[0].key),
+        )
+    assert verified_repeats(queries, cells) == {cells[0]: 1, cells[1]: 2}
+
+
 def test_a_repeat_of_other_code_is_not_done(queries, database, run, cells):
     name = run(cells, 1)
     with psycopg.connect(database) as connection:
@@ -175,6 +226,25 @@ def test_a_run_goes_into_another_database_whole_and_only_once(
         assert connection.execute("SELECT count(*) FROM storebench.summary").fetchone() == (4,)
     other.export(run_id, tmp_path / "again.zip")
     assert (tmp_path / "again.zip").read_bytes() == (tmp_path / "run.zip").read_bytes()
+
+
+def test_a_bundle_of_before_the_marks_is_loaded(database, other_database, run, cells, tmp_path):
+    Bundles(database).export(run_id_of("s", run(cells)), tmp_path / "new.zip")
+    with zipfile.ZipFile(tmp_path / "new.zip") as new:
+        members = {name: new.read(name) for name in new.namelist() if name != SEAL}
+    lately = ("figures_cover", "client_cores_usable", "durability", "durability_stated", "disturbed")
+    attempts = [
+        {name: value for name, value in row.items() if name not in lately and not name.startswith("node_")}
+        for row in json.loads(members["attempt.json"])
+    ]
+    members["attempt.json"] = json.dumps(attempts).encode()
+    with zipfile.ZipFile(tmp_path / "old.zip", "w") as old:
+        for name, content in {**members, SEAL: _seal(members)}.items():
+            old.writestr(name, content)
+    _, new_rows = Bundles(other_database).load(tmp_path / "old.zip")
+    assert new_rows["attempt"] == 20
+    rows = Queries(other_database).results()
+    assert {(row["disturbed"], row["client_bound"], row["figures_cover"]) for row in rows} == {(None,) * 3}
 
 
 def test_a_bundle_that_was_touched_is_refused(database, run, cells, tmp_path):

@@ -120,7 +120,7 @@ def _repeat_params() -> dict[str, Param]:
         "skip_done": _optional(
             "boolean",
             "Skip what is done",
-            "Leave out the repeats that are verified already, of the same dataset, by the same code, in the same environment."
+            "Leave out the repeats that are verified already and were not disturbed, of the same dataset, by the same code, in the same environment."
             " Empty: yes in a backfill, no in a run by hand.",
         ),
         "warm_up": _flag(

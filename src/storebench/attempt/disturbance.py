@@ -12,9 +12,9 @@ from storebench.attempt.node import NodeFigures
 # Shares of the operation's wall time, and of the node's CPU time.
 MAX_STEAL = 0.05
 MAX_MEMORY_FULL = 0.01
-# Both, and only where nobody but the pod works for the store: cores that others kept busy, and the share of the time in which
-# some task waited for a CPU.
-MAX_OTHERS_CORES = 0.75
+# Only where nobody but the pod works for the store: others kept busy more than a core and more than this share of the node's, and
+# some task waited for a CPU for more than this share of the time.
+MAX_OTHERS_CORES, MAX_OTHERS_SHARE = 1.0, 0.25
 MAX_CPU_SOME = 0.5
 # A shorter operation says nothing: the kernel counts CPU time in ticks of 10 ms.
 MIN_WALL_S = 1.0
@@ -22,8 +22,8 @@ MIN_WALL_S = 1.0
 START_TOLERANCE_S = 2.0
 
 
-def of_node(node: NodeFigures, wall_s: float, *, alone: bool) -> list[str]:
-    """What other work on the node, or its hypervisor, took away; `alone`: the store's whole work is this pod's."""
+def of_node(node: NodeFigures, wall_s: float, *, cores: int, alone: bool) -> list[str]:
+    """What other work on a node of so many cores, or its hypervisor, took away; `alone`: the store's whole work is this pod's."""
     if wall_s < MIN_WALL_S:
         return []
     steal, memory = node.node_steal_share or 0.0, node.node_memory_full_share or 0.0
@@ -33,7 +33,7 @@ def of_node(node: NodeFigures, wall_s: float, *, alone: bool) -> list[str]:
         found.append(f"{steal:.0%} of the node's CPU time was stolen")
     if memory > MAX_MEMORY_FULL:
         found.append(f"the node stood still for memory {memory:.0%} of the time")
-    if alone and others > MAX_OTHERS_CORES and waited > MAX_CPU_SOME:
+    if alone and others > max(MAX_OTHERS_CORES, MAX_OTHERS_SHARE * cores) and waited > MAX_CPU_SOME:
         found.append(f"others kept {others:.1f} cores busy, a CPU was waited for {waited:.0%} of the time")
     return found
 

@@ -114,6 +114,7 @@ class Attempt:
             *disturbance.of_node(
                 node,
                 after.at_s - before.at_s,
+                cores=os.cpu_count() or 1,
                 alone=store.figures_cover == "engine" and not store.service_account,
             ),
         ]
