@@ -294,3 +294,14 @@ def test_all_rows_of_a_batch_are_acknowledged_before_the_next_is_read(
         store.drop()
         store.close()
     assert counts == [0, 700, 1400]
+
+
+def test_the_servers_nodes_are_the_same_as_long_as_none_is_restarted(connection, connections, target):
+    store = Elasticsearch(client="reference", target=target, connection=connection, source=None)
+    store.connect()
+    try:
+        first, second = store.server_processes(), store.server_processes()
+    finally:
+        store.close()
+    assert first and all(started_s > 0 for started_s in first.values())
+    assert first == second

@@ -1,3 +1,5 @@
+from datetime import datetime, timedelta
+
 import pytest
 
 from storebench.connection import Connection
@@ -138,11 +140,53 @@ def test_rows_that_never_arrive_are_left_to_the_verification(monkeypatch):
     assert store._collection.arrived == 1
 
 
-def test_a_server_that_answers_all_the_same_is_told_apart():
-    from pymongo.errors import ProtocolError
+def test_ferretdb_is_not_written_to_without_an_acknowledgement(monkeypatch):
+    store = unacknowledging()
+    monkeypatch.setattr(store, "describe", lambda: FERRETDB)
+    with pytest.raises(StoreRefused, match="take w=0 out of the connection's options"):
+        store.prepare()
 
-    with (
-        pytest.raises(StoreRefused, match=r"db:27017 answers .* take w=0 out of the connection's options"),
-        unacknowledging()._errors(),
-    ):
-        raise ProtocolError("Got response id 1 but expected 2")
+
+class Answering:
+    """A client whose server gives these answers to commands; none where it refuses."""
+
+    def __init__(self, **answers):
+        self.admin, self.answers = self, answers
+
+    def command(self, name):
+        from pymongo.errors import OperationFailure
+
+        if name not in self.answers:
+            raise OperationFailure("not authorized")
+        return self.answers[name]
+
+
+STARTED_AT = datetime(2026, 1, 1, 12)
+
+
+@pytest.mark.parametrize(
+    ("answers", "processes"),
+    [
+        ({"hello": {"topologyVersion": {"processId": "6745"}}}, {"6745": 0.0}),
+        ({"hello": {"msg": "isdbgrid", "topologyVersion": {"processId": "6745"}}}, {}),
+        (
+            {
+                "hello": {},
+                "serverStatus": {
+                    "host": "vm",
+                    "pid": 7,
+                    "uptimeMillis": 60_000,
+                    "localTime": STARTED_AT + timedelta(minutes=1),
+                },
+            },
+            {"vm 7": STARTED_AT.timestamp()},
+        ),
+        ({"hello": {}}, {}),
+        ({"hello": {}, "serverStatus": {}}, {}),
+        ({}, {}),
+    ],
+)
+def test_the_servers_process_is_told_where_it_can_be_seen(answers, processes):
+    store = MongoDB(client="reference", target="t", connection=None, source=None)
+    store._client = Answering(**answers)
+    assert store.server_processes() == processes
