@@ -54,7 +54,7 @@ def figures(before: NodeCounters, after: NodeCounters) -> NodeFigures:
     if wall_s <= 0:
         return NodeFigures()
     shares = {
-        f"node_{name}_share": (stalled_s - before.stalled_s[name]) / wall_s
+        f"node_{name}_share": min(1.0, (stalled_s - before.stalled_s[name]) / wall_s)
         for name, stalled_s in after.stalled_s.items()
         if f"node_{name}_share" in NodeFigures.__dataclass_fields__ and name in before.stalled_s
     }

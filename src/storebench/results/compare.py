@@ -23,9 +23,8 @@ class Comparison:
 
     verdicts: dict[Key, Verdict]
     without: dict[Key, str]  # the reasons why there is no verdict
-    remarks: dict[
-        Key, list[str]
-    ]  # what is unsound: attempts that failed, were disturbed, or that their client bound; different durability
+    # What is unsound: attempts that failed, were disturbed, or that their client bound; sides of different durability.
+    remarks: dict[Key, list[str]]
     differences: list[str]  # between the environments and the method versions of the two sides
 
     def regressions(self, beyond: float) -> dict[Key, Verdict]:

@@ -63,9 +63,7 @@ class Store(ABC):
     packages: ClassVar[tuple[str, ...]] = ()  # client libraries, whose versions are recorded
     modules: ClassVar[tuple[str, ...]] = ()  # imported before the first phase, so that no phase pays for it
     service_account: ClassVar[str | None] = None  # for pods that use the Kubernetes API themselves
-    figures_cover: ClassVar[Cover] = (
-        "client"  # "engine": no server does the work, the pod's memory and CPU are all of it
-    )
+    figures_cover: ClassVar[Cover] = "client"  # "engine": no server does the work
 
     def __init__(
         self,

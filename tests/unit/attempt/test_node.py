@@ -51,3 +51,9 @@ def test_nobody_else_is_busy_less_than_not_at_all(tmp_path, own_cpu_s):
     before = counters(tmp_path, 0.0, 0.0, 0, 0, "0 0 0 0 0 0 0 0")
     after = counters(tmp_path, 10.0, own_cpu_s, 0, 0, "900 0 0 100 0 0 0 0")
     assert figures(before, after).node_others_cores == 0
+
+
+def test_a_share_is_never_more_than_all_however_the_moments_of_reading_differ(tmp_path):
+    before = counters(tmp_path, 0.0, 0.0, 0, 0, "0 0 0 0 0 0 0 0")
+    after = counters(tmp_path, 10.0, 0.0, 10_050_000, 0, "0 0 0 2000 0 0 0 0")
+    assert figures(before, after).node_cpu_some_share == 1.0
