@@ -28,7 +28,11 @@ def main() -> None:
     )
     mongodb = json.loads(os.environ["AIRFLOW_CONN_STOREBENCH_MONGODB"])
     server: pymongo.MongoClient[dict[str, str]] = pymongo.MongoClient(
-        mongodb["host"], mongodb["port"], username=mongodb["login"], password=mongodb["password"]
+        mongodb["host"],
+        mongodb["port"],
+        username=mongodb["login"],
+        password=mongodb["password"],
+        journal=True,
     )
     collection = server[mongodb["schema"]]["storebench_bench_bare"]
     collection.drop()

@@ -18,6 +18,7 @@ from rich.table import Table
 
 from bench.overhead import Bench
 from storebench import stores
+from storebench.results.queries import counts
 from storebench.stores.base import OPERATIONS
 
 CEILING = "null"
@@ -33,13 +34,17 @@ class Figures:
         self.seconds = [float(row[f"{operation}_only_s"]) for row in rows]
         self.median_s = statistics.median(self.seconds)
         self.cpu_share = statistics.median(float(row["client_cpu_share"]) for row in rows)
-        self.bound = sum(1 for row in rows if row["client_bound"])
+        self.bound = (
+            None
+            if rows[0]["client_bound"] is None  # the engine is in the pod
+            else sum(1 for row in rows if row["client_bound"])
+        )
 
 
 def figures(rows: Sequence[dict[str, Any]]) -> dict[tuple[str, str, str], Figures]:
-    """The run's attempts as figures for each store, client and operation."""
+    """The run's attempts that count as figures for each store, client and operation."""
     groups: dict[tuple[str, str, str], list[dict[str, Any]]] = {}
-    for row in rows:
+    for row in filter(counts, rows):
         groups.setdefault((row["store"], row["client"], row["operation"]), []).append(row)
     return {key: Figures(group) for key, group in groups.items()}
 
@@ -66,7 +71,7 @@ def table(title: str, reference: Figures, tuned: Figures, ceiling: Figures) -> T
             f"{reference.median_s / one.median_s:.2f}" if measured else "",
             f"{one.median_s / ceiling.median_s:,.1f}" if measured else "1",
             f"{one.cpu_share:.2f}",
-            f"{one.bound} of {len(one.seconds)}",
+            "-" if one.bound is None else f"{one.bound} of {len(one.seconds)}",
         )
     return found
 
@@ -109,6 +114,8 @@ def main(rows: int, batch_size: str, repeats: int, names: str | None, executors:
         repeats=repeats,
     )
     found = figures(results)
+    if disturbed := {(row["store"], row["client"], row["operation"]) for row in results} - found.keys():
+        raise click.ClickException(f"each attempt of these was disturbed: {sorted(disturbed)}")
     measured = pairs(found, chosen)
     for reference, tuned in measured:
         title = f"{tuned.store} {tuned.operation}, {rows:,} rows, batch {batch_size}, {repeats} repeats"

@@ -1,4 +1,5 @@
--- What users query: a row for each attempt. A client that is busy for 90 % of one core or more is the bottleneck itself: client_bound.
+-- What users query: a row for each attempt. A client that is busy for 90 % of the cores that it can use is the bottleneck itself:
+-- client_bound, which is null where the engine is in the pod.
 CREATE VIEW storebench.results AS
 SELECT
     r.airflow_run_id AS run,
@@ -17,13 +18,17 @@ SELECT
     a.status,
     a.error_kind,
     a.error,
+    a.disturbed,
     a.verification,
     CASE a.operation WHEN 'write' THEN a.operation_s END AS write_only_s,
     CASE a.operation WHEN 'read' THEN a.operation_s END AS read_only_s,
     a.source_s,
     a.barrier_s,
+    a.durability,
+    a.durability_stated,
     a.total_s,
     a.pod_total_s,
+    a.figures_cover,
     a.memory_peak_bytes,
     a.memory_working_set_peak_bytes,
     a.memory_limit_bytes,
@@ -32,7 +37,15 @@ SELECT
     a.throttled_periods,
     a.oom_kills,
     a.client_cpu_share,
-    a.client_cpu_share >= 0.9 AS client_bound,
+    a.client_cores_usable,
+    a.client_cpu_share >= 0.9 * a.client_cores_usable AS client_bound,
+    a.node_cpu_some_share,
+    a.node_memory_some_share,
+    a.node_memory_full_share,
+    a.node_io_some_share,
+    a.node_io_full_share,
+    a.node_steal_share,
+    a.node_others_cores,
     a.server_name,
     a.server_version,
     a.dataset_id,

@@ -1,4 +1,4 @@
--- The statistics of each cell's verified attempts, as they were when a run of it last ended.
+-- The statistics of each cell's verified attempts that were not disturbed, as they were when a run of it last ended.
 CREATE VIEW storebench.summary AS
 SELECT
     c.study,
@@ -23,6 +23,7 @@ SELECT
     s.interval_low_s,
     s.interval_high_s,
     s.median_total_s,
+    s.figures_cover,
     s.median_working_set_peak_bytes,
     s.cell_key
 FROM storebench.statistic AS s

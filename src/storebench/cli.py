@@ -237,8 +237,9 @@ def compare(
 @click.option("--currency", default="USD", show_default=True, help="Only a name.")
 @click.option("--format", "format_", type=click.Choice(["table", "json"]), default="table", show_default=True)
 def price(run_: str, cpu_hour: float, gib_hour: float, currency: str, format_: str) -> None:
-    """What a verified GB cost: CPU and memory hours of the pods that wrote or read it. The stores' servers are not in it."""
-    from storebench.results.price import price_table, prices
+    """What a verified GB cost: CPU and memory hours of the pods that wrote or read it. The stores' servers are not in it: clients are
+    ranked among clients, engines that run in the pods among engines."""
+    from storebench.results.price import price_tables, prices
     from storebench.results.queries import Queries
 
     queries = Queries(_results_dsn())
@@ -246,7 +247,7 @@ def price(run_: str, cpu_hour: float, gib_hour: float, currency: str, format_: s
     if format_ == "json":
         click.echo(json.dumps([vars(one) for one in found], indent=2))
     else:
-        _console().print(price_table(found, currency))
+        _console().print(*price_tables(found, currency))
 
 
 @main.command()

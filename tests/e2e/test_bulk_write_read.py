@@ -31,7 +31,26 @@ def test_a_run_leaves_a_verified_row_for_each_operation_of_each_cell():
         assert row["environment_hash"] and row["node"] and row["pod"] and row["dataset_bytes"]
         assert row["parameters"] == {"pod_cpu": "500m", "cpu_limit": False, "pod_memory": "8Gi"}
         assert row["code_version"].startswith("0.1.0+")
+        assert row["node_others_cores"] is not None and row["node_steal_share"] is not None
     assert {row["server_name"] for row in rows} <= {"FerretDB", "MongoDB", "null"}
+    marks = {(row["store"], row["figures_cover"], row["client_cores_usable"]) for row in rows}
+    assert marks == {("mongodb", "client", 1), ("null", "engine", None)}
+    assert all((row["client_bound"] is None) == (row["store"] == "null") for row in rows)
+    promised = {(row["store"], row["operation"], row["durability"]) for row in rows}
+    assert promised == {
+        ("mongodb", "write", "disk"),
+        ("null", "write", "none"),
+        *((store, "read", None) for store in ("mongodb", "null")),
+    }
+
+
+def test_a_cpu_limit_is_what_a_client_can_use_and_no_disturbance():
+    code, text, rows = run(
+        *("--stores", "mongodb", "--batches", "all", "--param", 'pod_cpu="500m"', "--param", "cpu_limit=true")
+    )
+    assert code == 0, text
+    assert all(row["throttled_periods"] > 0 and row["client_cores_usable"] == 0.5 for row in rows)
+    assert not any("throttled" in (row["disturbed"] or "") for row in rows)
 
 
 def test_the_other_stores_and_their_tuned_clients_are_verified():
@@ -49,6 +68,8 @@ def test_the_other_stores_and_their_tuned_clients_are_verified():
     assert delivered["mongodb", "reference"] == delivered["elasticsearch", "tuned"] == "dicts"
     assert delivered["mongodb", "tuned"] == "raw BSON"
     assert delivered["delta-kernel", "tuned"] == "columnar vectors"
+    promised = {(row["store"], row["durability"]) for row in rows if row["operation"] == "write"}
+    assert promised == {("mongodb", "disk"), ("elasticsearch", "disk"), ("delta-rs", "s3")}
 
 
 def test_keep_data_leaves_what_was_written_under_the_name_in_the_results():

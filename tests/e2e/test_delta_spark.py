@@ -95,6 +95,9 @@ def test_a_killed_executor_is_replaced_and_the_data_verified(cluster, background
     code, text, rows = result.result()
     assert code == 0, text
     assert [row["status"] for row in rows] == ["verified"] * 2
+    written, read = sorted(rows, key=lambda row: row["operation"] == "read")
+    assert written["disturbed"].startswith("lost 1 of 2 executors")
+    assert "lost" not in (read["disturbed"] or "")
     soon(lambda: not pods(cluster, EXECUTORS))
 
 

@@ -12,6 +12,7 @@ from contextlib import suppress
 import bson
 import pytest
 
+from storebench.attempt.disturbance import of_server
 from storebench.attempt.source import Source
 from storebench.dataset.manifest import dataset_key
 from storebench.s3 import client_for
@@ -55,12 +56,42 @@ def test_mongodb_is_written_and_read_and_both_are_verified(attempt, client, batc
         )
         tuning = {"connections", "window_rows", "answer_rows"} if client == "tuned" else set()
         assert result.environment["client_settings"].keys() == tuning
+        assert (result.figures_cover, result.client_cores_usable) == ("client", 1)
+        assert result.node_others_cores is not None and result.node_cpu_some_share is not None
+        assert result.durability == ("disk" if operation == "write" else None)
+
+
+@pytest.mark.parametrize("client", MongoDB.clients)
+@pytest.mark.parametrize("options", ["", "w=majority", "journal=false"])
+def test_the_write_concern_of_the_connection_is_taken_and_recorded(
+    attempt, change_connection, client, options
+):
+    change_connection("mongodb", extra={"options": options})
+    code, result = attempt("write", client=client)
+    assert (code, result.error) == (0, None)
+    asked = {"": "j=true", "w=majority": "w=majority, j=true", "journal=false": "j=false"}[options]
+    assert result.durability_stated.split(";")[0] == asked
+
+
+@pytest.mark.parametrize("client", MongoDB.clients)
+def test_writes_without_an_acknowledgement_are_verified_or_refused_before_the_first(
+    attempt, change_connection, client
+):
+    change_connection("mongodb", extra={"options": "w=0"})
+    code, result = attempt("write", client=client)
+    if result.environment["server_name"] == "FerretDB":
+        assert (code, result.error_kind) == (5, "store_failed") and "operation" not in result.phases
+        assert "take w=0 out of the connection's options" in result.error
+    else:
+        assert (code, result.durability, result.durability_stated) == (0, "none", "w=0")
 
 
 def test_null_drops_everything_and_is_verified(attempt):
     for operation in ("write", "read"):
         code, result = attempt(operation, store="null", batch="all")
         assert (code, result.status) == (0, "verified")
+        assert (result.figures_cover, result.client_cores_usable) == ("engine", None)
+        assert result.durability == ("none" if operation == "write" else None)
 
 
 def spoil(collection, how):
@@ -235,6 +266,8 @@ def test_mongodb_describes_the_server_that_answered(connections, bucket):
     store.connect()
     try:
         server = store.describe()
+        processes = [store.server_processes() for _ in range(2)]
     finally:
         store.close()
     assert server.name in ("FerretDB", "MongoDB") and server.version
+    assert processes[0] and of_server(*processes) == [], "the same process was seen twice"

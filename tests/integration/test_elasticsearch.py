@@ -109,6 +109,8 @@ def test_it_is_written_and_read_and_both_are_verified(run, client, batch):
         assert 0 < result.operation_s < result.total_s
         assert (result.source_s > 0) == (operation == "write")
         assert (result.barrier_s > 0) == (operation == "write")
+        assert (result.figures_cover, result.client_cores_usable) == ("client", 1)
+        assert result.durability == ("disk" if operation == "write" else None)
         assert sum(result.phases.values()) <= result.total_s
         assert result.environment["server_name"] == "Elasticsearch"
         assert result.environment["server_settings"]["heap_bytes"] > 0
@@ -171,6 +173,14 @@ def template(server, target):
 
     yield put
     server.delete(f"/_index_template/{target}")
+
+
+@pytest.mark.parametrize("client", CLIENTS)
+def test_a_template_that_makes_the_translog_asynchronous_is_told(run, template, client):
+    template(template={"settings": {"index.translog.durability": "async"}})
+    code, result = run("write", client)
+    assert (code, result.durability) == (0, "memory")
+    assert result.durability_stated == "index.translog.durability=async, sync_interval=5s"
 
 
 @pytest.mark.parametrize("client", CLIENTS)
@@ -339,3 +349,14 @@ def test_all_rows_of_a_batch_are_acknowledged_before_the_next_is_read(
         store.drop()
         store.close()
     assert counts == [0, 700, 1400]
+
+
+def test_the_servers_nodes_are_the_same_as_long_as_none_is_restarted(connection, connections, target):
+    store = Elasticsearch(client="reference", target=target, connection=connection, source=None)
+    store.connect()
+    try:
+        first, second = store.server_processes(), store.server_processes()
+    finally:
+        store.close()
+    assert first and all(started_s > 0 for started_s in first.values())
+    assert first == second

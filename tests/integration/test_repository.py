@@ -29,6 +29,8 @@ VERIFIED = AttemptResult(
     operation_s=1.5,
     total_s=9.5,
     client_cpu_share=0.95,
+    client_cores_usable=1.0,
+    figures_cover="client",
     environment={"server_name": "FerretDB", "server_version": "v2", "kernel": "6"},
 )
 
@@ -68,6 +70,48 @@ def test_an_attempt_is_recorded_once_however_often_it_is_written(repository, que
     assert row["verification"] == "1,000 rows handled and counted"
     phases = queries.phases([row["attempt_id"]])
     assert [(phase["name"], phase["seconds"]) for phase in phases] == [("connect", 0.5), ("operation", 1.5)]
+
+
+@pytest.mark.parametrize(
+    ("used", "usable", "bound"),
+    [(0.95, 1.0, True), (0.5, 1.0, False), (0.5, 0.5, True), (1.9, 4.0, False), (0.95, None, None)],
+)
+def test_a_client_is_bound_by_the_cores_that_it_can_use_and_an_engine_never(
+    repository, queries, run, used, usable, bound
+):
+    add(repository, run, result=replace(VERIFIED, client_cpu_share=used, client_cores_usable=usable))
+    (row,) = queries.results(run=run)
+    assert row["client_bound"] is bound
+
+
+def test_what_marks_an_attempt_is_recorded(repository, queries, run):
+    marks = {
+        "figures_cover": "engine",
+        "durability": "s3",
+        "durability_stated": "each commit is an acknowledged PUT",
+        "disturbed": "lost 1 of 2 executors",
+        "node_cpu_some_share": 0.1,
+        "node_memory_some_share": 0.2,
+        "node_memory_full_share": 0.3,
+        "node_io_some_share": 0.4,
+        "node_io_full_share": 0.5,
+        "node_steal_share": 0.6,
+        "node_others_cores": 0.7,
+    }
+    add(repository, run, result=AttemptResult.from_json(replace(VERIFIED, **marks).to_json()))
+    (row,) = queries.results(run=run)
+    assert {name: row[name] for name in marks} == marks
+
+
+def test_attempts_of_before_the_marks_are_told_apart_by_their_store(repository, queries, database, run):
+    from tests.integration.conftest import SQL
+
+    add(repository, run, result=replace(VERIFIED, figures_cover=None, client_cores_usable=None))
+    update = (SQL / "0012-marks.sql").read_text()
+    with psycopg.connect(database) as connection:
+        connection.execute(update[update.index("UPDATE") :].rstrip(";\n") + " AND a.run_id = %s", (run,))
+    (row,) = queries.results(run=run)
+    assert (row["figures_cover"], row["client_bound"]) == ("client", True)
 
 
 @pytest.mark.parametrize("pods", [2, 24])
@@ -178,7 +222,7 @@ def test_results_are_filtered_and_text_is_never_taken_for_sql(repository, querie
     assert queries.results(run=run, cell="' OR true --") == []
 
 
-def test_summary_holds_verified_attempts_only(repository, queries, database, run):
+def test_summary_holds_verified_attempts_only_that_were_not_disturbed(repository, queries, database, run):
     def counts():
         with psycopg.connect(database) as connection:
             return dict(
@@ -189,6 +233,7 @@ def test_summary_holds_verified_attempts_only(repository, queries, database, run
     before = counts()
     add(repository, run)
     add(repository, run, cell=OTHER, result=AttemptResult(status="failed", error_kind="killed", error="x"))
+    add(repository, run, cell=OTHER, operation="read", result=replace(VERIFIED, disturbed="throttled"))
     refresh(repository, [CELL.key, OTHER.key])
     after = counts()
     assert after[CELL.key] == before.get(CELL.key, 0) + 1

@@ -10,6 +10,7 @@ import psycopg
 import pytest
 
 from bench.scratch import scratch
+from storebench.attempt.node import NodeFigures
 from storebench.attempt.result import AttemptResult
 from storebench.errors import SpecError
 from storebench.results.bundle import Bundles
@@ -54,15 +55,54 @@ def test_several_runs_are_one_side(queries, run, cells):
 
 def test_what_is_unsound_is_said(queries, repository, run, cells):
     before, after = run(cells), run(cells)
-    bound = AttemptResult(status="verified", operation_s=1.0, client_cpu_share=0.95)
+    bound = AttemptResult(status="verified", operation_s=1.0, client_cpu_share=0.95, client_cores_usable=1)
+    disturbed = AttemptResult(status="verified", operation_s=9.0, disturbed="throttled")
     failed = AttemptResult(status="failed", error_kind="store_failed", error="down")
-    for name, repeat, result in ((before, 1, bound), (after, 1, failed), (after, 2, failed)):
+    for name, repeat, result in (
+        (before, 1, bound),
+        (before, 2, disturbed),
+        (after, 1, failed),
+        (after, 2, failed),
+    ):
         key = AttemptKey(run_id_of(STUDY, name), cells[0].key, repeat, "write", 2)
         repository.add_attempt(key, result, PodRecord(), phases={}, target=None, dataset=None)
-    remarks = compare(queries, before, after).remarks
-    assert {key: lines for key, lines in remarks.items() if lines} == {
-        (cells[0].key, "write"): ["A: 1 of 5 client-bound", "B: 2 of 5 not verified"]
+    found = compare(queries, before, after)
+    assert {key: lines for key, lines in found.remarks.items() if lines} == {
+        (cells[0].key, "write"): ["A: 1 of 5 disturbed", "A: 1 of 5 client-bound", "B: 2 of 5 not verified"]
     }
+    verdict = found.verdicts[cells[0].key, "write"]
+    assert (verdict.n_before, verdict.n_after) == (4, 3)
+
+
+@pytest.fixture
+def again(repository):
+    """Record another try of the first repeat of a cell's write in a run."""
+
+    def record(name, cell, **figures):
+        key = AttemptKey(run_id_of(STUDY, name), cell.key, 1, "write", 2)
+        result = AttemptResult(status="verified", operation_s=1.0, **figures)
+        repository.add_attempt(key, result, PodRecord(), phases={}, target=None, dataset=None)
+
+    return record
+
+
+def test_where_all_attempts_were_disturbed_there_is_no_verdict(queries, run, cells, again):
+    before, after = run(cells[:1], 1), run(cells[:1], 1)
+    again(after, cells[0], disturbed="throttled")
+    found = compare(queries, before, after)
+    assert found.without == {(cells[0].key, "write"): "B has only disturbed attempts"}
+
+
+def test_sides_of_different_durability_are_marked(queries, run, cells, again):
+    before, after = run(cells[:1], 1), run(cells[:1], 1)
+    again(before, cells[0], durability="disk", durability_stated="j=true")
+    again(after, cells[0], durability="disk", durability_stated="w=majority, j=true")
+    found = compare(queries, before, after)
+    assert found.remarks[cells[0].key, "write"] == []
+    assert found.differences == ["mongodb: durability_stated: j=true -> w=majority, j=true"]
+    other = run(cells[:1], 1)
+    again(other, cells[0], durability="memory", durability_stated="j=false")
+    assert compare(queries, before, other).remarks[cells[0].key, "write"] == ["durability: disk -> memory"]
 
 
 def test_reads_that_deliver_different_things_are_marked(queries, repository, run, cells):
@@ -219,6 +259,17 @@ def test_an_attempt_that_did_not_reach_the_server_says_nothing_of_today(queries,
     assert verified_repeats(queries, cells, PARAMS) == {cells[0]: 1, cells[1]: 1}
 
 
+def test_a_repeat_that_was_disturbed_is_not_done(queries, run, cells, database):
+    name = run(cells, 2)
+    with psycopg.connect(database) as connection:
+        connection.execute(
+            "UPDATE storebench.attempt SET disturbed = 'throttled'"
+            " WHERE run_id = %s AND cell_key = %s AND repeat = 1 AND operation = 'read'",
+            (run_id_of(STUDY, name), cells[0].key),
+        )
+    assert verified_repeats(queries, cells) == {cells[0]: 1, cells[1]: 2}
+
+
 def test_a_repeat_of_other_code_is_not_done(queries, database, run, cells):
     name = run(cells, 1)
     with psycopg.connect(database) as connection:
@@ -262,6 +313,12 @@ def test_a_run_goes_into_another_database_whole_and_only_once(
     assert (tmp_path / "again.zip").read_bytes() == (tmp_path / "run.zip").read_bytes()
 
 
+LATELY = (
+    *("verification", "delivers", "figures_cover", "client_cores_usable", "durability", "durability_stated"),
+    *("disturbed", *NodeFigures.__dataclass_fields__),
+)
+
+
 def former(path):
     """The same bundle as it was exported before parameters were recorded, and executors that stand for several pods."""
     with zipfile.ZipFile(path) as bundle:
@@ -269,7 +326,7 @@ def former(path):
     del members["parameters.json"], members["SHA256SUMS"]
     for table, column in (
         ("attempt", "parameters_hash"),
-        ("attempt", "verification"),
+        *(("attempt", column) for column in LATELY),
         ("executor", "pods"),
         ("run_cell", "node_pool"),
     ):
@@ -300,6 +357,7 @@ def test_a_bundle_of_a_former_version_is_loaded(
     assert (new["attempt"], new["executor"], new["parameters"]) == (4, 1, 0)
     rows = Queries(other_database).results(run=name)
     assert {row["parameters_hash"] for row in rows} == {row["parameters"] for row in rows} == {None}
+    assert {(row["disturbed"], row["client_bound"], row["figures_cover"]) for row in rows} == {(None,) * 3}
     assert [row["executor_pods"] for row in rows if row["executor_pods"]] == [1]
     with psycopg.connect(other_database) as connection:
         assert connection.execute(

@@ -132,8 +132,8 @@ def _repeat_params() -> dict[str, Param]:
         "skip_done": _optional(
             "boolean",
             "Skip what is done",
-            "Leave out the repeats that are verified already, of the same dataset, by the same code, in the same environment,"
-            " with the same sizes of pods and executors. Empty: yes in a backfill, no in a run by hand.",
+            "Leave out the repeats that are verified already and were not disturbed, of the same dataset, by the same code, in the same"
+            " environment, with the same sizes of pods and executors. Empty: yes in a backfill, no in a run by hand.",
         ),
         "warm_up": _flag(
             "Warm up",

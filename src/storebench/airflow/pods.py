@@ -36,7 +36,7 @@ from storebench.airflow.plan import reason_to_stop
 from storebench.airflow.priority import STEPS
 from storebench.airflow.retrieve import whole
 from storebench.attempt.result import AttemptResult
-from storebench.attempt.spec import DROP, VARIABLE, AttemptSpec
+from storebench.attempt.spec import CPU_LIMIT, DROP, VARIABLE, AttemptSpec
 from storebench.connection import variable
 from storebench.dataset.manifest import Manifest, dataset_key, manifest_key
 from storebench.dataset.schema import SCHEMA_VERSION
@@ -268,7 +268,7 @@ class AttemptOperator(StorebenchPodOperator):
             dataset_key=dataset_key(cell.rows, cell.seed),
             manifest_key=manifest_key(cell.rows, cell.seed),
             store=name if fills else "",
-            options={**DEFAULT_VALUES, **{option: str(params[option]) for option in store.options}},
+            options={**DEFAULT_VALUES, **{name: str(params[name]) for name in (CPU_LIMIT, *store.options)}},
         )
         self.name = f"{store.name}-{self.operation}"
         self.arguments = ["attempt"]

@@ -33,7 +33,19 @@ class AttemptResult:
     throttled_s: float | None = None
     throttled_periods: int | None = None
     oom_kills: int | None = None
-    client_cpu_share: float | None = None
+    client_cpu_share: float | None = None  # cores that the client kept busy
+    client_cores_usable: float | None = None  # that it could have; None where the engine is in the pod
+    figures_cover: str | None = None
+    durability: str | None = None  # of a write
+    durability_stated: str | None = None
+    disturbed: str | None = None
+    node_cpu_some_share: float | None = None
+    node_memory_some_share: float | None = None
+    node_memory_full_share: float | None = None
+    node_io_some_share: float | None = None
+    node_io_full_share: float | None = None
+    node_steal_share: float | None = None
+    node_others_cores: float | None = None
     executors: list[dict[str, Any]] = field(default_factory=list)  # figures of each executor pod
     phases: dict[str, float] = field(default_factory=dict)  # name -> seconds, in order
     environment: dict[str, Any] = field(default_factory=dict)

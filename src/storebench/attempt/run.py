@@ -10,12 +10,13 @@ from contextlib import contextmanager
 from typing import Any
 
 from storebench import stores
-from storebench.attempt import machine, overflow
+from storebench.attempt import disturbance, machine, overflow
 from storebench.attempt.cgroup import Cgroup, WorkingSetSampler
 from storebench.attempt.clock import OperationClock, PhaseClock
+from storebench.attempt.node import NodeCounters, figures
 from storebench.attempt.result import AttemptResult
 from storebench.attempt.source import Source
-from storebench.attempt.spec import DROP, VARIABLE, AttemptSpec
+from storebench.attempt.spec import CPU_LIMIT, DROP, VARIABLE, AttemptSpec
 from storebench.attempt.termination import leave_message, raise_on_sigterm
 from storebench.attempt.verify import verify
 from storebench.connection import Connection
@@ -35,6 +36,7 @@ class Attempt:
         self._cgroup = Cgroup()
         self._sampler = WorkingSetSampler(self._cgroup)
         self._sampler.start()
+        self._disturbances: list[str] = []
 
     def run(self) -> None:
         """Raises a StorebenchError where the attempt fails."""
@@ -73,13 +75,16 @@ class Attempt:
             if self.spec.operation == "write":
                 with self._phase("prepare"):
                     store.prepare()
-                with self._operation(clock):
+                    durability = store.durability()
+                    self.result.durability = durability.kind
+                    self.result.durability_stated = durability.stated
+                with self._operation(clock, store):
                     rows = store.write(self.spec.batch_rows, clock)
                 with self._phase("barrier"):
                     store.barrier()
             else:
                 self.result.delivers = _delivered(store)
-                with self._operation(clock):
+                with self._operation(clock, store):
                     rows = store.read(clock)
             self.result.rows = rows
         finally:
@@ -88,24 +93,51 @@ class Attempt:
             self.result.verification = verify(store, rows, manifest)
 
     @contextmanager
-    def _operation(self, clock: OperationClock) -> Iterator[None]:
+    def _operation(self, clock: OperationClock, store: Store) -> Iterator[None]:
         print("phase: operation", flush=True)  # its seconds are the clock's, which starts in the store
+        processes = store.server_processes()
+        throttled = self._cgroup.cpu().throttled_periods
+        before = self._node_counters()
         try:
             yield
         finally:
+            after = self._node_counters()
             self._phases.add("source", clock.source_s)
             self._phases.add("operation", clock.operation_s)
+            for name, figure in vars(node := figures(before, after)).items():
+                setattr(self.result, name, figure)
+        throttled = self._cgroup.cpu().throttled_periods - throttled
+        limited = self.spec.options.get(CPU_LIMIT) == str(True)
+        self._disturbances = [
+            *disturbance.of_server(processes, store.server_processes()),
+            *disturbance.of_throttling(throttled, asked_for=limited),
+            # Who else has CPU: where there is a server, or executors, they may be on this node.
+            *disturbance.of_node(
+                node,
+                after.at_s - before.at_s,
+                cores=os.cpu_count() or 1,
+                alone=store.figures_cover == "engine" and not store.service_account,
+            ),
+        ]
+
+    def _node_counters(self) -> NodeCounters:
+        return NodeCounters.read(self._cgroup.cpu().cpu_s)
 
     def _take_figures(self, clock: OperationClock, store: Store) -> None:
         """What is measured ends here, before the verification, which is not to be seen in memory or CPU."""
         self._sampler.stop()
         self.result.executors = store.executors()
+        self.result.disturbed = "; ".join([*store.disturbances(), *self._disturbances]) or None
         result, cpu = self.result, self._cgroup.cpu()
         result.operation_s = clock.operation_s
         result.source_s = clock.source_s
         result.barrier_s = self._phases.phases.get("barrier", 0.0)
         if clock.operation_s > 0:
             result.client_cpu_share = clock.operation_cpu_s / clock.operation_s
+        result.figures_cover = store.figures_cover
+        if store.figures_cover == "client":
+            usable = machine.usable_cores(self._cgroup.cpu_limit_cores())
+            result.client_cores_usable = min(store.client_cores(), usable)
         result.memory_peak_bytes = self._cgroup.memory_peak_bytes()
         result.memory_working_set_peak_bytes = self._sampler.peak_bytes
         result.memory_limit_bytes = self._cgroup.memory_limit_bytes()

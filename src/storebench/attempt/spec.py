@@ -12,6 +12,7 @@ from storebench.stores.base import OPERATIONS
 
 VARIABLE = "STOREBENCH_ATTEMPT"
 DROP = "drop"
+CPU_LIMIT = "cpu_limit"  # among the options of every store: whether the run asked for one
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from storebench.grid import Cell
 from storebench.order import ARMS
 from storebench.results import statistics
 from storebench.results.database import Row
-from storebench.results.queries import Queries, verified_s
+from storebench.results.queries import Queries, counts, verified_s
 from storebench.results.statistics import SLOWER, Verdict
 
 Key = tuple[str, str]  # cell's key, operation
@@ -23,7 +23,8 @@ class Comparison:
 
     verdicts: dict[Key, Verdict]
     without: dict[Key, str]  # the reasons why there is no verdict
-    # what is unsound: attempts that failed, that their client bound, or that deliver something else
+    # What is unsound: attempts that failed, were disturbed, or that their client bound; sides of different durability, or that deliver
+    # different things.
     remarks: dict[Key, list[str]]
     differences: list[str]  # between the environments, parameters, codes and method versions of the two sides
 
@@ -94,7 +95,7 @@ def _compared(
     for key in dict.fromkeys([*groups[0], *groups[1]]):
         seconds = tuple(verified_s(group.get(key, [])) for group in groups)
         lacking = [
-            f"{side} has {'no verified attempt' if group.get(key) else 'none'}"
+            f"{side} has {_lacking(group.get(key, []))}"
             for side, group, values in zip("AB", groups, seconds, strict=True)
             if not values
         ]
@@ -110,21 +111,38 @@ def _compared(
     )
 
 
+def _lacking(rows: Sequence[Row]) -> str:
+    """What there is, where no attempt counts."""
+    if not rows:
+        return "none"
+    verified = any(row["status"] == "verified" for row in rows)
+    return "only disturbed attempts" if verified else "no verified attempt"
+
+
 def _remarks(before: Sequence[Row], after: Sequence[Row]) -> list[str]:
     lines = []
     for side, rows in zip("AB", (before, after), strict=True):
         unverified = sum(row["status"] != "verified" for row in rows)
-        bound = sum(row["status"] == "verified" and bool(row["client_bound"]) for row in rows)
+        disturbed = sum(row["status"] == "verified" and not counts(row) for row in rows)
+        bound = sum(counts(row) and bool(row["client_bound"]) for row in rows)
         lines += [
             f"{side}: {n} of {len(rows)} {what}"
-            for n, what in ((unverified, "not verified"), (bound, "client-bound"))
+            for n, what in (
+                (unverified, "not verified"),
+                (disturbed, "disturbed"),
+                (bound, "client-bound"),
+            )
             if n
         ]
     delivered = [{row["delivers"] for row in rows if row["delivers"]} for rows in (before, after)]
     if all(delivered) and len(set.union(*delivered)) > 1:
         a, b = (" or ".join(sorted(texts)) for texts in delivered)
         lines.append(f"A delivers {a}, B {b}")
-    return lines
+    promised = [
+        {row["durability"] or "not recorded" for row in rows if row["operation"] == "write" and counts(row)}
+        for rows in (before, after)
+    ]
+    return lines + _difference("durability", *promised)
 
 
 def _grouped(rows: Sequence[Row], are_cells: bool) -> dict[Key, list[Row]]:
@@ -159,6 +177,15 @@ def _differences(queries: Queries, before: Sequence[Row], after: Sequence[Row], 
         if not all(sides):
             continue  # a store that one side has not is compared with nothing
         prefix = f"{store}: " if store else ""
+        stated = (
+            {
+                row["durability_stated"]
+                for row in rows
+                if store in (None, row["store"]) and row["durability_stated"]
+            }
+            for rows in (before, after)
+        )
+        lines += _difference(prefix + "durability_stated", *stated)
         for name in sorted(sides[0].keys() | sides[1].keys()):
             lines += _difference(prefix + name, *(side.get(name, {"not there"}) for side in sides))
     return lines

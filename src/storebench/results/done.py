@@ -1,5 +1,5 @@
-"""What need not be measured again: verified repeats of the same dataset, by the same code, in the same environment, with the same
-parameters."""
+"""What need not be measured again: verified, undisturbed repeats of the same dataset, by the same code, in the same environment, with
+the same parameters."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from storebench import METHOD_VERSION, stores
 from storebench.dataset.schema import SCHEMA_VERSION
 from storebench.grid import Cell
 from storebench.parameters import measured_with
-from storebench.results.queries import Queries
+from storebench.results.queries import Queries, counts
 from storebench.results.repository import dataset_id, short_hash
 
 # What of an attempt must be as it was in the newest one at the same store, with the same client and operation.
@@ -24,8 +24,8 @@ def verified_repeats(
     params: Mapping[str, Any],
     image_of: Callable[[str], str] | None = None,
 ) -> dict[Cell, int]:
-    """How many repeats of each cell count: all their operations verified, environment and code today's, the parameters those of
-    `params`, a run's.
+    """How many repeats of each cell count: all their operations verified and not disturbed, environment and code today's, the
+    parameters those of `params`, a run's.
 
     Today's is what a store's client was measured in and by last, in whatever cell, with those parameters, if that was with the image
     that `image_of` names for the store now (None: whichever it was): a server that has changed is known by the first attempt at it.
@@ -44,7 +44,7 @@ def verified_repeats(
     counted: dict[str, dict[tuple[str, int], set[str]]] = defaultdict(lambda: defaultdict(set))
     for row in rows:
         if (
-            row["status"] == "verified"
+            counts(row)
             and row["dataset_id"] == dataset_id(SCHEMA_VERSION, row["rows"], row["seed"])
             and row["method_version"] == METHOD_VERSION
             and tuple(row[name] for name in TODAY)

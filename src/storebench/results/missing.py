@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shlex
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -21,21 +22,24 @@ from storebench.results.queries import Queries
 
 @dataclass(frozen=True)
 class GridCell:
-    """A cell with its partition's key and date, its verified repeats of `wanted`, and its failed operations, newest tries counted."""
+    """A cell with its partition's key and date, its verified repeats of `wanted`, and its failed and disturbed operations, newest tries counted."""
 
     cell: Cell
     key: str
     date: datetime
     verified: int
     failed: int
+    disturbed: int
     wanted: int
 
     @property
     def state(self) -> str:
-        """missing, failed, or verified n times."""
+        """missing, failed, disturbed, or verified n times; a disturbed repeat is to be measured again."""
         if self.verified:
             return f"verified {self.verified} times" if self.verified > 1 else "verified once"
-        return "failed" if self.failed else "missing"
+        if self.failed:
+            return "failed"
+        return "disturbed" if self.disturbed else "missing"
 
 
 def cells_of(
@@ -56,11 +60,12 @@ def cells_of(
     dates = {key: date for key, date in partitions(study).items() if store in (None, key.partition("/")[0])}
     found = {key: cell_at(study, key, rows or study.default_rows, seed) for key in dates}
     verified = verified_repeats(queries, list(found.values()), params)
-    failed = {cell.key: 0 for cell in found.values()}
-    for row in queries.attempts_of_cells(list(failed)):
+    failed, disturbed = Counter[str](), Counter[str]()
+    for row in queries.attempts_of_cells([cell.key for cell in found.values()]):
         failed[row["cell_key"]] += row["status"] != "verified"
+        disturbed[row["cell_key"]] += bool(row["disturbed"])
     return [
-        GridCell(cell, key, dates[key], verified[cell], failed[cell.key], repeats)
+        GridCell(cell, key, dates[key], verified[cell], failed[cell.key], disturbed[cell.key], repeats)
         for key, cell in found.items()
     ]
 

@@ -1,7 +1,11 @@
-"""What a verified GB cost in CPU and memory of the pods, from prices of an hour of each."""
+"""What a verified GB cost in CPU and memory of the pods, from prices of an hour of each.
+
+Only what is alike is ranked: a client's figures, whose server is not in them, never stand beside those of an engine.
+"""
 
 from __future__ import annotations
 
+import itertools
 import statistics
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
@@ -11,41 +15,56 @@ from typing import Any
 from rich import box
 from rich.table import Table
 
+from storebench.results.queries import counts
+
 HOUR_S = 3600
 GIB, GB = 2**30, 1e9
+# What the figures are of, and how that is told.
+COVERS = {
+    "client": "Of the client only: the server that did the work is not in these figures",
+    "engine": "With the engine in them",
+    None: "Not recorded whether the engine is in the figures",
+}
 
 
 @dataclass(frozen=True)
 class Price:
-    """Of one cell's operation; hours are medians over `n` verified attempts, for each GB (10^9 bytes) of CSV written or read."""
+    """Of one cell's operation; hours are medians over the `n` attempts that count, for each GB (10^9 bytes) of CSV written or read."""
 
+    figures_cover: str | None  # of COVERS
     cell_key: str
     operation: str
     n: int
-    not_verified: int
-    cpu_hours_per_gb: float | None  # used, of the pod and its executors; None where no attempt is verified
+    left_out: int  # attempts that are not verified, or were disturbed
+    cpu_hours_per_gb: float | None  # used, of the pod and its executors; None where no attempt counts
     memory_gib_hours_per_gb: float | None  # their peak working set, for as long as the pod lived
     cost_per_gb: float | None
 
 
 def prices(rows: Iterable[Mapping[str, Any]], cpu_hour: float, gib_hour: float) -> list[Price]:
-    """The prices of these attempts, rows of the view `results`, the cheapest first; `cpu_hour` is for one core.
+    """The prices of these attempts, rows of the view `results`: group by group of COVERS, in each the cheapest first; `cpu_hour` is for
+    one core.
 
-    The store's servers are not in it: how much of a server one cell uses, its own metrics say, if at all.
+    The stores' servers are not in it: how much of a server one cell uses, its own metrics say, if at all.
     """
     groups: dict[tuple[str, str], list[Mapping[str, Any]]] = defaultdict(list)
     for row in rows:
         groups[row["cell_key"], row["operation"]].append(row)
     found = []
     for (cell_key, operation), attempts in groups.items():
-        used = [_hours_per_gb(row) for row in attempts if row["status"] == "verified"]
+        used = [_hours_per_gb(row) for row in attempts if counts(row)]
+        cover = next((row["figures_cover"] for row in attempts if row["figures_cover"]), None)
         cpu = statistics.median(hours for hours, _ in used) if used else None
         memory = statistics.median(hours for _, hours in used) if used else None
         cost = None if cpu is None or memory is None else cpu * cpu_hour + memory * gib_hour
-        found.append(Price(cell_key, operation, len(used), len(attempts) - len(used), cpu, memory, cost))
-    return sorted(
-        found, key=lambda price: (price.operation, price.cost_per_gb is None, price.cost_per_gb or 0)
-    )
+        left_out = len(attempts) - len(used)
+        found.append(Price(cover, cell_key, operation, len(used), left_out, cpu, memory, cost))
+    return sorted(found, key=_rank)
+
+
+def _rank(price: Price) -> tuple[int, str, bool, float]:
+    group = list(COVERS).index(price.figures_cover)
+    return group, price.operation, price.cost_per_gb is None, price.cost_per_gb or 0.0
 
 
 def _hours_per_gb(row: Mapping[str, Any]) -> tuple[float, float]:
@@ -54,12 +73,17 @@ def _hours_per_gb(row: Mapping[str, Any]) -> tuple[float, float]:
     return row["all_cpu_s"] / HOUR_S / gigabytes, gib * hours / gigabytes
 
 
-def price_table(found: Iterable[Price], currency: str) -> Table:
-    """A line for each cell's operation."""
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+def price_tables(found: Iterable[Price], currency: str) -> list[Table]:
+    """A table for each group of COVERS that there is, with a line for each cell's operation."""
+    groups = itertools.groupby(found, key=lambda price: price.figures_cover)
+    return [_price_table(COVERS[cover], prices, currency) for cover, prices in groups]
+
+
+def _price_table(title: str, found: Iterable[Price], currency: str) -> Table:
+    table = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
     for heading in ("cell", "operation"):
         table.add_column(heading, no_wrap=True)
-    for heading in ("n", "not verified", "CPU h/GB", "memory GiB h/GB", f"{currency}/GB"):
+    for heading in ("n", "left out", "CPU h/GB", "memory GiB h/GB", f"{currency}/GB"):
         table.add_column(heading, justify="right", no_wrap=True)
     for price in found:
         figures = (price.cpu_hours_per_gb, price.memory_gib_hours_per_gb, price.cost_per_gb)
@@ -67,7 +91,7 @@ def price_table(found: Iterable[Price], currency: str) -> Table:
             price.cell_key,
             price.operation,
             str(price.n),
-            str(price.not_verified or "-"),
+            str(price.left_out or "-"),
             *("-" if figure is None else f"{figure:.4f}" for figure in figures),
         )
     return table

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from psycopg import sql
@@ -21,9 +21,14 @@ ORDER BY run_id, cell_key, repeat, operation, try_number DESC
 """
 
 
+def counts(row: Mapping[str, Any]) -> bool:
+    """Whether an attempt's figures count, in whatever is made of several: its data is verified, and nothing disturbed it."""
+    return row["status"] == "verified" and not row["disturbed"]
+
+
 def verified_s(rows: Iterable[Row]) -> list[float]:
-    """The seconds that the verified ones of these attempts took in the store's client."""
-    return [row[f"{row['operation']}_only_s"] for row in rows if row["status"] == "verified"]
+    """The seconds that those of these attempts that count took in the store's client."""
+    return [row[f"{row['operation']}_only_s"] for row in rows if counts(row)]
 
 
 class Queries(Database):

@@ -14,6 +14,7 @@ from psycopg import sql
 from psycopg.types.json import Jsonb
 
 from storebench import METHOD_VERSION, stores
+from storebench.attempt.node import NodeFigures
 from storebench.attempt.result import AttemptResult
 from storebench.dataset.manifest import Manifest
 from storebench.errors import SpecError
@@ -40,6 +41,12 @@ FIGURES = (
     "oom_kills",
     "client_cpu_share",
     "delivers",
+    "client_cores_usable",
+    "figures_cover",
+    "durability",
+    "durability_stated",
+    "disturbed",
+    *NodeFigures.__dataclass_fields__,
     "method_version",
     "code_version",
     "status",

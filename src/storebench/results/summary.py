@@ -1,4 +1,4 @@
-"""Keeps what the view `summary` shows: the statistics of each cell's verified repeats."""
+"""Keeps what the view `summary` shows: the statistics of each cell's verified repeats that were not disturbed."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from typing import Any
 
-from storebench.results.queries import verified_s
+from storebench.results.queries import counts, verified_s
 from storebench.results.repository import Repository
 from storebench.results.statistics import summarize
 
@@ -19,7 +19,7 @@ def refresh(repository: Repository, keys: Sequence[str]) -> None:
     """Compute the statistics of these cells anew, of each operation, environment, set of parameters and method version on its own."""
     groups: dict[tuple[Any, ...], list[dict[str, Any]]] = defaultdict(list)
     for row in repository.attempts_of_cells(keys):
-        if row["status"] == "verified":
+        if counts(row):
             groups[tuple(row[name] for name in GROUP)].append(row)
     repository.replace_statistics(keys, [_statistic(rows) for rows in groups.values()])
 
@@ -40,5 +40,6 @@ def _statistic(rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
         "interval_low_s": found.interval.low if found.interval else None,
         "interval_high_s": found.interval.high if found.interval else None,
         "median_total_s": statistics.median(row["total_s"] for row in rows),
+        "figures_cover": rows[0]["figures_cover"],
         "median_working_set_peak_bytes": statistics.median(memory) if memory else None,
     }

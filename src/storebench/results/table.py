@@ -15,17 +15,21 @@ Rows = Sequence[Mapping[str, Any]]
 
 
 def as_table(rows: Rows) -> Table:
-    """The columns that most users look at first, with units; memory and CPU with those of executors. The rest is in CSV, JSON and SQL."""
+    """The columns that most users look at first, with units; memory and CPU with those of executors, and what they are of: a client
+    without its server, or the engine itself. The rest is in CSV, JSON and SQL."""
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     for heading in ("store", "client", "batch", "executors", "rows", "repeat", "operation", "status"):
         table.add_column(heading, no_wrap=True)
-    for heading in ("only s", "source s", "barrier s", "total s", "pod s", "memory MiB", "peak MiB", "CPU s"):
+    for heading in ("only s", "source s", "barrier s", "total s", "pod s"):
         table.add_column(heading, justify="right", no_wrap=True)
+    table.add_column("of", no_wrap=True)
+    for heading in ("memory MiB", "peak MiB", "CPU s"):
+        table.add_column(heading, justify="right", no_wrap=True)
+    table.add_column("durability", no_wrap=True)
     table.add_column("server", no_wrap=True)
     table.add_column("remark", overflow="fold", max_width=60)
     for row in rows:
         only_s = row["write_only_s"] if row["operation"] == "write" else row["read_only_s"]
-        remark = f"{row['error_kind']}: {row['error']}" if row["error_kind"] else ""
         table.add_row(
             row["store"],
             row["client"],
@@ -40,13 +44,24 @@ def as_table(rows: Rows) -> Table:
             _seconds(row["barrier_s"]),
             _seconds(row["total_s"]),
             _seconds(row["pod_total_s"]),
+            row["figures_cover"] or "-",
             _mebibytes(row["all_memory_working_set_peak_bytes"]),
             _mebibytes(row["all_memory_peak_bytes"]),
             _seconds(row["all_cpu_s"]),
+            row["durability"] or "-",
             f"{row['server_name'] or ''} {row['server_version'] or ''}".strip(),
-            remark or ("client_bound" if row["client_bound"] else ""),
+            _remark(row),
         )
+    if len(promised := {row["durability"] for row in rows if row["durability"]}) > 1:
+        table.caption = f"The writes differ in durability ({', '.join(sorted(promised))}): compare those that are promised the same"
     return table
+
+
+def _remark(row: Mapping[str, Any]) -> str:
+    if row["error_kind"]:
+        return f"{row['error_kind']}: {row['error']}"
+    marks = [f"disturbed: {row['disturbed']}"] if row["disturbed"] else []
+    return "; ".join([*marks, *(["client_bound"] if row["client_bound"] else [])])
 
 
 def runs_table(rows: Rows) -> Table:

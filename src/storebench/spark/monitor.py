@@ -26,11 +26,19 @@ class ExecutorMonitor:
     def __init__(self, addresses: Callable[[], Mapping[str, str]]) -> None:
         self._addresses = addresses
         self._figures: dict[str, dict[str, Any]] = {}
+        self._seen: set[str] = set()
+        self._living: set[str] = set()
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._run, name="executor-monitor", daemon=True)
 
     def start(self) -> None:
+        self._look()
         self._thread.start()
+
+    @property
+    def lost(self) -> list[str]:
+        """The ids of the executors that there were, and that were gone at the last look, whether others have replaced them or not."""
+        return sorted(self._seen - self._living, key=_number)
 
     def stop(self) -> list[dict[str, Any]]:
         """Ask one last time; returns the figures of all executors, each with its id as `executor`."""
@@ -43,11 +51,17 @@ class ExecutorMonitor:
         while not self._stop.wait(INTERVAL_S):
             self._ask_all()
 
-    def _ask_all(self) -> None:
+    def _look(self) -> Mapping[str, str]:
         try:
             addresses = self._addresses()
         except Exception:  # noqa: BLE001 - the driver's JVM has ended; that error is told elsewhere, the figures stay
-            return
+            return {}
+        self._living = set(addresses)
+        self._seen |= self._living
+        return addresses
+
+    def _ask_all(self) -> None:
+        addresses = self._look()
         if not addresses:
             return
         with ThreadPoolExecutor(max_workers=min(16, len(addresses))) as pool:

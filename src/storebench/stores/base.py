@@ -7,7 +7,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from operator import itemgetter
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 from storebench.attempt.clock import OperationClock
 from storebench.attempt.source import Source
@@ -17,6 +17,9 @@ from storebench.dataset.checksum import TableChecksum
 VERIFY_CHUNK_ROWS = 10_000
 OPERATIONS = ("write", "read")
 
+# What a pod's memory and CPU are of: a client whose server is elsewhere, or the engine itself, which runs in the pod.
+Cover = Literal["client", "engine"]
+
 
 @dataclass(frozen=True)
 class Server:
@@ -25,6 +28,18 @@ class Server:
     name: str
     version: str
     settings: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Durability:
+    """What the acknowledgement of a write promises, and how the server and the connection state it.
+
+    `disk`: a crash of the server loses nothing that was acknowledged; `memory`: it may; `none`: there is no acknowledgement;
+    `s3`: of a PUT, and what that promises is the S3 server's; `unknown`: nothing states it.
+    """
+
+    kind: Literal["disk", "memory", "none", "s3", "unknown"]
+    stated: str
 
 
 class Store(ABC):
@@ -49,6 +64,7 @@ class Store(ABC):
     packages: ClassVar[tuple[str, ...]] = ()  # client libraries, whose versions are recorded
     modules: ClassVar[tuple[str, ...]] = ()  # imported before the first phase, so that no phase pays for it
     service_account: ClassVar[str | None] = None  # for pods that use the Kubernetes API themselves
+    figures_cover: ClassVar[Cover] = "client"  # "engine": no server does the work
 
     def __init__(
         self,
@@ -80,6 +96,15 @@ class Store(ABC):
 
         A client that is driven alike everywhere has none.
         """
+        return {}
+
+    def durability(self) -> Durability:
+        """What the acknowledgements of this write promise; asked after `prepare`. What cannot be asked is `unknown`, never an error."""
+        return Durability("unknown", "the store does not state it")
+
+    def server_processes(self) -> Mapping[str, float]:
+        """The server's processes that can be seen, each with the second (of any one clock) in which it was started, where its name
+        alone does not tell one from the next. Asked before and after the operation: what differs was restarted. Raises no error."""
         return {}
 
     @abstractmethod
@@ -130,6 +155,14 @@ class Store(ABC):
         """What the pods that this one started have used until now: for each its id as `executor`, and the figures of
         storebench.spark.executor. Called once, when the operation has ended."""
         return []
+
+    def disturbances(self) -> list[str]:
+        """What befell the operation that makes its time incomparable, as far as the store sees it; asked after `executors`."""
+        return []
+
+    def client_cores(self) -> int:
+        """How many cores the client can keep busy: its threads count as one where the interpreter's lock lets one run at a time."""
+        return 1
 
     def cpu_s(self) -> float:
         """CPU seconds of the client so far: of this process and, where the client is another one, of that."""

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from storebench import s3
 from storebench.connection import Connection
 from storebench.errors import StoreRefused, StoreUnreachable
-from storebench.stores.base import Store
+from storebench.stores.base import Durability, Store
 
 if TYPE_CHECKING:
     from deltalake import DeltaTable
@@ -25,6 +25,7 @@ class DeltaStore(Store):
     """
 
     connection = "s3"
+    figures_cover = "engine"
 
     @property
     def key(self) -> str:
@@ -33,6 +34,9 @@ class DeltaStore(Store):
 
     def uri(self, scheme: str = "s3") -> str:
         return f"{scheme}://{self.source.bucket}/{self.key}"
+
+    def durability(self) -> Durability:
+        return Durability("s3", "each commit is an acknowledged PUT")
 
     def prepare(self) -> None:
         self.drop()

@@ -168,6 +168,10 @@ class DeltaSpark(DeltaStore):
     def executors(self) -> list[dict[str, Any]]:
         return self._monitor.stop() if self._monitor else []
 
+    def disturbances(self) -> list[str]:
+        lost = self._monitor.lost if self._monitor else []
+        return [f"lost {len(lost)} of {self._executors} executors"] if lost else []
+
     def cpu_s(self) -> float:
         from storebench.attempt.machine import process_cpu_s
 

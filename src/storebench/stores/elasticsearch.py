@@ -17,7 +17,7 @@ from storebench.dataset.checksum import TableChecksum
 from storebench.dataset.schema import FIELDS, Field
 from storebench.errors import SpecError, StoreRefused, StoreUnreachable
 from storebench.stores import tuning
-from storebench.stores.base import Server, Store, columns
+from storebench.stores.base import Durability, Server, Store, columns
 
 if TYPE_CHECKING:
     from elasticsearch import ApiError
@@ -90,6 +90,26 @@ class Elasticsearch(Store):
 
     def client_settings(self) -> Mapping[str, int]:
         return self._tuning
+
+    def durability(self) -> Durability:
+        from elasticsearch import ApiError
+
+        settings: Mapping[str, Any] = {}
+        with self._errors(), suppress(ApiError):  # a login may lack the right to see them
+            found = self._client.indices.get_settings(index=self.target, include_defaults=True)
+            settings = found[self.target]
+        return durability_of(settings)
+
+    def server_processes(self) -> Mapping[str, float]:
+        from elasticsearch import ApiError, TransportError
+
+        with suppress(ApiError, TransportError):
+            nodes = self._client.nodes.info(metric=["jvm"])["nodes"]
+            return {
+                name: node.get("jvm", {}).get("start_time_in_millis", 0) / 1000
+                for name, node in nodes.items()
+            }
+        return {}
 
     def prepare(self) -> None:
         self.drop()
@@ -339,6 +359,19 @@ def _mapping(field: Field) -> dict[str, Any]:
         case "boolean" if not field.nullable:  # an empty text would be false
             return {"type": "boolean"}
     return {"type": "text" if field.name in FREE_TEXTS else "keyword"}
+
+
+def durability_of(settings: Mapping[str, Any]) -> Durability:
+    """What an index's `settings`, and beside them their `defaults`, say of an acknowledged write."""
+    parts = (settings.get(part, {}).get("index", {}).get("translog", {}) for part in ("defaults", "settings"))
+    translog = {name: value for part in parts for name, value in part.items()}
+    asked = str(translog.get("durability", "")).lower()
+    if asked == "request":
+        return Durability("disk", "index.translog.durability=request")
+    if asked == "async":
+        interval = translog.get("sync_interval", "unknown")
+        return Durability("memory", f"index.translog.durability=async, sync_interval={interval}")
+    return Durability("unknown", "the index's settings cannot be seen")
 
 
 def identify(info: Mapping[str, Any], nodes: Mapping[str, Any]) -> Server:

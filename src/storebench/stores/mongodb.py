@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import itertools
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
-from urllib.parse import quote
+from urllib.parse import parse_qsl, quote
 
 from storebench.attempt.clock import OperationClock
 from storebench.attempt.source import Row
 from storebench.connection import Connection
 from storebench.errors import StoreRefused, StoreUnreachable
 from storebench.stores import tuning
-from storebench.stores.base import VERIFY_CHUNK_ROWS, Server, Store, columns
+from storebench.stores.base import VERIFY_CHUNK_ROWS, Durability, Server, Store, columns
 
 if TYPE_CHECKING:
     from pymongo import MongoClient
@@ -24,10 +25,12 @@ CONNECT_TIMEOUT_MS = 10_000
 DEFAULT_DATABASE = "storebench"
 NOT_PERMITTED = 13  # MongoDB's code for a command that the user has no right to
 TUNED_REQUEST_ROWS = 1_000  # a mongod inserts in portions of 500 whatever it is sent
+ARRIVAL_TIMEOUT_S, ARRIVAL_POLL_S = 60.0, 0.1  # of writes that are not acknowledged
 
 
 class MongoDB(Store):
-    """One collection per target. The write's acknowledgement is the barrier (write concern of the server).
+    """One collection per target. The write's acknowledgement is the barrier: it is asked to be durable (j=true), unless the
+    connection's options say otherwise.
 
     The `reference` client is the study's: `insert_many` of lists of dicts, or of the CSV reader itself,
     and `for document in collection.find()`. The `tuned` client encodes the rows to BSON itself and sends them unordered,
@@ -71,6 +74,7 @@ class MongoDB(Store):
             uri(self.server),
             serverSelectionTimeoutMS=CONNECT_TIMEOUT_MS,
             connectTimeoutMS=CONNECT_TIMEOUT_MS,
+            **durable(self.server),
             retryWrites=False,  # a write that was silently sent twice is not what was measured
             **options,
         )
@@ -92,10 +96,39 @@ class MongoDB(Store):
     def client_settings(self) -> Mapping[str, int]:
         return self._tuning
 
+    def durability(self) -> Durability:
+        written = self._raw if self.client == "tuned" else self._collection
+        return durability_of(written.write_concern.document, self.describe())
+
+    def server_processes(self) -> Mapping[str, float]:
+        from pymongo.errors import PyMongoError
+
+        with suppress(PyMongoError):
+            admin = self._client.admin
+            hello = admin.command("hello")
+            if hello.get("msg") == "isdbgrid":  # a mongos: another one may answer the next time
+                return {}
+            if version := hello.get("topologyVersion"):
+                return {str(version["processId"]): 0.0}
+            status = admin.command("serverStatus")
+            if "uptimeMillis" in status and "localTime" in status:
+                name = f"{status.get('host')} {status.get('pid')}"
+                return {name: status["localTime"].timestamp() - status["uptimeMillis"] / 1000}
+        return {}
+
     def prepare(self) -> None:
+        if not self._collection.write_concern.acknowledged and self.describe().name == "FerretDB":
+            raise StoreRefused(
+                "FerretDB answers writes that ask for no acknowledgement, which breaks the client's connections and loses rows: take w=0"
+                " out of the connection's options"
+            )
         self.drop()
 
     def write(self, batch_rows: int | None, clock: OperationClock) -> int:
+        self._written = self._write(batch_rows, clock)
+        return self._written
+
+    def _write(self, batch_rows: int | None, clock: OperationClock) -> int:
         with self._errors():
             if self.client == "tuned":
                 return self._write_tuned(batch_rows, clock)
@@ -138,7 +171,12 @@ class MongoDB(Store):
             request.result()
 
     def barrier(self) -> None:
-        pass
+        """The acknowledgement was it. Where there is none, the rows are waited for; what does not come in time, the verification tells."""
+        if self._collection.write_concern.acknowledged:
+            return
+        deadline_s = time.monotonic() + ARRIVAL_TIMEOUT_S
+        while self.count() < self._written and time.monotonic() < deadline_s:
+            time.sleep(ARRIVAL_POLL_S)
 
     def read(self, clock: OperationClock) -> int:
         rows = 0
@@ -167,8 +205,10 @@ class MongoDB(Store):
         return "pymongo find() of raw BSON, decoded" if self.client == "tuned" else "pymongo find()"
 
     def drop(self) -> None:
-        with self._errors():
-            self._collection.drop()
+        from pymongo import WriteConcern
+
+        with self._errors():  # acknowledged in any case: what is written next must not be dropped
+            self._collection.with_options(write_concern=WriteConcern()).drop()
 
     def close(self) -> None:
         self._client.close()
@@ -210,6 +250,29 @@ def uri(server: Connection) -> str:
     port = f":{server.port}" if server.port else ""
     options = server.extra.get("options", "")
     return f"{server.extra.get('scheme', 'mongodb')}://{login}{server.host}{port}/?{options}"
+
+
+def durable(server: Connection) -> dict[str, Any]:
+    """The client's options that ask for a durable acknowledgement; none where the connection's own options say how they want it."""
+    options = parse_qsl(server.extra.get("options", "").replace(";", "&"))
+    asked = {name.lower(): value for name, value in options}
+    return {} if "journal" in asked or "fsync" in asked or asked.get("w") == "0" else {"journal": True}
+
+
+def durability_of(concern: Mapping[str, Any], server: Server) -> Durability:
+    """What an acknowledgement under a write concern promises: PyMongo's document of it, and the server that answered."""
+    asked = ", ".join(f"{name}={str(value).lower()}" for name, value in sorted(concern.items(), reverse=True))
+    asked = asked or "the server's default write concern"
+    if concern.get("w") == 0:
+        return Durability("none", asked)
+    if server.name == "FerretDB":
+        database = "PostgreSQL" if "postgresql" in server.settings else "its database"
+        return Durability("disk", f"{asked}; FerretDB commits to {database}")
+    if server.name != "MongoDB" or "j" not in concern:
+        return Durability("unknown", asked)
+    if server.settings.get("storage_engine") == "inMemory":
+        return Durability("memory", f"{asked}; the storage engine is inMemory")
+    return Durability("disk" if concern["j"] else "memory", asked)
 
 
 def identify(

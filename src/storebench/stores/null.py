@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from storebench import __version__
 from storebench.attempt.clock import OperationClock
-from storebench.stores.base import VERIFY_CHUNK_ROWS, Server, Store, columns
+from storebench.stores.base import VERIFY_CHUNK_ROWS, Durability, Server, Store, columns
 
 
 class Null(Store):
@@ -18,12 +18,16 @@ class Null(Store):
     name = "null"
     keeps_data = False
     delivers = ("nothing",)
+    figures_cover = "engine"
 
     def connect(self) -> None:
         pass
 
     def describe(self) -> Server:
         return Server("null", __version__)
+
+    def durability(self) -> Durability:
+        return Durability("none", "nothing is kept")
 
     def prepare(self) -> None:
         pass

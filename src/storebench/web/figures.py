@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 
 from storebench.results.database import Row
+from storebench.results.queries import counts
 from storebench.results.statistics import summarize
 from storebench.web.models import Attempt, CellFigures, CellPhases, Spread
 
@@ -28,13 +29,13 @@ def figures_of(rows: Iterable[Row]) -> list[CellFigures]:
 
 
 def typical_of(rows: Iterable[Row]) -> list[Row]:
-    """Of each cell's operation the verified attempt whose total is nearest to the median of them, or the last where none is."""
+    """Of each cell's operation the verified, undisturbed attempt whose total is nearest to the median of them, or the last where none is."""
     found = []
     for group in _grouped(rows):
-        verified = [row for row in group if row["status"] == "verified" and row["total_s"] is not None]
-        if verified:
-            median = summarize([row["total_s"] for row in verified]).median_s
-            found.append(min(verified, key=lambda row: abs(row["total_s"] - median)))
+        counted = [row for row in group if counts(row) and row["total_s"] is not None]
+        if counted:
+            median = summarize([row["total_s"] for row in counted]).median_s
+            found.append(min(counted, key=lambda row: abs(row["total_s"] - median)))
         else:
             found.append(group[-1])
     return found
@@ -63,7 +64,7 @@ def _grouped(rows: Iterable[Row]) -> list[list[Row]]:
 
 
 def _spread(rows: Sequence[Row], of: Callable[[Row], float | None]) -> Spread | None:
-    values = tuple(value for row in rows if row["status"] == "verified" and (value := of(row)) is not None)
+    values = tuple(value for row in rows if counts(row) and (value := of(row)) is not None)
     return _spread_of(values) if values else None
 
 

@@ -78,14 +78,30 @@ class Attempt(CellName):
     status: Status
     error_kind: str | None
     error: str | None
+    disturbed: str | None = Field(description="Why its time counts nowhere although its data is right")
     only_s: float | None
     source_s: float | None
     barrier_s: float | None
+    durability: Literal["disk", "memory", "none", "s3", "unknown"] | None = Field(
+        description="What the acknowledgement of a write promises"
+    )
+    durability_stated: str | None
     total_s: float | None
+    figures_cover: Literal["client", "engine"] | None = Field(
+        description="What memory and CPU are of: a client without its server, or the engine itself"
+    )
     all_memory_working_set_peak_bytes: int | None
     all_cpu_s: float | None
     client_cpu_share: float | None
-    client_bound: bool | None
+    client_cores_usable: float | None
+    client_bound: bool | None = Field(description="None where the engine is in the pod")
+    node_cpu_some_share: float | None
+    node_memory_some_share: float | None
+    node_memory_full_share: float | None
+    node_io_some_share: float | None
+    node_io_full_share: float | None
+    node_steal_share: float | None
+    node_others_cores: float | None
     server_name: str | None
     server_version: str | None
     environment_hash: str | None
@@ -94,7 +110,7 @@ class Attempt(CellName):
 
 
 class Spread(BaseModel):
-    """A figure's median over verified repeats, and its 95 % confidence interval, which fewer than 3 repeats do not have."""
+    """A figure's median over verified, undisturbed repeats, and its 95 % confidence interval, which fewer than 3 repeats do not have."""
 
     n: int
     median: float
@@ -113,7 +129,7 @@ class CellFigures(CellName):
 
 
 class CellPhases(CellName):
-    """Where the time went in the verified attempt whose total is nearest to the cell's median; where none is verified, in the last."""
+    """Where the time went in the verified, undisturbed attempt whose total is nearest to the cell's median; where there is none, in the last."""
 
     operation: Operation
     attempt: Attempt
@@ -125,7 +141,7 @@ class Compared(CellName):
 
     operation: Operation
     remarks: list[str] = Field(
-        description="What is unsound: attempts that failed, or that their client bound"
+        description="What is unsound: attempts that failed, were disturbed, or that their client bound; sides of different durability"
     )
 
 

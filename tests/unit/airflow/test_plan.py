@@ -30,8 +30,8 @@ PARAMS = {
 class Measured:
     """The attempts of one run, as storebench.results.queries finds them."""
 
-    def __init__(self, seconds, started_at=None):
-        self.seconds = seconds
+    def __init__(self, seconds, started_at=None, disturbed=None):
+        self.seconds, self.disturbed = seconds, disturbed
         self.started_at = started_at or datetime.now(UTC)
 
     def run_named(self, name):
@@ -39,7 +39,13 @@ class Measured:
 
     def attempts_of_run(self, run_id):
         return [
-            {"cell_key": CELLS[0].key, "operation": operation, "status": "verified", f"{operation}_only_s": s}
+            {
+                "cell_key": CELLS[0].key,
+                "operation": operation,
+                "status": "verified",
+                "disturbed": self.disturbed,
+                f"{operation}_only_s": s,
+            }
             for operation in ("write", "read")
             for s in self.seconds
         ]
@@ -90,6 +96,8 @@ def test_a_cell_is_measured_on_until_its_median_is_known_well_enough():
     assert "known to within" in reason_to_stop(Measured(exact), "r", CELLS[0], 6, params)
     assert reason_to_stop(Measured(loose), "r", CELLS[0], 6, params) is None
     assert reason_to_stop(Measured(exact[:4]), "r", CELLS[0], 5, params) is None, "too few"
+    disturbed = Measured(exact, disturbed="throttled in 3 periods")
+    assert reason_to_stop(disturbed, "r", CELLS[0], 6, params) is None, "disturbed repeats tell nothing"
     assert reason_to_stop(Measured(exact), "r", CELLS[1], 6, params) is None, "another cell"
     assert reason_to_stop(Measured(exact), "r", CELLS[0], 6, PARAMS) is None, "not asked for"
 

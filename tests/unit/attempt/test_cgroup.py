@@ -75,3 +75,18 @@ def test_the_sampler_keeps_the_peak(tmp_path):
     (tmp_path / "memory.current").write_text(f"{100 * MIB}\n")
     sampler.stop()
     assert sampler.peak_bytes == 150 * MIB
+
+
+@pytest.mark.parametrize(
+    ("files", "cores"),
+    [
+        ({**V1, "cpu/cpu.cfs_quota_us": "50000\n", "cpu/cpu.cfs_period_us": "100000\n"}, 0.5),
+        ({**V1, "cpu/cpu.cfs_quota_us": "-1\n", "cpu/cpu.cfs_period_us": "100000\n"}, None),
+        ({**V2, "cpu.max": "150000 100000\n"}, 1.5),
+        ({**V2, "cpu.max": "max 100000\n"}, None),
+        (V1, None),
+        (V2, None),
+    ],
+)
+def test_a_cpu_limit_is_told_in_cores(tmp_path, files, cores):
+    assert tree(tmp_path, files).cpu_limit_cores() == cores

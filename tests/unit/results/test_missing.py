@@ -1,13 +1,30 @@
 from datetime import UTC, datetime
 
+import pytest
+
 from storebench.grid import Cell
 from storebench.results.missing import GridCell, backfill_command
 
-CELL = GridCell(
-    Cell("s", "null", "reference", (), 1000, 42), "null", datetime(2001, 1, 1, tzinfo=UTC), 0, 0, 1
-)
+
+def cell(verified=0, failed=0, disturbed=0, wanted=3):
+    of = Cell("s", "null", "reference", (), 1000, 42)
+    return GridCell(of, "null", datetime(2001, 1, 1, tzinfo=UTC), verified, failed, disturbed, wanted)
 
 
 def test_a_backfill_asks_for_the_parameters_that_the_grid_was_looked_at_with():
-    assert '"repeats": 1}' in backfill_command("s", [CELL], 1)
-    assert '"repeats": 1, "pod_memory": "12Gi"}' in backfill_command("s", [CELL], 1, {"pod_memory": "12Gi"})
+    assert '"repeats": 1}' in backfill_command("s", [cell()], 1)
+    assert '"repeats": 1, "pod_memory": "12Gi"}' in backfill_command("s", [cell()], 1, {"pod_memory": "12Gi"})
+
+
+@pytest.mark.parametrize(
+    ("verified", "failed", "disturbed", "state"),
+    [
+        (0, 0, 0, "missing"),
+        (0, 2, 1, "failed"),
+        (0, 0, 1, "disturbed"),
+        (1, 1, 1, "verified once"),
+        (3, 0, 0, "verified 3 times"),
+    ],
+)
+def test_the_state_of_a_cell_says_why_it_is_to_be_measured(verified, failed, disturbed, state):
+    assert cell(verified, failed, disturbed).state == state

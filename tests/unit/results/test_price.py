@@ -1,11 +1,16 @@
-import pytest
+import io
 
-from storebench.results.price import GIB, prices
+import pytest
+from rich.console import Console
+
+from storebench.results.price import COVERS, GIB, price_tables, prices
 
 ROW = {
     "cell_key": "s/mongodb/reference/rows=1/seed=1",
     "operation": "write",
     "status": "verified",
+    "disturbed": None,
+    "figures_cover": "client",
     "dataset_bytes": 500_000_000,
     "total_s": 1800.0,
     "all_cpu_s": 3600.0,
@@ -20,10 +25,12 @@ def test_hours_and_price_are_for_each_gb_of_the_dataset():
     assert price.cost_per_gb == pytest.approx(2 * 0.05 + 4 * 0.01)
 
 
-def test_what_is_not_verified_has_no_price_but_is_counted():
-    failed = {**ROW, "status": "failed", "all_cpu_s": None, "total_s": None}
-    (price,) = prices([ROW, {**ROW, "all_cpu_s": 7200.0}, {**ROW, "all_cpu_s": 7200.0}, failed], 1, 0)
-    assert (price.n, price.not_verified, price.cpu_hours_per_gb) == (3, 1, pytest.approx(4))
+def test_what_is_not_verified_or_was_disturbed_has_no_price_but_is_counted():
+    failed = {**ROW, "status": "failed", "all_cpu_s": None, "total_s": None, "figures_cover": None}
+    disturbed = {**ROW, "disturbed": "throttled", "all_cpu_s": 9e9}
+    dear = {**ROW, "all_cpu_s": 7200.0}
+    (price,) = prices([failed, disturbed, ROW, dear, dear], 1, 0)
+    assert (price.n, price.left_out, price.cpu_hours_per_gb) == (3, 2, pytest.approx(4))
     (nothing,) = prices([failed], 1, 1)
     assert nothing.cost_per_gb is None
 
@@ -36,3 +43,15 @@ def test_the_cheapest_of_an_operation_comes_first_and_what_has_no_price_last():
         dear["cell_key"],
         none["cell_key"],
     ]
+
+
+def test_a_client_is_never_ranked_beside_an_engine():
+    engine = {**ROW, "cell_key": "s/delta-rs/reference/rows=1/seed=1", "figures_cover": "engine"}
+    rows = [engine, {**engine, "operation": "read"}, {**ROW, "all_cpu_s": 1e6}]
+    found = prices(rows, 1, 1)
+    assert [price.figures_cover for price in found] == ["client", "engine", "engine"], "the dear client first"
+    console = Console(width=200, record=True, file=io.StringIO())
+    console.print(*price_tables(found, "EUR"))
+    text = console.export_text()
+    assert text.index(COVERS["client"]) < text.index("mongodb") < text.index(COVERS["engine"])
+    assert text.count("EUR/GB") == 2

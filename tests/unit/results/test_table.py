@@ -20,12 +20,15 @@ ROW = {
     "status": "failed",
     "error_kind": "unreachable",
     "error": "nobody, at home",
+    "disturbed": None,
     "write_only_s": 1.23456,
     "read_only_s": None,
     "source_s": None,
     "barrier_s": 0.0,
     "total_s": 12.0,
     "pod_total_s": 12.0,
+    "figures_cover": "client",
+    "durability": "disk",
     "all_memory_working_set_peak_bytes": 100 * 2**20,
     "all_memory_peak_bytes": None,
     "all_cpu_s": 3.0,
@@ -55,6 +58,31 @@ def test_what_was_not_measured_is_a_dash_and_never_zero():
 def test_parameters_are_json_in_csv_too():
     (row,) = csv.DictReader(io.StringIO(as_csv([{"parameters": {"cpu_limit": True}}])))
     assert json.loads(row["parameters"]) == {"cpu_limit": True}
+
+
+def shown(*rows):
+    console = Console(width=300, record=True, file=io.StringIO())
+    console.print(as_table(rows))
+    return console.export_text()
+
+
+VERIFIED = {**ROW, "status": "verified", "error_kind": None, "error": None}
+
+
+def test_what_memory_and_cpu_are_of_stands_beside_them():
+    text = shown(ROW, {**ROW, "figures_cover": "engine"})
+    assert " client  " in text and " engine  " in text
+
+
+def test_a_disturbed_attempt_is_marked_with_its_reason():
+    text = shown({**VERIFIED, "disturbed": "lost 1 of 2 executors"})
+    assert "disturbed: lost 1 of 2 executors; client_bound" in text
+
+
+def test_writes_of_different_durability_are_marked():
+    read = {**VERIFIED, "operation": "read", "durability": None}
+    assert "differ in durability" not in shown(VERIFIED, VERIFIED, read)
+    assert "differ in durability (disk, memory)" in shown(VERIFIED, {**VERIFIED, "durability": "memory"})
 
 
 def test_csv_and_json_hold_every_column():

@@ -71,3 +71,31 @@ def test_a_driver_whose_jvm_has_ended_keeps_the_figures_and_hides_no_other_error
     monitor._ask_all()
     monitor.start()
     assert monitor.stop() == [{"executor": "1", "cpu_s": 1.0}]
+
+
+@pytest.mark.parametrize(
+    ("looks", "lost"),
+    [
+        ([{"1", "2"}, {"1", "2"}], []),
+        ([{"1", "2"}, {"1"}], ["2"]),
+        ([{"1", "2"}, {"2", "3"}], ["1"]),  # replaced
+        ([{"1", "2"}, {"1", "2", "10"}, {"1", "10"}, {"1", "3"}], ["2", "10"]),
+    ],
+)
+def test_an_executor_that_there_was_and_is_not_any_more_is_lost(monkeypatch, looks, lost):
+    monkeypatch.setattr("storebench.spark.monitor._ask", lambda address: None)
+    living = iter(looks)
+    monitor = ExecutorMonitor(lambda: dict.fromkeys(next(living), "10.0.0.1"))
+    monitor._look()
+    for _ in looks[1:]:
+        monitor._ask_all()
+    assert monitor.lost == lost
+
+
+def test_a_driver_that_cannot_be_asked_has_lost_nobody(monkeypatch):
+    monkeypatch.setattr("storebench.spark.monitor._ask", lambda address: None)
+    answers = iter([{"1": "10.0.0.1"}])
+    monitor = ExecutorMonitor(lambda: next(answers))
+    monitor._look()
+    monitor._ask_all()
+    assert monitor.lost == []

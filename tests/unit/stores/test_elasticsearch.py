@@ -5,7 +5,15 @@ from elasticsearch import ApiError, UnsupportedProductError
 from storebench.connection import Connection
 from storebench.dataset.schema import FIELDS
 from storebench.errors import SpecError
-from storebench.stores.elasticsearch import advise, chunk_rows, identify, index_of, options, refusal
+from storebench.stores.elasticsearch import (
+    advise,
+    chunk_rows,
+    durability_of,
+    identify,
+    index_of,
+    options,
+    refusal,
+)
 
 SERVER = Connection("elasticsearch", host="es", port=9200, login="me", password="hunter2")
 
@@ -119,3 +127,28 @@ def test_a_request_is_as_large_as_it_may_be_but_leaves_rows_for_each_worker(
 ):
     row = {"a": "x" * 102}  # 110 bytes as JSON
     assert chunk_rows([row] * rows, workers, request_bytes) == expected
+
+
+@pytest.mark.parametrize(
+    ("defaults", "settings", "kind", "stated"),
+    [
+        ({"durability": "REQUEST", "sync_interval": "5s"}, {}, "disk", "index.translog.durability=request"),
+        (
+            {"sync_interval": "5s"},
+            {"durability": "async"},
+            "memory",
+            "index.translog.durability=async, sync_interval=5s",
+        ),
+        (
+            {},
+            {"durability": "async", "sync_interval": "60s"},
+            "memory",
+            "index.translog.durability=async, sync_interval=60s",
+        ),
+        ({}, {}, "unknown", "the index's settings cannot be seen"),
+    ],
+)
+def test_the_index_says_what_an_acknowledged_write_promises(defaults, settings, kind, stated):
+    parts = {"defaults": defaults, "settings": settings}
+    found = durability_of({name: {"index": {"translog": part}} for name, part in parts.items()})
+    assert (found.kind, found.stated) == (kind, stated)

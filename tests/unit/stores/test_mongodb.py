@@ -1,7 +1,14 @@
+from datetime import datetime, timedelta
+
 import pytest
 
 from storebench.connection import Connection
-from storebench.stores.mongodb import identify, uri
+from storebench.errors import StoreRefused
+from storebench.stores.base import Server
+from storebench.stores.mongodb import MongoDB, durability_of, durable, identify, uri
+
+FERRETDB = Server("FerretDB", "v2.7.0", {"postgresql": "18.1"})
+MONGOD = Server("MongoDB", "8.0.4", {"storage_engine": "wiredTiger"})
 
 
 @pytest.mark.parametrize(
@@ -54,3 +61,141 @@ def test_login_and_password_are_escaped_in_the_uri():
 def test_options_and_scheme_come_from_the_connection():
     server = Connection("mongodb", host="db", extra={"scheme": "mongodb+srv", "options": "tls=true"})
     assert uri(server) == "mongodb+srv://db/?tls=true"
+
+
+def concern(options):
+    """The write concern that PyMongo makes of a connection's options."""
+    from pymongo import MongoClient
+
+    server = Connection("mongodb", host="db", extra={"options": options})
+    with MongoClient(uri(server), connect=False, **durable(server)) as client:
+        return client.write_concern.document
+
+
+@pytest.mark.parametrize(
+    ("options", "asked"),
+    [
+        ("", {"j": True}),
+        ("tls=true", {"j": True}),
+        ("w=majority", {"w": "majority", "j": True}),
+        ("w=0", {"w": 0}),
+        ("journal=false&w=1", {"w": 1, "j": False}),
+        ("Journal=false", {"j": False}),
+        ("journal=true", {"j": True}),
+        ("tls=true;w=0", {"w": 0}),
+    ],
+)
+def test_a_durable_acknowledgement_is_asked_for_unless_the_connection_says_otherwise(options, asked):
+    assert concern(options) == asked
+
+
+@pytest.mark.parametrize(
+    ("asked", "server", "kind", "stated"),
+    [
+        ({"j": True}, MONGOD, "disk", "j=true"),
+        ({"w": "majority", "j": True}, MONGOD, "disk", "w=majority, j=true"),
+        ({"w": 1, "j": False}, MONGOD, "memory", "w=1, j=false"),
+        ({"w": 0}, MONGOD, "none", "w=0"),
+        ({"fsync": True}, MONGOD, "unknown", "fsync=true"),
+        (
+            {"j": True},
+            Server("MongoDB", "8.0.4", {"storage_engine": "inMemory"}),
+            "memory",
+            "j=true; the storage engine is inMemory",
+        ),
+        ({"w": 1, "j": False}, FERRETDB, "disk", "w=1, j=false; FerretDB commits to PostgreSQL"),
+        ({"w": 0}, FERRETDB, "none", "w=0"),
+        ({"j": True}, Server("FerretDB", "v1.24.0"), "disk", "j=true; FerretDB commits to its database"),
+        ({"j": True}, Server("unknown server of the MongoDB protocol", "5"), "unknown", "j=true"),
+    ],
+)
+def test_an_acknowledgement_promises_what_the_server_and_the_write_concern_say(asked, server, kind, stated):
+    found = durability_of(asked, server)
+    assert (found.kind, found.stated) == (kind, stated)
+
+
+class Unacknowledging:
+    """A client and its collection whose writes are not acknowledged, and arrive one by one."""
+
+    write_concern = type("Concern", (), {"acknowledged": False})()
+
+    def __init__(self):
+        self.arrived = 0
+
+    def count_documents(self, query):
+        self.arrived += 1
+        return self.arrived
+
+
+def unacknowledging():
+    store = MongoDB(client="reference", target="t", connection=Connection("mongodb", host="db"), source=None)
+    store._client = store._collection = Unacknowledging()
+    return store
+
+
+def test_rows_that_are_not_acknowledged_are_waited_for_by_the_barrier(monkeypatch):
+    monkeypatch.setattr("storebench.stores.mongodb.ARRIVAL_POLL_S", 0)
+    store = unacknowledging()
+    store._written = 5
+    store.barrier()
+    assert store._collection.arrived == 5
+
+
+def test_rows_that_never_arrive_are_left_to_the_verification(monkeypatch):
+    monkeypatch.setattr("storebench.stores.mongodb.ARRIVAL_TIMEOUT_S", 0)
+    store = unacknowledging()
+    store._written = 5
+    store.barrier()
+    assert store._collection.arrived == 1
+
+
+def test_ferretdb_is_not_written_to_without_an_acknowledgement(monkeypatch):
+    store = unacknowledging()
+    monkeypatch.setattr(store, "describe", lambda: FERRETDB)
+    with pytest.raises(StoreRefused, match="take w=0 out of the connection's options"):
+        store.prepare()
+
+
+class Answering:
+    """A client whose server gives these answers to commands; none where it refuses."""
+
+    def __init__(self, **answers):
+        self.admin, self.answers = self, answers
+
+    def command(self, name):
+        from pymongo.errors import OperationFailure
+
+        if name not in self.answers:
+            raise OperationFailure("not authorized")
+        return self.answers[name]
+
+
+STARTED_AT = datetime(2026, 1, 1, 12)
+
+
+@pytest.mark.parametrize(
+    ("answers", "processes"),
+    [
+        ({"hello": {"topologyVersion": {"processId": "6745"}}}, {"6745": 0.0}),
+        ({"hello": {"msg": "isdbgrid", "topologyVersion": {"processId": "6745"}}}, {}),
+        (
+            {
+                "hello": {},
+                "serverStatus": {
+                    "host": "vm",
+                    "pid": 7,
+                    "uptimeMillis": 60_000,
+                    "localTime": STARTED_AT + timedelta(minutes=1),
+                },
+            },
+            {"vm 7": STARTED_AT.timestamp()},
+        ),
+        ({"hello": {}}, {}),
+        ({"hello": {}, "serverStatus": {}}, {}),
+        ({}, {}),
+    ],
+)
+def test_the_servers_process_is_told_where_it_can_be_seen(answers, processes):
+    store = MongoDB(client="reference", target="t", connection=None, source=None)
+    store._client = Answering(**answers)
+    assert store.server_processes() == processes

@@ -38,6 +38,14 @@ def test_medians_and_intervals_are_of_verified_attempts_alone():
     assert (found.total_s.median, found.memory_bytes.median) == (20, 100)
 
 
+def test_a_disturbed_attempt_is_shown_and_in_no_figure():
+    disturbed = row(repeat=9, disturbed="lost 1 of 2 executors")
+    (found,) = figures_of([row(repeat=1), row(repeat=2), disturbed])
+    assert (found.only_s.n, found.only_s.median, found.total_s.median) == (2, 1.5, 15)
+    assert found.attempts[-1].disturbed == "lost 1 of 2 executors"
+    assert [each["repeat"] for each in typical_of([disturbed, row(repeat=1)])] == [1]
+
+
 def test_two_repeats_have_no_interval():
     (found,) = figures_of([row(repeat=1), row(repeat=2)])
     assert (found.only_s.median, found.only_s.low, found.only_s.high) == (1.5, None, None)

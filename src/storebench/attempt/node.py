@@ -1,0 +1,91 @@
+"""How busy the node was while the operation lasted: the kernel's pressure-stall figures, stolen time, and the CPU of others.
+
+A pod sees these files of its node. Sources: the kernel's Documentation/accounting/psi.rst and filesystems/proc.rst.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+PROC = Path("/proc")
+# Of the first line of /proc/stat, in clock ticks, since boot; what follows them is counted in `user` already.
+CPU_STATES = ("user", "nice", "system", "idle", "iowait", "irq", "softirq", "steal")
+IDLE = ("idle", "iowait", "steal")
+
+
+@dataclass(frozen=True)
+class NodeFigures:
+    """What the node was like; each is None where its kernel does not tell.
+
+    Of pressure, the share of the time in which some task, or all that were not idle at once (`full`), had to wait.
+    """
+
+    node_cpu_some_share: float | None = None
+    node_memory_some_share: float | None = None
+    node_memory_full_share: float | None = None
+    node_io_some_share: float | None = None
+    node_io_full_share: float | None = None
+    node_steal_share: float | None = None  # of the node's CPU time, what its hypervisor gave to others
+    node_others_cores: float | None = None  # that all but this pod kept busy, on average
+
+
+@dataclass(frozen=True)
+class NodeCounters:
+    """What only ever grows, in seconds, at a moment of the monotonic clock; `stalled_s` and `cpu_s` lack what the kernel does not tell."""
+
+    at_s: float
+    stalled_s: dict[str, float]  # by NodeFigures' names without their ends: cpu_some, memory_full, …
+    cpu_s: dict[str, float]  # by CPU_STATES, of all the node's CPUs
+    own_cpu_s: float
+
+    @classmethod
+    def read(cls, own_cpu_s: float, proc: Path = PROC) -> NodeCounters:
+        """As they are now; `own_cpu_s` are this pod's CPU seconds so far."""
+        return cls(time.perf_counter(), _stalled_s(proc / "pressure"), _cpu_s(proc / "stat"), own_cpu_s)
+
+
+def figures(before: NodeCounters, after: NodeCounters) -> NodeFigures:
+    """What the counters grew by between two moments, over that time."""
+    wall_s = after.at_s - before.at_s
+    if wall_s <= 0:
+        return NodeFigures()
+    shares = {
+        f"node_{name}_share": min(1.0, (stalled_s - before.stalled_s[name]) / wall_s)
+        for name, stalled_s in after.stalled_s.items()
+        if f"node_{name}_share" in NodeFigures.__dataclass_fields__ and name in before.stalled_s
+    }
+    if before.cpu_s and after.cpu_s:
+        spent_s = {state: after.cpu_s[state] - before.cpu_s[state] for state in CPU_STATES}
+        if total_s := sum(spent_s.values()):
+            shares["node_steal_share"] = spent_s["steal"] / total_s
+        busy_s = sum(seconds for state, seconds in spent_s.items() if state not in IDLE)
+        own_s = after.own_cpu_s - before.own_cpu_s
+        shares["node_others_cores"] = max(0.0, busy_s - own_s) / wall_s
+    return NodeFigures(**{name: round(share, 4) for name, share in shares.items()})
+
+
+def _stalled_s(pressure: Path) -> dict[str, float]:
+    found = {}
+    for resource in ("cpu", "memory", "io"):
+        try:
+            text = (pressure / resource).read_text()
+        except OSError:  # no such file, or pressure is switched off
+            continue
+        for kind, total_us in re.findall(r"^(some|full) .*total=(\d+)$", text, re.MULTILINE):
+            found[f"{resource}_{kind}"] = int(total_us) / 1e6
+    return found
+
+
+def _cpu_s(stat: Path) -> dict[str, float]:
+    try:
+        ticks = stat.read_text().partition("\n")[0].split()[1:]
+    except OSError:
+        return {}
+    tick_s = 1 / os.sysconf("SC_CLK_TCK")
+    if len(ticks) < len(CPU_STATES):
+        return {}
+    return {state: int(n) * tick_s for state, n in zip(CPU_STATES, ticks, strict=False)}
