@@ -2,6 +2,8 @@
 
 -- Why what has no attempt was not run: the step that failed, or who stopped the run.
 ALTER TABLE storebench.run ADD COLUMN stopped text;
+-- Which Airflow the run is of: another one does not have it, and must not take it for deleted.
+ALTER TABLE storebench.run ADD COLUMN airflow_id text;
 
 -- A turn whose write may have begun, until what it wrote is dropped. What is kept on purpose is not here.
 CREATE TABLE storebench.undropped (

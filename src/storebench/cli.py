@@ -361,26 +361,15 @@ def prune(older_than: int, yes: bool) -> None:
 
 
 def _say_what_is_left(repository: Any, *, close_stopped: bool = False) -> None:
-    """Say which runs were stopped in Airflow, as far as that is configured and answers, and what closed runs have left in stores."""
     from storebench.results.left import Left
-    from storebench.results.stopped import close, remarks, stopped_runs, why_over
+    from storebench.results.stopped import AIRFLOW_ID, RunStates, tell
     from storebench.trigger import Airflow
 
-    stopped = []
+    states = None
     if "STOREBENCH_AIRFLOW_URL" in os.environ:
-        try:
-            stopped = stopped_runs(repository, Airflow(*_airflow()).run_state)
-        except StorebenchError as error:
-            click.echo(f"whether runs go on is not known: {error}", err=True)
-    if close_stopped:
-        for run, state in stopped:
-            click.echo(
-                f"closed {run['airflow_run_id']}, {why_over(state)}: {close(repository, run, state)} operations not run"
-            )
-        stopped = []
-    going = {run["id"] for run in repository.open_runs()} - {run["id"] for run, _ in stopped}
-    left = [one for one in Left(_results_dsn()).undropped() if one.run_id not in going]
-    for line in remarks(stopped, left):
+        airflow = Airflow(*_airflow())
+        states = RunStates(airflow.run_state, lambda: airflow.variable(AIRFLOW_ID))
+    for line in tell(repository, Left(_results_dsn()), states, close_them=close_stopped):
         click.echo(line)
 
 

@@ -129,6 +129,13 @@ class Airflow:
         except NotFound:
             return None
 
+    def variable(self, name: str) -> str | None:
+        """The value of a Variable; None for one that there is not."""
+        try:
+            return str(self.call("GET", f"/api/v2/variables/{name}")["value"])
+        except NotFound:
+            return None
+
     def task_instances(self, dag_id: str, run_id: str, since: datetime | None = None) -> list[dict[str, Any]]:
         """The task instances of a run, or those that changed `since`, in the order in which they started."""
         path = f"/api/v2/dags/{dag_id}/dagRuns/{run_id}/taskInstances"

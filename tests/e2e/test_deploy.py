@@ -26,7 +26,8 @@ FORBIDDEN = [
     *(("create", "", kind) for kind in ("configmaps", "services", "serviceaccounts", "namespaces", "nodes")),
     *(("create", "", kind) for kind in ("pods/exec", "pods/attach", "pods/portforward", "pods/eviction")),
     *(("create", "", kind) for kind in ("pods/ephemeralcontainers", "serviceaccounts/token", "pods/binding")),
-    *(("delete", "", kind) for kind in ("secrets", "namespaces", "nodes", "services", "serviceaccounts")),
+    *(("delete", "", kind) for kind in ("namespaces", "nodes", "services", "serviceaccounts")),
+    ("deletecollection", "", "secrets"),
     ("patch", "", "namespaces"),  # its Pod Security labels
     ("patch", "", "nodes"),  # its taints
     ("impersonate", "", "users"),
@@ -49,6 +50,7 @@ ALLOWED = {
         ("list", "events"),
         ("create", "secrets"),
         ("update", "secrets"),
+        ("delete", "secrets"),
     ],
     SPARK: [(verb, "pods") for verb in ("create", "get", "list", "watch", "delete", "deletecollection")],
 }

@@ -42,12 +42,13 @@ def stopped_run(monkeypatch):
     from storebench.results import left, prune, repository, stopped, summary, table
     from storebench.results.left import Undropped
 
-    run = {"id": "d/r", "dag_id": "d", "airflow_run_id": "r", "state": "running"}
+    run = {"id": "d/r", "dag_id": "d", "airflow_run_id": "r", "airflow_id": "this"}
     cell = Cell("d", "mongodb", "reference", (), 1000, 42)
     closed = []
     monkeypatch.setenv("AIRFLOW_CONN_STOREBENCH_RESULTS", "postgresql://nowhere")
     for name in ("URL", "USER", "PASSWORD"):
         monkeypatch.setenv(f"STOREBENCH_AIRFLOW_{name}", "http://nowhere")
+    monkeypatch.setattr("storebench.trigger.Airflow.variable", lambda self, name: "this")
     monkeypatch.setattr(repository.Repository, "open_runs", lambda self: [] if closed else [run])
     monkeypatch.setattr(repository.Repository, "runs", lambda self, limit: [])
     monkeypatch.setattr(left.Left, "undropped", lambda self: [Undropped("d/r", "d", "r", cell, 1, "")])
@@ -73,7 +74,7 @@ def test_a_run_that_was_stopped_and_what_it_left_are_told(stopped_run, monkeypat
 def test_prune_closes_a_run_that_was_stopped(stopped_run, monkeypatch):
     monkeypatch.setattr("storebench.trigger.Airflow.run_state", lambda self, dag_id, run_id: None)
     result = CliRunner().invoke(main, ["prune", "--older-than", "90", "--yes"])
-    assert "closed r, deleted from Airflow: 3 operations not run" in result.output
+    assert "closed r, deleted from Airflow: 3 operations were not run" in result.output
     assert LEFT in result.output and stopped_run == ["d/r"]
 
 

@@ -120,3 +120,8 @@ def test_the_state_of_a_run_is_airflows_and_none_where_it_was_deleted(airflow):
     airflow.failures += [403]
     with pytest.raises(SpecError, match="403"):
         airflow.run_state("dag", "run")
+
+
+def test_a_variable_that_there_is_not_is_none(airflow):
+    airflow.failures += [None, 404]
+    assert airflow.variable("storebench_airflow_id") is None

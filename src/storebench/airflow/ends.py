@@ -3,28 +3,41 @@
 from __future__ import annotations
 
 import re
+import uuid
 from collections.abc import Mapping
 from typing import Any
 
+from airflow.sdk import Variable
+
 from storebench.airflow import connections, secrets
-from storebench.results.stopped import GOING, RunState, close, stopped_runs, why_over
+from storebench.results.stopped import AIRFLOW_ID, GOING, OVER, RunStates, close, stopped_runs, why_over
 
-# The steps before a run's cells, in their order; each pool of nodes may have one that names its turns.
+# The steps before a run's cells; each pool of nodes may have one that names its turns.
 BEFORE_CELLS = re.compile(r"plan|turns_\w+|dataset")
-OVER = ("failed", "success")
 
 
-def state_in(ti: Any) -> RunState:
-    """Asks Airflow for runs' states from within a task, whose instance this is."""
+def airflow_id() -> str:
+    """What tells this Airflow from others that record their runs in the same database: a Variable, made at random when it is needed
+    first.
+    """
+    found: str | None = Variable.get(AIRFLOW_ID, default=None)
+    if found is None:
+        found = uuid.uuid4().hex
+        Variable.set(AIRFLOW_ID, found, description="Tells this Airflow's runs in Storebench's results")
+    return found
 
-    def state(dag_id: str, airflow_run_id: str) -> str | None:
+
+def run_states(ti: Any) -> RunStates:
+    """Asks Airflow from within a task, whose instance this is."""
+
+    def state_of(dag_id: str, airflow_run_id: str) -> str | None:
         # Counted, as it is an error to ask for the state of a run that was deleted. First: it may begin in between
         def has(*states: str) -> bool:
             return bool(ti.get_dr_count(dag_id=dag_id, run_ids=[airflow_run_id], states=list(states)))
 
         return GOING[-1] if has(*GOING) else next((one for one in OVER if has(one)), None)
 
-    return state
+    return RunStates(state_of, airflow_id)
 
 
 def failed_step(states: Mapping[str, str | None]) -> str | None:
@@ -35,12 +48,12 @@ def failed_step(states: Mapping[str, str | None]) -> str | None:
 
 def close_stopped(ti: Any, run_id: str) -> None:
     """Close the runs that are over in Airflow and were never closed, and remove their Secrets; `run_id` is the run that does so."""
-    state_of, repository = state_in(ti), connections.repository()
-    for run, state in stopped_runs(repository, state_of):
+    states, repository = run_states(ti), connections.repository()
+    for run, state in stopped_runs(repository, states):
         if run["id"] != run_id:
             gaps = close(repository, run, state)
             print(f"Closed the run {run['id']}, {why_over(state)}: {gaps} operations were not run")
-    for other in connections.left().runs_with_secrets():
-        dag_id, _, airflow_run_id = other.partition("/")
-        if other != run_id and state_of(dag_id, airflow_run_id) not in GOING:
-            secrets.release(other)
+    for row in connections.left().runs_with_secrets():
+        dag_id, _, airflow_run_id = row["run_id"].partition("/")
+        if row["run_id"] != run_id and states.over(dag_id, airflow_run_id, row["airflow_id"])[0]:
+            secrets.release(row["run_id"])

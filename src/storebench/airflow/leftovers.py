@@ -14,11 +14,10 @@ from kubernetes.client.exceptions import ApiException
 
 from storebench import stores
 from storebench.airflow import connections
-from storebench.airflow.ends import state_in
+from storebench.airflow.ends import run_states
 from storebench.airflow.kubernetes_api import ask_again
 from storebench.errors import SpecError, StoreUnreachable
 from storebench.results.left import Undropped
-from storebench.results.stopped import GOING
 
 GONE_WITHIN_S = 60.0
 POLL_INTERVAL_S = 0.5
@@ -33,10 +32,12 @@ def left_here(ti: Any, run_id: str, node_pool: str) -> list[Undropped]:
         for left in connections.left().undropped()
         if left.run_id != run_id and left.node_pool == node_pool
     ]
-    runs = {(left.dag_id, left.airflow_run_id) for left in others}
-    state_of = state_in(ti)
-    over = {run for run in runs if state_of(*run) not in GOING}
-    return [left for left in others if (left.dag_id, left.airflow_run_id) in over]
+    if not others:
+        return []
+    states = run_states(ti)
+    runs = {(left.dag_id, left.airflow_run_id, left.airflow_id) for left in others}
+    over = {run for run in runs if states.over(*run)[0]}
+    return [left for left in others if (left.dag_id, left.airflow_run_id, left.airflow_id) in over]
 
 
 def clean(

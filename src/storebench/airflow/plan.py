@@ -13,6 +13,7 @@ from airflow.sdk.exceptions import AirflowSkipException
 
 from storebench import stores
 from storebench.airflow import connections, preflight, secrets
+from storebench.airflow.ends import airflow_id
 from storebench.airflow.images import image
 from storebench.airflow.node_pools import DEFAULT, NodePool, node_pool_of
 from storebench.airflow.params import MIN_REPEATS_TO_STOP, grid_of
@@ -58,6 +59,7 @@ def plan_of(study: Study, params: Mapping[str, Any], dag_run: Any) -> list[str]:
         turns=order,
         order_seed=order_seed,
         skipped=skipped,
+        airflow_id=airflow_id(),
     )
     if not order:
         raise AirflowSkipException(f"All {len(skipped)} cells are verified already: nothing to do")

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from storebench.grid import Cell
-from storebench.results.database import Database, patient
+from storebench.results.database import Database, Row, patient
 
 
 @dataclass(frozen=True)
@@ -19,6 +19,7 @@ class Undropped:
     cell: Cell
     repeat: int
     node_pool: str
+    airflow_id: str | None = None  # of the run
 
     @property
     def target(self) -> str:
@@ -55,7 +56,7 @@ class Left(Database):
         """What there is, the oldest first: of runs that go on, too."""
         with self._cursor() as cursor:
             found = cursor.execute(
-                "SELECT u.run_id, r.dag_id, r.airflow_run_id, u.cell_key, u.repeat, p.node_pool"
+                "SELECT u.run_id, r.dag_id, r.airflow_run_id, r.airflow_id, u.cell_key, u.repeat, p.node_pool"
                 " FROM storebench.undropped AS u JOIN storebench.run AS r ON r.id = u.run_id"
                 " JOIN storebench.run_cell AS p USING (run_id, cell_key, repeat)"
                 " ORDER BY u.written_at, u.run_id, u.cell_key, u.repeat"
@@ -94,11 +95,13 @@ class Left(Database):
                 remove(row["node_pool"], row["connection"])
             cursor.execute("DELETE FROM storebench.secret_use WHERE run_id = %s", (run_id,))
 
-    def runs_with_secrets(self) -> list[str]:
-        """The ids of the runs that need Secrets, as far as was recorded; a run that was killed early is in no other table."""
+    def runs_with_secrets(self) -> list[Row]:
+        """The runs that need Secrets, as far as was recorded: run_id, and airflow_id where the run itself was recorded, too."""
         with self._cursor() as cursor:
-            found = cursor.execute("SELECT DISTINCT run_id FROM storebench.secret_use ORDER BY run_id")
-            return [row["run_id"] for row in found]
+            return cursor.execute(
+                "SELECT DISTINCT u.run_id, r.airflow_id FROM storebench.secret_use AS u"
+                " LEFT JOIN storebench.run AS r ON r.id = u.run_id ORDER BY u.run_id"
+            ).fetchall()
 
 
 # Who says that it needs a Secret, and who removes one that nobody needs, come one after the other. Others may read.

@@ -98,8 +98,12 @@ class Repository(Queries):
         turns: Sequence[Turn],
         order_seed: int,
         skipped: Mapping[Cell, str],
+        airflow_id: str | None = None,
     ) -> None:
-        """Record a run, the turns that it sets out to do, in order, and the cells that it leaves out, with the reasons."""
+        """Record a run, the turns that it sets out to do, in order, and the cells that it leaves out, with the reasons.
+
+        `airflow_id` tells the runs of one Airflow from those of others that share the database.
+        """
         run_id = run_id_of(dag_id, airflow_run_id)
         planned: list[tuple[Cell, int, str | None, str, int | None, str | None]] = [
             (turn.cell, turn.repeat, turn.arm, turn.node_pool, n, None) for n, turn in enumerate(turns, 1)
@@ -108,8 +112,8 @@ class Repository(Queries):
         with self._cursor() as cursor:
             cursor.execute(
                 "INSERT INTO storebench.run"
-                " (id, study, dag_id, airflow_run_id, params, order_seed, method_version, code_version)"
-                " VALUES (%s, %s, %s, %s, %s, %s, %s, %s)"
+                " (id, study, dag_id, airflow_run_id, params, order_seed, method_version, code_version, airflow_id)"
+                " VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s)"
                 " ON CONFLICT (id) DO UPDATE SET state = 'running', finished_at = NULL",
                 (
                     run_id,
@@ -120,6 +124,7 @@ class Repository(Queries):
                     order_seed,
                     METHOD_VERSION,
                     __version__,
+                    airflow_id,
                 ),
             )
             cells = {cell.key: cell for cell, *_ in planned}

@@ -3,28 +3,51 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 
+from storebench.errors import StorebenchError
 from storebench.results.database import Row
 from storebench.results.gaps import fill_gaps
-from storebench.results.left import Undropped
+from storebench.results.left import Left
 from storebench.results.repository import Repository
 from storebench.results.summary import refresh
 
-# The state of a run in Airflow by its DAG's and its own id there; None for one that Airflow does not have.
-RunState = Callable[[str, str], str | None]
-GOING = ("queued", "running")
+# The Airflow Variable that tells one Airflow's runs from those of others that share the database.
+AIRFLOW_ID = "storebench_airflow_id"
+GOING, OVER = ("queued", "running"), ("failed", "success")
 
 
-def stopped_runs(repository: Repository, state_of: RunState) -> list[tuple[Row, str | None]]:
+@dataclass(frozen=True)
+class RunStates:
+    """What an Airflow says of runs: `state_of` a run, by its DAG's and its own id there, None for one that it does not have; and which
+    Airflow it is, None where that is not known.
+    """
+
+    state_of: Callable[[str, str], str | None]
+    airflow_id: Callable[[], str | None]
+
+    def over(self, dag_id: str, airflow_run_id: str, airflow_id: str | None) -> tuple[bool, str | None]:
+        """Whether the run, of the Airflow `airflow_id`, is over; and its state. One that this Airflow does not have was deleted, if it
+        was this Airflow's.
+        """
+        state = self.state_of(dag_id, airflow_run_id)
+        deleted = state is None and airflow_id is not None and airflow_id == self.airflow_id()
+        return state in OVER or deleted, state
+
+
+def stopped_runs(repository: Repository, states: RunStates) -> list[tuple[Row, str | None]]:
     """The runs that go on as far as was recorded, but are over in Airflow; each with its state there."""
-    states = [(run, state_of(run["dag_id"], run["airflow_run_id"])) for run in repository.open_runs()]
-    over = [(run, state) for run, state in states if state not in GOING]
-    if not over:
+    found = []
+    for run in repository.open_runs():
+        over, state = states.over(run["dag_id"], run["airflow_run_id"], run["airflow_id"])
+        if over:
+            found.append((run, state))
+    if not found:
         return []
     # One that ended while Airflow was asked has closed itself before it was over there.
     still_open = {run["id"] for run in repository.open_runs()}
-    return [(run, state) for run, state in over if run["id"] in still_open]
+    return [(run, state) for run, state in found if run["id"] in still_open]
 
 
 def why_over(state: str | None) -> str:
@@ -41,15 +64,24 @@ def close(repository: Repository, run: Row, state: str | None) -> int:
     return gaps
 
 
-def remarks(stopped: Sequence[tuple[Row, str | None]], left: Sequence[Undropped]) -> list[str]:
-    """A line for each run that was stopped, and for each store in which a run that is over has left data."""
-    lines = [
-        f"{run['airflow_run_id']} does not go on: it is {why_over(state)}. The next run closes it, or `storebench prune --yes`"
-        for run, state in stopped
-    ]
-    counts = Counter((one.airflow_run_id, one.cell.store) for one in left)
-    lines += [
-        f"{run} has left data in {store} ({count} of its turns): the next run removes it"
-        for (run, store), count in counts.items()
-    ]
-    return lines
+def tell(repository: Repository, left: Left, states: RunStates | None, *, close_them: bool) -> Iterator[str]:
+    """A line for each run that was stopped, as far as Airflow can be asked (`close_them`: it is closed, too), and for each store in
+    which a run that is over has left data.
+    """
+    stopped: list[tuple[Row, str | None]] = []
+    try:
+        stopped = stopped_runs(repository, states) if states else []
+    except StorebenchError as error:
+        yield f"whether runs go on is not known: {error}"
+    for run, state in stopped:
+        name = run["airflow_run_id"]
+        if close_them:
+            yield f"closed {name}, {why_over(state)}: {close(repository, run, state)} operations were not run"
+        else:
+            yield f"{name} does not go on: it is {why_over(state)}. The next run closes it, or `storebench prune --yes`"
+    going = {run["id"] for run in repository.open_runs()} - {run["id"] for run, _ in stopped}
+    counts = Counter(
+        (one.airflow_run_id, one.cell.store) for one in left.undropped() if one.run_id not in going
+    )
+    for (name, store), count in counts.items():
+        yield f"{name} has left data in {store} ({count} of its turns): the next run removes it"

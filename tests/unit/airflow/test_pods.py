@@ -60,7 +60,7 @@ class Account:
         self.datasets.append(manifest)
 
     def writes(self, run_id, cell, repeat):
-        self.left[run_id, cell, repeat] = Undropped(run_id, *run_id.split("/"), cell, repeat, "")
+        self.left[run_id, cell, repeat] = Undropped(run_id, *run_id.split("/"), cell, repeat, "", "this")
 
     def dropped(self, run_id, cell, repeat):
         self.left.pop((run_id, cell, repeat), None)
@@ -74,6 +74,7 @@ class Account:
 
 @pytest.fixture
 def account(monkeypatch):
+    monkeypatch.setenv("AIRFLOW_VAR_STOREBENCH_AIRFLOW_ID", "this")
     kept = Account()
     for name in ("repository", "queries", "left"):
         monkeypatch.setattr(connections, name, lambda *_: kept)
@@ -281,10 +282,12 @@ def any_manifest(monkeypatch):
 def test_the_dataset_step_drops_what_runs_that_are_over_have_left(cluster, account, dropped):
     for run in ("s/stopped", "s/deleted", "s/goes-on", "s/cleared"):
         account.writes(run, CELL, 1)
+    other = Undropped("s/elsewhere", "s", "elsewhere", CELL, 1, "", "another Airflow")
+    account.left["s/elsewhere", CELL, 1] = other
     states = {"stopped": "failed", "goes-on": "running", "cleared": "queued", "now": "running"}
     DatasetOperator(task_id="dataset").execute(context("dataset", airflow_states=states))
     assert dropped == [CELL.target("s/stopped", 1), CELL.target("s/deleted", 1)]
-    assert {run_id for run_id, *_ in account.left} == {"s/goes-on", "s/cleared"}
+    assert {run_id for run_id, *_ in account.left} == {"s/goes-on", "s/cleared", "s/elsewhere"}
     assert len(account.datasets) == 1 and cluster.pods == {}
 
 
@@ -357,7 +360,7 @@ def test_a_task_that_is_stopped_while_it_cleans_up_starts_nothing_more(cluster, 
 
 
 def test_the_first_write_of_another_pool_of_nodes_cleans_up_there(cluster, account, dropped):
-    account.left["s/stopped", CELL, 1] = Undropped("s/stopped", "s", "stopped", CELL, 1, "v8")
+    account.left["s/stopped", CELL, 1] = Undropped("s/stopped", "s", "stopped", CELL, 1, "v8", "this")
     airflow_states = {"stopped": "failed"}
     DatasetOperator(task_id="dataset").execute(context("dataset", airflow_states=airflow_states))
     assert dropped == [], "the default pool's step leaves other pools alone"

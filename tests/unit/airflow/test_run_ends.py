@@ -4,10 +4,15 @@ import pytest
 from kubernetes.client.exceptions import ApiException
 
 from storebench.airflow import connections, ends, secrets
-from storebench.airflow.ends import close_stopped, failed_step, state_in
+from storebench.airflow.ends import close_stopped, failed_step, run_states
 from storebench.airflow.node_pools import DEFAULT
 from storebench.errors import StoreUnreachable
 from tests.unit.airflow.cluster import Cluster
+
+
+@pytest.fixture(autouse=True)
+def this_airflow(monkeypatch):
+    monkeypatch.setenv("AIRFLOW_VAR_STOREBENCH_AIRFLOW_ID", "this")
 
 
 def instance(runs):
@@ -19,18 +24,26 @@ def instance(runs):
     return SimpleNamespace(get_dr_count=get_dr_count)
 
 
+def test_an_airflow_keeps_the_id_that_it_was_given_first(monkeypatch):
+    kept = {}
+    monkeypatch.setattr(ends.Variable, "get", lambda key, *, default: kept.get(key) or default)
+    monkeypatch.setattr(ends.Variable, "set", lambda key, value, description: kept.update({key: value}))
+    first = ends.airflow_id()
+    assert first and ends.airflow_id() == first
+
+
 @pytest.mark.parametrize("state", ["failed", "success"])
 def test_a_run_that_is_over_in_airflow_has_its_state(state):
-    assert state_in(instance({("d", "r"): state}))("d", "r") == state
+    assert run_states(instance({("d", "r"): state})).state_of("d", "r") == state
 
 
 @pytest.mark.parametrize("state", ["queued", "running"])
 def test_a_run_that_is_queued_or_runs_goes_on(state):
-    assert state_in(instance({("d", "r"): state}))("d", "r") in ends.GOING
+    assert run_states(instance({("d", "r"): state})).state_of("d", "r") in ends.GOING
 
 
 def test_a_run_that_airflow_does_not_have_has_no_state():
-    assert state_in(instance({("d", "other"): "running"}))("d", "r") is None
+    assert run_states(instance({("d", "other"): "running"})).state_of("d", "r") is None
 
 
 @pytest.mark.parametrize(
@@ -46,7 +59,10 @@ class Kept:
     """The runs that go on as far as was recorded, and the Secrets' users."""
 
     def __init__(self, open_runs=(), users=None):
-        self.runs = [{"id": f"d/{name}", "dag_id": "d", "airflow_run_id": name} for name in open_runs]
+        self.runs = [
+            {"id": f"d/{name}", "dag_id": "d", "airflow_run_id": name, "airflow_id": "this"}
+            for name in open_runs
+        ]
         self.users = users or {}
 
     def open_runs(self):
@@ -63,7 +79,7 @@ class Kept:
         self.users.pop(run_id, None)
 
     def runs_with_secrets(self):
-        return sorted(self.users)
+        return [{"run_id": run, "airflow_id": "this"} for run in sorted(self.users)]
 
 
 @pytest.fixture

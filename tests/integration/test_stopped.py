@@ -14,9 +14,10 @@ from storebench.results.gaps import KILLED, STOPPED, fill_gaps
 from storebench.results.left import Left
 from storebench.results.prune import Pruning
 from storebench.results.repository import AttemptKey, PodRecord, run_id_of
-from storebench.results.stopped import close, remarks, stopped_runs
+from storebench.results.stopped import RunStates, close, stopped_runs, tell
 
 CELLS = [Cell("s", "mongodb", "reference", (("batch", size),), 1000, 42) for size in ("10", "20")]
+AIRFLOW = "this-airflow"
 VERIFIED = AttemptResult(status="verified", operation_s=1.0, total_s=2.0, environment={"kernel": "6"})
 FAILED = AttemptResult(status="failed", error_kind="store_failed", error="no room")
 
@@ -30,7 +31,7 @@ def left(database):
 def begin(repository, request):
     """Record that a run of both cells has begun; returns its id."""
 
-    def start(name=""):
+    def start(name="", airflow_id=AIRFLOW):
         airflow_run_id = f"{request.node.name}{name}"
         repository.start_run(
             study="s",
@@ -40,6 +41,7 @@ def begin(repository, request):
             turns=[Turn(cell, 1) for cell in CELLS],
             order_seed=1,
             skipped={},
+            airflow_id=airflow_id,
         )
         return run_id_of("s", airflow_run_id)
 
@@ -57,7 +59,8 @@ def add(repository):
 
 def stopped(repository, run, state_of):
     """What is found of this run: the database has those of other tests, too."""
-    return [(found, state) for found, state in stopped_runs(repository, state_of) if found["id"] == run]
+    found = stopped_runs(repository, RunStates(state_of, lambda: AIRFLOW))
+    return [(one, state) for one, state in found if one["id"] == run]
 
 
 def errors(queries, run):
@@ -113,7 +116,6 @@ def test_a_run_that_is_over_in_airflow_is_closed_with_its_reason(
     add(run, CELLS[0], "write", VERIFIED)
     ((found, known_state),) = stopped(repository, run, lambda dag_id, name: state)
     assert (found["id"], known_state) == (run, state)
-    assert words in remarks([(found, state)], [])[0]
     assert close(repository, found, state) == 3
     assert set(errors(queries, run).values()) == {f"The run was stopped: {words}"}
     assert queries.run_named(run)["state"] == closed_as
@@ -136,6 +138,12 @@ def test_a_run_that_goes_on_or_was_cleared_is_left_alone(repository, begin, stat
     assert stopped(repository, begin(), lambda dag_id, name: state) == []
 
 
+@pytest.mark.parametrize("airflow_id", ["another", None])
+def test_a_run_of_another_airflow_is_not_taken_for_deleted(repository, begin, airflow_id):
+    run = begin(airflow_id=airflow_id)
+    assert stopped(repository, run, lambda dag_id, name: None) == []
+
+
 def test_a_run_that_ends_while_airflow_is_asked_is_left_alone(repository, begin):
     run = begin()
 
@@ -153,7 +161,9 @@ def test_data_is_left_from_the_write_to_the_drop(left, repository, begin):
     (found,) = left.undropped()
     assert (found.run_id, found.cell, found.repeat, found.node_pool) == (run, CELLS[0], 1, "")
     assert found.target == CELLS[0].target(run, 1)
-    assert remarks([], [found]) == [
+    assert list(tell(repository, left, None, close_them=False)) == [], "it goes on"
+    repository.finish_run(run)
+    assert list(tell(repository, left, None, close_them=False)) == [
         f"{found.airflow_run_id} has left data in mongodb (1 of its turns): the next run removes it"
     ]
     left.dropped(run, CELLS[0], 1)
@@ -193,7 +203,7 @@ def test_secrets_are_removed_with_the_last_run_that_needs_them(left):
     left.use_secrets("a/2", "", ["s3"])
     assert released(left, "a/1") == [("", "mongodb")], "s3 is needed, wherever"
     assert released(left, "a/1") == []
-    assert left.runs_with_secrets() == ["a/2"]
+    assert left.runs_with_secrets() == [{"run_id": "a/2", "airflow_id": None}]
     assert released(left, "a/2") == [("", "s3")]
     assert left.runs_with_secrets() == []
 
