@@ -10,7 +10,8 @@ from airflow.sdk import BaseHook, Connection
 from airflow.sdk.exceptions import AirflowNotFoundException
 from psycopg.conninfo import make_conninfo
 
-from storebench.errors import SpecError
+from storebench.airflow.node_pools import NodePool
+from storebench.errors import SpecError, StoreUnreachable
 from storebench.results.left import Left
 from storebench.results.queries import Queries
 from storebench.results.repository import Repository
@@ -77,6 +78,11 @@ def secret_name(name: str) -> str:
     return f"storebench-{name.replace('_', '-')}"
 
 
+def name_of(secret: str) -> str:
+    """The other way round."""
+    return secret.removeprefix("storebench-").replace("-", "_")
+
+
 def pod_json(name: str) -> str:
     """The connection as the pods read it (storebench.connection)."""
     connection = get(name)
@@ -101,3 +107,43 @@ def secret_body(name: str) -> dict[str, Any]:
         "metadata": {"name": secret_name(name), "labels": {"app.kubernetes.io/managed-by": "storebench"}},
         "data": {SECRET_KEY: base64.b64encode(text.encode()).decode()},
     }
+
+
+def apply_secrets(names: list[str], node_pool: NodePool) -> None:
+    """Create or replace the Secrets of these connections in the namespace of the node pool's pods.
+
+    Raises SpecError where the account may not, StoreUnreachable where the cluster does not answer or has an error itself.
+    """
+    from airflow.providers.cncf.kubernetes.hooks.kubernetes import KubernetesHook
+    from kubernetes.client.exceptions import ApiException
+    from urllib3.exceptions import HTTPError
+
+    connection_id = PREFIX + node_pool.connection
+    hook = KubernetesHook(conn_id=connection_id)
+    namespace = hook.get_namespace() or "default"
+
+    def put(name: str) -> None:
+        body = secret_body(name)
+        try:
+            hook.core_v1_client.replace_namespaced_secret(secret_name(name), namespace, body)
+        except ApiException as error:
+            if error.status != 404:
+                raise
+            hook.core_v1_client.create_namespaced_secret(namespace, body)
+
+    try:
+        for name in names:
+            put(name)
+    except ApiException as error:
+        if error.status in (409, 429) or error.status >= 500:  # 409: another task has just made it
+            raise StoreUnreachable(
+                f"The Kubernetes of the connection {connection_id!r} has an error: {error.status} {error.reason}"
+            ) from error
+        raise SpecError(
+            f"Kubernetes does not take a Secret in the namespace {namespace!r} from the account of the connection"
+            f" {connection_id!r}: {error.status} {error.reason}. deploy/kubernetes has the rights that it needs"
+        ) from error
+    except HTTPError as error:
+        raise StoreUnreachable(
+            f"The Kubernetes of the connection {connection_id!r} does not answer: {error}"
+        ) from error

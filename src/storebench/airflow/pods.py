@@ -104,7 +104,6 @@ class StorebenchPodOperator(KubernetesPodOperator):
         self.observed: k8s.V1Pod | None = None
         self.events: Sequence[k8s.CoreV1Event] = ()
         self.queued_at: datetime | None = None
-        self.connection_names: Sequence[str] = ()
         self.dropping: DropOperator | None = None
 
     @cached_property
@@ -118,22 +117,10 @@ class StorebenchPodOperator(KubernetesPodOperator):
 
     def use_connections(self, names: Sequence[str]) -> None:
         """Give the pod these connections, each from its Secret."""
-        self.connection_names = names
         self.secrets = [
             Secret("env", variable(name), connections.secret_name(name), connections.SECRET_KEY)  # type: ignore[no-untyped-call]
             for name in names
         ]
-
-    def use_store(self, store: type[Store], spec: AttemptSpec) -> None:
-        """What the pod needs for this store: image, credentials, and for one that starts pods itself who and where it is."""
-        self.image = image(store.image)
-        self.env_vars = [k8s.V1EnvVar(name=VARIABLE, value=spec.to_json())]
-        server = stores.connection(spec.store_name)
-        self.use_connections(list(dict.fromkeys(["s3", *([server] if server else [])])))
-        if store.service_account:
-            self.service_account_name = store.service_account
-            self.automount_service_account_token = True
-            self.env_vars += own_pod(self.image, self.placement.template(self.attempt, session.EXECUTOR))
 
     @cached_property
     def placement(self) -> Placement:
@@ -145,7 +132,8 @@ class StorebenchPodOperator(KubernetesPodOperator):
         params = context["params"]
         run_id = run_id_of(context["dag"].dag_id, context["run_id"])
         # A run that was over, and of which a task was cleared, has lost its own.
-        secrets.apply(run_id, self.connection_names, self.node_pool)
+        names = [connections.name_of(secret.secret) for secret in self.secrets]
+        secrets.apply(run_id, names, self.node_pool)
         self.pod_template_dict = self.placement.template(self.attempt, self.CONTAINER)
         requests = {"cpu": params["pod_cpu"], "memory": memory or params["pod_memory"]}
         limited = ("cpu", "memory") if params["cpu_limit"] else ("memory",)
@@ -237,32 +225,6 @@ class StorebenchPodOperator(KubernetesPodOperator):
         if self.dropping:
             self.dropping.on_kill()
         super().on_kill()
-
-
-class DropOperator(StorebenchPodOperator):
-    """Removes what a run that is over has left in a store. No task of its own: another one's does it before its own work."""
-
-    def __init__(self, *, left: Undropped, **kwargs: Any) -> None:
-        super().__init__(task_id="clean", labels={LEFT: left.target}, durable=False, **kwargs)
-        self.left = left
-
-    @staticmethod
-    def _get_ti_pod_labels(context: Context | None = None, include_try_number: bool = True) -> dict[str, str]:
-        """Not those of the task's own pods, which it would be taken for."""
-        return {**StorebenchPodOperator._get_ti_pod_labels(context, include_try_number), "task_id": "clean"}
-
-    def drop(self, context: Context) -> None:
-        """Raises StoreUnreachable, or StoreRefused for any other reason for which it stays."""
-        store = stores.load(self.left.cell.store)
-        self.name = f"{store.name}-clean"
-        self.arguments = ["attempt"]
-        self.use_store(store, spec_of(DROP, self.left.cell, self.left.target, context["params"], store))
-        try:
-            self.run_pod(context)
-        except Exception as error:
-            result = observe.attempt_result(self.observed, self.CONTAINER, error)
-            kind = StoreUnreachable if result.error_kind == StoreUnreachable.kind else StoreRefused
-            raise kind(f"{result.error_kind}: {result.error}") from error
 
 
 class AttemptOperator(StorebenchPodOperator):
@@ -362,6 +324,17 @@ class AttemptOperator(StorebenchPodOperator):
         tasks = ",".join(make_safe_label_value(name) for name in names)
         leftovers.remove_pods(self.client, self.namespace_of_pods(), f"{own},task_id in ({tasks})")
 
+    def use_store(self, store: type[Store], spec: AttemptSpec) -> None:
+        """What the pod needs for this store: image, credentials, and for one that starts pods itself who and where it is."""
+        self.image = image(store.image)
+        self.env_vars = [k8s.V1EnvVar(name=VARIABLE, value=spec.to_json())]
+        server = stores.connection(spec.store_name)
+        self.use_connections(list(dict.fromkeys(["s3", *([server] if server else [])])))
+        if store.service_account:
+            self.service_account_name = store.service_account
+            self.automount_service_account_token = True
+            self.env_vars += own_pod(self.image, self.placement.template(self.attempt, session.EXECUTOR))
+
     def record(self, key: AttemptKey, spec: AttemptSpec, failure: BaseException | None) -> AttemptResult:
         """Write the attempt's row; a drop has none. Returns what came of it."""
         result = observe.attempt_result(self.observed, self.CONTAINER, failure)
@@ -384,3 +357,36 @@ class AttemptOperator(StorebenchPodOperator):
         )
         self.log.info("Recorded attempt %s: %s %s", key.id, result.status, json.dumps(phases))
         return result
+
+
+class DropOperator(AttemptOperator):
+    """Removes what a run that is over has left in a store. No task of its own: another one's does it before its own work."""
+
+    def __init__(self, *, left: Undropped, **kwargs: Any) -> None:
+        super().__init__(
+            task_id="clean",
+            operation=DROP,
+            turn="",
+            labels={LEFT: left.target},
+            durable=False,
+            **kwargs,
+        )
+        self.left = left
+
+    @staticmethod
+    def _get_ti_pod_labels(context: Context | None = None, include_try_number: bool = True) -> dict[str, str]:
+        """Not those of the task's own pods, which it would be taken for."""
+        return {**AttemptOperator._get_ti_pod_labels(context, include_try_number), "task_id": "clean"}
+
+    def drop(self, context: Context) -> None:
+        """Raises StoreUnreachable, or StoreRefused for any other reason for which it stays."""
+        store = stores.load(self.left.cell.store)
+        self.name = f"{store.name}-clean"
+        self.arguments = ["attempt"]
+        self.use_store(store, spec_of(DROP, self.left.cell, self.left.target, context["params"], store))
+        try:
+            self.run_pod(context)
+        except Exception as error:
+            result = observe.attempt_result(self.observed, self.CONTAINER, error)
+            kind = StoreUnreachable if result.error_kind == StoreUnreachable.kind else StoreRefused
+            raise kind(f"{result.error_kind}: {result.error}") from error

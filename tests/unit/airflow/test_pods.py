@@ -86,7 +86,10 @@ def cluster(monkeypatch):
     found = Cluster(lambda pod: ended(message=VERIFIED.to_json()))
     hook = SimpleNamespace(core_v1_client=found, get_namespace=lambda: "ns", is_in_cluster=False)
     monkeypatch.setattr(pods.StorebenchPodOperator, "hook", hook)
-    monkeypatch.setattr(secrets, "_cluster", lambda node_pool: (hook, "ns"))
+    monkeypatch.setattr(
+        "airflow.providers.cncf.kubernetes.hooks.kubernetes.KubernetesHook", lambda conn_id: hook
+    )
+    monkeypatch.setattr(secrets, "WAIT_S", 0.01)
     monkeypatch.setattr(connections, "get", lambda name: SimpleNamespace(extra_dejson={}))
     monkeypatch.setattr(connections, "bucket", lambda: "storebench")
     monkeypatch.setattr(connections, "pod_json", lambda name: "{}")
