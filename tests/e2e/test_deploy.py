@@ -140,6 +140,15 @@ def test_a_run_passes_with_these_accounts_on_marked_nodes():
     finished_one_by_one(rows)
 
 
+def test_a_run_that_has_ended_leaves_no_secret(admin):
+    code, text, _ = run("--stores", "mongodb,null", "--batches", "1000")
+    assert code == 0, text
+    found = client.CoreV1Api(admin).list_namespaced_secret(
+        NAMESPACE, label_selector="app.kubernetes.io/managed-by=storebench"
+    )
+    assert [secret.metadata.name for secret in found.items] == []
+
+
 @pytest.mark.parametrize("user", [AIRFLOW, SPARK])
 def test_an_account_may_do_what_it_needs_in_its_namespace_and_nothing_else(admin, user):
     reviews = client.AuthorizationV1Api(admin)

@@ -15,7 +15,6 @@ from urllib.parse import quote
 
 import psycopg
 import pytest
-from kubernetes import client, config
 from psycopg import sql
 
 from bench.grid import airflow_dsn
@@ -141,16 +140,6 @@ def test_no_secret_is_in_pods_events_termination_messages_or_on_the_command_line
         "terminated" in places["pods and events"] and "spark-kubernetes-executor" in places["pods and events"]
     )
     assert hits(secrets, {name: text.encode() for name, text in places.items()}) == []
-
-
-def test_the_run_has_left_no_secret_in_the_cluster(seen):
-    if "kubernetes" not in os.environ["STOREBENCH_EMBEDDED"].split():
-        pytest.skip("asks the embedded cluster as its administrator")
-    with config.new_client_from_config(str(HOME / "run" / "kubernetes" / "admin.kubeconfig")) as admin:
-        found = client.CoreV1Api(admin).list_namespaced_secret(
-            NAMESPACE, label_selector="app.kubernetes.io/managed-by=storebench"
-        )
-    assert [secret.metadata.name for secret in found.items] == []
 
 
 def test_no_secret_is_in_what_airflow_tells(seen, secrets, airflow):
