@@ -70,7 +70,6 @@ class Left(Database):
         Waits where a run's end removes some just now.
         """
         with self._cursor() as cursor:
-            cursor.execute(_LOCK)
             cursor.executemany(
                 "INSERT INTO storebench.secret_use (run_id, node_pool, connection) VALUES (%s, %s, %s) ON CONFLICT DO NOTHING",
                 [(run_id, node_pool, name) for name in names],
@@ -84,7 +83,8 @@ class Left(Database):
         leaves all of it recorded.
         """
         with self._cursor() as cursor:
-            cursor.execute(_LOCK)
+            # Nobody can say meanwhile that a Secret is needed, or has said so unseen. Others may read.
+            cursor.execute("LOCK TABLE storebench.secret_use IN EXCLUSIVE MODE")
             found = cursor.execute(
                 "SELECT node_pool, connection FROM storebench.secret_use AS own WHERE run_id = %s AND NOT EXISTS ("
                 " SELECT FROM storebench.secret_use AS u WHERE u.connection = own.connection AND u.run_id <> own.run_id)"
@@ -102,7 +102,3 @@ class Left(Database):
                 "SELECT DISTINCT u.run_id, r.airflow_id FROM storebench.secret_use AS u"
                 " LEFT JOIN storebench.run AS r ON r.id = u.run_id ORDER BY u.run_id"
             ).fetchall()
-
-
-# Who says that it needs a Secret, and who removes one that nobody needs, come one after the other. Others may read.
-_LOCK = "LOCK TABLE storebench.secret_use IN EXCLUSIVE MODE"

@@ -1,4 +1,4 @@
-"""A Kubernetes in memory: its pods run until they were looked at LOOKS times, end in the way that a test says, and its API can fail."""
+"""A Kubernetes in memory: its pods run until they were looked at `runs_for` times, end in the way that a test says, and its API can fail."""
 
 import copy
 from datetime import UTC, datetime
@@ -10,8 +10,6 @@ from kubernetes.client.exceptions import ApiException
 from urllib3.exceptions import ProtocolError
 
 START, END = datetime(2026, 1, 1, 12, 0, 5, tzinfo=UTC), datetime(2026, 1, 1, 12, 0, 15, tzinfo=UTC)
-
-LOOKS = 2  # as it is created, and as it starts
 
 
 def ended(code=0, reason=None, message=None):
@@ -53,6 +51,7 @@ class Cluster:
         self.end = end
         self.pods: dict = {}
         self.looks: dict = {}
+        self.runs_for = 2  # as it is created, and as it starts
         self.started: list = []  # the names of all pods there ever were
         self.secrets: dict = {}
         self.api_client = client.ApiClient()
@@ -107,7 +106,7 @@ class Cluster:
         if name not in self.started:  # put there by a test
             return pod
         self.looks[name] = self.looks.get(name, 0) + 1
-        if self.looks[name] > LOOKS:
+        if self.looks[name] > self.runs_for:
             return pod
         running = copy.deepcopy(pod)
         running.status.phase, running.status.reason = "Running", None

@@ -150,6 +150,14 @@ def test_a_verified_attempt_is_not_lost_where_the_api_server_is_away_at_its_end(
     assert (result.status, result.operation_s, pod.exit_code) == ("verified", 1.5, 0)
 
 
+def test_an_attempt_goes_on_while_the_api_server_is_away(cluster, account):
+    cluster.runs_for = 4
+    cluster.fails = away("log", calls=12)
+    attempt("write").execute(context("cell.write"))
+    ((_, result, _),) = account.attempts
+    assert result.status == "verified"
+
+
 def test_what_the_operator_knows_is_used_where_the_last_look_fails(cluster, account, monkeypatch):
     monkeypatch.setattr(kubernetes_api, "PATIENCE_S", 0.05)
     looks = []
