@@ -13,6 +13,7 @@ from storebench.airflow.node_pools import NodePool
 from storebench.errors import StorebenchError, StoreUnreachable
 
 WAIT_S = 1.0
+TIMEOUT_S = 30  # of a call while others wait
 
 
 def apply(run_id: str, names: Sequence[str], node_pool: NodePool) -> None:
@@ -45,7 +46,9 @@ def _remove(node_pool: str, name: str) -> None:
     hook = KubernetesHook(conn_id=connections.PREFIX + NodePool(node_pool).connection)
     namespace = hook.get_namespace() or "default"
     try:
-        hook.core_v1_client.delete_namespaced_secret(connections.secret_name(name), namespace)
+        hook.core_v1_client.delete_namespaced_secret(
+            connections.secret_name(name), namespace, _request_timeout=TIMEOUT_S
+        )
     except ApiException as error:
         if error.status != 404:
             raise

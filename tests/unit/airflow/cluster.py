@@ -146,7 +146,7 @@ class Cluster:
         self._call("create secret")
         self.secrets[body["metadata"]["name"]] = body
 
-    def delete_namespaced_secret(self, name, namespace):
+    def delete_namespaced_secret(self, name, namespace, **_):
         self._call("delete secret")
         if self.secrets.pop(name, None) is None:
             raise ApiException(404, "Not Found")
