@@ -170,11 +170,13 @@ def results(run_: str | None, store: str | None, cell: str | None, limit: int, f
     "--limit", type=click.IntRange(1), default=20, show_default=True, help="At most the newest N runs."
 )
 def runs(limit: int) -> None:
-    """List the newest runs."""
-    from storebench.results.queries import Queries
+    """List the newest runs, and say what was stopped in Airflow and what is left in stores."""
+    from storebench.results.repository import Repository
     from storebench.results.table import runs_table
 
-    _console().print(runs_table(Queries(_results_dsn()).runs(limit)))
+    repository = Repository(_results_dsn())
+    _console().print(runs_table(repository.runs(limit)))
+    _say_what_is_left(repository)
 
 
 @main.command()
@@ -394,13 +396,18 @@ def replay(run_: str, trigger: bool) -> None:
 )
 @click.option("--yes", is_flag=True, help="Remove them; without it, only say what would be removed.")
 def prune(older_than: int, yes: bool) -> None:
-    """Remove old runs and their attempts from the results. Baselines stay."""
+    """Remove old runs and their attempts from the results. Baselines stay, and runs whose data is left in a store.
+
+    Runs that were stopped in Airflow are closed before that.
+    """
     from datetime import UTC, datetime, timedelta
 
     from storebench.results.prune import Pruning
     from storebench.results.repository import Repository
     from storebench.results.summary import refresh
 
+    repository = Repository(_results_dsn())
+    _say_what_is_left(repository, close_stopped=yes)
     before = datetime.now(UTC) - timedelta(days=older_than)
     pruning = Pruning(_results_dsn())
     old_runs, attempts = pruning.old(before)
@@ -408,8 +415,21 @@ def prune(older_than: int, yes: bool) -> None:
     if not yes:
         click.echo(f"would remove {what}; --yes removes them")
         return
-    refresh(Repository(_results_dsn()), pruning.remove(before))
+    refresh(repository, pruning.remove(before))
     click.echo(f"removed {what}")
+
+
+def _say_what_is_left(repository: Any, *, close_stopped: bool = False) -> None:
+    from storebench.results.left import Left
+    from storebench.results.stopped import AIRFLOW_ID, RunStates, tell
+    from storebench.trigger import Airflow
+
+    states = None
+    if "STOREBENCH_AIRFLOW_URL" in os.environ:
+        airflow = Airflow(*_airflow())
+        states = RunStates(airflow.run_state, lambda: airflow.variable(AIRFLOW_ID))
+    for line in tell(repository, Left(_results_dsn()), states, close_them=close_stopped):
+        click.echo(line)
 
 
 def _airflow() -> tuple[str, str, str]:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
 from email.utils import parsedate_to_datetime
 from typing import Any
+from urllib.parse import quote
 
 import httpx
 from tenacity import Retrying, retry_if_exception_type, stop_after_delay, wait_fixed
@@ -45,6 +46,10 @@ class RunFailed(StorebenchError):
     """The run ended, and not everything in it is verified."""
 
     kind = "run_failed"
+
+
+class NotFound(SpecError):
+    """Airflow does not have what was asked for."""
 
 
 class Airflow:
@@ -117,6 +122,20 @@ class Airflow:
                         report("queued: it begins when the runs before it have ended")
             time.sleep(POLL_INTERVAL_S)
 
+    def run_state(self, dag_id: str, run_id: str) -> str | None:
+        """The state of a run; None for one that Airflow does not have."""
+        try:
+            return str(self.call("GET", f"/api/v2/dags/{dag_id}/dagRuns/{quote(run_id, safe='')}")["state"])
+        except NotFound:
+            return None
+
+    def variable(self, name: str) -> str | None:
+        """The value of a Variable; None for one that there is not."""
+        try:
+            return str(self.call("GET", f"/api/v2/variables/{name}")["value"])
+        except NotFound:
+            return None
+
     def task_instances(self, dag_id: str, run_id: str, since: datetime | None = None) -> list[dict[str, Any]]:
         """The task instances of a run, or those that changed `since`, in the order in which they started."""
         path = f"/api/v2/dags/{dag_id}/dagRuns/{run_id}/taskInstances"
@@ -153,7 +172,7 @@ class Airflow:
     def call(self, method: str, path: str, **kwargs: Any) -> Any:
         """One call of the API; returns its JSON, None for an empty answer.
 
-        Raises SpecError with the reason where Airflow refuses it, StoreUnreachable where it does not answer or has an error itself.
+        Raises SpecError with the reason where Airflow refuses it (NotFound for a 404), StoreUnreachable where it does not answer or has an error itself.
         """
         try:
             if "Authorization" not in self._http.headers:
@@ -179,7 +198,8 @@ class Airflow:
             detail = answer.text
         if answer.is_server_error:
             raise StoreUnreachable(f"Airflow has an error ({answer.status_code}): {detail}")
-        raise SpecError(f"Airflow refused ({answer.status_code}): {detail}")
+        refused = NotFound if answer.status_code == 404 else SpecError
+        raise refused(f"Airflow refused ({answer.status_code}): {detail}")
 
 
 def _label(task: Mapping[str, Any]) -> str:

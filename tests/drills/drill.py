@@ -4,6 +4,7 @@ import os
 import signal
 import time
 import uuid
+from contextlib import contextmanager
 
 from airflow.providers.cncf.kubernetes.pod_generator import make_safe_label_value
 
@@ -37,15 +38,19 @@ class Drill:
         self.run = self.airflow.trigger(STUDY, self.conf)
         return self
 
-    def working(self, operation):
-        """A pod of this run that is busy with this operation."""
-        selector = f"dag_id={STUDY},task_id=cell.{operation},run_id={make_safe_label_value(self.run)}"
+    def started(self, task):
+        """The pod of this task of the run, as soon as it runs."""
+        selector = f"dag_id={STUDY},task_id={task},run_id={make_safe_label_value(self.run)}"
 
         def running():
             found = self.cluster.list_namespaced_pod(NAMESPACE, label_selector=selector).items
             return [pod for pod in found if pod.status.phase == "Running"]
 
-        pod = soon(running, 240)[0]
+        return soon(running, 240)[0]
+
+    def working(self, operation):
+        """A pod of this run that is busy with this operation."""
+        pod = self.started(f"cell.{operation}")
         time.sleep(2)  # past its imports
         return pod
 
@@ -146,8 +151,26 @@ def pid(name):
 
 def away(name, seconds):
     """Stop a server of the stack for some time."""
+    with stopped(name):
+        time.sleep(seconds)
+
+
+@contextmanager
+def stopped(name):
+    """A server of the stack is away."""
     supervisor.stop_process(Settings(), name)
     try:
-        time.sleep(seconds)
+        yield
     finally:
         supervisor.start_process(Settings(), name)
+
+
+@contextmanager
+def frozen(name):
+    """A server of the stack takes connections and answers nothing."""
+    server = pid(name)
+    os.kill(server, signal.SIGSTOP)
+    try:
+        yield
+    finally:
+        os.kill(server, signal.SIGCONT)

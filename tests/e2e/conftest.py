@@ -16,7 +16,7 @@ from storebench.grid import Cell
 from storebench.s3 import client_for
 from storebench.stores import load
 from tests.e2e.browser import chromium, token, url, visit
-from tests.e2e.harness import BUCKET, NAMESPACE, pod
+from tests.e2e.harness import BUCKET, NAMESPACE, S3_SECRET, pod
 
 __all__ = ["chromium", "token", "url", "visit"]
 
@@ -35,7 +35,18 @@ def cluster():
 
 
 @pytest.fixture
-def attempt_in_pod(cluster):
+def s3_secret(cluster):
+    """The S3 connection, for pods that no run starts."""
+    connection = os.environ["AIRFLOW_CONN_STOREBENCH_S3"]
+    cluster.create_namespaced_secret(
+        NAMESPACE, {"metadata": {"name": S3_SECRET}, "stringData": {"connection": connection}}
+    )
+    yield
+    cluster.delete_namespaced_secret(S3_SECRET, NAMESPACE)
+
+
+@pytest.fixture
+def attempt_in_pod(cluster, s3_secret):
     """Run one attempt of a cell on the data kept as `target`, in a pod like the DAG's; returns its exit code and result.
 
     `program` is Python that is run in the place of `storebench attempt`.

@@ -15,6 +15,7 @@ from storebench.spark import session
 from storebench.stores import load
 
 NAMESPACE, BUCKET = "storebench", "storebench"
+S3_SECRET = "storebench-test-s3"  # of pods that no run starts: a run's Secrets go with it
 ROWS, SEED = 2000, 7
 KUBERNETES = json.loads(os.environ.get("AIRFLOW_CONN_STOREBENCH_KUBERNETES", '{"extra": {}}'))
 PLACEMENT = Placement.from_extra(KUBERNETES["extra"])
@@ -85,7 +86,7 @@ def pod(name, image, spec, program=None):
             {"name": session.API, "value": os.environ["AIRFLOW_VAR_STOREBENCH_KUBERNETES_API"]},
             {
                 "name": variable("s3"),
-                "valueFrom": {"secretKeyRef": {"name": "storebench-s3", "key": "connection"}},
+                "valueFrom": {"secretKeyRef": {"name": S3_SECRET, "key": "connection"}},
             },
             *({"name": key, "valueFrom": {"fieldRef": {"fieldPath": path}}} for key, path in fields.items()),
         ],

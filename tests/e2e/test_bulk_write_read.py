@@ -1,5 +1,6 @@
 """Runs through the real Airflow and Kubernetes of a running stack: `make e2e` starts it."""
 
+import json
 import os
 
 import pytest
@@ -9,7 +10,7 @@ from bench.variant import used
 from storebench.connection import Connection
 from storebench.stores.mongodb import uri
 from storebench.trigger import Airflow
-from tests.e2e.harness import finished_one_by_one, run
+from tests.e2e.harness import finished_one_by_one, run, storebench
 
 CLIENTS, OPERATIONS = ("reference", "tuned"), ("write", "read")
 
@@ -129,10 +130,29 @@ def test_a_pod_that_no_node_can_take_is_a_row():
     assert [row["error_kind"] for row in rows] == ["unschedulable", "not_run"]
 
 
+def test_a_cell_that_is_cleared_after_the_runs_end_is_measured_again(airflow):
+    code, text, rows = run("--batches", "500")
+    assert code == 0, text
+    run_id = rows[0]["run"]
+    tasks = [*(["cell." + step, 0] for step in ("write", "read", "drop")), "aggregate"]
+    body = {"dry_run": False, "dag_run_id": run_id, "task_ids": tasks, "only_failed": False}
+    airflow.call("POST", "/api/v2/dags/bulk_write_read/clearTaskInstances", json=body)
+    assert airflow.follow("bulk_write_read", run_id, print) == "success"
+    again = json.loads(storebench("results", "--run", run_id, "--format", "json").stdout)
+    assert [(row["operation"], row["try_number"], row["status"]) for row in again] == [
+        *(("write", 1, "verified"), ("read", 1, "verified")),
+        *(("write", 2, "verified"), ("read", 2, "verified")),
+    ]
+
+
 @pytest.fixture
-def missing_image():
+def airflow():
+    return Airflow(*(os.environ[f"STOREBENCH_AIRFLOW_{name}"] for name in ("URL", "USER", "PASSWORD")))
+
+
+@pytest.fixture
+def missing_image(airflow):
     """Name an image that is nowhere, for this test."""
-    airflow = Airflow(*(os.environ[f"STOREBENCH_AIRFLOW_{name}"] for name in ("URL", "USER", "PASSWORD")))
     with used(airflow, "localhost/storebench/python:missing"):
         yield
 
@@ -140,8 +160,10 @@ def missing_image():
 def test_an_image_that_is_missing_is_named_and_every_operation_has_its_row(missing_image):
     code, text, rows = run("--batches", "all")
     assert code == 1, text
-    assert "The dataset was not made: The pod cannot start: ErrImage" in text
+    reason = "The dataset was not made: image: The pod cannot start: ErrImage"
+    assert reason in text
     assert [(row["operation"], row["status"]) for row in rows] == [("write", "not_run"), ("read", "not_run")]
+    assert all(row["error"].startswith(reason) for row in rows)
 
 
 def test_the_stack_still_works_afterwards():

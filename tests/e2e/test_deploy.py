@@ -29,7 +29,8 @@ FORBIDDEN = [
     *(("create", "", kind) for kind in ("configmaps", "services", "serviceaccounts", "namespaces", "nodes")),
     *(("create", "", kind) for kind in ("pods/exec", "pods/attach", "pods/portforward", "pods/eviction")),
     *(("create", "", kind) for kind in ("pods/ephemeralcontainers", "serviceaccounts/token", "pods/binding")),
-    *(("delete", "", kind) for kind in ("secrets", "namespaces", "nodes", "services", "serviceaccounts")),
+    *(("delete", "", kind) for kind in ("namespaces", "nodes", "services", "serviceaccounts")),
+    ("deletecollection", "", "secrets"),
     ("patch", "", "namespaces"),  # its Pod Security labels
     ("patch", "", "nodes"),  # its taints
     ("impersonate", "", "users"),
@@ -52,6 +53,7 @@ ALLOWED = {
         ("list", "events"),
         ("create", "secrets"),
         ("update", "secrets"),
+        ("delete", "secrets"),
     ],
     SPARK: [(verb, "pods") for verb in ("create", "get", "list", "watch", "delete", "deletecollection")],
 }
@@ -139,6 +141,15 @@ def test_a_run_passes_with_these_accounts_on_marked_nodes():
     assert code == 0, text
     assert {row["status"] for row in rows} == {"verified"} and len(rows) == 6
     finished_one_by_one(rows)
+
+
+def test_a_run_that_has_ended_leaves_no_secret(admin):
+    code, text, _ = run("--stores", "mongodb,null", "--batches", "1000")
+    assert code == 0, text
+    found = client.CoreV1Api(admin).list_namespaced_secret(
+        NAMESPACE, label_selector="app.kubernetes.io/managed-by=storebench"
+    )
+    assert [secret.metadata.name for secret in found.items] == []
 
 
 @pytest.mark.parametrize("user", [AIRFLOW, SPARK])

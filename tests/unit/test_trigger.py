@@ -111,3 +111,17 @@ def test_a_turn_is_reported_once_it_has_its_name(airflow, at_first):
     said = []
     assert airflow.follow("dag", "run", said.append) == "success"
     assert said[:2] == ["[0/1] cell.write null #1: running", "[1/1] cell.write null #1: success after 1.0 s"]
+
+
+def test_the_state_of_a_run_is_airflows_and_none_where_it_was_deleted(airflow):
+    assert airflow.run_state("dag", "manual__2026-01-01T00:00:00+00:00") == "success"
+    airflow.failures += [404]
+    assert airflow.run_state("dag", "run") is None
+    airflow.failures += [403]
+    with pytest.raises(SpecError, match="403"):
+        airflow.run_state("dag", "run")
+
+
+def test_a_variable_that_there_is_not_is_none(airflow):
+    airflow.failures += [None, 404]
+    assert airflow.variable("storebench_airflow_id") is None

@@ -14,6 +14,7 @@ from psycopg.conninfo import make_conninfo
 from storebench.airflow.node_pools import NodePool
 from storebench.connection import Connection as PodConnection
 from storebench.errors import SpecError, StoreUnreachable
+from storebench.results.left import Left
 from storebench.results.queries import Queries
 from storebench.results.repository import Repository
 from storebench.s3 import client_for
@@ -43,6 +44,11 @@ def get(name: str) -> Connection:
 def repository(patience_s: float = 0) -> Repository:
     """Writes to the results database of the connection `storebench_results`; what is measured is worth waiting for it."""
     return Repository(_dsn("results"), patience_s)
+
+
+def left() -> Left:
+    """Keeps account there of what runs leave in stores and in the cluster."""
+    return Left(_dsn("results"), PATIENCE_S)
 
 
 def queries() -> Queries:
@@ -83,6 +89,11 @@ def secret_name(name: str) -> str:
     return f"storebench-{name.replace('_', '-')}"
 
 
+def name_of(secret: str) -> str:
+    """The other way round."""
+    return secret.removeprefix("storebench-").replace("-", "_")
+
+
 def pod_json(name: str) -> str:
     """The connection as the pods read it (storebench.connection)."""
     connection = get(name)
@@ -114,7 +125,7 @@ def apply_secrets(names: list[str], node_pool: NodePool) -> None:
     """Create or replace the Secrets of these connections in the namespace of the node pool's pods. SPARK_KEY is only created:
     the pods of other runs may be using the one that is there.
 
-    Raises SpecError where the account may not, StoreUnreachable where the cluster does not answer.
+    Raises SpecError where the account may not, StoreUnreachable where the cluster does not answer or has an error itself.
     """
     from airflow.providers.cncf.kubernetes.hooks.kubernetes import KubernetesHook
     from kubernetes.client.exceptions import ApiException
@@ -144,6 +155,10 @@ def apply_secrets(names: list[str], node_pool: NodePool) -> None:
         for name in names:
             (create_once if name == SPARK_KEY else put)(name)
     except ApiException as error:
+        if error.status in (409, 429) or error.status >= 500:  # 409: another task has just made it
+            raise StoreUnreachable(
+                f"The Kubernetes of the connection {connection_id!r} has an error: {error.status} {error.reason}"
+            ) from error
         raise SpecError(
             f"Kubernetes does not take a Secret in the namespace {namespace!r} from the account of the connection"
             f" {connection_id!r}: {error.status} {error.reason}. deploy/kubernetes has the rights that it needs"

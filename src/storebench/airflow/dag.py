@@ -11,16 +11,19 @@ from typing import Any
 from airflow.sdk import DAG, XComArg, get_current_context, task, task_group
 from airflow.sdk.exceptions import AirflowFailException
 
-from storebench.airflow import connections
+from storebench.airflow import connections, secrets
+from storebench.airflow.dataset import DatasetOperator
+from storebench.airflow.ends import close_stopped, failed_step
 from storebench.airflow.node_pools import DEFAULT, NodePool, node_pools
 from storebench.airflow.params import params_of
 from storebench.airflow.plan import killed_of, plan_of, turns_on
-from storebench.airflow.pods import AttemptOperator, DatasetOperator
+from storebench.airflow.pods import AttemptOperator
 from storebench.airflow.priority import STEPS, CellByCell
 from storebench.airflow.timetable import GridTimetable
 from storebench.errors import StorebenchError
 from storebench.grid import Study
 from storebench.partition import partitions
+from storebench.results.gaps import fill_gaps
 from storebench.results.repository import run_id_of
 from storebench.results.summary import refresh
 
@@ -45,23 +48,26 @@ def study_dag(study: Study) -> DAG:
             """Check everything that can be checked before any work, and name the turns to run."""
             context = get_current_context()
             try:
+                close_stopped(context["ti"], run_id_of(context["dag"].dag_id, context["run_id"]))
                 return plan_of(study, context["params"], context["dag_run"])
             except StorebenchError as error:
                 raise AirflowFailException(str(error)) from error
 
         @task(trigger_rule="all_done")
         def aggregate() -> None:
-            """Give each gap its row, close the run, and fail it with the names of what failed."""
+            """Give each gap its row, close the run, remove its Secrets, and fail it with the names of what failed."""
             context = get_current_context()
             repository = connections.repository(connections.PATIENCE_S)
             dag_id, run = context["dag"].dag_id, context["run_id"]
             run_id = run_id_of(dag_id, run)
             states = context["ti"].get_task_states(dag_id=dag_id, run_ids=[run])[run]
             tasks = sorted(name for name, state in states.items() if state == "failed")
-            if gaps := repository.fill_gaps(run_id, killed_of(states, repository.recorded_turns(run_id))):
+            killed = killed_of(states, repository.recorded_turns(run_id))
+            if gaps := fill_gaps(repository, run_id, killed, failed_step(states)):
                 print(f"{gaps} operations have no attempt")
             failed = repository.finish_run(run_id)
             refresh(repository, repository.cells_of_run(run_id))
+            secrets.release(run_id)
             if failed:
                 lines = [
                     f"{row['operation']} {row['cell_key']}: {row['error_kind']}: {row['error']}"

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
@@ -25,8 +27,7 @@ def pod_record(pod: k8s.V1Pod | None, container: str) -> PodRecord:
     """The pod's name, node, exit code and life: from its container's Running to its end, 1 s resolution."""
     if pod is None:
         return PodRecord()
-    status = container_status(pod, container)
-    ended = status.state.terminated if status and status.state else None
+    ended = terminated(pod, container)
     started_at = ended.started_at if ended else None
     finished_at = ended.finished_at if ended else None
     return PodRecord(
@@ -39,25 +40,53 @@ def pod_record(pod: k8s.V1Pod | None, container: str) -> PodRecord:
     )
 
 
+def terminated(pod: k8s.V1Pod | None, container: str) -> k8s.V1ContainerStateTerminated | None:
+    """How the container has ended, if it has."""
+    status = container_status(pod, container) if pod else None
+    return status.state.terminated if status and status.state else None
+
+
 def attempt_result(pod: k8s.V1Pod | None, container: str, error: BaseException | None) -> AttemptResult:
     """The attempt's result: the pod's own words where it left some, else the reason that Kubernetes gives.
 
-    `error` is what Airflow's operator raised, the last resort for a reason.
+    Where Kubernetes has ended the pod, its reason is the attempt's: the pod knows only that it was told to stop. The figures that
+    it had until then are kept. `error` is what Airflow's operator raised, the last resort for a reason.
     """
-    if pod is None:
-        return _failed("infrastructure", f"No pod: {_text(error)}")
-    status = container_status(pod, container)
-    ended = status.state.terminated if status and status.state else None
+    ended = terminated(pod, container)
+    own = None
     if ended and ended.message:
-        try:
-            return AttemptResult.from_json(ended.message)
-        except (ValueError, TypeError):
-            pass
-    if pod.status and pod.status.reason == "DeadlineExceeded":
+        with suppress(ValueError, TypeError):
+            own = AttemptResult.from_json(ended.message)
+    if own and own.status == "verified":
+        return own
+    forced = _forced_end(pod, container)
+    if own and forced:
+        return replace(own, error_kind=forced.error_kind, error=forced.error)
+    return own or forced or _no_result(pod, container, error)
+
+
+def step_result(pod: k8s.V1Pod | None, container: str, error: BaseException | None) -> AttemptResult:
+    """Why a pod that leaves no attempt's result has failed, in one line: Kubernetes' reason, or the last line of its log."""
+    if forced := _forced_end(pod, container):
+        return forced
+    result, ended = _no_result(pod, container, error), terminated(pod, container)
+    last_words = ((ended and ended.message) or "").strip().rpartition("\n")[2]
+    if last_words and not last_words.startswith("{"):  # what it would have handed over, had it gone well
+        result.error = last_words.removeprefix("storebench: ")
+    return result
+
+
+def _forced_end(pod: k8s.V1Pod | None, container: str) -> AttemptResult | None:
+    """The reason for which Kubernetes has ended the pod, if it has."""
+    if pod is None:
+        return None
+    reason = pod.status.reason if pod.status else None
+    if reason == "DeadlineExceeded":
         return _failed(
             "timeout",
             f"Not done after {pod.spec.active_deadline_seconds} s: raise the parameter attempt_timeout_s",
         )
+    ended = terminated(pod, container)
     if ended and ended.reason == "OOMKilled":
         limit = ((pod.spec.containers[0].resources and pod.spec.containers[0].resources.limits) or {}).get(
             "memory"
@@ -66,6 +95,18 @@ def attempt_result(pod: k8s.V1Pod | None, container: str, error: BaseException |
             "oom_killed",
             f"The pod needed more memory than its limit of {limit}: raise the parameter pod_memory",
         )
+    if reason:  # Evicted, for example
+        return _failed(
+            "killed", f"Kubernetes ended the pod: {reason}: {pod.status.message or 'no more is known'}"
+        )
+    return None
+
+
+def _no_result(pod: k8s.V1Pod | None, container: str, error: BaseException | None) -> AttemptResult:
+    """What a pod that has left no result, and was not ended by Kubernetes, has come to."""
+    if pod is None:
+        return _failed("infrastructure", f"No pod: {_text(error)}")
+    status, ended = container_status(pod, container), terminated(pod, container)
     if ended:
         kind = KIND_OF_EXIT_CODE.get(ended.exit_code, "killed" if ended.exit_code > 128 else "internal")
         return _failed(

@@ -12,7 +12,8 @@ from typing import Any
 from airflow.sdk.exceptions import AirflowSkipException
 
 from storebench import stores
-from storebench.airflow import connections, preflight
+from storebench.airflow import connections, preflight, secrets
+from storebench.airflow.ends import airflow_id
 from storebench.airflow.images import image
 from storebench.airflow.node_pools import DEFAULT, NodePool, node_pool_of
 from storebench.airflow.params import MIN_REPEATS_TO_STOP, grid_of
@@ -38,7 +39,7 @@ def plan_of(study: Study, params: Mapping[str, Any], dag_run: Any) -> list[str]:
     preflight.check(params["rows"])
     names = _secrets_of(grid, params)
     for node_pool in {DEFAULT, *(node_pool_of(store) for store in {cell.store for cell in grid.cells})}:
-        connections.apply_secrets(names, node_pool)
+        secrets.apply(run_id, names, node_pool)
     if recorded := repository.recorded_turns(run_id):
         print(f"{len(recorded)} turns, as planned when this run was started first")
         repository.reopen_run(run_id)
@@ -59,6 +60,7 @@ def plan_of(study: Study, params: Mapping[str, Any], dag_run: Any) -> list[str]:
         turns=order,
         order_seed=order_seed,
         skipped=skipped,
+        airflow_id=airflow_id(),
     )
     if not order:
         raise AirflowSkipException(f"All {len(skipped)} cells are verified already: nothing to do")

@@ -1,11 +1,10 @@
-"""The operators whose work is done in a pod: making the dataset, and one operation of one cell."""
+"""The operators whose work is done in a pod: what all have in common, and one operation of one cell."""
 
 from __future__ import annotations
 
 import json
-import time
 import uuid
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from functools import cached_property
 from typing import Any, ClassVar
@@ -14,7 +13,7 @@ from airflow import __version__ as airflow_version
 from airflow.providers.cncf.kubernetes.operators.pod import KubernetesPodOperator
 from airflow.providers.cncf.kubernetes.pod_generator import make_safe_label_value
 from airflow.providers.cncf.kubernetes.secret import Secret
-from airflow.providers.cncf.kubernetes.utils.pod_manager import PodManager, PodPhase
+from airflow.providers.cncf.kubernetes.utils.pod_manager import PodManager
 from airflow.sdk import Context, Variable
 from airflow.sdk.exceptions import (
     AirflowException,
@@ -28,36 +27,35 @@ from kubernetes.client.exceptions import ApiException
 from urllib3.exceptions import HTTPError
 
 from storebench import stores
-from storebench.airflow import connections, observe
+from storebench.airflow import connections, leftovers, observe, secrets
 from storebench.airflow.images import image
+from storebench.airflow.kubernetes_api import RIGHTS, ask_again
 from storebench.airflow.node_pools import DEFAULT, NodePool
 from storebench.airflow.placement import Placement, with_secret
 from storebench.airflow.plan import reason_to_stop
+from storebench.airflow.pod_manager import POLL_INTERVAL_S, PromptPodManager
 from storebench.airflow.priority import STEPS
 from storebench.airflow.retrieve import whole
+from storebench.airflow.specs import spec_of
 from storebench.attempt.result import AttemptResult
-from storebench.attempt.spec import CPU_LIMIT, DROP, VARIABLE, AttemptSpec
+from storebench.attempt.spec import DROP, VARIABLE, AttemptSpec
 from storebench.connection import variable
-from storebench.dataset.manifest import Manifest, dataset_key, manifest_key
 from storebench.dataset.schema import SCHEMA_VERSION
-from storebench.errors import StoreUnreachable
+from storebench.errors import StoreRefused, StoreUnreachable
 from storebench.parameters import measured_with
+from storebench.results.left import Undropped
 from storebench.results.repository import AttemptKey, dataset_id, run_id_of
 from storebench.spark import session
 from storebench.stores import Store
 from storebench.stores.base import OPERATIONS
 
-POLL_INTERVAL_S = 0.1
-SOON_S = 3.0
 # A task that is queued again before the scheduler has seen the end of its process is taken for one that was killed. Its look
 # at processes takes less than a second, on a busy machine some seconds.
 LATER = timedelta(seconds=20)
 # Of a drop whose store does not answer, so that what was written is not left there: nothing is timed in it.
 DROP_RETRIES = 6
 ENDED = {"success", "failed", "skipped", "upstream_failed", "removed"}
-# For a store with an axis that the cell has not, because it only fills the table of another.
-DEFAULT_VALUES = {"executors": "1"}
-DATASET_MEMORY = "1Gi"  # the generator's memory does not grow with rows
+LEFT = "storebench/left"  # the label of a pod that drops what another run has left
 
 
 def own_pod(image: str, executor: Mapping[str, Any]) -> list[k8s.V1EnvVar]:
@@ -79,28 +77,6 @@ def own_pod(image: str, executor: Mapping[str, Any]) -> list[k8s.V1EnvVar]:
     if api := Variable.get("storebench_kubernetes_api", default=None):
         variables.append(k8s.V1EnvVar(name=session.API, value=api))
     return variables
-
-
-class PromptPodManager(PodManager):
-    """Notices the end of a pod within POLL_INTERVAL_S; the provider's own looks each 1 to 2 s, a short attempt's length."""
-
-    def container_is_running(self, pod: k8s.V1Pod, container_name: str) -> bool:
-        """Asked when a log has ended: the container's end is reported a moment later."""
-        return not self._soon(
-            lambda: not super(PromptPodManager, self).container_is_running(pod, container_name)
-        )
-
-    def await_pod_completion(self, pod: k8s.V1Pod, *args: Any, **kwargs: Any) -> k8s.V1Pod:
-        """The pod's end is reported a moment after the container's."""
-        self._soon(lambda: self.read_pod(pod).status.phase in PodPhase.terminal_states)
-        return super().await_pod_completion(pod, *args, **kwargs)
-
-    @staticmethod
-    def _soon(ended: Callable[[], bool]) -> bool:
-        deadline_s = time.monotonic() + SOON_S
-        while not (done := ended()) and time.monotonic() < deadline_s:
-            time.sleep(POLL_INTERVAL_S)
-        return done
 
 
 class StorebenchPodOperator(KubernetesPodOperator):
@@ -130,6 +106,7 @@ class StorebenchPodOperator(KubernetesPodOperator):
         self.observed: k8s.V1Pod | None = None
         self.events: Sequence[k8s.CoreV1Event] = ()
         self.queued_at: datetime | None = None
+        self.dropping: DropOperator | None = None
 
     @cached_property
     def attempt(self) -> str:
@@ -153,8 +130,12 @@ class StorebenchPodOperator(KubernetesPodOperator):
         return Placement.from_extra(connections.get(self.node_pool.connection).extra_dejson)
 
     def run_pod(self, context: Context, memory: str | None = None) -> None:
-        """Run it to its end, with so much memory, or the run's `pod_memory`."""
+        """Run it to its end, with so much memory, or the run's `pod_memory`. Raises what went wrong, unless the pod has ended well."""
         params = context["params"]
+        run_id = run_id_of(context["dag"].dag_id, context["run_id"])
+        # A run that was over, and of which a task was cleared, has lost its own.
+        names = [connections.name_of(secret.secret) for secret in self.secrets]
+        secrets.apply(run_id, names, self.node_pool)
         self.pod_template_dict = self.placement.template(self.attempt, self.CONTAINER)
         requests = {"cpu": params["pod_cpu"], "memory": memory or params["pod_memory"]}
         limited = ("cpu", "memory") if params["cpu_limit"] else ("memory",)
@@ -164,23 +145,44 @@ class StorebenchPodOperator(KubernetesPodOperator):
         self.startup_timeout_seconds = self.schedule_timeout_seconds = params["startup_timeout_s"]
         self.active_deadline_seconds = params["attempt_timeout_s"]
         self.queued_at = datetime.now(UTC)
-        super().execute(context)
+        try:
+            super().execute(context)
+        except Exception as error:
+            if not self.ended_well():
+                raise
+            self.log.warning("The pod has ended well, and Kubernetes' API failed meanwhile: %s", error)
+        if not self.ended_well():  # of which the provider says nothing where the task is being stopped
+            raise AirflowException("The task was stopped")
+
+    def ended_well(self) -> bool:
+        """Whether the pod's program has done what it was to do."""
+        ended = observe.terminated(self.observed, self.CONTAINER)
+        return ended is not None and ended.exit_code == 0
+
+    def find_pod(self, *args: Any, **kwargs: Any) -> k8s.V1Pod | None:
+        return ask_again(lambda: super(StorebenchPodOperator, self).find_pod(*args, **kwargs), RIGHTS)
 
     def cleanup(self, pod: k8s.V1Pod, remote_pod: k8s.V1Pod, *args: Any, **kwargs: Any) -> None:
-        self.observe(pod)
-        super().cleanup(pod, remote_pod, *args, **kwargs)
+        self.observe(pod, remote_pod)
+        super().cleanup(pod, self.observed or remote_pod, *args, **kwargs)
 
-    def observe(self, pod: k8s.V1Pod | None) -> None:
-        """Keep the pod's last state and its events; a pod that is gone leaves None."""
+    def observe(self, pod: k8s.V1Pod | None, known: k8s.V1Pod | None) -> None:
+        """Keep the pod's last state and its events. Where the API has none any more, its end is what it was `known` as, if it had ended
+        then; else there is none.
+        """
         if pod is None or not pod.metadata.name:
             return
+        name, namespace = pod.metadata.name, pod.metadata.namespace
+        of_the_pod = f"involvedObject.name={name}"
         try:
-            self.observed = self.client.read_namespaced_pod(pod.metadata.name, pod.metadata.namespace)
-            self.events = self.client.list_namespaced_event(
-                pod.metadata.namespace, field_selector=f"involvedObject.name={pod.metadata.name}"
+            self.observed = ask_again(lambda: self.client.read_namespaced_pod(name, namespace), RIGHTS)
+            self.events = ask_again(
+                lambda: self.client.list_namespaced_event(namespace, field_selector=of_the_pod), RIGHTS
             ).items
-        except ApiException as error:
-            self.log.warning("The pod cannot be looked at any more: %s", error.reason)
+        except (ApiException, HTTPError) as error:
+            self.log.warning("The pod cannot be looked at any more: %s", error)
+        if self.observed is None and observe.terminated(known, self.CONTAINER):
+            self.observed = known
 
     def kubernetes_version(self) -> str | None:
         """The API server's version; None where it does not tell it."""
@@ -192,35 +194,39 @@ class StorebenchPodOperator(KubernetesPodOperator):
 
     def message(self) -> str | None:
         """What the container left in its termination message."""
-        status = observe.container_status(self.observed, self.CONTAINER) if self.observed else None
-        ended = status.state.terminated if status and status.state else None
+        ended = observe.terminated(self.observed, self.CONTAINER)
         return ended.message if ended else None
 
+    def namespace_of_pods(self) -> str:
+        """The namespace of this node pool's pods."""
+        return self.hook.get_namespace() or "default"
 
-class DatasetOperator(StorebenchPodOperator):
-    """Makes sure that the run's dataset is in S3, and records it."""
+    def clean(self, context: Context) -> None:
+        """Remove what runs that are over have left on these nodes and in the stores that are measured there."""
+        run_id = run_id_of(context["dag"].dag_id, context["run_id"])
 
-    def execute(self, context: Context) -> None:
-        rows, seed = context["params"]["rows"], context["params"]["seed"]
-        self.image = image("python")
-        self.name = "dataset"
-        self.arguments = [
-            "dataset",
-            "--rows",
-            str(rows),
-            "--seed",
-            str(seed),
-            "--bucket",
-            connections.bucket(),
-        ]
-        self.use_connections(["s3"])
+        def drop(left: Undropped) -> None:
+            self.go_on()
+            self.dropping = DropOperator(left=left, node_pool=self.node_pool)
+            self.dropping.drop(context)
+
         try:
-            self.run_pod(context, DATASET_MEMORY)
-        except AirflowException as error:
-            reason = observe.attempt_result(self.observed, self.CONTAINER, error).error
-            last_words = (self.message() or "").strip().rpartition("\n")[2]
-            raise AirflowFailException(f"The dataset was not made: {last_words or reason}") from error
-        connections.repository(connections.PATIENCE_S).add_dataset(Manifest.from_json(self.message() or ""))
+            if left := leftovers.left_here(context["ti"], run_id, self.node_pool.name):
+                leftovers.clean(left, self.client, self.namespace_of_pods(), drop)
+        except Exception as error:  # noqa: BLE001 - it is no reason not to measure; the next run tries again
+            self.log.warning("What earlier runs have left stays where it is: %s", error)
+        self.dropping = None
+        self.go_on()
+
+    def go_on(self) -> None:
+        """Raise where the task was told to stop: Airflow tells it by `on_kill` alone."""
+        if self._killed:
+            raise AirflowFailException("The task was stopped")
+
+    def on_kill(self) -> None:
+        if self.dropping:
+            self.dropping.on_kill()
+        super().on_kill()
 
 
 class AttemptOperator(StorebenchPodOperator):
@@ -244,9 +250,11 @@ class AttemptOperator(StorebenchPodOperator):
 
     def execute(self, context: Context) -> None:
         params, run_id = context["params"], run_id_of(context["dag"].dag_id, context["run_id"])
+        self.look_at_earlier(context)
         if self.operation == DROP and params["keep_data"]:
             raise AirflowSkipException("keep_data: what was written stays in the store")
-        self.look_at_earlier(context)
+        if self.operation == "write" and self.node_pool != DEFAULT and not context["ti"].map_index:
+            self.clean(context)  # what the dataset's step does in the default pool
         repository = connections.repository(connections.PATIENCE_S)
         turn = repository.recorded_turn(run_id, self.node_pool.name, context["ti"].map_index or 0)
         cell, repeat = turn.cell, turn.repeat
@@ -260,23 +268,15 @@ class AttemptOperator(StorebenchPodOperator):
         name = (stores.load(cell.store).filled_by if fills else None) or cell.store
         store = stores.load(name)
         self.parameters = measured_with(cell.store, params)
-        spec = AttemptSpec(
-            operation=self.operation,
-            cell_key=cell.key,
-            target=cell.target(run_id, repeat),
-            dataset_bucket=connections.bucket(),
-            dataset_key=dataset_key(cell.rows, cell.seed),
-            manifest_key=manifest_key(cell.rows, cell.seed),
-            store=name if fills else "",
-            options={**DEFAULT_VALUES, **{name: str(params[name]) for name in (CPU_LIMIT, *store.options)}},
-        )
+        filler = name if fills else ""
+        spec = spec_of(self.operation, cell, cell.target(run_id, repeat), params, store, filler)
         self.name = f"{store.name}-{self.operation}"
         self.arguments = ["attempt"]
         self.use_store(store, spec)
-        if self.operation == DROP:
-            self.remove_leftovers(context)
-            if not store.keeps_data:
-                raise AirflowSkipException(f"{store.name} keeps nothing that could be dropped")
+        if self.operation == DROP and not store.keeps_data:
+            raise AirflowSkipException(f"{store.name} keeps nothing that could be dropped")
+        if self.operation == "write" and store.keeps_data and not params["keep_data"]:
+            connections.left().writes(run_id, cell, repeat)
         operation = operations[0] if fills else self.operation
         key = AttemptKey(run_id, cell.key, repeat, operation, context["ti"].try_number)
         try:
@@ -291,9 +291,14 @@ class AttemptOperator(StorebenchPodOperator):
             raise
         if not fills:
             self.record(key, spec, None)
+        if self.operation == DROP:
+            connections.left().dropped(run_id, cell, repeat)
 
     def look_at_earlier(self, context: Context) -> None:
-        """Stop here, in one of Airflow's ways, where what this cell's earlier tasks came to leaves nothing to do yet, or at all."""
+        """Stop here, in one of Airflow's ways, where what this cell's earlier tasks came to leaves nothing to do yet, or at all.
+
+        A drop removes their pods first.
+        """
         ti, group = context["ti"], self.node_pool.group
         earlier = STEPS[: STEPS.index(self.operation)]
         if not earlier:
@@ -307,6 +312,8 @@ class AttemptOperator(StorebenchPodOperator):
         ends = [states.get(f"{group}.{operation}_{ti.map_index}") for operation in earlier]
         if not ENDED.issuperset(ends):  # one of them was cleared
             raise AirflowRescheduleException(datetime.now(UTC) + LATER)  # type: ignore[no-untyped-call]
+        if self.operation == DROP:  # whatever else it finds to do
+            self.remove_leftovers(context)
         if ends[0] == "skipped":
             raise AirflowSkipException("Nothing was written")
         if self.operation != DROP and ends[0] != "success":
@@ -316,15 +323,10 @@ class AttemptOperator(StorebenchPodOperator):
         """A pod whose task was killed goes on alone: it must not fall into the next cell's measurement."""
         labels = self._get_ti_pod_labels(context, include_try_number=False)
         own = ",".join(f"{name}={labels[name]}" for name in ("dag_id", "run_id", "map_index"))
-        namespace = self.hook.get_namespace() or "default"
         # Each pool of nodes numbers its cells on its own.
         names = (f"{self.node_pool.group}.{operation}" for operation in OPERATIONS)
         tasks = ",".join(make_safe_label_value(name) for name in names)
-        selector = f"{own},task_id in ({tasks})"
-        for pod in self.client.list_namespaced_pod(namespace, label_selector=selector).items:
-            if pod.status.phase not in PodPhase.terminal_states:
-                self.log.warning("Removing the pod %s, whose task has ended without it", pod.metadata.name)
-            self.pod_manager.delete_pod(pod)
+        leftovers.remove_pods(self.client, self.namespace_of_pods(), f"{own},task_id in ({tasks})")
 
     def use_store(self, store: type[Store], spec: AttemptSpec) -> None:
         """What the pod needs for this store: image, credentials, and for one that starts pods itself who and where it is."""
@@ -366,3 +368,36 @@ class AttemptOperator(StorebenchPodOperator):
         )
         self.log.info("Recorded attempt %s: %s %s", key.id, result.status, json.dumps(phases))
         return result
+
+
+class DropOperator(AttemptOperator):
+    """Removes what a run that is over has left in a store. No task of its own: another one's does it before its own work."""
+
+    def __init__(self, *, left: Undropped, **kwargs: Any) -> None:
+        super().__init__(
+            task_id="clean",
+            operation=DROP,
+            turn="",
+            labels={LEFT: left.target},
+            durable=False,
+            **kwargs,
+        )
+        self.left = left
+
+    @staticmethod
+    def _get_ti_pod_labels(context: Context | None = None, include_try_number: bool = True) -> dict[str, str]:
+        """Not those of the task's own pods, which it would be taken for."""
+        return {**AttemptOperator._get_ti_pod_labels(context, include_try_number), "task_id": "clean"}
+
+    def drop(self, context: Context) -> None:
+        """Raises StoreUnreachable, or StoreRefused for any other reason for which it stays."""
+        store = stores.load(self.left.cell.store)
+        self.name = f"{store.name}-clean"
+        self.arguments = ["attempt"]
+        self.use_store(store, spec_of(DROP, self.left.cell, self.left.target, context["params"], store))
+        try:
+            self.run_pod(context)
+        except Exception as error:
+            result = observe.attempt_result(self.observed, self.CONTAINER, error)
+            kind = StoreUnreachable if result.error_kind == StoreUnreachable.kind else StoreRefused
+            raise kind(f"{result.error_kind}: {result.error}") from error

@@ -6,7 +6,10 @@ from datetime import datetime
 
 from storebench.results.database import Database
 
-_OLD = "SELECT id FROM storebench.run WHERE started_at < %(before)s AND state <> 'running' AND id NOT IN (SELECT run_id FROM storebench.baseline)"
+_OLD = (
+    "SELECT id FROM storebench.run WHERE started_at < %(before)s AND state <> 'running'"
+    " AND id NOT IN (SELECT run_id FROM storebench.baseline UNION SELECT run_id FROM storebench.undropped)"
+)
 _ATTEMPTS = f"SELECT id FROM storebench.attempt WHERE run_id IN ({_OLD})"
 _ORPHANS = {
     "cell": "NOT EXISTS (SELECT FROM storebench.run_cell AS p WHERE p.cell_key = t.key)",
@@ -17,7 +20,7 @@ _ORPHANS = {
 
 
 class Pruning(Database):
-    """Forgets runs that were started before a moment; those that go on and baselines stay."""
+    """Forgets runs that were started before a moment; those that go on, those whose data is left in a store, and baselines stay."""
 
     def old(self, before: datetime) -> tuple[int, int]:
         """How many runs and attempts it would remove."""

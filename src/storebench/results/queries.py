@@ -9,7 +9,7 @@ from typing import Any
 from psycopg import sql
 
 from storebench.errors import SpecError
-from storebench.results.database import Database, Row
+from storebench.results.database import Database, Row, patient
 
 LATEST = "latest"
 BASELINE = "baseline:"
@@ -68,6 +68,36 @@ class Queries(Database):
                 "  count(*) FILTER (WHERE status <> 'verified') AS others"
                 "  FROM storebench.attempt WHERE run_id = r.id) AS n ORDER BY r.started_at DESC",
                 (limit,),
+            ).fetchall()
+
+    def open_runs(self) -> list[Row]:
+        """The runs that go on, as far as was recorded; the oldest first."""
+        with self._cursor() as cursor:
+            return cursor.execute(
+                "SELECT * FROM storebench.run WHERE state = 'running' ORDER BY started_at"
+            ).fetchall()
+
+    @patient
+    def gaps(self, run_id: str) -> list[Row]:
+        """The planned operations of a run that have no attempt, in the order of their cells: cell_key, repeat, operation; of the one
+        before it in its cell operation_before and, if it was tried, status_before, error_kind_before and error_before; and `stopped`,
+        the run's.
+        """
+        with self._cursor() as cursor:
+            return cursor.execute(
+                "SELECT p.cell_key, p.repeat, o.operation, r.stopped, p.operations[(o.position - 1)::integer] AS operation_before,"
+                " b.status AS status_before, b.error_kind AS error_kind_before, b.error AS error_before"
+                " FROM storebench.run_cell AS p JOIN storebench.run AS r ON r.id = p.run_id"
+                " CROSS JOIN unnest(p.operations) WITH ORDINALITY AS o (operation, position)"
+                " LEFT JOIN LATERAL (SELECT status, error_kind, error FROM storebench.attempt AS a"
+                "  WHERE (a.run_id, a.cell_key, a.repeat, a.operation)"
+                "   = (p.run_id, p.cell_key, p.repeat, p.operations[(o.position - 1)::integer])"
+                "  ORDER BY a.try_number DESC LIMIT 1) AS b ON true"
+                " WHERE p.run_id = %s AND p.skipped IS NULL AND NOT EXISTS (SELECT FROM storebench.attempt AS a"
+                "  WHERE (a.run_id, a.cell_key, a.repeat, a.operation)"
+                "   = (p.run_id, p.cell_key, p.repeat, o.operation))"
+                " ORDER BY p.cell_key, p.repeat, o.position",
+                (run_id,),
             ).fetchall()
 
     def attempts_of_run(self, run_id: str) -> list[Row]:

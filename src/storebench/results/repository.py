@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import uuid
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -108,8 +108,12 @@ class Repository(Queries):
         turns: Sequence[Turn],
         order_seed: int,
         skipped: Mapping[Cell, str],
+        airflow_id: str | None = None,
     ) -> None:
-        """Record a run, the turns that it sets out to do, in order, and the cells that it leaves out, with the reasons."""
+        """Record a run, the turns that it sets out to do, in order, and the cells that it leaves out, with the reasons.
+
+        `airflow_id` tells the runs of one Airflow from those of others that share the database.
+        """
         run_id = run_id_of(dag_id, airflow_run_id)
         planned: list[tuple[Cell, int, str | None, str, int | None, str | None]] = [
             (turn.cell, turn.repeat, turn.arm, turn.node_pool, n, None) for n, turn in enumerate(turns, 1)
@@ -118,8 +122,8 @@ class Repository(Queries):
         with self._cursor() as cursor:
             cursor.execute(
                 "INSERT INTO storebench.run"
-                " (id, study, dag_id, airflow_run_id, params, order_seed, method_version, code_version)"
-                " VALUES (%s, %s, %s, %s, %s, %s, %s, %s)"
+                " (id, study, dag_id, airflow_run_id, params, order_seed, method_version, code_version, airflow_id)"
+                " VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s)"
                 " ON CONFLICT (id) DO UPDATE SET state = 'running', finished_at = NULL",
                 (
                     run_id,
@@ -130,6 +134,7 @@ class Repository(Queries):
                     order_seed,
                     METHOD_VERSION,
                     code_version(),
+                    airflow_id,
                 ),
             )
             cells = {cell.key: cell for cell, *_ in planned}
@@ -155,8 +160,15 @@ class Repository(Queries):
         """A run that is started again goes on."""
         with self._cursor() as cursor:
             cursor.execute(
-                "UPDATE storebench.run SET state = 'running', finished_at = NULL WHERE id = %s", (run_id,)
+                "UPDATE storebench.run SET state = 'running', finished_at = NULL, stopped = NULL WHERE id = %s",
+                (run_id,),
             )
+
+    @patient
+    def stop_run(self, run_id: str, reason: str | None) -> None:
+        """Record why what the run has not done yet will not be run; None where nothing keeps it from going on."""
+        with self._cursor() as cursor:
+            cursor.execute("UPDATE storebench.run SET stopped = %s WHERE id = %s", (reason, run_id))
 
     @patient
     def recorded_turns(self, run_id: str) -> list[Turn]:
@@ -294,48 +306,8 @@ class Repository(Queries):
                 )
 
     @patient
-    def fill_gaps(self, run_id: str, killed: Collection[tuple[str, int, str]] = ()) -> int:
-        """Give each planned operation that has no attempt a row that says so; returns how many.
-
-        `killed` are those (cell's key, repeat, operation) whose task has run, but could not record what came of it.
-        """
-        with self._cursor() as cursor:
-            cursor.execute(
-                "SELECT p.cell_key, p.repeat, o.operation FROM storebench.run_cell AS p"
-                " CROSS JOIN unnest(p.operations) WITH ORDINALITY AS o (operation, position)"
-                " WHERE p.run_id = %s AND p.skipped IS NULL AND NOT EXISTS (SELECT FROM storebench.attempt AS a"
-                "  WHERE (a.run_id, a.cell_key, a.repeat, a.operation)"
-                "   = (p.run_id, p.cell_key, p.repeat, o.operation))"
-                " ORDER BY p.cell_key, p.repeat, o.position",
-                (run_id,),
-            )
-            gaps = cursor.fetchall()
-        for gap in gaps:
-            before = "The write" if gap["operation"] == "read" else "A step"
-            result = AttemptResult(
-                status="not_run",
-                error_kind="not_run",
-                error=f"{before} before it failed, or the run was stopped",
-            )
-            if (gap["cell_key"], gap["repeat"], gap["operation"]) in killed:
-                result = AttemptResult(
-                    status="failed",
-                    error_kind="infrastructure",
-                    error="Airflow's task was ended before it could record the attempt: its log, or the scheduler's, says why",
-                )
-            self.add_attempt(
-                AttemptKey(run_id, gap["cell_key"], gap["repeat"], gap["operation"], 0),
-                result,
-                PodRecord(),
-                phases={},
-                target=None,
-                dataset=None,
-            )
-        return len(gaps)
-
-    @patient
-    def finish_run(self, run_id: str) -> list[dict[str, Any]]:
-        """Close a run; returns its operations whose newest attempt is not verified."""
+    def finish_run(self, run_id: str, *, stopped: bool = False) -> list[dict[str, Any]]:
+        """Close a run; returns its operations whose newest attempt is not verified. It has failed if there are any, or if `stopped`."""
         with self._cursor() as cursor:
             newest = sql.SQL(NEWEST_TRIES).format(
                 condition=sql.SQL("run_id = {}").format(sql.Literal(run_id))
@@ -347,7 +319,7 @@ class Repository(Queries):
             ).fetchall()
             cursor.execute(
                 "UPDATE storebench.run SET state = %s, finished_at = now() WHERE id = %s",
-                ("failed" if failed else "success", run_id),
+                ("failed" if failed or stopped else "success", run_id),
             )
         return failed
 

@@ -1,4 +1,5 @@
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -42,6 +43,49 @@ def test_each_pool_of_nodes_has_its_own_tasks_airflow_pool_and_connection(monkey
     assert (default.pool, other.pool) == ("benchmark", "benchmark_v8")
     assert "dataset" in other.upstream_task_ids and "turns_v8" in dag.task_ids
     assert dag.get_task("aggregate").upstream_task_ids >= {"cell.drop", "cell_v8.drop"}
+
+
+@pytest.fixture
+def called(dag, monkeypatch):
+    """Call the function of a step; returns what it called of the modules that it wires, in order."""
+    from storebench.airflow import dag as module
+
+    calls = []
+
+    def note(name, result=None):
+        return lambda *arguments, **_: calls.append((name, *arguments[1:])) or result
+
+    def step(name, states):
+        ti = SimpleNamespace(get_task_states=lambda **_: {"r": states})
+        context = {"ti": ti, "dag": SimpleNamespace(dag_id="d"), "run_id": "r", "params": {}, "dag_run": None}
+        monkeypatch.setattr(module, "get_current_context", lambda: context)
+        dag.get_task(name).python_callable()
+        return calls
+
+    repository = SimpleNamespace(
+        recorded_turns=lambda run_id: [],
+        finish_run=lambda run_id: calls.append(("finish", run_id)) or [],
+        cells_of_run=lambda run_id: [],
+    )
+    monkeypatch.setattr(module.connections, "repository", lambda *_: repository)
+    monkeypatch.setattr(module, "fill_gaps", note("fill gaps", 0))
+    monkeypatch.setattr(module, "refresh", lambda *_: None)
+    monkeypatch.setattr(module.secrets, "release", lambda run_id: calls.append(("release", run_id)))
+    monkeypatch.setattr(module, "close_stopped", note("close stopped"))
+    monkeypatch.setattr(module, "plan_of", lambda *_: calls.append(("plan",)) or [])
+    return step
+
+
+def test_the_last_step_fills_gaps_with_the_reason_then_removes_the_runs_secrets(called):
+    assert called("aggregate", {"plan": "success", "dataset": "success"}) == [
+        ("fill gaps", "d/r", set(), None),
+        ("finish", "d/r"),
+        ("release", "d/r"),
+    ]
+
+
+def test_the_plan_closes_what_was_stopped_before_anything_else(called):
+    assert called("plan", {}) == [("close stopped", "d/r"), ("plan",)]
 
 
 @pytest.mark.parametrize(

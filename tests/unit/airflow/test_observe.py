@@ -79,6 +79,45 @@ def test_every_other_end_has_its_kind_and_reason(observed, kind, words):
     assert words in result.error
 
 
+@pytest.mark.parametrize(
+    ("observed", "kind", "words"),
+    [
+        (pod(ended(143, "Error", "{}"), reason="DeadlineExceeded"), "timeout", "Not done after 60 s"),
+        (pod(ended(137, "OOMKilled", "{}")), "oom_killed", "limit of 64Mi"),
+        (pod(ended(143, "Error", "{}"), reason="Evicted"), "killed", "Kubernetes ended the pod: Evicted"),
+    ],
+)
+def test_kubernetes_reason_wins_over_the_pods_and_its_figures_are_kept(observed, kind, words):
+    own = AttemptResult(error_kind="killed", error="The pod was told to stop", operation_s=3.0)
+    observed.status.container_statuses[0].state.terminated.message = own.to_json()
+    result = observe.attempt_result(observed, "base", RuntimeError("x"))
+    assert (result.status, result.error_kind, result.operation_s) == ("failed", kind, 3.0)
+    assert words in result.error
+
+
+def test_what_was_verified_before_the_limit_stays_verified():
+    done = pod(ended(0, message=AttemptResult(status="verified").to_json()), reason="DeadlineExceeded")
+    assert observe.attempt_result(done, "base", None).status == "verified"
+
+
+@pytest.mark.parametrize(
+    ("observed", "kind", "text"),
+    [
+        (None, "infrastructure", "No pod: RuntimeError: the API is down"),
+        (pod(ended(3, "Error", "10 %\nstorebench: no S3 at x\n")), "unreachable", "no S3 at x"),
+        (
+            pod(ended(137, "OOMKilled", "10 %")),
+            "oom_killed",
+            "The pod needed more memory than its limit of 64Mi",
+        ),
+        (pod(ended(143, "Error", '10 %\n{"rows": 1}')), "killed", "The container ended with exit code 143"),
+    ],
+)
+def test_a_steps_failure_is_one_line(observed, kind, text):
+    result = observe.step_result(observed, "base", RuntimeError("the API is down"))
+    assert result.error_kind == kind and result.error.startswith(text) and "\n" not in result.error
+
+
 def test_the_pods_life_is_that_of_its_container():
     record = observe.pod_record(pod(ended()), "base")
     assert (record.pod, record.node, record.exit_code, record.pod_total_s) == (

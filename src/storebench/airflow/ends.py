@@ -1,0 +1,59 @@
+"""How runs end: which step failed, and the closing of those that were stopped in Airflow without their last step."""
+
+from __future__ import annotations
+
+import re
+import uuid
+from collections.abc import Mapping
+from typing import Any
+
+from airflow.sdk import Variable
+
+from storebench.airflow import connections, secrets
+from storebench.results.stopped import AIRFLOW_ID, GOING, OVER, RunStates, close, stopped_runs, why_over
+
+# The steps before a run's cells; each pool of nodes may have one that names its turns.
+BEFORE_CELLS = re.compile(r"plan|turns_\w+|dataset")
+
+
+def airflow_id() -> str:
+    """What tells this Airflow from others that record their runs in the same database: a Variable, made at random when it is needed
+    first.
+    """
+    found: str | None = Variable.get(AIRFLOW_ID, default=None)
+    if found is None:
+        found = uuid.uuid4().hex
+        Variable.set(AIRFLOW_ID, found, description="Tells this Airflow's runs in Storebench's results")
+    return found
+
+
+def run_states(ti: Any) -> RunStates:
+    """Asks Airflow from within a task, whose instance this is."""
+
+    def state_of(dag_id: str, airflow_run_id: str) -> str | None:
+        # Counted, as it is an error to ask for the state of a run that was deleted. First: it may begin in between
+        def has(*states: str) -> bool:
+            return bool(ti.get_dr_count(dag_id=dag_id, run_ids=[airflow_run_id], states=list(states)))
+
+        return GOING[-1] if has(*GOING) else next((one for one in OVER if has(one)), None)
+
+    return RunStates(state_of, airflow_id)
+
+
+def failed_step(states: Mapping[str, str | None]) -> str | None:
+    """What is said of a run's cells where a step before them has failed and did not say why itself; `states` are by task."""
+    failed = [name for name, state in states.items() if state == "failed" and BEFORE_CELLS.fullmatch(name)]
+    return f"The step {min(failed)} failed: its log, or the scheduler's, says why" if failed else None
+
+
+def close_stopped(ti: Any, run_id: str) -> None:
+    """Close the runs that are over in Airflow and were never closed, and remove their Secrets; `run_id` is the run that does so."""
+    states, repository = run_states(ti), connections.repository()
+    for run, state in stopped_runs(repository, states):
+        if run["id"] != run_id:
+            gaps = close(repository, run, state)
+            print(f"Closed the run {run['id']}, {why_over(state)}: {gaps} operations were not run")
+    for row in connections.left().runs_with_secrets():
+        dag_id, _, airflow_run_id = row["run_id"].partition("/")
+        if row["run_id"] != run_id and states.over(dag_id, airflow_run_id, row["airflow_id"])[0]:
+            secrets.release(row["run_id"])

@@ -1,0 +1,40 @@
+"""Asking the Kubernetes API again where it fails for a while."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from typing import TypeVar
+
+from airflow.providers.cncf.kubernetes.kubernetes_helper_functions import KubernetesApiException
+from kubernetes.client.exceptions import ApiException
+from tenacity import Retrying, retry_if_exception, stop_after_delay, wait_exponential
+from urllib3.exceptions import HTTPError
+
+PATIENCE_S = 60.0
+LONGEST_WAIT_S = 5.0
+
+T = TypeVar("T")
+
+
+# An API server that has just started does not know its accounts and roles yet: who had the right to start a pod may look at it
+# in a moment.
+RIGHTS = (401, 403)
+
+
+def ask_again(call: Callable[[], T], also: Collection[int] = ()) -> T:
+    """What `call` gives; called again for PATIENCE_S where the API server does not answer, is overloaded, has an error itself or
+    answers with a status that is in `also`. Then raises what it raised.
+    """
+
+    def passes(error: BaseException) -> bool:
+        if isinstance(error, ApiException):
+            return error.status == 429 or (error.status or 0) >= 500 or error.status in also
+        return isinstance(error, HTTPError | KubernetesApiException)
+
+    retrying = Retrying(
+        retry=retry_if_exception(passes),
+        stop=stop_after_delay(PATIENCE_S),
+        wait=wait_exponential(multiplier=0.2, max=LONGEST_WAIT_S),
+        reraise=True,
+    )
+    return retrying(call)

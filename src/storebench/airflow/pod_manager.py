@@ -1,0 +1,43 @@
+"""Waits for the end of pods."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+from airflow.providers.cncf.kubernetes.utils.pod_manager import PodManager, PodPhase
+from kubernetes.client import models as k8s
+
+from storebench.airflow.kubernetes_api import RIGHTS, ask_again
+
+POLL_INTERVAL_S = 0.1
+SOON_S = 3.0
+
+
+class PromptPodManager(PodManager):
+    """Notices the end of a pod within POLL_INTERVAL_S; the provider's own looks each 1 to 2 s, a short attempt's length.
+
+    Where the API server is away for a while, what the pod does meanwhile is not lost.
+    """
+
+    def read_pod(self, pod: k8s.V1Pod) -> k8s.V1Pod:
+        return ask_again(lambda: super(PromptPodManager, self).read_pod(pod), RIGHTS)
+
+    def container_is_running(self, pod: k8s.V1Pod, container_name: str) -> bool:
+        """Asked when a log has ended: the container's end is reported a moment later."""
+        return not self._soon(
+            lambda: not super(PromptPodManager, self).container_is_running(pod, container_name)
+        )
+
+    def await_pod_completion(self, pod: k8s.V1Pod, *args: Any, **kwargs: Any) -> k8s.V1Pod:
+        """The pod's end is reported a moment after the container's."""
+        self._soon(lambda: self.read_pod(pod).status.phase in PodPhase.terminal_states)
+        return super().await_pod_completion(pod, *args, **kwargs)
+
+    @staticmethod
+    def _soon(ended: Callable[[], bool]) -> bool:
+        deadline_s = time.monotonic() + SOON_S
+        while not (done := ended()) and time.monotonic() < deadline_s:
+            time.sleep(POLL_INTERVAL_S)
+        return done

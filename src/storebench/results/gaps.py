@@ -1,0 +1,52 @@
+"""A row for each planned operation that has no attempt, with the reason for which it was not run."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from storebench.attempt.result import AttemptResult
+from storebench.results.database import Row
+from storebench.results.repository import AttemptKey, PodRecord, Repository
+
+STOPPED = "The run was stopped in Airflow before it"
+KILLED = "Airflow's task was ended before it could record the attempt: its log, or the scheduler's, says why"
+
+
+def fill_gaps(
+    repository: Repository,
+    run_id: str,
+    killed: Collection[tuple[str, int, str]] = (),
+    why: str | None = None,
+) -> int:
+    """Give each planned operation that has no attempt a row that says so; returns how many.
+
+    `killed` are those (cell's key, repeat, operation) whose task has run, but could not record what came of it. `why` is said of
+    the others, where neither the run's own record nor their cell has a reason.
+    """
+    gaps = repository.gaps(run_id)
+    filled: dict[tuple[str, int, str], AttemptResult] = {}
+    for gap in gaps:
+        place = gap["cell_key"], gap["repeat"], gap["operation"]
+        before = filled.get((gap["cell_key"], gap["repeat"], gap["operation_before"]))
+        filled[place] = result_of(gap, before, why or STOPPED, killed=place in killed)
+        repository.add_attempt(
+            AttemptKey(run_id, *place, 0), filled[place], PodRecord(), phases={}, target=None, dataset=None
+        )
+    return len(gaps)
+
+
+def result_of(gap: Row, before: AttemptResult | None, why: str, *, killed: bool) -> AttemptResult:
+    """What is said of an operation without an attempt. `before`: of the one before it in its cell, if that had none either."""
+    if killed:
+        return AttemptResult(status="failed", error_kind="infrastructure", error=KILLED)
+    if before is None:
+        status, kind, error = gap["status_before"], gap["error_kind_before"], gap["error_before"]
+    else:
+        status, kind, error = before.status, before.error_kind, before.error
+    if status == "failed":
+        why = f"Its {gap['operation_before']} failed: {kind}: {error}"
+    elif status == "not_run" and error:
+        why = error
+    elif gap["stopped"]:
+        why = gap["stopped"]
+    return AttemptResult(status="not_run", error_kind="not_run", error=why)

@@ -1,0 +1,104 @@
+"""What runs leave behind until it is removed: data in the stores, Secrets in the cluster."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from storebench.grid import Cell
+from storebench.results.database import Database, Row, patient
+
+
+@dataclass(frozen=True)
+class Undropped:
+    """A turn whose data is in its store, or may be: its write has begun, and it was neither dropped nor kept on purpose."""
+
+    run_id: str
+    dag_id: str
+    airflow_run_id: str
+    cell: Cell
+    repeat: int
+    node_pool: str
+    airflow_id: str | None = None  # of the run
+
+    @property
+    def target(self) -> str:
+        """What the store has it as."""
+        return self.cell.target(self.run_id, self.repeat)
+
+    def __str__(self) -> str:
+        return f"{self.cell.store}: {self.target}, of the run {self.airflow_run_id}"
+
+
+class Left(Database):
+    """Keeps account of it."""
+
+    @patient
+    def writes(self, run_id: str, cell: Cell, repeat: int) -> None:
+        """From now on this turn's data may be in its store."""
+        with self._cursor() as cursor:
+            cursor.execute(
+                "INSERT INTO storebench.undropped (run_id, cell_key, repeat) VALUES (%s, %s, %s) ON CONFLICT DO NOTHING",
+                (run_id, cell.key, repeat),
+            )
+
+    @patient
+    def dropped(self, run_id: str, cell: Cell, repeat: int) -> None:
+        """It is not there any more, or is to stay."""
+        with self._cursor() as cursor:
+            cursor.execute(
+                "DELETE FROM storebench.undropped WHERE (run_id, cell_key, repeat) = (%s, %s, %s)",
+                (run_id, cell.key, repeat),
+            )
+
+    @patient
+    def undropped(self) -> list[Undropped]:
+        """What there is, the oldest first: of runs that go on, too."""
+        with self._cursor() as cursor:
+            found = cursor.execute(
+                "SELECT u.run_id, r.dag_id, r.airflow_run_id, r.airflow_id, u.cell_key, u.repeat, p.node_pool"
+                " FROM storebench.undropped AS u JOIN storebench.run AS r ON r.id = u.run_id"
+                " JOIN storebench.run_cell AS p USING (run_id, cell_key, repeat)"
+                " ORDER BY u.written_at, u.run_id, u.cell_key, u.repeat"
+            ).fetchall()
+        return [Undropped(cell=Cell.from_key(row.pop("cell_key")), **row) for row in found]
+
+    @patient
+    def use_secrets(self, run_id: str, node_pool: str, names: Iterable[str]) -> None:
+        """Record that a run needs the Secrets of these connections: once this has returned, no other run's end removes them.
+
+        Waits where a run's end removes some just now.
+        """
+        with self._cursor() as cursor:
+            cursor.executemany(
+                "INSERT INTO storebench.secret_use (run_id, node_pool, connection) VALUES (%s, %s, %s) ON CONFLICT DO NOTHING",
+                [(run_id, node_pool, name) for name in names],
+            )
+
+    @patient
+    def release_secrets(self, run_id: str, remove: Callable[[str, str], None]) -> None:
+        """Have remove(node_pool, connection) called for each Secret that this run needed and no other one needs, then forget them.
+
+        Pools of nodes may share a namespace: a Secret stays where the connection is needed in any of them. What `remove` raises
+        leaves all of it recorded.
+        """
+        with self._cursor() as cursor:
+            # Nobody can say meanwhile that a Secret is needed, or has said so unseen. Others may read.
+            cursor.execute("LOCK TABLE storebench.secret_use IN EXCLUSIVE MODE")
+            found = cursor.execute(
+                "SELECT node_pool, connection FROM storebench.secret_use AS own WHERE run_id = %s AND NOT EXISTS ("
+                " SELECT FROM storebench.secret_use AS u WHERE u.connection = own.connection AND u.run_id <> own.run_id)"
+                " ORDER BY node_pool, connection",
+                (run_id,),
+            ).fetchall()
+            for row in found:
+                remove(row["node_pool"], row["connection"])
+            cursor.execute("DELETE FROM storebench.secret_use WHERE run_id = %s", (run_id,))
+
+    def runs_with_secrets(self) -> list[Row]:
+        """The runs that need Secrets, as far as was recorded: run_id, and airflow_id where the run itself was recorded, too."""
+        with self._cursor() as cursor:
+            return cursor.execute(
+                "SELECT DISTINCT u.run_id, r.airflow_id FROM storebench.secret_use AS u"
+                " LEFT JOIN storebench.run AS r ON r.id = u.run_id ORDER BY u.run_id"
+            ).fetchall()

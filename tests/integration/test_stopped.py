@@ -1,0 +1,256 @@
+"""How runs end in the results, and what they leave: against a real database."""
+
+import threading
+from datetime import UTC, datetime, timedelta
+
+import psycopg
+import pytest
+
+from storebench.attempt.result import AttemptResult
+from storebench.grid import Cell
+from storebench.order import Turn
+from storebench.results.bundle import Bundles
+from storebench.results.gaps import KILLED, STOPPED, fill_gaps
+from storebench.results.left import Left
+from storebench.results.prune import Pruning
+from storebench.results.repository import AttemptKey, PodRecord, run_id_of
+from storebench.results.stopped import RunStates, close, stopped_runs, tell
+
+CELLS = [Cell("s", "mongodb", "reference", (("batch", size),), 1000, 42) for size in ("10", "20")]
+AIRFLOW = "this-airflow"
+VERIFIED = AttemptResult(status="verified", operation_s=1.0, total_s=2.0, environment={"kernel": "6"})
+FAILED = AttemptResult(status="failed", error_kind="store_failed", error="no room")
+
+
+@pytest.fixture
+def left(database):
+    return Left(database)
+
+
+@pytest.fixture
+def begin(repository, request):
+    """Record that a run of both cells has begun; returns its id."""
+
+    def start(name="", airflow_id=AIRFLOW):
+        airflow_run_id = f"{request.node.name}{name}"
+        repository.start_run(
+            study="s",
+            dag_id="s",
+            airflow_run_id=airflow_run_id,
+            params={},
+            turns=[Turn(cell, 1) for cell in CELLS],
+            order_seed=1,
+            skipped={},
+            airflow_id=airflow_id,
+        )
+        return run_id_of("s", airflow_run_id)
+
+    return start
+
+
+@pytest.fixture
+def add(repository):
+    def attempt(run, cell, operation, result):
+        key = AttemptKey(run, cell.key, 1, operation, 1)
+        repository.add_attempt(key, result, PodRecord(), phases={}, target=None, dataset=None)
+
+    return attempt
+
+
+def stopped(repository, run, state_of):
+    """What is found of this run: the database has those of other tests, too."""
+    found = stopped_runs(repository, RunStates(state_of, lambda: AIRFLOW))
+    return [(one, state) for one, state in found if one["id"] == run]
+
+
+def errors(queries, run):
+    rows = queries.results(run=run)
+    return {(row["batch_size"], row["operation"]): row["error"] for row in rows if row["status"] == "not_run"}
+
+
+def test_what_was_not_run_names_the_step_that_failed_and_its_reason(repository, queries, begin):
+    run, reason = begin(), "The dataset was not made: timeout: Not done after 60 s"
+    repository.stop_run(run, reason)
+    assert fill_gaps(repository, run, why="The step dataset failed") == 4
+    assert set(errors(queries, run).values()) == {reason}
+
+
+def test_a_step_that_could_not_say_why_it_failed_is_named(repository, queries, begin):
+    run = begin()
+    fill_gaps(repository, run, why="The step dataset failed: its log says why")
+    assert set(errors(queries, run).values()) == {"The step dataset failed: its log says why"}
+
+
+def test_a_read_that_was_not_run_has_the_reason_of_its_write(repository, queries, begin, add):
+    run = begin()
+    add(run, CELLS[0], "write", FAILED)
+    fill_gaps(repository, run, {(CELLS[1].key, 1, "write")})
+    assert errors(queries, run) == {
+        ("10", "read"): "Its write failed: store_failed: no room",
+        ("20", "read"): f"Its write failed: infrastructure: {KILLED}",
+    }
+
+
+def test_what_somebody_kept_from_running_says_so(repository, queries, begin, add):
+    run = begin()
+    add(run, CELLS[0], "write", VERIFIED)
+    fill_gaps(repository, run)
+    assert set(errors(queries, run).values()) == {STOPPED}
+
+
+def test_a_run_that_goes_on_again_forgets_why_it_was_stopped(repository, queries, begin):
+    run = begin()
+    repository.stop_run(run, "The dataset was not made")
+    repository.reopen_run(run)
+    assert queries.run_named(run)["stopped"] is None
+
+
+@pytest.mark.parametrize(
+    ("state", "words", "closed_as"),
+    [("failed", "marked as failed in Airflow", "failed"), (None, "deleted from Airflow", "failed")],
+)
+def test_a_run_that_is_over_in_airflow_is_closed_with_its_reason(
+    repository, queries, begin, add, state, words, closed_as
+):
+    run = begin()
+    add(run, CELLS[0], "write", VERIFIED)
+    ((found, known_state),) = stopped(repository, run, lambda dag_id, name: state)
+    assert (found["id"], known_state) == (run, state)
+    assert close(repository, found, state) == 3
+    assert set(errors(queries, run).values()) == {f"The run was stopped: {words}"}
+    assert queries.run_named(run)["state"] == closed_as
+    assert stopped(repository, run, lambda dag_id, name: state) == []
+
+
+def test_a_run_whose_last_step_was_lost_is_not_called_failed_where_all_is_verified(
+    repository, queries, begin, add
+):
+    run = begin()
+    for cell in CELLS:
+        for operation in ("write", "read"):
+            add(run, cell, operation, VERIFIED)
+    close(repository, queries.run_named(run), "success")
+    assert queries.run_named(run)["state"] == "success"
+
+
+@pytest.mark.parametrize("state", ["queued", "running"])
+def test_a_run_that_goes_on_or_was_cleared_is_left_alone(repository, begin, state):
+    assert stopped(repository, begin(), lambda dag_id, name: state) == []
+
+
+@pytest.mark.parametrize("airflow_id", ["another", None])
+def test_a_run_of_another_airflow_is_not_taken_for_deleted(repository, begin, airflow_id):
+    run = begin(airflow_id=airflow_id)
+    assert stopped(repository, run, lambda dag_id, name: None) == []
+
+
+def test_a_run_that_ends_while_airflow_is_asked_is_left_alone(repository, begin):
+    run = begin()
+
+    def ends_now(dag_id, airflow_run_id):
+        repository.finish_run(run)
+        return "success"
+
+    assert stopped(repository, run, ends_now) == []
+
+
+def test_data_is_left_from_the_write_to_the_drop(left, repository, begin):
+    run = begin()
+    for _ in range(2):
+        left.writes(run, CELLS[0], 1)
+    (found,) = left.undropped()
+    assert (found.run_id, found.cell, found.repeat, found.node_pool) == (run, CELLS[0], 1, "")
+    assert found.target == CELLS[0].target(run, 1)
+    assert list(tell(repository, left, None, close_them=False)) == [], "it goes on"
+    repository.finish_run(run)
+    assert list(tell(repository, left, None, close_them=False)) == [
+        f"{found.airflow_run_id} has left data in mongodb (1 of its turns): the next run removes it"
+    ]
+    left.dropped(run, CELLS[0], 1)
+    assert left.undropped() == []
+
+
+def test_a_run_whose_data_is_left_is_not_pruned(left, repository, database, begin):
+    run, other = begin(), begin("-other")
+    left.writes(run, CELLS[0], 1)
+    for one in (run, other):
+        repository.finish_run(one)
+    tomorrow = datetime.now(UTC) + timedelta(days=1)
+    Pruning(database).remove(tomorrow)
+    assert repository.has_run(run) and not repository.has_run(other)
+    left.dropped(run, CELLS[0], 1)
+    Pruning(database).remove(tomorrow)
+    assert not repository.has_run(run)
+
+
+def test_what_is_left_here_is_not_exported(left, repository, database, begin, tmp_path):
+    run = begin()
+    left.writes(run, CELLS[0], 1)
+    repository.finish_run(run)
+    assert "undropped" not in Bundles(database).export(run, tmp_path / "run.zip")
+    left.dropped(run, CELLS[0], 1)
+
+
+def released(left, run):
+    removed = []
+    left.release_secrets(run, lambda node_pool, name: removed.append((node_pool, name)))
+    return removed
+
+
+def test_secrets_are_removed_with_the_last_run_that_needs_them(left):
+    left.use_secrets("a/1", "", ["s3", "mongodb"])
+    left.use_secrets("a/1", "v8", ["s3"])
+    left.use_secrets("a/2", "", ["s3"])
+    assert released(left, "a/1") == [("", "mongodb")], "s3 is needed, wherever"
+    assert released(left, "a/1") == []
+    assert left.runs_with_secrets() == [{"run_id": "a/2", "airflow_id": None}]
+    assert released(left, "a/2") == [("", "s3")]
+    assert left.runs_with_secrets() == []
+
+
+def test_secrets_that_could_not_be_removed_are_still_known(left):
+    left.use_secrets("a/1", "", ["s3"])
+
+    def refuse(node_pool, name):
+        raise RuntimeError("403")
+
+    with pytest.raises(RuntimeError):
+        left.release_secrets("a/1", refuse)
+    assert released(left, "a/1") == [("", "s3")]
+
+
+def test_a_run_that_begins_while_another_removes_secrets_makes_them_afterwards(left, database):
+    left.use_secrets("a/1", "", ["s3"])
+    events, started = [], threading.Event()
+
+    def begins():
+        started.set()
+        left.use_secrets("a/2", "", ["s3"])
+        events.append("made")
+
+    other = threading.Thread(target=begins)
+
+    def remove(node_pool, name):
+        other.start()
+        started.wait()
+        wait_for_a_lock(database)
+        events.append("removed")
+
+    left.release_secrets("a/1", remove)
+    other.join(30)
+    assert events == ["removed", "made"]
+    assert released(left, "a/2") == [("", "s3")]
+
+
+def wait_for_a_lock(database):
+    """Until a session waits for one that another has."""
+    deadline = datetime.now(UTC) + timedelta(seconds=30)
+    with psycopg.connect(database, autocommit=True) as connection:
+        while datetime.now(UTC) < deadline:
+            waiting = connection.execute(
+                "SELECT count(*) FROM pg_locks AS l JOIN pg_database AS d ON d.oid = l.database"
+                " WHERE NOT l.granted AND d.datname = current_database()"
+            ).fetchone()
+            if waiting and waiting[0]:
+                return
+    raise AssertionError("nobody waits")

@@ -1,0 +1,192 @@
+from types import SimpleNamespace
+
+import pytest
+from kubernetes.client.exceptions import ApiException
+
+from storebench.airflow import connections, ends, secrets
+from storebench.airflow.ends import close_stopped, failed_step, run_states
+from storebench.airflow.node_pools import DEFAULT
+from storebench.errors import StoreUnreachable
+from tests.unit.airflow.cluster import Cluster
+
+
+@pytest.fixture(autouse=True)
+def this_airflow(monkeypatch):
+    monkeypatch.setenv("AIRFLOW_VAR_STOREBENCH_AIRFLOW_ID", "this")
+
+
+def instance(runs):
+    """A task's instance, in an Airflow that has these runs."""
+
+    def get_dr_count(dag_id, run_ids, states):
+        return sum(1 for run_id in run_ids if runs.get((dag_id, run_id)) in states)
+
+    return SimpleNamespace(get_dr_count=get_dr_count)
+
+
+def test_an_airflow_keeps_the_id_that_it_was_given_first(monkeypatch):
+    kept = {}
+    monkeypatch.setattr(ends.Variable, "get", lambda key, *, default: kept.get(key) or default)
+    monkeypatch.setattr(ends.Variable, "set", lambda key, value, description: kept.update({key: value}))
+    first = ends.airflow_id()
+    assert first and ends.airflow_id() == first
+
+
+@pytest.mark.parametrize("state", ["failed", "success"])
+def test_a_run_that_is_over_in_airflow_has_its_state(state):
+    assert run_states(instance({("d", "r"): state})).state_of("d", "r") == state
+
+
+@pytest.mark.parametrize("state", ["queued", "running"])
+def test_a_run_that_is_queued_or_runs_goes_on(state):
+    assert run_states(instance({("d", "r"): state})).state_of("d", "r") in ends.GOING
+
+
+def test_a_run_that_airflow_does_not_have_has_no_state():
+    assert run_states(instance({("d", "other"): "running"})).state_of("d", "r") is None
+
+
+@pytest.mark.parametrize(
+    ("failed", "named"),
+    [("plan", "plan"), ("dataset", "dataset"), ("turns_v8", "turns_v8"), ("cell.write_0", None)],
+)
+def test_a_step_before_the_cells_that_failed_is_named(failed, named):
+    found = failed_step({"plan": "success", "dataset": "upstream_failed", failed: "failed"})
+    assert found == (f"The step {named} failed: its log, or the scheduler's, says why" if named else None)
+
+
+class Kept:
+    """The runs that go on as far as was recorded, and the Secrets' users."""
+
+    def __init__(self, open_runs=(), users=None):
+        self.runs = [
+            {"id": f"d/{name}", "dag_id": "d", "airflow_run_id": name, "airflow_id": "this"}
+            for name in open_runs
+        ]
+        self.users = users or {}
+
+    def open_runs(self):
+        return list(self.runs)
+
+    def use_secrets(self, run_id, node_pool, names):
+        self.users.setdefault(run_id, set()).update((node_pool, name) for name in names)
+
+    def release_secrets(self, run_id, remove):
+        others = {name for other, used in self.users.items() if other != run_id for _, name in used}
+        for node_pool, name in sorted(self.users.get(run_id, ())):
+            if name not in others:
+                remove(node_pool, name)
+        self.users.pop(run_id, None)
+
+    def runs_with_secrets(self):
+        return [{"run_id": run, "airflow_id": "this"} for run in sorted(self.users)]
+
+
+@pytest.fixture
+def keep(monkeypatch):
+    def account(*args, **kwargs):
+        kept = Kept(*args, **kwargs)
+        monkeypatch.setattr(connections, "repository", lambda *_: kept)
+        monkeypatch.setattr(connections, "left", lambda: kept)
+        return kept
+
+    return account
+
+
+@pytest.fixture
+def cluster(monkeypatch):
+    found = Cluster()
+    hook = SimpleNamespace(core_v1_client=found, get_namespace=lambda: "ns")
+    monkeypatch.setattr(
+        "airflow.providers.cncf.kubernetes.hooks.kubernetes.KubernetesHook", lambda conn_id: hook
+    )
+    monkeypatch.setattr(secrets, "WAIT_S", 0.01)
+    monkeypatch.setattr(connections, "pod_json", lambda name: "{}")
+    return found
+
+
+def test_a_plan_closes_the_runs_that_are_over_in_airflow_and_no_others(keep, cluster, monkeypatch, capsys):
+    keep(["stopped", "deleted", "goes-on", "now"])
+    closed = []
+    monkeypatch.setattr(ends, "close", lambda repository, run, state: closed.append((run["id"], state)) or 3)
+    states = {("d", "stopped"): "failed", ("d", "goes-on"): "running"}
+    close_stopped(instance(states), "d/now")
+    assert closed == [("d/stopped", "failed"), ("d/deleted", None)]
+    assert (
+        "Closed the run d/stopped, marked as failed in Airflow: 3 operations were not run"
+        in capsys.readouterr().out
+    )
+
+
+def test_secrets_stay_while_a_run_needs_them(keep, cluster):
+    keep()
+    secrets.apply("d/1", ["s3", "mongodb"], DEFAULT)
+    secrets.apply("d/2", ["s3"], DEFAULT)
+    secrets.release("d/1")
+    assert set(cluster.secrets) == {"storebench-s3"}
+    secrets.release("d/2")
+    assert cluster.secrets == {}
+
+
+def test_secrets_of_runs_that_are_over_are_removed_by_the_next_plan(keep, cluster):
+    kept = keep()
+    for run in ("d/stopped", "d/goes-on", "d/now"):
+        secrets.apply(run, [run[2:]], DEFAULT)
+    close_stopped(instance({("d", "goes-on"): "running", ("d", "now"): "running"}), "d/now")
+    assert set(cluster.secrets) == {"storebench-goes-on", "storebench-now"}
+    assert sorted(kept.users) == ["d/goes-on", "d/now"]
+
+
+def test_a_secret_that_is_gone_already_is_no_error(keep, cluster):
+    kept = keep()
+    secrets.apply("d/1", ["s3"], DEFAULT)
+    cluster.secrets.clear()
+    secrets.release("d/1")
+    assert kept.users == {}
+
+
+def test_secrets_that_cannot_be_removed_are_said_and_fail_nothing(keep, cluster, capsys):
+    kept = keep()
+    secrets.apply("d/1", ["s3"], DEFAULT)
+    cluster.fails = lambda call, before: ApiException(403, "Forbidden")
+    secrets.release("d/1")
+    assert "The Secrets of the run d/1 are left in the cluster: 403 Forbidden" in capsys.readouterr().out
+    assert "d/1" in kept.users, "the next run tries it again"
+
+
+def test_a_secret_is_said_to_be_needed_before_it_is_made(keep, cluster):
+    kept = keep()
+    cluster.fails = lambda call, before: AssertionError("nobody knows of it") if not kept.users else None
+    secrets.apply("d/1", ["s3"], DEFAULT)
+    assert set(cluster.secrets) == {"storebench-s3"}
+
+
+def test_a_secret_that_another_task_makes_at_the_same_time_is_no_error(keep, cluster):
+    keep()
+
+    def fails(call, before):
+        if call == "create secret" and before.count(call) == 0:
+            cluster.secrets["storebench-s3"] = {}
+            return ApiException(409, "Conflict")
+        return None
+
+    cluster.fails = fails
+    secrets.apply("d/1", ["s3"], DEFAULT)
+    assert cluster.secrets["storebench-s3"]
+
+
+@pytest.mark.parametrize("name", ["s3", "mongodb_v8", "spark_key"])
+def test_a_secret_tells_its_connection(name):
+    assert connections.name_of(connections.secret_name(name)) == name
+
+
+def test_a_cluster_that_does_not_answer_is_named(keep, cluster, monkeypatch):
+    from urllib3.exceptions import ProtocolError
+
+    from storebench.airflow import kubernetes_api
+
+    monkeypatch.setattr(kubernetes_api, "PATIENCE_S", 0.01)
+    keep()
+    cluster.fails = lambda call, before: ProtocolError("Connection aborted.")
+    with pytest.raises(StoreUnreachable, match="storebench_kubernetes' does not answer"):
+        secrets.apply("d/1", ["s3"], DEFAULT)
