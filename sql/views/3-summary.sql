@@ -1,4 +1,5 @@
--- The statistics of each cell's verified attempts, as they were when a run of it last ended.
+-- The statistics of each cell's verified attempts, as they were when a run of it last ended. An interval whose coverage is not known,
+-- as in rows from before it was recorded, is not shown.
 CREATE VIEW storebench.summary AS
 SELECT
     c.study,
@@ -18,8 +19,9 @@ SELECT
     s.first_quartile_s,
     s.third_quartile_s,
     s.third_quartile_s - s.first_quartile_s AS interquartile_range_s,
-    s.interval_low_s,
-    s.interval_high_s,
+    CASE WHEN s.interval_coverage IS NOT NULL THEN s.interval_low_s END AS interval_low_s,
+    CASE WHEN s.interval_coverage IS NOT NULL THEN s.interval_high_s END AS interval_high_s,
+    s.interval_coverage,
     s.median_total_s,
     s.median_working_set_peak_bytes,
     s.cell_key
