@@ -21,8 +21,8 @@ Groups = dict[Key, list[Row]]
 Unit = Callable[[Row], Hashable]
 
 DRIFT = (
-    "One run on each side: a drift of the machine between the two runs cannot be told from a difference. What drifts falls"
-    " on both sides alike where they are measured in turns: A1,A2,A3 B1,B2,B3"
+    "One run on each side: a drift of the machine between the two runs cannot be told from a difference. Measured in turns, both sides"
+    " have it alike: storebench compare A1,A2,A3 B1,B2,B3"
 )
 
 
