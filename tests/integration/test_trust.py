@@ -1,14 +1,17 @@
 """What is made of many attempts: comparisons, what is done, bundles, pruning; in the real database."""
 
+import json
 import zipfile
 from datetime import UTC, datetime, timedelta
 
 import psycopg
 import pytest
+from click.testing import CliRunner
 
 from bench.scratch import scratch
 from storebench import METHOD_VERSION, __version__
 from storebench.attempt.result import AttemptResult
+from storebench.cli import main
 from storebench.errors import SpecError
 from storebench.results.bundle import Bundles
 from storebench.results.compare import compare, compare_arms
@@ -55,6 +58,43 @@ def test_the_runs_of_two_sides_are_compared_turn_by_turn(queries, run, cells):
     assert {verdict.label for verdict in unmatched.verdicts.values()} == {"cannot tell"}, "they drift"
     with pytest.raises(SpecError, match="There is no run 'nothing'"):
         compare(queries, before[0], f"{after[0]},nothing")
+
+
+def noisy(factor, share):
+    """Seconds with so much noise."""
+    return lambda cell, turn: factor * (1 + share * (turn.repeat * 3 % 5))
+
+
+@pytest.mark.parametrize(
+    ("repeats", "factor", "share", "code", "said"),
+    [
+        (6, 1.0, 0.005, 0, ""),
+        (6, 1.3, 0.005, 1, "4 operations are slower by more than 10 %"),
+        (6, 1.0, 0.2, 6, "could hide a slowdown of 10 %: write s/mongodb"),
+        (1, 1.0, 0.0, 6, "too few repeats (A has 1, B 1)"),
+    ],
+)
+def test_a_build_is_green_only_with_evidence(
+    database, monkeypatch, run, cells, repeats, factor, share, code, said
+):
+    monkeypatch.setenv("AIRFLOW_CONN_STOREBENCH_RESULTS", database)
+    before, after = run(cells, repeats, noisy(1.0, share)), run(cells, repeats, noisy(factor, share))
+    found = CliRunner().invoke(main, ["compare", before, after, "--fail-over", "10"])
+    assert found.exit_code == code, found.output
+    assert "a drift of the machine between the two runs cannot be told" in found.stdout
+    assert said in found.stderr and bool(said) == bool(found.stderr)
+
+
+def test_a_plan_is_printed(database, monkeypatch, run, cells):
+    monkeypatch.setenv("AIRFLOW_CONN_STOREBENCH_RESULTS", database)
+    name = run(cells, 6, noisy(1.0, 0.01))
+    found = CliRunner().invoke(main, ["plan-repeats", name, "--difference", "20", "--pairs", "33"])
+    assert found.exit_code == 0, found.output
+    assert "tell a slowdown of 20 %" in found.stdout and "among 33 pairs" in found.stdout
+    plan = json.loads(
+        CliRunner().invoke(main, ["plan-repeats", name, "--difference", "20", "--format", "json"]).stdout
+    )
+    assert plan["units"] == "repeats" and len(plan["cells"]) == plan["pairs"] == 4
 
 
 def test_a_plan_takes_the_noise_of_the_turns(queries, run, cells):

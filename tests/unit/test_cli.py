@@ -32,3 +32,13 @@ def test_a_dataset_without_a_connection_is_refused(monkeypatch):
 def test_a_baseline_that_compare_could_not_name_is_refused():
     result = CliRunner().invoke(main, ["baseline", "a,b", "latest"])
     assert result.exit_code == 2 and "'a,b' cannot be a baseline's name" in result.output
+
+
+@pytest.mark.parametrize(
+    "arguments", [["compare", "a", "b", "--fail-over", "5"], ["plan-repeats", "a", "--difference", "5"]]
+)
+def test_a_difference_within_the_margin_is_refused(arguments, monkeypatch):
+    monkeypatch.setenv("AIRFLOW_CONN_STOREBENCH_RESULTS", "postgresql://nowhere")
+    result = CliRunner().invoke(main, arguments)
+    assert result.exit_code == 2 and "5 % does not count with a margin of 5 %" in result.output
+    assert CliRunner().invoke(main, [*arguments, "--margin", "2"]).exit_code != 2
