@@ -131,7 +131,7 @@ def test_what_cannot_be_told_says_why(client, run, cells):
     found = get(client, "compare", before=run(cells, 1), after=run(cells, 1))
     assert {verdict["label"] for verdict in found["verdicts"]} == {"cannot tell"}
     assert {verdict["reason"] for verdict in found["verdicts"]} == {
-        "too few repeats (A has 1, B 1): fewer than 2 say nothing of the noise"
+        "too few repeats (A has 1, B 1; 3 at least): the noise is not known"
     }
 
 

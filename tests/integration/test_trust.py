@@ -71,7 +71,7 @@ def noisy(factor, share):
         (6, 1.0, 0.005, 0, ""),
         (6, 1.3, 0.005, 1, "4 operations are slower by more than 10 %"),
         (6, 1.0, 0.2, 6, "could hide a slowdown of 10 %: write s/mongodb"),
-        (1, 1.0, 0.0, 6, "too few repeats (A has 1, B 1)"),
+        (1, 1.0, 0.0, 6, "too few repeats (A has 1, B 1; 3 at least)"),
     ],
 )
 def test_a_build_is_green_only_with_evidence(

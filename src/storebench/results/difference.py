@@ -14,8 +14,8 @@ import numpy.typing as npt
 from storebench.results.statistics import CONFIDENCE, Interval, Seconds
 
 MARGIN = 0.05
-MIN_UNITS = 2  # on each side: fewer say nothing of their spread
-TRIMMED = 0.15  # of the units at each end: from 7 of them on, one outlier costs little
+MIN_UNITS = 3  # on each side, for a verdict
+TRIMMED = 0.1  # of the units at each end: from 10 of them on, one outlier costs little
 TEST = f"t-test of the logarithms, {TRIMMED:.0%} trimmed at each end (Yuen), two-sided; p adjusted by Benjamini-Hochberg"
 
 FASTER, SLOWER, SAME, CANNOT_TELL = "faster", "slower", "the same", "cannot tell"
@@ -91,8 +91,8 @@ class Verdict:
 
 
 def effect_of(pair: Pair) -> Effect | None:
-    """How the sides of a pair differ; None for fewer than MIN_UNITS. A unit counts as the median of its repeats."""
-    if min(len(pair.before), len(pair.after)) < MIN_UNITS:
+    """How the sides of a pair differ; None for one unit, which has no noise. A unit counts as the median of its repeats."""
+    if min(len(pair.before), len(pair.after)) < 2:
         return None
     before, after = _logarithms(pair)
     if pair.matched:
@@ -120,7 +120,12 @@ def verdicts(pairs: Mapping[Key, Pair], *, margin: float = MARGIN) -> dict[Key, 
     """
     from scipy import stats
 
-    known = {key: effect for key, pair in pairs.items() if (effect := effect_of(pair))}
+    effects = {key: effect_of(pair) for key, pair in pairs.items()}
+    known = {
+        key: effect
+        for key, effect in effects.items()
+        if effect and min(len(pairs[key].before), len(pairs[key].after)) >= MIN_UNITS
+    }
     x, error, df = (
         np.array([getattr(effect, name) for effect in known.values()])
         for name in ("log_ratio", "error", "df")
@@ -137,6 +142,7 @@ def verdicts(pairs: Mapping[Key, Pair], *, margin: float = MARGIN) -> dict[Key, 
             low, high, p_, adjusted_ = map(float, figures[key])
             interval = Interval(low, high, CONFIDENCE)
             label = _label(interval, adjusted_, margin)
+        effect = effects[key]
         before, after = ([s for unit in side for s in unit] for side in (pair.before, pair.after))
         found[key] = Verdict(
             label=label,
@@ -146,9 +152,9 @@ def verdicts(pairs: Mapping[Key, Pair], *, margin: float = MARGIN) -> dict[Key, 
             units_after=len(pair.after),
             median_before_s=statistics.median(before),
             median_after_s=statistics.median(after),
-            ratio=math.exp(known[key].log_ratio if key in known else _log_ratio(pair)),
+            ratio=math.exp(effect.log_ratio if effect else _log_ratio(pair)),
             interval=interval,
-            noise=known[key].noise if key in known else None,
+            noise=effect.noise if effect else None,
             p=p_,
             p_adjusted=adjusted_,
         )
@@ -187,7 +193,7 @@ def _logarithms(pair: Pair) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.flo
 
 
 def _log_ratio(pair: Pair) -> float:
-    """Of sides with too few units for more."""
+    """Of sides with one unit."""
     before, after = map(np.mean, _logarithms(pair))
     return float(after - before)
 
@@ -204,7 +210,7 @@ class _Mean:
 
     @classmethod
     def of(cls, values: npt.NDArray[np.float64]) -> _Mean:
-        """Of at least MIN_UNITS values."""
+        """Of at least two values."""
         n, h = len(values), left(len(values))
         ordered, cut = np.sort(values), (n - h) // 2
         inner = ordered[cut : n - cut]

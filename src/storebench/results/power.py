@@ -68,18 +68,21 @@ def explained(found: Mapping[Key, Verdict], *, units: str, margin: float) -> dic
 
 
 def _explained(verdict: Verdict, units: str, pairs: int, margin: float) -> Verdict:
-    if verdict.interval is None or verdict.noise is None:
-        counts = f"A has {verdict.units_before}, B {verdict.units_after}"
-        return replace(
-            verdict, reason=f"too few {units} ({counts}): fewer than {MIN_UNITS} say nothing of the noise"
+    if verdict.interval is None:
+        cause = (
+            f"too few {units} (A has {verdict.units_before}, B {verdict.units_after}; {MIN_UNITS} at least)"
         )
-    low, high = verdict.interval.low, verdict.interval.high
-    if low <= 1 <= high:
-        cause = f"too noisy ({verdict.noise.deviation:.1%})"
-    elif low <= 1 + margin <= high or low <= 1 / (1 + margin) <= high:
+    elif verdict.interval.low <= 1 <= verdict.interval.high:
+        cause = "too noisy"
+    elif any(
+        verdict.interval.low <= edge <= verdict.interval.high for edge in (1 + margin, 1 / (1 + margin))
+    ):
         cause = "near the margin"
     else:
         cause = f"too few {units} for {pairs} pairs"
+    if verdict.noise is None:
+        return replace(verdict, reason=f"{cause}: the noise is not known")
     enough = units_for(verdict.noise, verdict.ratio, pairs=pairs, margin=margin)
     would_do = f"about {enough:,} {units} would do" if enough else f"{MOST_UNITS:,} {units} would not do"
-    return replace(verdict, reason=f"{cause}: {would_do}", enough=enough)
+    noise = f"with a noise of {verdict.noise.deviation:.1%}"
+    return replace(verdict, reason=f"{cause}: {noise} {would_do}", enough=enough)

@@ -4,11 +4,15 @@ any of its pairs is called faster or slower."""
 import numpy as np
 import pytest
 
-from bench.simulation import DRIFTING, MACHINES, PAIRS, compared, told
+from bench.simulation import DRIFTING, MACHINES, PAIRS, Machine, compared, told
+from storebench.results.compare import Comparison
 from storebench.results.difference import Pair, verdicts
+from storebench.results.sides import Design
+from storebench.results.verdicts import exit_code
 
 DRAWS = 1000
 MARGIN = 0.05
+REPEATS = Design("repeats", (hash, hash))
 
 
 def false_share(machine, runs, repeats, as_units, draws=DRAWS):
@@ -29,7 +33,7 @@ def repeats_as_if_independent(before, after):
     return compared(*(side.reshape(PAIRS, -1, 1) for side in (before, after)), matched=False)
 
 
-@pytest.mark.parametrize("runs", [2, 3])
+@pytest.mark.parametrize("runs", [3, 5])
 def test_a_drift_between_runs_gives_at_most_5_percent_false_verdicts_in_turns(runs):
     assert false_share(DRIFTING, runs, 5, turns) <= 0.05
 
@@ -58,6 +62,19 @@ def test_a_ratio_at_the_margin_is_called_the_same_at_most_once_in_40(machine):
         found = verdicts(compared(before, after + np.log1p(MARGIN), matched=False))
         same += [verdict.label == "the same" for verdict in found.values()]
     assert np.mean(same) <= 0.025
+
+
+@pytest.mark.parametrize("noise", [0.02, 0.05, 0.12])
+def test_a_real_slowdown_is_green_at_most_once_in_40(noise):
+    """Whether the verdicts find it or not: what they cannot rule out has an exit code of its own."""
+    rng, codes = np.random.default_rng(4), []
+    for _ in range(400):
+        before, after = (Machine(noise=noise).runs(rng, 5, 1, pairs=4) for _ in range(2))
+        after[0] += np.log1p(0.1)
+        pairs = compared(before, after, matched=False)
+        found = verdicts({(str(n), "write"): pair for n, pair in pairs.items()})
+        codes.append(exit_code(Comparison(found, {}, {}, [], REPEATS, frozenset()), 0.1)[0])
+    assert np.mean([code == 0 for code in codes]) <= 0.04
 
 
 def test_draws_are_what_they_say():

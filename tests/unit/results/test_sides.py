@@ -185,7 +185,7 @@ def test_what_one_side_failed_at_could_hide_everything_and_what_it_never_tried_n
 
 
 def test_a_plan_is_made_from_the_noise_within_a_run_between_runs_or_of_turns():
-    rows = turns(5, repeats=4)
+    rows = turns(5, repeats=4, noise=0.03)
     within = plan_repeats(Recorded(*rows), "a0", None, difference=0.2)
     between = plan_repeats(Recorded(*rows), "a0,a1,a2,a3,a4", None, difference=0.2)
     of_turns = plan_repeats(

@@ -15,7 +15,7 @@ const FOUND: Comparison = {
       ...CELL,
       operation: "write",
       label: "cannot tell",
-      reason: "too noisy (8.0%): about 14 repeats would do",
+      reason: "too noisy: with a noise of 8.0% about 14 repeats would do",
       n_before: 3,
       n_after: 3,
       median_before_s: 1,
