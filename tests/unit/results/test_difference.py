@@ -103,6 +103,7 @@ def test_p_values_are_corrected_for_their_number():
     assert one[0].p == one[0].p_adjusted
     many = verdicts(alike(20))
     assert all(verdict.p_adjusted >= verdict.p for verdict in many.values())
+    assert min(verdict.p_adjusted for verdict in many.values()) > min(verdict.p for verdict in many.values())
 
 
 def test_too_few_repeats_say_nothing_and_hide_nothing():
