@@ -15,6 +15,7 @@ from storebench.results.statistics import CONFIDENCE, Interval, Seconds
 
 MARGIN = 0.05
 MIN_UNITS = 3  # on each side, for a verdict
+RESOLUTION_S = 1e-6  # what times are rounded to: nothing takes less, and what took none has no logarithm
 TRIMMED = 0.1  # of the units at each end: from 10 of them on, one outlier costs little
 TEST = f"t-test of the logarithms, {TRIMMED:.0%} trimmed at each end (Yuen), two-sided; p adjusted by Benjamini-Hochberg"
 
@@ -188,7 +189,10 @@ def left(n: int) -> int:
 
 
 def _logarithms(pair: Pair) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
-    before, after = (np.log([statistics.median(unit) for unit in side]) for side in (pair.before, pair.after))
+    before, after = (
+        np.log([max(statistics.median(unit), RESOLUTION_S) for unit in side])
+        for side in (pair.before, pair.after)
+    )
     return before, after
 
 

@@ -121,5 +121,10 @@ def test_repeats_without_any_noise_are_told():
     assert (found["same"].label, found["slow"].label) == ("the same", "slower")
 
 
+def test_what_took_no_time_that_could_be_measured_has_a_verdict_all_the_same():
+    found = verdicts({"nothing": Pair([[0.0]] * 3, [[0.0]] * 3)})["nothing"]
+    assert (found.label, found.ratio) == ("the same", 1)
+
+
 def test_no_pair_no_verdict():
     assert verdicts({}) == {}
