@@ -73,7 +73,7 @@ class Sides:
             )
             if not before or not after:
                 without[key] = ", ".join(
-                    f"{side} has {'no verified attempt' if group.get(key) else 'none'}"
+                    f"{side} has {_lacking(group.get(key, []))}"
                     for side, group, units in zip("AB", groups, (before, after), strict=True)
                     if not units
                 )
@@ -178,6 +178,14 @@ def _units(rows: Sequence[Row], unit_of: Unit) -> dict[Hashable, Seconds]:
     for row in rows:
         found.setdefault(unit_of(row), []).append(row)
     return {unit: seconds for unit, group in found.items() if (seconds := verified_s(group))}
+
+
+def _lacking(rows: Sequence[Row]) -> str:
+    """What there is, where no attempt counts."""
+    if not rows:
+        return "none"
+    verified = any(row["status"] == "verified" for row in rows)
+    return "only disturbed attempts" if verified else "no verified attempt"
 
 
 def _grouped(rows: Sequence[Row], are_cells: bool) -> Groups:

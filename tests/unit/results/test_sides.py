@@ -27,6 +27,11 @@ def row(run, repeat, seconds, cell=CELLS[0], **others):
         "method_version": 2,
         "code_version": "1",
         "environment_hash": None,
+        "disturbed": None,
+        "delivers": None,
+        "durability": None,
+        "durability_stated": None,
+        "parameters": None,
         **others,
     }
 
