@@ -1,6 +1,8 @@
 """Whether verdicts can be trusted: the same grid as two sides that are equal, and as one with a slowdown planted in one store's client.
 
-Each repeat is a run of its own, and the sides take turns: what drifts while it lasts falls on all of them alike.
+Each repeat is a run of its own, and the sides take turns: what drifts while it lasts falls on all of them alike. From the turns of the
+equal sides as they were measured, comparisons with as many turns as `storebench plan-repeats` names are drawn: how many of these are
+wrong, and how many find a slowdown that is multiplied into one pair.
 
 Needs the embedded stack: `make bench-verdicts`.
 """
@@ -8,26 +10,32 @@ Needs the embedded stack: `make bench-verdicts`.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from typing import Any
 
 import click
+import numpy as np
 from rich.console import Console
 
 from bench.overhead import Bench
 from bench.variant import copied_checkout, pod_image, used
 from storebench.grid import Cell
 from storebench.results.compare import compare
+from storebench.results.difference import FASTER, MARGIN, SLOWER, Pair, Verdict, alike_share, verdicts
+from storebench.results.power import MOST_UNITS
 from storebench.results.queries import Queries
-from storebench.results.statistics import MARGIN, SLOWER, Verdict, cannot_tell_share
+from storebench.results.repeats import plan_repeats, plan_text
+from storebench.results.sides import Key, sides_of
 from storebench.results.verdicts import print_comparison
 
 STORE, OPERATION = "mongodb", "write"
+DRAWS = 1000
+SLOWDOWN = 0.2
 SIDES = ONE, OTHER, SLOWED = "one", "other", "slowed"
 CALL = "self._collection.insert_many(batch)\n"
 PLANTED = "_planted(lambda: self._collection.insert_many(batch))\n"
-SLOWDOWN = """
+SLEEP = """
 
 def _planted(call: Any) -> None:
     import time
@@ -46,7 +54,7 @@ def slower(share: float) -> Iterator[str]:
         text = module.read_text()
         if text.count(CALL) != 1:
             raise click.ClickException(f"{module.name} has another write now: adapt CALL")
-        module.write_text(text.replace(CALL, PLANTED) + SLOWDOWN.format(share=share))
+        module.write_text(text.replace(CALL, PLANTED) + SLEEP.format(share=share))
         with pod_image(copy) as image:
             yield image
 
@@ -65,14 +73,46 @@ def in_turns(bench: Bench, rounds: int, slowed: str, **grid: Any) -> dict[str, s
     return {side: ",".join(ids) for side, ids in runs.items()}
 
 
+def drawn(
+    pairs: Mapping[Key, Pair], turns: int, draws: int = DRAWS, slowdown: float = SLOWDOWN
+) -> tuple[float, float]:
+    """Of comparisons of so many turns, drawn from those measured of sides that are equal: the share in which any pair is called faster
+    or slower, and, with the slowdown in one pair at a time, the share that finds it.
+
+    Which side of a turn is A is drawn, too, for all its pairs at once: they share what drifted. If there are not enough turns, one is
+    drawn more than once.
+    """
+    rng = np.random.default_rng(1)
+    measured = min(len(pair.before) for pair in pairs.values())
+    false = found = 0
+    for _ in range(draws):
+        chosen = rng.choice(measured, turns, replace=turns > measured)
+        swapped = rng.random(turns) < 0.5
+        equal = {key: _redrawn(pair, chosen, swapped) for key, pair in pairs.items()}
+        labels = [verdict.label for verdict in verdicts(equal).values()]
+        false += SLOWER in labels or FASTER in labels
+        for key, pair in equal.items():
+            slowed = [[seconds * (1 + slowdown) for seconds in unit] for unit in pair.after]
+            found += verdicts({**equal, key: Pair(pair.before, slowed, matched=True)})[key].label == SLOWER
+    return false / draws, found / draws / len(pairs)
+
+
+def _redrawn(pair: Pair, chosen: Iterable[int], swapped: Iterable[bool]) -> Pair:
+    turns = [(pair.before[n], pair.after[n]) for n in chosen]
+    turns = [turn[::-1] if swap else turn for turn, swap in zip(turns, swapped, strict=True)]
+    return Pair([one for one, _ in turns], [other for _, other in turns], matched=True)
+
+
 @click.command(context_settings={"help_option_names": ["-h", "--help"]})
 @click.option("--rows", type=click.IntRange(1), default=50_000, show_default=True, help="Of the dataset.")
 @click.option(
-    "--repeats", type=click.IntRange(5), default=7, show_default=True, help="Of each cell, at each side."
+    "--repeats", type=click.IntRange(5), default=10, show_default=True, help="Of each cell, at each side."
 )
 @click.option("--stores", default=f"{STORE},delta-rs", show_default=True, help=f"{STORE} among them.")
-@click.option("--batches", default="2500,5000,10000", show_default=True, help="Rows of one write call.")
-@click.option("--slowdown", type=float, default=0.2, show_default=True, help="The share that is planted.")
+@click.option("--batches", default="2500,10000", show_default=True, help="Rows of one write call.")
+@click.option(
+    "--slowdown", type=float, default=SLOWDOWN, show_default=True, help="The share that is planted."
+)
 def main(rows: int, repeats: int, stores: str, batches: str, slowdown: float) -> None:
     """How often two equal sides are told apart, and whether a planted slowdown is found."""
     if STORE not in stores.split(","):
@@ -93,12 +133,17 @@ def main(rows: int, repeats: int, stores: str, batches: str, slowdown: float) ->
     for (cell, operation), verdict in planted.verdicts.items():
         planted_in = (Cell.from_key(cell).store, operation) == (STORE, OPERATION)
         (aimed if planted_in else others).append(verdict)
+    plan = plan_repeats(queries, runs[ONE], runs[OTHER], difference=SLOWDOWN)
+    console.print(plan_text(plan))
+    turns = plan.needed or MOST_UNITS
+    false_share, power = drawn(sides_of(queries, runs[ONE], runs[OTHER]).pairs()[0], turns)
     print(
-        f"equal_cannot_tell_share={cannot_tell_share(list(equal.verdicts.values())):.3f}"
+        f"equal_cannot_tell_share={alike_share(list(equal.verdicts.values())):.3f}"
         f" equal_verdicts={len(equal.verdicts)}"
         f" planted_found={sum(verdict.label == SLOWER for verdict in aimed)} planted={len(aimed)}"
         f" planted_ratio={min(verdict.ratio for verdict in aimed):.3f}"
-        f" others_cannot_tell_share={cannot_tell_share(others):.3f}"
+        f" others_cannot_tell_share={alike_share(others):.3f}"
+        f" plan_turns={turns} false_share={false_share:.3f} power_{SLOWDOWN * 100:.0f}={power:.3f}"
     )
 
 

@@ -1,4 +1,5 @@
--- The statistics of each cell's verified attempts that were not disturbed, as they were when a run of it last ended.
+-- The statistics of each cell's verified attempts that were not disturbed, as they were when a run of it last ended. An interval whose
+-- coverage is not known, as in rows from before it was recorded, is not shown.
 CREATE VIEW storebench.summary AS
 SELECT
     c.study,
@@ -20,8 +21,9 @@ SELECT
     s.first_quartile_s,
     s.third_quartile_s,
     s.third_quartile_s - s.first_quartile_s AS interquartile_range_s,
-    s.interval_low_s,
-    s.interval_high_s,
+    CASE WHEN s.interval_coverage IS NOT NULL THEN s.interval_low_s END AS interval_low_s,
+    CASE WHEN s.interval_coverage IS NOT NULL THEN s.interval_high_s END AS interval_high_s,
+    s.interval_coverage,
     s.median_total_s,
     s.figures_cover,
     s.median_working_set_peak_bytes,

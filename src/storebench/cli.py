@@ -194,26 +194,34 @@ def runs(limit: int) -> None:
 )
 @click.option(
     "--fail-over",
-    type=click.FloatRange(0),
+    type=click.FloatRange(0, min_open=True),
     metavar="PERCENT",
-    help="Exit with code 1 where B is slower by more than this.",
+    help="Exit with code 1 where B is slower by more than this, and with 6 where it could be for all that was measured.",
 )
 @click.option("--format", "format_", type=click.Choice(["table", "json"]), default="table", show_default=True)
 def compare(
     before: str, after: str | None, arms: bool, margin: float, fail_over: float | None, format_: str
 ) -> None:
-    """Say for each cell and operation whether B is faster or slower than A, or that it cannot be told.
+    """Say for each cell and operation whether B is faster or slower than A, the same, or that it cannot be told, and why.
 
     A and B are two runs (their ids, 'latest', 'baseline:NAME'; several that were made in turns as ID,ID,ID) or two cells
-    (their keys). Exit codes: 0, or 1 with --fail-over.
+    (their keys).
+
+    Exit codes: 0; with --fail-over 1 for a regression, and 6 where none was found but the data do not rule one out, or nothing could be
+    compared; 2 for what cannot be asked so; 3 where the results database does not answer.
     """
     from storebench.results.compare import compare as compare_sides
     from storebench.results.compare import compare_arms
     from storebench.results.queries import Queries
-    from storebench.results.verdicts import as_json, print_comparison
+    from storebench.results.verdicts import as_json, exit_code, print_comparison
 
     if arms == (after is not None):
         raise SpecError("Give two runs or two cells to compare, or one run and --a-a")
+    if fail_over is not None and fail_over <= margin:
+        raise SpecError(
+            f"A slowdown of {fail_over:g} % does not count with a margin of {margin:g} %: give a larger --fail-over, or a smaller"
+            " --margin"
+        )
     queries = Queries(_results_dsn())
     share = margin / 100
     found = (
@@ -225,9 +233,53 @@ def compare(
         click.echo(as_json(found))
     else:
         print_comparison(_console(), found, margin, noise=arms)
-    if fail_over is not None and (slower := found.regressions(fail_over / 100)):
-        click.echo(f"storebench: {len(slower)} operations are slower by more than {fail_over:g} %", err=True)
-        sys.exit(1)
+    if fail_over is not None:
+        code, lines = exit_code(found, fail_over / 100)
+        for line in lines:
+            click.echo(f"storebench: {line}", err=True)
+        sys.exit(code)
+
+
+@main.command("plan-repeats")
+@click.argument("before", metavar="A")
+@click.argument("after", metavar="[B]", required=False)
+@click.option(
+    "--difference",
+    type=click.FloatRange(0, min_open=True),
+    metavar="PERCENT",
+    required=True,
+    help="The slowdown to tell.",
+)
+@click.option(
+    "--margin", type=click.FloatRange(0, 100), default=5.0, show_default=True, help="As of compare."
+)
+@click.option(
+    "--pairs",
+    type=click.IntRange(1),
+    metavar="N",
+    help="Cells times operations of the comparison that is planned (default: those of A).",
+)
+@click.option("--format", "format_", type=click.Choice(["table", "json"]), default="table", show_default=True)
+def plan_repeats_(
+    before: str, after: str | None, difference: float, margin: float, pairs: int | None, format_: str
+) -> None:
+    """Say how many repeats tell a difference, from the noise of what was measured.
+
+    A and B are named as for `compare`. Of one run it is the noise of its repeats; of several (ID,ID,ID), of the runs; of two sides,
+    whatever differs between them, that of the turns.
+    """
+    from storebench.results.queries import Queries
+    from storebench.results.repeats import plan_json, plan_repeats, plan_table, plan_text
+
+    plan = plan_repeats(
+        Queries(_results_dsn()), before, after, difference=difference / 100, margin=margin / 100, pairs=pairs
+    )
+    if format_ == "json":
+        click.echo(plan_json(plan))
+        return
+    _console().print(plan_table(plan))
+    for line in filter(None, (plan.caution, plan_text(plan))):
+        click.echo(line)
 
 
 @main.command()

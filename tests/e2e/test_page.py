@@ -83,7 +83,7 @@ def test_six_charts_with_their_figures(visit, token, runs):
         ("run", "the run", 12),
         ("charts", "Write-only time", 2),
         ("phases", "Where the time of reads went", 2),
-        ("compare", "B / A, medians of the time in the store's client", 4),
+        ("compare", "B / A, the ratio of the times in the store's client", 4),
         ("history", f"Write-only time of {CELL}", None),
         ("table", "this page of attempts", 12),
     ],
@@ -109,7 +109,11 @@ def test_where_the_time_went(visit, token, runs):
 
 def test_two_runs_are_compared(visit, token, runs):
     tab = visit(token, view("compare", runs[1], before=runs[0], after=runs[1]))
-    expect(tab.get_by_text("4 compared: 0 faster, 0 slower, 4 cannot tell")).to_be_visible()
+    expect(tab.get_by_text("4 compared: 0 faster, 0 slower, 0 the same, 4 cannot tell")).to_be_visible()
+    expect(tab.get_by_text("a drift of the machine between the two runs")).to_be_visible()
+    expect(tab.locator("td.sb-verdict", has_text="too few repeats (A has 3, B 1; 3 at least)")).to_have_count(
+        4
+    )
     expect(tab.get_by_label("Verdicts").locator("tbody tr")).to_have_count(4)
     expect(tab.locator("figure.sb-chart svg")).to_have_count(1)
     check_accessible(tab)

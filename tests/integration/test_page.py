@@ -43,13 +43,13 @@ def get(client, path, answers=200, **query):
 
 
 def test_a_run_with_its_turns_cells_and_phases(client, run, cells):
-    name = run(cells, 3)
+    name = run(cells, 6)
     found = get(client, "run", run=name)
     assert (found["id"], found["state"]) == (run_id_of(STUDY, name), "success")
-    assert (found["planned"], found["verified"], found["failed"], found["not_run"]) == (12, 12, 0, 0)
+    assert (found["planned"], found["verified"], found["failed"], found["not_run"]) == (24, 24, 0, 0)
 
     turns = get(client, "turns", run=name)["items"]
-    assert [turn["map_index"] for turn in turns] == list(range(6))
+    assert [turn["map_index"] for turn in turns] == list(range(12))
     assert {turn["batch_size"] for turn in turns} == {"10", "20"}
 
     page = get(client, "cells", run=name)
@@ -59,8 +59,14 @@ def test_a_run_with_its_turns_cells_and_phases(client, run, cells):
         [("20", "write"), ("20", "read")],
     )
     for cell in page["items"]:
-        assert sorted(attempt["only_s"] for attempt in cell["attempts"]) == [1.01, 1.02, 1.03]
-        assert cell["only_s"] == {"n": 3, "median": 1.02, "low": 1.01, "high": 1.03}
+        assert sorted(attempt["only_s"] for attempt in cell["attempts"]) == [1 + n / 100 for n in range(1, 7)]
+        assert cell["only_s"] == {
+            "n": 6,
+            "median": pytest.approx(1.035),
+            "low": 1.01,
+            "high": 1.06,
+            "coverage": 0.96875,
+        }
         assert cell["memory_bytes"] is None
 
     assert get(client, "phases", run=name)["items"][0]["phases"] == {"operation": 1.0}
@@ -115,9 +121,18 @@ def test_two_runs_are_compared(client, run, cells):
     before = run(cells, 8)
     after = run(cells, 8, lambda cell, turn: 2 + turn.repeat / 100, {**ENVIRONMENT, "kernel": "6.2"})
     found = get(client, "compare", before=before, after=after)
-    assert {verdict["label"] for verdict in found["verdicts"]} == {"slower"}
+    assert {(verdict["label"], verdict["reason"]) for verdict in found["verdicts"]} == {("slower", None)}
+    assert found["caution"].startswith("One run on each side")
     assert found["differences"] == ["mongodb: kernel: 6.1 -> 6.2"]
     assert found["before"]["airflow_run_id"] == before
+
+
+def test_what_cannot_be_told_says_why(client, run, cells):
+    found = get(client, "compare", before=run(cells, 1), after=run(cells, 1))
+    assert {verdict["label"] for verdict in found["verdicts"]} == {"cannot tell"}
+    assert {verdict["reason"] for verdict in found["verdicts"]} == {
+        "too few repeats (A has 1, B 1; 3 at least): the noise is not known"
+    }
 
 
 def test_nobody_sees_a_run_whose_dag_they_may_not_read(stranger, run, cells):

@@ -8,10 +8,12 @@ from datetime import UTC, datetime, timedelta
 
 import psycopg
 import pytest
+from click.testing import CliRunner
 
 from bench.scratch import scratch
 from storebench.attempt.node import NodeFigures
 from storebench.attempt.result import AttemptResult
+from storebench.cli import main
 from storebench.errors import SpecError
 from storebench.results.bundle import Bundles
 from storebench.results.compare import compare, compare_arms
@@ -19,6 +21,7 @@ from storebench.results.done import verified_repeats
 from storebench.results.migrate import migrate
 from storebench.results.prune import Pruning
 from storebench.results.queries import Queries
+from storebench.results.repeats import plan_repeats
 from storebench.results.repository import AttemptKey, PodRecord, Repository, run_id_of
 from storebench.results.summary import refresh
 from tests.integration.recorded import ENVIRONMENT, PARAMS, POD, STUDY
@@ -30,27 +33,79 @@ def test_two_runs_are_compared_cell_by_cell_and_a_slowdown_is_found(queries, run
     found = compare(queries, before, after)
     labels = {(key, operation): verdict.label for (key, operation), verdict in found.verdicts.items()}
     assert labels == {
-        (cells[0].key, "write"): "cannot tell",
-        (cells[0].key, "read"): "cannot tell",
+        (cells[0].key, "write"): "the same",
+        (cells[0].key, "read"): "the same",
         (cells[1].key, "write"): "slower",
         (cells[1].key, "read"): "slower",
     }
     assert set(found.regressions(0.1)) == {(cells[1].key, "write"), (cells[1].key, "read")}
     assert found.regressions(0.5) == {}
     assert found.differences == []
+    assert found.design.units == "repeats" and "a drift of the machine" in found.design.caution
 
 
-def test_several_runs_are_one_side(queries, run, cells):
+def test_the_runs_of_two_sides_are_compared_turn_by_turn(queries, run, cells):
     before, after = [], []
     for drift in (1.0, 1.3, 1.1, 1.2):  # of the machine, from one turn to the next
         before.append(run(cells, 2, lambda cell, turn, drift=drift: drift + turn.repeat / 1000))
-        after.append(run(cells, 2, lambda cell, turn, drift=drift: 2 * drift + turn.repeat / 1000))
-    verdicts = compare(queries, ",".join([*before, before[0]]), ",".join(after)).verdicts
-    assert {(verdict.label, verdict.n_before, verdict.n_after) for verdict in verdicts.values()} == {
-        ("slower", 8, 8)
-    }
+        after.append(run(cells, 2, lambda cell, turn, drift=drift: 1.2 * drift + turn.repeat / 1000))
+    found = compare(queries, ",".join([*before, before[0]]), ",".join(after))
+    assert {
+        (verdict.label, verdict.n_before, verdict.n_after, verdict.units_before, verdict.units_after)
+        for verdict in found.verdicts.values()
+    } == {("slower", 8, 8, 4, 4)}
+    assert (found.design.units, found.design.caution) == ("turns", None)
+    unmatched = compare(queries, ",".join(before), ",".join(after[:3]))
+    assert unmatched.design.units == "runs"
+    assert {verdict.label for verdict in unmatched.verdicts.values()} == {"cannot tell"}, "they drift"
     with pytest.raises(SpecError, match="There is no run 'nothing'"):
         compare(queries, before[0], f"{after[0]},nothing")
+
+
+def noisy(factor, share):
+    """Seconds with so much noise."""
+    return lambda cell, turn: factor * (1 + share * (turn.repeat * 3 % 5))
+
+
+@pytest.mark.parametrize(
+    ("repeats", "factor", "share", "code", "said"),
+    [
+        (6, 1.0, 0.005, 0, ""),
+        (6, 1.3, 0.005, 1, "4 operations are slower by more than 10 %"),
+        (6, 1.0, 0.2, 6, "could hide a slowdown of 10 %: write s/mongodb"),
+        (1, 1.0, 0.0, 6, "too few repeats (A has 1, B 1; 3 at least)"),
+    ],
+)
+def test_a_build_is_green_only_with_evidence(
+    database, monkeypatch, run, cells, repeats, factor, share, code, said
+):
+    monkeypatch.setenv("AIRFLOW_CONN_STOREBENCH_RESULTS", database)
+    before, after = run(cells, repeats, noisy(1.0, share)), run(cells, repeats, noisy(factor, share))
+    found = CliRunner().invoke(main, ["compare", before, after, "--fail-over", "10"])
+    assert found.exit_code == code, found.output
+    assert "a drift of the machine between the two runs cannot be told" in found.stdout
+    assert said in found.stderr and bool(said) == bool(found.stderr)
+
+
+def test_a_plan_is_printed(database, monkeypatch, run, cells):
+    monkeypatch.setenv("AIRFLOW_CONN_STOREBENCH_RESULTS", database)
+    name = run(cells, 6, noisy(1.0, 0.01))
+    found = CliRunner().invoke(main, ["plan-repeats", name, "--difference", "20", "--pairs", "33"])
+    assert found.exit_code == 0, found.output
+    assert "tell a slowdown of 20 %" in found.stdout and "among 33 pairs" in found.stdout
+    plan = json.loads(
+        CliRunner().invoke(main, ["plan-repeats", name, "--difference", "20", "--format", "json"]).stdout
+    )
+    assert plan["units"] == "repeats" and len(plan["cells"]) == plan["pairs"] == 4
+
+
+def test_a_plan_takes_the_noise_of_the_turns(queries, run, cells):
+    runs = [run(cells, 2, lambda cell, turn, n=n: 1 + n / 10 + turn.repeat / 100) for n in (0, 1, 2, 3)]
+    turns = plan_repeats(queries, ",".join(runs[::2]), ",".join(runs[1::2]), difference=0.2)
+    alone = plan_repeats(queries, ",".join(runs), None, difference=0.2)
+    assert (turns.units, alone.units) == ("turns", "runs")
+    assert turns.needed < alone.needed
+    assert {(one.cell, one.n) for one in turns.cells} == {(cell.key, 2) for cell in cells}
 
 
 def test_what_is_unsound_is_said(queries, repository, run, cells):
@@ -164,11 +219,12 @@ def test_a_cell_that_one_side_has_not_is_named(queries, run, cells):
 
 
 def test_two_cells_are_compared_over_all_runs(queries, run, cells):
-    run(cells, 4, lambda cell, turn: (2 if cell == cells[1] else 1) * (1 + turn.repeat / 100))
-    run(cells, 4, lambda cell, turn: (2 if cell == cells[1] else 1) * (1 + turn.repeat / 100))
+    for _ in range(3):
+        run(cells, 4, lambda cell, turn: (2 if cell == cells[1] else 1) * (1 + turn.repeat / 100))
     found = compare(queries, cells[0].key, cells[1].key)
     verdict = found.verdicts["", "write"]
-    assert (verdict.label, verdict.n_before, verdict.n_after) == ("slower", 8, 8)
+    assert (verdict.label, verdict.n_before, verdict.n_after) == ("slower", 12, 12)
+    assert (found.design.units, found.design.matched, verdict.units_after) == ("runs", True, 3)
 
 
 def test_a_run_and_a_cell_or_an_unknown_run_are_refused(queries, run, cells):
@@ -181,8 +237,9 @@ def test_a_run_and_a_cell_or_an_unknown_run_are_refused(queries, run, cells):
 
 def test_the_arms_of_an_a_a_run_cannot_be_told_apart(queries, run, cells):
     found = compare_arms(queries, run(cells, 8, a_a=True))
-    assert {verdict.label for verdict in found.verdicts.values()} == {"cannot tell"}
+    assert {verdict.label for verdict in found.verdicts.values()} == {"the same"}
     assert {(verdict.n_before, verdict.n_after) for verdict in found.verdicts.values()} == {(8, 8)}
+    assert (found.design.units, found.design.caution) == ("rounds", None)
 
 
 def test_a_baseline_is_a_name_for_a_run(queries, repository, run, cells):
@@ -198,19 +255,31 @@ def test_warm_ups_count_nowhere(queries, repository, run, cells):
 
 
 def test_the_summary_has_an_interval_for_each_environment(queries, repository, database, run, cells):
-    run(cells, 5)
-    run(cells, 2, environment={**ENVIRONMENT, "kernel": "6.2"})
+    run(cells, 7)
+    run(cells, 5, environment={**ENVIRONMENT, "kernel": "6.2"})
     refresh(repository, [cell.key for cell in cells])
     refresh(repository, [cell.key for cell in cells])  # again: the same
     with psycopg.connect(database) as connection:
         found = connection.execute(
-            "SELECT n, median_s, interval_low_s, interval_high_s FROM storebench.summary"
+            "SELECT n, median_s, interval_low_s, interval_high_s, interval_coverage FROM storebench.summary"
             " WHERE cell_key = %s AND operation = 'write' ORDER BY n",
             (cells[0].key,),
         ).fetchall()
-    (two, _, none, _), (five, median_s, low_s, high_s) = found
-    assert (two, five, none) == (2, 5, None)
-    assert low_s <= median_s == 1.03 <= high_s
+    assert found == [(5, 1.03, None, None, None), (7, 1.04, 1.01, 1.07, 1 - 2 / 2**7)]
+
+
+def test_an_interval_of_unknown_coverage_is_not_shown(queries, repository, database, run, cells):
+    run(cells[:1], 7)
+    refresh(repository, [cells[0].key])
+    with psycopg.connect(database) as connection:  # as an earlier version left it
+        connection.execute(
+            "UPDATE storebench.statistic SET interval_coverage = NULL WHERE cell_key = %s", (cells[0].key,)
+        )
+        found = connection.execute(
+            "SELECT n, interval_low_s, interval_high_s FROM storebench.summary WHERE cell_key = %s",
+            (cells[0].key,),
+        ).fetchall()
+    assert found == [(7, None, None)] * 2
 
 
 def test_repeats_with_other_parameters_are_another_line_of_the_summary(repository, database, run, cells):

@@ -90,3 +90,13 @@ def test_runs_are_listed_where_airflow_does_not_answer(stopped_run, monkeypatch)
     monkeypatch.setattr("storebench.trigger.Airflow.run_state", away)
     result = CliRunner().invoke(main, ["runs"])
     assert result.exit_code == 0 and "whether runs go on is not known: Airflow at" in result.output
+
+
+@pytest.mark.parametrize(
+    "arguments", [["compare", "a", "b", "--fail-over", "5"], ["plan-repeats", "a", "--difference", "5"]]
+)
+def test_a_difference_within_the_margin_is_refused(arguments, monkeypatch):
+    monkeypatch.setenv("AIRFLOW_CONN_STOREBENCH_RESULTS", "postgresql://nowhere")
+    result = CliRunner().invoke(main, arguments)
+    assert result.exit_code == 2 and "5 % does not count with a margin of 5 %" in result.output
+    assert CliRunner().invoke(main, [*arguments, "--margin", "2"]).exit_code != 2

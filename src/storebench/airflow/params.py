@@ -11,13 +11,13 @@ from storebench.dataset.generate import MAX_ROWS
 from storebench.errors import SpecError
 from storebench.grid import MAX_SEED, Grid, Study
 from storebench.partition import cell_of
+from storebench.results.statistics import MIN_VALUES
 from storebench.spark.session import ENCRYPTION
 from storebench.stores import SERVER
 from storebench.stores import load as load_store
 
 MAX_REPEATS = 100
 MAX_BUDGET_MIN = 10_080  # a week
-MIN_REPEATS_TO_STOP = 5
 JAVA_SIZE = r"^[1-9][0-9]*[mg]$"
 QUANTITY = r"^[1-9][0-9]*(\.[0-9]+)?(m|k|M|G|T|Ki|Mi|Gi|Ti)?$"  # of Kubernetes
 
@@ -148,7 +148,7 @@ def _repeat_params() -> dict[str, Param]:
             "number",
             "Precision, %",
             "Stop repeating a cell once the 95 % confidence interval of its median is within this distance of the median, in"
-            f" write and read, {MIN_REPEATS_TO_STOP} repeats at least. Empty: all repeats.",
+            f" write and read, {MIN_VALUES} repeats at least. Empty: all repeats.",
             exclusiveMinimum=0,
             maximum=100,
         ),

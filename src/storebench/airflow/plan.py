@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
@@ -16,7 +17,7 @@ from storebench.airflow import connections, preflight, secrets
 from storebench.airflow.ends import airflow_id
 from storebench.airflow.images import image
 from storebench.airflow.node_pools import DEFAULT, NodePool, node_pool_of
-from storebench.airflow.params import MIN_REPEATS_TO_STOP, grid_of
+from storebench.airflow.params import grid_of
 from storebench.grid import MAX_SEED, Cell, Grid, Study
 from storebench.order import Turn, turns
 from storebench.results.database import Row
@@ -163,10 +164,9 @@ def reason_to_stop(
 
 
 def _half_width_percent(rows: Sequence[Row]) -> float:
+    """Infinite for too few repeats."""
     seconds = verified_s(rows)
-    if len(seconds) < MIN_REPEATS_TO_STOP:
-        return float("inf")
-    return summarize(seconds).half_width * 100
+    return summarize(seconds).half_width * 100 if seconds else math.inf
 
 
 def _image_of(store: str) -> str:

@@ -6,15 +6,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from storebench.errors import SpecError
-from storebench.grid import Cell
-from storebench.order import ARMS
-from storebench.results import statistics
+from storebench.results import difference, power
 from storebench.results.database import Row
-from storebench.results.queries import Queries, counts, verified_s
-from storebench.results.statistics import SLOWER, Verdict
-
-Key = tuple[str, str]  # cell's key, operation
+from storebench.results.difference import SLOWER, Verdict
+from storebench.results.queries import Queries, counts
+from storebench.results.sides import Design, Key, Sides, arms_of, sides_of
 
 
 @dataclass(frozen=True)
@@ -27,6 +23,8 @@ class Comparison:
     # different things.
     remarks: dict[Key, list[str]]
     differences: list[str]  # between the environments, parameters, codes and method versions of the two sides
+    design: Design
+    lost: frozenset[Key]  # those without a verdict that both sides have tried
 
     def regressions(self, beyond: float) -> dict[Key, Verdict]:
         """What is slower by more than this share: 0.1 is 10 %."""
@@ -36,78 +34,53 @@ class Comparison:
             if verdict.label == SLOWER and verdict.ratio > 1 + beyond
         }
 
+    def could_hide(self, beyond: float) -> dict[Key, str]:
+        """What may be slower by this share for all that was measured, with the reasons; its interval does not rule it out."""
+        found = {}
+        for key, verdict in self.verdicts.items():
+            if verdict.interval is None:
+                found[key] = verdict.reason or "no interval"
+            elif verdict.interval.high > 1 + beyond:
+                found[key] = f"B may be slower by up to {verdict.interval.high - 1:.1%}"
+        return found | {key: self.without[key] for key in self.without if key in self.lost}
+
 
 def compare(
     queries: Queries,
     before: str,
     after: str,
     *,
-    margin: float = statistics.MARGIN,
+    margin: float = difference.MARGIN,
 ) -> Comparison:
-    """Two runs cell by cell, or two cells given by their keys, over all runs.
-
-    A run is a name for `Queries.run_named`; several, with commas between them, count as one. Raises SpecError for a name that
-    is neither, or for a run and a cell.
-    """
-    (are_cells, rows_before), (also_cells, rows_after) = _attempts(queries, before), _attempts(queries, after)
-    if are_cells != also_cells:
-        raise SpecError("Compare two runs or two cells, not a run and a cell")
-    return _compared(queries, rows_before, rows_after, are_cells, margin)
+    """Two runs cell by cell, or two cells given by their keys, over all runs: `storebench.results.sides.sides_of`."""
+    return _compared(queries, sides_of(queries, before, after), margin)
 
 
 def compare_arms(
     queries: Queries,
     run: str,
     *,
-    margin: float = statistics.MARGIN,
+    margin: float = difference.MARGIN,
 ) -> Comparison:
-    """One run against itself: the arms A and B of an A/A run, or of any other its odd repeats and its even ones."""
-    rows = queries.attempts_of_run(queries.run_named(run)["id"])
-    first, second = ([row for row in rows if (row["arm"] or "BA"[row["repeat"] % 2]) == arm] for arm in ARMS)
-    return _compared(queries, first, second, False, margin)
+    """One run against itself: `storebench.results.sides.arms_of`."""
+    return _compared(queries, arms_of(queries, run), margin)
 
 
-def _attempts(queries: Queries, name: str) -> tuple[bool, list[dict[str, Any]]]:
-    """Whether it is a cell, and its attempts."""
-    try:
-        cell = Cell.from_key(name)
-    except (SpecError, ValueError):
-        runs = dict.fromkeys(queries.run_named(one)["id"] for one in name.split(","))
-        return False, [row for run in runs for row in queries.attempts_of_run(run)]
-    rows = queries.attempts_of_cells([cell.key])
-    if not rows:
-        raise SpecError(
-            f"There is no attempt of the cell {name!r}: `storebench grid` lists cells and their state"
-        )
-    return True, rows
-
-
-def _compared(
-    queries: Queries,
-    before: Sequence[Row],
-    after: Sequence[Row],
-    are_cells: bool,
-    margin: float,
-) -> Comparison:
-    groups = [_grouped(rows, are_cells) for rows in (before, after)]
-    pairs: dict[Key, tuple[list[float], list[float]]] = {}
-    without: dict[Key, str] = {}
-    for key in dict.fromkeys([*groups[0], *groups[1]]):
-        seconds = tuple(verified_s(group.get(key, [])) for group in groups)
-        lacking = [
-            f"{side} has {_lacking(group.get(key, []))}"
-            for side, group, values in zip("AB", groups, seconds, strict=True)
-            if not values
-        ]
-        if lacking:
-            without[key] = ", ".join(lacking)
-        else:
-            pairs[key] = (seconds[0], seconds[1])
+def _compared(queries: Queries, sides: Sides, margin: float) -> Comparison:
+    pairs, without = sides.pairs()
+    before, after = sides.groups()
+    design = sides.design
     return Comparison(
-        statistics.verdicts(pairs, margin=margin),
+        power.explained(
+            difference.verdicts(pairs, margin=margin),
+            units=design.units,
+            margin=margin,
+        ),
         without,
-        {key: _remarks(*(group.get(key, []) for group in groups)) for key in (*pairs, *without)},
-        _differences(queries, before, after, are_cells),
+        {key: _remarks(before.get(key, []), after.get(key, [])) for key in (*pairs, *without)},
+        _differences(queries, sides.before.rows, sides.after.rows, sides.before.is_cell),
+        design,
+        frozenset(without) & before.keys() & after.keys(),
     )
 
 
@@ -143,13 +116,6 @@ def _remarks(before: Sequence[Row], after: Sequence[Row]) -> list[str]:
         for rows in (before, after)
     ]
     return lines + _difference("durability", *promised)
-
-
-def _grouped(rows: Sequence[Row], are_cells: bool) -> dict[Key, list[Row]]:
-    found: dict[Key, list[Row]] = {}
-    for row in rows:
-        found.setdefault(("" if are_cells else row["cell_key"], row["operation"]), []).append(row)
-    return found
 
 
 def _differences(queries: Queries, before: Sequence[Row], after: Sequence[Row], are_cells: bool) -> list[str]:

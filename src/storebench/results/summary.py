@@ -39,6 +39,7 @@ def _statistic(rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
         "third_quartile_s": found.third_quartile_s,
         "interval_low_s": found.interval.low if found.interval else None,
         "interval_high_s": found.interval.high if found.interval else None,
+        "interval_coverage": found.interval.coverage if found.interval else None,
         "median_total_s": statistics.median(row["total_s"] for row in rows),
         "figures_cover": rows[0]["figures_cover"],
         "median_working_set_peak_bytes": statistics.median(memory) if memory else None,

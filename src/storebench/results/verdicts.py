@@ -11,14 +11,10 @@ from rich.console import Console
 from rich.table import Table
 
 from storebench.results.compare import Comparison
-from storebench.results.statistics import (
-    CONFIDENCE,
-    MIN_VALUES,
-    TEST,
-    Interval,
-    cannot_tell_share,
-    noise_floor,
-)
+from storebench.results.difference import TEST, Verdict, alike_share, noise_floor
+from storebench.results.statistics import CONFIDENCE, Interval
+
+REGRESSION, COULD_NOT_SHOW = 1, 6  # exit codes
 
 
 def print_comparison(console: Console, found: Comparison, margin_percent: float, *, noise: bool) -> None:
@@ -42,11 +38,13 @@ def print_comparison(console: Console, found: Comparison, margin_percent: float,
         alike = list(found.verdicts.values())
         console.print(
             f"noise floor {noise_floor(alike):.1%}"
-            f" (95 % of the ratios are nearer to 1); cannot tell: {cannot_tell_share(alike):.0%}"
+            f" (95 % of the ratios are nearer to 1); not told apart: {alike_share(alike):.0%}"
         )
+    if found.design.caution:
+        console.print(found.design.caution, soft_wrap=True)
     console.print(
-        f"{TEST}; intervals {CONFIDENCE:.0%}, bootstrap, of the ratio of the medians; a difference within"
-        f" {margin_percent:g} % does not count; fewer than {MIN_VALUES} repeats say nothing",
+        f"{TEST}; of the {found.design.units}{', pair by pair' if found.design.matched else ''}; intervals {CONFIDENCE:.0%}, of"
+        f" the ratio of the geometric means; a difference within {margin_percent:g} % does not count",
         soft_wrap=True,
     )
 
@@ -71,9 +69,29 @@ def as_json(found: Comparison) -> str:
         }
         for (cell, operation), reason in found.without.items()
     ]
-    return json.dumps(
-        {"verdicts": lines, "without": without, "differences": found.differences, "test": TEST}, indent=2
-    )
+    content = {
+        "verdicts": lines,
+        "without": without,
+        "differences": found.differences,
+        "test": TEST,
+        "units": found.design.units,
+        "matched": found.design.matched,
+        "caution": found.design.caution,
+    }
+    return json.dumps(content, indent=2)
+
+
+def exit_code(found: Comparison, beyond: float) -> tuple[int, list[str]]:
+    """That of a comparison which must show that nothing is slower by more than this share, and what is to be said of it."""
+    if slower := found.regressions(beyond):
+        return REGRESSION, [f"{len(slower)} operations are slower by more than {beyond * 100:g} %"]
+    hidden = [
+        f"could hide a slowdown of {beyond * 100:g} %: {operation} {cell}".rstrip() + f": {why}"
+        for (cell, operation), why in found.could_hide(beyond).items()
+    ]
+    if not found.verdicts:
+        hidden.append("nothing could be compared")
+    return (COULD_NOT_SHOW, hidden) if hidden else (0, [])
 
 
 def _table(found: Comparison) -> Table:
@@ -83,21 +101,34 @@ def _table(found: Comparison) -> Table:
     for heading in ("n A", "n B", "median A, s", "median B, s", "B / A", "interval", "p adjusted"):
         table.add_column(heading, justify="right", no_wrap=True)
     table.add_column("verdict: B is", no_wrap=True)
+    table.add_column("why not", overflow="fold", max_width=60)
     for (cell, operation), verdict in found.verdicts.items():
         table.add_row(
             cell,
             operation,
-            str(verdict.n_before),
-            str(verdict.n_after),
+            *_counts(verdict, found.design.units),
             f"{verdict.median_before_s:.3f}",
             f"{verdict.median_after_s:.3f}",
             f"{verdict.ratio:.3f}",
             _interval(verdict.interval),
             "-" if verdict.p_adjusted is None else f"{verdict.p_adjusted:.4f}",
             verdict.label,
+            verdict.reason or "",
         )
     return table
 
 
 def _interval(interval: Interval | None) -> str:
     return "-" if interval is None else f"{interval.low:.3f} to {interval.high:.3f}"
+
+
+def _counts(verdict: Verdict, units: str) -> tuple[str, str]:
+    """How many repeats each side has, and in how many units where a unit has several."""
+    before, after = (
+        str(n) if n == count else f"{n} in {count} {units}"
+        for n, count in (
+            (verdict.n_before, verdict.units_before),
+            (verdict.n_after, verdict.units_after),
+        )
+    )
+    return before, after

@@ -14,7 +14,7 @@ from pydantic import BaseModel
 from storebench import __version__
 from storebench.errors import SpecError, StoreUnreachable
 from storebench.grid import BATCH_SIZE, EXECUTORS, Cell
-from storebench.results import statistics
+from storebench.results import difference
 from storebench.results.compare import Comparison as Found
 from storebench.results.compare import compare
 from storebench.results.database import Row
@@ -146,7 +146,7 @@ def compared(
     read: ReadingDep,
     before: RunName,
     after: RunName,
-    margin_percent: Annotated[float, Query(ge=0, le=100)] = statistics.MARGIN * 100,
+    margin_percent: Annotated[float, Query(ge=0, le=100)] = difference.MARGIN * 100,
 ) -> Comparison:
     """Whether `after` is faster or slower than `before`, cell by cell, and what else differs between them."""
     sides = [Run.model_validate(read.run_counted(read.run_named(name)["id"])) for name in (before, after)]
@@ -170,8 +170,9 @@ def compared(
             for (cell, operation), reason in found.without.items()
         ],
         differences=found.differences,
-        test=statistics.TEST,
+        test=difference.TEST,
         margin_percent=margin_percent,
+        caution=found.design.caution,
     )
 
 

@@ -78,4 +78,5 @@ def _spread_of(values: tuple[float, ...]) -> Spread:
         median=found.median_s,
         low=interval.low if interval else None,
         high=interval.high if interval else None,
+        coverage=interval.coverage if interval else None,
     )

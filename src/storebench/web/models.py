@@ -110,12 +110,13 @@ class Attempt(CellName):
 
 
 class Spread(BaseModel):
-    """A figure's median over verified, undisturbed repeats, and its 95 % confidence interval, which fewer than 3 repeats do not have."""
+    """A figure's median over verified, undisturbed repeats, and its confidence interval, which fewer than 6 repeats do not have."""
 
     n: int
     median: float
     low: float | None
     high: float | None
+    coverage: float | None = Field(description="How often such an interval holds the median: at least 0.95")
 
 
 class CellFigures(CellName):
@@ -148,12 +149,13 @@ class Compared(CellName):
 class Verdict(Compared):
     """B against A."""
 
-    label: Literal["faster", "slower", "cannot tell"]
+    label: Literal["faster", "slower", "the same", "cannot tell"]
+    reason: str | None = Field(description="Why it cannot be told, and how many repeats would do")
     n_before: int
     n_after: int
     median_before_s: float
     median_after_s: float
-    ratio: float = Field(description="Median B / median A: above 1 is slower")
+    ratio: float = Field(description="Geometric mean B / geometric mean A: above 1 is slower")
     low: float | None
     high: float | None
     p_adjusted: float | None
@@ -175,3 +177,4 @@ class Comparison(BaseModel):
     differences: list[str]
     test: str
     margin_percent: float
+    caution: str | None = Field(description="What the comparison leaves open, whatever its verdicts")

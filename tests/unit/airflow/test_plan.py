@@ -92,14 +92,14 @@ def test_labels_say_which_repeat_only_where_there_are_several():
 
 def test_a_cell_is_measured_on_until_its_median_is_known_well_enough():
     params = {**PARAMS, "precision_percent": 5}
-    exact, loose = [1.0, 1.01, 1.0, 0.99, 1.0], [1.0, 2.0, 1.5, 1.2, 0.9]
-    assert "known to within" in reason_to_stop(Measured(exact), "r", CELLS[0], 6, params)
-    assert reason_to_stop(Measured(loose), "r", CELLS[0], 6, params) is None
-    assert reason_to_stop(Measured(exact[:4]), "r", CELLS[0], 5, params) is None, "too few"
+    exact, loose = [1.0, 1.01, 1.0, 0.99, 1.0, 1.0], [1.0, 2.0, 1.5, 1.2, 0.9, 1.1]
+    assert "known to within" in reason_to_stop(Measured(exact), "r", CELLS[0], 7, params)
+    assert reason_to_stop(Measured(loose), "r", CELLS[0], 7, params) is None
+    assert reason_to_stop(Measured(exact[:5]), "r", CELLS[0], 6, params) is None, "too few"
     disturbed = Measured(exact, disturbed="throttled in 3 periods")
-    assert reason_to_stop(disturbed, "r", CELLS[0], 6, params) is None, "disturbed repeats tell nothing"
-    assert reason_to_stop(Measured(exact), "r", CELLS[1], 6, params) is None, "another cell"
-    assert reason_to_stop(Measured(exact), "r", CELLS[0], 6, PARAMS) is None, "not asked for"
+    assert reason_to_stop(disturbed, "r", CELLS[0], 7, params) is None, "disturbed repeats tell nothing"
+    assert reason_to_stop(Measured(exact), "r", CELLS[1], 7, params) is None, "another cell"
+    assert reason_to_stop(Measured(exact), "r", CELLS[0], 7, PARAMS) is None, "not asked for"
 
 
 def test_a_task_is_known_by_its_place_in_the_order():

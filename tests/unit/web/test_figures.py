@@ -31,11 +31,12 @@ def row(operation="write", repeat=1, status="verified", **figures):
 
 
 def test_medians_and_intervals_are_of_verified_attempts_alone():
-    rows = [row(repeat=number) for number in (1, 2, 3)] + [row(repeat=4, status="failed")]
+    rows = [row(repeat=number) for number in range(1, 7)] + [row(repeat=7, status="failed")]
     (found,) = figures_of(rows)
-    assert [attempt.repeat for attempt in found.attempts] == [1, 2, 3, 4]
-    assert (found.only_s.n, found.only_s.median, found.only_s.low, found.only_s.high) == (3, 2, 1, 3)
-    assert (found.total_s.median, found.memory_bytes.median) == (20, 100)
+    assert [attempt.repeat for attempt in found.attempts] == [1, 2, 3, 4, 5, 6, 7]
+    assert (found.only_s.n, found.only_s.median, found.only_s.low, found.only_s.high) == (6, 3.5, 1, 6)
+    assert found.only_s.coverage == 0.96875
+    assert (found.total_s.median, found.memory_bytes.median) == (35, 100)
 
 
 def test_a_disturbed_attempt_is_shown_and_in_no_figure():
@@ -46,9 +47,9 @@ def test_a_disturbed_attempt_is_shown_and_in_no_figure():
     assert [each["repeat"] for each in typical_of([disturbed, row(repeat=1)])] == [1]
 
 
-def test_two_repeats_have_no_interval():
-    (found,) = figures_of([row(repeat=1), row(repeat=2)])
-    assert (found.only_s.median, found.only_s.low, found.only_s.high) == (1.5, None, None)
+def test_five_repeats_have_no_interval():
+    (found,) = figures_of([row(repeat=number) for number in range(1, 6)])
+    assert found.only_s.model_dump() == {"n": 5, "median": 3, "low": None, "high": None, "coverage": None}
 
 
 def test_a_cell_without_a_verified_attempt_has_no_median():

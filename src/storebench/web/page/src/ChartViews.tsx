@@ -33,9 +33,9 @@ export function Charts({ of }: { of: Loaded<CellFigures[]> }) {
             )}
           </div>
           <p className="sb-note">
-            Bars: medians of verified attempts. Lines: their 95 % confidence intervals, from 3 repeats on.
-            Marks: every attempt; a triangle was bound by its client, a cross has failed (at 0 if it has no
-            figure). Warm-ups are left out.
+            Bars: medians of verified attempts. Lines: their confidence intervals (95 % or more), from 6
+            repeats on. Marks: every attempt; a triangle was bound by its client, a cross has failed (at 0 if
+            it has no figure). Warm-ups are left out.
           </p>
         </>
       )}

@@ -5,7 +5,7 @@ import { ratiosSpec, type Theme } from "./charts";
 import { cellLabel, seconds } from "./format";
 import { RunLine, RunMenu } from "./Runs";
 import { Ready } from "./States";
-import type { Comparison, Run } from "./types";
+import { type Comparison, LABELS, type Run } from "./types";
 
 interface Props {
   runs: Run[];
@@ -39,7 +39,7 @@ function Verdicts({ before, after }: { before: string; after: string }) {
   return (
     <Ready of={loaded}>
       {(found) => {
-        const counts = (["faster", "slower", "cannot tell"] as const).map(
+        const counts = LABELS.map(
           (label) => `${found.verdicts.filter((verdict) => verdict.label === label).length} ${label}`,
         );
         return (
@@ -56,71 +56,15 @@ function Verdicts({ before, after }: { before: string; after: string }) {
                 </ul>
               </div>
             ) : null}
+            {found.caution ? <p className="sb-state">{found.caution}.</p> : null}
             <p className="sb-line">
               {found.verdicts.length} compared: {counts.join(", ")}
             </p>
             {found.verdicts.length ? <Ratios found={found} /> : null}
-            {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by the keyboard */}
-            <section className="sb-scroll" tabIndex={0} aria-label="Verdicts">
-              <table>
-                <thead>
-                  <tr>
-                    {[
-                      "cell",
-                      "operation",
-                      "A: median (n)",
-                      "B: median (n)",
-                      "B / A",
-                      "95 % interval",
-                      "p, adjusted",
-                      "B is",
-                      "unsound",
-                    ].map((name) => (
-                      <th key={name} scope="col">
-                        {name}
-                      </th>
-                    ))}
-                  </tr>
-                </thead>
-                <tbody>
-                  {found.verdicts.map((verdict) => (
-                    <tr key={`${verdict.cell_key} ${verdict.operation}`}>
-                      <th scope="row">{cellLabel(verdict)}</th>
-                      <td>{verdict.operation}</td>
-                      <td className="sb-number">
-                        {seconds(verdict.median_before_s)} ({verdict.n_before})
-                      </td>
-                      <td className="sb-number">
-                        {seconds(verdict.median_after_s)} ({verdict.n_after})
-                      </td>
-                      <td className="sb-number">{verdict.ratio.toFixed(3)}</td>
-                      <td className="sb-number">
-                        {verdict.low === null || verdict.high === null
-                          ? "–"
-                          : `${verdict.low.toFixed(3)} to ${verdict.high.toFixed(3)}`}
-                      </td>
-                      <td className="sb-number">
-                        {verdict.p_adjusted === null ? "–" : verdict.p_adjusted.toFixed(4)}
-                      </td>
-                      <td className={`sb-verdict sb-${verdict.label.replace(" ", "-")}`}>{verdict.label}</td>
-                      <td>{verdict.remarks.join("; ") || "–"}</td>
-                    </tr>
-                  ))}
-                  {found.without.map((one) => (
-                    <tr key={`${one.cell_key} ${one.operation}`}>
-                      <th scope="row">{cellLabel(one)}</th>
-                      <td>{one.operation}</td>
-                      <td colSpan={5}>{one.reason}</td>
-                      <td className="sb-verdict">no verdict</td>
-                      <td>{one.remarks.join("; ") || "–"}</td>
-                    </tr>
-                  ))}
-                </tbody>
-              </table>
-            </section>
+            <VerdictTable found={found} />
             <p className="sb-note">
-              {found.test}; a difference within {found.margin_percent} % does not count; fewer than 3 repeats
-              say nothing.
+              {found.test}; B / A is the ratio of the geometric means; a difference within{" "}
+              {found.margin_percent} % does not count; the same: the whole interval is within it.
             </p>
           </>
         );
@@ -129,10 +73,77 @@ function Verdicts({ before, after }: { before: string; after: string }) {
   );
 }
 
+/** A line for each cell and operation, with its verdict, or with the reason why there is none. */
+export function VerdictTable({ found }: { found: Comparison }) {
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by the keyboard
+    <section className="sb-scroll" tabIndex={0} aria-label="Verdicts">
+      <table>
+        <thead>
+          <tr>
+            {[
+              "cell",
+              "operation",
+              "A: median (n)",
+              "B: median (n)",
+              "B / A",
+              "95 % interval",
+              "p, adjusted",
+              "B is",
+              "unsound",
+            ].map((name) => (
+              <th key={name} scope="col">
+                {name}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {found.verdicts.map((verdict) => (
+            <tr key={`${verdict.cell_key} ${verdict.operation}`}>
+              <th scope="row">{cellLabel(verdict)}</th>
+              <td>{verdict.operation}</td>
+              <td className="sb-number">
+                {seconds(verdict.median_before_s)} ({verdict.n_before})
+              </td>
+              <td className="sb-number">
+                {seconds(verdict.median_after_s)} ({verdict.n_after})
+              </td>
+              <td className="sb-number">{verdict.ratio.toFixed(3)}</td>
+              <td className="sb-number">
+                {verdict.low === null || verdict.high === null
+                  ? "–"
+                  : `${verdict.low.toFixed(3)} to ${verdict.high.toFixed(3)}`}
+              </td>
+              <td className="sb-number">
+                {verdict.p_adjusted === null ? "–" : verdict.p_adjusted.toFixed(4)}
+              </td>
+              <td className={`sb-verdict sb-${verdict.label.replace(" ", "-")}`}>
+                {verdict.label}
+                {verdict.reason ? <span className="sb-reason">{verdict.reason}</span> : null}
+              </td>
+              <td>{verdict.remarks.join("; ") || "–"}</td>
+            </tr>
+          ))}
+          {found.without.map((one) => (
+            <tr key={`${one.cell_key} ${one.operation}`}>
+              <th scope="row">{cellLabel(one)}</th>
+              <td>{one.operation}</td>
+              <td colSpan={5}>{one.reason}</td>
+              <td className="sb-verdict">no verdict</td>
+              <td>{one.remarks.join("; ") || "–"}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </section>
+  );
+}
+
 /** How much slower or faster, with how much doubt: above 1 is slower. */
 function Ratios({ found }: { found: Comparison }) {
   const { verdicts, margin_percent, before, after } = found;
-  const title = "B / A, medians of the time in the store's client";
+  const title = "B / A, the ratio of the times in the store's client";
   const description = `${title}, with 95 % intervals, of ${verdicts.length} cells: above 1, B is slower. Grey is the margin of ${margin_percent} %; ▲ marks cells with failed or client-bound attempts.`;
   const spec = useCallback(
     (width: number, theme: Theme) => ratiosSpec(verdicts, margin_percent, description, width, theme),

@@ -1,6 +1,6 @@
 import type { TopLevelSpec } from "vega-lite";
 import { type ChartData, comparedLabel, type HistoryRow, type Metric, phasesLabel } from "./figures";
-import type { CellPhases, Verdict } from "./types";
+import { type CellPhases, LABELS, type Verdict } from "./types";
 
 /** Okabe and Ito's colours, which colour-blind people can tell apart; black and yellow, which a theme would swallow, left out. */
 const COLOURS = ["#0072B2", "#E69F00", "#009E73", "#D55E00", "#CC79A7", "#56B4E9", "#8C8C8C"];
@@ -141,8 +141,9 @@ export function medianSpec(
             { field: "batch" },
             { field: "n", title: "verified attempts" },
             figure("median", `median, ${metric.axis}`),
-            figure("low", "95 % from"),
+            figure("low", "interval from"),
             figure("high", "to"),
+            { field: "coverage", title: "its coverage", format: ".1%" },
           ],
         },
       },
@@ -267,27 +268,32 @@ export function ratiosSpec(
   const values = verdicts.map((verdict) => ({ ...verdict, cell: comparedLabel(verdict) }));
   const margin = marginPercent / 100;
   const { height, y } = lines("cell", values.length, 18, width);
-  const ratio = (field: string) => ({ ...quantity(field, "B / A"), scale: { zero: false } });
-  const labels = ["faster", "slower", "cannot tell"];
+  const band = { low: 1 / (1 + margin), high: 1 + margin };
+  // an interval of few repeats may be so wide that nothing else could be seen
+  const domain = [
+    Math.min(band.low, ...values.map((row) => Math.max(row.low ?? row.ratio, row.ratio / 2))),
+    Math.max(band.high, ...values.map((row) => Math.min(row.high ?? row.ratio, row.ratio * 2))),
+  ];
+  const ratio = (field: string) => ({ ...quantity(field, "B / A"), scale: { zero: false, domain } });
   const color = {
     field: "label",
     type: "nominal" as const,
     title: "B is",
-    scale: { domain: labels, range: ["#0072B2", "#D55E00", "#8C8C8C"] },
-    legend: { orient: "top" as const },
+    scale: { domain: [...LABELS], range: ["#0072B2", "#D55E00", "#009E73", "#8C8C8C"] },
+    legend: { orient: "top" as const, columns: width < NARROW ? 2 : 4 },
   };
   return {
     ...frame(description, width, theme),
     height,
     layer: [
       {
-        data: { values: [{ low: 1 - margin, high: 1 + margin }] },
+        data: { values: [band] },
         mark: { type: "rect", color: theme.grid, opacity: 0.4 },
         encoding: { x: ratio("low"), x2: { field: "high" } },
       },
       {
         data: { values: values.filter((row) => row.low !== null) },
-        mark: { type: "rule", strokeWidth: 2 },
+        mark: { type: "rule", strokeWidth: 2, clip: true },
         encoding: { y, x: ratio("low"), x2: { field: "high" }, color },
       },
       {
@@ -301,7 +307,7 @@ export function ratiosSpec(
             field: "label",
             type: "nominal",
             title: "B is",
-            scale: { domain: labels, range: ["triangle-left", "triangle-right", "circle"] },
+            scale: { domain: [...LABELS], range: ["triangle-left", "triangle-right", "square", "circle"] },
           },
           tooltip: [
             { field: "cell" },
@@ -309,6 +315,7 @@ export function ratiosSpec(
             figure("low", "95 % from"),
             figure("high", "to"),
             { field: "label", title: "B is" },
+            { field: "reason", title: "why" },
           ],
         },
       },

@@ -52,6 +52,7 @@ export function chartData(cells: CellFigures[], operation: Operation, metric: Me
         median: spread.median / metric.scale,
         low: spread.low === null ? null : spread.low / metric.scale,
         high: spread.high === null ? null : spread.high / metric.scale,
+        coverage: spread.coverage,
       },
     ];
   });

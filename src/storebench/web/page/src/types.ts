@@ -76,6 +76,7 @@ export interface Spread {
   median: number;
   low: number | null;
   high: number | null;
+  coverage: number | null;
 }
 
 export interface CellFigures extends CellName {
@@ -97,8 +98,11 @@ export interface Compared extends CellName {
   remarks: string[];
 }
 
+export const LABELS = ["faster", "slower", "the same", "cannot tell"] as const;
+
 export interface Verdict extends Compared {
-  label: "faster" | "slower" | "cannot tell";
+  label: (typeof LABELS)[number];
+  reason: string | null;
   n_before: number;
   n_after: number;
   median_before_s: number;
@@ -117,4 +121,5 @@ export interface Comparison {
   differences: string[];
   test: string;
   margin_percent: number;
+  caution: string | null;
 }

@@ -3,6 +3,7 @@ import { compile, type TopLevelSpec } from "vega-lite";
 import { describe, expect, it } from "vitest";
 import { historySpec, medianSpec, phasesSpec, ratiosSpec, tableSpec } from "../src/charts";
 import { chartData, METRICS, type Metric } from "../src/figures";
+import { LABELS, type Verdict } from "../src/types";
 import { ATTEMPT, CELL, FAILED, FIGURES } from "./data";
 
 const THEME = { text: "#000", grid: "#ccc" };
@@ -43,7 +44,7 @@ describe("a chart's rows", () => {
 
 describe("a chart", () => {
   it("draws a bar, an interval and a mark for each attempt", async () => {
-    const only_s = { n: 3, median: 1.5, low: 1.4, high: 1.6 };
+    const only_s = { n: 6, median: 1.5, low: 1.4, high: 1.6, coverage: 0.96875 };
     const svg = await drawn(
       medianSpec(chartData([{ ...FIGURES, only_s }], "write", ONLY), ONLY, "what", 800, THEME),
     );
@@ -94,24 +95,37 @@ describe("a chart", () => {
     expect(await drawn(historySpec([row], "what", 800, THEME))).toContain("0123");
   });
 
+  const VERDICT = {
+    ...CELL,
+    operation: "write" as const,
+    label: "slower" as Verdict["label"],
+    reason: null,
+    n_before: 3,
+    n_after: 3,
+    median_before_s: 1,
+    median_after_s: 1.2,
+    ratio: 1.2,
+    low: 1.1,
+    high: 1.3,
+    p_adjusted: 0.01,
+    remarks: ["A: 1 of 3 client-bound"],
+  };
+
   it("has ratios with their intervals, and marks what is unsound", async () => {
-    const verdict = {
-      ...CELL,
-      operation: "write" as const,
-      label: "slower" as const,
-      n_before: 3,
-      n_after: 3,
-      median_before_s: 1,
-      median_after_s: 1.2,
-      ratio: 1.2,
-      low: 1.1,
-      high: 1.3,
-      p_adjusted: 0.01,
-      remarks: ["A: 1 of 3 client-bound"],
-    };
-    const svg = await drawn(ratiosSpec([verdict], 5, "what", 800, THEME));
+    const svg = await drawn(ratiosSpec([VERDICT], 5, "what", 800, THEME));
     expect(svg).toContain("▲ write mongodb reference");
-    expect(svg).toContain("slower");
+  });
+
+  it("tells all four verdicts apart", async () => {
+    const verdicts = LABELS.map((label) => ({ ...VERDICT, label, cell_key: label }));
+    const svg = await drawn(ratiosSpec(verdicts, 5, "what", 800, THEME));
+    for (const label of ["faster", "slower", "the same", "cannot tell"]) expect(svg).toContain(label);
+  });
+
+  it("is not stretched by an interval of few repeats", async () => {
+    const wide = { ...VERDICT, label: "cannot tell" as const, low: 0.001, high: 1000 };
+    const svg = await drawn(ratiosSpec([VERDICT, wide], 5, "what", 800, THEME));
+    expect(svg).toContain(">1.2<");
   });
 
   it("can be a table, of text that stays text", async () => {

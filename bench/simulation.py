@@ -1,0 +1,146 @@
+"""Whether verdicts keep what they promise, on made-up times: how often equal sides are told apart, and a slowdown is found.
+
+It measures nothing and needs no stack: `python -m bench.simulation`. What it prints is in docs/decisions/0016.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import click
+import numpy as np
+import numpy.typing as npt
+from rich.console import Console
+from rich.table import Table
+from scipy import stats
+
+from storebench.results.difference import FASTER, SLOWER, Pair, verdicts
+
+PAIRS = 33  # of the study: 18 cells, of which three are only read
+SLOWDOWN = 0.2
+Values = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Machine:
+    """How times scatter around the truth, as standard deviations of logarithms.
+
+    A repeat has a noise of its own; a run shares a drift of all its cells, and one of each cell. One in ten repeats is an outlier
+    that takes longer by `outlier` on average. Every other one, at random, takes longer by `gap`.
+    """
+
+    noise: float = 0.04
+    tails: float | None = None  # degrees of freedom of Student's t instead of a normal distribution
+    outlier: float = 0.0
+    gap: float = 0.0
+    run: float = 0.0
+    cell: float = 0.0
+
+    def runs(self, rng: np.random.Generator, runs: int, repeats: int, pairs: int = PAIRS) -> Values:
+        """The logarithms of one side's times: pair, run, repeat."""
+        shape = (pairs, runs, repeats)
+        noise = self.noise * (
+            rng.standard_normal(shape)
+            if self.tails is None
+            else rng.standard_t(self.tails, shape) / np.sqrt(self.tails / (self.tails - 2))
+        )
+        outliers = (rng.random(shape) < 0.1) * rng.exponential(self.outlier, shape)
+        slow = (rng.random(shape) < 0.5) * self.gap
+        drift = rng.normal(0, self.run, (1, runs, 1)) + rng.normal(0, self.cell, (pairs, runs, 1))
+        return np.asarray(noise + outliers + slow + drift)
+
+
+MACHINES = {
+    "normal": Machine(),
+    "heavy tails (t, 3 df)": Machine(tails=3),
+    "outliers": Machine(outlier=0.4),
+}
+TWO_MODES = Machine(noise=0.01, gap=0.2)  # which no test of few values can know
+DRIFTING = Machine(noise=0.03, run=0.05, cell=0.02)
+
+
+def compared(before: Values, after: Values, *, matched: bool) -> dict[int, Pair]:
+    """Logarithms as `Machine.runs` makes them, as the pairs of a comparison whose units are runs."""
+    one, other = np.exp(before).tolist(), np.exp(after).tolist()
+    return {n: Pair(one[n], other[n], matched) for n in range(len(one))}
+
+
+def told(pairs: dict[int, Pair]) -> set[int]:
+    """What is called faster or slower."""
+    return {key for key, verdict in verdicts(pairs).items() if verdict.label in (FASTER, SLOWER)}
+
+
+def rank_test(before: Values, after: Values) -> set[int]:
+    """What the Mann-Whitney U test tells apart after the same correction."""
+    p = stats.mannwhitneyu(after, before, axis=-1).pvalue
+    return set(np.flatnonzero(stats.false_discovery_control(p) <= 0.05).tolist())
+
+
+def rates(
+    machine: Machine, n: int, draws: int, find: Callable[[Values, Values], set[int]]
+) -> tuple[float, float]:
+    """Of comparisons of n independent repeats: the share that tells any of PAIRS equal pairs apart, and that finds one slowdown."""
+    rng = np.random.default_rng(n)
+    false = found = 0
+    for _ in range(draws):
+        before, after = machine.runs(rng, n, 1), machine.runs(rng, n, 1)
+        false += bool(find(before, after))
+        after[0] += np.log1p(SLOWDOWN)
+        found += 0 in find(before, after)
+    return false / draws, found / draws
+
+
+def by_test(before: Values, after: Values) -> set[int]:
+    """What this project's verdicts tell apart, each run being a repeat."""
+    return told(compared(before, after, matched=False))
+
+
+def by_rank(before: Values, after: Values) -> set[int]:
+    """What the rank test does."""
+    return rank_test(before[:, :, 0], after[:, :, 0])
+
+
+@click.command(context_settings={"help_option_names": ["-h", "--help"]})
+@click.option("--draws", type=click.IntRange(1), default=1000, show_default=True, help="Of each line.")
+def main(draws: int) -> None:
+    """False verdicts and power, by test, distribution and number of repeats; then with a drift between runs."""
+    console = Console(width=120)
+    table = Table(
+        title=f"{PAIRS} pairs: any equal pair told apart; a slowdown of {SLOWDOWN:.0%} in one found"
+    )
+    for heading in ("noise", "repeats", "false", "power", "rank test: false", "power"):
+        table.add_column(heading, justify="right")
+    for name, machine in {**MACHINES, "two modes": TWO_MODES}.items():
+        for n in (3, 4, 5, 7, 10, 15, 20):
+            figures = [*rates(machine, n, draws, by_test), *rates(machine, n, draws, by_rank)]
+            table.add_row(name, str(n), *(f"{figure:.3f}" for figure in figures))
+    console.print(table)
+    table = Table(title=f"A drift between runs, 5 repeats in each, {PAIRS} equal pairs: any told apart")
+    for heading in ("runs of each side", "in turns", "not matched", "repeats as if independent"):
+        table.add_column(heading, justify="right")
+    for runs in (1, 3, 5, 7):
+        shares = drifting(runs, 5, draws)
+        table.add_row(str(runs), *("-" if np.isnan(share) else f"{share:.3f}" for share in shares))
+    console.print(table)
+
+
+def drifting(runs: int, repeats: int, draws: int) -> tuple[float, float, float]:
+    """Of comparisons of equal sides on a drifting machine the share in which any is told apart: as turns, as runs, as repeats."""
+    rng = np.random.default_rng(runs)
+    false = np.zeros(3)
+    for _ in range(draws):
+        before, after = DRIFTING.runs(rng, runs, repeats), DRIFTING.runs(rng, runs, repeats)
+        if runs > 1:
+            false[0] += bool(told(compared(before, after, matched=True)))
+            false[1] += bool(told(compared(before, after, matched=False)))
+        single = (side.reshape(PAIRS, -1, 1) for side in (before, after))
+        false[2] += bool(told(compared(*single, matched=False)))
+    shares = false / draws
+    if runs == 1:
+        shares[:2] = np.nan
+    return float(shares[0]), float(shares[1]), float(shares[2])
+
+
+if __name__ == "__main__":
+    main()

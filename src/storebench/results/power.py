@@ -1,0 +1,88 @@
+"""How many repeats a verdict takes: what can be told at a noise, and why something could not be told."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TypeVar
+
+import numpy as np
+
+from storebench.results.difference import CANNOT_TELL, MIN_UNITS, Noise, Verdict
+from storebench.results.statistics import CONFIDENCE
+
+POWER = 0.9
+MOST_UNITS = 1000
+STEPS = 200  # of the distribution of a measured spread
+
+Key = TypeVar("Key")
+
+
+def power(noise: Noise, n: int, ratio: float, *, pairs: int, margin: float) -> float:
+    """The chance that two sides with n units each, whose times really have this ratio, get the verdict that is right.
+
+    Of a ratio beyond the margin that is faster or slower, and of all `pairs` it is reckoned to be the only one, for which
+    the correction for their number is hardest; of one within the margin it is the same.
+    """
+    from scipy import stats
+
+    x, edge, df = abs(math.log(ratio)), math.log1p(margin), noise.df(n)
+    error = max(noise.error(n), 1e-12)
+    # the spread that will be measured, and the chance of the mean for each that is as likely
+    measured = error * np.sqrt(stats.chi2.ppf((np.arange(STEPS) + 0.5) / STEPS, df) / df)
+    half = stats.t.ppf((1 + CONFIDENCE) / 2, df) * measured
+    if x > edge:
+        corrected = stats.t.isf((1 - CONFIDENCE) / 2 / pairs, df) * measured
+        chances = stats.norm.sf((np.maximum(edge + half, corrected) - x) / error)
+    else:
+        room = np.maximum(edge - half, 0)
+        chances = stats.norm.cdf((room - x) / error) - stats.norm.cdf((-room - x) / error)
+    return float(np.mean(chances))
+
+
+def units_for(noise: Noise, ratio: float, *, pairs: int, margin: float) -> int | None:
+    """The fewest units on each side that have the power POWER; None where not even MOST_UNITS have."""
+
+    def enough(n: int) -> bool:
+        return power(noise, n, ratio, pairs=pairs, margin=margin) >= POWER
+
+    if not enough(MOST_UNITS):
+        return None
+    too_few, n = MIN_UNITS - 1, MOST_UNITS
+    while n - too_few > 1:
+        middle = (too_few + n) // 2
+        if enough(middle):
+            n = middle
+        else:
+            too_few = middle
+    return n
+
+
+def explained(found: Mapping[Key, Verdict], *, units: str, margin: float) -> dict[Key, Verdict]:
+    """The same verdicts; each that cannot tell has its reason, and how many units would do. `units` is what people call them."""
+    return {
+        key: _explained(verdict, units, len(found), margin) if verdict.label == CANNOT_TELL else verdict
+        for key, verdict in found.items()
+    }
+
+
+def _explained(verdict: Verdict, units: str, pairs: int, margin: float) -> Verdict:
+    if verdict.interval is None:
+        cause = (
+            f"too few {units} (A has {verdict.units_before}, B {verdict.units_after}; {MIN_UNITS} at least)"
+        )
+    elif verdict.interval.low <= 1 <= verdict.interval.high:
+        cause = "too noisy"
+    elif any(
+        verdict.interval.low <= edge <= verdict.interval.high for edge in (1 + margin, 1 / (1 + margin))
+    ):
+        cause = "near the margin"
+    else:
+        cause = f"too few {units} for {pairs} pairs"
+    if verdict.noise is None:
+        return replace(verdict, reason=f"{cause}: the noise is not known")
+    enough = units_for(verdict.noise, verdict.ratio, pairs=pairs, margin=margin)
+    would_do = f"about {enough:,} {units} would do" if enough else f"{MOST_UNITS:,} {units} would not do"
+    noise = f"with a noise of {verdict.noise.deviation:.1%}"
+    return replace(verdict, reason=f"{cause}: {noise} {would_do}", enough=enough)

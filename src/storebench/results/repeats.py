@@ -1,0 +1,117 @@
+"""How many repeats a comparison takes to tell a difference, from the noise of what was measured."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+
+from rich import box
+from rich.table import Table
+
+from storebench.errors import SpecError
+from storebench.results.difference import MARGIN, effect_of
+from storebench.results.power import MOST_UNITS, POWER, units_for
+from storebench.results.queries import Queries
+from storebench.results.sides import alike, side_of, sides_of
+
+
+@dataclass(frozen=True)
+class Needed:
+    """One cell's operation: how many units were measured, their noise, and how many each side needs; None: more than MOST_UNITS."""
+
+    cell: str
+    operation: str
+    n: int
+    noise: float | None
+    needed: int | None
+
+
+@dataclass(frozen=True)
+class Plan:
+    """`needed` units on each side tell the difference in each of `cells` whose noise is known; None: more than MOST_UNITS."""
+
+    needed: int | None
+    units: str
+    difference: float
+    margin: float
+    pairs: int
+    cells: Sequence[Needed]
+    caution: str | None
+
+
+def plan_repeats(
+    queries: Queries,
+    before: str,
+    after: str | None,
+    *,
+    difference: float,
+    margin: float = MARGIN,
+    pairs: int | None = None,
+) -> Plan:
+    """The plan of a comparison like this one, or of two sides like the only one; of `pairs` pairs, or as many as there are.
+
+    Sides are named as in `storebench.results.sides.sides_of`. Raises SpecError for a difference within the margin, and where no
+    noise is known.
+    """
+    if difference <= margin:
+        raise SpecError(
+            f"A difference of {difference * 100:g} % does not count with a margin of {margin * 100:g} %: plan a larger one, or"
+            " with a smaller margin"
+        )
+    sides = alike(side_of(queries, before)) if after is None else sides_of(queries, before, after)
+    found, _ = sides.pairs()
+    count = pairs or len(found)
+    cells = []
+    for (cell, operation), pair in found.items():
+        noise, needed = None, None
+        if effect := effect_of(pair):
+            noise = effect.noise.deviation
+            needed = units_for(effect.noise, 1 + difference, pairs=count, margin=margin)
+        cells.append(Needed(cell, operation, len(pair.before), noise, needed))
+    all_needed = [one.needed for one in cells if one.noise is not None]
+    if not all_needed:
+        raise SpecError("The noise is not known: two verified repeats of a cell are needed at least")
+    return Plan(
+        needed=None if None in all_needed else max(filter(None, all_needed)),
+        units=sides.design.units,
+        difference=difference,
+        margin=margin,
+        pairs=count,
+        cells=cells,
+        caution=sides.design.caution,
+    )
+
+
+def plan_text(plan: Plan) -> str:
+    """What it says, in a sentence or two."""
+    text = (
+        f"{_number(plan.needed)} {plan.units} on each side tell a slowdown of {plan.difference * 100:g} % with a chance of {POWER:.0%}, in the"
+        f" noisiest of these, among {plan.pairs} pairs, with a margin of {plan.margin * 100:g} %"
+    )
+    unknown = sum(one.noise is None for one in plan.cells)
+    return text + (f"; the noise of {unknown} operations is not known" if unknown else "")
+
+
+def plan_json(plan: Plan) -> str:
+    """All of it as one object."""
+    return json.dumps({**asdict(plan), "power": POWER}, indent=2)
+
+
+def plan_table(plan: Plan) -> Table:
+    """A line for each cell and operation."""
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    table.add_column("cell", overflow="fold")
+    table.add_column("operation", no_wrap=True)
+    for heading in (f"measured {plan.units}", "noise", f"needed {plan.units}"):
+        table.add_column(heading, justify="right", no_wrap=True)
+    for one in plan.cells:
+        noise, needed = "-", "-"
+        if one.noise is not None:
+            noise, needed = f"{one.noise:.1%}", _number(one.needed)
+        table.add_row(one.cell, one.operation, f"{one.n:,}", noise, needed)
+    return table
+
+
+def _number(needed: int | None) -> str:
+    return f"more than {MOST_UNITS:,}" if needed is None else f"{needed:,}"

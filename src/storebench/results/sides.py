@@ -1,0 +1,195 @@
+"""The two sides of a comparison: their attempts, and which of these are independent of each other.
+
+Repeats within a run share what the machine was like while it lasted. So a run counts once where a side has several runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass
+
+from storebench.errors import SpecError
+from storebench.grid import Cell
+from storebench.order import ARMS
+from storebench.results.database import Row
+from storebench.results.difference import Pair
+from storebench.results.queries import Queries, verified_s
+from storebench.results.statistics import Seconds
+
+Key = tuple[str, str]  # cell's key, operation
+Groups = dict[Key, list[Row]]
+Unit = Callable[[Row], Hashable]
+
+DRIFT = (
+    "One run on each side: a drift of the machine between the two runs cannot be told from a difference. Measured in turns, both sides"
+    " have it alike: storebench compare A1,A2,A3 B1,B2,B3"
+)
+
+
+@dataclass(frozen=True)
+class Design:
+    """What counts as one unit of a side. `units` is what people call them; matched ones of both sides have the same value.
+
+    `caution` is what the design leaves open.
+    """
+
+    units: str
+    unit_of: tuple[Unit, Unit]
+    matched: bool = False
+    caution: str | None = None
+
+
+@dataclass(frozen=True)
+class Side:
+    """One side: its attempts, newest tries, warm-ups left out, and its runs, in the order in which they were named."""
+
+    rows: Sequence[Row]
+    runs: tuple[str, ...]
+    is_cell: bool = False
+
+
+@dataclass(frozen=True)
+class Sides:
+    """Both of them."""
+
+    before: Side
+    after: Side
+    design: Design
+
+    def groups(self) -> tuple[Groups, Groups]:
+        """The attempts of each side by cell and operation; of two cells by operation alone."""
+        before, after = (_grouped(side.rows, side.is_cell) for side in (self.before, self.after))
+        return before, after
+
+    def pairs(self) -> tuple[dict[Key, Pair], dict[Key, str]]:
+        """What can be compared, and the reasons why the others cannot."""
+        groups = self.groups()
+        pairs: dict[Key, Pair] = {}
+        without: dict[Key, str] = {}
+        for key in dict.fromkeys([*groups[0], *groups[1]]):
+            before, after = (
+                _units(group.get(key, []), unit_of)
+                for group, unit_of in zip(groups, self.design.unit_of, strict=True)
+            )
+            if not before or not after:
+                without[key] = ", ".join(
+                    f"{side} has {_lacking(group.get(key, []))}"
+                    for side, group, units in zip("AB", groups, (before, after), strict=True)
+                    if not units
+                )
+            elif not self.design.matched:
+                pairs[key] = Pair(list(before.values()), list(after.values()))
+            elif common := [unit for unit in before if unit in after]:
+                pairs[key] = Pair(
+                    [before[unit] for unit in common], [after[unit] for unit in common], matched=True
+                )
+            else:
+                without[key] = f"none of the {self.design.units} has both A and B verified"
+        return pairs, without
+
+
+def sides_of(queries: Queries, before: str, after: str) -> Sides:
+    """Two runs, or two cells given by their keys, over all runs.
+
+    A run is a name for `Queries.run_named`; several have commas between them. Raises SpecError for a name that is neither, or for a run
+    and a cell.
+    """
+    one, other = side_of(queries, before), side_of(queries, after)
+    if one.is_cell != other.is_cell:
+        raise SpecError("Compare two runs or two cells, not a run and a cell")
+    return Sides(one, other, (_design_of_cells if one.is_cell else _design_of_runs)(one.runs, other.runs))
+
+
+def arms_of(queries: Queries, run: str) -> Sides:
+    """One run against itself: the arms A and B of an A/A run, or of any other its odd repeats and its even ones."""
+    whole = side_of(queries, run)
+    if whole.is_cell or len(whole.runs) > 1:
+        raise SpecError("The arms are those of one run")
+    first, second = (
+        Side([row for row in whole.rows if (row["arm"] or "BA"[row["repeat"] % 2]) == arm], whole.runs)
+        for arm in ARMS
+    )
+    return Sides(first, second, Design("rounds", (_round_of_arm, _round_of_arm), matched=True))
+
+
+def alike(side: Side) -> Sides:
+    """A side against itself: what was measured of one holds for two that are like it."""
+    if len(side.runs) > 1:
+        return Sides(side, side, Design("runs", (_run, _run)))
+    return Sides(side, side, Design("repeats", (_repeat, _repeat), caution=DRIFT))
+
+
+def side_of(queries: Queries, name: str) -> Side:
+    """One run, several, or a cell over all runs. Raises SpecError for a name that is none of these."""
+    try:
+        cell = Cell.from_key(name)
+    except (SpecError, ValueError):
+        runs = tuple(dict.fromkeys(queries.run_named(one)["id"] for one in name.split(",")))
+        return Side([row for run in runs for row in queries.attempts_of_run(run)], runs)
+    rows = queries.attempts_of_cells([cell.key])
+    if not rows:
+        raise SpecError(
+            f"There is no attempt of the cell {name!r}: `storebench grid` lists cells and their state"
+        )
+    return Side(rows, tuple(dict.fromkeys(row["run_id"] for row in rows)), is_cell=True)
+
+
+def _design_of_runs(before: tuple[str, ...], after: tuple[str, ...]) -> Design:
+    """The n-th run of a side belongs to the n-th of the other: they were made in turns."""
+    if len(before) == len(after) == 1:
+        return Design("repeats", (_repeat, _repeat), caution=DRIFT if before != after else None)
+    if len(before) == len(after):
+        return Design("turns", (_number_in(before), _number_in(after)), matched=True)
+    return Design("runs", (_run, _run))
+
+
+def _design_of_cells(before: tuple[str, ...], after: tuple[str, ...]) -> Design:
+    """Two cells belong together where they were measured in the same run, or the same round of the only one."""
+    if len(before) == len(after) == 1:
+        if before == after:
+            return Design("rounds", (_repeat, _repeat), matched=True)
+        return Design("repeats", (_repeat, _repeat), caution=DRIFT)
+    if len(set(before) & set(after)) > 1:
+        return Design("runs", (_run, _run), matched=True)
+    return Design("runs", (_run, _run))
+
+
+def _repeat(row: Row) -> Hashable:
+    return row["run_id"], row["repeat"]
+
+
+def _round_of_arm(row: Row) -> Hashable:
+    """Each round has two repeats of a cell, one of each arm (storebench.order)."""
+    return (int(row["repeat"]) + 1) // 2
+
+
+def _run(row: Row) -> Hashable:
+    return str(row["run_id"])
+
+
+def _number_in(runs: tuple[str, ...]) -> Unit:
+    numbers = {run: number for number, run in enumerate(runs)}
+    return lambda row: numbers[row["run_id"]]
+
+
+def _units(rows: Sequence[Row], unit_of: Unit) -> dict[Hashable, Seconds]:
+    """The seconds of the verified repeats of each unit that has any."""
+    found: dict[Hashable, list[Row]] = {}
+    for row in rows:
+        found.setdefault(unit_of(row), []).append(row)
+    return {unit: seconds for unit, group in found.items() if (seconds := verified_s(group))}
+
+
+def _lacking(rows: Sequence[Row]) -> str:
+    """What there is, where no attempt counts."""
+    if not rows:
+        return "none"
+    verified = any(row["status"] == "verified" for row in rows)
+    return "only disturbed attempts" if verified else "no verified attempt"
+
+
+def _grouped(rows: Sequence[Row], are_cells: bool) -> Groups:
+    found: Groups = {}
+    for row in rows:
+        found.setdefault(("" if are_cells else row["cell_key"], row["operation"]), []).append(row)
+    return found
