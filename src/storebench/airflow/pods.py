@@ -340,6 +340,7 @@ class AttemptOperator(StorebenchPodOperator):
         result = observe.attempt_result(self.observed, self.CONTAINER, failure)
         if self.operation not in OPERATIONS:
             return result
+        result = observe.with_kubernetes_reason(result, self.observed, self.CONTAINER)
         if spec.store:
             result.error = f"Its table could not be written by {spec.store}: {result.error}"
         if result.environment:
