@@ -49,20 +49,23 @@ def terminated(pod: k8s.V1Pod | None, container: str) -> k8s.V1ContainerStateTer
 def attempt_result(pod: k8s.V1Pod | None, container: str, error: BaseException | None) -> AttemptResult:
     """The attempt's result: the pod's own words where it left some, else the reason that Kubernetes gives.
 
-    Where Kubernetes has ended the pod, its reason is the attempt's: the pod knows only that it was told to stop. The figures that
-    it had until then are kept. `error` is what Airflow's operator raised, the last resort for a reason.
+    `error` is what Airflow's operator raised, the last resort for a reason.
     """
     ended = terminated(pod, container)
-    own = None
     if ended and ended.message:
         with suppress(ValueError, TypeError):
-            own = AttemptResult.from_json(ended.message)
-    if own and own.status == "verified":
-        return own
+            return AttemptResult.from_json(ended.message)
+    return _forced_end(pod, container) or _no_result(pod, container, error)
+
+
+def with_kubernetes_reason(result: AttemptResult, pod: k8s.V1Pod | None, container: str) -> AttemptResult:
+    """The result, with Kubernetes' reason where Kubernetes has ended the pod: the pod knows only that it was told to stop. The figures
+    that it had until then are kept.
+    """
     forced = _forced_end(pod, container)
-    if own and forced:
-        return replace(own, error_kind=forced.error_kind, error=forced.error)
-    return own or forced or _no_result(pod, container, error)
+    if result.status == "verified" or forced is None:
+        return result
+    return replace(result, error_kind=forced.error_kind, error=forced.error)
 
 
 def step_result(pod: k8s.V1Pod | None, container: str, error: BaseException | None) -> AttemptResult:

@@ -350,6 +350,7 @@ class AttemptOperator(StorebenchPodOperator):
         result = whole(result, spec, connections.s3, connections.PATIENCE_S)
         if self.operation not in OPERATIONS:
             return result
+        result = observe.with_kubernetes_reason(result, self.observed, self.CONTAINER)
         if spec.store:
             result.error = f"Its table could not be written by {spec.store}: {result.error}"
         if result.environment:

@@ -90,14 +90,16 @@ def test_every_other_end_has_its_kind_and_reason(observed, kind, words):
 def test_kubernetes_reason_wins_over_the_pods_and_its_figures_are_kept(observed, kind, words):
     own = AttemptResult(error_kind="killed", error="The pod was told to stop", operation_s=3.0)
     observed.status.container_statuses[0].state.terminated.message = own.to_json()
-    result = observe.attempt_result(observed, "base", RuntimeError("x"))
+    found = observe.attempt_result(observed, "base", RuntimeError("x"))
+    result = observe.with_kubernetes_reason(found, observed, "base")
     assert (result.status, result.error_kind, result.operation_s) == ("failed", kind, 3.0)
     assert words in result.error
 
 
 def test_what_was_verified_before_the_limit_stays_verified():
     done = pod(ended(0, message=AttemptResult(status="verified").to_json()), reason="DeadlineExceeded")
-    assert observe.attempt_result(done, "base", None).status == "verified"
+    found = observe.attempt_result(done, "base", None)
+    assert observe.with_kubernetes_reason(found, done, "base") == found and found.status == "verified"
 
 
 @pytest.mark.parametrize(
