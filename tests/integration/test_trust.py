@@ -336,7 +336,7 @@ def test_a_repeat_that_was_disturbed_is_not_done(queries, run, cells, database):
             " WHERE run_id = %s AND cell_key = %s AND repeat = 1 AND operation = 'read'",
             (run_id_of(STUDY, name), cells[0].key),
         )
-    assert verified_repeats(queries, cells) == {cells[0]: 1, cells[1]: 2}
+    assert verified_repeats(queries, cells, PARAMS) == {cells[0]: 1, cells[1]: 2}
 
 
 def test_a_repeat_of_other_code_is_not_done(queries, database, run, cells):

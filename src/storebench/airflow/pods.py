@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from functools import cached_property
 from typing import Any, ClassVar
@@ -14,7 +14,7 @@ from airflow.providers.cncf.kubernetes.operators.pod import KubernetesPodOperato
 from airflow.providers.cncf.kubernetes.pod_generator import make_safe_label_value
 from airflow.providers.cncf.kubernetes.secret import Secret
 from airflow.providers.cncf.kubernetes.utils.pod_manager import PodManager
-from airflow.sdk import Context, Variable
+from airflow.sdk import Context
 from airflow.sdk.exceptions import (
     AirflowException,
     AirflowFailException,
@@ -36,6 +36,7 @@ from storebench.airflow.plan import reason_to_stop
 from storebench.airflow.pod_manager import POLL_INTERVAL_S, PromptPodManager
 from storebench.airflow.priority import STEPS
 from storebench.airflow.retrieve import whole
+from storebench.airflow.spark_driver import own_pod
 from storebench.airflow.specs import spec_of
 from storebench.attempt.result import AttemptResult
 from storebench.attempt.spec import DROP, VARIABLE, AttemptSpec
@@ -56,27 +57,6 @@ LATER = timedelta(seconds=20)
 DROP_RETRIES = 6
 ENDED = {"success", "failed", "skipped", "upstream_failed", "removed"}
 LEFT = "storebench/left"  # the label of a pod that drops what another run has left
-
-
-def own_pod(image: str, executor: Mapping[str, Any]) -> list[k8s.V1EnvVar]:
-    """The variables that tell a pod who and where it is, and what its executors' pods are, for storebench.spark.session."""
-    fields = {
-        session.POD_NAME: "metadata.name",
-        session.POD_IP: "status.podIP",
-        session.POD_NAMESPACE: "metadata.namespace",
-    }
-    variables = [
-        k8s.V1EnvVar(
-            name=name,
-            value_from=k8s.V1EnvVarSource(field_ref=k8s.V1ObjectFieldSelector(field_path=path)),
-        )
-        for name, path in fields.items()
-    ]
-    variables.append(k8s.V1EnvVar(name=session.IMAGE, value=image))
-    variables.append(k8s.V1EnvVar(name=session.EXECUTOR_POD, value=json.dumps(executor)))
-    if api := Variable.get("storebench_kubernetes_api", default=None):
-        variables.append(k8s.V1EnvVar(name=session.API, value=api))
-    return variables
 
 
 class StorebenchPodOperator(KubernetesPodOperator):

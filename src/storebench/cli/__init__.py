@@ -1,0 +1,47 @@
+"""The command line. Only wires: each command's work is in the module that it imports."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from storebench.cli import database, pods, results, runs
+from storebench.errors import StorebenchError
+from storebench.version import code_version
+
+
+class _Commands(click.Group):
+    """Turns the project's errors into one line and the exit code of their kind."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except StorebenchError as error:
+            click.echo(f"storebench: {error}", err=True)
+            ctx.exit(error.exit_code)
+
+
+def _print_version(context: click.Context, option: click.Parameter, asked: bool) -> None:
+    if asked:
+        click.echo(f"storebench, version {code_version()}")
+        context.exit()
+
+
+@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.option(
+    "--version",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_print_version,
+    help="Show the version and exit.",
+)
+def main() -> None:
+    """Measures storage engines on Kubernetes."""
+
+
+for _module in (pods, runs, results, database):
+    for _command in vars(_module).values():
+        if isinstance(_command, click.Command):
+            main.add_command(_command)

@@ -1,0 +1,5 @@
+"""`python -m storebench.cli`."""
+
+from storebench.cli import main
+
+main()

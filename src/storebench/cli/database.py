@@ -1,0 +1,87 @@
+"""The results as a database: its schema, and runs as files."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import click
+
+from storebench.cli.environment import results_dsn
+from storebench.errors import SpecError
+
+
+@click.command()
+@click.option(
+    "--reader", metavar="ROLE", help="A role that may read the results: the one of the results page."
+)
+def migrate(reader: str | None) -> None:
+    """Bring the results' schema in Postgres up to date."""
+    from storebench.results.migrate import grant
+    from storebench.results.migrate import migrate as run_migrations
+
+    applied = run_migrations(results_dsn())
+    click.echo(f"applied: {', '.join(applied)}" if applied else "the schema is up to date")
+    if reader:
+        grant(results_dsn(), reader)
+        click.echo(f"{reader} may read it")
+
+
+@click.command()
+@click.argument("run_", metavar="RUN")
+@click.option(
+    "--out", type=click.Path(dir_okay=False, path_type=Path), help="The file (default: RUN.zip here)."
+)
+@click.option(
+    "--sign",
+    "key",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    metavar="KEYFILE",
+    help="Sign it with this SSH key, in a second file with .sig at the end of its name.",
+)
+def export(run_: str, out: Path | None, key: Path | None) -> None:
+    """Write a run to one file: its attempts, phases, environments, datasets and parameters, with checksums."""
+    from storebench.results import signature
+    from storebench.results.bundle import Bundles
+    from storebench.results.queries import Queries
+
+    run_id = Queries(results_dsn()).run_named(run_)["id"]
+    path = out or Path(re.sub(r"[^0-9A-Za-z.+-]+", "_", run_id) + ".zip")
+    counts = Bundles(results_dsn()).export(run_id, path)
+    click.echo(f"{path}: {', '.join(f'{count} {name}' for name, count in counts.items())}")
+    if key:
+        click.echo(f"{signature.sign(path, key)}: its signature")
+
+
+@click.command("import")
+@click.argument("bundle", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.option("--signer", metavar="NAME", help="Load it only if this one of the allowed signers signed it.")
+@click.option(
+    "--allowed-signers",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="Names and their public SSH keys, as ssh-keygen(1) describes them (default: ~/.ssh/allowed_signers).",
+)
+@click.option(
+    "--signature",
+    "signed",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="The signature (default: BUNDLE.sig).",
+)
+def import_(bundle: Path, signer: str | None, allowed_signers: Path | None, signed: Path | None) -> None:
+    """Load a file that `storebench export` wrote. Loading it again changes nothing."""
+    from storebench.results import signature
+    from storebench.results.bundle import Bundles
+
+    beside = signature.signature_path(bundle)
+    if signer:
+        allowed = allowed_signers or Path.home() / ".ssh" / "allowed_signers"
+        signature.verify(bundle, signed or beside, allowed, signer)
+        click.echo(f"{bundle} is signed by {signer}")
+    elif signed or allowed_signers:
+        raise SpecError("Give --signer NAME, too: one of the allowed signers, whose signature it must be")
+    elif beside.exists():
+        click.echo(f"{beside} was not looked at: --signer NAME verifies it", err=True)
+    run_id, new = Bundles(results_dsn()).load(bundle)
+    click.echo(f"{run_id}: new are {', '.join(f'{count} {name}' for name, count in new.items())}")

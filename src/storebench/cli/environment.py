@@ -1,0 +1,45 @@
+"""Where the command line finds Airflow and the results, and what it prints tables on."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+from storebench.errors import SpecError
+
+
+def airflow_login() -> tuple[str, str, str]:
+    """Its address, a user, and the password."""
+    return (
+        _environment("STOREBENCH_AIRFLOW_URL"),
+        _environment("STOREBENCH_AIRFLOW_USER"),
+        _environment("STOREBENCH_AIRFLOW_PASSWORD"),
+    )
+
+
+def console() -> Any:
+    """What tables are printed on: as wide as the terminal, or wide enough where there is none."""
+    from rich.console import Console
+
+    return Console(width=None if sys.stdout.isatty() else 280)
+
+
+def results_dsn() -> str:
+    """The results database, as a postgresql:// URI."""
+    return _environment("AIRFLOW_CONN_STOREBENCH_RESULTS")
+
+
+def _environment(name: str) -> str:
+    value = os.environ.get(name)
+    if not value:
+        raise SpecError(
+            f"{name} is not set. For the embedded stack: `. {_env_file()}`; for your own, see README.md"
+        )
+    return value
+
+
+def _env_file() -> Path:
+    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    return Path(os.environ.get("STOREBENCH_HOME") or cache / "storebench") / "run" / "env"

@@ -1,0 +1,43 @@
+"""What runs in pods: their main programs."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+import click
+
+
+@click.command()
+def attempt() -> None:
+    """Run one attempt: the main program of a pod (its specification is in STOREBENCH_ATTEMPT).
+
+    Exit codes: 0 verified, 2 bad specification, 3 store unreachable, 4 verification failed, 5 store refused or failed.
+    """
+    from storebench.attempt.run import main as run_attempt
+
+    code = run_attempt()
+    # The result is written. A native thread of a client (Arrow's are such) that lets go of a Python object while the
+    # interpreter takes itself apart would abort the process, and its exit code would say so instead.
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(code)
+
+
+@click.command()
+def executor() -> None:
+    """Run a Spark executor: the main program of the pods that a Spark driver starts."""
+    from storebench.spark.executor import main as run_executor
+
+    sys.exit(run_executor())
+
+
+@click.command()
+@click.option("--rows", type=int, required=True, help="Rows of the dataset.")
+@click.option("--seed", type=int, default=42, show_default=True, help="The same seed gives the same bytes.")
+@click.option("--bucket", default="storebench", show_default=True, help="The S3 bucket.")
+def dataset(rows: int, seed: int, bucket: str) -> None:
+    """Generate the dataset into S3, unless it is there already (needs STOREBENCH_CONN_S3)."""
+    from storebench.attempt.dataset import main as make_dataset
+
+    make_dataset(rows, seed, bucket)
