@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import pytest
 from kubernetes.client.exceptions import ApiException
 
-from storebench.airflow import connections, pods
+from storebench.airflow import connections, pods, spark_driver
 from storebench.airflow.node_pools import DEFAULT
 from storebench.airflow.placement import Placement
 from storebench.airflow.plan import _secrets_of
@@ -96,7 +96,7 @@ def given(monkeypatch):
 
     def use_store(encryption):
         monkeypatch.setattr(pods, "image", lambda name: "image")
-        monkeypatch.setattr(pods.Variable, "get", lambda name, default=None: default)
+        monkeypatch.setattr(spark_driver.Variable, "get", lambda name, default=None: default)
         operator = pods.AttemptOperator(task_id="write", operation="write", turn="")
         operator.placement = Placement()
         options = dict.fromkeys(session.OPTIONS, "1") | {session.ENCRYPTION: str(encryption)}
