@@ -37,9 +37,9 @@ def required(name: str) -> str:
 
 @pytest.fixture
 def connections(monkeypatch):
-    """The S3 and MongoDB connections, set as a pod gets them."""
+    """The connections to S3 and the stores' servers, set as a pod gets them."""
     found = {}
-    for name in ("s3", "mongodb"):
+    for name in ("s3", "mongodb", "elasticsearch"):
         text = required(f"AIRFLOW_CONN_STOREBENCH_{name.upper()}")
         monkeypatch.setenv(variable(name), text)
         found[name] = Connection.from_json(name, text)
@@ -135,4 +135,4 @@ def attempt(connections, bucket, target, tmp_path):
 
     yield run
     for store in used:
-        run("drop", store=store, variables=unchanged)
+        assert run("drop", store=store, variables=unchanged)[0] == 0, "what a test wrote is left"

@@ -21,11 +21,9 @@ HALF_BYTES = ROWS * 600  # about half of what a write sends, or a read gets
 
 
 @pytest.fixture
-def connection(monkeypatch):
+def connection(connections):
     """The connection as a pod gets it."""
-    text = required("AIRFLOW_CONN_STOREBENCH_ELASTICSEARCH")
-    monkeypatch.setenv(variable("elasticsearch"), text)
-    return Connection.from_json("elasticsearch", text)
+    return connections["elasticsearch"]
 
 
 @pytest.fixture
