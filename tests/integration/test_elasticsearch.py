@@ -9,7 +9,7 @@ import httpx
 import pytest
 
 from storebench.attempt.source import Source
-from storebench.connection import Connection, variable
+from storebench.connection import variable
 from storebench.dataset.manifest import dataset_key
 from storebench.s3 import client_for
 from storebench.stores import tuning
