@@ -57,17 +57,32 @@ def test_a_run_is_seen_from_queued_to_verified(airflow, visit, token):
     expect(tab.locator("td.sb-running", has_text="running: ").first).to_be_visible(timeout=60_000)
     expect(tab.get_by_text(re.compile("about .* left"))).to_be_visible(timeout=60_000)
     assert airflow.follow(STUDY, run, print) == "success"
-    expect(tab.locator("td:is(.sb-verified, .sb-client-bound)")).to_have_count(2, timeout=30_000)
+    expect(tab.locator("td:is(.sb-verified, .sb-client-bound, .sb-disturbed)")).to_have_count(
+        2, timeout=30_000
+    )
     expect(tab.get_by_text("2 of 2 operations, 2 verified")).to_be_visible()
     tab.locator("td.sb-square a").first.click()
     tab.wait_for_url("**/tasks/cell.write/mapped/0*")
     expect(tab.get_by_text("cell.write").first).to_be_visible()
 
 
-def test_six_charts_with_their_figures(visit, token, runs):
+def test_the_charts_with_their_figures(visit, token, runs):
+    """Six, and two more: the null store's memory is the engine's, the MongoDB client's is without its server."""
     tab = visit(token, view("charts", runs[0]))
-    expect(tab.locator("figure.sb-chart")).to_have_count(6)
-    expect(tab.locator("figure.sb-chart svg")).to_have_count(6)
+    expect(tab.locator("figure.sb-chart")).to_have_count(8)
+    expect(tab.locator("figure.sb-chart svg")).to_have_count(8)
+    for operation, differs in (
+        ("Write", "Writes differ in durability: disk (mongodb), none (null)."),
+        ("Read", "Reads deliver different things: dicts (mongodb), nothing (null)."),
+    ):
+        for title, series in (
+            ("memory of the client (its server is not in it)", "mongodb reference"),
+            ("memory of the engine and its executors", "null reference"),
+        ):
+            chart = tab.locator("figure.sb-chart", has_text=f"{operation}: {title}")
+            chart.get_by_text("Figures").click()
+            assert chart.locator("tbody td:first-child").all_inner_texts() == [series]
+        expect(tab.locator("figure.sb-chart", has_text=f"{operation}-only time")).to_contain_text(differs)
     first = tab.locator("figure.sb-chart", has_text="Write-only time")
     expect(first.locator("svg .mark-symbol.role-mark path")).to_have_count(6)
     first.get_by_text("Figures").click()
@@ -93,6 +108,7 @@ def test_each_view_can_be_taken_away(visit, token, runs, name, title, rows):
     picture = saved(tab, f"Save {title} as SVG").decode()
     assert picture.startswith("<svg")
     assert runs[0] in picture or name == "history"
+    assert "Writes differ in durability" in picture or name != "charts"
     assert saved(tab, f"Save {title} as PNG").startswith(b"\x89PNG")
     table = list(csv.DictReader(io.StringIO(saved(tab, f"Save {title} as CSV").decode())))
     same = json.loads(saved(tab, f"Save {title} as JSON"))
@@ -160,7 +176,7 @@ def test_it_fits_a_phone(visit, token, runs, name):
 
 def test_the_keyboard_reaches_everything(visit, token, runs):
     tab = visit(token, view("charts", runs[0]))
-    expect(tab.locator("figure.sb-chart svg")).to_have_count(6)
+    expect(tab.locator("figure.sb-chart svg")).to_have_count(8)
     wanted = tab.locator(".sb-page :is(a, button, select, summary)").count()
     tab.locator(".sb-views a").first.focus()
     reached = {tab.evaluate("document.activeElement.outerHTML")}
@@ -184,7 +200,7 @@ def test_a_report_needs_no_airflow(chromium, runs, tmp_path):
     problems = []
     tab.on("pageerror", lambda error: problems.append(str(error)))
     tab.goto((tmp_path / "report.html").as_uri())
-    expect(tab.locator("figure.sb-chart svg")).to_have_count(8)
+    expect(tab.locator("figure.sb-chart svg")).to_have_count(10)
     rows = list(csv.DictReader((tmp_path / "attempts.csv").open()))
     assert len(rows) == len(json.loads((tmp_path / "attempts.json").read_text())) == 12
     assert not problems

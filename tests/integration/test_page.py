@@ -72,6 +72,40 @@ def test_a_run_with_its_turns_cells_and_phases(client, run, cells):
     assert get(client, "phases", run=name)["items"][0]["phases"] == {"operation": 1.0}
 
 
+def test_what_marks_an_attempt_is_told(client, repository, run, cells):
+    """A disturbed attempt is counted as such; by memory, clients are ranked before engines, each by themselves."""
+    name = run(cells, 1)
+    figures = [
+        ("write", 1, "client", 100, {"durability": "disk", "durability_stated": "j=true"}),
+        ("write", 2, "engine", 400, {"durability": "s3", "disturbed": "throttled in 3 periods"}),
+        ("read", 1, "client", 300, {"delivers": "raw BSON"}),
+        ("read", 2, "engine", 200, {"delivers": "Arrow", "disturbed": "lost 1 of 2 executors"}),
+    ]
+    for operation, number, cover, memory_bytes, marks in figures:
+        repository.add_attempt(
+            AttemptKey(run_id_of(STUDY, name), cells[number - 1].key, 1, operation, 2),
+            AttemptResult(
+                status="verified",
+                operation_s=1.0,
+                figures_cover=cover,
+                memory_working_set_peak_bytes=memory_bytes,
+                **marks,
+            ),
+            PodRecord(),
+            phases={},
+            target=None,
+            dataset=None,
+        )
+    found = get(client, "run", run=name)
+    assert (found["verified"], found["disturbed"], found["failed"]) == (4, 2, 0)
+    ranked = get(client, "attempts", run=name, sort="all_memory_working_set_peak_bytes")["items"][:4]
+    assert [row["all_memory_working_set_peak_bytes"] for row in ranked] == [300, 100, 400, 200]
+    assert [row["figures_cover"] for row in ranked] == ["client", "client", "engine", "engine"]
+    assert [row["delivers"] for row in ranked] == ["raw BSON", None, None, "Arrow"]
+    assert [row["durability"] for row in ranked] == [None, "disk", "s3", None]
+    assert ranked[2]["disturbed"] == "throttled in 3 periods"
+
+
 def test_what_is_long_comes_in_pages(client, run, cells):
     name = run(cells, 2)
     first = get(client, "turns", run=name, limit=3)

@@ -38,6 +38,7 @@ class Run(BaseModel):
     params: dict[str, Any]
     planned: int = Field(description="Operations that it set out to do")
     verified: int
+    disturbed: int = Field(description="Of the verified")
     failed: int
     not_run: int
 
@@ -71,6 +72,7 @@ class Attempt(CellName):
     run_id: str
     run: str
     operation: Operation
+    delivers: str | None = Field(description="What a read hands to the program")
     repeat: int
     try_number: int
     warm_up: bool

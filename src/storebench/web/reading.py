@@ -14,12 +14,13 @@ from storebench.results.database import Row
 from storebench.results.queries import LATEST, Queries
 
 RUN_COUNTS = """
-SELECT r.*, n.verified, n.failed, n.not_run, p.planned FROM {runs} AS r
+SELECT r.*, n.verified, n.disturbed, n.failed, n.not_run, p.planned FROM {runs} AS r
 CROSS JOIN LATERAL (
-    SELECT count(*) FILTER (WHERE status = 'verified') AS verified, count(*) FILTER (WHERE status = 'failed') AS failed,
-        count(*) FILTER (WHERE status = 'not_run') AS not_run
+    SELECT count(*) FILTER (WHERE status = 'verified') AS verified,
+        count(*) FILTER (WHERE status = 'verified' AND disturbed IS NOT NULL) AS disturbed,
+        count(*) FILTER (WHERE status = 'failed') AS failed, count(*) FILTER (WHERE status = 'not_run') AS not_run
     FROM (
-        SELECT DISTINCT ON (cell_key, repeat, operation) status FROM storebench.attempt WHERE run_id = r.id
+        SELECT DISTINCT ON (cell_key, repeat, operation) status, disturbed FROM storebench.attempt WHERE run_id = r.id
         ORDER BY cell_key, repeat, operation, try_number DESC
     ) AS newest
 ) AS n
@@ -75,7 +76,8 @@ class Reading(Queries):
         return row
 
     def runs_page(self, limit: int, offset: int, dag_id: str | None = None) -> list[Row]:
-        """The newest runs first, of one DAG where it is given, with their numbers of operations: planned, verified, failed, not run."""
+        """The newest runs first, of one DAG where it is given, with their numbers of operations: planned, verified, of these
+        disturbed, failed, not run."""
         dag_ids = [one for one in self.dag_ids if dag_id in (None, one)]
         runs = sql.SQL(
             "(SELECT * FROM storebench.run WHERE dag_id = ANY({}) ORDER BY started_at DESC LIMIT {} OFFSET {})"
@@ -117,7 +119,10 @@ class Reading(Queries):
     def attempts_page(
         self, filters: Mapping[str, str], sort: Sort, descending: bool, limit: int, offset: int
     ) -> list[Row]:
-        """Rows of the view `results`, with `only_s` for either operation; `filters` are columns and their values."""
+        """Rows of the view `results`, with `only_s` for either operation; `filters` are columns and their values.
+
+        By memory or CPU only what is alike is ranked: the clients of servers, then the engines.
+        """
         conditions = [sql.SQL("r.dag_id = ANY({})").format(sql.Literal(self.dag_ids))]
         conditions += [
             sql.SQL("v.{} = {}").format(sql.Identifier(name), sql.Literal(value))
@@ -131,9 +136,10 @@ class Reading(Queries):
         query = sql.SQL(
             "SELECT v.*, r.dag_id, coalesce(v.write_only_s, v.read_only_s) AS only_s FROM storebench.results AS v"
             " JOIN storebench.run AS r ON r.id = v.run_id WHERE {conditions}"
-            " ORDER BY {by} {order} NULLS LAST, v.attempt_id LIMIT {limit} OFFSET {offset}"
+            " ORDER BY {group}{by} {order} NULLS LAST, v.attempt_id LIMIT {limit} OFFSET {offset}"
         ).format(
             conditions=sql.SQL(" AND ").join(conditions),
+            group=sql.SQL("v.figures_cover, " if sort in (Sort.MEMORY, Sort.CLIENT_CPU_SHARE) else ""),
             by=by,
             order=sql.SQL("DESC" if descending else "ASC"),
             limit=sql.Literal(limit),

@@ -3,7 +3,7 @@ import * as vega from "vega";
 import { compile, type TopLevelSpec } from "vega-lite";
 import type { Theme } from "./charts";
 import { download } from "./download";
-import { csv } from "./format";
+import { csv, textClass } from "./format";
 import { LIGHT, useTheme } from "./theme";
 
 /** Pixels: of a picture that is taken away, whatever the screen. */
@@ -22,10 +22,12 @@ interface Props {
   spec: Spec;
   /** What the chart is drawn from; it is its text alternative, too. */
   rows: Record<string, unknown>[];
+  /** What a reader must know of it: below it, and in pictures that are taken away. */
+  note?: string | null;
 }
 
 /** A chart with its figures as a table, and all of it to take away. */
-export function Chart({ title, source, name, description, spec, rows }: Props) {
+export function Chart({ title, source, name, description, spec, rows, note }: Props) {
   const place = useRef<HTMLDivElement>(null);
   const [width, setWidth] = useState(0);
   const [failed, setFailed] = useState<string>();
@@ -63,10 +65,11 @@ export function Chart({ title, source, name, description, spec, rows }: Props) {
     <figure className="sb-chart">
       <figcaption>
         <h3>{title}</h3>
-        <Exports name={name} title={title} source={source} rows={rows} spec={spec} />
+        <Exports name={name} title={title} source={source} rows={rows} spec={spec} note={note} />
       </figcaption>
       {failed ? <p role="alert">The chart cannot be drawn: {failed}</p> : null}
       <div ref={place} role="img" aria-label={description} className="sb-plot" />
+      {note ? <p className="sb-note">{note}</p> : null}
       <details>
         <summary>Figures</summary>
         <Figures rows={rows} caption={description} />
@@ -75,23 +78,33 @@ export function Chart({ title, source, name, description, spec, rows }: Props) {
   );
 }
 
+/** A text in lines that a picture has room for. */
+function wrapped(text: string): string[] {
+  return text.match(/.{1,130}(?: |$)/g) ?? [];
+}
+
 /** A picture on white, with its title: what is taken away must be readable by itself. */
-function picture({ title, source, spec }: Pick<Props, "title" | "source" | "spec">): vega.View {
+function picture({
+  title,
+  source,
+  spec,
+  note,
+}: Pick<Props, "title" | "source" | "spec" | "note">): vega.View {
   const whole = {
     ...spec(SAVED_WIDTH, LIGHT),
     background: "white",
     padding: 12,
-    title: { text: title, subtitle: source, anchor: "start" as const },
+    title: { text: title, subtitle: [source, ...wrapped(note ?? "")], anchor: "start" as const },
   };
   return new vega.View(vega.parse(compile(whole).spec), { renderer: "none" });
 }
 
 /** Buttons that hand out a picture and its rows. */
-export function Exports({ name, title, source, rows, spec }: Omit<Props, "description">) {
+export function Exports({ name, title, source, rows, spec, note }: Omit<Props, "description">) {
   const svg = async () =>
-    download(`${name}.svg`, await picture({ title, source, spec }).toSVG(), "image/svg+xml");
+    download(`${name}.svg`, await picture({ title, source, spec, note }).toSVG(), "image/svg+xml");
   const png = async () => {
-    const image = await fetch(await picture({ title, source, spec }).toImageURL("png", 2));
+    const image = await fetch(await picture({ title, source, spec, note }).toImageURL("png", 2));
     download(`${name}.png`, await image.blob(), "image/png");
   };
   const files: [string, () => void][] = [
@@ -140,7 +153,10 @@ export function Figures({ rows, caption }: { rows: Record<string, unknown>[]; ca
             // biome-ignore lint/suspicious/noArrayIndexKey: such rows have no name, and are replaced as a whole
             <tr key={index}>
               {names.map((name) => (
-                <td key={name} className={typeof row[name] === "number" ? "sb-number" : undefined}>
+                <td
+                  key={name}
+                  className={typeof row[name] === "number" ? "sb-number" : textClass(text(row[name]))}
+                >
                   {text(row[name])}
                 </td>
               ))}

@@ -2,7 +2,7 @@ import { useCallback, useMemo } from "react";
 import type { Loaded } from "./api";
 import { Chart } from "./Chart";
 import { medianSpec, phasesSpec, type Theme } from "./charts";
-import { type ChartData, chartData, chartTitle, METRICS, type Metric } from "./figures";
+import { type ChartData, chartData, chartTitle, METRICS, type Metric, mixed } from "./figures";
 import { byCell, cellLabel, remark, soundness } from "./format";
 import { Ready } from "./States";
 import type { CellFigures, CellPhases, Operation } from "./types";
@@ -13,7 +13,10 @@ const NONE = (
   </p>
 );
 
-/** The study's six charts. */
+/** What has a place of its own on the screen; in that of memory the charts stand one below the other. */
+const FIGURES = [...new Set(METRICS.map((metric) => metric.name))];
+
+/** The study's charts: times, and memory, of clients and of engines apart. */
 export function Charts({ of }: { of: Loaded<CellFigures[]> }) {
   return (
     <Ready of={of} empty={NONE}>
@@ -22,20 +25,20 @@ export function Charts({ of }: { of: Loaded<CellFigures[]> }) {
           <Unsound cells={cells} />
           <div className="sb-charts">
             {(["write", "read"] as const).flatMap((operation) =>
-              METRICS.map((metric) => (
-                <MedianChart
-                  key={`${operation} ${metric.name}`}
-                  cells={cells}
-                  operation={operation}
-                  metric={metric}
-                />
+              FIGURES.map((name) => (
+                <div key={`${operation} ${name}`}>
+                  {METRICS.filter((metric) => metric.name === name).map((metric) => (
+                    <MedianChart key={metric.title} cells={cells} operation={operation} metric={metric} />
+                  ))}
+                </div>
               )),
             )}
           </div>
           <p className="sb-note">
-            Bars: medians of verified attempts. Lines: their confidence intervals (95 % or more), from 6
-            repeats on. Marks: every attempt; a triangle was bound by its client, a cross has failed (at 0 if
-            it has no figure). Warm-ups are left out.
+            Bars: medians of verified attempts that were not disturbed. Lines: their confidence intervals (95
+            % or more), from 6 repeats on. Marks: every attempt; a triangle was bound by its client, a diamond
+            was disturbed and is in no median, a cross has failed (at 0 if it has no figure). Warm-ups are
+            left out.
           </p>
         </>
       )}
@@ -67,25 +70,34 @@ function MedianChart({
     <Chart
       title={title}
       source={cells[0]?.attempts[0]?.run_id ?? ""}
-      name={`${operation}-${metric.name}`}
+      name={[operation, metric.name, metric.cover].filter(Boolean).join("-")}
       description={description}
       spec={spec}
       rows={data.medians.map((row) => ({ ...row, unit: metric.axis }))}
+      note={data.note}
     />
   );
 }
 
-/** What is not verified, or was bound by its client, in words: no chart may hide it. */
+/** What is not verified, or was disturbed, in words: no chart may hide it. */
 function Unsound({ cells }: { cells: CellFigures[] }) {
-  const failed = cells.flatMap((cell) => cell.attempts.filter((attempt) => attempt.status !== "verified"));
-  if (failed.length === 0) return null;
+  const attempts = cells.flatMap((cell) => cell.attempts);
+  const unverified = attempts.filter((attempt) => attempt.status !== "verified");
+  const disturbed = attempts.filter((attempt) => soundness(attempt) === "disturbed");
+  const left = [...unverified, ...disturbed];
+  if (left.length === 0) return null;
+  const why = [
+    unverified.length ? `${unverified.length} not verified` : "",
+    disturbed.length ? `${disturbed.length} disturbed` : "",
+  ];
   return (
-    <details className="sb-state sb-problem" open={failed.length <= 5}>
+    <details className="sb-state sb-problem" open={left.length <= 5}>
       <summary>
-        {failed.length} attempt{failed.length === 1 ? " is" : "s are"} not verified, and in no median
+        {left.length} attempt{left.length === 1 ? " is" : "s are"} in no median:{" "}
+        {why.filter(Boolean).join(", ")}
       </summary>
       <ul>
-        {failed.map((attempt) => (
+        {left.map((attempt) => (
           <li key={attempt.attempt_id}>
             {attempt.operation} {cellLabel(attempt)}, repeat {attempt.repeat}: {remark(attempt)}
           </li>
@@ -105,9 +117,9 @@ export function Phases({ of }: { of: Loaded<CellPhases[]> }) {
             <PhaseChart key={operation} operation={operation} of={cells} />
           ))}
           <p className="sb-note">
-            Each bar is the verified attempt whose total is nearest to its cell's median: phases of one
-            attempt add up, medians of phases would not. Where no attempt is verified it is the last. ▲ was
-            bound by its client, ✕ has failed.
+            Each bar is the verified, undisturbed attempt whose total is nearest to its cell's median: phases
+            of one attempt add up, medians of phases would not. Where there is none it is the last. ▲ was
+            bound by its client, ◆ was disturbed, ✕ has failed.
           </p>
         </>
       )}
@@ -139,9 +151,14 @@ function PhaseChart({ operation, of }: { operation: Operation; of: CellPhases[] 
         cell: cellLabel(cell),
         repeat: cell.attempt.repeat,
         state: soundness(cell.attempt),
+        remark: remark(cell.attempt),
         total_s: cell.attempt.total_s,
         ...Object.fromEntries(used.map((phase) => [`${phase}_s`, cell.phases[phase] ?? null])),
       }))}
+      note={mixed(
+        operation,
+        cells.map((cell) => cell.attempt),
+      )}
     />
   );
 }

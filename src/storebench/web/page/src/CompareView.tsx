@@ -144,7 +144,7 @@ export function VerdictTable({ found }: { found: Comparison }) {
 function Ratios({ found }: { found: Comparison }) {
   const { verdicts, margin_percent, before, after } = found;
   const title = "B / A, the ratio of the times in the store's client";
-  const description = `${title}, with 95 % intervals, of ${verdicts.length} cells: above 1, B is slower. Grey is the margin of ${margin_percent} %; ▲ marks cells with failed or client-bound attempts.`;
+  const description = `${title}, with 95 % intervals, of ${verdicts.length} cells: above 1, B is slower. Grey is the margin of ${margin_percent} %; ▲ marks what is unsound.`;
   const spec = useCallback(
     (width: number, theme: Theme) => ratiosSpec(verdicts, margin_percent, description, width, theme),
     [verdicts, margin_percent, description],
@@ -161,7 +161,7 @@ function Ratios({ found }: { found: Comparison }) {
       />
       <p className="sb-note">
         Above 1, B is slower. Grey: the margin of {margin_percent} %, within which a difference does not
-        count. ▲: cells with attempts that failed or that their client bound.
+        count. ▲: what is unsound; the table says why.
       </p>
     </>
   );

@@ -121,8 +121,8 @@ function HistoryChart({
         rows={rows.map(({ at, recorded, ...row }) => row)}
       />
       <p className="sb-note">
-        A cross has failed, and is at 0 if it has no time; a triangle was bound by its client. Warm-ups are
-        left out.
+        A cross has failed, and is at 0 if it has no time; a triangle was bound by its client; a diamond was
+        disturbed, and its time compares with nothing. Warm-ups are left out.
       </p>
       {attempts.length === MOST ? (
         <p className="sb-note">Only the newest {MOST.toLocaleString("en")} attempts are shown.</p>

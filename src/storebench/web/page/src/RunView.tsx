@@ -14,13 +14,14 @@ const OPERATIONS: Operation[] = ["write", "read"];
 const SIGNS: Record<Square["state"], string> = {
   verified: "✓",
   "client-bound": "▲",
+  disturbed: "◆",
   failed: "✕",
   running: "▶",
   queued: "…",
   "left out": "–",
 };
 
-interface Live {
+export interface Live {
   run: Run;
   turns: Turn[];
   /** All tries, oldest first. */
@@ -84,7 +85,8 @@ export function RunView({ run: name }: { run: string }) {
   return <Ready of={loaded}>{(live) => <Grid live={live} />}</Ready>;
 }
 
-function Grid({ live: { run, turns, squares, broken } }: { live: Live }) {
+/** A run and its squares. */
+export function Grid({ live: { run, turns, squares, broken } }: { live: Live }) {
   const left =
     run.state === "running" && !broken
       ? secondsLeft(done(run), run.planned, (Date.now() - Date.parse(run.started_at)) / 1000)
@@ -181,7 +183,8 @@ function repeatLabel(turn: Turn): string {
 function squareText(of: Square): string {
   const figure = of.attempt?.status === "verified" ? seconds(of.attempt.only_s) : of.state;
   const text = of.state === "running" && of.detail ? `running: ${of.detail.replaceAll("_", " ")}` : figure;
-  return `${SIGNS[of.state]} ${text}${of.state === "client-bound" ? " (client-bound)" : ""}`;
+  const marked = of.state === "client-bound" || of.state === "disturbed";
+  return `${SIGNS[of.state]} ${text}${marked ? ` (${of.state})` : ""}`;
 }
 
 function SquareCell({
@@ -198,7 +201,9 @@ function SquareCell({
   const content = (
     <>
       {squareText(of)}
-      {of.state === "failed" ? <span className="sb-reason">{of.detail}</span> : null}
+      {of.state === "failed" || of.state === "disturbed" ? (
+        <span className="sb-reason">{of.detail}</span>
+      ) : null}
     </>
   );
   return (

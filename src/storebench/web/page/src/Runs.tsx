@@ -46,7 +46,11 @@ export function RunMenu({
 
 export function runLabel(run: Run): string {
   const bad = run.failed + run.not_run;
-  return `${moment(run.started_at)} UTC · ${run.study} · ${run.state} · ${run.verified} verified${bad ? `, ${bad} not` : ""}`;
+  return `${moment(run.started_at)} UTC · ${run.study} · ${run.state} · ${verified(run)}${bad ? `, ${bad} not` : ""}`;
+}
+
+function verified(run: Run): string {
+  return `${run.verified} verified${run.disturbed ? `, of these ${run.disturbed} disturbed` : ""}`;
 }
 
 /** A run's state in a line. */
@@ -57,7 +61,7 @@ export function RunLine({ run, label }: { run: Run; label?: string }) {
     <p className="sb-line">
       {label ? <strong>{label}</strong> : null}
       <span className={`sb-badge sb-${run.state}`}>{run.state}</span> {done} of {run.planned} operations,{" "}
-      {run.verified} verified
+      {verified(run)}
       {run.failed + run.not_run ? `, ${run.failed + run.not_run} not` : ""} ·{" "}
       {duration((until - Date.parse(run.started_at)) / 1000)} · method {run.method_version}, code{" "}
       {run.code_version}

@@ -3,7 +3,7 @@ import { address, get, useLoaded } from "./api";
 import { COLUMNS, shown } from "./attempts";
 import { Exports } from "./Chart";
 import { tableSpec } from "./charts";
-import { soundness } from "./format";
+import { soundness, textClass } from "./format";
 import { Ready } from "./States";
 import type { Attempt, Page } from "./types";
 
@@ -112,8 +112,12 @@ export function TableView({ run, asked, choose }: Props) {
                 <tbody>
                   {page.items.map((attempt) => (
                     <tr key={attempt.attempt_id} className={`sb-${soundness(attempt).replace(" ", "-")}`}>
-                      {COLUMNS.map(({ title, text, number }, n) => (
-                        <td key={title} className={number ? "sb-number" : n === 0 ? "sb-time" : undefined}>
+                      {COLUMNS.map(({ title, text, hint, number }) => (
+                        <td
+                          key={title}
+                          className={number ? "sb-number" : textClass(text(attempt))}
+                          title={hint?.(attempt) ?? undefined}
+                        >
                           {text(attempt)}
                         </td>
                       ))}

@@ -1,5 +1,6 @@
 import type { TopLevelSpec } from "vega-lite";
 import { type ChartData, comparedLabel, type HistoryRow, type Metric, phasesLabel } from "./figures";
+import { remark, type Soundness } from "./format";
 import { type CellPhases, LABELS, type Verdict } from "./types";
 
 /** Okabe and Ito's colours, which colour-blind people can tell apart; black and yellow, which a theme would swallow, left out. */
@@ -28,7 +29,13 @@ export interface Theme {
 }
 
 /** How an attempt is marked, in every chart. */
-const MARKS = { verified: "circle", "client-bound": "triangle-up", failed: "cross", "not run": "cross" };
+const MARKS: Record<Soundness, string> = {
+  verified: "circle",
+  "client-bound": "triangle-up",
+  disturbed: "M0,-1.1L1.1,0L0,1.1L-1.1,0Z", // a diamond, as large as the others: Vega's own is small
+  failed: "cross",
+  "not run": "cross",
+};
 
 /** What all charts share; their width is that of the whole picture, labels included. */
 function frame(description: string, width: number, theme: Theme) {
@@ -65,12 +72,14 @@ function frame(description: string, width: number, theme: Theme) {
 
 /** Marks for the states that there are: a legend of others would be a riddle. */
 function shape(rows: { state: string }[], theme: Theme) {
-  const states = Object.keys(MARKS).filter((state) => rows.some((row) => row.state === state));
+  const states = (Object.keys(MARKS) as Soundness[]).filter((state) =>
+    rows.some((row) => row.state === state),
+  );
   return {
     field: "state",
     type: "nominal" as const,
     title: null,
-    scale: { domain: states, range: states.map((state) => MARKS[state as keyof typeof MARKS]) },
+    scale: { domain: states, range: states.map((state) => MARKS[state]) },
     legend: { orient: "bottom" as const, direction: "horizontal" as const, symbolStrokeColor: theme.text },
   };
 }
@@ -139,7 +148,7 @@ export function medianSpec(
           tooltip: [
             { field: "series", title: "store" },
             { field: "batch" },
-            { field: "n", title: "verified attempts" },
+            { field: "n", title: "attempts in the median" },
             figure("median", `median, ${metric.axis}`),
             figure("low", "interval from"),
             figure("high", "to"),
@@ -187,6 +196,7 @@ export function phasesSpec(
       phase,
       position: order.indexOf(phase),
       seconds: value,
+      remark: remark(cell.attempt),
     })),
   );
   const { height, y } = lines("cell", cells.length, 18, width);
@@ -212,7 +222,7 @@ export function phasesSpec(
         },
       },
       order: { field: "position" },
-      tooltip: [{ field: "cell" }, { field: "phase" }, figure("seconds")],
+      tooltip: [{ field: "cell" }, { field: "phase" }, figure("seconds"), { field: "remark" }],
     },
   };
 }

@@ -34,16 +34,26 @@ export function cellLabel(cell: CellName): string {
   return `${cell.store} ${cell.client}, ${batchText(cell.batch_size)}${executors}`;
 }
 
-/** Whether an attempt's figures can be leant on. */
-export function soundness(attempt: Attempt): "verified" | "client-bound" | "failed" | "not run" {
+export type Soundness = "verified" | "client-bound" | "disturbed" | "failed" | "not run";
+
+/** Whether an attempt's figures can be leant on; of several marks the gravest. */
+export function soundness(attempt: Attempt): Soundness {
   if (attempt.status !== "verified") return attempt.status === "failed" ? "failed" : "not run";
+  if (attempt.disturbed) return "disturbed";
   return attempt.client_bound ? "client-bound" : "verified";
 }
 
-/** Likewise, with the reason. */
+/** Likewise with the reason, and with all marks. */
 export function remark(attempt: Attempt): string {
   const state = soundness(attempt);
-  return attempt.status === "verified" ? state : `${state}: ${attempt.error_kind ?? "no reason"}`;
+  if (attempt.status !== "verified") return `${state}: ${attempt.error_kind ?? "no reason"}`;
+  if (state !== "disturbed") return state;
+  return `disturbed: ${attempt.disturbed}${attempt.client_bound ? "; client-bound" : ""}`;
+}
+
+/** The class of a table's cell: short texts stay on one line, long ones have room for more than a word. */
+export function textClass(text: string): string {
+  return text.length <= 30 ? "sb-short" : "sb-wide";
 }
 
 /** A batch size as people write it. */

@@ -1,11 +1,12 @@
 import type { Task } from "./airflow";
+import { type Soundness, soundness } from "./format";
 import type { Attempt, Operation, Turn } from "./types";
 
-export type State = "verified" | "client-bound" | "failed" | "running" | "queued" | "left out";
+export type State = Exclude<Soundness, "not run"> | "running" | "queued" | "left out";
 
 export interface Square {
   state: State;
-  /** The reason of a failure, or the phase of what runs. */
+  /** The reason of a failure, what disturbed an attempt, or the phase of what runs. */
   detail: string | null;
   attempt: Attempt | null;
 }
@@ -20,9 +21,10 @@ export function square(
 ): Square {
   const busy = task?.state === "running";
   if (attempt && !busy) {
-    if (attempt.status !== "verified")
+    const state = soundness(attempt);
+    if (state === "failed" || state === "not run")
       return { state: "failed", detail: `${attempt.error_kind}: ${attempt.error}`, attempt };
-    return { state: attempt.client_bound ? "client-bound" : "verified", detail: null, attempt };
+    return { state, detail: attempt.disturbed, attempt };
   }
   if (turn.skipped !== null) return { state: "left out", detail: turn.skipped, attempt: null };
   if (!turn.operations.includes(operation))

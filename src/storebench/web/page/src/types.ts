@@ -22,6 +22,7 @@ export interface Run {
   params: Record<string, unknown>;
   planned: number;
   verified: number;
+  disturbed: number;
   failed: number;
   not_run: number;
 }
@@ -49,6 +50,7 @@ export interface Attempt extends CellName {
   run_id: string;
   run: string;
   operation: Operation;
+  delivers: string | null;
   repeat: number;
   try_number: number;
   warm_up: boolean;
@@ -56,14 +58,26 @@ export interface Attempt extends CellName {
   status: Status;
   error_kind: string | null;
   error: string | null;
+  disturbed: string | null;
   only_s: number | null;
   source_s: number | null;
   barrier_s: number | null;
+  durability: "disk" | "memory" | "none" | "s3" | "unknown" | null;
+  durability_stated: string | null;
   total_s: number | null;
+  figures_cover: "client" | "engine" | null;
   all_memory_working_set_peak_bytes: number | null;
   all_cpu_s: number | null;
   client_cpu_share: number | null;
+  client_cores_usable: number | null;
   client_bound: boolean | null;
+  node_cpu_some_share: number | null;
+  node_memory_some_share: number | null;
+  node_memory_full_share: number | null;
+  node_io_some_share: number | null;
+  node_io_full_share: number | null;
+  node_steal_share: number | null;
+  node_others_cores: number | null;
   server_name: string | null;
   server_version: string | null;
   environment_hash: string | null;

@@ -2,9 +2,9 @@ import * as vega from "vega";
 import { compile, type TopLevelSpec } from "vega-lite";
 import { describe, expect, it } from "vitest";
 import { historySpec, medianSpec, phasesSpec, ratiosSpec, tableSpec } from "../src/charts";
-import { chartData, METRICS, type Metric } from "../src/figures";
-import { LABELS, type Verdict } from "../src/types";
-import { ATTEMPT, CELL, FAILED, FIGURES } from "./data";
+import { chartData, chartTitle, METRICS, type Metric, mixed } from "../src/figures";
+import { type Attempt, LABELS, type Verdict } from "../src/types";
+import { ATTEMPT, CELL, cellOf, DISTURBED, ENGINE, FAILED, FIGURES } from "./data";
 
 const THEME = { text: "#000", grid: "#ccc" };
 const [ONLY, , MEMORY] = METRICS as [Metric, Metric, Metric];
@@ -37,8 +37,51 @@ describe("a chart's rows", () => {
     ]);
   });
 
+  it("show a disturbed attempt as such, with the reason", () => {
+    const data = chartData([{ ...FIGURES, attempts: [DISTURBED] }], "write", ONLY);
+    expect(data.dots).toMatchObject([{ state: "disturbed", remark: "disturbed: throttled in 3 periods" }]);
+  });
+
+  it("have a client's memory apart from an engine's", () => {
+    const old = { ...ATTEMPT, store: "null", figures_cover: null };
+    const lost = { ...FAILED, client: "tuned" }; // came to no figures: what they are of, the store's others say
+    const cells = [FIGURES, ...[ENGINE, old, lost].map(cellOf)];
+    const charts = METRICS.filter((metric) => metric.name === "memory_bytes").map((metric) => [
+      chartTitle("write", metric),
+      [...new Set(chartData(cells, "write", metric).dots.map((row) => row.series))],
+    ]);
+    expect(charts).toEqual([
+      ["Write: memory of the client (its server is not in it)", ["mongodb reference", "mongodb tuned"]],
+      ["Write: memory of the engine and its executors", ["delta-rs tuned"]],
+      ["Write: memory, not recorded whether of a client or an engine", ["null reference"]],
+    ]);
+    expect(chartData(cells, "write", ONLY).dots).toHaveLength(5);
+  });
+
   it("are of one operation", () => {
     expect(chartData([FIGURES], "read", ONLY).dots).toEqual([]);
+  });
+});
+
+describe("what differs between the cells of a chart", () => {
+  it("is the durability of writes", () => {
+    const none = { ...ENGINE, store: "null", durability: "none" as const };
+    const cells = [ATTEMPT, { ...ATTEMPT, store: "elasticsearch" }, ENGINE, none, FAILED].map(cellOf);
+    expect(chartData(cells, "write", ONLY).note).toBe(
+      "Writes differ in durability: disk (mongodb, elasticsearch), s3 (delta-rs), none (null).",
+    );
+    expect(chartData(cells.slice(0, 2), "write", ONLY).note).toBeNull();
+  });
+
+  it("is what reads deliver, by client", () => {
+    const read = { operation: "read" as const, durability: null };
+    const dicts = { ...ATTEMPT, ...read, delivers: "dicts" };
+    const bson = { ...ATTEMPT, ...read, client: "tuned", delivers: "raw BSON" };
+    const other = { ...dicts, store: "elasticsearch" };
+    expect(mixed("read", [other, dicts, { ...other, client: "tuned" }, bson])).toBe(
+      "Reads deliver different things: dicts (elasticsearch, mongodb reference), raw BSON (mongodb tuned).",
+    );
+    expect(mixed("read", [dicts, { ...bson, delivers: "dicts" }, { ...bson, delivers: null }])).toBeNull();
   });
 });
 
@@ -50,6 +93,24 @@ describe("a chart", () => {
     );
     expect(svg).toContain("seconds");
     for (const kind of ["mark-rect", "mark-rule", "mark-symbol"]) expect(svg).toContain(kind);
+  });
+
+  it("has a mark for a disturbed attempt that no other has, and a word for it", async () => {
+    const marks = async (attempt: Attempt) => {
+      const data = chartData([{ ...FIGURES, attempts: [attempt] }], "write", ONLY);
+      const svg = await drawn(medianSpec(data, ONLY, "what", 800, THEME));
+      expect(svg.includes(">disturbed<")).toBe(attempt === DISTURBED);
+      return /role-mark layer_2_marks.*?<path[^>]* d="([^"]*)"/s.exec(svg)?.[1];
+    };
+    const bound = { ...ATTEMPT, client_bound: true };
+    const found = await Promise.all([ATTEMPT, bound, DISTURBED, { ...FAILED, only_s: 1.5 }].map(marks));
+    expect(found.every(Boolean)).toBe(true);
+    expect(new Set(found).size).toBe(4);
+  });
+
+  it("marks the phases of what was disturbed", async () => {
+    const cell = { ...CELL, operation: "write" as const, attempt: DISTURBED, phases: { connect: 1 } };
+    expect(await drawn(phasesSpec([cell], "what", 800, THEME))).toContain("◆ mongodb reference");
   });
 
   it("stacks phases", async () => {

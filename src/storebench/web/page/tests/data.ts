@@ -1,4 +1,4 @@
-import type { Attempt, CellFigures, Turn } from "../src/types";
+import type { Attempt, CellFigures, Run, Turn } from "../src/types";
 
 export const CELL = {
   cell_key: "bulk_write_read/mongodb/reference/batch=10000/rows=2000/seed=7",
@@ -14,6 +14,7 @@ export const ATTEMPT: Attempt = {
   run_id: "bulk_write_read/one",
   run: "one",
   operation: "write",
+  delivers: null,
   repeat: 1,
   try_number: 1,
   warm_up: false,
@@ -21,14 +22,26 @@ export const ATTEMPT: Attempt = {
   status: "verified",
   error_kind: null,
   error: null,
+  disturbed: null,
   only_s: 1.5,
   source_s: 0.5,
   barrier_s: 0,
+  durability: "disk",
+  durability_stated: "w=1, j=true",
   total_s: 3,
+  figures_cover: "client",
   all_memory_working_set_peak_bytes: 200 * 2 ** 20,
   all_cpu_s: 1,
   client_cpu_share: 0.5,
+  client_cores_usable: 1,
   client_bound: false,
+  node_cpu_some_share: 0.1,
+  node_memory_some_share: 0,
+  node_memory_full_share: 0,
+  node_io_some_share: 0,
+  node_io_full_share: 0,
+  node_steal_share: 0,
+  node_others_cores: 0.2,
   server_name: "FerretDB",
   server_version: "v2.7.0",
   environment_hash: "0123456789abcdef",
@@ -44,8 +57,46 @@ export const FAILED: Attempt = {
   error_kind: "oom_killed",
   error: "out of memory",
   only_s: null,
+  durability: null,
+  durability_stated: null,
   total_s: null,
+  figures_cover: null,
   all_memory_working_set_peak_bytes: null,
+};
+
+export const DISTURBED: Attempt = { ...ATTEMPT, attempt_id: "c", disturbed: "throttled in 3 periods" };
+
+/** An attempt of a store whose engine is in the pod. */
+export const ENGINE: Attempt = {
+  ...ATTEMPT,
+  cell_key: "bulk_write_read/delta-rs/tuned/batch=10000/rows=2000/seed=7",
+  store: "delta-rs",
+  client: "tuned",
+  durability: "s3",
+  durability_stated: "each commit is an acknowledged PUT",
+  figures_cover: "engine",
+  client_cpu_share: 1.7,
+  client_cores_usable: null,
+  client_bound: null,
+};
+
+export const RUN: Run = {
+  id: ATTEMPT.run_id,
+  study: "bulk_write_read",
+  dag_id: "bulk_write_read",
+  airflow_run_id: ATTEMPT.run,
+  state: "success",
+  started_at: "2026-11-22T11:59:00Z",
+  finished_at: "2026-11-22T12:01:00Z",
+  method_version: 2,
+  code_version: "0.1.0",
+  order_seed: 1,
+  params: {},
+  planned: 2,
+  verified: 2,
+  disturbed: 0,
+  failed: 0,
+  not_run: 0,
 };
 
 export const TURN: Turn = {
@@ -67,3 +118,10 @@ export const FIGURES: CellFigures = {
   total_s: { n: 1, median: 3, low: null, high: null, coverage: null },
   memory_bytes: { n: 1, median: 200 * 2 ** 20, low: null, high: null, coverage: null },
 };
+
+/** A cell with one attempt, that count or not. */
+export function cellOf(attempt: Attempt): CellFigures {
+  const { cell_key, store, client, batch_size, executors, operation } = attempt;
+  const name = { cell_key, store, client, batch_size, executors, operation };
+  return { ...name, attempts: [attempt], only_s: null, total_s: null, memory_bytes: null };
+}

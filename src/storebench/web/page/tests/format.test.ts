@@ -1,6 +1,16 @@
 import { describe, expect, it } from "vitest";
-import { batchLabel, byBatch, cellLabel, csv, duration, mebibytes, remark, seconds } from "../src/format";
-import { ATTEMPT, CELL, FAILED } from "./data";
+import {
+  batchLabel,
+  byBatch,
+  cellLabel,
+  csv,
+  duration,
+  mebibytes,
+  remark,
+  seconds,
+  soundness,
+} from "../src/format";
+import { ATTEMPT, CELL, DISTURBED, ENGINE, FAILED } from "./data";
 
 describe("figures for people", () => {
   it("have three digits that count, and a unit", () => {
@@ -27,6 +37,16 @@ describe("figures for people", () => {
     expect(remark(ATTEMPT)).toBe("verified");
     expect(remark({ ...ATTEMPT, client_bound: true })).toBe("client-bound");
     expect(remark(FAILED)).toBe("failed: oom_killed");
+    expect(remark(ENGINE)).toBe("verified");
+  });
+
+  it("say what disturbed an attempt, whatever else it is", () => {
+    expect(soundness(DISTURBED)).toBe("disturbed");
+    expect(remark(DISTURBED)).toBe("disturbed: throttled in 3 periods");
+    const both = { ...DISTURBED, client_bound: true };
+    expect(soundness(both)).toBe("disturbed");
+    expect(remark(both)).toBe("disturbed: throttled in 3 periods; client-bound");
+    expect(soundness({ ...FAILED, disturbed: "throttled in 3 periods" })).toBe("failed");
   });
 });
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { lastPhase, type Task } from "../src/airflow";
 import { secondsLeft, square } from "../src/matrix";
-import { ATTEMPT, FAILED, TURN } from "./data";
+import { ATTEMPT, DISTURBED, ENGINE, FAILED, TURN } from "./data";
 
 const task = (state: string | null): Task => ({
   task_id: "cell.write",
@@ -14,7 +14,10 @@ describe("a square", () => {
   it.each([
     ["verified", ATTEMPT, undefined, "verified"],
     ["bound by its client", { ...ATTEMPT, client_bound: true }, undefined, "client-bound"],
+    ["bound by its client, and disturbed", { ...DISTURBED, client_bound: true }, undefined, "disturbed"],
+    ["without a client to be bound by", ENGINE, undefined, "verified"],
     ["failed", FAILED, undefined, "failed"],
+    ["not run", { ...FAILED, status: "not_run" }, undefined, "failed"],
     ["tried again", FAILED, task("running"), "running"],
     ["at work", undefined, task("running"), "running"],
     ["next", undefined, task("queued"), "queued"],
@@ -34,6 +37,7 @@ describe("a square", () => {
 
   it("has its reason", () => {
     expect(square(TURN, "write", FAILED, undefined, false).detail).toBe("oom_killed: out of memory");
+    expect(square(TURN, "write", DISTURBED, undefined, false).detail).toBe("throttled in 3 periods");
     expect(
       square({ ...TURN, map_index: null, skipped: "done already" }, "write", undefined, undefined, false)
         .detail,
