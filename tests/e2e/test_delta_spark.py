@@ -1,7 +1,6 @@
 """Spark drivers with executor pods: what they use, and what happens when one dies."""
 
 import os
-import time
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -16,7 +15,7 @@ from storebench.grid import Cell
 from storebench.s3 import client_for
 from storebench.stores.delta import storage_options
 from storebench.stores.delta_spark import DeltaSpark
-from tests.e2e.harness import BUCKET, ROWS, SEED, delete, pods, run, soon
+from tests.e2e.harness import BUCKET, NAMESPACE, ROWS, SEED, delete, pods, run, soon
 
 EXECUTORS = "spark-role=executor"
 OPTIONS = {
@@ -89,9 +88,9 @@ def test_both_clients_are_verified_and_each_executor_is_recorded(cluster, kept):
 
 def test_a_killed_executor_is_replaced_and_the_data_verified(cluster, background):
     result = background("--stores", "delta-spark", "--batches", "500", "--executors", "2")
-    both = soon(lambda: len(found := pods(cluster, EXECUTORS)) == 2 and writing(cluster) and found)
-    time.sleep(3)
-    delete(cluster, both[0].metadata.name)
+    driver = soon(lambda: writing(cluster))
+    soon(lambda: "phase: operation" in cluster.read_namespaced_pod_log(driver, NAMESPACE))
+    delete(cluster, pods(cluster, EXECUTORS)[0].metadata.name)
     code, text, rows = result.result()
     assert code == 0, text
     assert [row["status"] for row in rows] == ["verified"] * 2

@@ -20,11 +20,12 @@ _OPENER = urllib.request.build_opener(urllib.request.ProxyHandler({}))
 class ExecutorMonitor:
     """Keeps the last figures of every executor that there ever was: one that is killed still counts.
 
-    `addresses` gives the living executors: id -> IP address.
+    `addresses` gives the living executors: id -> IP address; `wanted` is how many there are to be.
     """
 
-    def __init__(self, addresses: Callable[[], Mapping[str, str]]) -> None:
+    def __init__(self, addresses: Callable[[], Mapping[str, str]], wanted: int) -> None:
         self._addresses = addresses
+        self._wanted = self._fewest = wanted
         self._figures: dict[str, dict[str, Any]] = {}
         self._seen: set[str] = set()
         self._living: set[str] = set()
@@ -36,9 +37,12 @@ class ExecutorMonitor:
         self._thread.start()
 
     @property
-    def lost(self) -> list[str]:
-        """The ids of the executors that there were, and that were gone at the last look, whether others have replaced them or not."""
-        return sorted(self._seen - self._living, key=_number)
+    def lost(self) -> int:
+        """How many executors were lost since the start, whether others have replaced them or not.
+
+        One that is lost before the first look was never seen: then there are too few.
+        """
+        return max(len(self._seen - self._living), self._wanted - self._fewest)
 
     def stop(self) -> list[dict[str, Any]]:
         """Ask one last time; returns the figures of all executors, each with its id as `executor`."""
@@ -58,6 +62,7 @@ class ExecutorMonitor:
             return {}
         self._living = set(addresses)
         self._seen |= self._living
+        self._fewest = min(self._fewest, len(self._living))
         return addresses
 
     def _ask_all(self) -> None:

@@ -66,7 +66,7 @@ class DeltaSpark(DeltaStore):
         with spark_session.errors("Starting Spark"):
             self._session, self._executors = spark_session.start_session(self.values, self.server, extra)
         session = self._session
-        self._monitor = ExecutorMonitor(lambda: spark_session.executor_addresses(session))
+        self._monitor = ExecutorMonitor(lambda: spark_session.executor_addresses(session), self._executors)
         self._monitor.start()
 
     def describe(self) -> Server:
@@ -169,8 +169,8 @@ class DeltaSpark(DeltaStore):
         return self._monitor.stop() if self._monitor else []
 
     def disturbances(self) -> list[str]:
-        lost = self._monitor.lost if self._monitor else []
-        return [f"lost {len(lost)} of {self._executors} executors"] if lost else []
+        lost = self._monitor.lost if self._monitor else 0
+        return [f"lost {lost} of {self._executors} executors"] if lost else []
 
     def cpu_s(self) -> float:
         from storebench.attempt.machine import process_cpu_s

@@ -45,7 +45,7 @@ def test_an_executor_that_is_gone_keeps_its_last_figures(monkeypatch):
     answers = {"10.0.0.1": {"cpu_s": 1.0}, "10.0.0.2": {"cpu_s": 2.0}}
     monkeypatch.setattr("storebench.spark.monitor._ask", answers.get)
     living = {"1": "10.0.0.1", "2": "10.0.0.2"}
-    monitor = ExecutorMonitor(lambda: living)
+    monitor = ExecutorMonitor(lambda: living, 2)
     monitor._ask_all()
     living = {"10": "10.0.0.1"}
     answers["10.0.0.1"] = {"cpu_s": 5.0}
@@ -67,7 +67,7 @@ def test_a_driver_whose_jvm_has_ended_keeps_the_figures_and_hides_no_other_error
         except StopIteration:
             raise ConnectionRefusedError from None
 
-    monitor = ExecutorMonitor(addresses)
+    monitor = ExecutorMonitor(addresses, 2)
     monitor._ask_all()
     monitor.start()
     assert monitor.stop() == [{"executor": "1", "cpu_s": 1.0}]
@@ -76,16 +76,18 @@ def test_a_driver_whose_jvm_has_ended_keeps_the_figures_and_hides_no_other_error
 @pytest.mark.parametrize(
     ("looks", "lost"),
     [
-        ([{"1", "2"}, {"1", "2"}], []),
-        ([{"1", "2"}, {"1"}], ["2"]),
-        ([{"1", "2"}, {"2", "3"}], ["1"]),  # replaced
-        ([{"1", "2"}, {"1", "2", "10"}, {"1", "10"}, {"1", "3"}], ["2", "10"]),
+        ([{"1", "2"}, {"1", "2"}], 0),
+        ([{"1", "2"}, {"1"}], 1),
+        ([{"1", "2"}, {"2", "3"}], 1),  # replaced
+        ([{"1", "2"}, {"1", "2", "10"}, {"1", "10"}, {"1", "3"}], 2),
+        ([{"2"}, {"2"}], 1),  # before the first look
+        ([{"2"}, {"2", "3"}], 1),
     ],
 )
 def test_an_executor_that_there_was_and_is_not_any_more_is_lost(monkeypatch, looks, lost):
     monkeypatch.setattr("storebench.spark.monitor._ask", lambda address: None)
     living = iter(looks)
-    monitor = ExecutorMonitor(lambda: dict.fromkeys(next(living), "10.0.0.1"))
+    monitor = ExecutorMonitor(lambda: dict.fromkeys(next(living), "10.0.0.1"), 2)
     monitor._look()
     for _ in looks[1:]:
         monitor._ask_all()
@@ -95,7 +97,7 @@ def test_an_executor_that_there_was_and_is_not_any_more_is_lost(monkeypatch, loo
 def test_a_driver_that_cannot_be_asked_has_lost_nobody(monkeypatch):
     monkeypatch.setattr("storebench.spark.monitor._ask", lambda address: None)
     answers = iter([{"1": "10.0.0.1"}])
-    monitor = ExecutorMonitor(lambda: next(answers))
+    monitor = ExecutorMonitor(lambda: next(answers), 1)
     monitor._look()
     monitor._ask_all()
-    assert monitor.lost == []
+    assert monitor.lost == 0
