@@ -16,7 +16,7 @@ from storebench.attempt.source import Row
 from storebench.connection import Connection
 from storebench.errors import StoreRefused, StoreUnreachable
 from storebench.stores import tuning
-from storebench.stores.base import VERIFY_CHUNK_ROWS, Durability, Server, Store, columns
+from storebench.stores.base import Durability, Server, Store, columns
 
 if TYPE_CHECKING:
     from pymongo import MongoClient
@@ -25,6 +25,7 @@ CONNECT_TIMEOUT_MS = 10_000
 DEFAULT_DATABASE = "storebench"
 NOT_PERMITTED = 13  # MongoDB's code for a command that the user has no right to
 TUNED_REQUEST_ROWS = 1_000  # a mongod inserts in portions of 500 whatever it is sent
+VERIFY_CHUNK_ROWS = 1_000  # beside an answer of the server, which has up to 16 MB of documents
 ARRIVAL_TIMEOUT_S, ARRIVAL_POLL_S = 60.0, 0.1  # of writes that are not acknowledged
 
 
@@ -197,12 +198,17 @@ class MongoDB(Store):
 
     def scan(self) -> Iterator[Mapping[str, Sequence[str]]]:
         with self._errors():
-            documents = map(_values, self._documents())
+            documents: Iterator[Mapping[str, Any]] = (
+                map(_values, self._documents())
+                if self.operation == "read"
+                else self._collection.find({}, {"_id": False}, batch_size=VERIFY_CHUNK_ROWS)
+            )
             while chunk := list(itertools.islice(documents, VERIFY_CHUNK_ROWS)):
                 yield columns(chunk, self.source.fields)
 
     def verified_by(self) -> str:
-        return "pymongo find() of raw BSON, decoded" if self.client == "tuned" else "pymongo find()"
+        tuned = self.client == "tuned" and self.operation == "read"
+        return "pymongo find() of raw BSON, decoded" if tuned else "pymongo find()"
 
     def drop(self) -> None:
         from pymongo import WriteConcern
