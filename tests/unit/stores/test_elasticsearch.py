@@ -5,15 +5,8 @@ from elasticsearch import ApiError, UnsupportedProductError
 from storebench.connection import Connection
 from storebench.dataset.schema import FIELDS
 from storebench.errors import SpecError
-from storebench.stores.elasticsearch import (
-    advise,
-    chunk_rows,
-    durability_of,
-    identify,
-    index_of,
-    options,
-    refusal,
-)
+from storebench.stores.elasticsearch import chunk_rows, index_of
+from storebench.stores.elasticsearch_server import advise, durability_of, identify, options, refusal
 
 SERVER = Connection("elasticsearch", host="es", port=9200, login="me", password="hunter2")
 

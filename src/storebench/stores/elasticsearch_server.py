@@ -1,0 +1,130 @@
+"""Elasticsearch's server: how a client reaches it, what it says of itself, and what its refusals mean."""
+
+from __future__ import annotations
+
+import ssl
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from storebench.connection import Connection
+from storebench.errors import SpecError
+from storebench.stores.base import Durability, Server
+
+if TYPE_CHECKING:
+    from elasticsearch import ApiError
+
+PORT = 9200
+
+
+def options(server: Connection) -> dict[str, Any]:
+    """The client's options. `extra` may hold `scheme` (http, https), `api_key` (in the place of login and password),
+    `ca_certs` (a PEM text, or the path of a file in the pod) and `verify_certs` (false: take any certificate). Raises SpecError."""
+    extra = server.extra
+    scheme = extra.get("scheme", "http")
+    if not server.host or scheme not in ("http", "https"):
+        raise SpecError(
+            "The connection of Elasticsearch needs a host, and http or https as the scheme in its extra"
+        )
+    found: dict[str, Any] = {"hosts": [f"{scheme}://{server.host}:{server.port or PORT}"]}
+    if key := extra.get("api_key"):
+        found["api_key"] = key
+    elif server.login:
+        found["basic_auth"] = (server.login, server.password)
+    if scheme == "https":
+        found["verify_certs"] = extra.get("verify_certs", True)
+        if not found["verify_certs"]:
+            found["ssl_show_warn"] = False
+        elif authority := extra.get("ca_certs"):
+            form = "cadata" if "BEGIN CERTIFICATE" in authority else "cafile"
+            try:
+                found["ssl_context"] = ssl.create_default_context(**{form: authority})
+            except OSError as error:  # an SSLError is one, too
+                raise SpecError(
+                    f"ca_certs of the connection of Elasticsearch cannot be used: {error}"
+                ) from error
+    return found
+
+
+def durability_of(settings: Mapping[str, Any]) -> Durability:
+    """What an index's `settings`, and beside them their `defaults`, say of an acknowledged write."""
+    parts = (settings.get(part, {}).get("index", {}).get("translog", {}) for part in ("defaults", "settings"))
+    translog = {name: value for part in parts for name, value in part.items()}
+    asked = str(translog.get("durability", "")).lower()
+    if asked == "request":
+        return Durability("disk", "index.translog.durability=request")
+    if asked == "async":
+        interval = translog.get("sync_interval", "unknown")
+        return Durability("memory", f"index.translog.durability=async, sync_interval={interval}")
+    return Durability("unknown", "the index's settings cannot be seen")
+
+
+def identify(info: Mapping[str, Any], nodes: Mapping[str, Any]) -> Server:
+    """Which server answered, from `GET /` and, where the login may see them, its nodes."""
+    version = info.get("version") or {}
+    settings: dict[str, Any] = {
+        "flavor": version.get("build_flavor"),
+        "build": version.get("build_hash"),
+        "lucene": version.get("lucene_version"),
+    }
+    if nodes:
+        settings["nodes"] = len(nodes)
+        settings["jvm"] = next(iter(nodes.values())).get("jvm", {}).get("version")
+        heaps = [node.get("jvm", {}).get("mem", {}).get("heap_max_in_bytes", 0) for node in nodes.values()]
+        settings["heap_bytes"] = sum(heaps)
+        settings["processors"] = sum(
+            node.get("os", {}).get("allocated_processors", 0) for node in nodes.values()
+        )
+    name = str(version.get("distribution") or "elasticsearch")
+    return Server(
+        name.capitalize() if name == "elasticsearch" else name,
+        str(version.get("number", "unknown")),
+        {key: value for key, value in settings.items() if value is not None},
+    )
+
+
+def refusal(where: str, server: Connection, error: ApiError) -> str:
+    """One line for an answer that is an error: what the server says, and what to do."""
+    from elasticsearch import UnsupportedProductError
+
+    body = error.body if isinstance(error.body, Mapping) else {}
+    if isinstance(error, UnsupportedProductError):
+        version = body.get("version") or {}
+        told = f"{version.get('distribution', 'an unknown product')} {version.get('number', '')}".strip()
+        return f"The server at {where} is not Elasticsearch: it calls itself {told}"
+    reason = body.get("error") or error.message
+    who = "the API key" if server.extra.get("api_key") else f"user {server.login!r}"
+    if error.status_code == 401:
+        return f"Elasticsearch at {where} refused the login of {who}: check the connection"
+    if error.status_code == 403 and _kind(reason) == "security_exception":
+        return f"Elasticsearch at {where} gives {who} too few rights: {advise(reason)}"
+    return f"Elasticsearch at {where} refused: {advise(reason)}"
+
+
+# What to do about some kinds of error, where the server's reason alone does not tell.
+ADVICE = {
+    "cluster_block_exception": "A server sets such a block itself when its disk is nearly full: look there",
+    "es_rejected_execution_exception": "Its queue is full: give it more processors, or take smaller batches",
+    "circuit_breaking_exception": "It is short of heap: give it more, or take smaller batches",
+    "search_context_missing_exception": "It was restarted, or took too long over one page",
+    "media_type_header_exception": "The client is made for Elasticsearch 9",
+}
+
+
+def advise(reason: Any) -> str:
+    """The server's reason, in one line, with what to do about it where that is known."""
+    if not isinstance(reason, Mapping):
+        return " ".join(str(reason).split())
+    causes = reason.get("root_cause") or []
+    root = causes[0] if causes else reason
+    texts = [
+        str(part.get("reason"))
+        for part in (reason, root, reason.get("caused_by") or {})
+        if part.get("reason")
+    ]
+    text = " ".join(": ".join(dict.fromkeys(texts)).split())[:500]
+    advice = ADVICE.get(_kind(root))
+    return f"{text}. {advice}" if advice else text
+
+
+def _kind(reason: Any) -> str:
+    return str(reason.get("type")) if isinstance(reason, Mapping) else ""
