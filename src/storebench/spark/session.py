@@ -181,13 +181,17 @@ def pass_credentials(s3: Connection) -> None:
 
 
 def executor_addresses(session: SparkSession) -> dict[str, str]:
-    """The living executors: id -> IP address."""
-    found = session.sparkContext._jsc.sc().statusStore().executorList(True)
+    """The living executors: id -> IP address.
+
+    Spark lists one whose connection has ended until Kubernetes says why, which may take half a minute; it gives it no task any more.
+    """
+    context = session.sparkContext._jsc.sc()
+    found, backend = context.statusStore().executorList(True), context.schedulerBackend()
     executors = [found.apply(n) for n in range(found.size())]
     return {
         str(executor.id()): str(executor.hostPort()).rpartition(":")[0]
         for executor in executors
-        if executor.id() != "driver"
+        if executor.id() != "driver" and backend.isExecutorActive(executor.id())
     }
 
 
