@@ -9,6 +9,7 @@ from datetime import datetime
 from typing import Any
 
 from kubernetes.client import models as k8s
+from kubernetes.client.exceptions import ApiException
 
 from storebench.attempt.result import AttemptResult
 from storebench.errors import KIND_OF_EXIT_CODE
@@ -56,6 +57,11 @@ def attempt_result(pod: k8s.V1Pod | None, container: str, error: BaseException |
         with suppress(ValueError, TypeError):
             return AttemptResult.from_json(ended.message)
     return _forced_end(pod, container) or _no_result(pod, container, error)
+
+
+def stopped() -> AttemptResult:
+    """The result of an attempt whose task was stopped, and whose pod went with it."""
+    return _failed("killed", "The task was stopped in Airflow while its pod ran")
 
 
 def with_kubernetes_reason(result: AttemptResult, pod: k8s.V1Pod | None, container: str) -> AttemptResult:
@@ -171,6 +177,8 @@ def _failed(kind: str, reason: str) -> AttemptResult:
 
 
 def _text(error: BaseException | None) -> str:
+    if isinstance(error, ApiException):  # which would print its headers
+        return f"Kubernetes' API answered {error.status} {error.reason}"
     return f"{type(error).__name__}: {error}" if error else "no reason is known"
 
 

@@ -326,7 +326,8 @@ class AttemptOperator(StorebenchPodOperator):
 
     def record(self, key: AttemptKey, spec: AttemptSpec, failure: BaseException | None) -> AttemptResult:
         """Write the attempt's row; a drop has none. Returns what came of it."""
-        result = observe.attempt_result(self.observed, self.CONTAINER, failure)
+        gone = self._killed and self.observed is None
+        result = observe.stopped() if gone else observe.attempt_result(self.observed, self.CONTAINER, failure)
         result = whole(result, spec, connections.s3, connections.PATIENCE_S)
         if self.operation not in OPERATIONS:
             return result

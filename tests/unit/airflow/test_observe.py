@@ -2,6 +2,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 from kubernetes.client import models as k8s
+from kubernetes.client.exceptions import ApiException
 
 from storebench.airflow import observe
 from storebench.attempt.result import AttemptResult
@@ -161,3 +162,10 @@ def test_phases_run_from_the_queue_to_the_unexplained_rest():
 
 def test_an_attempt_without_a_pod_has_no_phases():
     assert observe.phases(None, [], "base", T0, AttemptResult()) == {}
+
+
+def test_an_error_of_the_api_is_one_line():
+    error = ApiException(status=404, reason="Not Found")
+    error.headers = {"Audit-Id": "x"}
+    result = observe.attempt_result(None, "base", error)
+    assert result.error == "No pod: Kubernetes' API answered 404 Not Found"

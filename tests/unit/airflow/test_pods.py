@@ -370,6 +370,21 @@ def test_a_task_that_is_stopped_while_it_cleans_up_starts_nothing_more(cluster, 
     assert len(cluster.started) == 1 and len(account.left) == 2
 
 
+def test_an_attempt_whose_task_is_stopped_says_so(cluster, account):
+    operator = attempt("write")
+
+    def stop(call, calls):
+        if call == "log" and "log" not in calls:
+            operator.on_kill()
+
+    cluster.fails = stop
+    with pytest.raises(ApiException):  # the pod is gone
+        operator.execute(context("cell.write"))
+    ((_, result, _),) = account.attempts
+    assert (result.status, result.error_kind) == ("failed", "killed")
+    assert result.error == "The task was stopped in Airflow while its pod ran"
+
+
 def test_the_first_write_of_another_pool_of_nodes_cleans_up_there(cluster, account, dropped):
     account.left["s/stopped", CELL, 1] = Undropped("s/stopped", "s", "stopped", CELL, 1, "v8", "this")
     airflow_states = {"stopped": "failed"}
