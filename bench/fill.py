@@ -35,11 +35,11 @@ INSERT INTO storebench.run_cell (run_id, cell_key, repeat, position)
 SELECT 'bulk_write_read/r' || run, key, 1, turn + 1 FROM planned;
 INSERT INTO storebench.attempt (id, run_id, cell_key, repeat, operation, try_number, status, error_kind, error, dataset_id,
     environment_hash, parameters_hash, operation_s, source_s, barrier_s, total_s, memory_working_set_peak_bytes, memory_peak_bytes, cpu_s,
-    client_cpu_share, server_name, server_version, method_version, code_version, recorded_at)
+    client_cpu_share, disturbed, server_name, server_version, method_version, code_version, recorded_at)
 SELECT gen_random_uuid(), 'bulk_write_read/r' || p.run, p.key, 1, o, 1, s.status,
     CASE WHEN s.status <> 'verified' THEN 'unreachable' END, CASE WHEN s.status <> 'verified' THEN 'down' END,
     'v1/rows=20000/seed=42', 'e' || (1 + p.run % 20), 'p' || (1 + p.run % 2), 1 + random() / 10, 0.5, 0.01, 4, 200000000, 300000000, 3,
-    random(), 'FerretDB', '2.7', 1, '0.1.0',
+    random(), CASE WHEN s.status = 'verified' AND random() < 0.001 THEN 'throttled in 3 periods' END, 'FerretDB', '2.7', 1, '0.1.0',
     now() - interval '1 hour' * ({runs} - p.run) + interval '1 second' * (2 * p.turn + (o = 'read')::integer)
 FROM planned AS p, unnest('{{write,read}}'::text[]) AS o,
     LATERAL (SELECT CASE WHEN random() < 0.01 THEN 'failed' ELSE 'verified' END AS status WHERE p.key IS NOT NULL) AS s;

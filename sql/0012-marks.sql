@@ -14,6 +14,8 @@ ALTER TABLE storebench.attempt
     ADD COLUMN node_steal_share double precision,
     ADD COLUMN node_others_cores double precision;
 
+CREATE INDEX attempt_disturbed ON storebench.attempt (recorded_at DESC) WHERE disturbed IS NOT NULL;
+
 ALTER TABLE storebench.statistic ADD COLUMN figures_cover text;
 
 -- Of what was measured before, the store tells it: all clients of these servers ran in one Python thread at a time.
