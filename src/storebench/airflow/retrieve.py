@@ -6,15 +6,12 @@ import hashlib
 from collections.abc import Callable
 from typing import Any
 
-from tenacity import Retrying, retry_if_exception_type, stop_after_delay, wait_exponential
-
 from storebench import s3
 from storebench.attempt.overflow import folder, without
 from storebench.attempt.result import AttemptResult
 from storebench.attempt.spec import AttemptSpec
-from storebench.errors import StorebenchError, StoreUnreachable
-
-LONGEST_WAIT_S = 5
+from storebench.errors import StorebenchError
+from storebench.patience import patiently
 
 
 def whole(
@@ -28,12 +25,7 @@ def whole(
     if result.stored is None:
         return result
     bucket, key, sha256 = spec.dataset_bucket, result.stored.get("key", ""), result.stored.get("sha256")
-    retrying = Retrying(
-        retry=retry_if_exception_type(StoreUnreachable),
-        stop=stop_after_delay(patience_s),
-        wait=wait_exponential(multiplier=0.2, max=LONGEST_WAIT_S),
-        reraise=True,
-    )
+    retrying = patiently(patience_s)
     try:
         if not key.startswith(folder(spec)):  # a pod has no say in what else is read, and removed
             raise StorebenchError(f"{key!r} is no key of this attempt's")

@@ -10,12 +10,11 @@ from typing import Any, Concatenate, ParamSpec, TypeVar
 import psycopg
 from psycopg.conninfo import conninfo_to_dict
 from psycopg.rows import dict_row
-from tenacity import Retrying, retry_if_exception_type, stop_after_delay, wait_exponential
 
 from storebench.errors import StoreUnreachable
+from storebench.patience import patiently
 
 CONNECT_TIMEOUT_S = 10
-LONGEST_WAIT_S = 5
 
 Row = dict[str, Any]
 P = ParamSpec("P")
@@ -56,12 +55,6 @@ def patient(method: Callable[Concatenate[D, P], R]) -> Callable[Concatenate[D, P
 
     @functools.wraps(method)
     def call(self: D, /, *args: P.args, **kwargs: P.kwargs) -> R:
-        retrying = Retrying(
-            retry=retry_if_exception_type(StoreUnreachable),
-            stop=stop_after_delay(self._patience_s),
-            wait=wait_exponential(multiplier=0.2, max=LONGEST_WAIT_S),
-            reraise=True,
-        )
-        return retrying(method, self, *args, **kwargs)
+        return patiently(self._patience_s)(method, self, *args, **kwargs)
 
     return call
