@@ -1,5 +1,7 @@
 """Repeats, through the real Airflow: their order, warm-ups, arms, and when they stop."""
 
+from statistics import median
+
 from tests.e2e.harness import finished_one_by_one, run, storebench
 
 
@@ -26,5 +28,15 @@ def test_the_turns_of_an_a_a_run_are_interleaved_after_a_warm_up_compared_and_re
 def test_a_cell_is_repeated_until_it_is_known_well_enough():
     code, text, rows = run("--batches", "500", "--repeats", "7", "--param", "precision_percent=100")
     assert code == 0, text
-    assert finished_one_by_one(rows) == {("mongodb", "500", repeat) for repeat in range(1, 7)}
-    assert "skipped" in text
+    # Six are the fewest that have an interval. On a busy machine it can still be too wide, and the seventh repeat is right.
+    enough = all(half_width(rows, operation) <= 1 for operation in ("write", "read"))
+    assert finished_one_by_one(rows) == {
+        ("mongodb", "500", repeat) for repeat in range(1, 7 if enough else 8)
+    }
+    assert ("skipped" in text) == enough
+
+
+def half_width(rows, operation):
+    """Of the interval of the first six repeats' median, as a share of it: the interval goes from the smallest to the largest."""
+    seconds = [row[f"{operation}_only_s"] for row in rows if row["operation"] == operation][:6]
+    return (max(seconds) - min(seconds)) / 2 / median(seconds)
