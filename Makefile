@@ -76,8 +76,12 @@ test: ## All checks and tests: lint, unit, integration, e2e
 	@$(MAKE) --no-print-directory integration
 	@$(MAKE) --no-print-directory e2e
 
+.PHONY: docs
+docs: setup $(DOCS) ## Build docs/ as a site; a dead link fails
+	@local/docs-build
+
 .PHONY: lint
-lint: setup ## Style and types
+lint: docs ## Style, types, and the documentation
 	$(VENV)/bin/ruff format --check .
 	$(VENV)/bin/ruff check .
 	$(VENV)/bin/mypy

@@ -40,6 +40,7 @@ IMAGE_JVM := $(call stamp,image-jvm,$(POD_CODE) requirements/pod-build.txt requi
 BROWSER := $(call stamp,browser,local/browser.sh)
 COMPOSE := $(call stamp,compose,local/go-build local/compose/go.mod local/compose/go.sum)
 ENGINE := $(call stamp,engine,local/compose/packages.sh)
+DOCS := $(call stamp,docs,local/docs.sh requirements/docs.txt)
 STEPS := $(KUBERNETES) $(IMAGE_JVM) $(ELASTICSEARCH) $(POSTGRES) $(CHECKOUT) $(PAGE) $(READER) $(S3) $(FERRETDB) $(SUPERVISOR)
 
 step = @local/step $@
@@ -81,6 +82,10 @@ $(COMPOSE):
 
 $(ENGINE):
 	$(step) 20 "installing a Docker Engine" local/compose/packages.sh
+
+# Only `make docs` needs it.
+$(DOCS):
+	$(step) 10 "installing MkDocs into an environment of its own" local/docs.sh
 
 $(POSTGRES):
 	$(step) 50 "unpacking PostgreSQL 18 and DocumentDB" local/postgres/root.sh $(STOREBENCH_HOME)/postgres/root

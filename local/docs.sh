@@ -1,0 +1,7 @@
+#!/bin/sh
+# Makes the environment of MkDocs, which builds docs/ as a site: exactly the files that requirements/docs.txt names.
+set -eu
+venv=$STOREBENCH_HOME/docs/venv
+rm -rf "$venv"
+/usr/bin/python3 -m venv --without-pip "$venv"
+"$STOREBENCH_HOME/bin/uv" pip sync --no-cache --python "$venv/bin/python" --require-hashes requirements/docs.txt
