@@ -1,8 +1,8 @@
-# What the embedded stack is made of: built or fetched once, into one folder.
+# Builds or fetches the parts of the embedded stack once, into one folder.
 #
 # Each step's target is a stamp named after the hash of the step's inputs, so that neither a fresh clone (new file dates)
-# nor going back to an older commit rebuilds what is there. Steps write beside their result and move it when it is whole:
-# an interrupted step is begun again, the finished ones are not.
+# nor going back to an older commit rebuilds what is there. Steps write beside their result and move it when it is complete:
+# make begins an interrupted step again, but not a finished one.
 export STOREBENCH_HOME ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/storebench
 ifneq ($(words $(STOREBENCH_HOME)),1)
 $(error STOREBENCH_HOME is empty or has a space in it: "$(STOREBENCH_HOME)")
@@ -12,7 +12,7 @@ $(error STOREBENCH_HOME must start with a slash: $(STOREBENCH_HOME))
 endif
 export TMPDIR := $(STOREBENCH_HOME)/tmp
 export UV_CACHE_DIR := $(TMPDIR)/uv
-# Environments that forbid bytecode would make each start of Airflow compile all of it anew.
+# Without bytecode each start of Airflow would compile all of it again.
 unexport PYTHONDONTWRITEBYTECODE
 
 VENV := $(STOREBENCH_HOME)/venv
@@ -46,7 +46,7 @@ STEPS := $(KUBERNETES) $(IMAGE_JVM) $(ELASTICSEARCH) $(POSTGRES) $(CHECKOUT) $(P
 step = @local/step $@
 
 .PHONY: setup
-setup: ## Build and fetch all that the embedded stack needs (the first time: about 12 minutes)
+setup: ## Build and fetch everything that the embedded stack needs (the first time: about 12 minutes)
 	@mkdir -p $(TMPDIR) $(STOREBENCH_HOME)/bin $(STOREBENCH_HOME)/images
 	@$(MAKE) --no-print-directory --silent $(REQUIREMENTS)
 	@$(MAKE) --no-print-directory --silent --jobs=2 $(STEPS)

@@ -1,4 +1,4 @@
-# Makes what the benchmark needs in the cluster, and a kubeconfig with Airflow's rights in it.
+# Makes what the benchmark needs in the cluster, and a kubeconfig with Airflow's rights.
 # usage: kubernetes-access.sh URL   (of the cluster's API, as its users reach it)
 set -eu
 kubectl() { command kubectl --kubeconfig=/admin/kubeconfig.yaml --server="$api" --cache-dir=/tmp/kubectl "$@"; }

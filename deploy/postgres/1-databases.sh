@@ -1,5 +1,5 @@
 #!/bin/sh
-# Run by PostgreSQL's image when its volume is new: a database for Airflow, one for the results, and a role that reads these.
+# PostgreSQL's image runs this when its volume is new. It makes a database for Airflow, one for the results, and a role that reads the results.
 set -eu
 psql --quiet --set ON_ERROR_STOP=1 --username "$POSTGRES_USER" --dbname postgres << 'SQL'
 \getenv airflow_password AIRFLOW_DB_PASSWORD
@@ -9,6 +9,6 @@ CREATE ROLE airflow LOGIN PASSWORD :'airflow_password';
 CREATE DATABASE airflow OWNER airflow;
 CREATE ROLE storebench LOGIN PASSWORD :'results_password';
 CREATE DATABASE storebench OWNER storebench;
--- It has no database of its own, and may read what `storebench migrate` says.
+-- This role has no database of its own. `storebench migrate` says what it may read.
 CREATE ROLE storebench_reader LOGIN PASSWORD :'reader_password';
 SQL

@@ -1,4 +1,4 @@
-# Runs one PostgreSQL server, as its own user and inside its own root; makes its cluster first where there is none.
+# Runs one PostgreSQL server, as its own user and inside its own root. It makes the server's cluster first, if there is none.
 # usage: serve.sh NAME OPTION...
 set -eu
 export LC_ALL=C.UTF-8 TZ=UTC
@@ -8,10 +8,10 @@ data=$sockets/cluster
 shift
 if [ ! -e "$data" ]; then
     rm -rf "$data.new"
-    # The socket's folder is closed to all but root and this user; over the network a password is asked for.
+    # Only root and this user may enter the socket's folder. Over the network the server asks for a password.
     $bin/initdb --pgdata="$data.new" --username=postgres --auth-local=trust --auth-host=scram-sha-256 \
         --no-locale --encoding=UTF8
     mv "$data.new" "$data"
 fi
-rm -f "$data/postmaster.pid"  # of a server that was killed; a living one would have stopped the stack from starting
+rm -f "$data/postmaster.pid"  # left by a server that was killed; with a living one the stack would not have started
 exec $bin/postgres -D "$data" -c unix_socket_directories="$sockets" "$@"

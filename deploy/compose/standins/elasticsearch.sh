@@ -1,4 +1,4 @@
-# One node; a variable with a dot in its name is a setting, as in the official image. Security and geo data are not in this one.
+# Runs one node. A variable with a dot in its name is a setting, as in the official image. This image has no security and no geo data.
 set -eu
 home=/usr/share/elasticsearch
 set -- $(env | grep -E '^[a-z_]+(\.[a-z_]+)+=' | grep -vE '^(xpack|ingest)\.')

@@ -1,4 +1,4 @@
-# Makes the cluster where there is none, and runs what is in /docker-entrypoint-initdb.d then; starts the server.
+# If there is no cluster, makes one and runs what is in /docker-entrypoint-initdb.d. Then it starts the server.
 # usage: docker-entrypoint.sh postgres OPTION...
 set -eu
 if [ ! -s "$PGDATA/PG_VERSION" ]; then
