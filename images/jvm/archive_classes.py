@@ -17,7 +17,10 @@ settings = {
     "spark.ui.enabled": "false",
     "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension",
     "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
-    "spark.driver.extraJavaOptions": f"-XX:ArchiveClassesAtExit={sys.argv[1]}",
+    # Each class is loaded once: neither more tasks nor better code for them would add one.
+    "spark.sql.shuffle.partitions": "1",
+    "spark.databricks.delta.snapshotPartitions": "1",
+    "spark.driver.extraJavaOptions": f"-XX:TieredStopAtLevel=1 -XX:ArchiveClassesAtExit={sys.argv[1]}",
 }
 spark = SparkSession.builder.master("local[2]").config(map=settings).getOrCreate()
 with tempfile.TemporaryDirectory() as folder:

@@ -7,7 +7,8 @@ image=docker.io/library/debian:bookworm-slim
 timeout 60 local/isolated buildah pull --quiet "$image" && exit
 echo "no registry can be reached: making $image from packages"
 tree=$TMPDIR/base.tar
-mmdebstrap --variant=minbase --include=ca-certificates \
+# As in the published image, packages are unpacked without a wait for the disk.
+mmdebstrap --variant=minbase --include=ca-certificates --dpkgopt=force-unsafe-io \
     --dpkgopt='path-exclude=/usr/share/doc/*' --dpkgopt='path-exclude=/usr/share/man/*' \
     --dpkgopt='path-exclude=/usr/share/locale/*' \
     --customize-hook='rm -rf "$1"/var/cache/apt/* "$1"/var/lib/apt/lists/*' \

@@ -8,7 +8,8 @@ export VIRTUAL_ENV="$venv"
 if [ -e "$unfinished" ] || [ ! -x "$venv/bin/python" ]; then rm -rf "$venv"; fi
 touch "$unfinished"
 [ -x "$venv/bin/python" ] || /usr/bin/python3 -m venv "$venv"
-"$venv/bin/python" -m pip install --quiet --require-hashes --requirement local/python/uv.txt
+# pip asks rustc for its version, and rustup then writes settings: not into the user's home.
+RUSTUP_HOME="$TMPDIR/rustup" "$venv/bin/python" -m pip install --quiet --require-hashes --requirement local/python/uv.txt
 # uv removes what the file does not name, itself included: call it from where it cannot.
 mkdir -p "$STOREBENCH_HOME/bin"
 cp "$venv/bin/uv" "$STOREBENCH_HOME/bin/.uv"

@@ -1,18 +1,13 @@
 """python -m local.stack: the embedded stack's commands. `make` calls them; so may you."""
 
 import sys
-import time
 
 import click
 
-from local.stack import jobs, lifecycle
+from local.progress import INTERRUPTED, Screen
+from local.stack import jobs, lifecycle, parts
 from local.stack.settings import Settings, StackError
-
-_started = time.monotonic()
-
-
-def say(text: str) -> None:
-    click.echo(f"[{time.monotonic() - _started:4.0f} s] {text}")
+from storebench.errors import StorebenchError
 
 
 @click.group(help=__doc__)
@@ -20,16 +15,43 @@ def main() -> None:
     pass
 
 
+_stores = click.option(
+    "--stores", metavar="NAMES", help="Only what these stores need, with commas between them. Default: all."
+)
+
+
+def _needed(stores: str | None) -> frozenset[str]:
+    return parts.SERVERS | parts.IMAGES if stores is None else parts.needed_by(stores.split(","))
+
+
 @main.command(help="Start the stack and wait until it is healthy; a running one is reused.")
-def up() -> None:
-    settings = Settings()
-    lifecycle.up(settings, say)
-    say(f"ready. Its addresses and credentials: {settings.env_file}")
+@_stores
+def up(stores: str | None) -> None:
+    settings, screen = Settings(), Screen(sys.stdout)
+    try:
+        lifecycle.up(settings, _needed(stores) & parts.SERVERS, screen)
+    except KeyboardInterrupt:
+        screen.say(
+            "Interrupted. What was started goes on: the same `make` waits for it, `make stop` ends it."
+        )
+        sys.exit(INTERRUPTED)
+    screen.say(f"ready. Its addresses and credentials: {settings.env_file}")
 
 
 @main.command(help="Show what runs, and whether it is healthy.")
 def status() -> None:
     sys.exit(0 if lifecycle.status(Settings(), click.echo) else 1)
+
+
+@main.command(help="Print the parts that only some stores need.")
+@_stores
+def needs(stores: str | None) -> None:
+    click.echo(" ".join(sorted(_needed(stores))))
+
+
+@main.command("stop-idle", hidden=True)
+def stop_idle() -> None:
+    lifecycle.stop_idle(Settings(), Screen(sys.stdout).say)
 
 
 @main.command(hidden=True)
@@ -41,6 +63,6 @@ def job(name: str) -> None:
 if __name__ == "__main__":
     try:
         main()
-    except StackError as error:
+    except (StackError, StorebenchError) as error:
         click.echo(str(error), err=True)
         sys.exit(1)

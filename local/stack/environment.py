@@ -113,7 +113,8 @@ def build(settings: Settings, secrets: dict[str, str], images: dict[str, str]) -
         "AIRFLOW__CORE__DAGS_FOLDER": str(settings.checkout / "dags"),
         "AIRFLOW__CORE__PLUGINS_FOLDER": str(settings.checkout / "plugins"),
         "AIRFLOW__CORE__LOAD_EXAMPLES": "False",
-        "AIRFLOW__CORE__EXECUTOR": "LocalExecutor",
+        # Its scheduler rests while there is no run.
+        "AIRFLOW__CORE__EXECUTOR": "storebench.airflow.executor.RestingExecutor",
         # A task for each node's pod, and what else a run has to do.
         "AIRFLOW__CORE__PARALLELISM": str(3 + len(settings.nodes)),
         # Tasks that one run may be expanded to: a turn is a visit of a cell. The default, 1,024, is a grid with few repeats.
@@ -138,7 +139,8 @@ def build(settings: Settings, secrets: dict[str, str], images: dict[str, str]) -
         # A task that was skipped ends when its process is seen to have ended, which may be an interval late. The default is 5 s.
         "AIRFLOW__WORKERS__MIN_HEARTBEAT_INTERVAL": "1",
         "AIRFLOW__DAG_PROCESSOR__REFRESH_INTERVAL": "30",
-        "AIRFLOW__DAG_PROCESSOR__MIN_FILE_PROCESS_INTERVAL": "30",
+        # A DAG file that has changed is read at once. The others are read again only for what they import: 5 minutes will do.
+        "AIRFLOW__DAG_PROCESSOR__MIN_FILE_PROCESS_INTERVAL": "300",
         "AIRFLOW__USAGE_DATA_COLLECTION__ENABLED": "False",
     }
 

@@ -8,7 +8,7 @@ import httpx
 import psycopg
 import pymongo
 
-from local.stack import environment
+from local.stack import environment, parts
 from local.stack.render import secrets
 from local.stack.settings import Settings
 
@@ -86,7 +86,7 @@ def kubernetes(settings: Settings) -> None:
 def airflow(settings: Settings) -> None:
     response = httpx.get(settings.url("airflow") + "/api/v2/monitor/health", timeout=10, trust_env=False)
     parts = response.raise_for_status().json()
-    sick = [name for name in ("metadatabase", "scheduler", "dag_processor", "triggerer")
+    sick = [name for name in ("metadatabase", "scheduler", "dag_processor")
             if parts.get(name, {}).get("status") != "healthy"]  # fmt: skip
     if sick:
         raise RuntimeError(f"not healthy: {', '.join(sick)}")
@@ -103,7 +103,9 @@ CHECKS: dict[str, Callable[[Settings], None]] = {
 
 
 def checks(settings: Settings) -> dict[str, Callable[[Settings], None]]:
-    return {name: check for name, check in CHECKS.items() if name not in settings.own}
+    """Of the parts that run."""
+    left_out = settings.own | (parts.SERVERS - parts.started(settings))
+    return {name: check for name, check in CHECKS.items() if name not in left_out}
 
 
 def complaint(name: str, settings: Settings) -> str | None:

@@ -2,7 +2,21 @@
 
 import time
 
-from local.stack import cgroup, environment, health, host, jobs, network, render, supervisor, teardown
+from local.progress import Screen
+from local.stack import (
+    cgroup,
+    environment,
+    health,
+    host,
+    idle,
+    jobs,
+    network,
+    parts,
+    render,
+    supervisor,
+    teardown,
+    waiting,
+)
 from local.stack.settings import OWN_SERVERS, Settings, StackError
 from local.stack.teardown import Say
 
@@ -12,7 +26,9 @@ def _running_checkout(settings: Settings) -> str | None:
     return path.read_text() if path.exists() else None
 
 
-def up(settings: Settings, say: Say) -> None:
+def up(settings: Settings, servers: frozenset[str], screen: Screen) -> None:
+    """Starts the stack with at least these of parts.SERVERS, or what a running one lacks of them."""
+    servers -= settings.own
     with teardown.alone(settings):
         if supervisor.processes(settings) is not None:
             if (other := _running_checkout(settings)) != str(settings.checkout):
@@ -20,44 +36,81 @@ def up(settings: Settings, say: Say) -> None:
                     f"The stack in {settings.home} runs for the checkout {other}. `make stop` there or here first, "
                     "or give this checkout a home of its own: STOREBENCH_HOME=..."
                 )
-            if _reuse(settings, say):
+            if _reuse(settings, servers, screen):
                 return
-            teardown.end(settings, say)
+            servers |= parts.started(settings)
+            teardown.end(settings, screen.say)
         else:
-            teardown.remove_leftovers(settings, say)
-        _start(settings, say)
+            teardown.remove_leftovers(settings, screen.say)
+        _start(settings, servers, screen)
 
 
-def _reuse(settings: Settings, say: Say) -> bool:
+def _reuse(settings: Settings, servers: frozenset[str], screen: Screen) -> bool:
     recorded = settings.run / "fingerprint"
     if not recorded.exists() or recorded.read_text() != render.fingerprint(settings):
-        say("the stack's configuration has changed: starting it anew")
+        screen.say("the stack's configuration has changed: starting it anew")
         return False
     sick = {name: why for name in health.checks(settings) if (why := health.complaint(name, settings))}
-    if sick and not _comes_up(settings, recorded.stat().st_mtime, say):
+    if sick and not _comes_up(settings, recorded.stat().st_mtime, screen):
         name, why = next(iter(sick.items()))
-        say(f"{name} does not answer ({why}): starting the stack anew")
+        screen.say(f"{name} does not answer ({why}): starting the stack anew")
         return False
     known = environment.read(settings.env_file).values()
     if new := [image for image in render.images(settings).values() if image not in known]:
-        say(f"importing {' and '.join(new)}")
+        screen.say(f"importing {' and '.join(new)}")
         if "kubernetes" not in settings.own:
             jobs.images(settings)
         render.write_environment(settings)
         jobs.airflow_variables(settings)
-    say("the stack is running")
+    lacking = servers - parts.started(settings)
+    parts.record(settings, servers)
+    if lacking:
+        _add(settings, lacking, screen)
+    screen.say("the stack is running")
     return True
 
 
-def _comes_up(settings: Settings, started: float, say: Say) -> bool:
+def _add(settings: Settings, servers: frozenset[str], screen: Screen) -> None:
+    """Starts servers that the running stack has not."""
+    render.write_fingerprint(settings)
+    for name, process in render.project(settings)["processes"].items():
+        if process["namespace"] in servers:
+            start = (
+                supervisor.run_job if process["availability"]["restart"] == "no" else supervisor.start_process
+            )
+            start(settings, name)
+    waiting.record(settings, waiting.wait(settings, sorted(servers), screen))
+
+
+def stop_idle(settings: Settings, say: Say) -> None:
+    """Stops the servers that no run has needed for a while. The next `up` for their stores starts them again."""
+    with teardown.alone(settings):
+        for server in idle.servers(settings):
+            say(f"stopping {server}: no run has needed it for {settings.idle_minutes} minutes")
+            _remove(settings, server)
+
+
+def _remove(settings: Settings, server: str) -> None:
+    # What has changed in the checkout since the start must still be noticed by the next `up`.
+    unchanged = (settings.run / "fingerprint").read_text() == render.fingerprint(settings)
+    states = {state["name"]: state for state in supervisor.processes(settings) or []}
+    for name, process in reversed(render.project(settings)["processes"].items()):
+        if process["namespace"] == server and states[name]["status"] in ("Running", "Restarting"):
+            supervisor.stop_process(settings, name)
+    parts.forget(settings, server)
+    if unchanged:
+        render.write_fingerprint(settings)
+
+
+def _comes_up(settings: Settings, started: float, screen: Screen) -> bool:
     """Whether a stack becomes healthy that was left while it was starting, by an interrupt for one."""
     if time.time() - started > max(health.time_limit(name, settings) for name in health.CHECKS):
         return False
-    say("the stack is already being started")
+    screen.say("the stack is already being started")
     try:
-        _wait(settings, say)
+        waiting.wait(settings, health.checks(settings), screen)
     except StackError as error:
-        say(str(error))
+        screen.say(str(error))
         return False
     return True
 
@@ -77,9 +130,9 @@ def _say_what_is_own(settings: Settings, say: Say) -> None:
         )
 
 
-def _start(settings: Settings, say: Say) -> None:
-    host.check(settings, say)
-    _say_what_is_own(settings, say)
+def _start(settings: Settings, servers: frozenset[str], screen: Screen) -> None:
+    host.check(settings, screen.say)
+    _say_what_is_own(settings, screen.say)
     for folder in (settings.run, settings.data, settings.log):
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     network.save_sysctls(settings)
@@ -87,47 +140,13 @@ def _start(settings: Settings, say: Say) -> None:
     cgroup.create(settings.cgroup)
     for node in settings.nodes[1:]:
         cgroup.create(settings.node_cgroup(node))
+    parts.record(settings, servers)
     render.write_all(settings)
     variables = render.write_environment(settings)
     for log in settings.log.glob("*.log"):
         log.replace(log.with_suffix(".log.1"))
     supervisor.start(settings, variables)
-    _wait(settings, say)
-
-
-def _wait(settings: Settings, say: Say) -> None:
-    """Waits until every part answers; ends with the reason as soon as a process gives up."""
-    started = time.monotonic()
-    waiting = list(health.checks(settings))
-    complaints: dict[str, str] = {}
-    say(f"waiting for {', '.join(waiting)}")
-    while True:
-        time.sleep(0.5)
-        elapsed = time.monotonic() - started
-        states = supervisor.processes(settings)
-        if states is not None:
-            supervisor.failures(settings, states)
-        elif elapsed > 20:
-            raise StackError(f"The supervisor does not answer. Its log: {settings.log / 'supervisor.log'}")
-        for name in list(waiting):
-            if complaint := health.complaint(name, settings):
-                complaints[name] = complaint
-                if elapsed > (limit := health.time_limit(name, settings)):
-                    raise StackError(
-                        f"{name} does not answer after {limit} s: {complaint}\nThe logs of its processes: "
-                        + ", ".join(str(path) for path in _logs(settings, name))
-                    )
-            else:
-                waiting.remove(name)
-                say(f"{name}: ready after {elapsed:.0f} s")
-        if not waiting and states and all(state["status"] in ("Running", "Completed") for state in states):
-            jobs.airflow_variables(settings)
-            return
-
-
-def _logs(settings: Settings, part: str) -> list[object]:
-    processes = render.project(settings)["processes"].items()
-    return [settings.log / f"{name}.log" for name, process in processes if process["namespace"] == part]
+    waiting.record(settings, waiting.wait(settings, health.checks(settings), screen))
 
 
 def status(settings: Settings, say: Say) -> bool:
@@ -140,6 +159,8 @@ def status(settings: Settings, say: Say) -> bool:
         complaint = health.complaint(name, settings)
         healthy = healthy and complaint is None
         say(f"{name}: {complaint or 'healthy'}")
+    for name in sorted(parts.SERVERS - parts.started(settings) - settings.own):
+        say(f"{name}: not running, as no run needs it. `make up STORES={name}` starts it")
     for state in sorted(states, key=lambda state: state["name"]):
         memory = state.get("mem", 0) / 1024**2
         say(f"  {state['name']:26} {state['status']:10} pid {state['pid']:<8} {memory:6.0f} MB")

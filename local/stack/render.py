@@ -10,7 +10,7 @@ from typing import Any
 
 import yaml
 
-from local.stack import environment, host, pki
+from local.stack import environment, host, parts, pki
 from local.stack.nodes import MARK, Node
 from local.stack.secrets import load, write_private
 from local.stack.settings import OWN_SERVERS, Settings, StackError
@@ -27,10 +27,11 @@ KUBERNETES_PARTS = (
     "kubectl",
 )
 POD_IMAGES = ("python", "jvm")
-# The steps of the set-up whose results run in the stack.
-RUNNING = ("kubernetes", "ferretdb", "versitygw", "process-compose", "postgres", "elasticsearch", "python")
+# The steps of the set-up whose results run in the stack, and those of the servers that not every run needs.
+RUNNING = ("kubernetes", "versitygw", "process-compose", "postgres", "python")
+STEPS_OF = {"mongodb": "ferretdb", "elasticsearch": "elasticsearch"}
 # What this package starts the processes and the pods' network with, beside the templates.
-STARTED_WITH = ("environment.py", "network.py")
+STARTED_WITH = ("environment.py", "idle.py", "network.py")
 
 
 def secrets(settings: Settings) -> dict[str, str]:
@@ -43,6 +44,8 @@ def images(settings: Settings) -> dict[str, str]:
     for name in POD_IMAGES:
         path = settings.home / "images" / f"{name}.txt"
         if not path.exists():
+            if name in parts.IMAGES:
+                continue  # no store has needed it yet
             raise StackError(f"There is no pod image {name} ({path} is missing): run `make setup`.")
         found[name] = dict(line.split("=", 1) for line in path.read_text().split())["image"]
     return found
@@ -64,6 +67,7 @@ def variables(settings: Settings, node: Node = FIRST) -> dict[str, str]:
         "postgres_root": str(settings.postgres_root),
         "gateway": settings.gateway,
         "elasticsearch_heap": settings.elasticsearch_heap,
+        "idle_minutes": str(settings.idle_minutes),
         "network": str(settings.network),
         "bridge": settings.bridge,
         "cgroup": settings.cgroup,
@@ -82,12 +86,15 @@ def template(name: str, settings: Settings, node: Node = FIRST) -> str:
 
 
 def project(settings: Settings) -> dict[str, Any]:
-    """The supervisor's configuration, without the servers that the user has of their own."""
+    """The supervisor's configuration, without the servers that the user has of their own. Those that no store needs yet are disabled."""
     rendered: dict[str, Any] = yaml.safe_load(template("process-compose.yaml", settings))
     processes = dict(rendered["processes"])
     for node in settings.nodes:
         processes |= yaml.safe_load(template("node.yaml", settings, node))
     kept = {name: process for name, process in processes.items() if process["namespace"] not in settings.own}
+    if not settings.idle_minutes:
+        del kept["idle"]
+    waiting = parts.SERVERS - parts.started(settings)
     for name, process in kept.items():
         process["shutdown"] = {"timeout_seconds": 30, **process.get("shutdown", {})}
         # As often as it takes: parts of Airflow end at once, again and again, as long as their database is away.
@@ -96,19 +103,21 @@ def project(settings: Settings) -> dict[str, Any]:
         log = str(settings.log / f"{name}.log")
         process["entrypoint"] = ["sh", "-c", 'exec "$@" >> "$0" 2>&1', log, *process["entrypoint"]]
         process["working_dir"] = str(settings.checkout)
+        process["disabled"] = process["namespace"] in waiting
     rendered["processes"] = kept
     return rendered
 
 
 def fingerprint(settings: Settings) -> str:
     """Changes with all that a running stack would have to be started anew for."""
-    parts = [
+    running = {*RUNNING, *(STEPS_OF[server] for server in parts.started(settings))}
+    texts = [
         yaml.safe_dump(project(settings)),
         *(template(path.name, settings) for path in sorted(TEMPLATES.iterdir())),
         *sorted(
             path.name
             for path in (settings.home / "steps").iterdir()
-            if path.name.rpartition("-")[0] in RUNNING
+            if path.name.rpartition("-")[0] in running
         ),
         # what is read when the stack starts, only
         *(path.read_text() for path in sorted((settings.checkout / "sql").glob("*.sql"))),
@@ -119,7 +128,7 @@ def fingerprint(settings: Settings) -> str:
         *sorted(settings.own),
         *(os.environ.get(OWN_SERVERS[part], "") for part in sorted(settings.own)),
     ]
-    return hashlib.sha256("\n".join(parts).encode()).hexdigest()
+    return hashlib.sha256("\n".join(texts).encode()).hexdigest()
 
 
 def write_all(settings: Settings) -> None:
@@ -163,8 +172,12 @@ def write_all(settings: Settings) -> None:
         airflow / "config" / "airflow_local_settings.py", template("airflow_local_settings.py", settings)
     )
     write_private(settings.run / "process-compose.yaml", yaml.safe_dump(project(settings), sort_keys=False))
-    write_private(settings.run / "fingerprint", fingerprint(settings))
+    write_fingerprint(settings)
     write_private(settings.run / "checkout", str(settings.checkout))
+
+
+def write_fingerprint(settings: Settings) -> None:
+    write_private(settings.run / "fingerprint", fingerprint(settings))
 
 
 def write_environment(settings: Settings) -> dict[str, str]:

@@ -80,6 +80,13 @@ def _elasticsearch_heap() -> str:
     return text
 
 
+def _idle_minutes() -> int:
+    text = os.environ.get("STOREBENCH_IDLE_MINUTES") or "30"
+    if not text.isdecimal():
+        raise StackError(f"STOREBENCH_IDLE_MINUTES is not a number of minutes, 0 for never: {text!r}")
+    return int(text)
+
+
 def _network() -> ipaddress.IPv4Network:
     variable = "STOREBENCH_POD_NETWORK"
     try:
@@ -116,6 +123,7 @@ class Settings:
     network: ipaddress.IPv4Network = field(default_factory=_network)
     bridge: str = field(default_factory=_bridge)
     elasticsearch_heap: str = field(default_factory=_elasticsearch_heap)
+    idle_minutes: int = field(default_factory=_idle_minutes)
     own: frozenset[str] = field(default_factory=_own_servers)
     nodes: tuple[Node, ...] = field(default_factory=_nodes)
 

@@ -5,10 +5,13 @@ import json
 import os
 import socket
 import subprocess
+import time
 from typing import Any
 
 from local.stack import cgroup
 from local.stack.settings import Settings, StackError
+
+JOB_S = 120  # a job gives up what it waits for before
 
 
 class _Connection(http.client.HTTPConnection):
@@ -54,11 +57,7 @@ exec "$@"
 MOUNTS = """
 for name in results documentdb; do mount --bind "$1/$name" "$2/data/$name"; done
 mount -t tmpfs -o mode=1777 tmpfs "$2/dev/shm"
-# Its own user may enter neither the home nor the data: it is shown what is its own, at a place of its own.
-mount --bind "$1/elasticsearch" "$3/data"
-mkdir -p /run/elasticsearch
-mount --rbind "$3" /run/elasticsearch
-shift 3
+shift 2
 exec "$@"
 """
 
@@ -70,7 +69,6 @@ def start(settings: Settings, variables: dict[str, str]) -> None:
         *("sh", "-c", START, "start", str(procs)),
         *(str(settings.checkout / "local" / "isolated"),),
         *("sh", "-euc", MOUNTS, "mounts", str(settings.data), str(settings.postgres_root)),
-        str(settings.home / "elasticsearch"),
         str(settings.home / "bin" / "process-compose"),
         *("up", "--tui=false", "--disable-dotenv", "--ordered-shutdown", "--keep-project"),
         *("--use-uds", "--unix-socket", str(settings.supervisor_socket)),
@@ -107,6 +105,31 @@ def stop_process(settings: Settings, name: str) -> None:
 def start_process(settings: Settings, name: str) -> None:
     """Starts one process that was stopped."""
     _must(settings, "POST", f"/process/start/{name}")
+
+
+def run_job(settings: Settings, name: str) -> None:
+    """Starts one process that ends by itself, and waits for its end.
+
+    What depends on it would not wait, if it was started before: to the supervisor, the end of the earlier one is its end.
+    """
+    earlier = _state(settings, name)["pid"]
+    start_process(settings, name)
+    deadline_s = time.monotonic() + JOB_S
+    while True:
+        state = _state(settings, name)
+        if state["pid"] != earlier and not state["is_running"]:
+            failures(settings, [state])
+            return
+        if time.monotonic() > deadline_s:
+            raise StackError(f"{name} did not end within {JOB_S} s.{log_end(settings, name)}")
+        time.sleep(0.2)
+
+
+def _state(settings: Settings, name: str) -> dict[str, Any]:
+    for state in processes(settings) or []:
+        if state["name"] == name:
+            return state
+    raise StackError(f"The supervisor does not answer. Its log: {settings.log / 'supervisor.log'}")
 
 
 def _must(settings: Settings, method: str, path: str) -> None:

@@ -29,7 +29,9 @@ def alone(settings: Settings) -> Iterator[None]:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            raise StackError("Another `make` is starting or stopping this stack; wait for it.") from None
+            raise StackError(
+                "Another `make` is starting or stopping this stack, or it stops a server that no run needs: try again in a minute."
+            ) from None
         yield
 
 

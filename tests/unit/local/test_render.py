@@ -1,10 +1,15 @@
+import pkgutil
 import stat
+import subprocess
+import sys
+from dataclasses import replace
 
 import pytest
 import yaml
 
-from local.stack import environment, render
+from local.stack import environment, parts, render
 from local.stack.settings import OWN_SERVERS, Settings
+from storebench.airflow.executor import RestingExecutor
 
 IMAGES = {"python": "localhost/storebench/python:1", "jvm": "localhost/storebench/jvm:1"}
 
@@ -45,6 +50,61 @@ def test_the_fingerprint_changes_with_what_runs_and_with_nothing_else(settings):
     assert render.fingerprint(settings) != first
 
 
+def test_a_server_that_no_store_needs_is_disabled_and_building_it_changes_nothing(settings):
+    settings.run.mkdir()
+    parts.record(settings, {"mongodb"})
+    processes = render.project(settings)["processes"]
+    assert {process["namespace"] for process in processes.values() if process["disabled"]} == {
+        "elasticsearch"
+    }
+    first = render.fingerprint(settings)
+    (settings.home / "steps" / "elasticsearch-1").touch()
+    assert render.fingerprint(settings) == first, "it does not run"
+    (settings.home / "steps" / "ferretdb-1").touch()
+    assert render.fingerprint(settings) != first
+
+
+def test_servers_that_idle_are_looked_for_unless_they_are_never_to_be_stopped(settings):
+    processes = render.project(settings)["processes"]
+    assert processes["idle"]["environment"] == ["STOREBENCH_IDLE_MINUTES=30"]
+    never = replace(settings, idle_minutes=0)
+    assert set(processes) - set(render.project(never)["processes"]) == {"idle"}
+    assert render.fingerprint(never) != render.fingerprint(settings)
+
+
+def test_what_idles_needs_no_triggerer_and_no_controllers_of_what_there_is_not(settings):
+    processes = render.project(settings)["processes"]
+    assert {name for name in processes if name.startswith("airflow-")} == {
+        "airflow-db",
+        "airflow-api-server",
+        "airflow-scheduler",
+        "airflow-dag-processor",
+    }
+    (flag,) = [
+        text
+        for text in processes["kube-controller-manager"]["entrypoint"]
+        if text.startswith("--controllers=")
+    ]
+    controllers = set(flag.partition("=")[2].split(","))
+    # Spark's executors go with their driver, pods get their accounts and the certificate of the API, a node's end is seen.
+    assert {
+        "garbage-collector-controller",
+        "serviceaccount-controller",
+        "root-ca-certificate-publisher-controller",
+        "node-lifecycle-controller",
+    } <= controllers
+    assert "*" not in controllers
+
+
+@pytest.mark.parametrize(
+    ("command", "loads"), [("scheduler", True), ("dag-processor", True), ("api-server", False)]
+)
+def test_only_what_forks_tasks_or_readers_of_dags_loads_their_modules(settings, command, loads):
+    code = render.template("airflow_local_settings.py", settings) + "\nprint('boto3' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code, command], check=True, capture_output=True, text=True)
+    assert done.stdout.splitlines()[-1] == str(loads)
+
+
 def test_the_environment_file_is_read_as_it_was_written_and_by_its_owner_alone(settings):
     variables = {"A": 'it\'s "quoted" $HOME', "B": '{"json": 1}', "C": ""}
     environment.write(settings.env_file, variables)
@@ -58,6 +118,11 @@ def test_a_connection_of_the_users_own_is_handed_on_as_it_is(settings, monkeypat
     built = environment.build(own, render.secrets(own), IMAGES)
     assert built["AIRFLOW_CONN_STOREBENCH_S3"] == "aws://key:secret@"
     assert built["STOREBENCH_EMBEDDED"] == "kubernetes mongodb elasticsearch"
+
+
+def test_the_scheduler_rests_while_there_is_no_run(settings):
+    built = environment.build(settings, render.secrets(settings), IMAGES)
+    assert pkgutil.resolve_name(built["AIRFLOW__CORE__EXECUTOR"]) is RestingExecutor
 
 
 def test_secrets_are_made_once(settings):

@@ -1,0 +1,117 @@
+"""What the embedded stack uses while nothing runs: `make bench-idle`.
+
+CPU is the processes' own, with that of the children that they have waited for: /proc/PID/stat at the beginning and at the end. Memory is the
+proportional set size: a page that several processes share counts once. Both are of all processes in the stack's cgroup.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+
+import click
+import psutil
+from rich.console import Console
+from rich.table import Table
+
+from local.stack import cgroup, supervisor
+from local.stack.settings import Settings
+from storebench.trigger import Airflow
+
+PODS = "pods"  # and whatever else the supervisor has not started itself
+
+
+@dataclass(frozen=True)
+class Process:
+    """One process at one moment."""
+
+    parent: int
+    cpu_s: float  # with that of the children that it has waited for
+    pss_bytes: int
+
+
+def sample(pids: Iterable[int]) -> dict[int, Process]:
+    found = {}
+    for pid in pids:
+        with suppress(psutil.NoSuchProcess):
+            process = psutil.Process(pid)
+            times = process.cpu_times()
+            cpu_s = times.user + times.system + times.children_user + times.children_system
+            found[pid] = Process(process.ppid(), cpu_s, process.memory_full_info().pss)
+    return found
+
+
+def part_of(pid: int, processes: Mapping[int, Process], names: Mapping[int, str]) -> str:
+    """The supervisor's name of the process that this one descends from."""
+    while pid in processes:
+        if pid in names:
+            return names[pid]
+        pid = processes[pid].parent
+    return PODS
+
+
+def used(
+    before: Mapping[int, Process], after: Mapping[int, Process], names: Mapping[int, str]
+) -> dict[str, tuple[float, int]]:
+    """Of each part the seconds of CPU between the two samples, and the bytes of memory in the second one.
+
+    What a child had used before it ended is its parent's afterwards: sums over a part are whole.
+    """
+    cpu_s: dict[str, float] = defaultdict(float)
+    pss: dict[str, int] = defaultdict(int)
+    for pid, process in before.items():
+        cpu_s[part_of(pid, before, names)] -= process.cpu_s
+    for pid, process in after.items():
+        part = part_of(pid, after, names)
+        cpu_s[part] += process.cpu_s
+        pss[part] += process.pss_bytes
+    return {part: (cpu_s[part], pss[part]) for part in cpu_s}
+
+
+def names_of(settings: Settings) -> dict[int, str]:
+    """The parts' names by the ids of their first processes."""
+    states = supervisor.processes(settings)
+    if states is None:
+        raise click.ClickException("The stack is not running: `make up` starts it")
+    started = {state["pid"]: str(state["name"]) for state in states if state["is_running"]}
+    supervisors = {psutil.Process(pid).ppid(): "process-compose" for pid in started}
+    return supervisors | started
+
+
+def check_idle() -> None:
+    airflow = Airflow(*(os.environ[f"STOREBENCH_AIRFLOW_{name}"] for name in ("URL", "USER", "PASSWORD")))
+    runs = airflow.call("GET", "/api/v2/dags/~/dagRuns", params={"state": ["queued", "running"]})
+    if runs["total_entries"]:
+        raise click.ClickException(f"{runs['total_entries']} runs are queued or running: wait for their end")
+
+
+@click.command(context_settings={"help_option_names": ["-h", "--help"]})
+@click.option(
+    "--seconds", type=click.IntRange(1), default=120, show_default=True, help="How long CPU is counted."
+)
+def main(seconds: int) -> None:
+    """CPU and memory of the stack's parts while there is no run."""
+    settings = Settings()
+    check_idle()
+    names = names_of(settings)
+    before, began = sample(cgroup.processes(settings.cgroup)), time.monotonic()
+    time.sleep(seconds)
+    after, took_s = sample(cgroup.processes(settings.cgroup)), time.monotonic() - began
+    check_idle()
+    found = used(before, after, names)
+    table = Table(title=f"The stack without a run, {took_s:.0f} s")
+    for heading in ("part", "CPU, % of a core", "proportional set size, MB"):
+        table.add_column(heading, justify="left" if heading == "part" else "right")
+    for part, (cpu_s, pss) in sorted(found.items(), key=lambda one: one[1], reverse=True):
+        table.add_row(part, f"{100 * cpu_s / took_s:.2f}", f"{pss / 1e6:.0f}")
+    Console(width=100).print(table)
+    cores = sum(cpu_s for cpu_s, _ in found.values()) / took_s
+    print(f"idle_cpu_cores={cores:.3f} idle_pss_mb={sum(pss for _, pss in found.values()) / 1e6:.0f}")
+
+
+if __name__ == "__main__":
+    main()
