@@ -65,7 +65,7 @@ class Drill:
 
     def end(self):
         """The state in which the run has ended, followed as the command line does it."""
-        return self.airflow.follow(STUDY, self.run, lambda _: None)
+        return self.airflow.wait(STUDY, self.run, lambda _: None)
 
     @property
     def run_id(self):

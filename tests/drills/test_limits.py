@@ -14,7 +14,7 @@ from tests.drills.drill import STUDY, frozen, stopped
 from tests.e2e.harness import soon, storebench
 
 LIMIT_S = 30
-REASON = f"Not done after {LIMIT_S} s: raise the parameter attempt_timeout_s"
+REASON = f"Not finished after {LIMIT_S} s: raise the parameter attempt_timeout_s"
 
 
 def test_attempt_ended_by_its_limit(drill, say):
@@ -77,15 +77,35 @@ def collections():
         yield lambda: set(client[server.schema].list_collection_names())
 
 
-def test_run_marked_as_failed(drill, say, collections):
+@pytest.fixture
+def stopped_run(drill, collections):
+    """A run that was marked as failed while it wrote, and the collections that it has left."""
     run = drill()
     run.working("write")
     targets = {one.target for one in Left(run.database).undropped() if one.run_id == run.run_id}
     assert targets
     soon(lambda: targets <= collections())
     run.airflow.call("PATCH", f"/api/v2/dags/{STUDY}/dagRuns/{run.run}", json={"state": "failed"})
+    return run, targets
+
+
+def test_clean_removes_what_a_stopped_run_has_left(stopped_run, say, collections):
+    run, targets = stopped_run
+    listed = storebench("clean")
+    assert listed.returncode == 0 and all(target in listed.stdout for target in targets)
+    assert targets <= collections()
+    cleaned = storebench("clean", "--yes")
+    assert cleaned.returncode == 0, cleaned.stderr
+    assert not targets & collections()
+    assert [one for one in Left(run.database).undropped() if one.run_id == run.run_id] == []
+    assert Queries(run.database).run_named(run.run_id)["state"] == "failed"
+    say(f"storebench clean: closed a run marked as failed and dropped its {len(targets)} collection")
+
+
+def test_run_marked_as_failed(drill, stopped_run, say, collections):
+    run, targets = stopped_run
     told = storebench("runs").stdout
-    assert f"{run.run} does not go on: it is marked as failed in Airflow" in told
+    assert f"{run.run} is open, but was marked as failed in Airflow" in told
     following = drill(seed=run.conf["seed"])
     assert following.end() == "success"
     assert not targets & collections()
@@ -99,5 +119,5 @@ def test_run_marked_as_failed(drill, say, collections):
     not_begun = [row["error"] for row in rows if row["cell_key"] != interrupted["cell_key"]]
     assert not_begun == ["The run was stopped: marked as failed in Airflow"] * 2
     told = storebench("runs").stdout
-    assert f"{run.run} does not go on" not in told and f"{run.run} has left" not in told
+    assert f"{run.run} is open" not in told and f"{run.run} has left" not in told
     say(f"a run marked as failed: the next one closed it and dropped its {len(targets)} collection")

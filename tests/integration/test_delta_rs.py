@@ -31,6 +31,7 @@ def test_it_is_written_and_read_and_both_are_verified(attempt, client, batch, ta
         assert result.rows == ROWS
         assert 0 < result.operation_s < result.total_s
         assert (result.source_s > 0) == (operation == "write")
+        assert ((result.data_bytes or 0) > 0) == (operation == "write")
         assert result.environment["server_name"] == "Delta Lake (delta-rs)"
         assert result.environment["server_version"] == result.environment["packages"]["deltalake"]
     assert len(table().history()) == {"500": 4, "700": 3, "all": 1}[batch], "one commit for each batch"

@@ -107,6 +107,7 @@ def test_it_is_written_and_read_and_both_are_verified(run, client, batch):
         assert 0 < result.operation_s < result.total_s
         assert (result.source_s > 0) == (operation == "write")
         assert (result.barrier_s > 0) == (operation == "write")
+        assert ((result.data_bytes or 0) > 0) == (operation == "write")
         assert (result.figures_cover, result.client_cores_usable) == ("client", 1)
         assert result.durability == ("disk" if operation == "write" else None)
         assert sum(result.phases.values()) <= result.total_s
@@ -244,7 +245,7 @@ def test_too_many_requests_in_the_middle_of_a_write_are_named(run, busy, interru
     interrupted(busy)
     code, result = run("write", client)
     assert (code, result.error_kind) == (5, "store_failed")
-    assert "Data too large" in result.error and "short of heap" in result.error
+    assert "Data too large" in result.error and "too little heap" in result.error
 
 
 @pytest.mark.parametrize("client", CLIENTS)

@@ -1,20 +1,24 @@
 """How runs end in the results, and what they leave: against a real database."""
 
 import threading
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import psycopg
 import pytest
 
 from storebench.attempt.result import AttemptResult
+from storebench.dataset.manifest import Manifest
+from storebench.dataset.schema import FIELD_NAMES, SCHEMA_VERSION
+from storebench.errors import StoreUnreachable
 from storebench.grid import Cell
 from storebench.order import Turn
 from storebench.results.bundle import Bundles
 from storebench.results.gaps import KILLED, STOPPED, fill_gaps
 from storebench.results.left import Left
 from storebench.results.prune import Pruning
-from storebench.results.repository import AttemptKey, PodRecord, run_id_of
-from storebench.results.stopped import RunStates, close, stopped_runs, tell
+from storebench.results.repository import AttemptKey, PodRecord, dataset_id, run_id_of
+from storebench.results.stopped import COMMAND, RunStates, close, stopped_runs, tell
 
 CELLS = [Cell("s", "mongodb", "reference", (("batch", size),), 1000, 42) for size in ("10", "20")]
 AIRFLOW = "this-airflow"
@@ -29,16 +33,16 @@ def left(database):
 
 @pytest.fixture
 def begin(repository, request):
-    """Record that a run of both cells has begun; returns its id."""
+    """Record that a run of both cells, or of others, has begun; returns its id."""
 
-    def start(name="", airflow_id=AIRFLOW):
+    def start(name="", airflow_id=AIRFLOW, cells=CELLS):
         airflow_run_id = f"{request.node.name}{name}"
         repository.start_run(
             study="s",
             dag_id="s",
             airflow_run_id=airflow_run_id,
             params={},
-            turns=[Turn(cell, 1) for cell in CELLS],
+            turns=[Turn(cell, 1) for cell in cells],
             order_seed=1,
             skipped={},
             airflow_id=airflow_id,
@@ -69,7 +73,7 @@ def errors(queries, run):
 
 
 def test_what_was_not_run_names_the_step_that_failed_and_its_reason(repository, queries, begin):
-    run, reason = begin(), "The dataset was not made: timeout: Not done after 60 s"
+    run, reason = begin(), "The dataset was not made: timeout: Not finished after 60 s"
     repository.stop_run(run, reason)
     assert fill_gaps(repository, run, why="The step dataset failed") == 4
     assert set(errors(queries, run).values()) == {reason}
@@ -102,7 +106,7 @@ def test_a_run_that_goes_on_again_forgets_why_it_was_stopped(repository, queries
     run = begin()
     repository.stop_run(run, "The dataset was not made")
     repository.reopen_run(run)
-    assert queries.run_named(run)["stopped"] is None
+    assert queries.run_named(run)["reason"] is None
 
 
 @pytest.mark.parametrize(
@@ -118,7 +122,8 @@ def test_a_run_that_is_over_in_airflow_is_closed_with_its_reason(
     assert (found["id"], known_state) == (run, state)
     assert close(repository, found, state) == 3
     assert set(errors(queries, run).values()) == {f"The run was stopped: {words}"}
-    assert queries.run_named(run)["state"] == closed_as
+    closed = queries.run_named(run)
+    assert (closed["state"], closed["reason"]) == (closed_as, f"The run was stopped: {words}")
     assert stopped(repository, run, lambda dag_id, name: state) == []
 
 
@@ -130,7 +135,61 @@ def test_a_run_whose_last_step_was_lost_is_not_called_failed_where_all_is_verifi
         for operation in ("write", "read"):
             add(run, cell, operation, VERIFIED)
     close(repository, queries.run_named(run), "success")
-    assert queries.run_named(run)["state"] == "success"
+    closed = queries.run_named(run)
+    assert (closed["state"], closed["reason"]) == ("success", None)
+
+
+@pytest.fixture
+def refuse(repository, request):
+    """Record that the plan of a run has refused it; returns the run's id."""
+
+    def record(reason, params):
+        name = request.node.name
+        repository.refuse_run(study="s", dag_id="s", airflow_run_id=name, params=params, reason=reason)
+        return run_id_of("s", name)
+
+    return record
+
+
+def test_a_run_that_was_refused_is_there_with_its_reason(repository, queries, refuse, begin):
+    before = begin("-before")
+    run = refuse("Rows: '-5' is not a whole number", {"rows": "-5"})
+    assert repository.finish_run(run) == []
+    (row,) = [one for one in queries.runs(10_000) if one["id"] == run]
+    assert (row["state"], row["reason"]) == ("refused", "Rows: '-5' is not a whole number")
+    assert (row["verified"], row["params"]) == (0, {"rows": "-5"})
+    assert row["finished_at"] is not None
+    assert run not in {one["id"] for one in queries.open_runs()}
+    assert queries.run_named("latest")["id"] == before, "the other one has measured nothing"
+
+
+def test_a_run_that_was_refused_can_be_started_again(repository, queries, refuse, begin):
+    refuse("the disk is full", {"rows": 1})
+    run = begin()
+    row = queries.run_named(run)
+    assert (row["state"], row["reason"], row["params"], row["order_seed"]) == ("running", None, {}, 1)
+    assert len(repository.recorded_turns(run)) == 2
+
+
+def test_a_run_that_has_rows_is_not_called_refused(repository, queries, refuse, begin, add):
+    run = begin()
+    add(run, CELLS[0], "write", VERIFIED)
+    assert refuse("the disk is full", {}) == run
+    fill_gaps(repository, run)
+    repository.finish_run(run)
+    row = queries.run_named(run)
+    assert (row["state"], row["reason"]) == ("failed", "the disk is full")
+    assert set(errors(queries, run).values()) == {"the disk is full"}
+
+
+def test_a_run_that_was_refused_can_be_exported_and_pruned(repository, database, refuse, tmp_path):
+    run = refuse("the disk is full", {})
+    path = tmp_path / "run.zip"
+    assert Bundles(database).export(run, path)["run"] == 1
+    Pruning(database).remove(datetime.now(UTC) + timedelta(days=1))
+    assert not repository.has_run(run)
+    Bundles(database).load(path)
+    assert repository.run_named(run)["state"] == "refused"
 
 
 @pytest.mark.parametrize("state", ["queued", "running"])
@@ -161,13 +220,66 @@ def test_data_is_left_from_the_write_to_the_drop(left, repository, begin):
     (found,) = left.undropped()
     assert (found.run_id, found.cell, found.repeat, found.node_pool) == (run, CELLS[0], 1, "")
     assert found.target == CELLS[0].target(run, 1)
-    assert list(tell(repository, left, None, close_them=False)) == [], "it goes on"
+    assert list(tell(repository, left, None)) == [], "it goes on"
     repository.finish_run(run)
-    assert list(tell(repository, left, None, close_them=False)) == [
-        f"{found.airflow_run_id} has left data in mongodb (1 of its turns): the next run removes it"
+    assert list(tell(repository, left, None)) == [
+        f"{found.airflow_run_id} has left data in mongodb (1 of its turns): the next run removes it, or {COMMAND}"
     ]
     left.dropped(run, CELLS[0], 1)
     assert left.undropped() == []
+
+
+def test_left_data_has_the_size_that_its_write_ended_with(left, begin):
+    run = begin()
+
+    def size():
+        (found,) = [one for one in left.undropped() if one.run_id == run]
+        return found.size_bytes
+
+    left.writes(run, CELLS[0], 1)
+    assert size() is None
+    left.written(run, CELLS[0], 1, 4096)
+    assert size() == 4096
+    left.writes(run, CELLS[0], 1)  # the step was cleared
+    assert size() is None
+    left.dropped(run, CELLS[0], 1)
+
+
+def test_a_dataset_is_unneeded_when_its_last_run_is_pruned(left, repository, database, begin):
+    cell = replace(CELLS[0], rows=123)  # no other test's
+    manifest = Manifest(
+        schema_version=SCHEMA_VERSION,
+        rows=cell.rows,
+        seed=cell.seed,
+        bytes=5,
+        sha256="0" * 64,
+        fields=dict.fromkeys(FIELD_NAMES, 1),
+        row_sum=1,
+        generator_version="1",
+        bucket="b",
+        key="k",
+    )
+    run, name = begin(cells=[cell]), dataset_id(SCHEMA_VERSION, cell.rows, cell.seed)
+    repository.add_dataset(manifest)
+
+    def unneeded():
+        return [one["bytes"] for one in left.datasets() if one["id"] == name]
+
+    removed = []
+    left.remove_dataset(name, lambda: removed.append(name))
+    assert unneeded() == removed == [], "a run has planned cells with it"
+    repository.finish_run(run)
+    Pruning(database).remove(datetime.now(UTC) + timedelta(days=1))
+    assert unneeded() == [5]
+
+    def away():
+        raise StoreUnreachable("S3 does not answer")
+
+    with pytest.raises(StoreUnreachable):
+        left.remove_dataset(name, away)
+    assert unneeded() == [5]
+    left.remove_dataset(name, lambda: removed.append(name))
+    assert (unneeded(), removed) == ([], [name])
 
 
 def test_a_run_whose_data_is_left_is_not_pruned(left, repository, database, begin):
@@ -203,7 +315,7 @@ def test_secrets_are_removed_with_the_last_run_that_needs_them(left):
     left.use_secrets("a/2", "", ["s3"])
     assert released(left, "a/1") == [("", "mongodb")], "s3 is needed, wherever"
     assert released(left, "a/1") == []
-    assert left.runs_with_secrets() == [{"run_id": "a/2", "airflow_id": None}]
+    assert left.runs_with_secrets() == [{"run_id": "a/2", "airflow_id": None, "connections": ["s3"]}]
     assert released(left, "a/2") == [("", "s3")]
     assert left.runs_with_secrets() == []
 

@@ -11,8 +11,9 @@ from airflow.sdk import Variable
 
 from storebench.airflow import connections, secrets
 from storebench.results.stopped import AIRFLOW_ID, GOING, OVER, RunStates, close, stopped_runs, why_over
+from storebench.results.unneeded import secrets_of_runs_over
 
-# The steps before a run's cells; each pool of nodes may have one that names its turns.
+# The steps before a run's cells. Each pool of nodes may have a step that names its turns.
 BEFORE_CELLS = re.compile(r"plan|turns_\w+|dataset")
 
 
@@ -23,7 +24,7 @@ def airflow_id() -> str:
     found: str | None = Variable.get(AIRFLOW_ID, default=None)
     if found is None:
         found = uuid.uuid4().hex
-        Variable.set(AIRFLOW_ID, found, description="Tells this Airflow's runs in Storebench's results")
+        Variable.set(AIRFLOW_ID, found, description="Marks the runs of this Airflow in Storebench's results")
     return found
 
 
@@ -31,7 +32,7 @@ def run_states(ti: Any) -> RunStates:
     """Asks Airflow from within a task, whose instance this is."""
 
     def state_of(dag_id: str, airflow_run_id: str) -> str | None:
-        # Counted, as it is an error to ask for the state of a run that was deleted. First: it may begin in between
+        # By counting: asking for the state of a deleted run is an error. GOING first: a queued run may begin meanwhile
         def has(*states: str) -> bool:
             return bool(ti.get_dr_count(dag_id=dag_id, run_ids=[airflow_run_id], states=list(states)))
 
@@ -43,17 +44,18 @@ def run_states(ti: Any) -> RunStates:
 def failed_step(states: Mapping[str, str | None]) -> str | None:
     """What is said of a run's cells where a step before them has failed and did not say why itself; `states` are by task."""
     failed = [name for name, state in states.items() if state == "failed" and BEFORE_CELLS.fullmatch(name)]
-    return f"The step {min(failed)} failed: its log, or the scheduler's, says why" if failed else None
+    return f"The step {min(failed)} failed. Its log, or the scheduler's, says why" if failed else None
 
 
-def close_stopped(ti: Any, run_id: str) -> None:
-    """Close the runs that are over in Airflow and were never closed, and remove their Secrets; `run_id` is the run that does so."""
+def close_stopped(ti: Any, run_id: str) -> list[str]:
+    """Close the runs that are over in Airflow and were never closed, and remove their Secrets; `run_id` is the run that does so.
+
+    Returns what could not be removed, with the reasons.
+    """
     states, repository = run_states(ti), connections.repository()
     for run, state in stopped_runs(repository, states):
         if run["id"] != run_id:
             gaps = close(repository, run, state)
-            print(f"Closed the run {run['id']}, {why_over(state)}: {gaps} operations were not run")
-    for row in connections.left().runs_with_secrets():
-        dag_id, _, airflow_run_id = row["run_id"].partition("/")
-        if row["run_id"] != run_id and states.over(dag_id, airflow_run_id, row["airflow_id"])[0]:
-            secrets.release(row["run_id"])
+            print(f"Closed the run {run['id']}, which was {why_over(state)}: {gaps} operations were not run")
+    over = [run for run, _ in secrets_of_runs_over(connections.left(), states) if run != run_id]
+    return [reason for run in over if (reason := secrets.release(run))]

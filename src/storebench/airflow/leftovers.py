@@ -1,10 +1,11 @@
-"""What runs that are over have left in a pool of nodes: pods whose tasks were killed, and data in the stores."""
+"""What runs that are over have left in a pool of nodes: pods whose tasks were killed, and data in the stores; and datasets of no run."""
 
 from __future__ import annotations
 
 import logging
 import time
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 from airflow.providers.cncf.kubernetes.pod_generator import make_safe_label_value
@@ -12,12 +13,16 @@ from airflow.providers.cncf.kubernetes.utils.pod_manager import PodPhase
 from kubernetes import client as k8s_client
 from kubernetes.client.exceptions import ApiException
 
-from storebench import stores
+from storebench import s3, stores
 from storebench.airflow import connections
 from storebench.airflow.ends import run_states
 from storebench.airflow.kubernetes_api import ask_again
-from storebench.errors import SpecError, StoreUnreachable
+from storebench.airflow.node_pools import DEFAULT, NodePool, node_pools
+from storebench.airflow.placement import LABEL
+from storebench.dataset.manifest import keys_of
+from storebench.errors import SpecError, StorebenchError, StoreUnreachable
 from storebench.results.left import Undropped
+from storebench.results.unneeded import data_of_runs_over
 
 GONE_WITHIN_S = 60.0
 POLL_INTERVAL_S = 0.5
@@ -25,35 +30,39 @@ POLL_INTERVAL_S = 0.5
 log = logging.getLogger(__name__)
 
 
-def left_here(ti: Any, run_id: str, node_pool: str) -> list[Undropped]:
-    """What other runs that are over have left in the stores that are measured on these nodes; the oldest first."""
-    others = [
-        left
-        for left in connections.left().undropped()
-        if left.run_id != run_id and left.node_pool == node_pool
-    ]
-    if not others:
-        return []
+def left_here(ti: Any, run_id: str, node_pool: NodePool) -> list[Undropped]:
+    """What other runs that are over have left in the stores that are measured on these nodes; the oldest first. The default pool's nodes
+    stand in for those of a pool that is there no more.
+    """
+    pools = node_pools()
+
+    def is_here(one: Undropped) -> bool:
+        own = NodePool(one.node_pool)
+        return (own if own in pools else DEFAULT) == node_pool
+
+    found = data_of_runs_over(connections.left(), run_states(ti))
+    return [one for one in found if one.run_id != run_id and is_here(one)]
+
+
+def remove_pods_of_runs_over(ti: Any, client: k8s_client.CoreV1Api, namespace: str) -> None:
+    """Remove the pods of recorded runs that are over, and wait until they are gone: they may still be writing."""
+    pods = ask_again(lambda: client.list_namespaced_pod(namespace, label_selector=LABEL)).items
+    there = {(pod.metadata.labels.get("dag_id"), pod.metadata.labels.get("run_id")) for pod in pods}
+    if not there:
+        return
     states = run_states(ti)
-    runs = {(left.dag_id, left.airflow_run_id, left.airflow_id) for left in others}
-    over = {run for run in runs if states.over(*run)[0]}
-    return [left for left in others if (left.dag_id, left.airflow_run_id, left.airflow_id) in over]
+    for run in connections.left().runs():
+        labels = make_safe_label_value(run["dag_id"]), make_safe_label_value(run["airflow_run_id"])
+        if labels in there and states.over(run["dag_id"], run["airflow_run_id"], run["airflow_id"])[0]:
+            remove_pods(client, namespace, f"dag_id={labels[0]},run_id={labels[1]}", wait=True)
 
 
-def clean(
-    left: Sequence[Undropped],
-    client: k8s_client.CoreV1Api,
-    namespace: str,
-    drop: Callable[[Undropped], None],
-) -> None:
-    """Remove these runs' pods, then their data, each by `drop`. What has to stay is said, and fails nothing: the next run tries again.
+def remove_data(left: Sequence[Undropped], drop: Callable[[Undropped], None]) -> list[str]:
+    """Remove this data, each by `drop`. Says, and returns, what has to stay, with the reasons: the next run tries again.
 
     A server that does not answer is asked once. What had a connection that is there no more is forgotten.
     """
-    for dag_id, airflow_run_id in dict.fromkeys((one.dag_id, one.airflow_run_id) for one in left):
-        own = {"dag_id": dag_id, "run_id": airflow_run_id}
-        selector = ",".join(f"{name}={make_safe_label_value(value)}" for name, value in own.items())
-        remove_pods(client, namespace, selector, wait=True)
+    stays = []
     silent: dict[str | None, str] = {}
     for one in left:
         try:
@@ -61,20 +70,44 @@ def clean(
             if server:
                 connections.get(server)
         except SpecError as error:
-            log.warning("Forgotten, as it cannot be reached any more: %s. %s", one, error)
+            log.warning("Not removed from the store, because its connection is gone: %s. %s", one, error)
             connections.left().dropped(one.run_id, one.cell, one.repeat)
             continue
         try:
             if server in silent:
                 raise StoreUnreachable(silent[server])
             drop(one)
-        except Exception as error:  # noqa: BLE001 - whatever it is, it is no fault of the run that cleans up
+        except Exception as error:  # noqa: BLE001 - whatever the error is, the run that cleans up did not cause it
             if isinstance(error, StoreUnreachable):
                 silent[server] = str(error)
-            log.warning("Left in the store %s: %s", one, error)
+            log.warning("Not removed from the store %s: %s", one, error)
+            stays.append(f"{one}: {error}")
             continue
         connections.left().dropped(one.run_id, one.cell, one.repeat)
         log.info("Removed from the store %s", one)
+    return stays
+
+
+def remove_datasets() -> list[str]:
+    """Remove from S3 the datasets that no recorded run has. Says, and returns, what has to stay, with the reasons."""
+    stays = []
+    for one in connections.left().datasets():
+        name = f"the dataset of {one['rows']:,} rows, seed {one['seed']}"
+        try:
+            connections.left().remove_dataset(one["id"], partial(_remove_dataset, one["id"]))
+        except StorebenchError as error:
+            log.warning("Not removed from S3: %s: %s", name, error)
+            stays.append(f"{name}: {error}")
+        else:
+            log.info("Removed from S3: %s", name)
+    return stays
+
+
+def _remove_dataset(dataset: str) -> None:
+    client, bucket = connections.s3(), connections.bucket()
+    for key in keys_of(dataset):  # the manifest first: where it is, the dataset is complete
+        with s3.errors(client, bucket, key):
+            client.delete_object(Bucket=bucket, Key=key)
 
 
 def remove_pods(client: k8s_client.CoreV1Api, namespace: str, selector: str, *, wait: bool = False) -> None:
@@ -95,7 +128,9 @@ def remove_pods(client: k8s_client.CoreV1Api, namespace: str, selector: str, *, 
 
     for pod in found():
         if pod.status.phase not in PodPhase.terminal_states:
-            log.warning("Removing the pod %s, whose task has ended without it", pod.metadata.name)
+            log.warning(
+                "Removing the pod %s, which is still there although its task has ended", pod.metadata.name
+            )
         ask_again(lambda name=pod.metadata.name: delete(name))  # type: ignore[misc]
     deadline_s = time.monotonic() + GONE_WITHIN_S
     while wait and found() and time.monotonic() < deadline_s:

@@ -2,24 +2,31 @@
 
 from __future__ import annotations
 
+import base64
 from collections.abc import Sequence
+from secrets import token_hex
+from typing import Any
 
+from kubernetes import client as k8s_client
 from kubernetes.client.exceptions import ApiException
 from tenacity import Retrying, retry_if_exception_type, stop_after_delay, wait_fixed
 from urllib3.exceptions import HTTPError
 
 from storebench.airflow import connections, kubernetes_api
 from storebench.airflow.node_pools import NodePool
-from storebench.errors import StorebenchError, StoreUnreachable
+from storebench.errors import SpecError, StorebenchError, StoreUnreachable
+from storebench.spark import session
 
 WAIT_S = 1.0
-TIMEOUT_S = 30  # of a call while others wait
+TIMEOUT_S = 30  # of one call, while other runs wait for the lock
 
 
 def apply(run_id: str, names: Sequence[str], node_pool: NodePool) -> None:
-    """Create or replace the Secrets of these connections, which the run needs, in the namespace of the node pool's pods.
+    """Create or replace the Secrets of these connections, which the run needs, in the namespace of the node pool's pods. SPARK_KEY is
+    only created: the pods of other runs may be using the one that is there.
 
-    Raises what connections.apply_secrets does; where the cluster does not answer, it is asked again for some time.
+    Raises SpecError where the account may not. Where the cluster does not answer or has an error itself, it is asked again for some
+    time; then raises StoreUnreachable.
     """
     connections.left().use_secrets(run_id, node_pool.name, names)
     retrying = Retrying(
@@ -28,27 +35,90 @@ def apply(run_id: str, names: Sequence[str], node_pool: NodePool) -> None:
         wait=wait_fixed(WAIT_S),
         reraise=True,
     )
-    retrying(connections.apply_secrets, list(names), node_pool)
+    retrying(_apply, names, node_pool)
 
 
-def release(run_id: str) -> None:
-    """Remove the Secrets that this run needed and no other run does. What cannot be removed is said; the next run tries it again."""
+def release(run_id: str) -> str | None:
+    """Remove the Secrets that this run needed and no other run does. Says, and returns, why they cannot be removed; the next run tries
+    it again.
+    """
     try:
         connections.left().release_secrets(run_id, _remove)
     except (StorebenchError, ApiException, HTTPError) as error:
         reason = f"{error.status} {error.reason}" if isinstance(error, ApiException) else error
-        print(f"The Secrets of the run {run_id} are left in the cluster: {reason}. The next run removes them")
+        stays = f"The Secrets of the run {run_id} are left in the cluster: {reason}"
+        print(f"{stays}. The next run removes them")
+        return stays
+    return None
+
+
+def _apply(names: Sequence[str], node_pool: NodePool) -> None:
+    cluster, namespace = _cluster(node_pool)
+    where = f"Kubernetes (connection {_connection_id(node_pool)!r})"
+
+    def put(name: str) -> None:
+        body = _body(name)
+        try:
+            cluster.replace_namespaced_secret(connections.secret_name(name), namespace, body)
+        except ApiException as error:
+            if error.status != 404:
+                raise
+            cluster.create_namespaced_secret(namespace, body)
+
+    def create_once(name: str) -> None:
+        try:
+            cluster.create_namespaced_secret(namespace, _body(name))
+        except ApiException as error:
+            if error.status != 409:
+                raise
+
+    try:
+        for name in names:
+            (create_once if name == connections.SPARK_KEY else put)(name)
+    except ApiException as error:
+        if error.status in (409, 429) or error.status >= 500:  # 409: another task has just made it
+            raise StoreUnreachable(f"{where} has an error: {error.status} {error.reason}") from error
+        raise SpecError(
+            f"{where} refused a Secret in the namespace {namespace!r}: {error.status} {error.reason}."
+            " Give the connection's account the rights that deploy/kubernetes has"
+        ) from error
+    except HTTPError as error:
+        raise StoreUnreachable(f"{where} does not answer: {error}") from error
 
 
 def _remove(node_pool: str, name: str) -> None:
-    from airflow.providers.cncf.kubernetes.hooks.kubernetes import KubernetesHook
-
-    hook = KubernetesHook(conn_id=connections.PREFIX + NodePool(node_pool).connection)
-    namespace = hook.get_namespace() or "default"
+    cluster, namespace = _cluster(NodePool(node_pool))
     try:
-        hook.core_v1_client.delete_namespaced_secret(
-            connections.secret_name(name), namespace, _request_timeout=TIMEOUT_S
-        )
+        cluster.delete_namespaced_secret(connections.secret_name(name), namespace, _request_timeout=TIMEOUT_S)
     except ApiException as error:
         if error.status != 404:
             raise
+
+
+def _cluster(node_pool: NodePool) -> tuple[k8s_client.CoreV1Api, str]:
+    """The API of the cluster that has these nodes, and the namespace of their pods. Raises SpecError where there is no connection."""
+    from airflow.providers.cncf.kubernetes.hooks.kubernetes import KubernetesHook
+
+    connections.get(node_pool.connection)  # its error says what to do, the hook's does not
+    hook = KubernetesHook(conn_id=_connection_id(node_pool))
+    return hook.core_v1_client, hook.get_namespace() or "default"
+
+
+def _connection_id(node_pool: NodePool) -> str:
+    return connections.PREFIX + node_pool.connection
+
+
+def _body(name: str) -> dict[str, Any]:
+    """The Secret with the connection's JSON; SPARK_KEY is a new random key."""
+    is_key = name == connections.SPARK_KEY
+    key = session.KEY.name if is_key else connections.SECRET_KEY
+    text = token_hex(32) if is_key else connections.pod_json(name)
+    return {
+        "apiVersion": "v1",
+        "kind": "Secret",
+        "metadata": {
+            "name": connections.secret_name(name),
+            "labels": {"app.kubernetes.io/managed-by": "storebench"},
+        },
+        "data": {key: base64.b64encode(text.encode()).decode()},
+    }

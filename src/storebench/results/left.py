@@ -1,4 +1,4 @@
-"""What runs leave behind until it is removed: data in the stores, Secrets in the cluster."""
+"""What runs leave behind until it is removed: data in the stores, Secrets in the cluster, datasets in S3."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ class Undropped:
     repeat: int
     node_pool: str
     airflow_id: str | None = None  # of the run
+    size_bytes: int | None = None  # None where the write did not end well, or the store does not tell it
 
     @property
     def target(self) -> str:
@@ -30,6 +31,13 @@ class Undropped:
         return f"{self.cell.store}: {self.target}, of the run {self.airflow_run_id}"
 
 
+# The datasets that are of no run that is recorded, not even of one that has only been planned.
+_DATASETS = (
+    "SELECT id, rows, seed, bytes FROM storebench.dataset AS d WHERE NOT EXISTS (SELECT FROM storebench.cell AS c"
+    " JOIN storebench.run_cell AS p ON p.cell_key = c.key WHERE (c.rows, c.seed) = (d.rows, d.seed))"
+)
+
+
 class Left(Database):
     """Keeps account of it."""
 
@@ -38,8 +46,18 @@ class Left(Database):
         """From now on this turn's data may be in its store."""
         with self._cursor() as cursor:
             cursor.execute(
-                "INSERT INTO storebench.undropped (run_id, cell_key, repeat) VALUES (%s, %s, %s) ON CONFLICT DO NOTHING",
+                "INSERT INTO storebench.undropped (run_id, cell_key, repeat) VALUES (%s, %s, %s)"
+                " ON CONFLICT (run_id, cell_key, repeat) DO UPDATE SET bytes = NULL",
                 (run_id, cell.key, repeat),
+            )
+
+    @patient
+    def written(self, run_id: str, cell: Cell, repeat: int, size_bytes: int | None) -> None:
+        """This turn's data is complete, and takes so much room in its store."""
+        with self._cursor() as cursor:
+            cursor.execute(
+                "UPDATE storebench.undropped SET bytes = %s WHERE (run_id, cell_key, repeat) = (%s, %s, %s)",
+                (size_bytes, run_id, cell.key, repeat),
             )
 
     @patient
@@ -56,7 +74,7 @@ class Left(Database):
         """What there is, the oldest first: of runs that go on, too."""
         with self._cursor() as cursor:
             found = cursor.execute(
-                "SELECT u.run_id, r.dag_id, r.airflow_run_id, r.airflow_id, u.cell_key, u.repeat, p.node_pool"
+                "SELECT u.run_id, r.dag_id, r.airflow_run_id, r.airflow_id, u.cell_key, u.repeat, u.bytes AS size_bytes, p.node_pool"
                 " FROM storebench.undropped AS u JOIN storebench.run AS r ON r.id = u.run_id"
                 " JOIN storebench.run_cell AS p USING (run_id, cell_key, repeat)"
                 " ORDER BY u.written_at, u.run_id, u.cell_key, u.repeat"
@@ -83,7 +101,7 @@ class Left(Database):
         leaves all of it recorded.
         """
         with self._cursor() as cursor:
-            # Nobody can say meanwhile that a Secret is needed, or has said so unseen. Others may read.
+            # While this lock is held, no other run can record that it needs a Secret. Reading is still possible.
             cursor.execute("LOCK TABLE storebench.secret_use IN EXCLUSIVE MODE")
             found = cursor.execute(
                 "SELECT node_pool, connection FROM storebench.secret_use AS own WHERE run_id = %s AND NOT EXISTS ("
@@ -96,9 +114,34 @@ class Left(Database):
             cursor.execute("DELETE FROM storebench.secret_use WHERE run_id = %s", (run_id,))
 
     def runs_with_secrets(self) -> list[Row]:
-        """The runs that need Secrets, as far as was recorded: run_id, and airflow_id where the run itself was recorded, too."""
+        """The runs that need Secrets, as far as was recorded: run_id, the connections whose Secrets these are, and airflow_id where
+        the run itself was recorded, too.
+        """
         with self._cursor() as cursor:
             return cursor.execute(
-                "SELECT DISTINCT u.run_id, r.airflow_id FROM storebench.secret_use AS u"
-                " LEFT JOIN storebench.run AS r ON r.id = u.run_id ORDER BY u.run_id"
+                "SELECT u.run_id, r.airflow_id, array_agg(DISTINCT u.connection ORDER BY u.connection) AS connections"
+                " FROM storebench.secret_use AS u LEFT JOIN storebench.run AS r ON r.id = u.run_id"
+                " GROUP BY u.run_id, r.airflow_id ORDER BY u.run_id"
             ).fetchall()
+
+    @patient
+    def datasets(self) -> list[Row]:
+        """The datasets that no recorded run has: their id, rows, seed and bytes. They may be in S3."""
+        with self._cursor() as cursor:
+            return cursor.execute(f"{_DATASETS} ORDER BY rows, seed, id").fetchall()
+
+    def remove_dataset(self, dataset: str, remove: Callable[[], None]) -> None:
+        """Call `remove`, then forget this dataset; neither if a run has it by now. What `remove` raises leaves it recorded."""
+        with self._cursor() as cursor:
+            cursor.execute(
+                f"DELETE FROM storebench.dataset WHERE id = %(id)s AND id IN (SELECT id FROM ({_DATASETS}) AS d)",
+                {"id": dataset},
+            )
+            if cursor.rowcount:
+                remove()
+
+    @patient
+    def runs(self) -> list[Row]:
+        """All runs that are recorded: dag_id, airflow_run_id, airflow_id."""
+        with self._cursor() as cursor:
+            return cursor.execute("SELECT dag_id, airflow_run_id, airflow_id FROM storebench.run").fetchall()

@@ -15,7 +15,6 @@ _ORPHANS = {
     "cell": "NOT EXISTS (SELECT FROM storebench.run_cell AS p WHERE p.cell_key = t.key)",
     "environment": "NOT EXISTS (SELECT FROM storebench.attempt AS a WHERE a.environment_hash = t.hash)",
     "parameters": "NOT EXISTS (SELECT FROM storebench.attempt AS a WHERE a.parameters_hash = t.hash)",
-    "dataset": "NOT EXISTS (SELECT FROM storebench.attempt AS a WHERE a.dataset_id = t.id)",
 }
 
 

@@ -13,8 +13,9 @@ from storebench.results.left import Left
 from storebench.results.repository import Repository
 from storebench.results.summary import refresh
 
-# The Airflow Variable that tells one Airflow's runs from those of others that share the database.
+# The Airflow Variable by which the runs of several Airflows in one database are told apart.
 AIRFLOW_ID = "storebench_airflow_id"
+COMMAND = "`storebench clean --yes`"  # does at once what the next run does
 GOING, OVER = ("queued", "running"), ("failed", "success")
 
 
@@ -45,7 +46,7 @@ def stopped_runs(repository: Repository, states: RunStates) -> list[tuple[Row, s
             found.append((run, state))
     if not found:
         return []
-    # One that ended while Airflow was asked has closed itself before it was over there.
+    # A run may have ended, and closed itself, while Airflow was asked.
     still_open = {run["id"] for run in repository.open_runs()}
     return [(run, state) for run, state in found if run["id"] in still_open]
 
@@ -58,30 +59,27 @@ def why_over(state: str | None) -> str:
 def close(repository: Repository, run: Row, state: str | None) -> int:
     """Give what a stopped run has not done its rows, and close it; returns how many rows that were."""
     run_id: str = run["id"]
-    gaps = fill_gaps(repository, run_id, why=f"The run was stopped: {why_over(state)}")
-    repository.finish_run(run_id, stopped=state != "success")
+    why = f"The run was stopped: {why_over(state)}"
+    gaps = fill_gaps(repository, run_id, why=why)
+    repository.finish_run(run_id, stopped=state != "success", reason=why)
     refresh(repository, repository.cells_of_run(run_id))
     return gaps
 
 
-def tell(repository: Repository, left: Left, states: RunStates | None, *, close_them: bool) -> Iterator[str]:
-    """A line for each run that was stopped, as far as Airflow can be asked (`close_them`: it is closed, too), and for each store in
-    which a run that is over has left data.
+def tell(repository: Repository, left: Left, states: RunStates | None) -> Iterator[str]:
+    """A line for each run that was stopped, as far as Airflow can be asked, and for each store in which a run that is over has left
+    data.
     """
     stopped: list[tuple[Row, str | None]] = []
     try:
         stopped = stopped_runs(repository, states) if states else []
     except StorebenchError as error:
-        yield f"whether runs go on is not known: {error}"
+        yield f"Airflow cannot be asked which runs are still running: {error}"
     for run, state in stopped:
-        name = run["airflow_run_id"]
-        if close_them:
-            yield f"closed {name}, {why_over(state)}: {close(repository, run, state)} operations were not run"
-        else:
-            yield f"{name} does not go on: it is {why_over(state)}. The next run closes it, or `storebench prune --yes`"
+        yield f"{run['airflow_run_id']} is open, but was {why_over(state)}. The next run closes it, or {COMMAND}"
     going = {run["id"] for run in repository.open_runs()} - {run["id"] for run, _ in stopped}
     counts = Counter(
         (one.airflow_run_id, one.cell.store) for one in left.undropped() if one.run_id not in going
     )
     for (name, store), count in counts.items():
-        yield f"{name} has left data in {store} ({count} of its turns): the next run removes it"
+        yield f"{name} has left data in {store} ({count} of its turns): the next run removes it, or {COMMAND}"

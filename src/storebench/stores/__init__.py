@@ -9,7 +9,7 @@ from __future__ import annotations
 import importlib
 import re
 
-from storebench.errors import SpecError
+from storebench.errors import SpecError, unknown
 from storebench.stores.base import Server, Store
 
 REGISTRY = {
@@ -31,7 +31,7 @@ def split(name: str) -> tuple[str, str]:
     store, at, server = name.partition("@")
     if at and not re.fullmatch(SERVER, server):
         raise SpecError(
-            f"{name!r}: behind the @ is the name of a connection: small letters, digits and _, at most 30"
+            f"{name!r}: after the @ comes the name of a connection: lower-case letters, digits and _, at most 30"
         )
     return store, server
 
@@ -40,7 +40,7 @@ def load(name: str) -> type[Store]:
     """The class of the store that `name` means; raises SpecError for an unknown one. Imports no client library."""
     store_name, _ = split(name)
     if store_name not in REGISTRY:
-        raise SpecError(f"Unknown store {store_name!r}: there are {', '.join(sorted(REGISTRY))}")
+        raise unknown("store", store_name, REGISTRY)
     module, _, attribute = REGISTRY[store_name].partition(":")
     store: type[Store] = getattr(importlib.import_module(module), attribute)
     return store

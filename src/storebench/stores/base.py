@@ -17,7 +17,7 @@ from storebench.dataset.checksum import TableChecksum
 VERIFY_CHUNK_ROWS = 10_000
 OPERATIONS = ("write", "read")
 
-# What a pod's memory and CPU are of: a client whose server is elsewhere, or the engine itself, which runs in the pod.
+# Whose memory and CPU a pod's figures are: those of a client whose server is elsewhere, or those of the engine in the pod.
 Cover = Literal["client", "engine"]
 
 
@@ -54,12 +54,10 @@ class Store(ABC):
     delivers: ClassVar[tuple[str, ...]] = ()  # what a read hands to the program, for each of `clients`
     axes: ClassVar[tuple[str, ...]] = ("batch_size",)  # the axes that mean something for it
     operations: ClassVar[tuple[str, ...]] = OPERATIONS  # a store that only reads has no write
-    keeps_data: ClassVar[bool] = True  # False: a write leaves nothing that would have to be dropped
+    keeps_data: ClassVar[bool] = True  # False: a write leaves no data, so that nothing has to be dropped
     filled_by: ClassVar[str | None] = None  # the store that makes the table for one that only reads
-    connection: ClassVar[str | None] = (
-        None  # the connection of its server; "s3" where that is the store itself
-    )
-    options: ClassVar[tuple[str, ...]] = ()  # the parameters of a run that its pods are told
+    connection: ClassVar[str | None] = None  # the connection of its server; "s3" if S3 is the store itself
+    options: ClassVar[tuple[str, ...]] = ()  # the parameters of a run that are passed to its pods
     image: ClassVar[str] = "python"  # the folder under images/
     packages: ClassVar[tuple[str, ...]] = ()  # client libraries, whose versions are recorded
     modules: ClassVar[tuple[str, ...]] = ()  # imported before the first phase, so that no phase pays for it
@@ -80,7 +78,7 @@ class Store(ABC):
         self.target = target
         self.server = connection
         self.source = source
-        self.operation = operation  # write, read or drop: what is only removed needs no session
+        self.operation = operation  # write, read or drop; a drop needs no session
         self.values = values or {}  # of the cell's axes, by their key, and of `options`
 
     @abstractmethod
@@ -146,6 +144,12 @@ class Store(ABC):
     def verified_by(self) -> str:
         """The call by which `checksum` gets the rows, in a few words for people: `pymongo find()`."""
         return f"scan() of {self.name}"
+
+    def size_bytes(self) -> int | None:
+        """How much room the target takes, as the server counts it, all copies and indices included. Asked after a write was verified.
+        None where the server does not tell it, never an error.
+        """
+        return None
 
     @abstractmethod
     def drop(self) -> None:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 from storebench import s3
 from storebench.connection import Connection
-from storebench.errors import StoreRefused, StoreUnreachable
+from storebench.errors import StorebenchError, StoreRefused, StoreUnreachable
 from storebench.stores.base import Durability, Store
 
 if TYPE_CHECKING:
@@ -51,17 +51,29 @@ class DeltaStore(Store):
             found = client.list_objects_v2(Bucket=bucket, Prefix=f"{self.key}/_delta_log/", MaxKeys=1)
         if not found.get("KeyCount"):
             raise StoreRefused(
-                f"There is no Delta table at {self.uri()}: it was never written, or removed since"
+                f"There is no Delta table at {self.uri()}: it was never written, or it was removed"
             )
 
+    def size_bytes(self) -> int | None:
+        with suppress(StorebenchError):
+            return sum(int(item["Size"]) for items in self._objects() for item in items)
+        return None
+
     def drop(self) -> None:
+        client, bucket = self.source.s3_client, self.source.bucket
+        for items in self._objects():
+            keys: list[Any] = [{"Key": item["Key"]} for item in items]
+            with s3.errors(client, bucket, self.key):
+                client.delete_objects(Bucket=bucket, Delete={"Objects": keys, "Quiet": True})
+
+    def _objects(self) -> Iterator[list[Any]]:
+        """The table's objects, as S3 lists them: some at a time, never none."""
         client, bucket = self.source.s3_client, self.source.bucket
         with s3.errors(client, bucket, self.key):
             pages = client.get_paginator("list_objects_v2").paginate(Bucket=bucket, Prefix=f"{self.key}/")
             for page in pages:
-                keys: list[Any] = [{"Key": item["Key"]} for item in page.get("Contents", [])]
-                if keys:
-                    client.delete_objects(Bucket=bucket, Delete={"Objects": keys, "Quiet": True})
+                if items := page.get("Contents"):
+                    yield items
 
     @property
     def storage_options(self) -> dict[str, str]:
@@ -79,7 +91,7 @@ class DeltaStore(Store):
         from storebench.dataset.typed import canonical
 
         with self.table_errors():
-            # not through pyarrow's dataset: one that is left before its end can crash the process as it exits
+            # not through pyarrow's dataset: if it is not read to its end, it can crash the process at exit
             for batch in pa.RecordBatchReader.from_stream(self.open_table().scan()):
                 yield canonical(dict(zip(batch.schema.names, batch.columns, strict=True)))
 

@@ -30,7 +30,7 @@ DEFAULT_CLASSPATH = "/opt/reader/*"
 JAVA = (
     "java",
     "-XX:MaxRAMPercentage=50",  # of the container's memory: the rest is for Python, S3A's buffers and the JVM itself
-    # What the JVM itself has to say, it says by default on stdout, where the answers are.
+    # By default the JVM prints its own messages on stdout, where the answers are.
     "-XX:+DisplayVMOutputToStderr",
     "-Xlog:disable",
     "-Xlog:all=warning:stderr",
@@ -39,7 +39,7 @@ JAVA = (
 )
 MAIN = "storebench.reader.Main"
 END_TIMEOUT_S = 5
-LOG_LINES = 5  # of a program that died, in the error
+LOG_LINES = 5  # how much of a dead program's output goes into the error
 ERRORS: dict[str, type[StorebenchError]] = {"unreachable": StoreUnreachable, "mismatch": VerificationFailed}
 
 
@@ -158,7 +158,7 @@ class ReaderProcess:
 
     def close(self) -> None:
         """End it, by force if it does not go."""
-        with suppress(BrokenPipeError), self._process:  # closes the pipes: the end of its stdin is its end
+        with suppress(BrokenPipeError), self._process:  # closes the pipes: the program ends with its stdin
             assert self._process.stdin is not None
             with suppress(BrokenPipeError):
                 self._process.stdin.close()

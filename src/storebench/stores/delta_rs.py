@@ -73,7 +73,7 @@ class DeltaRs(DeltaStore):
     def _write_tuned(self, batch_rows: int | None, clock: OperationClock) -> int:
         from deltalake import ColumnProperties, WriterProperties, write_deltalake
 
-        # Most columns have too many values for a dictionary, and trying it costs half of the writing.
+        # Most columns have too many values for a dictionary. Trying one costs half of the write's time.
         plain = ColumnProperties(dictionary_enabled=False, statistics_enabled="NONE")
         properties = WriterProperties(compression="SNAPPY", default_column_properties=plain)
         rows, opened = 0, None
@@ -91,7 +91,7 @@ class DeltaRs(DeltaStore):
                         writer_properties=properties,
                     )
                     opened = self.open_table() if batch_rows is not None else None
-                else:  # knows the table's state: the log is not read again
+                else:  # it knows the table's state, so that the log is not read again
                     write_deltalake(opened, batch, mode="append", writer_properties=properties)
             rows += batch.num_rows
         return rows

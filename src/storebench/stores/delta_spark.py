@@ -27,7 +27,7 @@ TUNED = {
     "spark.databricks.delta.properties.defaults.checkpointInterval": "1000",
     "spark.sql.execution.arrow.maxRecordsPerBatch": "100000",
 }
-# What the study's own CSV did not have and this dataset does: line breaks and doubled quotes inside quotes.
+# This dataset has line breaks and doubled quotes inside quotes. The study's own CSV had none.
 CSV_OPTIONS = {"multiLine": True, "escape": '"'}
 
 
@@ -109,7 +109,7 @@ class DeltaSpark(DeltaStore):
         for table in clock.source(self.source.tables(batch_rows)):
             with clock.operation():
                 frame = self.spark.createDataFrame(table)
-                # Files of fewer than 100,000 rows only cost their opening.
+                # Smaller files than of 100,000 rows only cost time to open.
                 files = max(1, min(self._cores, table.num_rows // 100_000))
                 frame.coalesce(files).write.format("delta").mode("append").save(self._path)
             rows += table.num_rows
@@ -148,7 +148,7 @@ class DeltaSpark(DeltaStore):
             return super().checksum()
         with spark_session.errors("The second pass"):
             if self.client == "tuned":
-                # The noop sink of the timed read cannot be looked into: of the same scan, the same columns in Arrow.
+                # Nothing can be seen of what goes into the noop sink of the timed read. So this does the same scan of the same columns into Arrow.
                 columns = self._load().mapInArrow(second_pass.of_batches, second_pass.SCHEMA)
                 found = second_pass.total_of(columns.collect())
             else:

@@ -26,7 +26,7 @@ T = TypeVar("T")
 REQUEST_TIMEOUT_S = 120
 # How long the server keeps a point in time between two pages.
 KEEP_ALIVE = "5m"
-PAGE_ROWS = 10_000  # the most that a server gives with its default `index.max_result_window`
+PAGE_ROWS = 10_000  # a server gives no more with its default `index.max_result_window`
 
 # The tuned client's, beside what storebench.stores.tuning makes of the server.
 SAMPLE_ROWS = 10  # whose size says how many rows make a request
@@ -70,7 +70,7 @@ class Elasticsearch(Store):
         self._client: Client = Client(
             **options(self.server),
             request_timeout=REQUEST_TIMEOUT_S,
-            max_retries=0,  # a request that was silently sent twice is not what was measured
+            max_retries=0,  # no silent retries: they would be measured, too
             **more,
         )
         self._nodes: Mapping[str, Any] = {}
@@ -115,8 +115,8 @@ class Elasticsearch(Store):
             made = self._client.indices.create(index=self.target, mappings=mappings, settings=settings)
         if not made["shards_acknowledged"]:
             raise StoreRefused(
-                f"Elasticsearch has not started the shard of the index {self.target} after 30 s. Probably its disk is fuller than"
-                " its low watermark allows; GET /_cluster/allocation/explain tells"
+                f"Elasticsearch did not start the shard of the index {self.target} within 30 s. Its disk is probably fuller than"
+                " the low watermark allows. GET /_cluster/allocation/explain says why"
             )
         if "replicas_while_loading" in self._tuning:
             with self._errors():
@@ -184,7 +184,7 @@ class Elasticsearch(Store):
         operations: list[Any] = []
         for row in chunk:
             operations += (INDEX_ACTION, orjson.dumps(row))
-        # Of documents that went well nothing is told: reading it would take longer than writing them.
+        # The answer leaves out the documents that went well: parsing it would take longer than the write.
         answer = self._client.bulk(index=self.target, operations=operations, filter_path=BULK_ANSWER)
         if answer["errors"]:
             raise BulkIndexError(f"{len(answer['items'])} documents failed", answer["items"])
@@ -235,6 +235,15 @@ class Elasticsearch(Store):
 
     def verified_by(self) -> str:
         return f"search_after over {'slices of ' if self.client == 'tuned' else ''}a point in time"
+
+    def size_bytes(self) -> int | None:
+        from elasticsearch import ApiError, TransportError
+
+        # A login may lack the right to monitor. A serverless project tells no sizes.
+        with suppress(ApiError, TransportError, KeyError):
+            stats = self._client.indices.stats(index=self.target, metric="store")
+            return int(stats["_all"]["total"]["store"]["size_in_bytes"])
+        return None
 
     def drop(self) -> None:
         with self._errors():

@@ -96,15 +96,15 @@ def refusal(where: str, server: Connection, error: ApiError) -> str:
     if error.status_code == 401:
         return f"Elasticsearch at {where} refused the login of {who}: check the connection"
     if error.status_code == 403 and _kind(reason) == "security_exception":
-        return f"Elasticsearch at {where} gives {who} too few rights: {advise(reason)}"
+        return f"Elasticsearch at {where} does not give {who} enough rights: {advise(reason)}"
     return f"Elasticsearch at {where} refused: {advise(reason)}"
 
 
-# What to do about some kinds of error, where the server's reason alone does not tell.
+# What to do about some errors whose reason alone does not say it.
 ADVICE = {
     "cluster_block_exception": "A server sets such a block itself when its disk is nearly full: look there",
-    "es_rejected_execution_exception": "Its queue is full: give it more processors, or take smaller batches",
-    "circuit_breaking_exception": "It is short of heap: give it more, or take smaller batches",
+    "es_rejected_execution_exception": "Its queue is full: give it more processors, or use smaller batches",
+    "circuit_breaking_exception": "It has too little heap: give it more, or use smaller batches",
     "search_context_missing_exception": "It was restarted, or took too long over one page",
     "media_type_header_exception": "The client is made for Elasticsearch 9",
 }

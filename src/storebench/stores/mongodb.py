@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 
 CONNECT_TIMEOUT_MS = 10_000
 DEFAULT_DATABASE = "storebench"
-NOT_PERMITTED = 13  # MongoDB's code for a command that the user has no right to
-TUNED_REQUEST_ROWS = 1_000  # a mongod inserts in portions of 500 whatever it is sent
-VERIFY_CHUNK_ROWS = 1_000  # beside an answer of the server, which has up to 16 MB of documents
+NOT_PERMITTED = 13  # MongoDB's code for a command that the user may not run
+TUNED_REQUEST_ROWS = 1_000  # a mongod inserts in portions of 500, however many it gets
+VERIFY_CHUNK_ROWS = 1_000  # room beside an answer of the server, which holds up to 16 MB of documents
 ARRIVAL_TIMEOUT_S, ARRIVAL_POLL_S = 60.0, 0.1  # of writes that are not acknowledged
 
 
@@ -76,7 +76,7 @@ class MongoDB(Store):
             serverSelectionTimeoutMS=CONNECT_TIMEOUT_MS,
             connectTimeoutMS=CONNECT_TIMEOUT_MS,
             **durable(self.server),
-            retryWrites=False,  # a write that was silently sent twice is not what was measured
+            retryWrites=False,  # no silent retries: they would be measured, too
             **options,
         )
         self._collection = self._client[self.server.schema or DEFAULT_DATABASE][self.target]
@@ -120,7 +120,7 @@ class MongoDB(Store):
     def prepare(self) -> None:
         if not self._collection.write_concern.acknowledged and self.describe().name == "FerretDB":
             raise StoreRefused(
-                "FerretDB answers writes that ask for no acknowledgement, which breaks the client's connections and loses rows: take w=0"
+                "FerretDB answers writes that ask for no acknowledgement. That breaks the client's connections and loses rows: take w=0"
                 " out of the connection's options"
             )
         self.drop()
@@ -147,7 +147,7 @@ class MongoDB(Store):
     def _write_tuned(self, batch_rows: int | None, clock: OperationClock) -> int:
         rows = 0
         with ThreadPoolExecutor(self._tuning["connections"], thread_name_prefix="insert") as pool:
-            # All requests of a batch, or of a block of the whole, are answered before the source is read on:
+            # All requests of a batch, or of a block of the whole, are answered before more of the source is read:
             # what goes on beside the source would be taken out as the source's time.
             for batch in clock.source(self.source.batches(batch_rows or self._tuning["window_rows"])):
                 with clock.operation():
@@ -210,10 +210,19 @@ class MongoDB(Store):
         tuned = self.client == "tuned" and self.operation == "read"
         return "pymongo find() of raw BSON, decoded" if tuned else "pymongo find()"
 
+    def size_bytes(self) -> int | None:
+        from pymongo.errors import PyMongoError
+
+        # A user may lack the right to ask. Not each server of the protocol answers with both.
+        with suppress(PyMongoError, KeyError):
+            stats = self._collection.database.command("collStats", self.target)
+            return int(stats["storageSize"] + stats["totalIndexSize"])
+        return None
+
     def drop(self) -> None:
         from pymongo import WriteConcern
 
-        with self._errors():  # acknowledged in any case: what is written next must not be dropped
+        with self._errors():  # always acknowledged: the drop must be over before the next write
             self._collection.with_options(write_concern=WriteConcern()).drop()
 
     def close(self) -> None:

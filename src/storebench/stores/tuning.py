@@ -12,17 +12,20 @@ from storebench.attempt import machine
 from storebench.attempt.cgroup import Cgroup
 from storebench.stores.base import Server
 
-UNKNOWN_CORES = 2  # of a server that does not tell: more requests than it can work at would only wait there
+UNKNOWN_CORES = 2  # if the server does not say how many it works on: more requests would only wait there
 PER_CLIENT_CORE = 4  # requests that one core of the pod can make, send, and hold in its memory
 WINDOW_ROWS, WINDOW_ROWS_PER_WORKER = 20_000, 1_000
 
-# A mongod ends an answer at 16 MB itself; FerretDB needs three times the CPU for one of more than about 3,000 rows.
+# A mongod ends an answer at 16 MB by itself. FerretDB needs three times the CPU for an answer of more than about 3,000 rows.
 ANSWER_ROWS = {"MongoDB": 100_000}
 CAUTIOUS_ANSWER_ROWS = 1_000
 
-WORKERS_PER_PROCESSOR = 2  # while Elasticsearch works at one's request, the other's is made and sent
-REQUEST_BYTES = 5_000_000  # of Elastic's 5 to 15 MB the least: several requests are under way at once
-HEAP_SHARE = 0.05  # of all of them; at twice as much (indexing_pressure.memory.limit) the server refuses
+# While Elasticsearch works on the request of one, the other one makes and sends its next.
+WORKERS_PER_PROCESSOR = 2
+# The least of the 5 to 15 MB that Elastic advises: several requests are under way at once.
+REQUEST_BYTES = 5_000_000
+# For all requests together. At twice as much (indexing_pressure.memory.limit) the server refuses.
+HEAP_SHARE = 0.05
 
 
 def workers(server_cores: int | None, for_each: int = 1) -> int:

@@ -5,8 +5,8 @@ from kubernetes.client.exceptions import ApiException
 
 from storebench.airflow import connections, ends, secrets
 from storebench.airflow.ends import close_stopped, failed_step, run_states
-from storebench.airflow.node_pools import DEFAULT
-from storebench.errors import StoreUnreachable
+from storebench.airflow.node_pools import DEFAULT, NodePool
+from storebench.errors import SpecError, StoreUnreachable
 from tests.unit.airflow.cluster import Cluster
 
 
@@ -52,7 +52,7 @@ def test_a_run_that_airflow_does_not_have_has_no_state():
 )
 def test_a_step_before_the_cells_that_failed_is_named(failed, named):
     found = failed_step({"plan": "success", "dataset": "upstream_failed", failed: "failed"})
-    assert found == (f"The step {named} failed: its log, or the scheduler's, says why" if named else None)
+    assert found == (f"The step {named} failed. Its log, or the scheduler's, says why" if named else None)
 
 
 class Kept:
@@ -79,7 +79,10 @@ class Kept:
         self.users.pop(run_id, None)
 
     def runs_with_secrets(self):
-        return [{"run_id": run, "airflow_id": "this"} for run in sorted(self.users)]
+        return [
+            {"run_id": run, "airflow_id": "this", "connections": sorted(name for _, name in used)}
+            for run, used in sorted(self.users.items())
+        ]
 
 
 @pytest.fixture
@@ -102,6 +105,7 @@ def cluster(monkeypatch):
     )
     monkeypatch.setattr(secrets, "WAIT_S", 0.01)
     monkeypatch.setattr(connections, "pod_json", lambda name: "{}")
+    monkeypatch.setattr(connections, "get", lambda name: None)
     return found
 
 
@@ -113,7 +117,7 @@ def test_a_plan_closes_the_runs_that_are_over_in_airflow_and_no_others(keep, clu
     close_stopped(instance(states), "d/now")
     assert closed == [("d/stopped", "failed"), ("d/deleted", None)]
     assert (
-        "Closed the run d/stopped, marked as failed in Airflow: 3 operations were not run"
+        "Closed the run d/stopped, which was marked as failed in Airflow: 3 operations were not run"
         in capsys.readouterr().out
     )
 
@@ -152,6 +156,21 @@ def test_secrets_that_cannot_be_removed_are_said_and_fail_nothing(keep, cluster,
     secrets.release("d/1")
     assert "The Secrets of the run d/1 are left in the cluster: 403 Forbidden" in capsys.readouterr().out
     assert "d/1" in kept.users, "the next run tries it again"
+    assert close_stopped(instance({("d", "1"): "failed"}), "d/now") == [
+        "The Secrets of the run d/1 are left in the cluster: 403 Forbidden"
+    ]
+
+
+def test_secrets_of_a_cluster_that_has_no_connection_any_more_are_said_and_fail_nothing(
+    keep, cluster, monkeypatch
+):
+    def get(name):
+        raise SpecError(f"There is no Airflow Connection 'storebench_{name}'")
+
+    keep()
+    secrets.apply("d/1", ["s3"], NodePool("gone"))
+    monkeypatch.setattr(connections, "get", get)
+    assert "There is no Airflow Connection 'storebench_kubernetes_gone'" in secrets.release("d/1")
 
 
 def test_a_secret_is_said_to_be_needed_before_it_is_made(keep, cluster):
@@ -188,5 +207,5 @@ def test_a_cluster_that_does_not_answer_is_named(keep, cluster, monkeypatch):
     monkeypatch.setattr(kubernetes_api, "PATIENCE_S", 0.01)
     keep()
     cluster.fails = lambda call, before: ProtocolError("Connection aborted.")
-    with pytest.raises(StoreUnreachable, match="storebench_kubernetes' does not answer"):
+    with pytest.raises(StoreUnreachable, match=r"storebench_kubernetes'\) does not answer"):
         secrets.apply("d/1", ["s3"], DEFAULT)

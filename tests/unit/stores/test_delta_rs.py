@@ -1,5 +1,10 @@
+from types import SimpleNamespace
+
+from botocore.exceptions import EndpointConnectionError
+
 from storebench.connection import Connection
 from storebench.stores.delta import one_line, storage_options
+from storebench.stores.delta_rs import DeltaRs
 
 S3 = {"endpoint_url": "http://s3:9000", "region_name": "eu-central-1"}
 
@@ -44,3 +49,41 @@ def test_of_an_answer_of_s3_its_code_and_message_remain():
 
 def test_a_long_error_is_cut():
     assert len(one_line("x" * 5000)) == 300
+
+
+class Bucket:
+    """S3 with these objects, listed two at a time."""
+
+    meta = SimpleNamespace(endpoint_url="http://s3")
+
+    def __init__(self, **sizes):
+        self.objects = {f"tables/t/{name}": size for name, size in sizes.items()}
+        self.away = False
+
+    def get_paginator(self, name):
+        return self
+
+    def paginate(self, Bucket, Prefix):  # noqa: N803
+        if self.away:
+            raise EndpointConnectionError(endpoint_url="http://s3")
+        found = [{"Key": key, "Size": size} for key, size in self.objects.items() if key.startswith(Prefix)]
+        return [{"Contents": found[n : n + 2]} for n in range(0, len(found), 2)] or [{}]
+
+    def delete_objects(self, Bucket, Delete):  # noqa: N803
+        for item in Delete["Objects"]:
+            del self.objects[item["Key"]]
+
+
+def test_a_table_is_as_large_as_its_objects_and_is_removed_with_all_of_them():
+    bucket = Bucket(a=10, b=20, c=30)
+    store = DeltaRs(
+        client="reference",
+        target="t",
+        connection=None,
+        source=SimpleNamespace(s3_client=bucket, bucket="b"),
+    )
+    assert store.size_bytes() == 60
+    store.drop()
+    assert (bucket.objects, store.size_bytes()) == ({}, 0)
+    bucket.away = True
+    assert store.size_bytes() is None

@@ -1,3 +1,5 @@
+from types import SimpleNamespace
+
 import pytest
 from elastic_transport import ApiResponseMeta, HttpHeaders, NodeConfig
 from elasticsearch import ApiError, UnsupportedProductError
@@ -5,7 +7,7 @@ from elasticsearch import ApiError, UnsupportedProductError
 from storebench.connection import Connection
 from storebench.dataset.schema import FIELDS
 from storebench.errors import SpecError
-from storebench.stores.elasticsearch import chunk_rows, index_of
+from storebench.stores.elasticsearch import Elasticsearch, chunk_rows, index_of
 from storebench.stores.elasticsearch_server import advise, durability_of, identify, options, refusal
 
 SERVER = Connection("elasticsearch", host="es", port=9200, login="me", password="hunter2")
@@ -69,7 +71,11 @@ def test_a_connection_that_cannot_work_is_refused(host, extra, words):
     ("status", "error", "words"),
     [
         (401, {"type": "security_exception", "reason": "unable to authenticate"}, "the login of user 'me'"),
-        (403, {"type": "security_exception", "reason": "action is unauthorized"}, "user 'me' too few rights"),
+        (
+            403,
+            {"type": "security_exception", "reason": "action is unauthorized"},
+            "does not give user 'me' enough rights",
+        ),
         (403, {"type": "cluster_block_exception", "reason": "index [x] blocked"}, "disk is nearly full"),
         (429, {"type": "es_rejected_execution_exception", "reason": "rejected"}, "queue is full"),
         (413, "Request Entity Too Large", "refused: Request Entity Too Large"),
@@ -145,3 +151,23 @@ def test_the_index_says_what_an_acknowledged_write_promises(defaults, settings, 
     parts = {"defaults": defaults, "settings": settings}
     found = durability_of({name: {"index": {"translog": part}} for name, part in parts.items()})
     assert (found.kind, found.stated) == (kind, stated)
+
+
+@pytest.mark.parametrize(
+    ("stats", "size"),
+    [
+        ({"_all": {"total": {"store": {"size_in_bytes": 2048}}}}, 2048),
+        ({"_all": {"total": {}}}, None),
+        (answer(403, "security_exception"), None),
+    ],
+)
+def test_an_index_has_a_size_where_the_server_tells_it(stats, size):
+    def indices_stats(index, metric):
+        assert (index, metric) == ("t", "store")
+        if isinstance(stats, Exception):
+            raise stats
+        return stats
+
+    store = Elasticsearch(client="reference", target="t", connection=None, source=None)
+    store._client = SimpleNamespace(indices=SimpleNamespace(stats=indices_stats))
+    assert store.size_bytes() == size

@@ -1,6 +1,8 @@
 from datetime import datetime, timedelta
+from types import SimpleNamespace
 
 import pytest
+from pymongo.errors import OperationFailure
 
 from storebench.connection import Connection
 from storebench.errors import StoreRefused
@@ -199,3 +201,23 @@ def test_the_servers_process_is_told_where_it_can_be_seen(answers, processes):
     store = MongoDB(client="reference", target="t", connection=None, source=None)
     store._client = Answering(**answers)
     assert store.server_processes() == processes
+
+
+@pytest.mark.parametrize(
+    ("answer", "size"),
+    [
+        ({"size": 9, "storageSize": 4096, "totalIndexSize": 1024}, 5120),
+        ({"size": 9}, None),
+        (OperationFailure("not authorized", 13), None),
+    ],
+)
+def test_a_collection_has_a_size_where_the_server_tells_it(answer, size):
+    def command(name, target):
+        assert (name, target) == ("collStats", "t")
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+    store = MongoDB(client="reference", target="t", connection=None, source=None)
+    store._collection = SimpleNamespace(database=SimpleNamespace(command=command))
+    assert store.size_bytes() == size

@@ -1,0 +1,105 @@
+"""The operators that remove what runs that are over have left."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from airflow.sdk import Context
+from airflow.sdk.exceptions import AirflowFailException
+
+from storebench import stores
+from storebench.airflow import leftovers, observe
+from storebench.airflow.kubernetes_api import in_words
+from storebench.airflow.node_pools import DEFAULT
+from storebench.airflow.params import common_values
+from storebench.airflow.pods import StorebenchPodOperator
+from storebench.airflow.specs import spec_of
+from storebench.attempt.spec import DROP
+from storebench.errors import StoreRefused, StoreUnreachable
+from storebench.results.left import Undropped
+from storebench.results.repository import run_id_of
+
+MEMORY = "1Gi"  # of a pod that drops: data does not go through it
+LEFT = "storebench/left"  # label of a pod that drops what another run left
+
+
+class DropOperator(StorebenchPodOperator):
+    """Removes what a run that is over has left in a store. No task of its own: another one's does it before its own work."""
+
+    def __init__(self, *, left: Undropped, **kwargs: Any) -> None:
+        super().__init__(
+            task_id="clean",
+            labels={LEFT: left.target},
+            durable=False,
+            **kwargs,
+        )
+        self.left = left
+
+    @staticmethod
+    def _get_ti_pod_labels(context: Context | None = None, include_try_number: bool = True) -> dict[str, str]:
+        """Not those of the task's own pods, which it would be taken for."""
+        return {**StorebenchPodOperator._get_ti_pod_labels(context, include_try_number), "task_id": "clean"}
+
+    def drop(self, context: Context) -> None:
+        """Raises StoreUnreachable, or StoreRefused for any other reason for which it stays."""
+        store = stores.load(self.left.cell.store)
+        self.name = f"{store.name}-clean"
+        self.arguments = ["attempt"]
+        params = common_values(context["params"])
+        self.use_store(store, spec_of(DROP, self.left.cell, self.left.target, params, store))
+        try:
+            self.run_pod(context, MEMORY)
+        except Exception as error:
+            result = observe.attempt_result(self.observed, self.CONTAINER, error)
+            kind = StoreUnreachable if result.error_kind == StoreUnreachable.kind else StoreRefused
+            raise kind(f"{result.error_kind}: {result.error}") from error
+
+
+class CleaningOperator(StorebenchPodOperator):
+    """A pod before whose work what runs that are over have left can be removed."""
+
+    dropping: DropOperator | None = None
+
+    def clean(self, context: Context) -> list[str]:
+        """Remove what runs that are over have left on these nodes and in the stores that are measured there; returns what stays, with
+        the reasons.
+        """
+        run_id = run_id_of(context["dag"].dag_id, context["run_id"])
+
+        def drop(left: Undropped) -> None:
+            self.go_on()
+            self.dropping = DropOperator(left=left, node_pool=self.node_pool)
+            self.dropping.drop(context)
+
+        stays = []
+        try:
+            leftovers.remove_pods_of_runs_over(context["ti"], self.client, self.namespace_of_pods())
+            left = leftovers.left_here(context["ti"], run_id, self.node_pool)
+            stays += leftovers.remove_data(left, drop)
+        except Exception as error:  # noqa: BLE001 - a run can measure all the same, and the next one tries again
+            self.log.warning("What earlier runs have left stays where it is: %s", in_words(error))
+            stays.append(in_words(error))
+        self.dropping = None
+        self.go_on()
+        return stays
+
+    def go_on(self) -> None:
+        """Raise where the task was told to stop: Airflow tells it by `on_kill` alone."""
+        if self._killed:
+            raise AirflowFailException("The task was stopped")
+
+    def on_kill(self) -> None:
+        if self.dropping:
+            self.dropping.on_kill()
+        super().on_kill()
+
+
+class CleanOperator(CleaningOperator):
+    """Does it at once, and fails where something stays."""
+
+    def execute(self, context: Context) -> None:
+        stays = self.clean(context)
+        if self.node_pool == DEFAULT:  # S3 is the same for all
+            stays += leftovers.remove_datasets()
+        if stays:
+            raise AirflowFailException("Not removed:\n" + "\n".join(stays))

@@ -1,0 +1,95 @@
+"""What no run needs any more: data in stores, Secrets, datasets, and runs that were stopped and never closed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from rich.console import Console
+
+from storebench.results.database import Row
+from storebench.results.left import Left, Undropped
+from storebench.results.listing import NOTHING, Column, print_listing
+from storebench.results.repository import Repository
+from storebench.results.stopped import RunStates, stopped_runs, why_over
+
+CLEAN_DAG = "storebench_clean"  # removes it
+
+MB = 1e6
+RUNS = [Column("run"), Column("state", prose=True)]
+DATA = [Column("store"), Column("data"), Column("MB", number=True), Column("run")]
+DATASETS = [Column("rows", number=True), Column("seed", number=True), Column("MB", number=True)]
+SECRETS = [Column("connection"), Column("run")]
+
+
+def data_of_runs_over(left: Left, states: RunStates) -> list[Undropped]:
+    """The data that runs which are over have left in stores, the oldest first."""
+    found = left.undropped()
+    runs = {(one.dag_id, one.airflow_run_id, one.airflow_id) for one in found}
+    over = {run for run in runs if states.over(*run)[0]}
+    return [one for one in found if (one.dag_id, one.airflow_run_id, one.airflow_id) in over]
+
+
+def secrets_of_runs_over(left: Left, states: RunStates) -> list[tuple[str, list[str]]]:
+    """The runs that are over and still hold Secrets, each with the connections whose Secrets no run needs that goes on."""
+    users = left.runs_with_secrets()
+    over = {one["run_id"] for one in users if states.over(*_named(one["run_id"]), one["airflow_id"])[0]}
+    needed = {name for one in users if one["run_id"] not in over for name in one["connections"]}
+    return [
+        (one["run_id"], [name for name in one["connections"] if name not in needed])
+        for one in users
+        if one["run_id"] in over
+    ]
+
+
+@dataclass(frozen=True)
+class Unneeded:
+    """All of it, as far as it is recorded. Pods are not: only the cluster knows them."""
+
+    stopped: list[tuple[Row, str | None]]  # each with its state in Airflow
+    data: list[Undropped]
+    datasets: list[Row]
+    secrets: list[tuple[str, list[str]]]
+
+    def __bool__(self) -> bool:
+        return bool(self.stopped or self.data or self.datasets or self.secrets)
+
+
+def find(repository: Repository, left: Left, states: RunStates) -> Unneeded:
+    """Ask the results and Airflow. Raises StoreUnreachable where one of them does not answer."""
+    return Unneeded(
+        stopped_runs(repository, states),
+        data_of_runs_over(left, states),
+        left.datasets(),
+        secrets_of_runs_over(left, states),
+    )
+
+
+def print_unneeded(console: Console, found: Unneeded) -> None:
+    """A table for each kind that there is, and how much room the data takes."""
+    if found.stopped:
+        rows = [(run["airflow_run_id"], f"open, but {why_over(state)}") for run, state in found.stopped]
+        print_listing(console, RUNS, rows, "Runs that were stopped, and are still to be closed")
+    if found.data:
+        data = [
+            (one.cell.store, one.target, _megabytes(one.size_bytes), one.airflow_run_id) for one in found.data
+        ]
+        print_listing(console, DATA, data, "Data that runs which are over have left in stores")
+    if found.datasets:
+        sets = [(f"{one['rows']:,}", str(one["seed"]), _megabytes(one["bytes"])) for one in found.datasets]
+        print_listing(console, DATASETS, sets, "Datasets in S3 that are of no run in the results")
+    if secrets := [(name, run) for run, names in found.secrets for name in names]:
+        print_listing(console, SECRETS, secrets, "Secrets in the cluster that no run needs any more")
+    sizes = [one.size_bytes for one in found.data] + [one["bytes"] for one in found.datasets]
+    known = [size for size in sizes if size is not None]
+    if known:
+        unknown = f", and {len(sizes) - len(known)} of unknown size" if len(known) < len(sizes) else ""
+        console.print(f"Together {_megabytes(sum(known))} MB{unknown}", soft_wrap=True)
+
+
+def _named(run_id: str) -> tuple[str, str]:
+    dag_id, _, airflow_run_id = run_id.partition("/")
+    return dag_id, airflow_run_id
+
+
+def _megabytes(size: int | None) -> str:
+    return NOTHING if size is None else f"{size / MB:,.1f}"

@@ -1,0 +1,205 @@
+"""What runs that are over have left, and its removal, on a cluster in memory."""
+
+from types import SimpleNamespace
+
+import pytest
+from airflow.sdk.exceptions import AirflowFailException
+from botocore.exceptions import EndpointConnectionError
+
+from storebench.airflow import connections
+from storebench.airflow.cleaning import CleanOperator
+from storebench.airflow.dataset import DatasetOperator
+from storebench.airflow.node_pools import NodePool
+from storebench.airflow.placement import LABEL
+from storebench.attempt.result import AttemptResult
+from storebench.dataset.manifest import Manifest, dataset_key, keys_of, manifest_key
+from storebench.dataset.schema import SCHEMA_VERSION
+from storebench.errors import SpecError
+from storebench.results.left import Undropped
+from storebench.results.repository import dataset_id
+from tests.unit.airflow.account import CELL, OTHER, VERIFIED, attempt, context, spec_of
+from tests.unit.airflow.cluster import ended
+
+
+def orphan(run):
+    """A pod of this run whose task was killed."""
+    labels = {LABEL: "an-attempt", "dag_id": "s", "run_id": run}
+    return SimpleNamespace(
+        metadata=SimpleNamespace(name="orphan", labels=labels), status=SimpleNamespace(phase="Running")
+    )
+
+
+@pytest.fixture(autouse=True)
+def any_manifest(monkeypatch):
+    monkeypatch.setattr(Manifest, "from_json", classmethod(lambda cls, text: text))
+
+
+def test_the_dataset_step_drops_what_runs_that_are_over_have_left(cluster, account, dropped):
+    for run in ("s/stopped", "s/deleted", "s/goes-on", "s/cleared"):
+        account.writes(run, CELL, 1)
+    other = Undropped("s/elsewhere", "s", "elsewhere", CELL, 1, "", "another Airflow")
+    account.left["s/elsewhere", CELL, 1] = other
+    states = {"stopped": "failed", "goes-on": "running", "cleared": "queued", "now": "running"}
+    DatasetOperator(task_id="dataset").execute(context("dataset", airflow_states=states))
+    assert dropped == [CELL.target("s/stopped", 1), CELL.target("s/deleted", 1)]
+    assert {run_id for run_id, *_ in account.left} == {"s/goes-on", "s/cleared", "s/elsewhere"}
+    assert len(account.manifests) == 1 and cluster.pods == {}
+
+
+def test_nothing_left_costs_no_pod(cluster, account, dropped):
+    account.writes("s/now", CELL, 1)
+    DatasetOperator(task_id="dataset").execute(context("dataset", airflow_states={"now": "running"}))
+    assert dropped == [] and len(cluster.started) == 1
+    assert account.left, "what the run itself has written is not its leftover"
+
+
+def test_the_pods_of_a_run_that_was_stopped_go_before_its_data(cluster, account, dropped):
+    account.writes("s/stopped", CELL, 1)
+    cluster.pods["orphan"] = orphan("stopped")
+    alive = []
+    end = cluster.end
+    cluster.end = lambda pod: (alive.append("orphan" in cluster.pods), end(pod))[1]
+    DatasetOperator(task_id="dataset").execute(context("dataset", airflow_states={"stopped": "failed"}))
+    assert alive == [False, False] and len(dropped) == 1
+
+
+def test_a_store_that_does_not_answer_fails_no_run_and_is_asked_once(cluster, account, caplog):
+    for repeat in (1, 2):
+        account.writes("s/stopped", CELL, repeat)
+    account.writes("s/stopped", OTHER, 1)
+    away_result = AttemptResult(error_kind="unreachable", error="MongoDB does not answer")
+
+    def end(pod):
+        spec = spec_of(pod)
+        if spec and spec.cell == CELL:
+            return ended(3, message=away_result.to_json())
+        return ended(message=VERIFIED.to_json())
+
+    cluster.end = end
+    with caplog.at_level("WARNING"):
+        DatasetOperator(task_id="dataset").execute(context("dataset", airflow_states={"stopped": "failed"}))
+    assert [key[1:] for key in account.left] == [(CELL, 1), (CELL, 2)]
+    assert len(cluster.started) == 3, "one at MongoDB, one at Elasticsearch, the dataset's"
+    assert f"Not removed from the store mongodb: {CELL.target('s/stopped', 2)}" in caplog.text
+
+
+def test_what_has_no_connection_any_more_is_forgotten(cluster, account, dropped, monkeypatch):
+    account.writes("s/stopped", CELL, 1)
+
+    def get(name):
+        if name == "mongodb":
+            raise SpecError("There is no Airflow Connection 'storebench_mongodb'")
+        return SimpleNamespace(extra_dejson={})
+
+    monkeypatch.setattr(connections, "get", get)
+    DatasetOperator(task_id="dataset").execute(context("dataset", airflow_states={"stopped": "failed"}))
+    assert dropped == [] and account.left == {}
+
+
+def test_a_task_that_is_stopped_while_it_cleans_up_starts_nothing_more(cluster, account):
+    for repeat in (1, 2):
+        account.writes("s/stopped", CELL, repeat)
+    operator = DatasetOperator(task_id="dataset")
+
+    def end(pod):
+        operator.on_kill()
+        return ended(143)
+
+    cluster.end = end
+    with pytest.raises(AirflowFailException, match="The task was stopped"):
+        operator.execute(context("dataset", airflow_states={"stopped": "failed"}))
+    assert len(cluster.started) == 1 and len(account.left) == 2
+
+
+def test_the_default_pools_nodes_clean_up_for_a_pool_that_is_there_no_more(cluster, account, dropped):
+    account.left["s/stopped", CELL, 1] = Undropped("s/stopped", "s", "stopped", CELL, 1, "gone", "this")
+    DatasetOperator(task_id="dataset").execute(context("dataset", airflow_states={"stopped": "failed"}))
+    assert dropped == [CELL.target("s/stopped", 1)]
+
+
+def test_the_first_write_of_another_pool_of_nodes_cleans_up_there(cluster, account, dropped, monkeypatch):
+    monkeypatch.setenv("STOREBENCH_NODE_POOLS", "v8")
+    account.left["s/stopped", CELL, 1] = Undropped("s/stopped", "s", "stopped", CELL, 1, "v8", "this")
+    airflow_states = {"stopped": "failed"}
+    DatasetOperator(task_id="dataset").execute(context("dataset", airflow_states=airflow_states))
+    assert dropped == [], "the default pool's step leaves other pools alone"
+    attempt("write", NodePool("v8")).execute(context("cell_v8.write", airflow_states=airflow_states))
+    assert dropped == [CELL.target("s/stopped", 1)]
+
+
+@pytest.mark.parametrize(
+    ("run", "removed"), [("stopped", True), ("goes-on", False), ("of-somebody-else", False)]
+)
+def test_pods_are_removed_of_runs_that_are_over_even_if_they_have_left_no_data(
+    cluster, account, monkeypatch, run, removed
+):
+    recorded = [
+        {"dag_id": "s", "airflow_run_id": name, "airflow_id": "this"} for name in ("stopped", "goes-on")
+    ]
+    monkeypatch.setattr(account, "runs", lambda: recorded)
+    cluster.pods["orphan"] = orphan(run)
+    clean(context("clean", airflow_states={"stopped": "failed", "goes-on": "running"}))
+    assert ("orphan" not in cluster.pods) is removed
+
+
+def clean(asked):
+    CleanOperator(task_id="clean").execute(asked)
+
+
+def test_cleaning_needs_none_of_a_studys_parameters(cluster, account, dropped):
+    account.writes("s/stopped", CELL, 1)
+    asked = context("clean", airflow_states={"stopped": "failed"})
+    clean({**asked, "params": {}})
+    assert dropped == [CELL.target("s/stopped", 1)] and account.left == {}
+
+
+def test_cleaning_fails_and_names_what_stays_and_why(cluster, account):
+    account.writes("s/stopped", CELL, 1)
+    result = AttemptResult(error_kind="unreachable", error="MongoDB at mongo:27017 does not answer")
+    cluster.end = lambda pod: ended(3, message=result.to_json())
+    with pytest.raises(AirflowFailException) as caught:
+        clean(context("clean", airflow_states={"stopped": "failed"}))
+    target = CELL.target("s/stopped", 1)
+    assert str(caught.value) == (
+        f"Not removed:\nmongodb: {target}, of the run stopped: unreachable: MongoDB at mongo:27017 does not answer"
+    )
+
+
+@pytest.fixture
+def bucket(monkeypatch):
+    """The keys of the objects in S3, where a test can make it go away."""
+    keys = {
+        f"datasets/v1/rows={rows}/seed=1/{name}"
+        for rows in (10, 20)
+        for name in ("data.csv", "manifest.json")
+    }
+    meta = SimpleNamespace(endpoint_url="http://s3")
+    found = SimpleNamespace(keys=keys, meta=meta, delete_object=lambda Bucket, Key: keys.discard(Key))  # noqa: N803
+    monkeypatch.setattr(connections, "s3", lambda: found)
+    return found
+
+
+def test_cleaning_removes_datasets_that_no_run_has_but_a_run_does_not(cluster, account, dropped, bucket):
+    account.unneeded_datasets = [{"id": "v1/rows=10/seed=1", "rows": 10, "seed": 1, "bytes": 5}]
+    DatasetOperator(task_id="dataset").execute(context("dataset"))
+    assert len(bucket.keys) == 4
+    clean(context("clean"))
+    assert {key.rpartition("/")[0] for key in bucket.keys} == {"datasets/v1/rows=20/seed=1"}
+    assert account.unneeded_datasets == []
+
+
+def test_a_dataset_stays_recorded_where_s3_does_not_answer(cluster, account, bucket):
+    account.unneeded_datasets = [{"id": "v1/rows=10/seed=1", "rows": 10, "seed": 1, "bytes": 5}]
+
+    def away(**_):
+        raise EndpointConnectionError(endpoint_url="http://s3")
+
+    bucket.delete_object = away
+    with pytest.raises(AirflowFailException, match="the dataset of 10 rows, seed 1: S3 does not answer"):
+        clean(context("clean"))
+    assert len(account.unneeded_datasets) == 1
+
+
+def test_datasets_have_the_keys_under_which_they_are_made():
+    name = dataset_id(SCHEMA_VERSION, 10, 7)
+    assert keys_of(name) == (manifest_key(10, 7), dataset_key(10, 7))
