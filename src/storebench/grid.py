@@ -15,12 +15,12 @@ from __future__ import annotations
 import hashlib
 import itertools
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from storebench.dataset.generate import MAX_ROWS
-from storebench.errors import SpecError
+from storebench.errors import SpecError, unknown
 from storebench.stores import load as load_store
 from storebench.stores import split
 
@@ -54,7 +54,7 @@ BATCH_SIZE = Axis(
     key="batch",
     param="batch_sizes",
     title="Batch sizes",
-    description="Rows in one write call; `all` hands the whole dataset to one call.",
+    description="Rows in one write call; **all** hands the whole dataset to one call.",
     pattern=r"[1-9][0-9]{0,9}|all",
     hint="a number of rows from 1, or 'all'",
     default=("10000", "100000", "all"),
@@ -132,8 +132,17 @@ class Grid:
 
 
 @dataclass(frozen=True)
+class Preset:
+    """Parameters of a run that have a name together; those of `embedded` take their place on the embedded cluster, which is one machine."""
+
+    description: str
+    params: Mapping[str, Any]
+    embedded: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
 class Study:
-    """What is asked: a list of axes, and the stores that take part."""
+    """What is asked: a list of axes, and the stores that take part. The first of the presets is what `storebench run` does by itself."""
 
     name: str
     description: str
@@ -141,6 +150,13 @@ class Study:
     axes: tuple[Axis, ...]
     default_stores: tuple[str, ...]
     default_rows: int
+    presets: Mapping[str, Preset] = field(default_factory=dict)
+
+    def preset(self, name: str) -> Preset:
+        """The preset of that name; raises SpecError for an unknown one."""
+        if name not in self.presets:
+            raise unknown("preset", name, self.presets)
+        return self.presets[name]
 
     @property
     def clients(self) -> tuple[str, ...]:
@@ -199,15 +215,25 @@ class Study:
                 raise SpecError(f"Choose at least one {what}: {', '.join(known)}")
             for name in asked:
                 if name not in known and (what == "client" or split(name)[0] not in known):
-                    raise SpecError(f"Unknown {what} {name!r}: this study has {', '.join(known)}")
-        check_integer("rows", rows, 1, MAX_ROWS)
-        check_integer("seed", seed, 0, MAX_SEED)
+                    raise unknown(what, name, known)
+        check_dataset(rows, seed)
 
     @staticmethod
     def _values(axis: Axis, values: Sequence[str]) -> list[str]:
         if not values:
             raise SpecError(f"{axis.title}: give at least one value")
         return list(dict.fromkeys(axis.check(str(value)) for value in values))
+
+
+def check_dataset(rows: Any, seed: Any) -> None:
+    """Raises SpecError for rows, or a seed, of which there is no dataset."""
+    check_integer("rows", rows, 1, MAX_ROWS)
+    check_integer("seed", seed, 0, MAX_SEED)
+
+
+def operations_of(cells: Iterable[Cell]) -> int:
+    """How many operations these cells have together, each measured once."""
+    return sum(len(load_store(cell.store).operations) for cell in cells)
 
 
 def check_integer(name: str, value: Any, minimum: int, maximum: int) -> int:

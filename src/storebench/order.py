@@ -1,5 +1,5 @@
 """In which order a run visits its cells: random within each round of repeats, so that what drifts while a run lasts
-(the machine's speed, a server's caches and files) falls on all cells alike."""
+(the machine's speed, a server's caches and files) falls on all cells alike; or as they are given, where a first result matters more."""
 
 from __future__ import annotations
 
@@ -30,12 +30,17 @@ class Turn:
 
 
 def turns(
-    repeats: dict[Cell, int], order_seed: int, *, warm_up: bool = False, a_a: bool = False
+    repeats: dict[Cell, int],
+    order_seed: int,
+    *,
+    warm_up: bool = False,
+    a_a: bool = False,
+    shuffled: bool = True,
 ) -> list[Turn]:
     """The turns of a run that visits each cell so many times; the same for the same arguments.
 
     Warm-ups, one for each store, come first. Then come rounds: each visits every cell that has repeats left once (twice in
-    an A/A run, once for each arm), in an order of its own. No cell begins the round after one that it has ended, if
+    an A/A run, once for each arm), in an order of its own; where they are not `shuffled`, in that of `repeats`. No cell begins the round after one that it has ended, if
     there is another, so that the repeats of a cell are never all in a row.
     """
     shuffle = random.Random(order_seed).shuffle
@@ -50,7 +55,8 @@ def turns(
             one_round = [Turn(cell, 2 * number - 1 + n, arm) for n, arm in arms for cell in cells]
         else:
             one_round = [Turn(cell, number) for cell in cells]
-        shuffle(one_round)
+        if shuffled:
+            shuffle(one_round)
         _part(one_round, order[-1].cell if order else None)
         order += one_round
     return order

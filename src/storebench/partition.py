@@ -57,9 +57,9 @@ def cell_of(study: Study, key: str, rows: int, seed: int) -> Cell:
     """The cell that a partition is with these rows and this seed; raises SpecError for a key that is none of the study's."""
     if key not in partitions(study):
         raise SpecError(f"{key!r} is no cell of the grid of {study.name}: `storebench grid` lists them")
-    return cell_at(study, key, rows, seed)
+    return cell_at(study.name, key, rows, seed)
 
 
-def cell_at(study: Study, key: str, rows: int, seed: int) -> Cell:
+def cell_at(study: str, key: str, rows: int, seed: int) -> Cell:
     """As `cell_of`, for a key that is known to be the study's."""
-    return Cell.from_key(f"{study.name}/{key}/rows={rows}/seed={seed}")
+    return Cell.from_key(f"{study}/{key}/rows={rows}/seed={seed}")

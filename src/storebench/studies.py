@@ -6,7 +6,7 @@ import importlib.util
 import os
 from pathlib import Path
 
-from storebench.errors import SpecError
+from storebench.errors import SpecError, unknown
 from storebench.grid import Study
 
 CHECKOUT_DAGS = Path(__file__).resolve().parents[2] / "dags"
@@ -21,8 +21,7 @@ def find(name: str) -> Study:
     """The study in <folder>/<name>.py. Loads Airflow, too: some seconds. Raises SpecError where there is none."""
     path = folder() / f"{name}.py"
     if not path.exists():
-        known = sorted(other.stem for other in folder().glob("*.py"))
-        raise SpecError(f"There is no study {name!r} in {folder()}: it has {', '.join(known) or 'none'}")
+        raise unknown("study", name, sorted(other.stem for other in folder().glob("*.py")))
     spec = importlib.util.spec_from_file_location(f"storebench_study_{name}", path)
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)

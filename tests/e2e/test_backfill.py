@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from storebench.results.queries import Queries
 from storebench.trigger import Airflow
 from tests.e2e.harness import ROWS, SEED, run, storebench
 
@@ -127,3 +128,20 @@ def fill(airflow, study, values, by_hand, new):
 
 def test_a_backfill_runs_what_is_missing_and_nothing_else(airflow, study):
     fill(airflow, study, ["100", "200", "300"], ["200"], "400")
+
+
+def test_a_backfill_without_parameters_is_refused_and_the_next_one_offers_its_dates_again(airflow, study):
+    name = study(["100"])
+    command = shlex.join(
+        [
+            *("airflow", "backfill", "create", "--dag-id", name, "--max-active-runs", "1"),
+            *("--from-date", "2001-01-01", "--to-date", "2001-01-02", "--reprocess-behavior", "completed"),
+        ]
+    )
+    backfill(airflow, command)
+    runs = Queries(os.environ["AIRFLOW_CONN_STOREBENCH_RESULTS"]).runs(20)
+    (refused,) = [each for each in runs if each["dag_id"] == name]
+    assert refused["state"] == "refused"
+    assert "tick 'Override parameters on existing runs'" in refused["reason"]
+    backfill(airflow, f"{command} --dag-run-conf {shlex.quote(json.dumps({'rows': ROWS, 'seed': SEED}))}")
+    assert measured(name) == ["100"]

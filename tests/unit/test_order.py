@@ -43,6 +43,11 @@ def test_rounds_differ_in_their_order():
     assert len({tuple(turn.cell for turn in order[n : n + 4]) for n in range(0, 80, 4)}) > 5
 
 
+def test_an_order_that_is_not_random_is_the_one_given_in_each_round():
+    order = turns(dict.fromkeys(FOUR, 2), 1, shuffled=False)
+    assert [turn.cell for turn in order] == [*FOUR, *FOUR]
+
+
 def test_a_cell_that_needs_fewer_repeats_takes_part_in_fewer_rounds():
     order = turns({FOUR[0]: 1, FOUR[1]: 3}, 1)
     assert Counter(turn.cell for turn in order) == {FOUR[0]: 1, FOUR[1]: 3}

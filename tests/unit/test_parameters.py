@@ -38,5 +38,7 @@ def test_the_options_of_what_fills_a_stores_table_count(study):
 
 def test_a_parameter_that_the_study_has_not_is_refused(study):
     assert defaults_of(study, {"pod_memory": "12Gi"})["pod_memory"] == "12Gi"
-    with pytest.raises(SpecError, match="There is no parameter pod_mem: there are stores, clients"):
+    with pytest.raises(
+        SpecError, match=r"Unknown parameter 'pod_mem'. Did you mean pod_memory.*There are stores, clients"
+    ):
         defaults_of(study, {"pod_mem": "12Gi"})

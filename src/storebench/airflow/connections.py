@@ -1,32 +1,28 @@
-"""Airflow Connections: the results database, and the Secrets that carry the others into pods."""
+"""Airflow Connections: the results database, and what of the others goes into pods."""
 
 from __future__ import annotations
 
-import base64
 import json
-import secrets
 from typing import Any
 
 from airflow.sdk import BaseHook, Connection
 from airflow.sdk.exceptions import AirflowNotFoundException
 from psycopg.conninfo import make_conninfo
 
-from storebench.airflow.node_pools import NodePool
 from storebench.connection import Connection as PodConnection
-from storebench.errors import SpecError, StoreUnreachable
+from storebench.errors import SpecError
 from storebench.results.left import Left
 from storebench.results.queries import Queries
 from storebench.results.repository import Repository
 from storebench.s3 import client_for
-from storebench.spark import session
 
 PREFIX = "storebench_"
 SECRET_KEY = "connection"
-# The name of a Secret like those of connections, by which Spark's drivers and executors know each other.
+# A Secret beside those of the connections: the key by which Spark's drivers and executors know each other.
 SPARK_KEY = "spark_key"
-TLS = ("sslmode", "sslrootcert", "sslcert", "sslkey")  # of the extra of a connection to Postgres
+TLS = ("sslmode", "sslrootcert", "sslcert", "sslkey")  # in the extra of a connection to Postgres
 DEFAULT_BUCKET = "storebench"
-PATIENCE_S = 300  # with a results database that does not answer, where there is something to record
+PATIENCE_S = 300  # how long a task that has something to record waits for the results database
 
 
 def get(name: str) -> Connection:
@@ -107,63 +103,3 @@ def pod_json(name: str) -> str:
             "extra": connection.extra_dejson,
         }
     )
-
-
-def secret_body(name: str) -> dict[str, Any]:
-    """The Secret with the connection's JSON; SPARK_KEY is a new random key."""
-    is_key = name == SPARK_KEY
-    key, text = (session.KEY.name, secrets.token_hex(32)) if is_key else (SECRET_KEY, pod_json(name))
-    return {
-        "apiVersion": "v1",
-        "kind": "Secret",
-        "metadata": {"name": secret_name(name), "labels": {"app.kubernetes.io/managed-by": "storebench"}},
-        "data": {key: base64.b64encode(text.encode()).decode()},
-    }
-
-
-def apply_secrets(names: list[str], node_pool: NodePool) -> None:
-    """Create or replace the Secrets of these connections in the namespace of the node pool's pods. SPARK_KEY is only created:
-    the pods of other runs may be using the one that is there.
-
-    Raises SpecError where the account may not, StoreUnreachable where the cluster does not answer or has an error itself.
-    """
-    from airflow.providers.cncf.kubernetes.hooks.kubernetes import KubernetesHook
-    from kubernetes.client.exceptions import ApiException
-    from urllib3.exceptions import HTTPError
-
-    connection_id = PREFIX + node_pool.connection
-    hook = KubernetesHook(conn_id=connection_id)
-    namespace = hook.get_namespace() or "default"
-
-    def put(name: str) -> None:
-        body = secret_body(name)
-        try:
-            hook.core_v1_client.replace_namespaced_secret(secret_name(name), namespace, body)
-        except ApiException as error:
-            if error.status != 404:
-                raise
-            hook.core_v1_client.create_namespaced_secret(namespace, body)
-
-    def create_once(name: str) -> None:
-        try:
-            hook.core_v1_client.create_namespaced_secret(namespace, secret_body(name))
-        except ApiException as error:
-            if error.status != 409:
-                raise
-
-    try:
-        for name in names:
-            (create_once if name == SPARK_KEY else put)(name)
-    except ApiException as error:
-        if error.status in (409, 429) or error.status >= 500:  # 409: another task has just made it
-            raise StoreUnreachable(
-                f"The Kubernetes of the connection {connection_id!r} has an error: {error.status} {error.reason}"
-            ) from error
-        raise SpecError(
-            f"Kubernetes does not take a Secret in the namespace {namespace!r} from the account of the connection"
-            f" {connection_id!r}: {error.status} {error.reason}. deploy/kubernetes has the rights that it needs"
-        ) from error
-    except HTTPError as error:
-        raise StoreUnreachable(
-            f"The Kubernetes of the connection {connection_id!r} does not answer: {error}"
-        ) from error

@@ -12,12 +12,13 @@ from airflow.sdk import DAG, XComArg, get_current_context, task, task_group
 from airflow.sdk.exceptions import AirflowFailException
 
 from storebench.airflow import connections, secrets
+from storebench.airflow.attempts import AttemptOperator
 from storebench.airflow.dataset import DatasetOperator
+from storebench.airflow.doc import CLEARED, doc_of
 from storebench.airflow.ends import close_stopped, failed_step
 from storebench.airflow.node_pools import DEFAULT, NodePool, node_pools
 from storebench.airflow.params import params_of
 from storebench.airflow.plan import killed_of, plan_of, turns_on
-from storebench.airflow.pods import AttemptOperator
 from storebench.airflow.priority import STEPS, CellByCell
 from storebench.airflow.timetable import GridTimetable
 from storebench.errors import StorebenchError
@@ -34,7 +35,7 @@ def study_dag(study: Study) -> DAG:
     with DAG(
         dag_id=study.name,
         description=study.description.split("\n")[0],
-        doc_md=study.description,
+        doc_md=doc_of(study),
         schedule=GridTimetable(partitions(study)),
         start_date=datetime(2024, 1, 1, tzinfo=UTC),
         catchup=False,
@@ -63,9 +64,10 @@ def study_dag(study: Study) -> DAG:
             states = context["ti"].get_task_states(dag_id=dag_id, run_ids=[run])[run]
             tasks = sorted(name for name, state in states.items() if state == "failed")
             killed = killed_of(states, repository.recorded_turns(run_id))
-            if gaps := fill_gaps(repository, run_id, killed, failed_step(states)):
+            why = failed_step(states)
+            if gaps := fill_gaps(repository, run_id, killed, why):
                 print(f"{gaps} operations have no attempt")
-            failed = repository.finish_run(run_id)
+            failed = repository.finish_run(run_id, reason=why)
             refresh(repository, repository.cells_of_run(run_id))
             secrets.release(run_id)
             if failed:
@@ -99,7 +101,7 @@ def _turns_task(node_pool: NodePool) -> XComArg:
 def _cells(node_pool: NodePool) -> Any:
     @task_group(group_id=node_pool.group)
     def cell(turn: Any) -> None:
-        # No arrows between them (docs/decisions/0007): they are started in this order, and look at each other's end
+        # The tasks of a cell are not linked in the graph (docs/decisions/0007). Each task checks its predecessors when it starts.
         for operation in STEPS:
             AttemptOperator(
                 task_id=operation,
@@ -107,6 +109,7 @@ def _cells(node_pool: NodePool) -> Any:
                 turn=turn,
                 node_pool=node_pool,
                 weight_rule=CellByCell(),
+                doc_md=CLEARED,
             )
 
     return cell

@@ -9,5 +9,10 @@ from storebench import __version__
 
 def image(name: str) -> str:
     """The pod image built from images/<name>: the Airflow Variable `storebench_image_<name>`, or the local tag."""
-    reference: str = Variable.get(f"storebench_image_{name}", default=f"storebench/{name}:{__version__}")
+    return named(name) or f"storebench/{name}:{__version__}"
+
+
+def named(name: str) -> str | None:
+    """The image that the Variable names; None where there is no such Variable."""
+    reference: str | None = Variable.get(f"storebench_image_{name}", default=None)
     return reference

@@ -10,14 +10,28 @@ from kubernetes.client.exceptions import ApiException
 from tenacity import Retrying, retry_if_exception, stop_after_delay, wait_exponential
 from urllib3.exceptions import HTTPError
 
+from storebench.errors import StorebenchError
+
 PATIENCE_S = 60.0
 LONGEST_WAIT_S = 5.0
 
 T = TypeVar("T")
 
 
-# An API server that has just started does not know its accounts and roles yet: who had the right to start a pod may look at it
-# in a moment.
+def in_words(error: BaseException) -> str:
+    """The error in one line. Where an answer of the API server has caused it, that is its status, without the headers and the body."""
+    if isinstance(error, StorebenchError):  # it says what to do
+        return str(error)
+    cause: BaseException | None = error
+    while cause is not None:
+        if isinstance(cause, ApiException):
+            return f"the Kubernetes API answered {cause.status} {cause.reason}"
+        cause = cause.__cause__
+    return f"{type(error).__name__}: {error}"
+
+
+# An API server that has just started does not know its accounts and roles yet. An account that had the right to start a pod will
+# have the right to look at it in a moment.
 RIGHTS = (401, 403)
 
 

@@ -51,7 +51,9 @@ def node_pools() -> list[NodePool]:
     names = [name.strip() for name in os.environ.get(VARIABLE, "").split(",") if name.strip()]
     for name in names:
         if not re.fullmatch(SERVER, name):
-            raise SpecError(f"{VARIABLE}: {name!r} is no name: small letters, digits and _, at most 30")
+            raise SpecError(
+                f"{VARIABLE}: {name!r} is not a valid name. Use lower-case letters, digits and _, at most 30"
+            )
     return [DEFAULT, *map(NodePool, dict.fromkeys(names))]
 
 
@@ -64,7 +66,7 @@ def node_pool_of(store: str) -> NodePool:
         return pool
     if not has_server(store):
         raise SpecError(
-            f"{store!r}: there is no pool of nodes {pool.name!r}, and the store has no server that could be meant;"
-            f" {VARIABLE} has {', '.join(pool.name for pool in pools[1:]) or 'none'}"
+            f"{store!r}: there is no pool of nodes {pool.name!r}. {VARIABLE} has"
+            f" {', '.join(pool.name for pool in pools[1:]) or 'none'}. And this store has no server of its own that the name could mean"
         )
     return DEFAULT

@@ -9,13 +9,13 @@ from datetime import datetime
 from typing import Any
 
 from kubernetes.client import models as k8s
-from kubernetes.client.exceptions import ApiException
 
+from storebench.airflow.kubernetes_api import in_words
 from storebench.attempt.result import AttemptResult
 from storebench.errors import KIND_OF_EXIT_CODE
 from storebench.results.repository import PodRecord
 
-# Reasons for which a container waits that it will not get over, and the kind of error each is.
+# A container that waits for one of these reasons never starts: its image is the problem.
 IMAGE_REASONS = {"ErrImagePull", "ImagePullBackOff", "InvalidImageName", "ErrImageNeverPull"}
 
 
@@ -80,7 +80,7 @@ def step_result(pod: k8s.V1Pod | None, container: str, error: BaseException | No
         return forced
     result, ended = _no_result(pod, container, error), terminated(pod, container)
     last_words = ((ended and ended.message) or "").strip().rpartition("\n")[2]
-    if last_words and not last_words.startswith("{"):  # what it would have handed over, had it gone well
+    if last_words and not last_words.startswith("{"):  # the result of a pod that ended well
         result.error = last_words.removeprefix("storebench: ")
     return result
 
@@ -93,7 +93,7 @@ def _forced_end(pod: k8s.V1Pod | None, container: str) -> AttemptResult | None:
     if reason == "DeadlineExceeded":
         return _failed(
             "timeout",
-            f"Not done after {pod.spec.active_deadline_seconds} s: raise the parameter attempt_timeout_s",
+            f"Not finished after {pod.spec.active_deadline_seconds} s: raise the parameter attempt_timeout_s",
         )
     ended = terminated(pod, container)
     if ended and ended.reason == "OOMKilled":
@@ -106,7 +106,7 @@ def _forced_end(pod: k8s.V1Pod | None, container: str) -> AttemptResult | None:
         )
     if reason:  # Evicted, for example
         return _failed(
-            "killed", f"Kubernetes ended the pod: {reason}: {pod.status.message or 'no more is known'}"
+            "killed", f"Kubernetes ended the pod: {reason}: {pod.status.message or 'it gives no reason'}"
         )
     return None
 
@@ -177,9 +177,7 @@ def _failed(kind: str, reason: str) -> AttemptResult:
 
 
 def _text(error: BaseException | None) -> str:
-    if isinstance(error, ApiException):  # which would print its headers
-        return f"Kubernetes' API answered {error.status} {error.reason}"
-    return f"{type(error).__name__}: {error}" if error else "no reason is known"
+    return in_words(error) if error else "the reason is not known"
 
 
 def _time(thing: Any, name: str) -> datetime | None:

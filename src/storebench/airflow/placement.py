@@ -32,12 +32,12 @@ class Placement:
             try:
                 asked = json.loads(asked)
             except ValueError as error:
-                raise _wrong(f"is no JSON: {error}") from None
+                raise _wrong(f"is not JSON: {error}") from None
         if not isinstance(asked, dict):
             raise _wrong(f"must be an object, not {asked!r}")
         if unknown := set(asked) - set(cls.__dataclass_fields__):
             raise _wrong(
-                f"does not know {', '.join(sorted(unknown))}, but {', '.join(cls.__dataclass_fields__)}"
+                f"has unknown names: {', '.join(sorted(unknown))}. There are {', '.join(cls.__dataclass_fields__)}"
             )
         selector, tolerations = asked.get("node_selector", {}), asked.get("tolerations", [])
         pull_secrets = asked.get("image_pull_secrets", [])

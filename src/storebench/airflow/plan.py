@@ -6,6 +6,7 @@ import math
 import random
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
@@ -17,54 +18,88 @@ from storebench.airflow import connections, preflight, secrets
 from storebench.airflow.ends import airflow_id
 from storebench.airflow.images import image
 from storebench.airflow.node_pools import DEFAULT, NodePool, node_pool_of
-from storebench.airflow.params import grid_of
+from storebench.airflow.params import grid_of, values_of
+from storebench.errors import SpecError, StorebenchError
 from storebench.grid import MAX_SEED, Cell, Grid, Study
 from storebench.order import Turn, turns
 from storebench.results.database import Row
 from storebench.results.done import verified_repeats
+from storebench.results.expected import expected
 from storebench.results.queries import Queries, verified_s
 from storebench.results.repository import run_id_of
 from storebench.results.statistics import summarize
 from storebench.spark.session import ENCRYPTION
 from storebench.stores.base import OPERATIONS
 
+NO_PARAMETERS = (
+    "This backfill has come without parameters. In Airflow's dialog, tick 'Override parameters on existing runs': it sends the"
+    " form only then. Set Reprocess Behavior to 'All Runs', as these dates have a run now, and start the backfill again. On the"
+    " command line, add --dag-run-conf with at least the rows, for example '{\"rows\": 20000}'. `storebench grid` prints the command"
+)
+
 
 def plan_of(study: Study, params: Mapping[str, Any], dag_run: Any) -> list[str]:
     """Check and record the turns of a run; returns the names in the user interface of those in the default node pool.
 
-    A run whose plan runs again does what it set out to do at first. Raises a StorebenchError for what cannot work, and
-    AirflowSkipException where nothing is to be done.
+    A run whose plan runs again does what it set out to do at first. Raises a StorebenchError for what cannot work, which is
+    recorded with the run, and AirflowSkipException where nothing is to be done.
     """
+    try:
+        return _plan_of(study, params, dag_run)
+    except StorebenchError as error:
+        with suppress(StorebenchError):  # if it cannot be recorded, it is still in the log
+            connections.repository().refuse_run(
+                study=study.name,
+                dag_id=dag_run.dag_id,
+                airflow_run_id=dag_run.run_id,
+                params=dict(params),
+                reason=str(error),
+                airflow_id=airflow_id(),
+            )
+        raise
+
+
+def _plan_of(study: Study, asked: Mapping[str, Any], dag_run: Any) -> list[str]:
+    if dag_run.run_type == "backfill" and not dag_run.conf:
+        raise SpecError(NO_PARAMETERS)
+    params = values_of(study, asked)
     repository, run_id = connections.repository(), run_id_of(dag_run.dag_id, dag_run.run_id)
     grid = grid_of(study, params, dag_run.partition_key)
     preflight.check(params["rows"])
+    preflight.check_embedded(cell.store for cell in grid.cells)
     names = _secrets_of(grid, params)
     for node_pool in {DEFAULT, *(node_pool_of(store) for store in {cell.store for cell in grid.cells})}:
         secrets.apply(run_id, names, node_pool)
     if recorded := repository.recorded_turns(run_id):
-        print(f"{len(recorded)} turns, as planned when this run was started first")
+        print(f"This run goes on with the {len(recorded)} turns that it planned when it first started")
         repository.reopen_run(run_id)
         return labels_of(recorded, DEFAULT)
     finder = connections.queries() if skips_done(params, dag_run.run_type) else None
     repeats, skipped = repeats_of(grid, params, finder)
     order, order_seed = order_of(repeats, params)
     preflight.check_length(len(order))
-    print(f"{len(order)} turns at {len(repeats)} cells, in the order of seed {order_seed}")
-    print(f"{grid.dropped} combinations dropped. {grid.dropped_because}")
+    takes = expected(repository, study.name, order)
+    if order:
+        may_end = params["precision_percent"] is not None or params["budget_min"] is not None
+        print(f"Cells: {len(repeats)}. {takes}{'. The run may end earlier' if may_end else ''}")
+        print(f"The order of the cells has the seed {order_seed}")
+    if grid.dropped:
+        print(f"{grid.dropped} combinations are left out: {grid.dropped_because}")
     for cell, reason in skipped.items():
-        print(f"left out: {cell.label}: {reason}")
+        print(f"{cell.label} is left out: {reason}")
     repository.start_run(
         study=study.name,
         dag_id=dag_run.dag_id,
         airflow_run_id=dag_run.run_id,
-        params=dict(params),
+        params=params,
         turns=order,
         order_seed=order_seed,
         skipped=skipped,
         airflow_id=airflow_id(),
+        expected_s=takes.seconds,
     )
     if not order:
-        raise AirflowSkipException(f"All {len(skipped)} cells are verified already: nothing to do")
+        raise AirflowSkipException(f"All {len(skipped)} cells are already verified: there is nothing to do")
     return labels_of(order, DEFAULT)
 
 
@@ -98,7 +133,7 @@ def repeats_of(
     done = verified_repeats(queries, grid.cells, params, _image_of) if queries else {}
     repeats = {cell: asked - done.get(cell, 0) for cell in grid.cells}
     skipped = {
-        cell: f"verified {done[cell]} times already: same dataset, code, environment and parameters"
+        cell: f"already verified {done[cell]} times with the same dataset, code, environment and parameters"
         for cell, count in repeats.items()
         if count <= 0
     }
@@ -109,7 +144,13 @@ def order_of(repeats: dict[Cell, int], params: Mapping[str, Any]) -> tuple[list[
     """The turns in their order, and the seed that it was drawn by."""
     asked = params["order_seed"]
     order_seed = random.SystemRandom().randint(0, MAX_SEED) if asked is None else asked
-    order = turns(repeats, order_seed, warm_up=params["warm_up"], a_a=params["a_a"])
+    order = turns(
+        repeats,
+        order_seed,
+        warm_up=params["warm_up"],
+        a_a=params["a_a"],
+        shuffled=params["random_order"],
+    )
     return [replace(turn, node_pool=node_pool_of(turn.cell.store).name) for turn in order], order_seed
 
 
@@ -146,7 +187,7 @@ def reason_to_stop(
     queries: Queries, run_id: str, cell: Cell, repeat: int, params: Mapping[str, Any]
 ) -> str | None:
     """Why this turn need not be done, if it need not: the cell is known well enough, or the run's budget is spent."""
-    if repeat <= 1:  # each cell is measured once; a warm-up is wanted
+    if repeat <= 1:  # each cell is measured at least once, and a warm-up is never skipped
         return None
     if (budget_min := params["budget_min"]) is not None:
         spent_s = (datetime.now(UTC) - queries.run_named(run_id)["started_at"]).total_seconds()
@@ -159,7 +200,7 @@ def reason_to_stop(
             for operation in stores.load(cell.store).operations
         )
         if width <= percent:
-            return f"the median is known to within {width:.2g} %, {percent:g} % were asked for"
+            return f"the median is known to within {width:.2g} %, and {percent:g} % is enough"
     return None
 
 

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import os
 import shutil
+import socket
+from collections.abc import Iterable, Sequence
 
 from airflow.configuration import conf
 
-from storebench.airflow import connections
+from storebench import stores
+from storebench.airflow import connections, images
 from storebench.dataset.generate import ESTIMATED_ROW_BYTES
 from storebench.errors import SpecError
 from storebench.s3 import check_bucket
@@ -27,9 +30,36 @@ def check_length(turns: int) -> None:
     most = conf.getint("core", "max_map_length")
     if turns > most:
         raise SpecError(
-            f"{turns:,} turns (cells x repeats) are more than the {most:,} that this Airflow allows in a run: ask for less, or raise"
-            " AIRFLOW__CORE__MAX_MAP_LENGTH for all of its parts"
+            f"This run has {turns:,} turns (cells x repeats), and this Airflow allows {most:,} in a run. Ask for fewer, or raise"
+            " AIRFLOW__CORE__MAX_MAP_LENGTH for all parts of Airflow"
         )
+
+
+def check_embedded(names: Iterable[str]) -> None:
+    """Refuse stores for which the embedded stack has not built an image or started a server yet; elsewhere there is nothing to check."""
+    embedded = os.environ.get("STOREBENCH_EMBEDDED", "").split()
+    if lacking := sorted(name for name in set(names) if _lacks(name, embedded)):
+        raise SpecError(
+            f"The embedded stack does not run what {' and '.join(lacking)} needs. It stops servers that no run has needed for a while."
+            f" `make up STORES={','.join(lacking)}` builds and starts it. Then start the run again"
+        )
+
+
+def _lacks(store: str, embedded: Sequence[str]) -> bool:
+    if "kubernetes" in embedded and images.named(stores.load(store).image) is None:
+        return True
+    # The S3 that has the datasets is always there, and is asked for its bucket.
+    server = stores.connection(store) if stores.has_server(store) else None
+    return server is not None and server in embedded and not _listens(server)
+
+
+def _listens(server: str) -> bool:
+    connection = connections.get(server)
+    try:
+        socket.create_connection((connection.host, connection.port), timeout=5).close()
+    except OSError:
+        return False
+    return True
 
 
 def check_disk(rows: int) -> None:

@@ -14,8 +14,9 @@ if TYPE_CHECKING:
     from airflow.models.taskinstance import TaskInstance
 
 STEPS = (*OPERATIONS, DROP)
-# Weights are 32 bits wide in Airflow's database: so many ranks of runs, with so many tasks of cells in each.
+# Weights have 32 bits in Airflow's database. They are divided into ranks of runs, and tasks of cells within each rank.
 RANKS, TASKS = 2**10, 2**20
+LAST = -RANKS * TASKS  # of a task that waits until no cell's task does
 
 
 class CellByCell(PriorityWeightStrategy):

@@ -27,8 +27,8 @@ def whole(
     bucket, key, sha256 = spec.dataset_bucket, result.stored.get("key", ""), result.stored.get("sha256")
     retrying = patiently(patience_s)
     try:
-        if not key.startswith(folder(spec)):  # a pod has no say in what else is read, and removed
-            raise StorebenchError(f"{key!r} is no key of this attempt's")
+        if not key.startswith(folder(spec)):  # a pod must not choose other objects to be read and removed
+            raise StorebenchError(f"{key!r} is not a key of this attempt")
         client = connect()
         found = AttemptResult.from_json(retrying(_read, client, bucket, key, sha256))
     except (StorebenchError, ValueError) as error:
@@ -36,7 +36,7 @@ def whole(
     try:
         retrying(_remove, client, bucket, key)
     except StorebenchError as error:
-        print(f"s3://{bucket}/{key} stays there: {error}", flush=True)
+        print(f"s3://{bucket}/{key} could not be removed: {error}", flush=True)
     return found
 
 
@@ -46,7 +46,7 @@ def _read(client: Any, bucket: str, key: str, sha256: str | None) -> str:
     if content is None:
         raise StorebenchError(f"s3://{bucket}/{key} is not there")
     if hashlib.sha256(content).hexdigest() != sha256:
-        raise StorebenchError(f"s3://{bucket}/{key} is not what the pod has written: its SHA-256 is another")
+        raise StorebenchError(f"s3://{bucket}/{key} is not what the pod wrote: its SHA-256 differs")
     return content.decode()
 
 

@@ -11,7 +11,7 @@ from storebench.dataset.manifest import dataset_key, manifest_key
 from storebench.grid import Cell
 from storebench.stores import Store
 
-# For a store with an axis that the cell has not, because it only fills the table of another.
+# For a store that fills the table of another one: it may have an axis that the cell does not have.
 DEFAULT_VALUES = {"executors": "1"}
 
 

@@ -20,7 +20,7 @@ class GridTimetable(Timetable):
     """
 
     partitioned = True
-    description = "Never by itself. A backfill runs the cells of the grid, one run each"
+    description = "Does not run by itself. A backfill makes one run for each cell of the grid"
 
     def __init__(self, dates: Mapping[str, datetime]) -> None:
         self.dates = {key: pendulum.instance(date) for key, date in dates.items()}
@@ -44,7 +44,7 @@ class GridTimetable(Timetable):
     def _decode_partition_date(self, partition_key: str) -> datetime | None:
         if partition_key not in self.dates:
             raise InvalidPartitionKeyError(
-                f"{partition_key!r} is no cell of this grid; cells are {', '.join(self.dates)}"
+                f"{partition_key!r} is not a cell of this grid. Its cells are {', '.join(self.dates)}"
             )
         return self.dates[partition_key]
 

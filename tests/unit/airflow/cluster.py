@@ -24,7 +24,7 @@ def ended(code=0, reason=None, message=None):
 
 
 def matches(labels, selector):
-    """Of the selectors, those that the operators use: a=b, a!=b, !a, a in (b,c)."""
+    """Of the selectors, those that the operators use: a, a=b, a!=b, !a, a in (b,c)."""
     rest = selector
     if " in (" in rest:
         rest, _, values = rest.partition(" in (")
@@ -35,6 +35,8 @@ def matches(labels, selector):
         name, _, value = part.partition("=")
         if part.startswith("!"):
             fits = part[1:] not in labels
+        elif "=" not in part:
+            fits = part in labels
         elif name.endswith("!"):
             fits = labels.get(name[:-1]) != value
         else:

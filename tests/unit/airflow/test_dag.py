@@ -2,18 +2,28 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from airflow.sdk.exceptions import AirflowFailException
+
+from storebench.airflow.priority import LAST
+from storebench.results.stopped import COMMAND
+from storebench.results.unneeded import CLEAN_DAG
 
 DAGS = Path(__file__).parents[3] / "dags"
 
 
 @pytest.fixture(scope="module")
-def dag(tmp_path_factory):
+def dags():
     # Airflow reads its settings when it is first imported: they are set in tests/conftest.py
     from airflow.dag_processing.dagbag import DagBag
 
     bag = DagBag(dag_folder=str(DAGS), bundle_name="dags-folder")
     assert bag.import_errors == {}
-    return bag.dags["bulk_write_read"]
+    return bag.dags
+
+
+@pytest.fixture
+def dag(dags):
+    return dags["bulk_write_read"]
 
 
 def test_the_steps_of_a_run_are_in_order(dag):
@@ -43,6 +53,31 @@ def test_each_pool_of_nodes_has_its_own_tasks_airflow_pool_and_connection(monkey
     assert (default.pool, other.pool) == ("benchmark", "benchmark_v8")
     assert "dataset" in other.upstream_task_ids and "turns_v8" in dag.task_ids
     assert dag.get_task("aggregate").upstream_task_ids >= {"cell.drop", "cell_v8.drop"}
+    cleans = [bag.dags[CLEAN_DAG].get_task(name) for name in ("clean", "clean_v8")]
+    assert [(task.pool, task.node_pool.name) for task in cleans] == [
+        ("benchmark", ""),
+        ("benchmark_v8", "v8"),
+    ]
+
+
+def test_cleaning_waits_for_cells_and_closes_runs_first(dags):
+    found = dags[CLEAN_DAG]
+    assert {task.task_id: task.downstream_task_ids for task in found.tasks} == {
+        "close": {"clean"},
+        "clean": {"end"},
+        "end": set(),
+    }
+    clean = found.get_task("clean")
+    assert (clean.pool, clean.priority_weight) == ("benchmark", LAST)
+    assert clean.weight_rule == "absolute"
+    assert (clean.trigger_rule, found.schedule) == ("all_done", None)
+
+
+def test_each_step_of_a_cell_says_what_it_leaves_if_it_is_cleared(dag):
+    for step in ("write", "read", "drop"):
+        text = dag.get_task(f"cell.{step}").doc_md
+        assert "If you clear a step that writes, and not **drop**, its data stays in the store" in text
+        assert "clear **all its steps** together: write, read, drop" in text and COMMAND in text
 
 
 @pytest.fixture
@@ -64,7 +99,7 @@ def called(dag, monkeypatch):
 
     repository = SimpleNamespace(
         recorded_turns=lambda run_id: [],
-        finish_run=lambda run_id: calls.append(("finish", run_id)) or [],
+        finish_run=lambda run_id, reason: calls.append(("finish", run_id, reason)) or [],
         cells_of_run=lambda run_id: [],
     )
     monkeypatch.setattr(module.connections, "repository", lambda *_: repository)
@@ -73,49 +108,52 @@ def called(dag, monkeypatch):
     monkeypatch.setattr(module.secrets, "release", lambda run_id: calls.append(("release", run_id)))
     monkeypatch.setattr(module, "close_stopped", note("close stopped"))
     monkeypatch.setattr(module, "plan_of", lambda *_: calls.append(("plan",)) or [])
+    step.calls = calls
     return step
 
 
 def test_the_last_step_fills_gaps_with_the_reason_then_removes_the_runs_secrets(called):
     assert called("aggregate", {"plan": "success", "dataset": "success"}) == [
         ("fill gaps", "d/r", set(), None),
-        ("finish", "d/r"),
+        ("finish", "d/r", None),
         ("release", "d/r"),
     ]
+
+
+def test_the_last_step_records_which_step_before_the_cells_has_failed(called):
+    why = "The step dataset failed. Its log, or the scheduler's, says why"
+    with pytest.raises(AirflowFailException):
+        called("aggregate", {"plan": "success", "dataset": "failed"})
+    assert called.calls[:2] == [("fill gaps", "d/r", set(), why), ("finish", "d/r", why)]
 
 
 def test_the_plan_closes_what_was_stopped_before_anything_else(called):
     assert called("plan", {}) == [("close stopped", "d/r"), ("plan",)]
 
 
-@pytest.mark.parametrize(
-    "bad",
-    [
-        {"stores": ["oracle"]},
-        {"stores": []},
-        {"stores": ["mongodb@"]},
-        {"stores": ["mongodb@V8"]},
-        {"batch_sizes": ["0"]},
-        {"batch_sizes": [1000]},
-        {"executors": ["-1"]},
-        {"rows": 0},
-        {"rows": "many"},
-        {"rows": 10**10},
-        {"seed": -1},
-        {"repeats": 0},
-        {"pod_memory": "lots"},
-        {"keep_data": "maybe"},
-    ],
-)
-def test_the_form_refuses_bad_values(dag, bad):
-    from airflow.exceptions import ParamValidationError
-
-    (name, value), *_ = bad.items()
-    with pytest.raises(ParamValidationError):
-        dag.params.get_param(name).resolve(value)
-
-
 def test_every_parameter_has_a_title_and_a_help_text(dag):
     for name in dag.params:
         schema = dag.params.get_param(name).schema
         assert schema["title"] and schema["description_md"], name
+
+
+def test_the_form_says_how_many_operations_a_run_has(dag):
+    text = dag.params.get_param("stores").schema["description_md"]
+    # mongodb, elasticsearch, delta-rs: 3 batches, 2 clients; delta-spark: with 2 executors, too; null has one client. All write and read.
+    # delta-standalone has one client, delta-kernel two: they read
+    assert "42 cells" in text and "**75 operations**" in text
+
+
+def test_the_page_of_the_dag_has_the_dates_of_its_cells_and_what_to_tick(dag):
+    assert "| mongodb | reference | 2001-01-01 00:00 | 2001-01-03 00:00 | 3 |" in dag.doc_md
+    assert "| delta-spark | tuned | 2004-02-01 00:00 | 2004-02-03 02:00 | 9 |" in dag.doc_md
+    dates = (
+        "year 2001 = mongodb, 2002 = elasticsearch, 2003 = delta-rs, 2004 = delta-spark, 2005 = delta-standalone, 2006 = delta-kernel,"
+        " 2007 = null; month 1 = reference, 2 = tuned; day 1 = 10000, 2 = 100000, 3 = all; hour 0 = 1, 1 = 2, 2 = 4."
+    )
+    tick = "**Override parameters on existing runs**"
+    for text in (
+        dag.doc_md,
+        dag.params.get_param("stores").schema["description_md"],
+    ):  # the dialog has the form
+        assert dates in text and tick in text

@@ -54,7 +54,7 @@ def test_the_pods_own_result_comes_first():
         (pod(ended(137, "OOMKilled")), "oom_killed", "limit of 64Mi: raise the parameter pod_memory"),
         (pod(ended(137, "Error")), "killed", "exit code 137"),
         (pod(ended(2, "Error", "not json")), "bad_spec", "exit code 2"),
-        (pod(ended(143, "Error"), reason="DeadlineExceeded"), "timeout", "Not done after 60 s"),
+        (pod(ended(143, "Error"), reason="DeadlineExceeded"), "timeout", "Not finished after 60 s"),
         (
             pod(
                 conditions=[
@@ -83,7 +83,7 @@ def test_every_other_end_has_its_kind_and_reason(observed, kind, words):
 @pytest.mark.parametrize(
     ("observed", "kind", "words"),
     [
-        (pod(ended(143, "Error", "{}"), reason="DeadlineExceeded"), "timeout", "Not done after 60 s"),
+        (pod(ended(143, "Error", "{}"), reason="DeadlineExceeded"), "timeout", "Not finished after 60 s"),
         (pod(ended(137, "OOMKilled", "{}")), "oom_killed", "limit of 64Mi"),
         (pod(ended(143, "Error", "{}"), reason="Evicted"), "killed", "Kubernetes ended the pod: Evicted"),
     ],
@@ -167,5 +167,8 @@ def test_an_attempt_without_a_pod_has_no_phases():
 def test_an_error_of_the_api_is_one_line():
     error = ApiException(status=404, reason="Not Found")
     error.headers = {"Audit-Id": "x"}
-    result = observe.attempt_result(None, "base", error)
-    assert result.error == "No pod: Kubernetes' API answered 404 Not Found"
+    caused = RuntimeError(str(error))
+    caused.__cause__ = error
+    for each in (error, caused):
+        result = observe.attempt_result(None, "base", each)
+        assert result.error == "No pod: the Kubernetes API answered 404 Not Found"

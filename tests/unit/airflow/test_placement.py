@@ -52,9 +52,9 @@ def test_a_form_may_hand_it_over_as_text():
 @pytest.mark.parametrize(
     ("pods", "words"),
     [
-        ("{", "is no JSON"),
+        ("{", "is not JSON"),
         ([1], "must be an object"),
-        ({"nodeSelector": {}}, "does not know nodeSelector, but node_selector"),
+        ({"nodeSelector": {}}, "has unknown names: nodeSelector. There are node_selector"),
         ({"node_selector": {"dedicated": True}}, "needs texts in node_selector"),
         ({"tolerations": {"key": "x"}}, "needs a list of objects as tolerations"),
         ({"image_pull_secrets": "registry"}, "needs a list of names"),

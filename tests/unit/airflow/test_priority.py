@@ -1,6 +1,6 @@
 from types import SimpleNamespace
 
-from storebench.airflow.priority import RANKS, STEPS, TASKS, CellByCell
+from storebench.airflow.priority import LAST, RANKS, STEPS, TASKS, CellByCell
 
 
 def weights(run_id):
@@ -21,6 +21,10 @@ def test_a_cell_is_finished_before_the_next_one_starts():
 def test_of_two_runs_one_goes_first_with_all_its_cells():
     one, other = sorted(weights(name) for name in ("manual__1", "backfill__2"))
     assert one[-1] < other[0]
+
+
+def test_cleaning_lets_all_cells_go_first():
+    assert min(*weights("manual__1"), *weights("backfill__2")) > LAST
 
 
 def test_a_weight_fits_into_airflows_database():

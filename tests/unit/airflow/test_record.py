@@ -4,7 +4,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from storebench.airflow import pods
+from storebench.airflow import attempts
 from storebench.attempt.overflow import fitting
 from tests.unit.airflow.test_observe import ended, pod
 from tests.unit.attempt.test_overflow import LONG, SPEC, FakeS3
@@ -17,7 +17,7 @@ def bucket(monkeypatch):
     fake = FakeS3()
     monkeypatch.setenv("STOREBENCH_CONN_S3", "{}")
     monkeypatch.setattr("storebench.s3.client_for", lambda connection: fake)
-    monkeypatch.setattr(pods.connections, "s3", lambda: fake)
+    monkeypatch.setattr(attempts.connections, "s3", lambda: fake)
     return fake
 
 
@@ -30,7 +30,7 @@ def rows(monkeypatch):
         written.append((result, parameters))
 
     monkeypatch.setattr(
-        pods.connections, "repository", lambda patience_s: SimpleNamespace(add_attempt=add_attempt)
+        attempts.connections, "repository", lambda patience_s: SimpleNamespace(add_attempt=add_attempt)
     )
     return written  # fmt: skip
 
@@ -38,10 +38,10 @@ def rows(monkeypatch):
 @pytest.fixture
 def operator(monkeypatch):
     """One whose pod has left this message."""
-    monkeypatch.setattr(pods.AttemptOperator, "kubernetes_version", lambda self: "v1")
+    monkeypatch.setattr(attempts.AttemptOperator, "kubernetes_version", lambda self: "v1")
 
     def make(message, operation="write"):
-        made = pods.AttemptOperator(task_id=operation, operation=operation, turn="t")
+        made = attempts.AttemptOperator(task_id=operation, operation=operation, turn="t")
         made.observed = pod(ended(message=message))
         made.parameters = PARAMETERS
         return made

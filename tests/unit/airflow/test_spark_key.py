@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import pytest
 from kubernetes.client.exceptions import ApiException
 
-from storebench.airflow import connections, pods, spark_driver
+from storebench.airflow import attempts, connections, pods, secrets, spark_driver
 from storebench.airflow.node_pools import DEFAULT
 from storebench.airflow.placement import Placement
 from storebench.airflow.plan import _secrets_of
@@ -62,32 +62,35 @@ class Secrets:
 
 @pytest.fixture
 def cluster(monkeypatch):
-    def use(secrets):
-        hook = SimpleNamespace(get_namespace=lambda: "bench", core_v1_client=secrets)
+    monkeypatch.setattr(connections, "get", lambda name: None)
+    monkeypatch.setattr(connections, "left", lambda: SimpleNamespace(use_secrets=lambda *_: None))
+
+    def use(found):
+        hook = SimpleNamespace(get_namespace=lambda: "bench", core_v1_client=found)
         monkeypatch.setattr(
             "airflow.providers.cncf.kubernetes.hooks.kubernetes.KubernetesHook", lambda conn_id: hook
         )
-        return secrets
+        return found
 
     return use
 
 
 def test_the_key_is_random_and_stays_while_pods_may_be_using_it(cluster):
     first = cluster(Secrets())
-    connections.apply_secrets([connections.SPARK_KEY], DEFAULT)
+    secrets.apply("s/now", [connections.SPARK_KEY], DEFAULT)
     key = first.key()
-    connections.apply_secrets([connections.SPARK_KEY], DEFAULT)
+    secrets.apply("s/now", [connections.SPARK_KEY], DEFAULT)
     assert first.key() == key and len(key) == 64
     assert list(first.bodies[SECRET]["data"]) == [session.KEY.name]
     other = cluster(Secrets())
-    connections.apply_secrets([connections.SPARK_KEY], DEFAULT)
+    secrets.apply("s/now", [connections.SPARK_KEY], DEFAULT)
     assert other.key() != key
 
 
 def test_an_account_that_may_not_make_it_is_the_reason(cluster):
     cluster(Secrets(refused=403))
-    with pytest.raises(SpecError, match=r"does not take a Secret .*403"):
-        connections.apply_secrets([connections.SPARK_KEY], DEFAULT)
+    with pytest.raises(SpecError, match=r"refused a Secret .*403"):
+        secrets.apply("s/now", [connections.SPARK_KEY], DEFAULT)
 
 
 @pytest.fixture
@@ -97,7 +100,7 @@ def given(monkeypatch):
     def use_store(encryption):
         monkeypatch.setattr(pods, "image", lambda name: "image")
         monkeypatch.setattr(spark_driver.Variable, "get", lambda name, default=None: default)
-        operator = pods.AttemptOperator(task_id="write", operation="write", turn="")
+        operator = attempts.AttemptOperator(task_id="write", operation="write", turn="")
         operator.placement = Placement()
         options = dict.fromkeys(session.OPTIONS, "1") | {session.ENCRYPTION: str(encryption)}
         cell = grid("delta-spark").cells[0]

@@ -31,7 +31,7 @@ def test_a_year_is_a_store(timetable):
 def test_a_key_has_its_date_and_an_unknown_one_is_refused(timetable):
     assert timetable.resolve_partition_date("null/reference/batch=10") == DATES["null/reference/batch=10"]
     assert timetable.resolve_partition_date(None) is None
-    with pytest.raises(InvalidPartitionKeyError, match="no cell of this grid"):
+    with pytest.raises(InvalidPartitionKeyError, match="not a cell of this grid"):
         timetable.resolve_partition_date("null/reference/batch=11")
 
 

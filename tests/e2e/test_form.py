@@ -1,0 +1,42 @@
+"""The form of a study's DAG, in Airflow's own pages in a real browser."""
+
+import os
+
+from storebench.results.queries import Queries
+from tests.e2e.harness import soon
+
+STUDY = "bulk_write_read"
+
+
+def newest():
+    """The newest run in the results; nothing where there is none."""
+    return next(iter(Queries(os.environ["AIRFLOW_CONN_STOREBENCH_RESULTS"]).runs(1)), {"id": None})
+
+
+def test_a_bad_number_reaches_the_plan_as_it_was_typed_and_is_refused(visit, token):
+    before = newest()["id"]
+    tab = visit(token, f"/dags/{STUDY}")
+    tab.get_by_role("button", name="Trigger").first.click()
+    tab.locator("#element_rows").fill("-5")
+    tab.get_by_role("button", name="Trigger").last.click()
+    soon(lambda: newest()["id"] != before, 120)
+    run = newest()
+    assert (run["state"], run["params"]["rows"]) == ("refused", "-5")
+    assert run["reason"] == "Rows: '-5' is not a whole number from 1 to 1,000,000,000"
+
+
+def test_a_text_becomes_the_values_that_it_means(visit, token):
+    before = newest()["id"]
+    tab = visit(token, f"/dags/{STUDY}")
+    tab.get_by_role("button", name="Trigger").first.click()
+    for store in ("elasticsearch", "delta-rs", "delta-spark", "delta-standalone", "delta-kernel", "mongodb"):
+        tab.get_by_label(f"Remove {store}").click()
+    tab.locator("#element_rows").fill("2,000")
+    tab.locator("#element_batch_sizes").fill("1000")
+    tab.get_by_role("button", name="Trigger").last.click()
+    soon(lambda: newest()["id"] != before, 120)
+    soon(lambda: newest()["state"] != "running", 300)
+    run = newest()
+    assert (run["state"], run["verified"]) == ("success", 2)
+    asked = {name: run["params"][name] for name in ("stores", "rows", "batch_sizes")}
+    assert asked == {"stores": ["null"], "rows": 2000, "batch_sizes": ["1000"]}

@@ -1,0 +1,59 @@
+"""Operators with a cluster and a results database in memory."""
+
+from types import SimpleNamespace
+
+import pytest
+import tenacity
+
+from storebench.airflow import attempts, connections, kubernetes_api, pods, secrets
+from storebench.dataset.manifest import Manifest
+from tests.unit.airflow.account import VERIFIED, Account, spec_of
+from tests.unit.airflow.cluster import Cluster, ended
+
+
+@pytest.fixture
+def account(monkeypatch):
+    monkeypatch.setenv("AIRFLOW_VAR_STOREBENCH_AIRFLOW_ID", "this")
+    kept = Account()
+    for name in ("repository", "queries", "left"):
+        monkeypatch.setattr(connections, name, lambda *_: kept)
+    return kept
+
+
+@pytest.fixture
+def cluster(monkeypatch):
+    found = Cluster(lambda pod: ended(message=VERIFIED.to_json()))
+    hook = SimpleNamespace(core_v1_client=found, get_namespace=lambda: "ns", is_in_cluster=False)
+    monkeypatch.setattr(pods.StorebenchPodOperator, "hook", hook)
+    monkeypatch.setattr(
+        "airflow.providers.cncf.kubernetes.hooks.kubernetes.KubernetesHook", lambda conn_id: hook
+    )
+    monkeypatch.setattr(secrets, "WAIT_S", 0.01)
+    monkeypatch.setattr(connections, "get", lambda name: SimpleNamespace(extra_dejson={}))
+    monkeypatch.setattr(connections, "bucket", lambda: "storebench")
+    monkeypatch.setattr(connections, "pod_json", lambda name: "{}")
+    for module in ("pods", "dataset"):
+        monkeypatch.setattr(f"storebench.airflow.{module}.image", lambda name: f"storebench/{name}:1")
+    helper = "airflow.providers.cncf.kubernetes.kubernetes_helper_functions._default_wait"
+    monkeypatch.setattr(helper, tenacity.wait_none())
+    monkeypatch.setattr(kubernetes_api, "LONGEST_WAIT_S", 0.01)
+    monkeypatch.setattr(attempts.AttemptOperator, "kubernetes_version", lambda self: "v1")
+    return found
+
+
+@pytest.fixture
+def dropped(cluster, monkeypatch):
+    """The targets that pods have dropped; the dataset's pod gives its manifest."""
+    monkeypatch.setattr(Manifest, "from_json", classmethod(lambda cls, text: text))
+    found = []
+
+    def end(pod):
+        spec = spec_of(pod)
+        if spec is None:
+            return ended(message="{}")
+        if spec.operation == "drop":
+            found.append(spec.target)
+        return ended(message=VERIFIED.to_json())
+
+    cluster.end = end
+    return found
