@@ -8,9 +8,9 @@ import pytest
 from playwright.sync_api import sync_playwright
 
 from bench.api_server import login
-from bench.page import CHROMIUM, PAGE
+from bench.page import HOME, PAGE, launched
 
-AXE = Path(os.environ.get("STOREBENCH_HOME", ""), "page", "node_modules", "axe-core", "axe.min.js")
+AXE = Path(HOME, "page", "node_modules", "axe-core", "axe.min.js")
 
 
 @pytest.fixture(scope="session")
@@ -21,7 +21,7 @@ def url():
 @pytest.fixture(scope="session")
 def chromium():
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        browser = launched(playwright)
         yield browser
         browser.close()
 

@@ -15,7 +15,8 @@ from tests.e2e.browser import check_accessible, saved, view
 from tests.e2e.harness import ROWS, SEED, soon, storebench
 
 STUDY = "bulk_write_read"
-VIEWS = ("run", "charts", "phases", "compare", "history", "table")
+CONTROLS = "a, button:enabled, input, select, summary"
+VIEWS = ("run", "charts", "phases", "compare", "history", "table", "backfill")
 CELL = f"{STUDY}/null/reference/batch=500/rows={ROWS}/seed={SEED}"
 
 
@@ -42,7 +43,7 @@ def runs(airflow):
     found = []
     for repeats in (3, 1):
         run = airflow.trigger(STUDY, conf(repeats=repeats))
-        assert airflow.follow(STUDY, run, print) == "success"
+        assert airflow.wait(STUDY, run, print) == "success"
         found.append(f"{STUDY}/{run}")
     return found
 
@@ -56,7 +57,7 @@ def test_a_run_is_seen_from_queued_to_verified(airflow, visit, token):
     expect(tab.locator("td.sb-running").first).to_be_visible(timeout=60_000)
     expect(tab.locator("td.sb-running", has_text="running: ").first).to_be_visible(timeout=60_000)
     expect(tab.get_by_text(re.compile("about .* left"))).to_be_visible(timeout=60_000)
-    assert airflow.follow(STUDY, run, print) == "success"
+    assert airflow.wait(STUDY, run, print) == "success"
     expect(tab.locator("td:is(.sb-verified, .sb-client-bound, .sb-disturbed)")).to_have_count(
         2, timeout=30_000
     )
@@ -66,18 +67,30 @@ def test_a_run_is_seen_from_queued_to_verified(airflow, visit, token):
     expect(tab.get_by_text("cell.write").first).to_be_visible()
 
 
+def chart_of(tab, title):
+    return tab.locator("figure.sb-chart", has_text=title).first
+
+
+def rows_of(chart):
+    """The figures below a chart, which are opened first."""
+    if not chart.locator("tbody").is_visible():
+        chart.get_by_text("Figures").click()
+    return chart.locator("tbody tr")
+
+
 def test_the_charts_with_their_figures(visit, token, runs):
-    """Six, and two more: the null store's memory is the engine's, the MongoDB client's is without its server."""
+    """Eight, and two more: the null store's memory is the engine's, the MongoDB client's is without its server."""
     tab = visit(token, view("charts", runs[0]))
-    expect(tab.locator("figure.sb-chart")).to_have_count(8)
-    expect(tab.locator("figure.sb-chart svg")).to_have_count(8)
+    expect(tab.locator("figure.sb-chart")).to_have_count(10)
+    expect(tab.locator("figure.sb-chart svg")).to_have_count(10)
+    expect(tab.get_by_text(f"{ROWS:,} dataset rows, seed {SEED}").first).to_be_visible()
     for operation, differs in (
         ("Write", "Writes differ in durability: disk (mongodb), none (null)."),
         ("Read", "Reads deliver different things: dicts (mongodb), nothing (null)."),
     ):
         for title, series in (
-            ("memory of the client (its server is not in it)", "mongodb reference"),
-            ("memory of the engine and its executors", "null reference"),
+            ("memory of the client (its server is not in it)", "mongodb"),
+            ("memory of the engine and its executors", "null"),
         ):
             chart = tab.locator("figure.sb-chart", has_text=f"{operation}: {title}")
             chart.get_by_text("Figures").click()
@@ -88,7 +101,75 @@ def test_the_charts_with_their_figures(visit, token, runs):
     first.get_by_text("Figures").click()
     rows = first.locator("tbody tr")
     expect(rows).to_have_count(2)
-    assert sorted(rows.locator("td:first-child").all_inner_texts()) == ["mongodb reference", "null reference"]
+    assert sorted(rows.locator("td:first-child").all_inner_texts()) == ["mongodb", "null"]
+    check_accessible(tab)
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize(
+    ("scale", "bars", "says"),
+    [("linear", 2, " s"), ("logarithmic", 0, " s"), ("relative to the best", 2, "best: ")],
+)
+def test_a_charts_scale_and_the_values_at_its_bars(visit, token, runs, theme, scale, bars, says):
+    tab = visit(token, view("charts", runs[0]), color_scheme=theme)
+    tab.get_by_role("combobox", name="Scale").select_option(label=scale)
+    first = chart_of(tab, "Write-only time")
+    expect(first.locator("svg .mark-rect.role-mark path")).to_have_count(bars)
+    values = first.locator("svg .mark-text.role-mark text")
+    expect(values).to_have_count(2)
+    assert says in " ".join(values.all_text_contents())
+    check_accessible(tab)
+
+
+def test_a_charts_mark_has_its_exact_figures_where_the_mouse_rests(visit, token, runs):
+    tab = visit(token, view("charts", runs[0]))
+    first = chart_of(tab, "Write-only time")
+    first.locator("svg .mark-rect.role-mark path").first.hover()
+    expect(first.locator(".sb-tip")).to_contain_text("attempts in the median: 3")
+    expect(first.locator(".sb-tip")).to_contain_text(f"{ROWS:,} dataset rows, seed {SEED}")
+    tab.mouse.move(0, 0)
+    expect(first.locator(".sb-tip")).to_have_count(0)
+
+
+def test_stores_and_batch_sizes_are_hidden_and_the_address_says_so(visit, token, runs):
+    """All by the keyboard."""
+    tab = visit(token, view("charts", runs[0]))
+    first = chart_of(tab, "Write-only time")
+    expect(rows_of(first)).to_have_count(2)
+    tab.get_by_label("Move null up").focus()
+    tab.keyboard.press("Enter")
+    expect(first.locator("tbody td:first-child").first).to_have_text("null")
+    tab.get_by_role("checkbox", name="null").focus()
+    tab.keyboard.press("Space")
+    expect(rows_of(first)).to_have_count(1)
+    expect(first.locator("svg .mark-rect.role-mark path")).to_have_count(1)
+    other = visit(token, urlsplit(tab.url).path + "?" + urlsplit(tab.url).query)
+    expect(rows_of(chart_of(other, "Write-only time"))).to_have_count(1)
+    first.get_by_role("button", name="500", exact=True).focus()
+    tab.keyboard.press("Enter")
+    expect(first.locator("svg .mark-rect.role-mark path")).to_have_count(0)
+    tab.keyboard.press("Enter")
+    expect(first.locator("svg .mark-rect.role-mark path")).to_have_count(1)
+
+
+def test_what_a_run_cost_by_prices_that_the_browser_keeps(visit, token, runs):
+    tab = visit(token, view("charts", runs[0]))
+    tab.get_by_label("Price of one core for an hour").fill("0.04")
+    tab.get_by_label("Price of one GiB of memory for an hour").fill("0.005")
+    expect(tab.locator("figure.sb-chart", has_text=": cost of")).to_have_count(4)
+    chart = chart_of(tab, "Write: cost of the client")
+    rows_of(chart)
+    shown = json.loads(saved(tab, "Save Write: cost of the client (its server is not in it) as JSON"))
+    said = json.loads(
+        storebench("price", runs[0], "--cpu-hour", "0.04", "--gib-hour", "0.005", "--format", "json").stdout
+    )
+    (same,) = [
+        one["cost_per_gb"] for one in said if one["operation"] == "write" and one["figures_cover"] == "client"
+    ]
+    assert [(one["median"], one["rows"], one["seed"]) for one in shown] == [(pytest.approx(same), ROWS, SEED)]
+    tab.reload()
+    expect(tab.get_by_label("Price of one core for an hour")).to_have_value("0.04")
+    expect(tab.locator("figure.sb-chart", has_text=": cost of")).to_have_count(4)
     check_accessible(tab)
 
 
@@ -113,6 +194,8 @@ def test_each_view_can_be_taken_away(visit, token, runs, name, title, rows):
     table = list(csv.DictReader(io.StringIO(saved(tab, f"Save {title} as CSV").decode())))
     same = json.loads(saved(tab, f"Save {title} as JSON"))
     assert [list(row) for row in table] == [list(row) for row in same]
+    assert {(row["rows"], row["seed"]) for row in table} == {(str(ROWS), str(SEED))}
+    assert {"run", "run_id", "run_before"} & set(table[0])
     assert len(same) == rows if rows else len(same) >= 4
 
 
@@ -149,6 +232,13 @@ def test_the_table_is_sorted_and_filtered_and_its_address_shared(visit, token, r
     expect(tab.locator("th[aria-sort=descending]")).to_have_text("total time ↓")
     tab.get_by_label("operation").select_option("read")
     expect(tab.locator("tbody tr")).to_have_count(6)
+    tab.get_by_label("store").fill("ongo")  # no other key is needed
+    expect(tab.locator("tbody tr")).to_have_count(3)
+    tab.get_by_role("button", name="only time").click()
+    expect(tab.locator("tbody tr")).to_have_count(3)
+    expect(tab.get_by_label("store")).to_have_value("ongo")
+    tab.get_by_label("store").fill("")
+    expect(tab.locator("tbody tr")).to_have_count(6)
     other = visit(token, urlsplit(tab.url).path + "?" + urlsplit(tab.url).query)
     expect(other.locator("tbody tr")).to_have_count(6)
     assert other.locator("tbody").inner_text() == tab.locator("tbody").inner_text()
@@ -176,8 +266,8 @@ def test_it_fits_a_phone(visit, token, runs, name):
 
 def test_the_keyboard_reaches_everything(visit, token, runs):
     tab = visit(token, view("charts", runs[0]))
-    expect(tab.locator("figure.sb-chart svg")).to_have_count(8)
-    wanted = tab.locator(".sb-page :is(a, button, select, summary)").count()
+    expect(tab.locator("figure.sb-chart svg")).to_have_count(10)
+    wanted = tab.locator(f".sb-page :is({CONTROLS})").count()
     tab.locator(".sb-views a").first.focus()
     reached = {tab.evaluate("document.activeElement.outerHTML")}
     for _ in range(2 * wanted):
@@ -186,7 +276,7 @@ def test_the_keyboard_reaches_everything(visit, token, runs):
             tab.evaluate("document.activeElement.closest('.sb-page') ? document.activeElement.outerHTML : ''")
         )
     missing = tab.evaluate(
-        "found => [...document.querySelectorAll('.sb-page :is(a, button, select, summary)')]"
+        f"found => [...document.querySelectorAll('.sb-page :is({CONTROLS})')]"
         ".map(one => one.outerHTML).filter(html => !found.includes(html))",
         list(reached),
     )
@@ -200,7 +290,13 @@ def test_a_report_needs_no_airflow(chromium, runs, tmp_path):
     problems = []
     tab.on("pageerror", lambda error: problems.append(str(error)))
     tab.goto((tmp_path / "report.html").as_uri())
-    expect(tab.locator("figure.sb-chart svg")).to_have_count(10)
+    expect(tab.locator("figure.sb-chart svg")).to_have_count(12)
+    tab.set_viewport_size({"width": 1280, "height": 900})
+    cut = tab.evaluate(
+        "[...document.querySelectorAll('section.sb-scroll:not(details *)')]"
+        ".filter(one => one.scrollWidth > one.clientWidth).map(one => one.ariaLabel)"
+    )
+    assert cut == [], "each table that is not folded is whole at 1280 pixels"
     rows = list(csv.DictReader((tmp_path / "attempts.csv").open()))
     assert len(rows) == len(json.loads((tmp_path / "attempts.json").read_text())) == 12
     assert not problems

@@ -75,7 +75,7 @@ def test_half_a_run_whose_texts_are_hostile(visit, token, own_url, database, nam
     expect(tab.locator("h2")).to_be_visible()
     said = {
         "run": f"store_failed: {HOSTILE}",
-        "charts": "1 attempt is in no median: 1 not verified",
+        "charts": "1 attempt is in no median: 1 failed",
         "phases": "✕ null reference",
         "history": "store_failed",
         "table": HOSTILE,
@@ -83,7 +83,7 @@ def test_half_a_run_whose_texts_are_hostile(visit, token, own_url, database, nam
     expect(tab.locator(".sb-page")).to_contain_text(said[name])
     if name == "run":
         expect(tab.get_by_text("This run has ended in Airflow")).to_be_visible()  # it never was there
-        expect(tab.locator("td.sb-left-out")).to_have_count(3)
+        expect(tab.locator("td.sb-not-run")).to_have_count(3)
         expect(tab.get_by_text("1 of 4 operations")).to_be_visible()
     assert tab.locator(".sb-page :is(img, script)").count() == 0
     check_accessible(tab)
@@ -120,9 +120,9 @@ def test_without_a_login_there_is_nothing(chromium, url, token):
         for headers in ({"authorization": f"Bearer {token}"}, {})
     )
     described = with_login.request.get(f"{url}/storebench/openapi.json").json()["paths"]
-    assert len(described) == 8
+    assert len(described) == 11
     for path in (*described, "/static/page.js", "/static/report.js", "/openapi.json"):
-        query = "?run=latest&before=latest&after=latest"
+        query = f"?run=latest&before=latest&after=latest&cpu_hour=1&gib_hour=1&dag={STUDY}"
         assert with_login.request.get(f"{url}/storebench{path}{query}").status in (200, 404), path
         assert without.request.get(f"{url}/storebench{path}{query}").status == 401, path
     for path in (PAGE, f"/dags/{STUDY}/plugin/storebench-dag", f"/dags/{STUDY}/runs/x/plugin/storebench-run"):

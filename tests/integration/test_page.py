@@ -1,6 +1,7 @@
 """The results page's API: what it reads, for whom, and that it can only read. In the real database."""
 
 import json
+from datetime import UTC, datetime
 
 import psycopg
 import pytest
@@ -9,15 +10,20 @@ from fastapi.testclient import TestClient
 from psycopg.conninfo import conninfo_to_dict
 
 from storebench.attempt.result import AttemptResult
+from storebench.dataset.schema import SCHEMA_VERSION
 from storebench.errors import SpecError
 from storebench.results.migrate import grant
-from storebench.results.repository import AttemptKey, PodRecord, run_id_of
-from storebench.web.access import reading
+from storebench.results.price import prices
+from storebench.results.queries import Queries
+from storebench.results.repository import AttemptKey, PodRecord, dataset_id, run_id_of
+from storebench.web.access import GridDag, grid_dag, reading
 from storebench.web.api import app
 from storebench.web.reading import Reading
 from storebench.web.report import write_report
 from tests.integration.conftest import required
-from tests.integration.recorded import ENVIRONMENT, STUDY
+from tests.integration.recorded import ENVIRONMENT, PARAMS, STUDY
+
+PRICES = {"cpu_hour": 1, "gib_hour": 1}
 
 
 @pytest.fixture
@@ -36,7 +42,7 @@ def stranger(database):
     app.dependency_overrides = {}
 
 
-def get(client, path, answers=200, **query):
+def get(client, path, /, answers=200, **query):
     answer = client.get(f"/api/{path}", params=query)
     assert answer.status_code == answers, answer.text
     return answer.json()
@@ -47,10 +53,14 @@ def test_a_run_with_its_turns_cells_and_phases(client, run, cells):
     found = get(client, "run", run=name)
     assert (found["id"], found["state"]) == (run_id_of(STUDY, name), "success")
     assert (found["planned"], found["verified"], found["failed"], found["not_run"]) == (24, 24, 0, 0)
+    dataset = (cells[0].rows, cells[0].seed)
+    assert (found["stores"], found["cells"], found["cell_key"]) == (["mongodb"], 2, None)
+    assert (found["rows"], found["seed"]) == dataset
 
     turns = get(client, "turns", run=name)["items"]
     assert [turn["map_index"] for turn in turns] == list(range(12))
     assert {turn["batch_size"] for turn in turns} == {"10", "20"}
+    assert {(turn["rows"], turn["seed"]) for turn in turns} == {dataset}
 
     page = get(client, "cells", run=name)
     assert not page["more"]
@@ -68,6 +78,8 @@ def test_a_run_with_its_turns_cells_and_phases(client, run, cells):
             "coverage": 0.96875,
         }
         assert cell["memory_bytes"] is None
+        assert (cell["rows"], cell["seed"]) == dataset
+        assert cell["rows_per_s"]["median"] == pytest.approx(1000 / 1.035, rel=1e-3)
 
     assert get(client, "phases", run=name)["items"][0]["phases"] == {"operation": 1.0}
 
@@ -123,8 +135,83 @@ def test_attempts_are_sorted_and_filtered(client, run, cells):
     rows = get(client, "attempts", run=name, sort="only_s", descending=False, operation="read")["items"]
     assert [row["only_s"] for row in rows] == [11, 12, 13, 21, 22, 23]
     assert {row["operation"] for row in rows} == {"read"}
+    assert [row["rows_per_s"] for row in rows[:2]] == [pytest.approx(1000 / 11), pytest.approx(1000 / 12)]
+    fastest = get(client, "attempts", run=name, sort="rows_per_s", operation="read")["items"]
+    assert [row["only_s"] for row in fastest] == [11, 12, 13, 21, 22, 23]
     assert get(client, "attempts", run=name, store="null")["items"] == []
     assert len(get(client, "attempts", cell=cells[0].key, status="verified")["items"]) == 6
+
+
+@pytest.mark.parametrize(
+    ("query", "found"),
+    [
+        ({"store": "mongo"}, 4),
+        ({"store": "GODB"}, 4),
+        ({"store": ""}, 4),
+        ({"store": "mongo", "client": "fer"}, 4),
+        ({"store": "mongo", "client": "tuned"}, 0),
+        ({"store": "mongo%"}, 0),
+        ({"store": "m_ngodb"}, 0),
+    ],
+)
+def test_filters_match_parts_of_names(client, run, cells, query, found):
+    assert len(get(client, "attempts", run=run(cells, 1), **query)["items"]) == found
+
+
+def test_of_what_was_tried_again_the_newest_try_counts(client, repository, run, cells):
+    """Both tries are in the table; the earlier one is marked, and no count has it."""
+    name = run(cells[:1], 1)
+    repository.add_attempt(
+        AttemptKey(run_id_of(STUDY, name), cells[0].key, 1, "read", 2),
+        AttemptResult(status="verified", operation_s=5.0),
+        PodRecord(),
+        phases={},
+        target=None,
+        dataset=None,
+    )
+    found = get(client, "run", run=name)
+    assert (found["planned"], found["verified"], found["cells"], found["cell_key"]) == (2, 2, 1, cells[0].key)
+    rows = get(client, "attempts", run=name)["items"]
+    assert {(row["operation"], row["try_number"]): row["superseded"] for row in rows} == {
+        ("write", 1): False,
+        ("read", 1): True,
+        ("read", 2): False,
+    }
+    shown = [attempt for cell in get(client, "cells", run=name)["items"] for attempt in cell["attempts"]]
+    assert [(row["operation"], row["try_number"]) for row in shown] == [("write", 1), ("read", 2)]
+
+
+def test_what_a_gb_cost_is_what_the_command_line_says(client, database, repository, run, cells):
+    name = run(cells, 1)
+    repository.add_attempt(
+        AttemptKey(run_id_of(STUDY, name), cells[0].key, 1, "write", 2),
+        AttemptResult(
+            status="verified",
+            operation_s=1.0,
+            total_s=3600.0,
+            cpu_s=7200.0,
+            memory_working_set_peak_bytes=2**30,
+            figures_cover="client",
+        ),
+        PodRecord(),
+        phases={},
+        target=None,
+        dataset=dataset_id(SCHEMA_VERSION, cells[0].rows, cells[0].seed),
+    )
+    found = get(client, "prices", run=name, cpu_hour=0.5, gib_hour=0.25)["items"]
+    queries = Queries(database)
+    same = prices(queries.attempts_of_run(queries.run_named(name)["id"]), 0.5, 0.25)
+    by_key = {(price.cell_key, price.operation): price for price in same}
+    assert len(found) == len(by_key) == 4
+    for one in found:
+        assert {key: one[key] for key in vars(same[0])} == vars(by_key[one["cell_key"], one["operation"]])
+    cheapest = found[0]
+    assert (cheapest["store"], cheapest["rows"], cheapest["operation"]) == ("mongodb", 1000, "write")
+    assert cheapest["cost_per_gb"] == pytest.approx((2 * 0.5 + 1 * 0.25) * 1e9)  # of a dataset of one byte
+    first = get(client, "prices", run=name, cpu_hour=1, gib_hour=1, limit=1)
+    assert (len(first["items"]), first["more"]) == (2, True)
+    get(client, "prices", run=name, cpu_hour=-1, gib_hour=1, answers=422)
+    get(client, "prices", run=name, answers=422)
 
 
 def test_text_never_becomes_sql(client, run, cells):
@@ -169,14 +256,33 @@ def test_what_cannot_be_told_says_why(client, run, cells):
     }
 
 
+def test_a_studys_grid_says_what_is_missing_with_these_parameters(client, database, run, cells):
+    run(cells[:1], 2)
+    dataset = {"rows": cells[0].rows, "seed": cells[0].seed}
+    defaults = {**dataset, "repeats": 2, "warm_up": False, "a_a": False, **PARAMS}
+    dates = {f"mongodb/reference/batch={size}": datetime(2001, 1, size, tzinfo=UTC) for size in (10, 20)}
+    dag = GridDag(STUDY, dates, defaults, False, Reading(database, [STUDY]))
+    app.dependency_overrides[grid_dag] = lambda: dag
+
+    def states(**params):
+        found = get(client, "grid", dag=STUDY, params=json.dumps(params))
+        assert found["conf"].items() >= {**dataset, **params}.items()
+        return [(cell["state"], cell["operations"]) for cell in found["cells"]]
+
+    assert states() == [("verified 2 times", 0), ("missing", 4)]
+    assert states(repeats=3) == [("verified 2 times", 2), ("missing", 6)]
+    assert states(pod_memory="12Gi") == [("missing", 4), ("missing", 4)]
+    assert [one["name"] for one in get(client, "parameters", dag=STUDY)][:3] == ["rows", "seed", "repeats"]
+
+
 def test_nobody_sees_a_run_whose_dag_they_may_not_read(stranger, run, cells):
     name = run(cells, 1)
     assert get(stranger, "runs")["items"] == []
     assert get(stranger, "attempts")["items"] == []
     assert get(stranger, "cell-keys") == []
-    for path in ("run", "turns", "cells", "phases"):
+    for path in ("run", "turns", "cells", "phases", "prices"):
         for asked in (name, run_id_of(STUDY, name), "latest"):
-            get(stranger, path, run=asked, answers=404)
+            get(stranger, path, run=asked, answers=404, **PRICES if path == "prices" else {})
     get(stranger, "compare", before=name, after=name, answers=404)
 
 
@@ -205,8 +311,10 @@ def test_the_readers_role_can_only_read(database, run, cells):
 
 
 def test_every_route_asks_who_it_is():
-    for path in ("runs", "run", "turns", "cells", "phases", "attempts", "cell-keys", "compare"):
-        assert TestClient(app).get(f"/api/{path}").status_code == 401, path
+    described = app.openapi()["paths"]
+    assert len(described) == 11
+    for path in described:
+        assert TestClient(app).get(path).status_code == 401, path
     for path in ("/static/page.js", "/openapi.json"):
         assert TestClient(app).get(path).status_code == 401, path
     assert TestClient(app).get("/docs").status_code == 404
@@ -232,6 +340,9 @@ def test_a_report_has_all_of_a_run_and_nothing_in_it_runs(database, repository, 
     assert content["run"]["airflow_run_id"] == name
     assert bad in {attempt["error"] for cell in content["cells"] for attempt in cell["attempts"]}
     assert len(json.loads(paths[2].read_text())) == 13
+    assert {(cell["rows"], cell["seed"]) for cell in content["cells"]} == {(1000, cells[0].seed)}
+    (environment,) = content["environments"]
+    assert (environment["kernel"], environment["packages.pymongo"]) == ("6.1", "4")
 
 
 def test_a_report_of_an_unknown_run_is_refused(database, tmp_path):

@@ -18,15 +18,19 @@ from storebench.results import difference
 from storebench.results.compare import Comparison as Found
 from storebench.results.compare import compare
 from storebench.results.database import Row
-from storebench.web import figures
-from storebench.web.access import ReadingDep
+from storebench.results.price import prices
+from storebench.web import figures, filling
+from storebench.web.access import GridDagDep, ReadingDep
 from storebench.web.models import (
     Attempt,
     CellFigures,
     CellPhases,
     Comparison,
+    Grid,
     Operation,
     Page,
+    Parameter,
+    Price,
     Run,
     Status,
     Turn,
@@ -122,17 +126,34 @@ def attempts(
     limit: Limit = 100,
     offset: Offset = 0,
 ) -> Page[Attempt]:
-    """Attempts, all tries and warm-ups among them. `cell` is a cell's key."""
+    """Attempts, all tries and warm-ups among them. `cell` is a cell's key, `store` and `client` are parts of their names."""
     asked = {
         "run_id": read.run_named(run)["id"] if run else None,
-        "store": store,
-        "client": client,
         "cell_key": cell,
         "operation": operation,
         "status": status,
     }
     filters = {name: value for name, value in asked.items() if value is not None}
-    return _page(Attempt, read.attempts_page(filters, sort, descending, limit + 1, offset), limit, offset)
+    parts = {name: value for name, value in (("store", store), ("client", client)) if value}
+    rows = read.attempts_page(filters, parts, sort, descending, limit + 1, offset)
+    return _page(Attempt, rows, limit, offset)
+
+
+@app.get("/api/prices")
+def priced(
+    read: ReadingDep,
+    run: RunName,
+    cpu_hour: Annotated[float, Query(ge=0, description="Price of one core for an hour")],
+    gib_hour: Annotated[float, Query(ge=0, description="Price of one GiB of memory for an hour")],
+    limit: Limit = 100,
+    offset: Offset = 0,
+) -> Page[Price]:
+    """What a verified GB cost in each of a run's cells, as `storebench price` computes it. `limit` and `offset` count cells."""
+    run_id = read.run_named(run)["id"]
+    keys = read.cells_of_run_page(run_id, limit + 1, offset)
+    found = prices(read.attempts_of(run_id, keys[:limit]), cpu_hour, gib_hour)
+    items = [Price.model_validate({**_named(price.cell_key), **vars(price)}) for price in found]
+    return Page(items=items, offset=offset, more=len(keys) > limit)
 
 
 @app.get("/api/cell-keys")
@@ -176,6 +197,26 @@ def compared(
     )
 
 
+@app.get("/api/parameters")
+def parameters(dag: GridDagDep) -> list[Parameter]:
+    """What may be chosen for runs of single cells of a study's grid."""
+    return filling.parameters_of(dag)
+
+
+@app.get("/api/grid")
+def grid(
+    dag: GridDagDep,
+    params: Annotated[
+        str, Query(max_length=10_000, description="Parameters that are not to be the defaults: a JSON object")
+    ] = "{}",
+) -> Grid:
+    """A study's grid, and what is still to be measured of each cell with these parameters, as `storebench grid` tells it."""
+    try:
+        return filling.grid_of(dag, params)
+    except SpecError as error:
+        raise HTTPException(422, str(error)) from None
+
+
 @app.get("/static/{name}", include_in_schema=False)
 def static(name: str) -> FileResponse:
     """The page, as the front end's build left it."""
@@ -193,16 +234,20 @@ def openapi() -> JSONResponse:
 
 def _compared(found: Found, cell_key: str, operation: str) -> Row:
     """What is told of a cell's operation with a verdict or without."""
+    return {**_named(cell_key), "operation": operation, "remarks": found.remarks[cell_key, operation]}
+
+
+def _named(cell_key: str) -> Row:
+    """The fields of CellName."""
     cell = Cell.from_key(cell_key)
-    axes = dict(cell.axes)
     return {
         "cell_key": cell_key,
         "store": cell.store,
         "client": cell.client,
-        "batch_size": axes.get(BATCH_SIZE.key),
-        "executors": axes.get(EXECUTORS.key),
-        "operation": operation,
-        "remarks": found.remarks[cell_key, operation],
+        "batch_size": cell.value(BATCH_SIZE.key),
+        "executors": cell.value(EXECUTORS.key),
+        "rows": cell.rows,
+        "seed": cell.seed,
     }
 
 

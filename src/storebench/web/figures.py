@@ -10,7 +10,7 @@ from storebench.results.queries import counts
 from storebench.results.statistics import summarize
 from storebench.web.models import Attempt, CellFigures, CellPhases, Spread
 
-NAME = ("cell_key", "store", "client", "batch_size", "executors")
+NAME = ("cell_key", "store", "client", "batch_size", "executors", "rows", "seed")
 
 
 def figures_of(rows: Iterable[Row]) -> list[CellFigures]:
@@ -21,6 +21,7 @@ def figures_of(rows: Iterable[Row]) -> list[CellFigures]:
             operation=group[0]["operation"],
             attempts=[Attempt.model_validate(row) for row in group],
             only_s=_spread(group, lambda row: row["only_s"]),
+            rows_per_s=_spread(group, lambda row: row["rows_per_s"]),
             total_s=_spread(group, lambda row: row["total_s"]),
             memory_bytes=_spread(group, lambda row: row["all_memory_working_set_peak_bytes"]),
         )

@@ -29,13 +29,22 @@ class Run(BaseModel):
     study: str
     dag_id: str
     airflow_run_id: str
-    state: Literal["running", "success", "failed"]
+    state: Literal["running", "success", "failed", "refused"]
+    reason: str | None = Field(None, description="Why it was refused, or ended before it had done all")
     started_at: datetime
     finished_at: datetime | None
     method_version: int
     code_version: str
     order_seed: int | None
     params: dict[str, Any]
+    stores: list[str]
+    rows: int | None = Field(description="Of its dataset; None before its cells are planned")
+    seed: int | None
+    cells: int
+    cell_key: str | None = Field(description="Of its cell, where it has only one")
+    expected_s: float | None = Field(
+        None, description="How long all of it takes, by what earlier attempts took; None if not known"
+    )
     planned: int = Field(description="Operations that it set out to do")
     verified: int
     disturbed: int = Field(description="Of the verified")
@@ -49,8 +58,10 @@ class CellName(BaseModel):
     cell_key: str
     store: str
     client: str
-    batch_size: str | None
+    batch_size: str | None = Field(description="Rows in one write call, or `all`")
     executors: int | None
+    rows: int = Field(description="Of the dataset")
+    seed: int = Field(description="Likewise")
 
 
 class Turn(CellName):
@@ -75,6 +86,7 @@ class Attempt(CellName):
     delivers: str | None = Field(description="What a read hands to the program")
     repeat: int
     try_number: int
+    superseded: bool = Field(False, description="A later try of the same operation counts instead")
     warm_up: bool
     arm: str | None
     status: Status
@@ -82,6 +94,9 @@ class Attempt(CellName):
     error: str | None
     disturbed: str | None = Field(description="Why its time counts nowhere although its data is right")
     only_s: float | None
+    rows_per_s: float | None = Field(
+        description="Rows of the dataset for each second of only_s; None if not verified"
+    )
     source_s: float | None
     barrier_s: float | None
     durability: Literal["disk", "memory", "none", "s3", "unknown"] | None = Field(
@@ -111,6 +126,37 @@ class Attempt(CellName):
     recorded_at: datetime
 
 
+class Parameter(BaseModel):
+    """What a user may choose for runs of single cells, as the form of the DAG has it."""
+
+    name: str
+    title: str
+    text: str = Field(description="Markdown")
+    default: Any = Field(description="None: it may stay empty")
+    examples: list[Any]
+
+
+class GridCell(BaseModel):
+    """A cell of a study's grid, for one set of parameters."""
+
+    key: str = Field(description="Of its partition, of which Airflow makes a run")
+    date: datetime = Field(description="By which a backfill knows it")
+    state: str = Field(description="As `storebench grid` has it: missing, failed, disturbed, verified once")
+    operations: int = Field(description="Still to be measured; 0 where it is done")
+    unknown: int = Field(description="Of these, how many are like none that was measured before")
+    expected_s: float = Field(description="About how long they take")
+
+
+class Grid(BaseModel):
+    """A study's grid for one set of parameters, in the order of the dates."""
+
+    cells: list[GridCell]
+    conf: dict[str, Any] = Field(
+        description="With which a run measures what is still to be measured of a cell"
+    )
+    may_start: bool = Field(description="Whether the user may start runs of the DAG")
+
+
 class Spread(BaseModel):
     """A figure's median over verified, undisturbed repeats, and its confidence interval, which fewer than 6 repeats do not have."""
 
@@ -127,6 +173,7 @@ class CellFigures(CellName):
     operation: Operation
     attempts: list[Attempt]
     only_s: Spread | None
+    rows_per_s: Spread | None
     total_s: Spread | None
     memory_bytes: Spread | None
 
@@ -137,6 +184,20 @@ class CellPhases(CellName):
     operation: Operation
     attempt: Attempt
     phases: dict[str, float] = Field(description="Seconds by name, in their order")
+
+
+class Price(CellName):
+    """What a verified GB cost in CPU and memory of the pods; hours are medians over the `n` attempts that count."""
+
+    operation: Operation
+    figures_cover: Literal["client", "engine"] | None
+    n: int
+    left_out: int = Field(
+        description="Attempts that are not verified, were disturbed, or whose CPU was not recorded"
+    )
+    cpu_hours_per_gb: float | None
+    memory_gib_hours_per_gb: float | None
+    cost_per_gb: float | None = Field(description="In the currency of the prices")
 
 
 class Compared(CellName):

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import html
 import json
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 from pydantic import TypeAdapter
 
@@ -51,8 +53,7 @@ def write_report(dsn: str, name: str, folder: Path) -> list[Path]:
         "cells": figures.figures_of(attempts),
         "phases": figures.phases_of(typical, read.phases([row["attempt_id"] for row in typical])),
         "environments": [
-            {"hash": key, **{name: _text(value) for name, value in sorted(details.items())}}
-            for key, details in sorted(environments.items())
+            {"hash": key, **dict(_flat(details))} for key, details in sorted(environments.items())
         ],
     }
     text = TypeAdapter(dict[str, object]).dump_json(content).decode()
@@ -70,5 +71,10 @@ def write_report(dsn: str, name: str, folder: Path) -> list[Path]:
     return [folder / file for file in files]
 
 
-def _text(value: object) -> object:
-    return json.dumps(value, sort_keys=True) if isinstance(value, dict | list) else value
+def _flat(details: Mapping[str, Any], within: str = "") -> Iterator[tuple[str, object]]:
+    """A line for each detail: what is within another has both names, with a dot between them."""
+    for name, value in sorted(details.items()):
+        if isinstance(value, Mapping):
+            yield from _flat(value, f"{within}{name}.")
+        else:
+            yield within + name, json.dumps(value) if isinstance(value, list) else value

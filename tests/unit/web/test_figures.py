@@ -23,6 +23,10 @@ def row(operation="write", repeat=1, status="verified", **figures):
         "warm_up": False,
         "status": status,
         "only_s": float(repeat),
+        "rows": 1000,
+        "seed": 42,
+        "rows_per_s": 1000.0 * repeat,
+        "superseded": False,
         "total_s": 10.0 * repeat,
         "all_memory_working_set_peak_bytes": 100,
         "recorded_at": datetime(2026, 1, 1, tzinfo=UTC),
@@ -37,6 +41,7 @@ def test_medians_and_intervals_are_of_verified_attempts_alone():
     assert (found.only_s.n, found.only_s.median, found.only_s.low, found.only_s.high) == (6, 3.5, 1, 6)
     assert found.only_s.coverage == 0.96875
     assert (found.total_s.median, found.memory_bytes.median) == (35, 100)
+    assert (found.rows, found.seed, found.rows_per_s.n, found.rows_per_s.median) == (1000, 42, 6, 3500)
 
 
 def test_a_disturbed_attempt_is_shown_and_in_no_figure():

@@ -9,7 +9,19 @@ TYPES = Path(models.__file__).parent / "page" / "src" / "types.ts"
 
 
 @pytest.mark.parametrize(
-    "model", [models.Run, models.CellName, models.Turn, models.Attempt, models.CellFigures, models.CellPhases]
+    "model",
+    [
+        models.Run,
+        models.CellName,
+        models.Turn,
+        models.Attempt,
+        models.CellFigures,
+        models.CellPhases,
+        models.Price,
+        models.Parameter,
+        models.GridCell,
+        models.Grid,
+    ],
 )
 def test_the_page_knows_each_field_of_an_answer(model):
     """types.ts, which nothing else holds to the models."""

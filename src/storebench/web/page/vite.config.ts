@@ -23,6 +23,6 @@ export default defineConfig(({ mode }) => {
       },
       rollupOptions: report ? {} : { external: Object.keys(SHARED), output: { globals: SHARED } },
     },
-    test: { environment: "jsdom" },
+    test: { environment: "jsdom", setupFiles: ["tests/setup.ts"] },
   };
 });

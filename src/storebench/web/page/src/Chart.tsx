@@ -1,15 +1,17 @@
-import { useEffect, useRef, useState } from "react";
+import { type ReactNode, useEffect, useRef, useState } from "react";
 import * as vega from "vega";
 import { compile, type TopLevelSpec } from "vega-lite";
-import type { Theme } from "./charts";
 import { download } from "./download";
-import { csv, textClass } from "./format";
-import { LIGHT, useTheme } from "./theme";
+import { csv, figureText, heading, textClass } from "./format";
+import { LIGHT, type Theme } from "./frame";
+import { useTheme } from "./theme";
+import { tooltip } from "./tooltip";
 
 /** Pixels: of a picture that is taken away, whatever the screen. */
 const SAVED_WIDTH = 900;
 
-type Spec = (width: number, theme: Theme) => TopLevelSpec;
+/** `picture`: it is taken away, and has no legend beside it but its own. */
+type Spec = (width: number, theme: Theme, picture: boolean) => TopLevelSpec;
 
 interface Props {
   title: string;
@@ -20,6 +22,8 @@ interface Props {
   /** What it shows, in a sentence: read out instead of the picture. */
   description: string;
   spec: Spec;
+  /** What its colours mean. */
+  legend?: ReactNode;
   /** What the chart is drawn from; it is its text alternative, too. */
   rows: Record<string, unknown>[];
   /** What a reader must know of it: below it, and in pictures that are taken away. */
@@ -27,7 +31,8 @@ interface Props {
 }
 
 /** A chart with its figures as a table, and all of it to take away. */
-export function Chart({ title, source, name, description, spec, rows, note }: Props) {
+export function Chart({ title, source, name, description, legend, spec, rows, note }: Props) {
+  const whole = useRef<HTMLElement>(null);
   const place = useRef<HTMLDivElement>(null);
   const [width, setWidth] = useState(0);
   const [failed, setFailed] = useState<string>();
@@ -42,14 +47,16 @@ export function Chart({ title, source, name, description, spec, rows, note }: Pr
   }, []);
 
   useEffect(() => {
-    const element = place.current;
-    if (!element || width < 50) return;
+    const [element, host] = [place.current, whole.current];
+    if (!element || !host || width < 50) return;
     let drawn: vega.View | undefined;
+    setFailed(undefined);
     try {
-      drawn = new vega.View(vega.parse(compile(spec(width, theme)).spec), {
+      drawn = new vega.View(vega.parse(compile(spec(width, theme, false)).spec), {
         renderer: "svg",
         container: element,
         hover: true,
+        tooltip: tooltip(host),
       });
       drawn.runAsync().catch((error: unknown) => drawn && setFailed(String(error)));
     } catch (error) {
@@ -58,15 +65,17 @@ export function Chart({ title, source, name, description, spec, rows, note }: Pr
     return () => {
       drawn?.finalize();
       drawn = undefined;
+      host.querySelector(".sb-tip")?.remove();
     };
   }, [spec, width, theme]);
 
   return (
-    <figure className="sb-chart">
+    <figure className="sb-chart" ref={whole}>
       <figcaption>
         <h3>{title}</h3>
         <Exports name={name} title={title} source={source} rows={rows} spec={spec} note={note} />
       </figcaption>
+      {legend}
       {failed ? <p role="alert">The chart cannot be drawn: {failed}</p> : null}
       <div ref={place} role="img" aria-label={description} className="sb-plot" />
       {note ? <p className="sb-note">{note}</p> : null}
@@ -91,7 +100,7 @@ function picture({
   note,
 }: Pick<Props, "title" | "source" | "spec" | "note">): vega.View {
   const whole = {
-    ...spec(SAVED_WIDTH, LIGHT),
+    ...spec(SAVED_WIDTH, LIGHT, true),
     background: "white",
     padding: 12,
     title: { text: title, subtitle: [source, ...wrapped(note ?? "")], anchor: "start" as const },
@@ -100,7 +109,7 @@ function picture({
 }
 
 /** Buttons that hand out a picture and its rows. */
-export function Exports({ name, title, source, rows, spec, note }: Omit<Props, "description">) {
+export function Exports({ name, title, source, rows, spec, note }: Omit<Props, "description" | "legend">) {
   const svg = async () =>
     download(`${name}.svg`, await picture({ title, source, spec, note }).toSVG(), "image/svg+xml");
   const png = async () => {
@@ -129,12 +138,6 @@ export function Figures({ rows, caption }: { rows: Record<string, unknown>[]; ca
   const first = rows[0];
   if (!first) return <p>None</p>;
   const names = Object.keys(first);
-  const text = (value: unknown) =>
-    value === null || value === undefined
-      ? "–"
-      : typeof value === "number" && !Number.isInteger(value)
-        ? Number(value.toPrecision(4)).toLocaleString("en")
-        : String(value);
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by the keyboard
     <section className="sb-scroll" tabIndex={0} aria-label={caption}>
@@ -143,21 +146,22 @@ export function Figures({ rows, caption }: { rows: Record<string, unknown>[]; ca
           <tr>
             {names.map((name) => (
               <th key={name} scope="col">
-                {name.replaceAll("_", " ")}
+                {heading(name)}
               </th>
             ))}
           </tr>
         </thead>
         <tbody>
           {rows.map((row, index) => (
-            // biome-ignore lint/suspicious/noArrayIndexKey: such rows have no name, and are replaced as a whole
             <tr key={index}>
               {names.map((name) => (
                 <td
                   key={name}
-                  className={typeof row[name] === "number" ? "sb-number" : textClass(text(row[name]))}
+                  className={
+                    typeof row[name] === "number" ? "sb-number" : textClass(figureText(name, row[name]))
+                  }
                 >
-                  {text(row[name])}
+                  {figureText(name, row[name])}
                 </td>
               ))}
             </tr>

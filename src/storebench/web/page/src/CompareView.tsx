@@ -1,8 +1,10 @@
 import { useCallback } from "react";
 import { address, get, useLoaded } from "./api";
 import { Chart } from "./Chart";
-import { ratiosSpec, type Theme } from "./charts";
+import { ratiosSpec } from "./charts";
+import type { Choose } from "./choice";
 import { cellLabel, seconds } from "./format";
+import type { Theme } from "./frame";
 import { RunLine, RunMenu } from "./Runs";
 import { Ready } from "./States";
 import { type Comparison, LABELS, type Run } from "./types";
@@ -11,7 +13,7 @@ interface Props {
   runs: Run[];
   before: string | undefined;
   after: string | undefined;
-  choose: (changes: Record<string, string>) => void;
+  choose: Choose;
 }
 
 /** Two runs, cell by cell. */
@@ -83,6 +85,8 @@ export function VerdictTable({ found }: { found: Comparison }) {
           <tr>
             {[
               "cell",
+              "dataset rows",
+              "seed",
               "operation",
               "A: median (n)",
               "B: median (n)",
@@ -102,6 +106,8 @@ export function VerdictTable({ found }: { found: Comparison }) {
           {found.verdicts.map((verdict) => (
             <tr key={`${verdict.cell_key} ${verdict.operation}`}>
               <th scope="row">{cellLabel(verdict)}</th>
+              <td className="sb-number">{verdict.rows.toLocaleString("en")}</td>
+              <td className="sb-number">{verdict.seed}</td>
               <td>{verdict.operation}</td>
               <td className="sb-number">
                 {seconds(verdict.median_before_s)} ({verdict.n_before})
@@ -128,6 +134,8 @@ export function VerdictTable({ found }: { found: Comparison }) {
           {found.without.map((one) => (
             <tr key={`${one.cell_key} ${one.operation}`}>
               <th scope="row">{cellLabel(one)}</th>
+              <td className="sb-number">{one.rows.toLocaleString("en")}</td>
+              <td className="sb-number">{one.seed}</td>
               <td>{one.operation}</td>
               <td colSpan={5}>{one.reason}</td>
               <td className="sb-verdict">no verdict</td>
@@ -157,7 +165,12 @@ function Ratios({ found }: { found: Comparison }) {
         name="compare"
         description={description}
         spec={spec}
-        rows={verdicts.map(({ remarks, ...verdict }) => ({ ...verdict, unsound: remarks.join("; ") }))}
+        rows={verdicts.map(({ remarks, ...verdict }) => ({
+          ...verdict,
+          unsound: remarks.join("; "),
+          run_before: before.id,
+          run_after: after.id,
+        }))}
       />
       <p className="sb-note">
         Above 1, B is slower. Grey: the margin of {margin_percent} %, within which a difference does not

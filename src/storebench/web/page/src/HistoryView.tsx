@@ -1,9 +1,12 @@
 import { useCallback, useMemo } from "react";
 import { address, all, get, useLoaded } from "./api";
 import { Chart } from "./Chart";
-import { historySpec, type Theme } from "./charts";
+import { historySpec } from "./charts";
+import { type Choice, hiddenOf } from "./choice";
 import type { HistoryRow } from "./figures";
 import { moment, remark, soundness } from "./format";
+import { colourOf, type Theme } from "./frame";
+import { Legend } from "./Legend";
 import { Ready } from "./States";
 import type { Attempt, Operation } from "./types";
 
@@ -13,11 +16,11 @@ const MOST = 5000;
 interface Props {
   cell: string | undefined;
   operation: Operation;
-  choose: (changes: Record<string, string>) => void;
+  choice: Choice;
 }
 
 /** One cell's operation over time, in all runs. */
-export function HistoryView({ cell, operation, choose }: Props) {
+export function HistoryView({ cell, operation, choice }: Props) {
   const keys = useLoaded(
     (signal) => get<string[]>(address("cell-keys", { limit: 500 }), signal),
     "cell keys",
@@ -34,7 +37,7 @@ export function HistoryView({ cell, operation, choose }: Props) {
             key={cell}
             onChange={(event) => {
               const typed = event.target.value;
-              if (keys.data?.includes(typed)) choose({ cell: typed });
+              if (keys.data?.includes(typed)) choice.choose({ cell: typed });
             }}
             placeholder="type a part of its key"
           />
@@ -46,14 +49,14 @@ export function HistoryView({ cell, operation, choose }: Props) {
         </datalist>
         <label className="sb-field">
           Operation
-          <select value={operation} onChange={(event) => choose({ operation: event.target.value })}>
+          <select value={operation} onChange={(event) => choice.choose({ operation: event.target.value })}>
             <option>write</option>
             <option>read</option>
           </select>
         </label>
       </div>
       {cell ? (
-        <History cell={cell} operation={operation} />
+        <History cell={cell} operation={operation} choice={choice} />
       ) : (
         <p className="sb-state">Choose a cell to see all that was ever measured of it.</p>
       )}
@@ -61,7 +64,13 @@ export function HistoryView({ cell, operation, choose }: Props) {
   );
 }
 
-function History({ cell, operation }: { cell: string; operation: Operation }) {
+interface Of {
+  cell: string;
+  operation: Operation;
+  choice: Choice;
+}
+
+function History({ cell, operation, choice }: Of) {
   const loaded = useLoaded(
     (signal) => all<Attempt>("attempts", { cell, operation, limit: 500 }, signal, MOST),
     `history ${cell} ${operation}`,
@@ -73,20 +82,14 @@ function History({ cell, operation }: { cell: string; operation: Operation }) {
   );
   return (
     <Ready of={loaded} empty={empty}>
-      {(attempts) => <HistoryChart attempts={attempts} cell={cell} operation={operation} />}
+      {(attempts) => <HistoryChart attempts={attempts} {...{ cell, operation, choice }} />}
     </Ready>
   );
 }
 
-function HistoryChart({
-  attempts,
-  cell,
-  operation,
-}: {
-  attempts: Attempt[];
-  cell: string;
-  operation: Operation;
-}) {
+/** One cell's attempts; a superseded one is there, and marked. */
+export function HistoryChart({ attempts, cell, operation, choice }: Of & { attempts: Attempt[] }) {
+  const { asked } = choice;
   const rows: (HistoryRow & Record<string, unknown>)[] = useMemo(
     () =>
       attempts
@@ -100,15 +103,24 @@ function HistoryChart({
           state: soundness(attempt),
           remark: remark(attempt),
           run: attempt.run,
+          cell_key: attempt.cell_key,
+          rows: attempt.rows,
+          seed: attempt.seed,
         }))
         .reverse(),
     [attempts],
   );
+  const environments = useMemo(() => [...new Set(rows.map((row) => row.environment))], [rows]);
+  const shown = useMemo(() => {
+    const hidden = hiddenOf(asked, "environment");
+    return rows.filter((row) => !hidden.has(row.environment));
+  }, [rows, asked]);
   const title = `${operation === "write" ? "Write" : "Read"}-only time of ${cell}`;
-  const description = `${title}: ${rows.length} attempts over time, seconds; a colour for each environment.`;
+  const description = `${title}: ${shown.length} attempts over time, seconds; a colour for each environment.`;
   const spec = useCallback(
-    (width: number, theme: Theme) => historySpec(rows, description, width, theme),
-    [rows, description],
+    (width: number, theme: Theme, picture: boolean) =>
+      historySpec(shown, environments, description, width, theme, picture),
+    [shown, environments, description],
   );
   return (
     <>
@@ -117,12 +129,25 @@ function HistoryChart({
         source="all runs"
         name={`history-${operation}`}
         description={description}
+        legend={
+          <Legend
+            title="environment"
+            kind="environment"
+            entries={environments.map((name, place) => ({
+              name,
+              label: name,
+              colour: (theme) => colourOf(theme, place),
+            }))}
+            choice={choice}
+          />
+        }
         spec={spec}
-        rows={rows.map(({ at, recorded, ...row }) => row)}
+        rows={shown.map(({ at, recorded, ...row }) => row)}
       />
       <p className="sb-note">
-        A cross has failed, and is at 0 if it has no time; a triangle was bound by its client; a diamond was
-        disturbed, and its time compares with nothing. Warm-ups are left out.
+        A cross has failed, a dash was not run; without a time they are at 0. A triangle was bound by its
+        client; a diamond was disturbed, and its time compares with nothing; a square was superseded by a
+        later try, and counts nowhere. Warm-ups are left out.
       </p>
       {attempts.length === MOST ? (
         <p className="sb-note">Only the newest {MOST.toLocaleString("en")} attempts are shown.</p>

@@ -1,7 +1,10 @@
 import { Link, useSearchParams } from "react-router-dom";
 import { all, useLoaded } from "./api";
+import { BackfillView } from "./BackfillView";
 import { Charts, Phases } from "./ChartViews";
 import { CompareView } from "./CompareView";
+import { Costs } from "./Costs";
+import type { Choice, Choose } from "./choice";
 import { HistoryView } from "./HistoryView";
 import { RunMenu, useRuns } from "./Runs";
 import { RunView } from "./RunView";
@@ -16,8 +19,11 @@ const VIEWS = {
   compare: "Compare",
   history: "History",
   table: "Table",
+  backfill: "Backfill",
 } as const;
 type View = keyof typeof VIEWS;
+/** The states of runs that have something to compare with. */
+const ENDED = new Set<Run["state"]>(["success", "failed"]);
 
 /** What Airflow tells a page that is on a DAG, or on a run of it. */
 export interface Props {
@@ -30,11 +36,7 @@ export function Results({ dagId, runId }: Props) {
   const runs = useRuns(dagId);
   return (
     <div className="sb-page">
-      <Ready of={runs}>
-        {({ items }) =>
-          items.length === 0 ? <NoResults /> : <Views runs={items} dagId={dagId} runId={runId} />
-        }
-      </Ready>
+      <Ready of={runs}>{({ items }) => <Views runs={items} dagId={dagId} runId={runId} />}</Ready>
     </div>
   );
 }
@@ -43,13 +45,17 @@ function Views({ runs, dagId, runId }: Props & { runs: Run[] }) {
   const [asked, setAsked] = useSearchParams();
   const view: View = (asked.get("view") as View) in VIEWS ? (asked.get("view") as View) : "run";
   const run = asked.get("run") ?? (dagId && runId ? `${dagId}/${runId}` : runs[0]?.id);
-  const choose = (changes: Record<string, string>) =>
-    setAsked((before) => {
-      const after = new URLSearchParams(before);
-      for (const [name, value] of Object.entries(changes))
-        value ? after.set(name, value) : after.delete(name);
-      return after;
-    });
+  const choose: Choose = (changes, replace = false) =>
+    setAsked(
+      (before) => {
+        const after = new URLSearchParams(before);
+        for (const [name, value] of Object.entries(changes))
+          value ? after.set(name, value) : after.delete(name);
+        return after;
+      },
+      { replace },
+    );
+  const choice = { asked, choose };
   const link = (name: string) => {
     const to = new URLSearchParams(asked);
     to.set("view", name);
@@ -66,18 +72,42 @@ function Views({ runs, dagId, runId }: Props & { runs: Run[] }) {
         ))}
       </nav>
       <h2>{VIEWS[view]}</h2>
+      {view === "backfill" ? <BackfillView dagId={dagId} asked={asked} choose={choose} /> : null}
+      {view !== "backfill" && runs.length ? (
+        <Measured view={view} run={run} runs={runs} choice={choice} />
+      ) : null}
+      {view !== "backfill" && !runs.length ? <NoResults /> : null}
+    </>
+  );
+}
+
+/** The views of what was measured. */
+function Measured({
+  view,
+  run,
+  runs,
+  choice,
+}: {
+  view: View;
+  run: string | undefined;
+  runs: Run[];
+  choice: Choice & { asked: URLSearchParams };
+}) {
+  const { asked, choose } = choice;
+  return (
+    <>
       {view === "compare" || view === "history" ? null : (
         <div className="sb-fields">
           <RunMenu label="Run" chosen={run} runs={runs} onChoose={(id) => choose({ run: id })} />
         </div>
       )}
       {view === "run" && run ? <RunView run={run} /> : null}
-      {view === "charts" && run ? <ChartsOf run={run} /> : null}
-      {view === "phases" && run ? <PhasesOf run={run} /> : null}
+      {view === "charts" && run ? <ChartsOf run={run} choice={choice} /> : null}
+      {view === "phases" && run ? <PhasesOf run={run} choice={choice} /> : null}
       {view === "compare" ? (
         <CompareView
           runs={runs}
-          before={asked.get("before") ?? runs.find((one) => one.state !== "running" && one.id !== run)?.id}
+          before={asked.get("before") ?? runs.find((one) => ENDED.has(one.state) && one.id !== run)?.id}
           after={asked.get("after") ?? run}
           choose={choose}
         />
@@ -86,7 +116,7 @@ function Views({ runs, dagId, runId }: Props & { runs: Run[] }) {
         <HistoryView
           cell={asked.get("cell") ?? undefined}
           operation={asked.get("operation") === "read" ? "read" : ("write" as Operation)}
-          choose={choose}
+          choice={choice}
         />
       ) : null}
       {view === "table" ? <TableView run={run} asked={asked} choose={choose} /> : null}
@@ -94,14 +124,17 @@ function Views({ runs, dagId, runId }: Props & { runs: Run[] }) {
   );
 }
 
-function ChartsOf({ run }: { run: string }) {
+function ChartsOf({ run, choice }: { run: string; choice: Choice }) {
+  const loaded = useLoaded((signal) => all<CellFigures>("cells", { run }, signal), `cells ${run}`, 30_000);
   return (
-    <Charts of={useLoaded((signal) => all<CellFigures>("cells", { run }, signal), `cells ${run}`, 30_000)} />
+    <>
+      <Charts of={loaded} choice={choice} />
+      {loaded.data?.length ? <Costs run={run} cells={loaded.data} choice={choice} /> : null}
+    </>
   );
 }
 
-function PhasesOf({ run }: { run: string }) {
-  return (
-    <Phases of={useLoaded((signal) => all<CellPhases>("phases", { run }, signal), `phases ${run}`, 30_000)} />
-  );
+function PhasesOf({ run, choice }: { run: string; choice: Choice }) {
+  const loaded = useLoaded((signal) => all<CellPhases>("phases", { run }, signal), `phases ${run}`, 30_000);
+  return <Phases of={loaded} choice={choice} />;
 }

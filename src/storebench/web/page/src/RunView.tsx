@@ -3,21 +3,24 @@ import { isOver, phaseOf, type Task, taskLink, tasksOf } from "./airflow";
 import { address, all, get, useLoaded } from "./api";
 import { Exports } from "./Chart";
 import { tableSpec } from "./charts";
-import { cellLabel, duration, seconds } from "./format";
-import { type Square, secondsLeft, square } from "./matrix";
+import { SIGNS } from "./figures";
+import { cellLabel, datasetSuffix, duration, rate, seconds } from "./format";
+import { operationsOfTurns, type Square, type State, secondsLeft, square } from "./matrix";
 import { RunLine } from "./Runs";
 import { Ready } from "./States";
 import type { Attempt, Operation, Run, Turn } from "./types";
 
 const EVERY_MS = 5000;
-const OPERATIONS: Operation[] = ["write", "read"];
-const SIGNS: Record<Square["state"], string> = {
-  verified: "✓",
-  "client-bound": "▲",
-  disturbed: "◆",
-  failed: "✕",
-  running: "▶",
+/** The states in the order of a run's life, with their signs. */
+const STATES: Record<State, string> = {
   queued: "…",
+  running: "▶",
+  verified: SIGNS.verified,
+  "client-bound": SIGNS["client-bound"],
+  disturbed: SIGNS.disturbed,
+  failed: SIGNS.failed,
+  stopped: SIGNS.stopped,
+  "not run": SIGNS["not run"],
   "left out": "–",
 };
 
@@ -59,8 +62,9 @@ export async function loadRun(name: string, before?: Live, signal?: AbortSignal)
   const attempts = [...(known?.attempts ?? []), ...added];
   const newest = new Map(attempts.map((attempt) => [place(attempt, attempt.operation), attempt] as const));
   const squares = new Map<string, Square>();
+  const operations = operationsOfTurns(turns);
   for (const turn of turns) {
-    for (const operation of OPERATIONS) {
+    for (const operation of operations) {
       const task = tasks.get(`${turn.task_group}.${operation} ${turn.map_index}`);
       const found = square(turn, operation, newest.get(place(turn, operation)), task, !going || broken);
       if (found.state === "running" && task)
@@ -87,33 +91,46 @@ export function RunView({ run: name }: { run: string }) {
 
 /** A run and its squares. */
 export function Grid({ live: { run, turns, squares, broken } }: { live: Live }) {
+  if (run.state === "refused") return <RunLine run={run} />;
   const left =
     run.state === "running" && !broken
-      ? secondsLeft(done(run), run.planned, (Date.now() - Date.parse(run.started_at)) / 1000)
+      ? secondsLeft(done(run), run.planned, (Date.now() - Date.parse(run.started_at)) / 1000, run.expected_s)
       : null;
+  const operations = operationsOfTurns(turns);
+  const suffix = datasetSuffix(turns);
+  const label = (turn: Turn) => cellLabel(turn) + suffix(turn);
   const rows = turns.flatMap((turn) =>
-    OPERATIONS.map((operation) => {
+    operations.map((operation) => {
       const found = squares.get(place(turn, operation)) as Square;
       return {
+        run: run.id,
         cell: turn.cell_key,
+        rows: turn.rows,
+        seed: turn.seed,
         repeat: turn.repeat,
         operation,
         state: found.state,
         detail: found.detail,
         only_s: found.attempt?.only_s ?? null,
+        rows_per_s: found.attempt?.rows_per_s ?? null,
       };
     }),
   );
   const shown = turns.map((turn) => ({
-    cell: cellLabel(turn),
+    cell: label(turn),
     repeat: repeatLabel(turn),
     ...Object.fromEntries(
-      OPERATIONS.map((operation) => [operation, squareText(squares.get(place(turn, operation)) as Square)]),
+      operations.map((operation) => [operation, squareText(squares.get(place(turn, operation)) as Square)]),
     ),
   }));
   return (
     <>
       <RunLine run={run} />
+      {run.reason ? (
+        <p className="sb-state sb-problem">
+          <strong>This run ended before it had done all.</strong> {run.reason}
+        </p>
+      ) : null}
       {broken ? (
         <p className="sb-state sb-problem">
           <strong>This run has ended in Airflow</strong> before it was through: it was marked so, or deleted.
@@ -132,7 +149,7 @@ export function Grid({ live: { run, turns, squares, broken } }: { live: Live }) 
         />
       </div>
       <p className="sb-legend">
-        {Object.entries(SIGNS).map(([state, sign]) => (
+        {Object.entries(STATES).map(([state, sign]) => (
           <span key={state} className={`sb-square sb-${state.replace(" ", "-")}`}>
             <span aria-hidden="true">{sign}</span> {state}
           </span>
@@ -145,7 +162,7 @@ export function Grid({ live: { run, turns, squares, broken } }: { live: Live }) 
             <tr>
               <th scope="col">cell</th>
               <th scope="col">repeat</th>
-              {OPERATIONS.map((operation) => (
+              {operations.map((operation) => (
                 <th key={operation} scope="col">
                   {operation}
                 </th>
@@ -155,9 +172,9 @@ export function Grid({ live: { run, turns, squares, broken } }: { live: Live }) 
           <tbody>
             {turns.map((turn) => (
               <tr key={`${turn.cell_key} ${turn.repeat}`}>
-                <th scope="row">{cellLabel(turn)}</th>
+                <th scope="row">{label(turn)}</th>
                 <td>{repeatLabel(turn)}</td>
-                {OPERATIONS.map((operation) => (
+                {operations.map((operation) => (
                   <SquareCell
                     key={operation}
                     run={run}
@@ -179,12 +196,20 @@ function repeatLabel(turn: Turn): string {
   return turn.warm_up ? "warm-up" : `${turn.repeat}${turn.arm ? ` ${turn.arm}` : ""}`;
 }
 
+/** The states of which a square says why. */
+const WITH_REASON = new Set<State>(["disturbed", "failed", "stopped", "not run"]);
+
 /** What stands in a square: its sign, and the seconds, the phase or the state. */
 function squareText(of: Square): string {
-  const figure = of.attempt?.status === "verified" ? seconds(of.attempt.only_s) : of.state;
+  const figure =
+    of.attempt?.status === "verified"
+      ? [seconds(of.attempt.only_s), ...(of.attempt.rows_per_s ? [rate(of.attempt.rows_per_s)] : [])].join(
+          " · ",
+        )
+      : of.state;
   const text = of.state === "running" && of.detail ? `running: ${of.detail.replaceAll("_", " ")}` : figure;
   const marked = of.state === "client-bound" || of.state === "disturbed";
-  return `${SIGNS[of.state]} ${text}${marked ? ` (${of.state})` : ""}`;
+  return `${STATES[of.state]} ${text}${marked ? ` (${of.state})` : ""}`;
 }
 
 function SquareCell({
@@ -201,14 +226,12 @@ function SquareCell({
   const content = (
     <>
       {squareText(of)}
-      {of.state === "failed" || of.state === "disturbed" ? (
-        <span className="sb-reason">{of.detail}</span>
-      ) : null}
+      {WITH_REASON.has(of.state) ? <span className="sb-reason">{of.detail}</span> : null}
     </>
   );
   return (
     <td className={`sb-square sb-${of.state.replace(" ", "-")}`} title={of.detail ?? undefined}>
-      {turn.map_index === null || of.state === "left out" ? (
+      {turn.map_index === null || of.state === "left out" || of.state === "not run" ? (
         <span>{content}</span>
       ) : (
         <a href={taskLink(run.dag_id, run.airflow_run_id, operation, turn)}>{content}</a>

@@ -1,57 +1,63 @@
-import { useState } from "react";
+import { useEffect, useRef, useState } from "react";
 import { address, get, useLoaded } from "./api";
 import { COLUMNS, shown } from "./attempts";
 import { Exports } from "./Chart";
 import { tableSpec } from "./charts";
+import type { Choose } from "./choice";
 import { soundness, textClass } from "./format";
 import { Ready } from "./States";
+import { useSettled } from "./settled";
 import type { Attempt, Page } from "./types";
 
 const SIZE = 100;
+/** The filters that are typed: parts of names. */
+const TYPED = ["store", "client"] as const;
+type Typed = Record<(typeof TYPED)[number], string>;
 
 interface Props {
   run: string | undefined;
   asked: URLSearchParams;
-  choose: (changes: Record<string, string>) => void;
+  choose: Choose;
 }
 
 /** Every attempt, sorted and filtered by the database. */
 export function TableView({ run, asked, choose }: Props) {
-  const [offset, setOffset] = useState(0);
   const sort = asked.get("sort") ?? "recorded_at";
   const descending = asked.get("order") !== "ascending";
   const filters = Object.fromEntries(
-    ["store", "client", "operation", "status"].map((name) => [name, asked.get(name) || undefined]),
+    [...TYPED, "operation", "status"].map((name) => [name, asked.get(name) || undefined]),
   );
   const query = { run, sort, descending, ...filters };
+  // another question begins at its first page
+  const key = JSON.stringify(query);
+  const [place, setPlace] = useState({ key, offset: 0 });
+  const offset = place.key === key ? place.offset : 0;
+  const setOffset = (offset: number) => setPlace({ key, offset });
   const loaded = useLoaded(
     (signal) => get<Page<Attempt>>(address("attempts", { ...query, limit: SIZE, offset }), signal),
-    JSON.stringify([query, offset]),
+    `attempts ${key} ${offset}`,
   );
-  const change = (changes: Record<string, string>) => {
-    setOffset(0);
-    choose(changes);
-  };
+  const inAddress = Object.fromEntries(TYPED.map((name) => [name, asked.get(name) ?? ""])) as Typed;
+  const [typed, setTyped] = useTyped(inAddress, choose);
   return (
     <>
       <div className="sb-fields">
-        {(["store", "client"] as const).map((name) => (
+        {TYPED.map((name) => (
           <label key={name} className="sb-field">
             {name}
             <input
-              defaultValue={filters[name] ?? ""}
-              placeholder="all"
-              onBlur={(event) => change({ [name]: event.target.value.trim() })}
-              onKeyDown={(event) => event.key === "Enter" && event.currentTarget.blur()}
+              value={typed[name]}
+              placeholder="all, or a part of its name"
+              onChange={(event) => setTyped({ ...typed, [name]: event.target.value })}
             />
           </label>
         ))}
-        <Choice name="operation" chosen={filters.operation} values={["write", "read"]} onChoose={change} />
+        <Choice name="operation" chosen={filters.operation} values={["write", "read"]} onChoose={choose} />
         <Choice
           name="status"
           chosen={filters.status}
           values={["verified", "failed", "not_run"]}
-          onChoose={change}
+          onChoose={choose}
         />
       </div>
       <Ready of={loaded}>
@@ -80,7 +86,7 @@ export function TableView({ run, asked, choose }: Props) {
               />
             </p>
             {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by the keyboard */}
-            <section className="sb-scroll" tabIndex={0} aria-label="Attempts">
+            <section className="sb-scroll sb-dense" tabIndex={0} aria-label="Attempts">
               <table>
                 <thead>
                   <tr>
@@ -94,7 +100,7 @@ export function TableView({ run, asked, choose }: Props) {
                           <button
                             type="button"
                             onClick={() =>
-                              change({
+                              choose({
                                 sort: by,
                                 order: by === sort && descending ? "ascending" : "descending",
                               })
@@ -131,6 +137,31 @@ export function TableView({ run, asked, choose }: Props) {
       </Ready>
     </>
   );
+}
+
+const trimmed = (typed: Typed) =>
+  Object.fromEntries(TYPED.map((name) => [name, typed[name].trim()])) as Typed;
+
+/** What stands in the boxes; when the keys rest it is the address's, too, and where the address changes by itself it is in the boxes. */
+function useTyped(inAddress: Typed, choose: Choose): [Typed, (typed: Typed) => void] {
+  const [typed, setTyped] = useState(inAddress);
+  const settled = JSON.stringify(trimmed(useSettled(typed)));
+  const there = JSON.stringify(inAddress);
+  const known = useRef({ there, settled, choose });
+  known.current.choose = choose;
+  useEffect(() => {
+    if (settled === known.current.settled) return;
+    known.current.settled = settled;
+    if (settled === known.current.there) return;
+    known.current.there = settled;
+    known.current.choose(JSON.parse(settled), true);
+  }, [settled]);
+  useEffect(() => {
+    if (there === known.current.there) return;
+    known.current.there = there;
+    setTyped(JSON.parse(there));
+  }, [there]);
+  return [typed, setTyped];
 }
 
 function Choice({

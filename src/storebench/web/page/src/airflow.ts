@@ -1,4 +1,4 @@
-import { airflowAddress, get, Problem } from "./api";
+import { airflowAddress, get, Problem, post } from "./api";
 import type { Operation, Turn } from "./types";
 
 /** What Airflow says of a task: its own API, with the permissions of whoever looks. */
@@ -13,8 +13,56 @@ interface Logged {
   content: ({ event?: string } | string)[] | string;
 }
 
-const run = (dagId: string, runId: string) =>
-  `dags/${encodeURIComponent(dagId)}/dagRuns/${encodeURIComponent(runId)}`;
+/** A study's DAG. */
+export interface Dag {
+  dag_id: string;
+  is_paused: boolean;
+}
+
+/** A run that waits or goes on. One of a single cell of the grid has the key of its partition. */
+export interface ActiveRun {
+  dag_run_id: string;
+  partition_key: string | null;
+  state: string;
+  conf: Record<string, unknown> | null;
+}
+
+const runs = (dagId: string) => `dags/${encodeURIComponent(dagId)}/dagRuns`;
+const run = (dagId: string, runId: string) => `${runs(dagId)}/${encodeURIComponent(runId)}`;
+
+/** What is in these states of a list that Airflow's API gives in pages. */
+async function inStates<T>(path: string, list: string, states: string[], signal?: AbortSignal): Promise<T[]> {
+  const query = states.map((state) => `state=${state}`).join("&");
+  const found: T[] = [];
+  for (let offset = 0; ; offset += 100) {
+    const address = `${airflowAddress(path, { limit: 100, offset })}&${query}`;
+    const page = await get<Record<string, unknown>>(address, signal);
+    found.push(...(page[list] as T[]));
+    if (offset + 100 >= (page.total_entries as number)) return found;
+  }
+}
+
+/** The DAGs of studies, which have a tag in common. */
+export async function studies(signal?: AbortSignal): Promise<Dag[]> {
+  return (await get<{ dags: Dag[] }>(airflowAddress("dags", { tags: "storebench", limit: 100 }), signal))
+    .dags;
+}
+
+/** The runs of a DAG that wait or go on. */
+export function activeRuns(dagId: string, signal?: AbortSignal): Promise<ActiveRun[]> {
+  return inStates(runs(dagId), "dag_runs", ["queued", "running"], signal);
+}
+
+/**
+ * Start a run of one cell of a study's grid, by the key of its partition, with these parameters.
+ *
+ * Not a backfill: that takes one range of dates, and Airflow has one of a DAG at a time. The run's name says which cell it is, as a
+ * backfill's does (storebench.results.queries knows it by its beginning).
+ */
+export async function startCell(dagId: string, key: string, conf: Record<string, unknown>): Promise<void> {
+  const dag_run_id = `cell__${key.replaceAll(/[^\w.-]+/g, "_")}__${new Date().toISOString()}`;
+  await post(airflowAddress(runs(dagId)), { dag_run_id, logical_date: null, partition_key: key, conf });
+}
 
 /** Whether a run that was never seen to end has ended in Airflow: it was marked so by hand, or deleted. */
 export async function isOver(dagId: string, runId: string, signal?: AbortSignal): Promise<boolean> {
@@ -35,14 +83,9 @@ export async function tasksOf(
   runId: string,
   signal?: AbortSignal,
 ): Promise<Map<string, Task>> {
-  const query = STATES.map((state) => `state=${state}`).join("&");
-  const found = new Map<string, Task>();
-  for (let offset = 0; ; offset += 100) {
-    const address = `${airflowAddress(`${run(dagId, runId)}/taskInstances`, { limit: 100, offset })}&${query}`;
-    const page = await get<{ task_instances: Task[]; total_entries: number }>(address, signal);
-    for (const task of page.task_instances) found.set(`${task.task_id} ${task.map_index}`, task);
-    if (offset + 100 >= page.total_entries) return found;
-  }
+  const path = `${run(dagId, runId)}/taskInstances`;
+  const found = await inStates<Task>(path, "task_instances", STATES, signal);
+  return new Map(found.map((task) => [`${task.task_id} ${task.map_index}`, task]));
 }
 
 /** In which phase the pod of a running task is: its log says when each begins. Null where it says nothing yet. */
@@ -68,8 +111,17 @@ export function lastPhase(lines: ({ event?: string } | string)[]): string | null
   return null;
 }
 
-/** Where a turn's task is in Airflow's own pages. */
+/** Where the runs of a DAG are in Airflow's own pages. */
+export function runsLink(dagId: string): string {
+  return new URL(`dags/${encodeURIComponent(dagId)}/runs`, document.baseURI).href;
+}
+
+/** Where a run is there. */
+export function runLink(dagId: string, runId: string): string {
+  return `${runsLink(dagId)}/${encodeURIComponent(runId)}`;
+}
+
+/** Where a turn's task is there. */
 export function taskLink(dagId: string, runId: string, operation: Operation, turn: Turn): string {
-  const path = `dags/${encodeURIComponent(dagId)}/runs/${encodeURIComponent(runId)}/tasks/${turn.task_group}.${operation}/mapped/${turn.map_index}`;
-  return new URL(path, document.baseURI).href;
+  return `${runLink(dagId, runId)}/tasks/${turn.task_group}.${operation}/mapped/${turn.map_index}`;
 }

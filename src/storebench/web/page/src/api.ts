@@ -27,16 +27,23 @@ export const address = (path: string, query: Query = {}) => below(`storebench/ap
 /** An answer of Airflow's own API. */
 export const airflowAddress = (path: string, query: Query = {}) => below(`api/v2/${path}`, query);
 
-export async function get<T>(url: string, signal?: AbortSignal): Promise<T> {
+export function get<T>(url: string, signal?: AbortSignal): Promise<T> {
+  return ask<T>(url, { signal, headers: { accept: "application/json" } });
+}
+
+/** What comes of a JSON text that is sent there. */
+export function post<T>(url: string, body: unknown): Promise<T> {
+  const headers = { accept: "application/json", "content-type": "application/json" };
+  return ask<T>(url, { method: "POST", headers, body: JSON.stringify(body) });
+}
+
+/** As whoever is logged in: Airflow knows them by its cookie. */
+async function ask<T>(url: string, request: RequestInit): Promise<T> {
   let response: Response;
   try {
-    response = await fetch(url, {
-      credentials: "same-origin",
-      signal,
-      headers: { accept: "application/json" },
-    });
+    response = await fetch(url, { credentials: "same-origin", ...request });
   } catch (error) {
-    if (signal?.aborted) throw error;
+    if (request.signal?.aborted) throw error;
     throw new Problem(0, "Airflow does not answer");
   }
   if (response.ok) return (await response.json()) as T;

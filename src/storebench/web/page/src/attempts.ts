@@ -1,4 +1,4 @@
-import { batchLabel, mebibytes, moment, remark, seconds } from "./format";
+import { batchLabel, mebibytes, moment, rate, remark, seconds } from "./format";
 import type { Attempt } from "./types";
 
 /** A column of a table of attempts; `sort` is what the API sorts by. */
@@ -18,6 +18,12 @@ function clientCpu(attempt: Attempt): string {
   return `${used.toFixed(2)} of ${Number(usable.toFixed(2))}`;
 }
 
+/** Which repeat it is; of an operation that was tried again, which try, too. */
+function repeat(attempt: Attempt): string {
+  const number = attempt.warm_up ? "warm-up" : String(attempt.repeat);
+  return attempt.try_number > 1 || attempt.superseded ? `${number}, try ${attempt.try_number}` : number;
+}
+
 export const COLUMNS: Column[] = [
   {
     title: "recorded, UTC",
@@ -26,9 +32,11 @@ export const COLUMNS: Column[] = [
   },
   { title: "store", sort: "store", text: (a) => a.store },
   { title: "client", sort: "client", text: (a) => a.client },
-  { title: "batch, rows", sort: "batch_size", text: (a) => batchLabel(a.batch_size) },
+  { title: "batch size", sort: "batch_size", text: (a) => batchLabel(a.batch_size) },
   { title: "executors", sort: "executors", text: (a) => String(a.executors ?? "–"), number: true },
-  { title: "repeat", sort: "repeat", text: (a) => (a.warm_up ? "warm-up" : String(a.repeat)), number: true },
+  { title: "dataset rows", sort: "rows", text: (a) => a.rows.toLocaleString("en"), number: true },
+  { title: "seed", sort: "seed", text: (a) => String(a.seed), number: true },
+  { title: "repeat", sort: "repeat", text: repeat, number: true },
   { title: "operation", sort: "operation", text: (a) => a.operation },
   {
     title: "state",
@@ -36,6 +44,12 @@ export const COLUMNS: Column[] = [
     text: (a) => (a.status === "verified" ? remark(a) : `${remark(a)}: ${a.error ?? ""}`),
   },
   { title: "only time", sort: "only_s", text: (a) => seconds(a.only_s), number: true },
+  {
+    title: "rows/s",
+    sort: "rows_per_s",
+    text: (a) => rate(a.rows_per_s).replace(" rows/s", ""),
+    number: true,
+  },
   { title: "total time", sort: "total_s", text: (a) => seconds(a.total_s), number: true },
   {
     title: "memory",
@@ -58,6 +72,18 @@ export const COLUMNS: Column[] = [
     text: (a) => [a.server_name, a.server_version].filter(Boolean).join(" ") || "–",
   },
 ];
+
+/** The columns in which all rows have the same, said once; and the rows without them. */
+export function common(rows: Record<string, string>[]): [Record<string, string>, Record<string, string>[]] {
+  const names = Object.keys(rows[0] ?? {});
+  const same = names.filter((name) => rows.length > 1 && rows.every((row) => row[name] === rows[0]?.[name]));
+  const pick = (row: Record<string, string>, wanted: (name: string) => boolean) =>
+    Object.fromEntries(Object.entries(row).filter(([name]) => wanted(name)));
+  return [
+    pick(rows[0] ?? {}, (name) => same.includes(name)),
+    rows.map((row) => pick(row, (name) => !same.includes(name))),
+  ];
+}
 
 /** Attempts as they are shown: a text for each column. */
 export function shown(attempts: Attempt[]): Record<string, string>[] {

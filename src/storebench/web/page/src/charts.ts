@@ -1,18 +1,17 @@
 import type { TopLevelSpec } from "vega-lite";
-import { type ChartData, comparedLabel, type HistoryRow, type Metric, phasesLabel } from "./figures";
-import { remark, type Soundness } from "./format";
+import { comparedLabel, type HistoryRow, phasesLabel } from "./figures";
+import { datasetSuffix, remark } from "./format";
+import { colourOf, figure, frame, lines, NARROW, quantity, shape, type Theme } from "./frame";
 import { type CellPhases, LABELS, type Verdict } from "./types";
 
-/** Okabe and Ito's colours, which colour-blind people can tell apart; black and yellow, which a theme would swallow, left out. */
-const COLOURS = ["#0072B2", "#E69F00", "#009E73", "#D55E00", "#CC79A7", "#56B4E9", "#8C8C8C"];
-/** In their order, from the pod's creation to its end; the operation stands out. */
+/** In their order, from the pod's creation to its end; the operation stands out. On a light ground and on a dark one. */
 const PHASES: Record<string, string> = {
   queued: "#B9C4CC",
   scheduled: "#8FA3B0",
   image_pulled: "#6B8494",
-  container_started: "#4A6475",
+  container_started: "#5A788C",
   interpreter_and_imports: "#A88BC2",
-  connect: "#7B5BA6",
+  connect: "#8E6CBB",
   prepare: "#CC79A7",
   source: "#56B4E9",
   operation: "#D55E00",
@@ -23,184 +22,35 @@ const PHASES: Record<string, string> = {
 /** What is between the named ones, and whatever a later version may name. */
 const OTHER = "#DDDDDD";
 
-export interface Theme {
-  text: string;
-  grid: string;
+export const phaseColour = (phase: string) => PHASES[phase] ?? OTHER;
+
+/** The phases of these cells that took any time, in their order. */
+export function phasesOf(cells: CellPhases[]): string[] {
+  const order = [...new Set([...Object.keys(PHASES), ...cells.flatMap((cell) => Object.keys(cell.phases))])];
+  return order.filter((name) => cells.some((cell) => (cell.phases[name] ?? 0) > 0));
 }
 
-/** How an attempt is marked, in every chart. */
-const MARKS: Record<Soundness, string> = {
-  verified: "circle",
-  "client-bound": "triangle-up",
-  disturbed: "M0,-1.1L1.1,0L0,1.1L-1.1,0Z", // a diamond, as large as the others: Vega's own is small
-  failed: "cross",
-  "not run": "cross",
-};
-
-/** What all charts share; their width is that of the whole picture, labels included. */
-function frame(description: string, width: number, theme: Theme) {
-  // font and size are those of styles.css, too
-  const words = { labelColor: theme.text, titleColor: theme.text, labelFontSize: 12, titleFontSize: 12 };
-  return {
-    $schema: "https://vega.github.io/schema/vega-lite/v6.json",
-    description,
-    width,
-    autosize: { type: "fit-x" as const, contains: "padding" as const },
-    padding: 8,
-    config: {
-      mark: { aria: false }, // what is around it says what it shows, and has its figures as a table
-      background: "transparent",
-      view: { stroke: "transparent" },
-      font: "Helvetica, Arial, sans-serif",
-      axis: {
-        ...words,
-        gridColor: theme.grid,
-        domainColor: theme.grid,
-        tickColor: theme.grid,
-        titleFontWeight: "normal" as const,
-        labelLimit: width / 2,
-      },
-      axisQuantitative: { tickCount: Math.ceil(width / 100) },
-      legend: {
-        ...words,
-        titleFontWeight: "normal" as const,
-        labelLimit: width,
-      },
-    },
-  };
-}
-
-/** Marks for the states that there are: a legend of others would be a riddle. */
-function shape(rows: { state: string }[], theme: Theme) {
-  const states = (Object.keys(MARKS) as Soundness[]).filter((state) =>
-    rows.some((row) => row.state === state),
-  );
-  return {
-    field: "state",
-    type: "nominal" as const,
-    title: null,
-    scale: { domain: states, range: states.map((state) => MARKS[state]) },
-    legend: { orient: "bottom" as const, direction: "horizontal" as const, symbolStrokeColor: theme.text },
-  };
-}
-
-/** Below it names stand above their bars, not beside them. */
-const NARROW = 520;
-const NAME_HEIGHT = 18;
-
-/** An axis of `count` names, in their order; each has a band of that many pixels, and all of them `height`. */
-function lines(field: string, count: number, band: number, width: number) {
-  const name = { field, type: "nominal" as const, title: null, sort: null };
-  if (width >= NARROW)
-    return { height: count * (band + 6), y: { ...name, scale: { paddingInner: 6 / (band + 6) } } };
-  const step = band + NAME_HEIGHT;
-  return {
-    height: count * step - NAME_HEIGHT,
-    y: {
-      ...name,
-      scale: { paddingInner: NAME_HEIGHT / step, paddingOuter: 0 },
-      axis: {
-        labelAlign: "left" as const,
-        labelOffset: -(band + NAME_HEIGHT) / 2,
-        labelPadding: 0,
-        labelLimit: width - 16,
-        ticks: false,
-        domain: false,
-      },
-    },
-  };
-}
-
-const quantity = (field: string, title: string) => ({ field, type: "quantitative" as const, title });
-const figure = (field: string, title?: string) => ({ field, format: ",.4~r", ...(title ? { title } : {}) });
-
-/** A line for each store and client, in it a bar for each batch size; bars are medians, rules their intervals, marks attempts. */
-export function medianSpec(
-  data: ChartData,
-  metric: Metric,
-  description: string,
-  width: number,
-  theme: Theme,
-): TopLevelSpec {
-  const names = [...new Set(data.dots.map((row) => row.series as string))];
-  const { height, y: line } = lines("series", names.length, 15 * data.batches.length, width);
-  const y = { ...line, sort: names };
-  const yOffset = { field: "batch", sort: data.batches };
-  return {
-    ...frame(description, width, theme),
-    height,
-    layer: [
-      {
-        data: { values: data.medians },
-        mark: { type: "bar", opacity: 0.7 },
-        encoding: {
-          y,
-          yOffset,
-          x: quantity("median", metric.axis),
-          color: {
-            field: "batch",
-            type: "nominal",
-            title: "batch, rows",
-            sort: data.batches,
-            scale: { domain: data.batches, range: COLOURS },
-            legend: { orient: "top", columns: width < NARROW ? 2 : 6 },
-          },
-          tooltip: [
-            { field: "series", title: "store" },
-            { field: "batch" },
-            { field: "n", title: "attempts in the median" },
-            figure("median", `median, ${metric.axis}`),
-            figure("low", "interval from"),
-            figure("high", "to"),
-            { field: "coverage", title: "its coverage", format: ".1%" },
-          ],
-        },
-      },
-      {
-        data: { values: data.medians.filter((row) => row.low !== null) },
-        mark: { type: "rule", strokeWidth: 2, color: theme.text },
-        encoding: { y, yOffset, x: quantity("low", metric.axis), x2: { field: "high" } },
-      },
-      {
-        data: { values: data.dots },
-        mark: { type: "point", size: 30, strokeWidth: 1.5, color: theme.text },
-        encoding: {
-          y,
-          yOffset,
-          x: quantity("at", metric.axis),
-          shape: shape(data.dots as { state: string }[], theme),
-          tooltip: [
-            { field: "series", title: "store" },
-            { field: "batch" },
-            { field: "repeat" },
-            figure("value", metric.axis),
-            { field: "remark" },
-          ],
-        },
-      },
-    ],
-  };
-}
-
-/** A bar for each cell, made of the phases of its typical attempt. */
+/** A bar for each cell, made of these phases of its typical attempt. */
 export function phasesSpec(
   cells: CellPhases[],
+  phases: string[],
   description: string,
   width: number,
   theme: Theme,
+  picture: boolean,
 ): TopLevelSpec {
-  const order = [...new Set([...Object.keys(PHASES), ...cells.flatMap((cell) => Object.keys(cell.phases))])];
+  const suffix = datasetSuffix(cells);
+  const label = (cell: CellPhases) => phasesLabel(cell, suffix(cell));
   const values = cells.flatMap((cell) =>
-    Object.entries(cell.phases).map(([phase, value]) => ({
-      cell: phasesLabel(cell),
-      phase,
-      position: order.indexOf(phase),
-      seconds: value,
+    phases.map((phase, position) => ({
+      cell: label(cell),
+      phase: phase.replaceAll("_", " "),
+      position,
+      seconds: cell.phases[phase] ?? 0,
       remark: remark(cell.attempt),
     })),
   );
   const { height, y } = lines("cell", cells.length, 18, width);
-  const used = order.filter((name) => values.some((row) => row.phase === name && row.seconds > 0));
   return {
     ...frame(description, width, theme),
     height,
@@ -208,18 +58,14 @@ export function phasesSpec(
     mark: { type: "bar" },
     encoding: {
       // those without any phase have a line, too
-      y: { ...y, scale: { ...y.scale, domain: cells.map(phasesLabel) } },
+      y: { ...y, scale: { ...y.scale, domain: cells.map(label) } },
       x: quantity("seconds", "seconds"),
       color: {
         field: "phase",
         type: "nominal",
         title: null,
-        scale: { domain: used, range: used.map((name) => PHASES[name] ?? OTHER) },
-        legend: {
-          orient: "bottom",
-          columns: width < NARROW ? 1 : 4,
-          labelExpr: "replace(datum.label, /_/g, ' ')",
-        },
+        scale: { domain: phases.map((name) => name.replaceAll("_", " ")), range: phases.map(phaseColour) },
+        legend: picture ? { orient: "bottom", columns: 4 } : null,
       },
       order: { field: "position" },
       tooltip: [{ field: "cell" }, { field: "phase" }, figure("seconds"), { field: "remark" }],
@@ -227,13 +73,24 @@ export function phasesSpec(
   };
 }
 
-/** One cell's attempts, oldest first; a colour for each environment. */
+/** How the times on an axis are written: as exactly as their steps need, so that no two are alike. */
+export function timeFormat(rows: { recorded_at: string }[], ticks: number): string {
+  const times = rows.map((row) => Date.parse(row.recorded_at));
+  const step_s = (Math.max(...times) - Math.min(...times)) / 1000 / ticks;
+  if (step_s < 60) return "%H:%M:%S";
+  return step_s < 86_400 ? "%d %b %H:%M" : "%d %b %Y";
+}
+
+/** One cell's attempts, oldest first; a colour for each of these environments. */
 export function historySpec(
   rows: HistoryRow[],
+  environments: string[],
   description: string,
   width: number,
   theme: Theme,
+  picture: boolean,
 ): TopLevelSpec {
+  const ticks = Math.ceil(width / 140);
   return {
     ...frame(description, width, theme),
     height: 280,
@@ -245,15 +102,15 @@ export function historySpec(
         type: "temporal",
         title: "recorded, UTC",
         scale: { type: "utc" },
-        axis: { format: "%d %b %H:%M", tickCount: Math.ceil(width / 140), labelOverlap: true },
+        axis: { format: timeFormat(rows, ticks), tickCount: ticks, labelOverlap: true },
       },
       y: { ...quantity("at", "seconds"), scale: { zero: true }, axis: { tickCount: 6 } },
       color: {
         field: "environment",
         type: "nominal",
         title: "environment",
-        scale: { range: COLOURS },
-        legend: { orient: "top", columns: width < NARROW ? 2 : 6 },
+        scale: { domain: environments, range: environments.map((_, place) => colourOf(theme, place)) },
+        legend: picture ? { orient: "top", columns: 6 } : null,
       },
       shape: shape(rows, theme),
       tooltip: [
@@ -275,7 +132,11 @@ export function ratiosSpec(
   width: number,
   theme: Theme,
 ): TopLevelSpec {
-  const values = verdicts.map((verdict) => ({ ...verdict, cell: comparedLabel(verdict) }));
+  const suffix = datasetSuffix(verdicts);
+  const values = verdicts.map((verdict) => ({
+    ...verdict,
+    cell: comparedLabel(verdict, suffix(verdict)),
+  }));
   const margin = marginPercent / 100;
   const { height, y } = lines("cell", values.length, 18, width);
   const band = { low: 1 / (1 + margin), high: 1 + margin };
@@ -289,7 +150,7 @@ export function ratiosSpec(
     field: "label",
     type: "nominal" as const,
     title: "B is",
-    scale: { domain: [...LABELS], range: ["#0072B2", "#D55E00", "#009E73", "#8C8C8C"] },
+    scale: { domain: [...LABELS], range: [0, 3, 2, 6].map((place) => colourOf(theme, place)) },
     legend: { orient: "top" as const, columns: width < NARROW ? 2 : 4 },
   };
   return {

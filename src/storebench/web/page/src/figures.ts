@@ -1,43 +1,109 @@
-import { batchLabel, batchText, byBatch, remark, type Soundness, soundness } from "./format";
-import type { Attempt, CellFigures, CellName, CellPhases, Compared, Operation, Spread } from "./types";
+import {
+  batchLabel,
+  batchText,
+  byBatch,
+  datasetSuffix,
+  digits,
+  mebibytes,
+  rate,
+  remark,
+  type Soundness,
+  seconds,
+  soundness,
+} from "./format";
+import type { Attempt, CellFigures, CellName, CellPhases, Compared, Operation, Price, Spread } from "./types";
 
 type Cover = Attempt["figures_cover"];
 
-/** One of the study's figures, and how charts name it. */
+/** One of the study's figures, and how charts name and write it. */
 export interface Metric {
-  name: "only_s" | "total_s" | "memory_bytes";
+  name: "only_s" | "rows_per_s" | "total_s" | "memory_bytes" | "cost_per_gb";
   /** Only of cells whose figures are of this: a client's memory and an engine's are not alike. */
   cover?: Cover;
   title: string;
   axis: string;
   scale: number;
+  better: "lower" | "higher";
+  /** A figure in its own unit, before `scale`. */
+  text: (value: number) => string;
+  /** An attempt's own figure; without it the chart has none but the cells'. */
+  of?: (attempt: Attempt) => number | null;
 }
 
+const SECONDS = { axis: "seconds", scale: 1, better: "lower", text: seconds } as const;
+const MEMORY = {
+  name: "memory_bytes",
+  scale: 2 ** 20,
+  better: "lower",
+  text: mebibytes,
+  of: (attempt: Attempt) => attempt.all_memory_working_set_peak_bytes,
+} as const;
+
 export const METRICS: Metric[] = [
-  { name: "only_s", title: "time in the store's client", axis: "seconds", scale: 1 },
-  { name: "total_s", title: "total pod time", axis: "seconds", scale: 1 },
+  { ...SECONDS, name: "only_s", title: "time in the store's client", of: (attempt) => attempt.only_s },
   {
-    name: "memory_bytes",
+    name: "rows_per_s",
+    title: "dataset rows a second",
+    axis: "dataset rows a second, in the store's client",
+    scale: 1,
+    better: "higher",
+    text: rate,
+    of: (attempt) => attempt.rows_per_s,
+  },
+  { ...SECONDS, name: "total_s", title: "total pod time", of: (attempt) => attempt.total_s },
+  {
+    ...MEMORY,
     cover: "client",
     title: "memory of the client (its server is not in it)",
     axis: "MiB, peak working set of the client",
-    scale: 2 ** 20,
   },
   {
-    name: "memory_bytes",
+    ...MEMORY,
     cover: "engine",
     title: "memory of the engine and its executors",
     axis: "MiB, peak working set, with executors",
-    scale: 2 ** 20,
   },
   {
-    name: "memory_bytes",
+    ...MEMORY,
     cover: null,
     title: "memory, not recorded whether of a client or an engine",
     axis: "MiB, peak working set, with executors",
-    scale: 2 ** 20,
   },
 ];
+
+const COST_OF: [Cover, string][] = [
+  ["client", "cost of the client (its server is not in it)"],
+  ["engine", "cost of the engine and its executors"],
+  [null, "cost, not recorded whether of a client or an engine"],
+];
+
+/** What a verified GB cost, in this currency. */
+export function costMetrics(currency: string): Metric[] {
+  return COST_OF.map(([cover, title]) => ({
+    name: "cost_per_gb",
+    cover,
+    title,
+    axis: `${currency} for each GB (10⁹ bytes) of CSV`,
+    scale: 1,
+    better: "lower",
+    text: (value) => `${digits(value, 3)} ${currency}`,
+  }));
+}
+
+/** A cell's figures with what it cost. */
+export type Figures = CellFigures & { cost_per_gb?: Spread | null };
+
+/** The cells with their prices. */
+export function priced(cells: CellFigures[], prices: Price[]): Figures[] {
+  const key = (one: CellName & { operation: Operation }) => `${one.cell_key}\n${one.operation}`;
+  const found = new Map(prices.map((price) => [key(price), price]));
+  return cells.map((cell) => {
+    const price = found.get(key(cell));
+    if (!price || price.cost_per_gb === null) return { ...cell, cost_per_gb: null };
+    const spread = { n: price.n, median: price.cost_per_gb, low: null, high: null, coverage: null };
+    return { ...cell, cost_per_gb: spread };
+  });
+}
 
 export function chartTitle(operation: Operation, metric: Metric): string {
   const only = metric.name === "only_s" ? `${operation}-only time` : `${operation}: ${metric.title}`;
@@ -50,11 +116,29 @@ function series(cell: CellName): string {
   return `${cell.store} ${cell.client}${executors}`;
 }
 
+/** An attempt in a chart. */
+export interface Dot {
+  repeat: number;
+  value: number | null;
+  state: Soundness;
+  remark: string;
+}
+
+/** A cell in a chart: its median in the chart's unit, null where no attempt counts, and its attempts. */
+export interface Bar {
+  cell: Figures;
+  spread: Spread | null;
+  dots: Dot[];
+}
+
+/** What stands beside one name. */
+export interface Line {
+  name: string;
+  bars: Bar[];
+}
+
 export interface ChartData {
-  /** Their labels, by size. */
-  batches: string[];
-  medians: Record<string, unknown>[];
-  dots: Record<string, unknown>[];
+  lines: Line[];
   /** In what else the cells differ. */
   note: string | null;
 }
@@ -84,55 +168,90 @@ export function mixed(operation: Operation, attempts: Attempt[]): string | null 
   return `${what}: ${parts.join(", ")}.`;
 }
 
-/** The rows of one chart: a median for each cell with attempts that count, a mark for each attempt, at 0 if it has no figure. */
-export function chartData(cells: CellFigures[], operation: Operation, metric: Metric): ChartData {
+/** What one chart has of these cells, in their order. `shown` leaves out what is hidden. */
+export function chartData(
+  cells: Figures[],
+  operation: Operation,
+  metric: Metric,
+  shown: (cell: CellName) => boolean = () => true,
+): ChartData {
+  const suffix = datasetSuffix(cells);
   const chosen = cells.filter(
     (cell) =>
-      cell.operation === operation && (metric.cover === undefined || coverOf(cell, cells) === metric.cover),
+      cell.operation === operation &&
+      (metric.cover === undefined || coverOf(cell, cells) === metric.cover) &&
+      shown(cell),
   );
-  const name = (cell: CellFigures) => ({ series: series(cell), batch: batchLabel(cell.batch_size) });
-  const medians = chosen.flatMap((cell) => {
-    const spread: Spread | null = cell[metric.name];
-    if (!spread) return [];
-    return [
-      {
-        ...name(cell),
-        n: spread.n,
-        median: spread.median / metric.scale,
-        low: spread.low === null ? null : spread.low / metric.scale,
-        high: spread.high === null ? null : spread.high / metric.scale,
-        coverage: spread.coverage,
-      },
-    ];
-  });
-  const dots = chosen.flatMap((cell) =>
-    cell.attempts.map((attempt) => {
-      const value =
-        metric.name === "memory_bytes" ? attempt.all_memory_working_set_peak_bytes : attempt[metric.name];
-      return {
-        ...name(cell),
-        repeat: attempt.repeat,
-        value: value === null ? null : value / metric.scale,
-        at: (value ?? 0) / metric.scale,
-        state: soundness(attempt),
-        remark: remark(attempt),
-      };
-    }),
-  );
-  const sizes = [...new Set(chosen.map((cell) => cell.batch_size))].sort(byBatch);
+  const found = new Map<string, Bar[]>();
+  for (const cell of chosen) {
+    const name = series(cell) + suffix(cell);
+    found.set(name, [...(found.get(name) ?? []), barOf(cell, metric)]);
+  }
+  const bySize = (one: Bar, other: Bar) => byBatch(one.cell.batch_size, other.cell.batch_size);
   const note = mixed(
     operation,
     chosen.flatMap((cell) => cell.attempts),
   );
-  return { batches: sizes.map(batchLabel), medians, dots, note };
+  return { lines: [...found].map(([name, bars]) => ({ name, bars: bars.sort(bySize) })), note };
 }
 
-const SIGNS: Record<Soundness, string> = {
-  verified: "",
-  "client-bound": "▲ ",
-  disturbed: "◆ ",
-  failed: "✕ ",
-  "not run": "✕ ",
+function barOf(cell: Figures, metric: Metric): Bar {
+  const scaled = (value: number | null | undefined) => (value == null ? null : value / metric.scale);
+  const spread = cell[metric.name];
+  const { of } = metric;
+  return {
+    cell,
+    spread: spread
+      ? {
+          ...spread,
+          median: spread.median / metric.scale,
+          low: scaled(spread.low),
+          high: scaled(spread.high),
+        }
+      : null,
+    dots: of
+      ? cell.attempts.map((attempt) => ({
+          repeat: attempt.repeat,
+          value: scaled(of(attempt)),
+          state: soundness(attempt),
+          remark: remark(attempt),
+        }))
+      : [],
+  };
+}
+
+/** What names a cell in what is taken away: the run and the dataset, too. */
+export function named(cell: CellName, run: string) {
+  const { store, client, executors, batch_size, rows, seed } = cell;
+  return { store, client, executors, batch_size, rows, seed, run };
+}
+
+/** A chart's figures, as they are taken away. */
+export function chartRows(data: ChartData, metric: Metric): Record<string, unknown>[] {
+  return data.lines
+    .flatMap((line) => line.bars)
+    .flatMap(({ cell, spread }) =>
+      spread ? [{ ...named(cell, cell.attempts[0]?.run_id ?? ""), ...spread, unit: metric.axis }] : [],
+    );
+}
+
+/** The batch sizes of these cells, by size. */
+export function batchesOf(cells: CellName[]): (string | null)[] {
+  return [...new Set(cells.map((cell) => cell.batch_size))].sort(byBatch);
+}
+
+/** The name of a bar's colour. */
+export const batchOf = (bar: Bar) => batchLabel(bar.cell.batch_size);
+
+/** What marks a name whose attempt is not sound. */
+export const SIGNS: Record<Soundness, string> = {
+  verified: "✓",
+  "client-bound": "▲",
+  disturbed: "◆",
+  failed: "✕",
+  stopped: "■",
+  "not run": "○",
+  superseded: "↺",
 };
 
 /** A cell's name in a chart, short. */
@@ -141,13 +260,14 @@ function chartLabel(cell: CellName): string {
 }
 
 /** The same, with the mark of what is not sound. */
-export function phasesLabel(cell: CellPhases): string {
-  return `${SIGNS[soundness(cell.attempt)]}${chartLabel(cell)}`;
+export function phasesLabel(cell: CellPhases, suffix = ""): string {
+  const state = soundness(cell.attempt);
+  return `${state === "verified" ? "" : `${SIGNS[state]} `}${chartLabel(cell)}${suffix}`;
 }
 
 /** What was compared, and that it was not sound where it was not. */
-export function comparedLabel(one: Compared): string {
-  return `${one.remarks.length ? "▲ " : ""}${one.operation} ${chartLabel(one)}`;
+export function comparedLabel(one: Compared, suffix = ""): string {
+  return `${one.remarks.length ? "▲ " : ""}${one.operation} ${chartLabel(one)}${suffix}`;
 }
 
 /** An attempt; without a figure it is drawn `at` 0. */

@@ -1,12 +1,12 @@
 import type { Task } from "./airflow";
-import { type Soundness, soundness } from "./format";
+import { operationsOf, type Soundness, soundness } from "./format";
 import type { Attempt, Operation, Turn } from "./types";
 
-export type State = Exclude<Soundness, "not run"> | "running" | "queued" | "left out";
+export type State = Exclude<Soundness, "superseded"> | "running" | "queued" | "left out";
 
 export interface Square {
   state: State;
-  /** The reason of a failure, what disturbed an attempt, or the phase of what runs. */
+  /** The reason of a failure or why it was not run, what disturbed an attempt, or the phase of what runs. */
   detail: string | null;
   attempt: Attempt | null;
 }
@@ -21,23 +21,39 @@ export function square(
 ): Square {
   const busy = task?.state === "running";
   if (attempt && !busy) {
-    const state = soundness(attempt);
-    if (state === "failed" || state === "not run")
-      return { state: "failed", detail: `${attempt.error_kind}: ${attempt.error}`, attempt };
-    return { state, detail: attempt.disturbed, attempt };
+    const state = soundness({ ...attempt, superseded: false }) as State;
+    if (state === "failed") return { state, detail: `${attempt.error_kind}: ${attempt.error}`, attempt };
+    return { state, detail: attempt.error ?? attempt.disturbed, attempt };
   }
   if (turn.skipped !== null) return { state: "left out", detail: turn.skipped, attempt: null };
   if (!turn.operations.includes(operation))
     return { state: "left out", detail: "not an operation of this store", attempt: null };
   if (busy) return { state: "running", detail: null, attempt: null };
-  if (task?.state === "failed" || task?.state === "upstream_failed")
+  if (task?.state === "failed")
     return { state: "failed", detail: "its task has failed: Airflow's log says why", attempt: null };
-  if (over) return { state: "left out", detail: "the run ended without it", attempt: null };
+  if (task?.state === "upstream_failed")
+    return { state: "not run", detail: "a task before it has failed", attempt: null };
+  if (over) return { state: "not run", detail: "the run ended without it", attempt: null };
   return { state: "queued", detail: null, attempt: null };
 }
 
-/** Seconds to go: what is left takes as long as what was done did. Null before the first operation has ended. */
-export function secondsLeft(done: number, planned: number, elapsed_s: number): number | null {
-  if (done <= 0 || planned <= done) return null;
-  return (elapsed_s / done) * (planned - done);
+/** The operations of a run, in their order. */
+export function operationsOfTurns(turns: Turn[]): Operation[] {
+  return operationsOf(turns.map((turn) => turn.operations));
+}
+
+/**
+ * Seconds to go: what is left takes as long as what was done did. What was expected of the whole run counts like half of its
+ * operations: the first ones may take much longer than others, or less. Null where nothing is expected and none has ended yet.
+ */
+export function secondsLeft(
+  done: number,
+  planned: number,
+  elapsed_s: number,
+  expected_s: number | null,
+): number | null {
+  if (planned <= done) return null;
+  const before = expected_s === null ? 0 : planned / 2;
+  if (done + before === 0) return null;
+  return ((elapsed_s + (expected_s ?? 0) / 2) / (done + before)) * (planned - done);
 }

@@ -1,8 +1,5 @@
 import { useEffect, useState } from "react";
-import type { Theme } from "./charts";
-
-export const LIGHT: Theme = { text: "#27272a", grid: "#d4d4d8" };
-const DARK: Theme = { text: "#e4e4e7", grid: "#52525b" };
+import { DARK, LIGHT, type Theme } from "./frame";
 
 function isDark(): boolean {
   const root = document.documentElement;

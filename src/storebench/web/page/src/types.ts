@@ -13,13 +13,20 @@ export interface Run {
   study: string;
   dag_id: string;
   airflow_run_id: string;
-  state: "running" | "success" | "failed";
+  state: "running" | "success" | "failed" | "refused";
+  reason: string | null;
   started_at: string;
   finished_at: string | null;
   method_version: number;
   code_version: string;
   order_seed: number | null;
   params: Record<string, unknown>;
+  stores: string[];
+  rows: number | null;
+  seed: number | null;
+  cells: number;
+  cell_key: string | null;
+  expected_s: number | null;
   planned: number;
   verified: number;
   disturbed: number;
@@ -33,6 +40,8 @@ export interface CellName {
   client: string;
   batch_size: string | null;
   executors: number | null;
+  rows: number;
+  seed: number;
 }
 
 export interface Turn extends CellName {
@@ -45,6 +54,29 @@ export interface Turn extends CellName {
   operations: Operation[];
 }
 
+export interface Parameter {
+  name: string;
+  title: string;
+  text: string;
+  default: unknown;
+  examples: unknown[];
+}
+
+export interface GridCell {
+  key: string;
+  date: string;
+  state: string;
+  operations: number;
+  unknown: number;
+  expected_s: number;
+}
+
+export interface Grid {
+  cells: GridCell[];
+  conf: Record<string, unknown>;
+  may_start: boolean;
+}
+
 export interface Attempt extends CellName {
   attempt_id: string;
   run_id: string;
@@ -53,6 +85,7 @@ export interface Attempt extends CellName {
   delivers: string | null;
   repeat: number;
   try_number: number;
+  superseded: boolean;
   warm_up: boolean;
   arm: string | null;
   status: Status;
@@ -60,6 +93,7 @@ export interface Attempt extends CellName {
   error: string | null;
   disturbed: string | null;
   only_s: number | null;
+  rows_per_s: number | null;
   source_s: number | null;
   barrier_s: number | null;
   durability: "disk" | "memory" | "none" | "s3" | "unknown" | null;
@@ -97,6 +131,7 @@ export interface CellFigures extends CellName {
   operation: Operation;
   attempts: Attempt[];
   only_s: Spread | null;
+  rows_per_s: Spread | null;
   total_s: Spread | null;
   memory_bytes: Spread | null;
 }
@@ -105,6 +140,16 @@ export interface CellPhases extends CellName {
   operation: Operation;
   attempt: Attempt;
   phases: Record<string, number>;
+}
+
+export interface Price extends CellName {
+  operation: Operation;
+  figures_cover: "client" | "engine" | null;
+  n: number;
+  left_out: number;
+  cpu_hours_per_gb: number | null;
+  memory_gib_hours_per_gb: number | null;
+  cost_per_gb: number | null;
 }
 
 export interface Compared extends CellName {

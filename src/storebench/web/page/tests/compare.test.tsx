@@ -1,10 +1,8 @@
-import { cleanup, render, screen } from "@testing-library/react";
-import { afterEach, expect, it } from "vitest";
+import { render, screen } from "@testing-library/react";
+import { expect, it } from "vitest";
 import { VerdictTable } from "../src/CompareView";
 import type { Comparison, Run } from "../src/types";
 import { CELL } from "./data";
-
-afterEach(cleanup);
 
 const RUN = { id: "s/one" } as Run;
 const FOUND: Comparison = {
@@ -50,4 +48,15 @@ it("has a mark of its own for what is the same", () => {
   };
   render(<VerdictTable found={{ ...FOUND, verdicts: [same] }} />);
   expect(screen.getByText("the same").className).toContain("sb-the-same");
+});
+
+it("lists no two cells alike: their dataset's rows and seed stand beside them", () => {
+  const one = FOUND.verdicts[0] as Comparison["verdicts"][0];
+  const other = { ...one, cell_key: "other", rows: 20_000, seed: 42 };
+  render(<VerdictTable found={{ ...FOUND, verdicts: [one, other], without: [] }} />);
+  const lines = screen.getAllByRole("row").slice(1);
+  expect(lines.map((line) => [...line.children].slice(0, 3).map((cell) => cell.textContent))).toEqual([
+    ["mongodb reference, batch 10,000", "2,000", "7"],
+    ["mongodb reference, batch 10,000", "20,000", "42"],
+  ]);
 });

@@ -1,3 +1,4 @@
+import type { Choice } from "../src/choice";
 import type { Attempt, CellFigures, Run, Turn } from "../src/types";
 
 export const CELL = {
@@ -6,6 +7,8 @@ export const CELL = {
   client: "reference",
   batch_size: "10000",
   executors: null,
+  rows: 2000,
+  seed: 7,
 };
 
 export const ATTEMPT: Attempt = {
@@ -17,6 +20,7 @@ export const ATTEMPT: Attempt = {
   delivers: null,
   repeat: 1,
   try_number: 1,
+  superseded: false,
   warm_up: false,
   arm: null,
   status: "verified",
@@ -24,6 +28,7 @@ export const ATTEMPT: Attempt = {
   error: null,
   disturbed: null,
   only_s: 1.5,
+  rows_per_s: 2000 / 1.5,
   source_s: 0.5,
   barrier_s: 0,
   durability: "disk",
@@ -57,6 +62,7 @@ export const FAILED: Attempt = {
   error_kind: "oom_killed",
   error: "out of memory",
   only_s: null,
+  rows_per_s: null,
   durability: null,
   durability_stated: null,
   total_s: null,
@@ -86,12 +92,19 @@ export const RUN: Run = {
   dag_id: "bulk_write_read",
   airflow_run_id: ATTEMPT.run,
   state: "success",
+  reason: null,
   started_at: "2026-11-22T11:59:00Z",
   finished_at: "2026-11-22T12:01:00Z",
   method_version: 2,
   code_version: "0.1.0",
   order_seed: 1,
   params: {},
+  stores: ["mongodb"],
+  rows: 2000,
+  seed: 7,
+  cells: 1,
+  cell_key: ATTEMPT.cell_key,
+  expected_s: null,
   planned: 2,
   verified: 2,
   disturbed: 0,
@@ -115,13 +128,39 @@ export const FIGURES: CellFigures = {
   operation: "write",
   attempts: [ATTEMPT, FAILED],
   only_s: { n: 1, median: 1.5, low: null, high: null, coverage: null },
+  rows_per_s: { n: 1, median: 2000 / 1.5, low: null, high: null, coverage: null },
   total_s: { n: 1, median: 3, low: null, high: null, coverage: null },
   memory_bytes: { n: 1, median: 200 * 2 ** 20, low: null, high: null, coverage: null },
 };
 
-/** A cell with one attempt, that count or not. */
+/** What did not begin. */
+export const NOT_RUN: Attempt = {
+  ...FAILED,
+  status: "not_run",
+  error_kind: "not_run",
+  error: "Its write failed: oom_killed",
+};
+
+/** A cell with one attempt, that counts or not. */
 export function cellOf(attempt: Attempt): CellFigures {
-  const { cell_key, store, client, batch_size, executors, operation } = attempt;
-  const name = { cell_key, store, client, batch_size, executors, operation };
-  return { ...name, attempts: [attempt], only_s: null, total_s: null, memory_bytes: null };
+  const { cell_key, store, client, batch_size, executors, rows, seed, operation } = attempt;
+  const name = { cell_key, store, client, batch_size, executors, rows, seed, operation };
+  return { ...name, attempts: [attempt], only_s: null, rows_per_s: null, total_s: null, memory_bytes: null };
 }
+
+/** A cell with one attempt that counts. */
+export function measured(changes: Partial<Attempt>): CellFigures {
+  const attempt = { ...ATTEMPT, ...changes };
+  const spread = (value: number | null) =>
+    value === null ? null : { n: 1, median: value, low: null, high: null, coverage: null };
+  return {
+    ...cellOf(attempt),
+    only_s: spread(attempt.only_s),
+    rows_per_s: spread(attempt.rows_per_s),
+    total_s: spread(attempt.total_s),
+    memory_bytes: spread(attempt.all_memory_working_set_peak_bytes),
+  };
+}
+
+/** Nothing hidden, and whatever is asked for is forgotten. */
+export const NO_CHOICE: Choice = { asked: new URLSearchParams(), choose: () => {} };

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { lastPhase, type Task } from "../src/airflow";
 import { secondsLeft, square } from "../src/matrix";
-import { ATTEMPT, DISTURBED, ENGINE, FAILED, TURN } from "./data";
+import { ATTEMPT, DISTURBED, ENGINE, FAILED, NOT_RUN, TURN } from "./data";
 
 const task = (state: string | null): Task => ({
   task_id: "cell.write",
@@ -17,7 +17,9 @@ describe("a square", () => {
     ["bound by its client, and disturbed", { ...DISTURBED, client_bound: true }, undefined, "disturbed"],
     ["without a client to be bound by", ENGINE, undefined, "verified"],
     ["failed", FAILED, undefined, "failed"],
-    ["not run", { ...FAILED, status: "not_run" }, undefined, "failed"],
+    ["not run", NOT_RUN, undefined, "not run"],
+    ["stopped", { ...FAILED, error_kind: "killed" }, undefined, "stopped"],
+    ["behind a task that has failed", undefined, task("upstream_failed"), "not run"],
     ["tried again", FAILED, task("running"), "running"],
     ["at work", undefined, task("running"), "running"],
     ["next", undefined, task("queued"), "queued"],
@@ -30,13 +32,14 @@ describe("a square", () => {
 
   it("that a run has ended without is not waited for", () => {
     expect(square(TURN, "write", undefined, undefined, true)).toMatchObject({
-      state: "left out",
+      state: "not run",
       detail: "the run ended without it",
     });
   });
 
   it("has its reason", () => {
     expect(square(TURN, "write", FAILED, undefined, false).detail).toBe("oom_killed: out of memory");
+    expect(square(TURN, "write", NOT_RUN, undefined, false).detail).toBe("Its write failed: oom_killed");
     expect(square(TURN, "write", DISTURBED, undefined, false).detail).toBe("throttled in 3 periods");
     expect(
       square({ ...TURN, map_index: null, skipped: "done already" }, "write", undefined, undefined, false)
@@ -49,9 +52,16 @@ describe("a square", () => {
 });
 
 it("the time left goes by the time so far", () => {
-  expect(secondsLeft(2, 10, 60)).toBe(240);
-  expect(secondsLeft(0, 10, 60)).toBeNull();
-  expect(secondsLeft(10, 10, 60)).toBeNull();
+  expect(secondsLeft(2, 10, 60, null)).toBe(240);
+  expect(secondsLeft(0, 10, 60, null)).toBeNull();
+  expect(secondsLeft(10, 10, 60, 600)).toBeNull();
+});
+
+it("the time left goes by what was expected, too, before much is done", () => {
+  expect(secondsLeft(0, 46, 0, 2100)).toBe(2100);
+  // a first operation of 5 minutes would mean almost 4 hours
+  expect(secondsLeft(1, 46, 300, 2100)).toBeLessThan(3000);
+  expect(secondsLeft(40, 46, 8000, 2100)).toBeCloseTo(862, -1);
 });
 
 it("the last phase is in the log", () => {

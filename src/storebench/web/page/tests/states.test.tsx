@@ -1,10 +1,8 @@
-import { cleanup, render, screen } from "@testing-library/react";
-import { afterEach, describe, expect, it } from "vitest";
+import { render, screen } from "@testing-library/react";
+import { describe, expect, it } from "vitest";
 import { Problem } from "../src/api";
 import { Figures } from "../src/Chart";
 import { NoResults, Ready } from "../src/States";
-
-afterEach(cleanup);
 
 describe("what is not there yet", () => {
   it("is loading", () => {

@@ -1,0 +1,279 @@
+import { useState } from "react";
+import { Link } from "react-router-dom";
+import { type ActiveRun, activeRuns, runLink, runsLink, startCell, studies } from "./airflow";
+import { address, get, Problem, useLoaded } from "./api";
+import type { Choose } from "./choice";
+import { duration } from "./format";
+import { ParameterFields, type Typed, textOf, typedOf } from "./Parameters";
+import { Ready } from "./States";
+import { useSettled } from "./settled";
+import type { Grid, GridCell, Parameter } from "./types";
+
+const GRID_EVERY_MS = 15_000;
+const RUNS_EVERY_MS = 5_000;
+
+interface Props {
+  dagId?: string;
+  asked: URLSearchParams;
+  choose: Choose;
+}
+
+/** A study's grid: what is still to be measured of it, and the start of that. */
+export function BackfillView({ dagId, asked, choose }: Props) {
+  const loaded = useLoaded(studies, "studies", GRID_EVERY_MS);
+  return (
+    <Ready of={loaded} empty={<p className="sb-state">There is no study whose DAG you may read.</p>}>
+      {(dags) => {
+        const dag = dagId ?? asked.get("dag") ?? (dags[0]?.dag_id as string);
+        return (
+          <>
+            {dagId ? null : (
+              <div className="sb-fields">
+                <label className="sb-field">
+                  Study
+                  <select value={dag} onChange={(event) => choose({ dag: event.target.value, params: "" })}>
+                    {dags.map(({ dag_id }) => (
+                      <option key={dag_id}>{dag_id}</option>
+                    ))}
+                  </select>
+                </label>
+              </div>
+            )}
+            {dags.find(({ dag_id }) => dag_id === dag)?.is_paused ? (
+              <p className="sb-state sb-problem">
+                <strong>This DAG is paused in Airflow.</strong> What you start waits until you switch it on.
+              </p>
+            ) : null}
+            <Study key={dag} dag={dag} asked={asked} choose={choose} />
+          </>
+        );
+      }}
+    </Ready>
+  );
+}
+
+/** The parameters, and the grid for them. They are in the address, too, so that it can be shared. */
+function Study({ dag, asked, choose }: { dag: string; asked: URLSearchParams; choose: Choose }) {
+  const [typed, setTyped] = useState(() => typedOf(asked.get("params")));
+  const text = textOf(typed);
+  const params = useSettled(text);
+  const loaded = useLoaded(
+    (signal) => get<Parameter[]>(address("parameters", { dag }), signal),
+    `parameters ${dag}`,
+  );
+  const change = (after: Typed) => {
+    setTyped(after);
+    choose({ params: textOf(after) }, true);
+  };
+  return (
+    <Ready of={loaded}>
+      {(parameters) => (
+        <>
+          <ParameterFields parameters={parameters} typed={typed} change={change} />
+          <GridOf dag={dag} params={params} settled={params === text} />
+        </>
+      )}
+    </Ready>
+  );
+}
+
+/** `settled`: the grid is the one of what stands in the fields. */
+function GridOf({ dag, params, settled }: { dag: string; params: string; settled: boolean }) {
+  const loaded = useLoaded(
+    (signal) => get<Grid>(address("grid", { dag, params: params || undefined }), signal),
+    `grid ${dag} ${params}`,
+    GRID_EVERY_MS,
+  );
+  const runs = useLoaded((signal) => activeRuns(dag, signal), `active ${dag}`, RUNS_EVERY_MS);
+  return (
+    <Ready of={loaded}>
+      {(grid) => <Cells dag={dag} grid={grid} runs={runs.data ?? []} settled={settled} />}
+    </Ready>
+  );
+}
+
+/** Which cells are measured, and what came of the start. */
+export function Cells({
+  dag,
+  grid,
+  runs,
+  settled,
+}: {
+  dag: string;
+  grid: Grid;
+  runs: ActiveRun[];
+  settled: boolean;
+}) {
+  // none: all that is to be measured and not under way
+  const [chosen, setChosen] = useState<Set<string>>();
+  const [sending, setSending] = useState(false);
+  const [sent, setSent] = useState<Sent>();
+  const underWay = new Map(
+    runs.filter(({ conf }) => measures(conf, grid.conf)).map((run) => [run.partition_key, run]),
+  );
+  const open = grid.cells.filter((cell) => cell.operations > 0);
+  const isChosen = ({ key }: GridCell) => (chosen ? chosen.has(key) : !underWay.has(key));
+  const picked = open.filter(isChosen);
+  const toggle = ({ key }: GridCell) => {
+    const keys = new Set(picked.map((cell) => cell.key));
+    if (!keys.delete(key)) keys.add(key);
+    setChosen(keys);
+  };
+  const start = async () => {
+    setSending(true);
+    const done = await startAll(dag, picked, grid.conf);
+    setSent(done);
+    setChosen(new Set(picked.slice(done.started).map((cell) => cell.key)));
+    setSending(false);
+  };
+  return (
+    <>
+      {sent ? <Outcome dag={dag} sent={sent} /> : null}
+      <p className="sb-line">
+        {open.length === 0
+          ? `All ${count(grid.cells.length, "cell")} are verified. To measure more, ask for more repeats, or for other rows.`
+          : `${open.length} of ${grid.cells.length} cells are to be measured. ${chosenText(picked)}`}
+      </p>
+      <p className="sb-line">
+        <button
+          type="button"
+          className="sb-start"
+          disabled={!grid.may_start || !settled || sending || picked.length === 0}
+          onClick={start}
+        >
+          {sending ? "Starting …" : `Start ${count(picked.length, "cell")}`}
+        </button>
+        <button type="button" disabled={!open.length} onClick={() => setChosen(undefined)}>
+          choose all that is missing
+        </button>
+        <button type="button" disabled={!open.length} onClick={() => setChosen(new Set())}>
+          choose none
+        </button>
+      </p>
+      {grid.may_start ? null : <NoPermission />}
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by the keyboard */}
+      <section className="sb-scroll" tabIndex={0} aria-label="The grid's cells">
+        <table className="sb-grid">
+          <thead>
+            <tr>
+              {["measure", "cell", "date, UTC", "state", "operations", "about"].map((name) => (
+                <th key={name} scope="col">
+                  {name}
+                </th>
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {grid.cells.map((cell) => (
+              <tr key={cell.key}>
+                <td>
+                  <input
+                    type="checkbox"
+                    aria-label={`Measure ${label(cell)}`}
+                    disabled={cell.operations === 0}
+                    checked={cell.operations > 0 && isChosen(cell)}
+                    onChange={() => toggle(cell)}
+                  />
+                </td>
+                <th scope="row">{label(cell)}</th>
+                <td className="sb-short">{new Date(cell.date).toISOString().slice(0, 19)}</td>
+                <td className={`sb-square sb-${cell.state.split(" ")[0]}`}>
+                  <State dag={dag} cell={cell} run={underWay.get(cell.key)} />
+                </td>
+                <td className="sb-number">{cell.operations || "–"}</td>
+                <td className="sb-number">{cell.operations ? duration(cell.expected_s) : "–"}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </section>
+      <p className="sb-note">
+        Each cell becomes a run of its own, and one run goes after the other. Airflow's own Backfill dialog
+        takes a range of these dates. There, choose <strong>All Runs</strong>, and tick{" "}
+        <strong>Override parameters on existing runs</strong>: it sends its form only then.
+      </p>
+    </>
+  );
+}
+
+function State({ dag, cell, run }: { dag: string; cell: GridCell; run: ActiveRun | undefined }) {
+  return (
+    <>
+      {cell.state}
+      {run ? (
+        <>
+          , <a href={runLink(dag, run.dag_run_id)}>{run.state}</a>
+        </>
+      ) : null}
+    </>
+  );
+}
+
+/** What came of a start: how many runs there are of it, and why there are no more. */
+interface Sent {
+  started: number;
+  problem?: Problem;
+}
+
+/** Start a run of each of these cells, in their order, until one is refused. */
+async function startAll(dag: string, cells: GridCell[], conf: Grid["conf"]): Promise<Sent> {
+  let started = 0;
+  try {
+    for (const { key } of cells) {
+      await startCell(dag, key, conf);
+      started += 1;
+    }
+  } catch (error) {
+    return { started, problem: error instanceof Problem ? error : new Problem(0, String(error)) };
+  }
+  return { started };
+}
+
+function Outcome({ dag, sent: { started, problem } }: { dag: string; sent: Sent }) {
+  return (
+    <>
+      {problem?.status === 403 ? <NoPermission /> : null}
+      {problem && problem.status !== 403 ? (
+        <p className="sb-state sb-problem" role="alert">
+          <strong>Airflow did not start the other cells.</strong> {problem.message}. They are still chosen.
+        </p>
+      ) : null}
+      {started ? (
+        <p className="sb-state" role="status">
+          <strong>{count(started, "run")} started.</strong> You see each as it goes on under{" "}
+          <Link to="?view=run">Run</Link>. <a href={runsLink(dag)}>Airflow lists them</a>, and can stop them:
+          select them there, and mark them as failed.
+        </p>
+      ) : null}
+    </>
+  );
+}
+
+function NoPermission() {
+  return (
+    <p className="sb-state sb-problem" role="alert">
+      <strong>You may not start runs of this DAG.</strong> Ask whoever runs this Airflow for permission, or
+      send this page's address to somebody who has it.
+    </p>
+  );
+}
+
+const count = (number: number, what: string) => `${number} ${what}${number === 1 ? "" : "s"}`;
+const label = ({ key }: GridCell) => key.replaceAll("/", " ");
+
+function chosenText(cells: GridCell[]): string {
+  const sum = (of: (cell: GridCell) => number) => cells.reduce((before, cell) => before + of(cell), 0);
+  const unknown = sum((cell) => cell.unknown);
+  const guess = unknown ? ` For ${unknown} of them, which are like none before, the time is a guess.` : "";
+  return cells.length
+    ? `Chosen: ${count(cells.length, "cell")} with ${count(
+        sum((cell) => cell.operations),
+        "operation",
+      )}, about ${duration(sum((cell) => cell.expected_s))}.${guess}`
+    : "None is chosen.";
+}
+
+/** Whether a run with these parameters measures what one with the others would; what it does not name may be the default. */
+function measures(conf: Record<string, unknown> | null, wanted: Grid["conf"]): boolean {
+  return Object.entries(wanted).every(([name, value]) => String(conf?.[name] ?? value) === String(value));
+}

@@ -1,0 +1,124 @@
+import { useMemo, useState } from "react";
+import { all, useLoaded } from "./api";
+import { MetricCharts } from "./ChartViews";
+import type { Choice } from "./choice";
+import { costMetrics, priced } from "./figures";
+import { Ready } from "./States";
+import { useSettled } from "./settled";
+import type { CellFigures, Price } from "./types";
+
+/** What an hour of a core, and of a GiB of memory, costs: as it was typed. */
+export interface Prices {
+  cpu_hour: string;
+  gib_hour: string;
+  currency: string;
+}
+
+const KEPT = "storebench.prices";
+const NOTHING: Prices = { cpu_hour: "", gib_hour: "", currency: "USD" };
+const FIELDS: [keyof Prices, string][] = [
+  ["cpu_hour", "Price of one core for an hour"],
+  ["gib_hour", "Price of one GiB of memory for an hour"],
+  ["currency", "Currency"],
+];
+
+/** The prices that this browser keeps. */
+export function keptPrices(): Prices {
+  try {
+    return { ...NOTHING, ...JSON.parse(localStorage.getItem(KEPT) ?? "{}") };
+  } catch {
+    return NOTHING; // no storage, or not ours
+  }
+}
+
+function keep(prices: Prices): void {
+  try {
+    localStorage.setItem(KEPT, JSON.stringify(prices));
+  } catch {
+    // a browser that keeps nothing forgets them
+  }
+}
+
+/** A price as a number, null where there is none. */
+export function amount(text: string): number | null {
+  const value = Number(text.trim().replace(",", "."));
+  return text.trim() && Number.isFinite(value) && value >= 0 ? value : null;
+}
+
+/** What a verified GB cost: for prices that are typed here, as `storebench price` computes it. */
+export function Costs({ run, cells, choice }: { run: string; cells: CellFigures[]; choice: Choice }) {
+  const [prices, setPrices] = useState(keptPrices);
+  const settled = useSettled(prices);
+  const [cpu_hour, gib_hour] = [amount(settled.cpu_hour), amount(settled.gib_hour)];
+  const change = (changes: Partial<Prices>) => {
+    const after = { ...prices, ...changes };
+    setPrices(after);
+    keep(after);
+  };
+  return (
+    <>
+      <h3>Cost</h3>
+      <div className="sb-fields">
+        {FIELDS.map(([name, title]) => (
+          <label key={name} className="sb-field">
+            {title}
+            <input
+              className="sb-amount"
+              inputMode={name === "currency" ? undefined : "decimal"}
+              value={prices[name]}
+              aria-invalid={name !== "currency" && prices[name] !== "" && amount(prices[name]) === null}
+              onChange={(event) => change({ [name]: event.target.value })}
+            />
+          </label>
+        ))}
+      </div>
+      {cpu_hour === null || gib_hour === null ? (
+        <p className="sb-note">
+          Type what an hour costs, and each cell has its cost for each GB of CSV. Your browser keeps the
+          prices.
+        </p>
+      ) : (
+        <CostCharts
+          {...{ run, cells, choice, cpu_hour, gib_hour, currency: settled.currency.trim() || "units" }}
+        />
+      )}
+    </>
+  );
+}
+
+function CostCharts({
+  run,
+  cells,
+  choice,
+  cpu_hour,
+  gib_hour,
+  currency,
+}: {
+  run: string;
+  cells: CellFigures[];
+  choice: Choice;
+  cpu_hour: number;
+  gib_hour: number;
+  currency: string;
+}) {
+  const loaded = useLoaded(
+    (signal) => all<Price>("prices", { run, cpu_hour, gib_hour }, signal),
+    `prices ${run} ${cpu_hour} ${gib_hour}`,
+    30_000,
+  );
+  const metrics = useMemo(() => costMetrics(currency), [currency]);
+  const figures = useMemo(() => priced(cells, loaded.data ?? []), [cells, loaded.data]);
+  return (
+    <Ready of={loaded}>
+      {() => (
+        <>
+          <MetricCharts cells={figures} metrics={metrics} choice={choice} />
+          <p className="sb-note">
+            CPU and memory of the pods alone: the stores' servers are not in it. Medians of verified attempts
+            that were not disturbed, as <code>storebench price</code> computes them.
+          </p>
+        </>
+      )}
+    </Ready>
+  );
+}

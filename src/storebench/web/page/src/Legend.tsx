@@ -1,0 +1,42 @@
+import { type Choice, hiddenOf, type Kind, toggled } from "./choice";
+import type { Theme } from "./frame";
+import { useTheme } from "./theme";
+
+export interface Entry {
+  name: string;
+  label: string;
+  colour: (theme: Theme) => string;
+}
+
+/** What the colours of a chart mean; each entry is a button that hides what it names, or shows it again. */
+export function Legend({
+  title,
+  kind,
+  entries,
+  choice,
+}: {
+  title: string;
+  kind: Kind;
+  entries: Entry[];
+  choice: Choice;
+}) {
+  const theme = useTheme();
+  const hidden = hiddenOf(choice.asked, kind);
+  return (
+    <fieldset className="sb-key">
+      <legend>{title}</legend>
+      {entries.map(({ name, label, colour }) => (
+        <button
+          key={name}
+          type="button"
+          aria-pressed={!hidden.has(name)}
+          title={hidden.has(name) ? "show" : "hide"}
+          onClick={() => choice.choose(toggled(choice.asked, kind, name))}
+        >
+          <span className="sb-colour" style={{ background: colour(theme) }} aria-hidden="true" />
+          {label}
+        </button>
+      ))}
+    </fieldset>
+  );
+}

@@ -1,0 +1,101 @@
+import { useId, useState } from "react";
+import type { Parameter } from "./types";
+
+/** The parameters that are not to be the defaults, as texts: the API reads them as it reads the form. */
+export type Typed = Record<string, string>;
+
+/** What of a grid everybody chooses; the others are one click away. */
+const FIRST = new Set(["rows", "seed", "repeats"]);
+
+/** From the page's address. */
+export function typedOf(text: string | null): Typed {
+  try {
+    const found = Object.entries(JSON.parse(text || "{}"));
+    return Object.fromEntries(found.map(([name, value]) => [name, String(value)]));
+  } catch {
+    return {}; // an address that somebody has cut
+  }
+}
+
+/** For the page's address and the API; empty where all are the defaults. */
+export function textOf(typed: Typed): string {
+  return Object.keys(typed).length ? JSON.stringify(typed) : "";
+}
+
+/** A field for each parameter. An empty one is the default, which it shows. */
+export function ParameterFields({
+  parameters,
+  typed,
+  change,
+}: {
+  parameters: Parameter[];
+  typed: Typed;
+  change: (after: Typed) => void;
+}) {
+  const set = (name: string, value: string) => {
+    const { [name]: _, ...others } = typed;
+    change(value.trim() ? { ...others, [name]: value } : others);
+  };
+  const fields = (some: Parameter[]) =>
+    some.map((one) => (
+      <ParameterField key={one.name} of={one} value={typed[one.name] ?? ""} set={(to) => set(one.name, to)} />
+    ));
+  const more = parameters.filter(({ name }) => !FIRST.has(name));
+  const [open] = useState(() => more.some(({ name }) => name in typed));
+  return (
+    <>
+      <div className="sb-parameters">{fields(parameters.filter(({ name }) => FIRST.has(name)))}</div>
+      <details open={open}>
+        <summary>More parameters</summary>
+        <div className="sb-parameters">{fields(more)}</div>
+      </details>
+      <p className="sb-note">An empty field has the DAG's default, which stands in it in grey.</p>
+    </>
+  );
+}
+
+function ParameterField({
+  of: { title, text, default: byDefault, examples },
+  value,
+  set,
+}: {
+  of: Parameter;
+  value: string;
+  set: (value: string) => void;
+}) {
+  const id = useId();
+  const standard = byDefault === null ? "" : String(byDefault);
+  const isFlag = examples.every((example) => typeof example === "boolean");
+  return (
+    <div>
+      <label className="sb-field" htmlFor={id}>
+        {title}
+        {isFlag ? (
+          <select
+            id={id}
+            value={value}
+            aria-describedby={`${id}-text`}
+            onChange={(event) => set(event.target.value)}
+          >
+            <option value="">{standard ? `default: ${standard}` : "not set"}</option>
+            {examples.map(String).map((example) => (
+              <option key={example}>{example}</option>
+            ))}
+          </select>
+        ) : (
+          <input
+            className="sb-amount"
+            value={value}
+            placeholder={standard || "not set"}
+            id={id}
+            aria-describedby={`${id}-text`}
+            onChange={(event) => set(event.target.value)}
+          />
+        )}
+      </label>
+      <div className="sb-note" id={`${id}-text`}>
+        {text.replaceAll("**", "")}
+      </div>
+    </div>
+  );
+}
