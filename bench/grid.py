@@ -174,13 +174,13 @@ def main(cells: int, edge: int, rows: int) -> None:
     asked: dict[str, Any] = {"rows": rows, "seed": 42, "stores": stores, "clients": [CLIENT]}
     # so that no cell of these pays for the dataset, or for what is slow once only
     warm_up = airflow.trigger(STUDY, {**asked, "batch_sizes": ["all"], "repeats": 3})
-    airflow.follow(STUDY, warm_up, lambda text: None)
+    airflow.wait(STUDY, warm_up, lambda text: None)
 
     before_mb = database_mb()
     with sampled() as memory:
         run = airflow.trigger(STUDY, {**asked, "batch_sizes": batches})
         console.print(f"run {run}: {len(batches) * len(stores):,} cells on {len(stores)} nodes")
-        state = airflow.follow(STUDY, run, progress(max(1, cells // 20)))
+        state = airflow.wait(STUDY, run, progress(max(1, cells // 20)))
     if state != "success":
         raise click.ClickException(f"run {run} ended as {state}")
     after_mb = database_mb()

@@ -57,7 +57,7 @@ class Bench:
     def run(self, **conf: Any) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
         """A run through Airflow: its result rows and its task instances."""
         run_id = self.airflow.trigger(STUDY, {"seed": SEED, "clients": ["reference"], **conf})
-        state = self.airflow.follow(STUDY, run_id, partial(click.echo, err=True))
+        state = self.airflow.wait(STUDY, run_id, partial(click.echo, err=True))
         if state != "success":
             raise click.ClickException(f"run {run_id} ended as {state}")
         rows = self.repository.results(run=run_id_of(STUDY, run_id))

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from difflib import get_close_matches
+
 
 class StorebenchError(Exception):
     """Base of all errors that carry a message for the user: what happened and what to do."""
@@ -42,3 +45,20 @@ KIND_OF_EXIT_CODE = {
     error.exit_code: error.kind
     for error in (StorebenchError, SpecError, StoreUnreachable, VerificationFailed, StoreRefused)
 }
+
+
+def unknown(kind: str, name: str, known: Iterable[str]) -> SpecError:
+    """The error to raise for a name that is not among the `known` ones, with those that were perhaps meant.
+
+    Example:
+        >>> str(unknown("store", "mongo", ["elasticsearch", "mongodb"]))
+        "Unknown store 'mongo'. Did you mean mongodb? There are elasticsearch, mongodb"
+    """
+    names = list(known)
+    near = get_close_matches(name.casefold(), names)
+    meant = f" Did you mean {' or '.join(near)}?" if near else ""
+    if not names:
+        return SpecError(f"Unknown {kind} {name!r}. There is none")
+    return SpecError(
+        f"Unknown {kind} {name!r}.{meant} There {'is' if len(names) == 1 else 'are'} {', '.join(names)}"
+    )

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import time
-from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from email.utils import parsedate_to_datetime
 from typing import Any
@@ -15,31 +15,25 @@ import httpx
 from tenacity import Retrying, retry_if_exception_type, stop_after_delay, wait_fixed
 
 from storebench.errors import SpecError, StorebenchError, StoreUnreachable
+from storebench.grid import Preset
 
 POLL_INTERVAL_S = 2.0
 TIMEOUT_S = 30.0
 PATIENCE_S = 180.0  # Airflow, or its database, may be started anew while a run is followed
 OVERLAP = timedelta(seconds=5)  # a change is seen some time after it was stamped
 
-# quick: each store, client and value of an axis once, in far fewer cells than all combinations have.
-# study: the original one: its stores, 1,000,000 rows, three batch sizes, 1, 2 and 4 executors, and their sizes.
-PRESETS: Mapping[str, Mapping[str, Any]] = {
-    "quick": {"full_grid": False},
-    "study": {
-        "stores": ["delta-spark", "delta-standalone", "mongodb", "elasticsearch"],
-        "rows": 1_000_000,
-        "seed": 42,
-        "clients": ["reference"],
-        "batch_sizes": ["10000", "100000", "all"],
-        "executors": ["1", "2", "4"],
-        "executor_cores": 1,
-        "executor_memory": "2g",
-        "driver_memory": "4g",
-        "pod_memory": "12Gi",
-    },
-}
-# What replaces a preset's sizes on the embedded cluster: four executors and a driver on one machine with 24 GB.
-EMBEDDED_SIZES: Mapping[str, Any] = {"executor_memory": "1g", "driver_memory": "2g"}
+
+Task = dict[str, Any]  # a task instance, as Airflow's API has it
+
+
+@dataclass(frozen=True)
+class Look:
+    """A run at one moment: the tasks that have changed since the look before, all that have been there, its state, and whether it has ended."""
+
+    changed: Sequence[Task]
+    tasks: Sequence[Task]
+    state: str
+    over: bool
 
 
 class RunFailed(StorebenchError):
@@ -69,58 +63,54 @@ class Airflow:
         run_id: str = answer["dag_run_id"]
         return run_id
 
-    def follow(self, dag_id: str, run_id: str, report: Callable[[str], None]) -> str:
-        """Wait for the run's end, a line to `report` for each task that changes; returns the run's state.
+    def watch(self, dag_id: str, run_id: str) -> Iterator[Look]:
+        """A look at the run every POLL_INTERVAL_S until it has ended: the last one says how.
 
         Raises StoreUnreachable where Airflow does not answer for PATIENCE_S.
         """
-        seen: dict[str, str] = {}
-        known: dict[str, dict[str, Any]] = {}
+        known: dict[str, Task] = {}
         ids: dict[tuple[str, int], str] = {}
-        since: datetime | None = None
-        looks_queued = 0
-        while True:
-            changed, now = self.task_instances(dag_id, run_id, since), self.answered_at
-            for task in changed:
+
+        def learn(tasks: Sequence[Task]) -> None:
+            for task in tasks:
                 place = task["task_id"], task["map_index"]
                 if ids.setdefault(place, task["id"]) != task["id"]:  # a new try has an id of its own
                     known.pop(ids[place], None)
                 ids[place] = task["id"]
                 known[task["id"]] = task
-            tasks = list(known.values())
+
+        since: datetime | None = None
+        over = False
+        while not over:
+            changed, now = self.task_instances(dag_id, run_id, since), self.answered_at
+            learn(changed)
             since = now - OVERLAP if now else None
-            done = sum(1 for task in tasks if task["end_date"])
-            for task in changed:
-                name, state = _name(task), task["state"]
-                if state == "running" and _label(task) == str(task["map_index"]):
-                    continue  # it has its name in a moment
-                if (
-                    state in ("running", "success", "failed", "upstream_failed", "skipped")
-                    and seen.get(name) != state
-                ):
-                    seen[name] = state
-                    duration = (
-                        f" after {task['duration']:.1f} s" if task["duration"] and task["end_date"] else ""
-                    )
-                    report(f"[{done}/{len(tasks)}] {name}: {state}{duration}")
-                    if state == "failed":
-                        report(f"    {self._reason(dag_id, run_id, task)}")
             # Airflow's answers are made on the machine that measures, perhaps: it is asked for what has changed, and while a
             # task runs for that alone.
-            if not any(task["state"] == "running" for task in tasks):
-                run = self._look(f"/api/v2/dags/{dag_id}/dagRuns/{run_id}")
-                if run["state"] in ("success", "failed"):
-                    counts = Counter(task["state"] for task in self.task_instances(dag_id, run_id))
-                    report(
-                        f"run {run['state']}: "
-                        + ", ".join(f"{n} {state}" for state, n in sorted(counts.items()))
-                    )
-                    return str(run["state"])
-                if run["state"] == "queued":
-                    looks_queued += 1
-                    if looks_queued == 2:  # each run is queued for a moment
-                        report("queued: it begins when the runs before it have ended")
-            time.sleep(POLL_INTERVAL_S)
+            state = "running"
+            if not any(task["state"] == "running" for task in known.values()):
+                state = str(self._look(f"/api/v2/dags/{dag_id}/dagRuns/{run_id}")["state"])
+            if over := state in ("success", "failed"):  # its last changes came after they were asked for
+                learn(last := self.task_instances(dag_id, run_id))
+                changed = [*changed, *last]
+            yield Look(changed, list(known.values()), state, over)
+            if not over:
+                time.sleep(POLL_INTERVAL_S)
+
+    def wait(self, dag_id: str, run_id: str, report: Callable[[str], None]) -> str:
+        """Wait for the run's end, a line to `report` for each task that ends; returns the run's state."""
+        told: set[str] = set()
+        state = ""
+        for look in self.watch(dag_id, run_id):
+            state = look.state
+            for task in look.changed:
+                if not task["end_date"] or task["id"] in told:
+                    continue
+                told.add(task["id"])
+                done = sum(1 for each in look.tasks if each["end_date"])
+                why = f": {self.reason(dag_id, run_id, task)}" if task["state"] == "failed" else ""
+                report(f"[{done}/{len(look.tasks)}] {name_of(task)}: {task['state']}{why}")
+        return state
 
     def run_state(self, dag_id: str, run_id: str) -> str | None:
         """The state of a run; None for one that Airflow does not have."""
@@ -149,7 +139,7 @@ class Airflow:
             if not page["task_instances"] or len(found) >= page["total_entries"]:
                 return sorted(found, key=lambda task: task["start_date"] or "9")
 
-    def _reason(self, dag_id: str, run_id: str, task: Mapping[str, Any]) -> str:
+    def reason(self, dag_id: str, run_id: str, task: Mapping[str, Any]) -> str:
         """What the task's log gives as the reason of its failure."""
         path = f"/api/v2/dags/{dag_id}/dagRuns/{run_id}/taskInstances/{task['task_id']}/logs/{task['try_number']}"
         log = self._look(
@@ -202,34 +192,22 @@ class Airflow:
         raise refused(f"Airflow refused ({answer.status_code}): {detail}")
 
 
-def _label(task: Mapping[str, Any]) -> str:
-    """What tells a mapped task from its like: its name, or its index until it has one."""
-    return str(task["rendered_map_index"] or (task["map_index"] if task["map_index"] >= 0 else ""))
-
-
-def _name(task: Mapping[str, Any]) -> str:
-    return f"{task['task_display_name'] or task['task_id']} {_label(task)}".strip()
-
-
-def embedded_sizes(preset: str | None) -> dict[str, Any]:
-    """The sizes that replace the preset's own on the embedded cluster; none for a preset without sizes."""
-    return {name: size for name, size in EMBEDDED_SIZES.items() if preset and name in PRESETS[preset]}
+def name_of(task: Task) -> str:
+    """The task's name in the user interface, and what tells a mapped one from its like."""
+    turn = task["rendered_map_index"] or (task["map_index"] if task["map_index"] >= 0 else "")
+    return f"{task['task_display_name'] or task['task_id']} {turn}".strip()
 
 
 def conf_of(
-    preset: str | None, options: Mapping[str, Any], extra: tuple[str, ...] = (), *, embedded: bool = False
+    preset: Preset | None, options: Mapping[str, Any], extra: tuple[str, ...] = (), *, embedded: bool = False
 ) -> dict[str, Any]:
     """A run's parameters from the command line: the preset's, then the options given, then NAME=JSON pairs.
 
     `embedded`: on the embedded cluster a preset's sizes are those that fit one machine.
 
-    Raises SpecError for an unknown preset or a text that is no JSON.
+    Raises SpecError for a text that is no JSON.
     """
-    if preset and preset not in PRESETS:
-        raise SpecError(f"Unknown preset {preset!r}: there is {', '.join(PRESETS)}")
-    conf = dict(PRESETS[preset]) if preset else {}
-    if embedded:
-        conf |= embedded_sizes(preset)
+    conf = {**preset.params, **(preset.embedded if embedded else {})} if preset else {}
     lists = {"stores": "stores", "clients": "clients", "batches": "batch_sizes", "executors": "executors"}
     for name, value in options.items():
         if value is None:

@@ -47,7 +47,7 @@ def run(*arguments):
         return process.returncode, text, []
     run_id = process.stdout.split()[1].rstrip(":")
     rows = storebench("results", "--run", run_id, "--format", "json")
-    # a run whose plan has failed was not recorded
+    # a run that its plan has refused has no rows
     return process.returncode, text, json.loads(rows.stdout) if rows.returncode == 0 else []
 
 

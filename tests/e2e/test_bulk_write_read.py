@@ -8,6 +8,7 @@ from pymongo import MongoClient
 
 from bench.variant import used
 from storebench.connection import Connection
+from storebench.results.queries import Queries
 from storebench.stores.mongodb import uri
 from storebench.trigger import Airflow
 from tests.e2e.harness import finished_one_by_one, run, storebench
@@ -24,6 +25,7 @@ def test_a_run_leaves_a_verified_row_for_each_operation_of_each_cell():
         ("null", "500", 1),
         ("null", "all", 1),
     }
+    assert "8 of 8 operations are verified" in text and "mongodb: write" in text and "Next:" in text
     assert {row["status"] for row in rows} == {"verified"}
     for row in rows:
         only_s = row["write_only_s"] if row["operation"] == "write" else row["read_only_s"]
@@ -93,22 +95,26 @@ def test_keep_data_leaves_what_was_written_under_the_name_in_the_results():
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["--stores", "oracle"], "oracle"),
-        (["--batches", "0"], "batch_sizes"),
-        (["--seed", "-1"], "seed"),
-        (["--param", "pod_memory=1"], "pod_memory"),
+        (["--stores", "oracle"], "Unknown store 'oracle'"),
+        (["--batches", "0"], "Batch sizes: '0' is not a number of rows from 1, or 'all'"),
+        (["--seed", "-1"], "Seed: -1 is not a whole number from 0"),
+        (["--param", "pod_memory=1"], "Memory of a pod: 1 is not an amount of memory"),
+        (["--param", "rowz=1"], "Unknown parameter 'rowz'. Did you mean rows?"),
         (["--param", "rows={"], "is not NAME=JSON"),
     ],
 )
 def test_a_bad_value_is_refused_before_anything_runs(arguments, words):
     code, text, rows = run(*arguments)
-    assert code == 2 and rows == []
+    assert code != 0 and rows == []
     assert words in text
 
 
 def test_rows_over_what_the_disk_holds_are_refused_by_the_plan():
-    code, text, _ = run("--rows", "1000000000")
+    code, text, rows = run("--rows", "1000000000")
     assert code != 0 and "plan: failed" in text and "1,000,000,000 rows need about" in text
+    assert rows == []
+    refused = Queries(os.environ["AIRFLOW_CONN_STOREBENCH_RESULTS"]).runs(1)[0]
+    assert refused["state"] == "refused" and "1,000,000,000 rows need about" in refused["reason"]
 
 
 def test_a_pod_that_runs_out_of_memory_is_a_row_and_the_others_go_on():
@@ -137,7 +143,7 @@ def test_a_cell_that_is_cleared_after_the_runs_end_is_measured_again(airflow):
     tasks = [*(["cell." + step, 0] for step in ("write", "read", "drop")), "aggregate"]
     body = {"dry_run": False, "dag_run_id": run_id, "task_ids": tasks, "only_failed": False}
     airflow.call("POST", "/api/v2/dags/bulk_write_read/clearTaskInstances", json=body)
-    assert airflow.follow("bulk_write_read", run_id, print) == "success"
+    assert airflow.wait("bulk_write_read", run_id, print) == "success"
     again = json.loads(storebench("results", "--run", run_id, "--format", "json").stdout)
     assert [(row["operation"], row["try_number"], row["status"]) for row in again] == [
         *(("write", 1, "verified"), ("read", 1, "verified")),

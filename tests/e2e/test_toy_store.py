@@ -71,7 +71,9 @@ def toy_pods(cluster):
 
 
 def toy_results():
-    return json.loads(storebench("results", "--store", "toy", "--format", "json").stdout)
+    found = storebench("results", "--store", "toy", "--format", "json")
+    # Here the store is known by its results alone.
+    return [] if found.returncode == 2 else json.loads(found.stdout)
 
 
 def test_a_module_its_name_and_a_thin_dag_file_are_a_store_and_a_study(checkout, environment, toy_pods):

@@ -59,6 +59,7 @@ def test_mongodb_is_written_and_read_and_both_are_verified(attempt, client, batc
         assert (result.figures_cover, result.client_cores_usable) == ("client", 1)
         assert result.node_others_cores is not None and result.node_cpu_some_share is not None
         assert result.durability == ("disk" if operation == "write" else None)
+        assert ((result.data_bytes or 0) > 0) == (operation == "write")
 
 
 @pytest.mark.parametrize("client", MongoDB.clients)

@@ -71,6 +71,9 @@ def former(path):
         for row in rows:
             del row[column]
         members[f"{table}.json"] = json.dumps(rows).encode()
+    (row,) = json.loads(members["run.json"])
+    row["stopped"] = row.pop("reason")
+    members["run.json"] = json.dumps([row]).encode()
     sums = [f"{hashlib.sha256(members[name]).hexdigest()}  {name}\n" for name in sorted(members)]
     members["SHA256SUMS"] = "".join(sums).encode()
     with zipfile.ZipFile(path, "w") as bundle:

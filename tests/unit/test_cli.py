@@ -1,8 +1,11 @@
+from types import SimpleNamespace
+
 import pytest
 from click.testing import CliRunner
 
 from storebench.cli import main
 from storebench.errors import StoreUnreachable
+from storebench.results.stopped import COMMAND
 
 
 @pytest.mark.parametrize("command", sorted(main.commands))
@@ -13,7 +16,16 @@ def test_every_command_has_help(command):
 
 @pytest.mark.parametrize(
     "arguments",
-    [["results"], ["run"], ["migrate"], ["runs"], ["grid"], ["compare", "a", "b"], ["export", "latest"]],
+    [
+        ["results"],
+        ["run"],
+        ["migrate"],
+        ["runs"],
+        ["clean"],
+        ["grid"],
+        ["compare", "a", "b"],
+        ["export", "latest"],
+    ],
 )
 def test_a_command_without_its_servers_says_how_to_name_them(arguments, monkeypatch, tmp_path):
     monkeypatch.setenv("STOREBENCH_HOME", str(tmp_path))
@@ -37,49 +49,122 @@ def test_a_baseline_that_compare_could_not_name_is_refused():
 
 @pytest.fixture
 def stopped_run(monkeypatch):
-    """A results database with a run that goes on there and has failed in Airflow, and what was closed."""
+    """A results database with a run that goes on there and that Airflow may call over, and what the run has left."""
     from storebench.grid import Cell
-    from storebench.results import left, prune, repository, stopped, summary, table
+    from storebench.results import left, repository, table
     from storebench.results.left import Undropped
 
     run = {"id": "d/r", "dag_id": "d", "airflow_run_id": "r", "airflow_id": "this"}
     cell = Cell("d", "mongodb", "reference", (), 1000, 42)
-    closed = []
+    data = [
+        Undropped("d/r", "d", "r", cell, repeat, "", "this", size)
+        for repeat, size in ((1, 1_500_000), (2, None))
+    ]
     monkeypatch.setenv("AIRFLOW_CONN_STOREBENCH_RESULTS", "postgresql://nowhere")
     for name in ("URL", "USER", "PASSWORD"):
         monkeypatch.setenv(f"STOREBENCH_AIRFLOW_{name}", "http://nowhere")
     monkeypatch.setattr("storebench.trigger.Airflow.variable", lambda self, name: "this")
-    monkeypatch.setattr(repository.Repository, "open_runs", lambda self: [] if closed else [run])
+    monkeypatch.setattr(repository.Repository, "open_runs", lambda self: [run])
     monkeypatch.setattr(repository.Repository, "runs", lambda self, limit: [])
-    monkeypatch.setattr(left.Left, "undropped", lambda self: [Undropped("d/r", "d", "r", cell, 1, "")])
-    monkeypatch.setattr(stopped, "close", lambda repository, run, state: closed.append(run["id"]) or 3)
-    monkeypatch.setattr(prune.Pruning, "old", lambda self, before: (0, 0))
-    monkeypatch.setattr(prune.Pruning, "remove", lambda self, before: [])
-    monkeypatch.setattr(summary, "refresh", lambda repository, keys: None)
-    monkeypatch.setattr(table, "runs_table", lambda rows: "the table")
-    return closed
+    monkeypatch.setattr(left.Left, "undropped", lambda self: data)
+    users = [
+        {"run_id": "d/r", "airflow_id": "this", "connections": ["mongodb", "s3"]},
+        {"run_id": "d/goes-on", "airflow_id": "this", "connections": ["s3"]},
+    ]
+    monkeypatch.setattr(left.Left, "runs_with_secrets", lambda self: users)
+    dataset = {"id": "v1/rows=20000/seed=7", "rows": 20_000, "seed": 7, "bytes": 9_680_000}
+    monkeypatch.setattr(left.Left, "datasets", lambda self: [dataset])
+    monkeypatch.setattr(table, "print_runs", lambda console, rows: console.print("the table"))
+    return [one.target for one in data]
 
 
-LEFT = "r has left data in mongodb (1 of its turns): the next run removes it"
+def states(monkeypatch, of_the_run):
+    found = {"r": of_the_run, "goes-on": "running"}
+    monkeypatch.setattr("storebench.trigger.Airflow.run_state", lambda self, dag_id, run_id: found[run_id])
 
 
-@pytest.mark.parametrize("command", [["runs"], ["prune", "--older-than", "90"]])
-def test_a_run_that_was_stopped_and_what_it_left_are_told(stopped_run, monkeypatch, command):
-    monkeypatch.setattr("storebench.trigger.Airflow.run_state", lambda self, dag_id, run_id: "failed")
-    result = CliRunner().invoke(main, command)
-    assert "r does not go on: it is marked as failed in Airflow" in result.output
-    assert LEFT in result.output and stopped_run == []
+@pytest.fixture
+def followed(monkeypatch):
+    """What Airflow was asked to run, and how that ends."""
+    ends = {"state": "success"}
+    asked = []
+
+    def wait(self, dag_id, run_id, report):
+        report("[2/3] clean: " + ends["state"])
+        return ends["state"]
+
+    monkeypatch.setattr(
+        "storebench.trigger.Airflow.trigger", lambda self, dag, conf: asked.append((dag, conf)) or "manual__2"
+    )
+    monkeypatch.setattr("storebench.trigger.Airflow.wait", wait)
+    return SimpleNamespace(asked=asked, ends=ends)
 
 
-def test_prune_closes_a_run_that_was_stopped(stopped_run, monkeypatch):
-    monkeypatch.setattr("storebench.trigger.Airflow.run_state", lambda self, dag_id, run_id: None)
-    result = CliRunner().invoke(main, ["prune", "--older-than", "90", "--yes"])
-    assert "closed r, deleted from Airflow: 3 operations were not run" in result.output
-    assert LEFT in result.output and stopped_run == ["d/r"]
+def test_a_run_that_was_stopped_and_what_it_left_are_told(stopped_run, monkeypatch):
+    states(monkeypatch, "failed")
+    result = CliRunner().invoke(main, ["runs"])
+    assert (
+        f"r is open, but was marked as failed in Airflow. The next run closes it, or {COMMAND}"
+        in result.output
+    )
+    assert (
+        f"r has left data in mongodb (2 of its turns): the next run removes it, or {COMMAND}" in result.output
+    )
+
+
+def test_clean_lists_what_no_run_needs_with_its_size_and_removes_nothing(stopped_run, followed, monkeypatch):
+    states(monkeypatch, None)
+    result = CliRunner().invoke(main, ["clean"])
+    lines = [line.split() for line in result.output.splitlines()]
+    assert result.exit_code == 0 and followed.asked == []
+    for row in (
+        ["r", "open,", "but", "deleted", "from", "Airflow"],
+        ["mongodb", stopped_run[0], "1.5", "r"],
+        ["mongodb", stopped_run[1], "-", "r"],
+        ["20,000", "7", "9.7"],
+        ["mongodb", "d/r"],
+        ["Together", "11.2", "MB,", "and", "1", "of", "unknown", "size"],
+    ):
+        assert row in lines, result.output
+    assert ["s3", "d/r"] not in lines, "another run needs it"
+    assert "nothing was removed; --yes removes all of it" in result.output
+
+
+def test_clean_lists_nothing_of_a_run_that_goes_on(stopped_run, followed, monkeypatch):
+    from storebench.results import left
+
+    states(monkeypatch, "running")
+    monkeypatch.setattr(left.Left, "datasets", lambda self: [])
+    result = CliRunner().invoke(main, ["clean"])
+    assert result.output.startswith("nothing is recorded; --yes removes the pods") and result.exit_code == 0
+
+
+def test_clean_removes_by_a_run_in_airflow_and_shows_its_end(stopped_run, followed, monkeypatch):
+    states(monkeypatch, "failed")
+    result = CliRunner().invoke(main, ["clean", "--yes"])
+    assert result.exit_code == 0 and followed.asked == [("storebench_clean", {})]
+    assert result.output.index(stopped_run[0]) < result.output.index("run manual__2: http://nowhere/dags/")
+    assert "[2/3] clean: success" in result.output
+
+
+def test_clean_fails_where_something_stays(stopped_run, followed, monkeypatch):
+    states(monkeypatch, "failed")
+    followed.ends["state"] = "failed"
+    result = CliRunner().invoke(main, ["clean", "--yes"])
+    assert result.exit_code == 1 and "storebench: not all of it was removed: the lines above" in result.output
+
+
+def test_clean_needs_airflow_to_know_which_runs_are_over(stopped_run, followed, monkeypatch):
+    def away(self, dag_id, run_id):
+        raise StoreUnreachable("Airflow at http://nowhere does not answer")
+
+    monkeypatch.setattr("storebench.trigger.Airflow.run_state", away)
+    result = CliRunner().invoke(main, ["clean", "--yes"])
+    assert (result.exit_code, followed.asked) == (3, []) and "does not answer" in result.output
 
 
 def test_a_run_that_goes_on_has_left_nothing(stopped_run, monkeypatch):
-    monkeypatch.setattr("storebench.trigger.Airflow.run_state", lambda self, dag_id, run_id: "running")
+    states(monkeypatch, "running")
     assert CliRunner().invoke(main, ["runs"]).output.strip() == "the table"
 
 
@@ -89,7 +174,10 @@ def test_runs_are_listed_where_airflow_does_not_answer(stopped_run, monkeypatch)
 
     monkeypatch.setattr("storebench.trigger.Airflow.run_state", away)
     result = CliRunner().invoke(main, ["runs"])
-    assert result.exit_code == 0 and "whether runs go on is not known: Airflow at" in result.output
+    assert (
+        result.exit_code == 0
+        and "Airflow cannot be asked which runs are still running: Airflow at" in result.output
+    )
 
 
 @pytest.mark.parametrize(
@@ -100,3 +188,121 @@ def test_a_difference_within_the_margin_is_refused(arguments, monkeypatch):
     result = CliRunner().invoke(main, arguments)
     assert result.exit_code == 2 and "5 % does not count with a margin of 5 %" in result.output
     assert CliRunner().invoke(main, [*arguments, "--margin", "2"]).exit_code != 2
+
+
+def test_help_lists_what_users_type_and_cuts_no_line(monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    text = CliRunner().invoke(main, ["--help"]).output
+    lines = text[text.index("Commands:") :].splitlines()[1:]
+    assert {line.split()[0] for line in lines} == main.commands.keys() - {"attempt", "executor", "dataset"}
+    assert all(line.endswith(".") and not line.endswith("..") for line in lines)
+
+
+@pytest.fixture
+def nowhere(monkeypatch):
+    """Servers that a command must not need to refuse what is asked."""
+    monkeypatch.setenv("AIRFLOW_CONN_STOREBENCH_RESULTS", "postgresql://127.0.0.1:1/nowhere")
+    for name in ("URL", "USER", "PASSWORD"):
+        monkeypatch.setenv(f"STOREBENCH_AIRFLOW_{name}", "http://127.0.0.1:1")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (
+            ["run", "--stores", "mongo"],
+            "Unknown store 'mongo'. Did you mean mongodb? There are mongodb, elastic",
+        ),
+        (["run", "--stores", "mongo@v8"], "Unknown store 'mongo@v8'. Did you mean mongodb?"),
+        (
+            ["run", "--clients", "tune"],
+            "Unknown client 'tune'. Did you mean tuned? There are reference, tuned",
+        ),
+        (["run", "--batches", "1e4"], "Batch sizes: '1e4' is not a number of rows from 1, or 'all'"),
+        (["run", "--executors", "two"], "Executors: 'two' is not a number of executors from 1 to 999"),
+        (
+            ["run", "--preset", "tours"],
+            "Unknown preset 'tours'. Did you mean tour? There are quick, tour, study",
+        ),
+        (["run", "--param", "rowz=5"], "Unknown parameter 'rowz'. Did you mean rows"),
+        (["run", "--study", "bulk"], "Unknown study 'bulk'. There is bulk_write_read"),
+        (["run", "--rows", "0"], "a whole number from 1 to 1,000,000,000"),
+        (["grid", "--rows", "0"], "Rows: 0 is not a whole number from 1 to 1,000,000,000"),
+        (["grid", "--rows", "-5"], "Rows: -5 is not a whole number from 1 to 1,000,000,000"),
+        (["grid", "--store", "elastic"], "Unknown store 'elastic'. Did you mean elasticsearch?"),
+        (["grid", "--param", "pod_mem=1"], "Unknown parameter 'pod_mem'. Did you mean pod_memory"),
+    ],
+)
+def test_what_cannot_be_meant_is_refused_in_words(nowhere, arguments, words):
+    result = CliRunner().invoke(main, arguments)
+    assert result.exit_code == 2 and result.output.startswith("storebench: ") and words in result.output
+
+
+@pytest.mark.parametrize(("store", "code"), [("mysql", 2), ("mongodb", 0), ("toy@b", 0)])
+def test_results_of_an_unknown_store_are_refused_and_of_others_are_none(nowhere, monkeypatch, store, code):
+    from storebench.results.queries import Queries
+
+    monkeypatch.setattr(Queries, "results", lambda self, **filters: [])
+    monkeypatch.setattr(Queries, "stores", lambda self: ["toy@b"])
+    result = CliRunner().invoke(main, ["results", "--store", store])
+    assert result.exit_code == code
+    assert ("Unknown store 'mysql'" if code else "no results") in result.output
+
+
+def test_a_file_that_cannot_be_written_is_one_line(nowhere, monkeypatch):
+    monkeypatch.setattr("storebench.web.report.write_report", lambda dsn, run, out: out.mkdir(parents=True))
+    result = CliRunner().invoke(main, ["report", "latest", "--out", "/proc/x"])
+    assert result.exit_code == 2 and result.output == "storebench: /proc/x: No such file or directory\n"
+
+
+@pytest.fixture
+def triggered(nowhere, monkeypatch):
+    """What Airflow was asked to run, as manual__1."""
+    asked = []
+    monkeypatch.setattr(
+        "storebench.trigger.Airflow.trigger", lambda self, dag, conf: asked.append(conf) or "manual__1"
+    )
+    return asked
+
+
+def interrupted(*arguments):
+    raise KeyboardInterrupt
+
+
+def test_ctrl_c_says_what_goes_on_and_how_to_follow_or_stop_it(triggered, monkeypatch):
+    monkeypatch.setattr("storebench.follow.follow", interrupted)
+    result = CliRunner().invoke(main, ["run"])
+    assert result.exit_code == 130 and "The run goes on in Airflow" in result.output
+    assert "follow manual__1\n" in result.output
+    assert "mark it as failed at http://127.0.0.1:1/dags/bulk_write_read/runs/manual__1" in result.output
+
+
+def test_a_run_is_quick_unless_places_in_the_grid_are_named(triggered, monkeypatch):
+    monkeypatch.setattr("storebench.follow.follow", interrupted)
+    for arguments in ([], ["--stores", "null"], ["--preset", "tour"], ["--clients", "tuned"]):
+        assert CliRunner().invoke(main, ["run", *arguments]).exit_code == 130
+    plain, narrowed, tour, named = triggered
+    assert plain["batch_sizes"] == narrowed["batch_sizes"] == ["1000", "all"]
+    assert narrowed["stores"] == ["null"] and plain["stores"][0] == "mongodb"
+    assert tour == {"full_grid": False} and named == {"clients": ["tuned"]}
+
+
+def test_a_run_that_has_no_results_yet_is_followed_by_its_id_in_airflow(nowhere, monkeypatch):
+    from storebench.errors import SpecError
+    from storebench.results.repository import Repository
+
+    def unknown(self, name):
+        raise SpecError(f"There is no run {name!r}")
+
+    followed = []
+    monkeypatch.setattr(Repository, "run_named", unknown)
+    monkeypatch.setattr(Repository, "attempts_of_run", lambda self, run_id: [])
+    states = {"manual__1": "queued"}
+    monkeypatch.setattr("storebench.trigger.Airflow.run_state", lambda self, dag, run: states.get(run))
+    monkeypatch.setattr(
+        "storebench.follow.follow", lambda *arguments: followed.append(arguments[3:]) or "success"
+    )
+    assert CliRunner().invoke(main, ["follow", "manual__1"]).exit_code == 0
+    assert followed == [("bulk_write_read", "manual__1")]
+    result = CliRunner().invoke(main, ["follow", "manual__2"])
+    assert result.exit_code == 2 and "There is no run 'manual__2'" in result.output

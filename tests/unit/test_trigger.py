@@ -1,9 +1,10 @@
 import httpx
 import pytest
 
-from storebench import trigger
+from storebench import studies, trigger
+from storebench.airflow.params import defaults_of, grid_of
 from storebench.errors import SpecError, StoreUnreachable
-from storebench.trigger import Airflow, conf_of, embedded_sizes
+from storebench.trigger import Airflow, conf_of
 
 NOTHING = dict.fromkeys(["rows", "seed", "stores", "clients", "batches", "executors", "repeats", "keep_data"])
 
@@ -21,29 +22,55 @@ def test_lists_are_split_and_named_as_the_dag_names_them():
     }
 
 
-def test_options_override_the_preset():
-    conf = conf_of("study", {**NOTHING, "rows": 1000})
+@pytest.fixture(scope="module")
+def study():
+    return studies.find("bulk_write_read")
+
+
+def test_options_override_the_preset(study):
+    conf = conf_of(study.preset("study"), {**NOTHING, "rows": 1000})
     assert conf["rows"] == 1000
     assert conf["batch_sizes"] == ["10000", "100000", "all"]
     assert conf["executors"] == ["1", "2", "4"]
 
 
-def test_a_machine_of_ones_own_gets_the_sizes_of_the_study_only_where_it_has_any():
-    assert conf_of("study", NOTHING)["driver_memory"] == "4g"
-    assert conf_of("study", NOTHING, embedded=True)["driver_memory"] == "2g"
-    assert conf_of("quick", NOTHING, embedded=True) == {"full_grid": False}
-    assert embedded_sizes("study") == {"executor_memory": "1g", "driver_memory": "2g"}
-    assert embedded_sizes("quick") == embedded_sizes(None) == {}
+def test_a_machine_of_ones_own_gets_the_sizes_of_the_study_only_where_it_has_any(study):
+    assert conf_of(study.preset("study"), NOTHING)["driver_memory"] == "4g"
+    assert conf_of(study.preset("study"), NOTHING, embedded=True)["driver_memory"] == "2g"
+    assert conf_of(study.preset("tour"), NOTHING, embedded=True) == {"full_grid": False}
+
+
+def test_the_first_preset_has_each_store_once_at_two_batch_sizes_that_differ_in_the_order_of_their_parts(
+    study,
+):
+    quick = conf_of(study.preset(next(iter(study.presets))), NOTHING)
+    cells = grid_of(study, defaults_of(study, quick)).cells
+    stores = list(dict.fromkeys(cell.store for cell in cells))
+    assert set(stores) == set(study.stores)
+    assert stores[:2] == ["mongodb", "elasticsearch"] and stores[-1] == "delta-spark"
+    for store in stores:
+        own = [cell for cell in cells if cell.store == store]
+        assert {cell.client for cell in own} == {"reference"}
+        calls = {-(-cell.rows // int(value)) for cell in own if (value := cell.value("batch")) != "all"}
+        assert len(own) == 2 and min(calls) >= 10
+    assert {cell.value("executors") for cell in cells} == {"1", None}
 
 
 def test_any_parameter_can_be_given_as_json():
     assert conf_of(None, NOTHING, ("startup_timeout_s=5",)) == {"startup_timeout_s": 5}
 
 
-@pytest.mark.parametrize(("preset", "extra"), [("big", ()), (None, ("rows",)), (None, ("rows=many",))])
-def test_bad_words_are_refused(preset, extra):
-    with pytest.raises(SpecError):
-        conf_of(preset, NOTHING, extra)
+@pytest.mark.parametrize("extra", ["rows", "rows=many"])
+def test_what_is_no_json_is_refused(extra):
+    with pytest.raises(SpecError, match="is not NAME=JSON"):
+        conf_of(None, NOTHING, (extra,))
+
+
+def test_an_unknown_preset_is_refused_with_those_that_there_are(study):
+    with pytest.raises(
+        SpecError, match=r"Unknown preset 'quik'. Did you mean quick\? There are quick, tour, study"
+    ):
+        study.preset("quik")
 
 
 @pytest.fixture
@@ -62,6 +89,8 @@ def airflow(monkeypatch):
         if request.url.path.endswith("/taskInstances"):
             tasks = lists.pop(0) if lists else []
             return httpx.Response(200, json={"task_instances": tasks, "total_entries": len(tasks)})
+        if "/logs/" in request.url.path:
+            return httpx.Response(200, json={"content": found.log})
         return httpx.Response(200, json={"state": "success"})
 
     found = Airflow("http://airflow", "user", "password")
@@ -74,20 +103,20 @@ def airflow(monkeypatch):
 
 def test_a_run_is_followed_through_a_restart_of_airflow(airflow):
     airflow.failures += [httpx.ConnectError("refused"), None, 500, httpx.ReadTimeout("slow"), None, 503]
-    assert airflow.follow("dag", "run", lambda _: None) == "success"
+    assert airflow.wait("dag", "run", lambda _: None) == "success"
     assert airflow.failures == []
 
 
 def test_an_airflow_that_stays_away_is_named(airflow):
     airflow.failures += [httpx.ConnectError("refused")] * 1000
     with pytest.raises(StoreUnreachable, match="Airflow at http://airflow does not answer: refused"):
-        airflow.follow("dag", "run", lambda _: None)
+        airflow.wait("dag", "run", lambda _: None)
 
 
 def test_what_airflow_refuses_is_not_asked_again(airflow):
     airflow.failures += [None, 404]
     with pytest.raises(SpecError, match="404"):
-        airflow.follow("dag", "run", lambda _: None)
+        airflow.wait("dag", "run", lambda _: None)
     assert airflow.failures == []
 
 
@@ -97,20 +126,24 @@ def test_a_task_that_was_started_anew_is_one_task(airflow):
     anew = {**task, "id": "2", "state": "success", "start_date": "2", "end_date": "3", "duration": 1.0}
     airflow.lists += [[lost], [], [anew]]
     said = []
-    assert airflow.follow("dag", "run", said.append) == "success"
-    assert said[:2] == ["[0/1] plan: running", "[1/1] plan: success after 1.0 s"]
+    assert airflow.wait("dag", "run", said.append) == "success"
+    assert said == ["[1/1] plan: success"]
 
 
-@pytest.mark.parametrize("at_first", [None, "0"])
-def test_a_turn_is_reported_once_it_has_its_name(airflow, at_first):
-    task = {"id": "1", "task_id": "cell.write", "map_index": 0, "task_display_name": "cell.write"}
-    task |= {"state": "running", "start_date": "1", "end_date": None, "duration": None}
-    named = {**task, "rendered_map_index": "null #1"}
-    ended = {**named, "state": "success", "end_date": "2", "duration": 1.0}
-    airflow.lists += [[{**task, "rendered_map_index": at_first}], [named], [ended]]
+def test_a_task_that_failed_is_reported_with_its_reason(airflow):
+    task = {
+        "id": "1",
+        "task_id": "cell.write",
+        "map_index": 0,
+        "task_display_name": "cell.write",
+        "try_number": 1,
+    }
+    task |= {"rendered_map_index": "null #1", "state": "failed", "start_date": "1", "end_date": "2"}
+    airflow.lists += [[task], [task]]
+    airflow.log = [{"error_detail": [{"exc_value": "out of memory"}]}]
     said = []
-    assert airflow.follow("dag", "run", said.append) == "success"
-    assert said[:2] == ["[0/1] cell.write null #1: running", "[1/1] cell.write null #1: success after 1.0 s"]
+    airflow.wait("dag", "run", said.append)
+    assert said == ["[1/1] cell.write null #1: failed: out of memory"]
 
 
 def test_the_state_of_a_run_is_airflows_and_none_where_it_was_deleted(airflow):

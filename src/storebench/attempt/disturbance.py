@@ -9,16 +9,16 @@ from collections.abc import Mapping
 
 from storebench.attempt.node import NodeFigures
 
-# Shares of the operation's wall time, and of the node's CPU time.
+# Limits, as shares of the operation's wall time and of the node's CPU time.
 MAX_STEAL = 0.05
 MAX_MEMORY_FULL = 0.01
-# Only where nobody but the pod works for the store: others kept busy more than a core and more than this share of the node's, and
-# some task waited for a CPU for more than this share of the time.
+# Only for stores whose whole work is done in the pod. Other work is a disturbance if it kept more than one core and more than this
+# share of the node's cores busy, and if tasks waited for a CPU for more than this share of the time.
 MAX_OTHERS_CORES, MAX_OTHERS_SHARE = 1.0, 0.25
 MAX_CPU_SOME = 0.5
-# A shorter operation says nothing: the kernel counts CPU time in ticks of 10 ms.
+# The kernel counts CPU time in ticks of 10 ms, which is too coarse for a shorter operation.
 MIN_WALL_S = 1.0
-# A server's clock and ours are not read at the same moment.
+# The server's clock and ours are not read at the same moment.
 START_TOLERANCE_S = 2.0
 
 
@@ -32,9 +32,11 @@ def of_node(node: NodeFigures, wall_s: float, *, cores: int, alone: bool) -> lis
     if steal > MAX_STEAL:
         found.append(f"{steal:.0%} of the node's CPU time was stolen")
     if memory > MAX_MEMORY_FULL:
-        found.append(f"the node stood still for memory {memory:.0%} of the time")
+        found.append(f"all tasks on the node waited for memory {memory:.0%} of the time")
     if alone and others > max(MAX_OTHERS_CORES, MAX_OTHERS_SHARE * cores) and waited > MAX_CPU_SOME:
-        found.append(f"others kept {others:.1f} cores busy, a CPU was waited for {waited:.0%} of the time")
+        found.append(
+            f"others kept {others:.1f} cores busy, and tasks waited for a CPU {waited:.0%} of the time"
+        )
     return found
 
 
@@ -46,7 +48,7 @@ def of_throttling(periods: int, *, asked_for: bool) -> list[str]:
 def of_server(before: Mapping[str, float], after: Mapping[str, float]) -> list[str]:
     """`before` and `after` are the server's processes, as storebench.stores.base.Store.server_processes gives them."""
     if not before or not after:
-        return []  # they cannot be seen
+        return []  # the processes cannot be seen
     same = before.keys() == after.keys() and all(
         abs(after[name] - before[name]) <= START_TOLERANCE_S for name in before
     )

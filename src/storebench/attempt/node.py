@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 PROC = Path("/proc")
-# Of the first line of /proc/stat, in clock ticks, since boot; what follows them is counted in `user` already.
+# Columns of the first line of /proc/stat: clock ticks since boot. The columns after them are already counted in `user`.
 CPU_STATES = ("user", "nice", "system", "idle", "iowait", "irq", "softirq", "steal")
 IDLE = ("idle", "iowait", "steal")
 
@@ -29,8 +29,8 @@ class NodeFigures:
     node_memory_full_share: float | None = None
     node_io_some_share: float | None = None
     node_io_full_share: float | None = None
-    node_steal_share: float | None = None  # of the node's CPU time, what its hypervisor gave to others
-    node_others_cores: float | None = None  # that all but this pod kept busy, on average
+    node_steal_share: float | None = None  # share of the node's CPU time that its hypervisor gave to others
+    node_others_cores: float | None = None  # cores that everything but this pod kept busy, on average
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class NodeCounters:
     """What only ever grows, in seconds, at a moment of the monotonic clock; `stalled_s` and `cpu_s` lack what the kernel does not tell."""
 
     at_s: float
-    stalled_s: dict[str, float]  # by NodeFigures' names without their ends: cpu_some, memory_full, …
+    stalled_s: dict[str, float]  # by the first part of NodeFigures' names: cpu_some, memory_full, …
     cpu_s: dict[str, float]  # by CPU_STATES, of all the node's CPUs
     own_cpu_s: float
 
@@ -73,7 +73,7 @@ def _stalled_s(pressure: Path) -> dict[str, float]:
     for resource in ("cpu", "memory", "io"):
         try:
             text = (pressure / resource).read_text()
-        except OSError:  # no such file, or pressure is switched off
+        except OSError:  # the file does not exist, or the kernel's pressure accounting is off
             continue
         for kind, total_us in re.findall(r"^(some|full) .*total=(\d+)$", text, re.MULTILINE):
             found[f"{resource}_{kind}"] = int(total_us) / 1e6

@@ -26,21 +26,21 @@ def fitting(result: AttemptResult, spec: AttemptSpec | None) -> AttemptResult:
     content = result.to_json().encode()
     try:
         if spec is None:
-            raise StorebenchError("no specification names a bucket")
+            raise StorebenchError("the specification names no bucket")
         key = f"{folder(spec)}{uuid.uuid4().hex}.json"
         client = s3.client_for(Connection.from_environment("s3"))
         with s3.errors(client, spec.dataset_bucket, key):
             client.put_object(Bucket=spec.dataset_bucket, Key=key, Body=content)
     except StorebenchError:
         raise
-    except Exception as error:  # the figures that fit are not lost for want of the others
+    except Exception as error:  # the figures that fit are kept
         raise StorebenchError(f"{type(error).__name__}: {error}") from error
     return _shortened(result, {"key": key, "sha256": hashlib.sha256(content).hexdigest()})
 
 
 def without(result: AttemptResult, kind: str, why: str) -> AttemptResult:
     """The figures that fit of a result whose whole is lost: it has failed, for this reason if for no other."""
-    reason = f"The result is longer than a termination message, and its whole is lost: {why}"
+    reason = f"The result did not fit into a termination message, and the rest of it is lost: {why}"
     if result.status == "verified":
         return _shortened(replace(result, status="failed", error_kind=kind, error=reason))
     return _shortened(result, note=f" [{reason}]")

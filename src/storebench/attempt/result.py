@@ -9,7 +9,7 @@ from typing import Any
 from storebench import METHOD_VERSION
 from storebench.version import code_version
 
-MAX_BYTES = 4096  # of a termination message: the limit of Kubernetes
+MAX_BYTES = 4096  # Kubernetes' limit for a termination message
 
 
 @dataclass
@@ -19,7 +19,7 @@ class AttemptResult:
     status: str = "failed"  # verified | failed; a drop that worked is verified
     error_kind: str | None = None
     error: str | None = None
-    verification: str | None = None  # what was verified, and by what; None where that has failed
+    verification: str | None = None  # what was verified, and how; None if the verification failed
     rows: int | None = None
     delivers: str | None = None  # what a read hands to the program
     operation_s: float | None = None
@@ -34,7 +34,7 @@ class AttemptResult:
     throttled_periods: int | None = None
     oom_kills: int | None = None
     client_cpu_share: float | None = None  # cores that the client kept busy
-    client_cores_usable: float | None = None  # that it could have; None where the engine is in the pod
+    client_cores_usable: float | None = None  # None if the engine is in the pod
     figures_cover: str | None = None
     durability: str | None = None  # of a write
     durability_stated: str | None = None
@@ -46,10 +46,11 @@ class AttemptResult:
     node_io_full_share: float | None = None
     node_steal_share: float | None = None
     node_others_cores: float | None = None
+    data_bytes: int | None = None  # the room that a write's data takes in the store
     executors: list[dict[str, Any]] = field(default_factory=list)  # figures of each executor pod
     phases: dict[str, float] = field(default_factory=dict)  # name -> seconds, in order
     environment: dict[str, Any] = field(default_factory=dict)
-    stored: dict[str, str] | None = None  # of one that did not fit: key and sha256 of the whole in S3
+    stored: dict[str, str] | None = None  # key and sha256 of the whole result in S3, if it did not fit
     method_version: int = METHOD_VERSION
     code_version: str = field(default_factory=code_version)
 

@@ -91,10 +91,13 @@ class Attempt:
             self._take_figures(clock, store)
         with self._phase("verify"):
             self.result.verification = verify(store, rows, manifest)
+        if self.spec.operation == "write":
+            with self._phase("teardown"):
+                self.result.data_bytes = store.size_bytes()
 
     @contextmanager
     def _operation(self, clock: OperationClock, store: Store) -> Iterator[None]:
-        print("phase: operation", flush=True)  # its seconds are the clock's, which starts in the store
+        print("phase: operation", flush=True)  # timed by the clock, which the store's method starts
         processes = store.server_processes()
         throttled = self._cgroup.cpu().throttled_periods
         before = self._node_counters()
@@ -111,7 +114,7 @@ class Attempt:
         self._disturbances = [
             *disturbance.of_server(processes, store.server_processes()),
             *disturbance.of_throttling(throttled, asked_for=limited),
-            # Who else has CPU: where there is a server, or executors, they may be on this node.
+            # A store's server or executors may run on this node, too. Other work counts as a disturbance only without them.
             *disturbance.of_node(
                 node,
                 after.at_s - before.at_s,
@@ -190,7 +193,7 @@ def main() -> int:
     except StorebenchError as error:
         exit_code = error.exit_code
         result.error_kind, result.error = error.kind, str(error)
-    except Exception as error:  # noqa: BLE001 - a defect of ours is a row with its reason, too
+    except Exception as error:  # noqa: BLE001 - an error of our own gets its row and its reason, too
         exit_code = StorebenchError.exit_code
         result.error_kind, result.error = StorebenchError.kind, f"{type(error).__name__}: {error}"
         sys.excepthook(type(error), error, error.__traceback__)

@@ -6,13 +6,13 @@ import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 
-from storebench.errors import SpecError
+from storebench.errors import SpecError, unknown
 from storebench.grid import Cell
 from storebench.stores.base import OPERATIONS
 
 VARIABLE = "STOREBENCH_ATTEMPT"
 DROP = "drop"
-CPU_LIMIT = "cpu_limit"  # among the options of every store: whether the run asked for one
+CPU_LIMIT = "cpu_limit"  # an option of every store: whether the run asked for a CPU limit
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class AttemptSpec:
     dataset_bucket: str
     dataset_key: str
     manifest_key: str
-    # the store that does it, where that is not the cell's: it fills the table of one that only reads
+    # the store that fills the table of a cell whose own store only reads
     store: str = ""
     options: Mapping[str, str] = field(default_factory=dict)
 
@@ -67,8 +67,6 @@ class AttemptSpec:
         except (ValueError, TypeError) as error:
             raise SpecError(f"{VARIABLE} is not a valid attempt: {error}") from None
         if spec.operation not in (*OPERATIONS, DROP):
-            raise SpecError(
-                f"Unknown operation {spec.operation!r}: there are {', '.join(OPERATIONS)}, {DROP}"
-            )
+            raise unknown("operation", spec.operation, (*OPERATIONS, DROP))
         _ = spec.cell
         return spec

@@ -7,12 +7,12 @@ from typing import Any
 import click
 
 from storebench.cli import database, pods, results, runs
-from storebench.errors import StorebenchError
+from storebench.errors import SpecError, StorebenchError
 from storebench.version import code_version
 
 
 class _Commands(click.Group):
-    """Turns the project's errors into one line and the exit code of their kind."""
+    """Turns the project's errors, and those of files, into one line and an exit code: of their kind, or of what cannot be asked so."""
 
     def invoke(self, ctx: click.Context) -> Any:
         try:
@@ -20,6 +20,11 @@ class _Commands(click.Group):
         except StorebenchError as error:
             click.echo(f"storebench: {error}", err=True)
             ctx.exit(error.exit_code)
+        except OSError as error:
+            if error.filename is None:  # of no file
+                raise
+            click.echo(f"storebench: {error.filename}: {error.strerror}", err=True)
+            ctx.exit(SpecError.exit_code)
 
 
 def _print_version(context: click.Context, option: click.Parameter, asked: bool) -> None:

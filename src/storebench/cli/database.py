@@ -40,7 +40,10 @@ def migrate(reader: str | None) -> None:
     help="Sign it with this SSH key, in a second file with .sig at the end of its name.",
 )
 def export(run_: str, out: Path | None, key: Path | None) -> None:
-    """Write a run to one file: its attempts, phases, environments, datasets and parameters, with checksums."""
+    """Write a run to one file, with checksums.
+
+    It holds the run's attempts, phases, environments, datasets and parameters.
+    """
     from storebench.results import signature
     from storebench.results.bundle import Bundles
     from storebench.results.queries import Queries

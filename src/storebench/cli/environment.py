@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sys
 from pathlib import Path
 from typing import Any
@@ -19,11 +20,17 @@ def airflow_login() -> tuple[str, str, str]:
     )
 
 
-def console() -> Any:
-    """What tables are printed on: as wide as the terminal, or wide enough where there is none."""
+def console(most: int = 280) -> Any:
+    """What tables are printed on: as wide as the terminal, `most` characters at most; that wide where there is no terminal."""
     from rich.console import Console
 
-    return Console(width=None if sys.stdout.isatty() else 280)
+    found = Console()
+    return Console(width=min(found.width, most) if found.is_terminal else most)
+
+
+def command() -> str:
+    """What to type to call this command line again."""
+    return "storebench" if shutil.which("storebench") else sys.argv[0]
 
 
 def results_dsn() -> str:
@@ -35,11 +42,12 @@ def _environment(name: str) -> str:
     value = os.environ.get(name)
     if not value:
         raise SpecError(
-            f"{name} is not set. For the embedded stack: `. {_env_file()}`; for your own, see README.md"
+            f"{name} is not set. For the embedded stack: `. {env_file()}`; for your own, see README.md"
         )
     return value
 
 
-def _env_file() -> Path:
+def env_file() -> Path:
+    """What sets the variables of the embedded stack."""
     cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
     return Path(os.environ.get("STOREBENCH_HOME") or cache / "storebench") / "run" / "env"

@@ -1,4 +1,4 @@
-"""What runs in pods: their main programs."""
+"""What runs in pods: their main programs. No user types these: help does not list them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import sys
 import click
 
 
-@click.command()
+@click.command(hidden=True)
 def attempt() -> None:
     """Run one attempt: the main program of a pod (its specification is in STOREBENCH_ATTEMPT).
 
@@ -24,7 +24,7 @@ def attempt() -> None:
     os._exit(code)
 
 
-@click.command()
+@click.command(hidden=True)
 def executor() -> None:
     """Run a Spark executor: the main program of the pods that a Spark driver starts."""
     from storebench.spark.executor import main as run_executor
@@ -32,7 +32,7 @@ def executor() -> None:
     sys.exit(run_executor())
 
 
-@click.command()
+@click.command(hidden=True)
 @click.option("--rows", type=int, required=True, help="Rows of the dataset.")
 @click.option("--seed", type=int, default=42, show_default=True, help="The same seed gives the same bytes.")
 @click.option("--bucket", default="storebench", show_default=True, help="The S3 bucket.")

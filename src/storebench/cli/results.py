@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 
 from storebench.cli.environment import console, results_dsn
-from storebench.errors import SpecError
+from storebench.errors import SpecError, unknown
 
 
 @click.command()
@@ -25,11 +25,18 @@ from storebench.errors import SpecError
 def results(run_: str | None, store: str | None, cell: str | None, limit: int, format_: str) -> None:
     """Print the results, one row for each attempt."""
     from storebench.results.queries import Queries
-    from storebench.results.table import as_csv, as_json, as_table
+    from storebench.results.table import as_csv, as_json, print_results
+    from storebench.stores import REGISTRY
 
-    rows = Queries(results_dsn()).results(run=run_, store=store, cell=cell, limit=limit)
+    queries = Queries(results_dsn())
+    rows = queries.results(run=run_, store=store, cell=cell, limit=limit)
+    if store and not rows and store not in (known := {*REGISTRY, *queries.stores()}):
+        raise unknown("store", store, sorted(known))
     if format_ == "table":
-        console().print(as_table(rows) if rows else "no results")
+        if rows:
+            print_results(console(), rows)
+        else:
+            click.echo("no results")
     else:
         click.echo(as_csv(rows) if format_ == "csv" else as_json(rows), nl=False)
 
@@ -57,7 +64,9 @@ def results(run_: str | None, store: str | None, cell: str | None, limit: int, f
 def compare(
     before: str, after: str | None, arms: bool, margin: float, fail_over: float | None, format_: str
 ) -> None:
-    """Say for each cell and operation whether B is faster or slower than A, the same, or that it cannot be told, and why.
+    """Compare two runs, or two cells: what is faster or slower.
+
+    For each cell and operation it says whether B is faster or slower than A, the same, or that it cannot be told, and why.
 
     A and B are two runs (their ids, 'latest', 'baseline:NAME'; several that were made in turns as ID,ID,ID) or two cells
     (their keys).
@@ -118,23 +127,21 @@ def compare(
 def plan_repeats_(
     before: str, after: str | None, difference: float, margin: float, pairs: int | None, format_: str
 ) -> None:
-    """Say how many repeats tell a difference, from the noise of what was measured.
+    """Say how many repeats tell a difference.
 
-    A and B are named as for `compare`. Of one run it is the noise of its repeats; of several (ID,ID,ID), of the runs; of two sides,
+    The noise is that of what was measured. A and B are named as for `compare`. Of one run it is the noise of its repeats; of several (ID,ID,ID), of the runs; of two sides,
     whatever differs between them, that of the turns.
     """
     from storebench.results.queries import Queries
-    from storebench.results.repeats import plan_json, plan_repeats, plan_table, plan_text
+    from storebench.results.repeats import plan_json, plan_repeats, print_plan
 
     plan = plan_repeats(
         Queries(results_dsn()), before, after, difference=difference / 100, margin=margin / 100, pairs=pairs
     )
     if format_ == "json":
         click.echo(plan_json(plan))
-        return
-    console().print(plan_table(plan))
-    for line in filter(None, (plan.caution, plan_text(plan))):
-        click.echo(line)
+    else:
+        print_plan(console(), plan)
 
 
 @click.command()
@@ -146,9 +153,12 @@ def plan_repeats_(
 @click.option("--currency", default="USD", show_default=True, help="Only a name.")
 @click.option("--format", "format_", type=click.Choice(["table", "json"]), default="table", show_default=True)
 def price(run_: str, cpu_hour: float, gib_hour: float, currency: str, format_: str) -> None:
-    """What a verified GB cost: CPU and memory hours of the pods that wrote or read it. The stores' servers are not in it: clients are
-    ranked among clients, engines that run in the pods among engines."""
-    from storebench.results.price import price_tables, prices
+    """Tell what a verified GB cost in CPU and memory.
+
+    These are hours of the pods that wrote or read it. The stores' servers are not in it: clients are ranked among clients, engines that
+    run in the pods among engines.
+    """
+    from storebench.results.price import prices, print_prices
     from storebench.results.queries import Queries
 
     queries = Queries(results_dsn())
@@ -156,14 +166,14 @@ def price(run_: str, cpu_hour: float, gib_hour: float, currency: str, format_: s
     if format_ == "json":
         click.echo(json.dumps([vars(one) for one in found], indent=2))
     else:
-        console().print(*price_tables(found, currency))
+        print_prices(console(), found, currency)
 
 
 @click.command()
 @click.argument("name")
 @click.argument("run_", metavar="RUN")
 def baseline(name: str, run_: str) -> None:
-    """Let baseline:NAME mean RUN (a run's id, or 'latest')."""
+    """Let baseline:NAME mean RUN, a run's id or 'latest'."""
     from storebench.results.repository import Repository
 
     if "," in name:
@@ -182,7 +192,10 @@ def baseline(name: str, run_: str) -> None:
     "--out", type=click.Path(file_okay=False, path_type=Path), required=True, help="The folder to write to."
 )
 def report(run_: str, out: Path) -> None:
-    """Write a run's charts and tables as one HTML file that needs no Airflow, and its attempts as CSV and JSON."""
+    """Write a run's charts and tables as one HTML file.
+
+    It needs no Airflow. The run's attempts are beside it as CSV and JSON.
+    """
     from storebench.web.report import write_report
 
     for path in write_report(results_dsn(), run_, out):

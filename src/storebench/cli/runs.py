@@ -4,19 +4,25 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 from typing import Any
 
 import click
 
-from storebench.cli.environment import airflow_login, console, results_dsn
+from storebench.cli.environment import airflow_login, command, console, env_file, results_dsn
+from storebench.errors import SpecError
+
+STUDY = "bulk_write_read"
+INTERRUPTED = 130  # as a shell has it of what Ctrl-C has ended
+REPORT_WIDTH = 100
 
 
 @click.command()
-@click.option("--study", default="bulk_write_read", show_default=True, help="The DAG to run.")
+@click.option("--study", default=STUDY, show_default=True, help="The DAG to run.")
 @click.option(
     "--preset",
-    help="A named set of parameters: 'study' is the original study; 'quick' varies one thing at a time, and is the default"
-    " where no clients, batches or executors are given.",
+    help="A named set of parameters of the study, such as quick, tour or study. Without clients, batches and executors the first one"
+    " is the default.",
 )
 @click.option("--rows", type=int, help="Rows of the dataset.")
 @click.option("--seed", type=int, help="Seed of the dataset.")
@@ -29,40 +35,105 @@ from storebench.cli.environment import airflow_login, console, results_dsn
 @click.option("--pod-memory", help="Memory of a pod, for example 8Gi.")
 @click.option("--param", "extra", multiple=True, metavar="NAME=JSON", help="Any other parameter of the DAG.")
 def run(study: str, preset: str | None, extra: tuple[str, ...], **options: Any) -> None:
-    """Trigger a run of a study in Airflow, follow it, and print its results.
+    """Run a study in Airflow, and print each result as it comes.
 
-    A parameter that is not given takes the DAG's default.
+    A parameter that is not given takes the DAG's default. Ctrl-C ends the command, not the run.
     """
-    from storebench.results.queries import Queries
-    from storebench.results.repository import run_id_of
-    from storebench.results.table import as_table
-    from storebench.trigger import Airflow, RunFailed, conf_of, embedded_sizes
+    from storebench.airflow.params import defaults_of, grid_of
+    from storebench.results.repository import Repository
+    from storebench.studies import find
+    from storebench.trigger import PATIENCE_S, Airflow, conf_of
 
-    embedded = "kubernetes" in os.environ.get("STOREBENCH_EMBEDDED", "").split()
+    airflow, repository = Airflow(*airflow_login()), Repository(results_dsn(), PATIENCE_S)
+    found = find(study)
     if not any(options[name] for name in ("clients", "batches", "executors")):
-        preset = preset or "quick"
-    conf = conf_of(preset, options, extra, embedded=embedded)
-    used = [f"{name}={size}" for name, size in embedded_sizes(preset).items() if conf[name] == size]
-    if embedded and used:
+        preset = preset or next(iter(found.presets), None)
+    chosen = found.preset(preset) if preset else None
+    embedded = "kubernetes" in os.environ.get("STOREBENCH_EMBEDDED", "").split()
+    conf = conf_of(chosen, options, extra, embedded=embedded)
+    grid_of(found, defaults_of(found, conf))  # refuses what cannot be run, before anything is
+    sizes = chosen.embedded if chosen and embedded else {}
+    if used := [f"{name}={size}" for name, size in sizes.items() if conf[name] == size]:
         click.echo(f"on the embedded cluster preset {preset} has {', '.join(used)}")
-    airflow = Airflow(*airflow_login())
     run_id = airflow.trigger(study, conf)
     click.echo(f"run {run_id}: {airflow.url}/dags/{study}/runs/{run_id}")
-    state = airflow.follow(study, run_id, click.echo)
-    queries, recorded = Queries(results_dsn()), run_id_of(study, run_id)
-    if queries.has_run(recorded):  # not where its plan has failed
-        console().print(as_table(queries.results(run=recorded)))
+    if chosen:
+        click.echo(f"preset {preset}: {chosen.description}")
+    _follow(airflow, repository, study, run_id)
+
+
+@click.command()
+@click.argument("run_", metavar="[RUN]", default="latest")
+@click.option("--study", default=STUDY, show_default=True, help="The DAG of a run that has no results yet.")
+def follow(run_: str, study: str) -> None:
+    """Follow a run that goes on, and print each result.
+
+    RUN is a run's id, or 'latest'. Ctrl-C ends the command, not the run.
+    """
+    from storebench.results.repository import Repository
+    from storebench.trigger import PATIENCE_S, Airflow
+
+    airflow, repository = Airflow(*airflow_login()), Repository(results_dsn(), PATIENCE_S)
+    try:
+        found = repository.run_named(run_)
+        dag_id, run_id = found["dag_id"], found["airflow_run_id"]
+    except SpecError:
+        if airflow.run_state(study, run_) is None:
+            raise
+        dag_id, run_id = study, run_
+    _follow(airflow, repository, dag_id, run_id)
+
+
+def _follow(airflow: Any, repository: Any, dag_id: str, run_id: str) -> None:
+    """Show the run to its end, then what came of it, and what to type next. Raises RunFailed where not all of it is verified."""
+    from storebench import follow
+    from storebench.results.overview import print_overview
+    from storebench.results.repository import run_id_of
+    from storebench.trigger import RunFailed
+
+    url = f"{airflow.url}/dags/{dag_id}/runs/{run_id}"
+    try:
+        state = follow.follow(console(), airflow, repository, dag_id, run_id)
+    except KeyboardInterrupt:
+        click.echo(f"\nThe run goes on in Airflow.\n  follow it: {command()} follow {run_id}")
+        click.echo(f"  stop it: mark it as failed at {url}")
+        sys.exit(INTERRUPTED)
+    if rows := repository.attempts_of_run(run_id_of(dag_id, run_id)):
+        report = console(most=REPORT_WIDTH)
+        report.print()
+        print_overview(report, rows)
+        report.print()
+        for line in _next(dag_id, run_id, url, list(dict.fromkeys(row["store"] for row in rows))):
+            click.echo(line)
     if state != "success":
-        raise RunFailed(
-            f"run {run_id} failed: the remarks above and {airflow.url}/dags/{study}/runs/{run_id} say why"
-        )
+        raise RunFailed(f"run {run_id} failed: the remarks above and {url} say why")
+
+
+def _next(study: str, run_id: str, url: str, stores: list[str]) -> list[str]:
+    """What to type, or to open, after a run of these stores."""
+    from storebench.results.statistics import MIN_VALUES
+
+    again = f"  . {env_file()}   # first, in another shell"
+    finer = f"run{f' --study {study}' if study != STUDY else ''} --stores {','.join(stores[:2])} --repeats {MIN_VALUES}"
+    return [
+        "Next:",
+        *([again] if env_file().exists() else []),
+        f"  {command()} results --run {run_id}   # each attempt, with memory and CPU",
+        f"  {command()} report {run_id} --out DIR   # charts, as one HTML file",
+        f"  {url}/plugin/storebench-run   # the same, live",
+        f"  {command()} {finer}   # finer: with intervals",
+        f"  {command()} compare {run_id} latest   # after another run: what is faster or slower",
+    ]
 
 
 @click.command()
 @click.argument("run_", metavar="RUN")
 @click.option("--trigger", is_flag=True, help="Start the run in Airflow, too.")
 def replay(run_: str, trigger: bool) -> None:
-    """Print the parameters of a run, order seed included, as JSON to start another like it."""
+    """Print a run's parameters, to start another like it.
+
+    They are JSON, and the seed of the order is among them.
+    """
     from storebench.results.queries import Queries
     from storebench.trigger import Airflow
 
@@ -80,13 +151,54 @@ def replay(run_: str, trigger: bool) -> None:
     "--limit", type=click.IntRange(1), default=20, show_default=True, help="At most the newest N runs."
 )
 def runs(limit: int) -> None:
-    """List the newest runs, and say what was stopped in Airflow and what is left in stores."""
+    """List the newest runs, and what stopped ones have left.
+
+    A run was stopped if it is marked as failed, or was deleted, in Airflow. What it has left is data in stores.
+    """
+    from storebench.results.left import Left
     from storebench.results.repository import Repository
-    from storebench.results.table import runs_table
+    from storebench.results.stopped import tell
+    from storebench.results.table import print_runs
+    from storebench.trigger import Airflow
 
     repository = Repository(results_dsn())
-    console().print(runs_table(repository.runs(limit)))
-    _say_what_is_left(repository)
+    print_runs(console(), repository.runs(limit))
+    asked = "STOREBENCH_AIRFLOW_URL" in os.environ
+    for line in tell(
+        repository, Left(results_dsn()), _run_states(Airflow(*airflow_login())) if asked else None
+    ):
+        click.echo(line)
+
+
+@click.command()
+@click.option("--yes", is_flag=True, help="Remove it; without it, only list it.")
+def clean(yes: bool) -> None:
+    """List, or remove, what no run needs any more.
+
+    That is the data that ended runs have left in stores, their Secrets and pods, and datasets in S3 that are of no run in the results.
+    What a run needs that goes on stays, and what --keep-data has kept. No result is removed.
+    """
+    from storebench.results.left import Left
+    from storebench.results.repository import Repository
+    from storebench.results.unneeded import CLEAN_DAG, find, print_unneeded
+    from storebench.trigger import Airflow, RunFailed
+
+    airflow = Airflow(*airflow_login())
+    found = find(Repository(results_dsn()), Left(results_dsn()), _run_states(airflow))
+    print_unneeded(console(), found)
+    if not yes:
+        what = (
+            "nothing was removed; --yes removes all of it, and"
+            if found
+            else "nothing is recorded; --yes removes"
+        )
+        click.echo(f"{what} the pods that ended runs have left, if there are any")
+        return
+    run_id = airflow.trigger(CLEAN_DAG, {})
+    url = f"{airflow.url}/dags/{CLEAN_DAG}/runs/{run_id}"
+    click.echo(f"run {run_id}: {url}\nIt waits until no attempt is measured")
+    if airflow.wait(CLEAN_DAG, run_id, click.echo) != "success":
+        raise RunFailed(f"not all of it was removed: the lines above and {url} say why")
 
 
 @click.command()
@@ -95,9 +207,9 @@ def runs(limit: int) -> None:
 )
 @click.option("--yes", is_flag=True, help="Remove them; without it, only say what would be removed.")
 def prune(older_than: int, yes: bool) -> None:
-    """Remove old runs and their attempts from the results. Baselines stay, and runs whose data is left in a store.
+    """Remove old runs and their attempts from the results.
 
-    Runs that were stopped in Airflow are closed before that.
+    Baselines stay, and runs that go on, or whose data is left in a store: `storebench clean` removes that.
     """
     from datetime import UTC, datetime, timedelta
 
@@ -106,7 +218,6 @@ def prune(older_than: int, yes: bool) -> None:
     from storebench.results.summary import refresh
 
     repository = Repository(results_dsn())
-    _say_what_is_left(repository, close_stopped=yes)
     before = datetime.now(UTC) - timedelta(days=older_than)
     pruning = Pruning(results_dsn())
     old_runs, attempts = pruning.old(before)
@@ -118,21 +229,14 @@ def prune(older_than: int, yes: bool) -> None:
     click.echo(f"removed {what}")
 
 
-def _say_what_is_left(repository: Any, *, close_stopped: bool = False) -> None:
-    from storebench.results.left import Left
-    from storebench.results.stopped import AIRFLOW_ID, RunStates, tell
-    from storebench.trigger import Airflow
+def _run_states(airflow: Any) -> Any:
+    from storebench.results.stopped import AIRFLOW_ID, RunStates
 
-    states = None
-    if "STOREBENCH_AIRFLOW_URL" in os.environ:
-        airflow = Airflow(*airflow_login())
-        states = RunStates(airflow.run_state, lambda: airflow.variable(AIRFLOW_ID))
-    for line in tell(repository, Left(results_dsn()), states, close_them=close_stopped):
-        click.echo(line)
+    return RunStates(airflow.run_state, lambda: airflow.variable(AIRFLOW_ID))
 
 
 @click.command()
-@click.option("--study", default="bulk_write_read", show_default=True, help="The study whose grid it is.")
+@click.option("--study", default=STUDY, show_default=True, help="The study whose grid it is.")
 @click.option("--rows", type=int, help="Rows of the dataset (default: the study's).")
 @click.option("--seed", type=int, default=42, show_default=True, help="Seed of the dataset.")
 @click.option(
@@ -145,18 +249,26 @@ def _say_what_is_left(repository: Any, *, close_stopped: bool = False) -> None:
 def grid(
     study: str, rows: int | None, seed: int, repeats: int, store: str | None, extra: tuple[str, ...]
 ) -> None:
-    """List the cells of a study's grid: their partitions, dates and state, and the backfill of what is missing.
+    """List a study's cells, their state, and what is missing.
+
+    Each has its partition and its date. The last line is the backfill of what is missing.
 
     Verified is what was measured with the study's default parameters, or with those given.
     """
     from storebench.airflow.params import defaults_of
-    from storebench.results.missing import backfill_command, cells_of, state_table
+    from storebench.errors import unknown
+    from storebench.partition import partitions
+    from storebench.results.missing import backfill_command, cells_of, print_grid
     from storebench.results.queries import Queries
     from storebench.studies import find
     from storebench.trigger import conf_of
 
     queries = Queries(results_dsn())
     found, asked = find(study), conf_of(None, {}, extra)
-    cells = cells_of(found, queries, rows, seed, repeats, store, defaults_of(found, asked))
-    console().print(state_table(cells))
-    click.echo(backfill_command(study, cells, repeats, asked))
+    if store is not None and store not in found.stores:
+        raise unknown("store", store, found.stores)
+    params = defaults_of(found, conf_of(None, {"rows": rows, "seed": seed, "repeats": repeats}, extra))
+    dates = {key: date for key, date in partitions(found).items() if store in (None, key.partition("/")[0])}
+    cells = cells_of(study, dates, queries, params)
+    print_grid(console(), cells)
+    click.echo(backfill_command(study, cells, params["repeats"], asked))

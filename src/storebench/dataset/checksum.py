@@ -33,7 +33,7 @@ GOLDEN = 0x9E3779B97F4A7C15
 MASK = 2**64 - 1
 BLOCK_BYTES = (
     1 << 15
-)  # of one column that are hashed at once: the arrays for it stay in the processor's cache
+)  # values of a column that are hashed at once: their arrays stay in the processor's cache
 
 
 def mix(value: int) -> int:
@@ -220,6 +220,6 @@ class TableChecksum:
         ]
         if not found and self.row_sum != manifest.row_sum:
             found.append(
-                "values moved between rows: each field's checksum is right, that of the rows differs"
+                "values moved between rows: each field's checksum is right, but that of the rows differs"
             )
         return found

@@ -99,13 +99,18 @@ def _checksum(data: Mapping[str, Any], name: str) -> int:
 
 def dataset_key(rows: int, seed: int) -> str:
     """The CSV's key in the bucket."""
-    return f"{_prefix(rows, seed)}/data.csv"
+    return keys_of(_name(rows, seed))[1]
 
 
 def manifest_key(rows: int, seed: int) -> str:
     """The manifest's key. It is written last: where it is, the dataset is complete."""
-    return f"{_prefix(rows, seed)}/manifest.json"
+    return keys_of(_name(rows, seed))[0]
 
 
-def _prefix(rows: int, seed: int) -> str:
-    return f"datasets/v{SCHEMA_VERSION}/rows={rows}/seed={seed}"
+def keys_of(dataset: str) -> tuple[str, str]:
+    """The keys of a dataset by its id in the results: the manifest's, then the CSV's."""
+    return f"datasets/{dataset}/manifest.json", f"datasets/{dataset}/data.csv"
+
+
+def _name(rows: int, seed: int) -> str:
+    return f"v{SCHEMA_VERSION}/rows={rows}/seed={seed}"

@@ -24,7 +24,7 @@ from storebench.dataset.schema import FIELD_NAMES
 
 Texts = tuple[str, ...]
 
-TABLE = 4096  # entries of most tables: what is taken at random should be near the processor
+TABLE = 4096  # entries of most tables: random access should stay in the processor's cache
 NULL_ONE_IN = 16  # values of a nullable field
 
 

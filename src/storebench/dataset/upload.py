@@ -45,7 +45,7 @@ def ensure_dataset(
         return found, False
     source = _Source(rows, seed, progress)
     with s3.errors(client, bucket, key):
-        # an old manifest must not vouch for what is written now
+        # an old manifest must not stay beside new data
         client.delete_object(Bucket=bucket, Key=manifest_key(rows, seed))
         upload(client, bucket, key, iter(source), workers or WORKERS)
         written = client.head_object(Bucket=bucket, Key=key)["ContentLength"]
@@ -106,11 +106,11 @@ def upload(
                 for thread in [pool.submit(send) for _ in range(workers)]:
                     thread.result()
             finally:
-                stop.set()  # an interrupt of this thread ends the others after the part that they send
+                stop.set()  # if this thread is interrupted, the others end after the part that they are sending
         sent.sort(key=lambda part: part["PartNumber"])
         client.complete_multipart_upload(**place, MultipartUpload={"Parts": sent})
     except BaseException:
-        with suppress(Exception):  # what went wrong before says more
+        with suppress(Exception):  # the error before this one says more
             client.abort_multipart_upload(**place)
         raise
 
@@ -157,6 +157,6 @@ def _find(client: Any, bucket: str, rows: int, seed: int) -> Manifest | None:
     try:
         manifest = Manifest.from_json((text or b"").decode())
     except ValueError:
-        return None  # of another version, or damaged: it is written anew
+        return None  # it is of another version, or damaged, and is written again
     matches = (manifest.rows, manifest.seed, manifest.bytes) == (rows, seed, size)
     return manifest if matches else None

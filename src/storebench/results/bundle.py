@@ -23,9 +23,10 @@ from storebench.results.summary import refresh
 FORMAT = 1
 CHECKSUMS = "SHA256SUMS"
 ABOUT = "bundle.json"
-EPOCH = (1980, 1, 1, 0, 0, 0)  # the earliest time that a zip can hold: the same run is the same file
+# The earliest time that a zip can hold: the same run always makes the same file.
+EPOCH = (1980, 1, 1, 0, 0, 0)
 
-# What belongs to a run, in an order in which it can be inserted; each with the condition that finds it.
+# The tables with rows of a run, in an order in which they can be inserted, each with the condition that finds its rows.
 _ATTEMPTS = "(SELECT {what} FROM storebench.attempt WHERE run_id = %(run)s)"
 TABLES = {
     "dataset": "id IN " + _ATTEMPTS.format(what="dataset_id"),
@@ -38,6 +39,8 @@ TABLES = {
     "phase": "attempt_id IN " + _ATTEMPTS.format(what="id"),
     "executor": "attempt_id IN " + _ATTEMPTS.format(what="id"),
 }
+# The new names of columns, by table and the name in older bundles.
+RENAMED = {("run", "stopped"): "reason"}
 
 
 class Bundles(Database):
@@ -58,7 +61,7 @@ class Bundles(Database):
                 ).format(sql.Identifier(table))
                 rows = [found["row"] for found in cursor.execute(query, {"run": run_id})]
                 if table == "run" and rows[0]["state"] == "running":
-                    raise SpecError(f"Run {run_id} is still going on: export it when it has ended")
+                    raise SpecError(f"The run {run_id} has not ended: export it when it has")
                 rows.sort(key=lambda row: json.dumps(row, sort_keys=True))
                 counts[table] = len(rows)
                 members[f"{table}.json"] = _dump(rows)
@@ -85,10 +88,15 @@ class Bundles(Database):
                 run["started_at"],
                 run["params"],
             ):
-                raise SpecError(f"There is another run {run['id']} here, of {there['row']['started_at']}")
+                raise SpecError(
+                    f"There is already another run {run['id']} here, started at {there['row']['started_at']}"
+                )
             for table in TABLES:
-                # A bundle from before a table or a column was added has none: the column's default holds
-                rows = json.loads(members.get(f"{table}.json", b"[]"))
+                # An older bundle lacks newer tables and columns: these get their defaults
+                rows = [
+                    {RENAMED.get((table, name), name): value for name, value in row.items()}
+                    for row in json.loads(members.get(f"{table}.json", b"[]"))
+                ]
                 new[table] = _insert(cursor, table, rows) if rows else 0
         cells = [cell["key"] for cell in json.loads(members["cell.json"])]
         refresh(Repository(self._dsn), cells)
@@ -119,7 +127,7 @@ def _read(path: Path) -> dict[str, bytes]:
         raise SpecError(f"{path} cannot be read as a bundle: {error}") from error
     checksums = members.pop(CHECKSUMS, None)
     if checksums is None or ABOUT not in members:
-        raise SpecError(f"{path} is no bundle: `storebench export` makes them")
+        raise SpecError(f"{path} is not a bundle: `storebench export` makes them")
     if checksums != _checksums(members):
         raise SpecError(f"{path} is not what was exported: its checksums are wrong")
     if (found := json.loads(members[ABOUT])["format"]) != FORMAT:

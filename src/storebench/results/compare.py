@@ -19,12 +19,12 @@ class Comparison:
 
     verdicts: dict[Key, Verdict]
     without: dict[Key, str]  # the reasons why there is no verdict
-    # What is unsound: attempts that failed, were disturbed, or that their client bound; sides of different durability, or that deliver
+    # Unsound are attempts that failed, were disturbed, or were bound by their client; sides that differ in durability, or that deliver
     # different things.
     remarks: dict[Key, list[str]]
     differences: list[str]  # between the environments, parameters, codes and method versions of the two sides
     design: Design
-    lost: frozenset[Key]  # those without a verdict that both sides have tried
+    lost: frozenset[Key]  # operations that both sides tried, but that have no verdict
 
     def regressions(self, beyond: float) -> dict[Key, Verdict]:
         """What is slower by more than this share: 0.1 is 10 %."""
@@ -141,7 +141,7 @@ def _differences(queries: Queries, before: Sequence[Row], after: Sequence[Row], 
             for rows in (before, after)
         ]
         if not all(sides):
-            continue  # a store that one side has not is compared with nothing
+            continue  # a store of one side only is not compared
         prefix = f"{store}: " if store else ""
         stated = (
             {

@@ -15,8 +15,9 @@ from storebench.results.statistics import CONFIDENCE, Interval, Seconds
 
 MARGIN = 0.05
 MIN_UNITS = 3  # on each side, for a verdict
-RESOLUTION_S = 1e-6  # what times are rounded to: nothing takes less, and what took none has no logarithm
-TRIMMED = 0.1  # of the units at each end: from 10 of them on, one outlier costs little
+RESOLUTION_S = 1e-6  # times are rounded up to this: a time of zero has no logarithm
+# The share of the units that is cut off at each end: with 10 units or more, one outlier costs little.
+TRIMMED = 0.1
 TEST = f"t-test of the logarithms, {TRIMMED:.0%} trimmed at each end (Yuen), two-sided; p adjusted by Benjamini-Hochberg"
 
 FASTER, SLOWER, SAME, CANNOT_TELL = "faster", "slower", "the same", "cannot tell"

@@ -14,7 +14,7 @@ from storebench.parameters import measured_with
 from storebench.results.queries import Queries, counts
 from storebench.results.repository import dataset_id, short_hash
 
-# What of an attempt must be as it was in the newest one at the same store, with the same client and operation.
+# These must be the same as in the newest attempt at the same store, with the same client and operation.
 TODAY = ("environment_hash", "code_version")
 
 

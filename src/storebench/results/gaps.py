@@ -8,8 +8,8 @@ from storebench.attempt.result import AttemptResult
 from storebench.results.database import Row
 from storebench.results.repository import AttemptKey, PodRecord, Repository
 
-STOPPED = "The run was stopped in Airflow before it"
-KILLED = "Airflow's task was ended before it could record the attempt: its log, or the scheduler's, says why"
+STOPPED = "The run was stopped in Airflow before this operation began"
+KILLED = "Airflow ended the task before it could record the attempt. Its log, or the scheduler's, says why"
 
 
 def fill_gaps(
@@ -47,6 +47,6 @@ def result_of(gap: Row, before: AttemptResult | None, why: str, *, killed: bool)
         why = f"Its {gap['operation_before']} failed: {kind}: {error}"
     elif status == "not_run" and error:
         why = error
-    elif gap["stopped"]:
-        why = gap["stopped"]
+    elif gap["reason"]:
+        why = gap["reason"]
     return AttemptResult(status="not_run", error_kind="not_run", error=why)

@@ -30,7 +30,7 @@ def migrate(dsn: str, folder: Path = SQL_FOLDER) -> list[str]:
 
     if not any(folder.glob("*.sql")):
         raise FileNotFoundError(f"No migrations in {folder}")
-    # yoyo keeps its own tables in `public`: a role named storebench would find the schema of its name first
+    # yoyo's own tables belong into `public`. For a role named storebench, the schema of that name would come first
     parts = urlsplit(dsn)
     query = "&".join(filter(None, (parts.query, "schema=public")))
     backend = get_backend(urlunsplit(parts._replace(scheme="postgresql+psycopg", query=query)))

@@ -10,13 +10,12 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from rich import box
-from rich.table import Table
+from rich.console import Console
 
-from storebench.errors import SpecError
-from storebench.grid import Cell, Study
-from storebench.partition import cell_at, partitions
+from storebench.grid import Cell
+from storebench.partition import cell_at
 from storebench.results.done import verified_repeats
+from storebench.results.listing import Column, print_listing
 from storebench.results.queries import Queries
 
 
@@ -41,43 +40,36 @@ class GridCell:
             return "failed"
         return "disturbed" if self.disturbed else "missing"
 
+    @property
+    def missing(self) -> int:
+        """How many repeats are still to be measured."""
+        return max(0, self.wanted - self.verified)
+
 
 def cells_of(
-    study: Study,
-    queries: Queries,
-    rows: int | None,
-    seed: int,
-    repeats: int,
-    store: str | None,
-    params: Mapping[str, Any],
+    study: str, dates: Mapping[str, datetime], queries: Queries, params: Mapping[str, Any]
 ) -> list[GridCell]:
-    """The grid for a dataset, in the order of the partitions; `store` narrows it; repeats with the parameters `params` count.
-
-    Raises SpecError for an unknown store.
+    """The cells of these partitions of a study, given with their dates, as a run with the parameters `params` would find them: the values
+    of its rows, seed, repeats, and of all that changes what is measured.
     """
-    if store is not None and store not in study.stores:
-        raise SpecError(f"Unknown store {store!r}: this study has {', '.join(study.stores)}")
-    dates = {key: date for key, date in partitions(study).items() if store in (None, key.partition("/")[0])}
-    found = {key: cell_at(study, key, rows or study.default_rows, seed) for key in dates}
+    found = {key: cell_at(study, key, params["rows"], params["seed"]) for key in dates}
     verified = verified_repeats(queries, list(found.values()), params)
     failed, disturbed = Counter[str](), Counter[str]()
     for row in queries.attempts_of_cells([cell.key for cell in found.values()]):
         failed[row["cell_key"]] += row["status"] != "verified"
         disturbed[row["cell_key"]] += bool(row["disturbed"])
     return [
-        GridCell(cell, key, dates[key], verified[cell], failed[cell.key], disturbed[cell.key], repeats)
+        GridCell(
+            cell, key, dates[key], verified[cell], failed[cell.key], disturbed[cell.key], params["repeats"]
+        )
         for key, cell in found.items()
     ]
 
 
-def state_table(cells: Sequence[GridCell]) -> Table:
+def print_grid(console: Console, cells: Sequence[GridCell]) -> None:
     """A line for each cell."""
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    for heading in ("partition key", "partition date", "state"):
-        table.add_column(heading, no_wrap=True)
-    for each in cells:
-        table.add_row(each.key, f"{each.date:%Y-%m-%dT%H:%M:%S}", each.state)
-    return table
+    columns = [Column("partition key"), Column("partition date"), Column("state")]
+    print_listing(console, columns, [(one.key, f"{one.date:%Y-%m-%dT%H:%M:%S}", one.state) for one in cells])
 
 
 def backfill_command(
@@ -87,7 +79,7 @@ def backfill_command(
 
     `asked` are parameters that are not the study's defaults.
     """
-    missing = [each for each in cells if each.verified < each.wanted]
+    missing = [each for each in cells if each.missing]
     if not missing:
         return f"All {len(cells)} cells are verified {repeats} times: nothing is missing"
     dates = [each.date for each in missing]

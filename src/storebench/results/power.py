@@ -29,7 +29,7 @@ def power(noise: Noise, n: int, ratio: float, *, pairs: int, margin: float) -> f
 
     x, edge, df = abs(math.log(ratio)), math.log1p(margin), noise.df(n)
     error = max(noise.error(n), 1e-12)
-    # the spread that will be measured, and the chance of the mean for each that is as likely
+    # spreads that are equally likely to be measured, and the chance of a verdict for each
     measured = error * np.sqrt(stats.chi2.ppf((np.arange(STEPS) + 0.5) / STEPS, df) / df)
     half = stats.t.ppf((1 + CONFIDENCE) / 2, df) * measured
     if x > edge:

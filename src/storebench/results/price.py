@@ -12,10 +12,12 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from rich import box
-from rich.table import Table
+from rich.console import Console
 
+from storebench.grid import Cell
+from storebench.results.listing import NOTHING, Column, print_listing
 from storebench.results.queries import counts
+from storebench.results.table import places_of
 
 HOUR_S = 3600
 GIB, GB = 2**30, 1e9
@@ -25,6 +27,8 @@ COVERS = {
     "engine": "With the engine in them",
     None: "Not recorded whether the engine is in the figures",
 }
+FIGURES = [Column("n", number=True), Column("left out", number=True)]
+FIGURES += [Column(heading, number=True, needed=False) for heading in ("CPU h/GB", "memory GiB h/GB")]
 
 
 @dataclass(frozen=True)
@@ -35,7 +39,7 @@ class Price:
     cell_key: str
     operation: str
     n: int
-    left_out: int  # attempts that are not verified, or were disturbed
+    left_out: int  # attempts that are not verified, were disturbed, or whose CPU was not recorded
     cpu_hours_per_gb: float | None  # used, of the pod and its executors; None where no attempt counts
     memory_gib_hours_per_gb: float | None  # their peak working set, for as long as the pod lived
     cost_per_gb: float | None
@@ -52,7 +56,7 @@ def prices(rows: Iterable[Mapping[str, Any]], cpu_hour: float, gib_hour: float) 
         groups[row["cell_key"], row["operation"]].append(row)
     found = []
     for (cell_key, operation), attempts in groups.items():
-        used = [_hours_per_gb(row) for row in attempts if counts(row)]
+        used = [_hours_per_gb(row) for row in attempts if counts(row) and row["all_cpu_s"] is not None]
         cover = next((row["figures_cover"] for row in attempts if row["figures_cover"]), None)
         cpu = statistics.median(hours for hours, _ in used) if used else None
         memory = statistics.median(hours for _, hours in used) if used else None
@@ -73,25 +77,29 @@ def _hours_per_gb(row: Mapping[str, Any]) -> tuple[float, float]:
     return row["all_cpu_s"] / HOUR_S / gigabytes, gib * hours / gigabytes
 
 
-def price_tables(found: Iterable[Price], currency: str) -> list[Table]:
+def print_prices(console: Console, found: Iterable[Price], currency: str) -> None:
     """A table for each group of COVERS that there is, with a line for each cell's operation."""
-    groups = itertools.groupby(found, key=lambda price: price.figures_cover)
-    return [_price_table(COVERS[cover], prices, currency) for cover, prices in groups]
-
-
-def _price_table(title: str, found: Iterable[Price], currency: str) -> Table:
-    table = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
-    for heading in ("cell", "operation"):
-        table.add_column(heading, no_wrap=True)
-    for heading in ("n", "left out", "CPU h/GB", "memory GiB h/GB", f"{currency}/GB"):
-        table.add_column(heading, justify="right", no_wrap=True)
-    for price in found:
-        figures = (price.cpu_hours_per_gb, price.memory_gib_hours_per_gb, price.cost_per_gb)
-        table.add_row(
-            price.cell_key,
-            price.operation,
-            str(price.n),
-            str(price.left_out or "-"),
-            *("-" if figure is None else f"{figure:.4f}" for figure in figures),
+    for cover, group in itertools.groupby(found, key=lambda price: price.figures_cover):
+        prices = list(group)
+        names, places = places_of(Cell.from_key(price.cell_key) for price in prices)
+        print_listing(
+            console,
+            [*names, Column("operation"), *FIGURES, Column(f"{currency}/GB", number=True)],
+            [
+                (
+                    *place,
+                    price.operation,
+                    str(price.n),
+                    str(price.left_out or NOTHING),
+                    _figure(price.cpu_hours_per_gb),
+                    _figure(price.memory_gib_hours_per_gb),
+                    _figure(price.cost_per_gb),
+                )
+                for place, price in zip(places, prices, strict=True)
+            ],
+            title=COVERS[cover],
         )
-    return table
+
+
+def _figure(value: float | None) -> str:
+    return NOTHING if value is None else f"{value:.4f}"

@@ -6,14 +6,16 @@ import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 
-from rich import box
-from rich.table import Table
+from rich.console import Console
 
 from storebench.errors import SpecError
+from storebench.grid import Cell
 from storebench.results.difference import MARGIN, effect_of
+from storebench.results.listing import NOTHING, Column, print_listing
 from storebench.results.power import MOST_UNITS, POWER, units_for
 from storebench.results.queries import Queries
 from storebench.results.sides import alike, side_of, sides_of
+from storebench.results.table import places_of
 
 
 @dataclass(frozen=True)
@@ -98,19 +100,27 @@ def plan_json(plan: Plan) -> str:
     return json.dumps({**asdict(plan), "power": POWER}, indent=2)
 
 
-def plan_table(plan: Plan) -> Table:
-    """A line for each cell and operation."""
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    table.add_column("cell", overflow="fold")
-    table.add_column("operation", no_wrap=True)
-    for heading in (f"measured {plan.units}", "noise", f"needed {plan.units}"):
-        table.add_column(heading, justify="right", no_wrap=True)
-    for one in plan.cells:
-        noise, needed = "-", "-"
-        if one.noise is not None:
-            noise, needed = f"{one.noise:.1%}", _number(one.needed)
-        table.add_row(one.cell, one.operation, f"{one.n:,}", noise, needed)
-    return table
+def print_plan(console: Console, plan: Plan) -> None:
+    """A line for each cell and operation, and what follows."""
+    # Of two cells only the operations are told apart
+    keys = [one.cell for one in plan.cells]
+    names, places = places_of(map(Cell.from_key, keys)) if all(keys) else ([], [[] for _ in keys])
+    figures = (f"measured {plan.units}", "noise", f"needed {plan.units}")
+    print_listing(
+        console,
+        [*names, Column("operation"), *(Column(heading, number=True) for heading in figures)],
+        [
+            (
+                *place,
+                one.operation,
+                f"{one.n:,}",
+                *((NOTHING, NOTHING) if one.noise is None else (f"{one.noise:.1%}", _number(one.needed))),
+            )
+            for place, one in zip(places, plan.cells, strict=True)
+        ],
+    )
+    for line in filter(None, (plan.caution, plan_text(plan))):
+        console.print(line, soft_wrap=True, markup=False, highlight=False)
 
 
 def _number(needed: int | None) -> str:

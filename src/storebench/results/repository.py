@@ -109,10 +109,12 @@ class Repository(Queries):
         order_seed: int,
         skipped: Mapping[Cell, str],
         airflow_id: str | None = None,
+        expected_s: float | None = None,
     ) -> None:
         """Record a run, the turns that it sets out to do, in order, and the cells that it leaves out, with the reasons.
 
-        `airflow_id` tells the runs of one Airflow from those of others that share the database.
+        `airflow_id` tells the runs of one Airflow from those of others that share the database; `expected_s` is how long the run
+        will take, about.
         """
         run_id = run_id_of(dag_id, airflow_run_id)
         planned: list[tuple[Cell, int, str | None, str, int | None, str | None]] = [
@@ -122,9 +124,12 @@ class Repository(Queries):
         with self._cursor() as cursor:
             cursor.execute(
                 "INSERT INTO storebench.run"
-                " (id, study, dag_id, airflow_run_id, params, order_seed, method_version, code_version, airflow_id)"
-                " VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s)"
-                " ON CONFLICT (id) DO UPDATE SET state = 'running', finished_at = NULL",
+                " (id, study, dag_id, airflow_run_id, params, order_seed, method_version, code_version, airflow_id, expected_s)"
+                " VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s)"
+                # The run is there already if it was refused, or had nothing to do: it has no turns yet
+                " ON CONFLICT (id) DO UPDATE SET state = 'running', finished_at = NULL, reason = NULL, params = excluded.params,"
+                " order_seed = excluded.order_seed, method_version = excluded.method_version,"
+                " code_version = excluded.code_version, expected_s = excluded.expected_s",
                 (
                     run_id,
                     study,
@@ -135,6 +140,7 @@ class Repository(Queries):
                     METHOD_VERSION,
                     code_version(),
                     airflow_id,
+                    expected_s,
                 ),
             )
             cells = {cell.key: cell for cell, *_ in planned}
@@ -156,11 +162,40 @@ class Repository(Queries):
                 ],
             )
 
+    def refuse_run(
+        self,
+        *,
+        study: str,
+        dag_id: str,
+        airflow_run_id: str,
+        params: Mapping[str, Any],
+        reason: str,
+        airflow_id: str | None = None,
+    ) -> None:
+        """Record a run that was refused before any work, and why. One that has begun before keeps its state, and gets the reason."""
+        with self._cursor() as cursor:
+            cursor.execute(
+                "INSERT INTO storebench.run (id, study, dag_id, airflow_run_id, params, method_version, code_version, airflow_id,"
+                " state, reason, finished_at) VALUES (%s, %s, %s, %s, %s, %s, %s, %s, 'refused', %s, now())"
+                " ON CONFLICT (id) DO UPDATE SET reason = excluded.reason",
+                (
+                    run_id_of(dag_id, airflow_run_id),
+                    study,
+                    dag_id,
+                    airflow_run_id,
+                    Jsonb(dict(params)),
+                    METHOD_VERSION,
+                    code_version(),
+                    airflow_id,
+                    reason,
+                ),
+            )
+
     def reopen_run(self, run_id: str) -> None:
         """A run that is started again goes on."""
         with self._cursor() as cursor:
             cursor.execute(
-                "UPDATE storebench.run SET state = 'running', finished_at = NULL, stopped = NULL WHERE id = %s",
+                "UPDATE storebench.run SET state = 'running', finished_at = NULL, reason = NULL WHERE id = %s",
                 (run_id,),
             )
 
@@ -168,7 +203,7 @@ class Repository(Queries):
     def stop_run(self, run_id: str, reason: str | None) -> None:
         """Record why what the run has not done yet will not be run; None where nothing keeps it from going on."""
         with self._cursor() as cursor:
-            cursor.execute("UPDATE storebench.run SET stopped = %s WHERE id = %s", (reason, run_id))
+            cursor.execute("UPDATE storebench.run SET reason = %s WHERE id = %s", (reason, run_id))
 
     @patient
     def recorded_turns(self, run_id: str) -> list[Turn]:
@@ -306,8 +341,13 @@ class Repository(Queries):
                 )
 
     @patient
-    def finish_run(self, run_id: str, *, stopped: bool = False) -> list[dict[str, Any]]:
-        """Close a run; returns its operations whose newest attempt is not verified. It has failed if there are any, or if `stopped`."""
+    def finish_run(
+        self, run_id: str, *, stopped: bool = False, reason: str | None = None
+    ) -> list[dict[str, Any]]:
+        """Close a run; returns its operations whose newest attempt is not verified. It has failed if there are any, or if `stopped`.
+
+        `reason`: why it ended early, where that is not recorded yet. A run that was refused stays so.
+        """
         with self._cursor() as cursor:
             newest = sql.SQL(NEWEST_TRIES).format(
                 condition=sql.SQL("run_id = {}").format(sql.Literal(run_id))
@@ -318,8 +358,10 @@ class Repository(Queries):
                 ).format(newest)
             ).fetchall()
             cursor.execute(
-                "UPDATE storebench.run SET state = %s, finished_at = now() WHERE id = %s",
-                ("failed" if failed or stopped else "success", run_id),
+                "UPDATE storebench.run SET state = %(state)s, finished_at = now(),"
+                " reason = CASE WHEN %(state)s::text = 'failed' THEN coalesce(reason, %(reason)s) END"
+                " WHERE id = %(run)s AND state <> 'refused'",
+                {"state": "failed" if failed or stopped else "success", "reason": reason, "run": run_id},
             )
         return failed
 

@@ -104,7 +104,7 @@ def arms_of(queries: Queries, run: str) -> Sides:
     """One run against itself: the arms A and B of an A/A run, or of any other its odd repeats and its even ones."""
     whole = side_of(queries, run)
     if whole.is_cell or len(whole.runs) > 1:
-        raise SpecError("The arms are those of one run")
+        raise SpecError("Only one run has arms: name one run")
     first, second = (
         Side([row for row in whole.rows if (row["arm"] or "BA"[row["repeat"] % 2]) == arm], whole.runs)
         for arm in ARMS

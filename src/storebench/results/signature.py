@@ -8,7 +8,7 @@ from pathlib import Path
 
 from storebench.errors import SpecError
 
-NAMESPACE = "storebench"  # a signature that was made for another purpose is none here
+NAMESPACE = "storebench"  # signatures for other purposes are not accepted
 SUFFIX = ".sig"
 TOOL = "ssh-keygen"
 
@@ -25,7 +25,7 @@ def sign(path: Path, key: Path) -> Path:
     Raises SpecError with ssh-keygen's reason.
     """
     made = signature_path(path)
-    made.unlink(missing_ok=True)  # or ssh-keygen asks whether to
+    made.unlink(missing_ok=True)  # otherwise ssh-keygen asks whether to overwrite it
     done = _ssh_keygen("-Y", "sign", "-n", NAMESPACE, "-f", str(key), "--", str(path))
     if done.returncode or not made.exists():
         raise SpecError(

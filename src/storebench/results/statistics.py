@@ -13,7 +13,7 @@ from functools import lru_cache
 import numpy as np
 
 CONFIDENCE = 0.95
-MIN_VALUES = 6  # from the smallest of fewer to the largest holds the median less often than CONFIDENCE
+MIN_VALUES = 6  # with fewer values, even the whole range holds the median less often than CONFIDENCE
 
 Seconds = Sequence[float]
 

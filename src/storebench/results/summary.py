@@ -11,7 +11,7 @@ from storebench.results.queries import counts, verified_s
 from storebench.results.repository import Repository
 from storebench.results.statistics import summarize
 
-# What a row of the summary is of.
+# One row of the summary is made of the attempts that are the same in these columns.
 GROUP = ("cell_key", "operation", "environment_hash", "parameters_hash", "method_version")
 
 

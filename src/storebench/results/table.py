@@ -5,79 +5,143 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from rich import box
-from rich.table import Table
+from rich.console import Console
+
+from storebench.grid import Cell
+from storebench.results.listing import NOTHING, Column, print_listing
+from storebench.results.queries import superseded
 
 Rows = Sequence[Mapping[str, Any]]
 
-
-def as_table(rows: Rows) -> Table:
-    """The columns that most users look at first, with units; memory and CPU with those of executors, and what they are of: a client
-    without its server, or the engine itself. The rest is in CSV, JSON and SQL."""
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    for heading in ("store", "client", "batch", "executors", "rows", "repeat", "operation", "status"):
-        table.add_column(heading, no_wrap=True)
-    for heading in ("only s", "source s", "barrier s", "total s", "pod s"):
-        table.add_column(heading, justify="right", no_wrap=True)
-    table.add_column("of", no_wrap=True)
-    for heading in ("memory MiB", "peak MiB", "CPU s"):
-        table.add_column(heading, justify="right", no_wrap=True)
-    table.add_column("durability", no_wrap=True)
-    table.add_column("server", no_wrap=True)
-    table.add_column("remark", overflow="fold", max_width=60)
-    for row in rows:
-        only_s = row["write_only_s"] if row["operation"] == "write" else row["read_only_s"]
-        table.add_row(
-            row["store"],
-            row["client"],
-            row["batch_size"] or "-",
-            str(row["executors"] or "-"),
-            f"{row['rows']:,}",
-            "warm-up" if row["warm_up"] else f"{row['repeat']} {row['arm'] or ''}".rstrip(),
-            row["operation"],
-            row["status"],
-            _seconds(only_s),
-            _seconds(row["source_s"]),
-            _seconds(row["barrier_s"]),
-            _seconds(row["total_s"]),
-            _seconds(row["pod_total_s"]),
-            row["figures_cover"] or "-",
-            _mebibytes(row["all_memory_working_set_peak_bytes"]),
-            _mebibytes(row["all_memory_peak_bytes"]),
-            _seconds(row["all_cpu_s"]),
-            row["durability"] or "-",
-            f"{row['server_name'] or ''} {row['server_version'] or ''}".strip(),
-            _remark(row),
-        )
-    if len(promised := {row["durability"] for row in rows if row["durability"]}) > 1:
-        table.caption = f"The writes differ in durability ({', '.join(sorted(promised))}): compare those that are promised the same"
-    return table
+DATASET = ("rows", "seed")  # of what tells cells apart, behind their places on the axes
+ATTEMPT = [Column("repeat"), Column("operation"), Column("status")]
+ATTEMPT += [Column(heading, number=True) for heading in ("only s", "total s")]
+# What there is room for on a wide terminal alone; the last is left out first.
+FIGURES = [Column(heading, number=True, needed=False) for heading in ("memory MiB", "CPU s")]
+FIGURES += [Column(heading, needed=False) for heading in ("durability", "server")]
+FIGURES += [
+    Column(name, number=True, needed=False) for name in ("source s", "barrier s", "pod s", "peak MiB")
+]
+RUN = [Column("run"), Column("state"), Column("verified"), Column("not verified"), Column("started")]
+RUN += [Column("stores", prose=True), Column("rows", number=True), Column("reason", prose=True)]
+RUN += [Column(heading, needed=False) for heading in ("finished", "study")]
 
 
-def _remark(row: Mapping[str, Any]) -> str:
+def print_results(console: Console, rows: Rows) -> None:
+    """A line for each attempt, with the columns that most users look at first, and units; memory and CPU with those of executors, and what
+    they are of: a client without its server, or the engine itself. The rest is in CSV, JSON and SQL."""
+    names, places = places_of(Cell.from_key(row["cell_key"]) for row in rows)
+    old = superseded(dict(row) for row in rows)
+    print_listing(
+        console,
+        [*names, *ATTEMPT, *FIGURES, Column("remark", prose=True)],
+        [
+            (
+                *place,
+                "warm-up" if row["warm_up"] else f"{row['repeat']} {row['arm'] or ''}".rstrip(),
+                row["operation"],
+                f"{row['status']}, superseded" if row["attempt_id"] in old else row["status"],
+                seconds(row[f"{row['operation']}_only_s"]),
+                seconds(row["total_s"]),
+                f"{_mebibytes(row['all_memory_working_set_peak_bytes'])} {row['figures_cover'] or ''}".rstrip(),
+                seconds(row["all_cpu_s"]),
+                row["durability"] or NOTHING,
+                f"{row['server_name'] or ''} {row['server_version'] or ''}".strip() or NOTHING,
+                seconds(row["source_s"]),
+                seconds(row["barrier_s"]),
+                seconds(row["pod_total_s"]),
+                _mebibytes(row["all_memory_peak_bytes"]),
+                remark(row) or NOTHING,
+            )
+            for place, row in zip(places, rows, strict=True)
+        ],
+    )
+    if old:
+        console.print("superseded: a later try of the same operation counts instead", soft_wrap=True)
+    for line in cautions(rows):
+        console.print(line, soft_wrap=True)
+
+
+def places_of(cells: Iterable[Cell]) -> tuple[list[Column], list[list[str]]]:
+    """The columns that tell cells apart, and their texts for each cell."""
+    found = [
+        {
+            "study": cell.study,
+            "store": cell.store,
+            "client": cell.client,
+            **dict(cell.axes),
+            "rows": f"{cell.rows:,}",
+            "seed": str(cell.seed),
+        }
+        for cell in cells
+    ]
+    names = list(dict.fromkeys(name for one in found for name in one))
+    names = [*(name for name in names if name not in DATASET), *DATASET]
+    if len({one["study"] for one in found}) < 2:
+        names = [name for name in names if name != "study"]
+    return [Column(name, number=name in DATASET) for name in names], [
+        [one.get(name, NOTHING) for name in names] for one in found
+    ]
+
+
+def told_apart(cells: Iterable[Cell]) -> tuple[list[Column], list[list[str]], str]:
+    """As `places_of`, without the columns in which no two cells differ; and what is alike in all of them that have it."""
+    names, places = places_of(cells)
+    values = [dict.fromkeys(place[n] for place in places if place[n] != NOTHING) for n in range(len(names))]
+    differing = [n for n, found in enumerate(values) if len(found) > 1]
+    alike = [f"{names[n].heading} {next(iter(found))}" for n, found in enumerate(values) if len(found) == 1]
+    return (
+        [names[n] for n in differing],
+        [[place[n] for n in differing] for place in places],
+        "  ".join(alike),
+    )
+
+
+def remark(row: Mapping[str, Any]) -> str:
+    """Why an attempt failed, or what else has to be known of it; empty where there is nothing."""
     if row["error_kind"]:
         return f"{row['error_kind']}: {row['error']}"
     marks = [f"disturbed: {row['disturbed']}"] if row["disturbed"] else []
     return "; ".join([*marks, *(["client_bound"] if row["client_bound"] else [])])
 
 
-def runs_table(rows: Rows) -> Table:
-    """Runs, newest first."""
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    for heading in ("run", "study", "state", "started", "finished"):
-        table.add_column(heading, no_wrap=True)
-    for heading in ("verified", "others"):
-        table.add_column(heading, justify="right", no_wrap=True)
-    for row in rows:
-        times = [
-            f"{at:%Y-%m-%d %H:%M:%S}" if (at := row[name]) else "-" for name in ("started_at", "finished_at")
-        ]
-        counts = (str(row["verified"]), str(row["others"]))
-        table.add_row(row["airflow_run_id"], row["study"], row["state"], *times, *counts)
-    return table
+def cautions(rows: Rows) -> list[str]:
+    """What makes it unfair to compare some of these attempts."""
+    promised = {row["durability"] for row in rows if row["durability"]}
+    if len(promised) < 2:
+        return []
+    return [
+        f"The writes differ in durability ({', '.join(sorted(promised))}): compare those that are promised the same"
+    ]
+
+
+def print_runs(console: Console, rows: Rows) -> None:
+    """Runs, newest first, as `storebench.results.queries.Queries.runs` has them."""
+    print_listing(console, RUN, [_run(row) for row in rows])
+
+
+def _run(row: Mapping[str, Any]) -> list[str]:
+    started, finished = (
+        f"{at:%Y-%m-%d %H:%M:%S}" if (at := row[name]) else NOTHING for name in ("started_at", "finished_at")
+    )
+    others = [f"{row[name]} {name.replace('_', ' ')}" for name in ("failed", "not_run") if row[name]]
+    if row["disturbed"]:
+        others.append(f"{row['disturbed']} of the verified disturbed")
+    return [
+        row["airflow_run_id"],
+        row["state"],
+        f"{row['verified']} of {row['planned']}",
+        ", ".join(others) or NOTHING,
+        started,
+        row["cell_key"] or ", ".join(row["stores"]) or NOTHING,
+        f"{row['rows']:,}" if row["rows"] else NOTHING,
+        row.get("reason") or NOTHING,
+        finished,
+        row["study"],
+    ]
 
 
 def as_csv(rows: Rows) -> str:
@@ -103,9 +167,10 @@ def _plain(value: Any) -> str:
     return value.isoformat() if hasattr(value, "isoformat") else str(value)
 
 
-def _seconds(value: float | None) -> str:
-    return "-" if value is None else f"{value:.2f}"
+def seconds(value: float | None) -> str:
+    """To the hundredth, or a dash for what was not measured."""
+    return NOTHING if value is None else f"{value:.2f}"
 
 
 def _mebibytes(value: int | None) -> str:
-    return "-" if value is None else f"{value / 2**20:,.0f}"
+    return NOTHING if value is None else f"{value / 2**20:,.0f}"

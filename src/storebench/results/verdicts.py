@@ -6,20 +6,28 @@ import json
 from collections import Counter
 from dataclasses import asdict
 
-from rich import box
 from rich.console import Console
-from rich.table import Table
 
+from storebench.grid import Cell
 from storebench.results.compare import Comparison
 from storebench.results.difference import TEST, Verdict, alike_share, noise_floor
+from storebench.results.listing import NOTHING, Column, print_listing
 from storebench.results.statistics import CONFIDENCE, Interval
+from storebench.results.table import places_of
 
+VERDICT = [Column("operation"), Column("B / A", number=True), Column("interval"), Column("verdict: B is")]
+VERDICT += [
+    Column(heading, number=True, needed=False)
+    for heading in ("n A", "n B", "median A, s", "median B, s", "p adjusted")
+]
+VERDICT += [Column("why not", prose=True)]
 REGRESSION, COULD_NOT_SHOW = 1, 6  # exit codes
 
 
 def print_comparison(console: Console, found: Comparison, margin_percent: float, *, noise: bool) -> None:
     """The verdicts, what has none, and what differs beside what was compared; `noise` adds the noise floor."""
-    console.print(_table(found))
+    if found.verdicts:
+        _print_verdicts(console, found)
     for (cell, operation), remarks in found.remarks.items():
         if remarks:
             console.print(f"unsound: {operation} {cell}".rstrip() + f": {'; '.join(remarks)}", soft_wrap=True)
@@ -94,32 +102,33 @@ def exit_code(found: Comparison, beyond: float) -> tuple[int, list[str]]:
     return (COULD_NOT_SHOW, hidden) if hidden else (0, [])
 
 
-def _table(found: Comparison) -> Table:
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    table.add_column("cell", overflow="fold")
-    table.add_column("operation", no_wrap=True)
-    for heading in ("n A", "n B", "median A, s", "median B, s", "B / A", "interval", "p adjusted"):
-        table.add_column(heading, justify="right", no_wrap=True)
-    table.add_column("verdict: B is", no_wrap=True)
-    table.add_column("why not", overflow="fold", max_width=60)
-    for (cell, operation), verdict in found.verdicts.items():
-        table.add_row(
-            cell,
-            operation,
-            *_counts(verdict, found.design.units),
-            f"{verdict.median_before_s:.3f}",
-            f"{verdict.median_after_s:.3f}",
-            f"{verdict.ratio:.3f}",
-            _interval(verdict.interval),
-            "-" if verdict.p_adjusted is None else f"{verdict.p_adjusted:.4f}",
-            verdict.label,
-            verdict.reason or "",
-        )
-    return table
+def _print_verdicts(console: Console, found: Comparison) -> None:
+    keys = [cell for cell, _ in found.verdicts]
+    # Of two cells only the operations are told apart
+    names, places = places_of(map(Cell.from_key, keys)) if all(keys) else ([], [[] for _ in keys])
+    print_listing(
+        console,
+        [*names, *VERDICT],
+        [
+            (
+                *place,
+                operation,
+                f"{verdict.ratio:.3f}",
+                _interval(verdict.interval),
+                verdict.label,
+                *_counts(verdict, found.design.units),
+                f"{verdict.median_before_s:.3f}",
+                f"{verdict.median_after_s:.3f}",
+                NOTHING if verdict.p_adjusted is None else f"{verdict.p_adjusted:.4f}",
+                verdict.reason or NOTHING,
+            )
+            for place, ((_, operation), verdict) in zip(places, found.verdicts.items(), strict=True)
+        ],
+    )
 
 
 def _interval(interval: Interval | None) -> str:
-    return "-" if interval is None else f"{interval.low:.3f} to {interval.high:.3f}"
+    return NOTHING if interval is None else f"{interval.low:.3f} to {interval.high:.3f}"
 
 
 def _counts(verdict: Verdict, units: str) -> tuple[str, str]:

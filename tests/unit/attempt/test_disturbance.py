@@ -17,7 +17,7 @@ def test_a_quiet_node_and_one_that_tells_nothing_disturb_nobody(alone):
     ("node", "reason"),
     [
         (NodeFigures(node_steal_share=0.06), "6% of the node's CPU time was stolen"),
-        (NodeFigures(node_memory_full_share=0.02), "the node stood still for memory 2% of the time"),
+        (NodeFigures(node_memory_full_share=0.02), "all tasks on the node waited for memory 2% of the time"),
     ],
 )
 def test_stolen_time_and_want_of_memory_disturb_every_store(node, reason):
@@ -28,7 +28,7 @@ def test_stolen_time_and_want_of_memory_disturb_every_store(node, reason):
 def test_the_cpu_of_others_disturbs_only_where_none_of_them_can_be_the_stores_own():
     assert disturbance.of_node(BUSY, 10, cores=2, alone=False) == []
     (reason,) = disturbance.of_node(BUSY, 10, cores=2, alone=True)
-    assert reason == "others kept 1.6 cores busy, a CPU was waited for 90% of the time"
+    assert reason == "others kept 1.6 cores busy, and tasks waited for a CPU 90% of the time"
 
 
 @pytest.mark.parametrize(

@@ -130,7 +130,7 @@ def test_an_object_that_was_changed_is_not_taken(bucket):
     bucket.objects[place] = content.replace(b'"operation_s":12', b'"operation_s":1')
     row = found(bucket, short)
     assert (row.status, row.operation_s) == ("failed", 12.345678)
-    assert "is not what the pod has written: its SHA-256 is another" in row.error
+    assert "is not what the pod wrote: its SHA-256 differs" in row.error
 
 
 @pytest.mark.parametrize(
@@ -141,7 +141,7 @@ def test_a_pod_cannot_have_anything_else_read_and_removed(bucket, key):
     bucket.objects["bench", key] = content
     sha256 = overflow.hashlib.sha256(content).hexdigest()
     row = found(bucket, AttemptResult(status="verified", stored={"key": key, "sha256": sha256}))
-    assert row.status == "failed" and "is no key of this attempt's" in row.error
+    assert row.status == "failed" and "is not a key of this attempt" in row.error
     assert bucket.objects
 
 
@@ -192,6 +192,9 @@ def test_a_pod_that_cannot_store_its_result_says_so(bucket, pod):
     code, short = pod(LONG)
     assert code == StoreUnreachable.exit_code
     assert (short.status, short.error_kind, short.operation_s) == ("failed", "unreachable", 12.345678)
-    assert "longer than a termination message, and its whole is lost: S3 does not answer" in short.error
+    assert (
+        "did not fit into a termination message, and the rest of it is lost: S3 does not answer"
+        in short.error
+    )
     assert bucket.objects == {} and found(bucket, short) == short
     assert json.loads(short.to_json())["stored"] is None

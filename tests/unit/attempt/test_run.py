@@ -41,6 +41,11 @@ class Lossy(Null):
         return ["lost 1 of 2 executors"]
 
 
+class Sized(Null):
+    def size_bytes(self):
+        return 512
+
+
 class Rows:
     def rows(self):
         return iter([{}])
@@ -91,6 +96,14 @@ def test_a_write_says_what_its_acknowledgement_promises_and_a_read_nothing(measu
     written, read = measure(Client), measure(Client, "read")
     assert (written.durability, written.durability_stated) == ("memory", "w=1")
     assert (read.durability, read.durability_stated) == (None, None)
+
+
+def test_a_write_says_how_much_room_its_data_takes_if_the_store_tells_it(measure):
+    assert (measure(Sized).data_bytes, measure(Sized, "read").data_bytes, measure(Null).data_bytes) == (
+        512,
+        None,
+        None,
+    )
 
 
 def test_the_cores_that_a_client_can_use_are_its_own_and_the_pods(measure):

@@ -3,7 +3,7 @@ import io
 import pytest
 from rich.console import Console
 
-from storebench.results.price import COVERS, GIB, price_tables, prices
+from storebench.results.price import COVERS, GIB, prices, print_prices
 
 ROW = {
     "cell_key": "s/mongodb/reference/rows=1/seed=1",
@@ -31,6 +31,8 @@ def test_what_is_not_verified_or_was_disturbed_has_no_price_but_is_counted():
     dear = {**ROW, "all_cpu_s": 7200.0}
     (price,) = prices([failed, disturbed, ROW, dear, dear], 1, 0)
     assert (price.n, price.left_out, price.cpu_hours_per_gb) == (3, 2, pytest.approx(4))
+    unknown = {**ROW, "all_cpu_s": None}
+    assert [(price.n, price.left_out) for price in prices([ROW, unknown], 1, 1)] == [(1, 1)]
     (nothing,) = prices([failed], 1, 1)
     assert nothing.cost_per_gb is None
 
@@ -50,8 +52,8 @@ def test_a_client_is_never_ranked_beside_an_engine():
     rows = [engine, {**engine, "operation": "read"}, {**ROW, "all_cpu_s": 1e6}]
     found = prices(rows, 1, 1)
     assert [price.figures_cover for price in found] == ["client", "engine", "engine"], "the dear client first"
-    console = Console(width=200, record=True, file=io.StringIO())
-    console.print(*price_tables(found, "EUR"))
-    text = console.export_text()
+    console = Console(width=200, file=io.StringIO())
+    print_prices(console, found, "EUR")
+    text = console.file.getvalue()
     assert text.index(COVERS["client"]) < text.index("mongodb") < text.index(COVERS["engine"])
     assert text.count("EUR/GB") == 2

@@ -1,18 +1,19 @@
 import csv
 import io
 import json
+import uuid
 from datetime import UTC, datetime
 
+import pytest
 from rich.console import Console
 
-from storebench.results.table import as_csv, as_json, as_table
+from storebench.results.table import as_csv, as_json, print_results, print_runs
 
 ROW = {
-    "store": "mongodb",
-    "client": "reference",
-    "batch_size": "10000",
-    "executors": None,
-    "rows": 100000,
+    "run_id": "s/r",
+    "attempt_id": uuid.uuid4(),
+    "try_number": 1,
+    "cell_key": "s/mongodb/reference/batch=10000/rows=100000/seed=42",
     "repeat": 2,
     "warm_up": False,
     "arm": "A",
@@ -39,18 +40,20 @@ ROW = {
 }
 
 
+def shown(*rows, width=300):
+    console = Console(width=width, file=io.StringIO())
+    print_results(console, rows)
+    return console.file.getvalue()
+
+
 def test_the_table_shows_units_figures_and_the_reason_of_a_failure():
-    console = Console(width=250, record=True, file=io.StringIO())
-    console.print(as_table([ROW]))
-    text = console.export_text()
+    text = shown(ROW)
     for words in ("only s", "1.23", "100", "FerretDB v2.7.0", "unreachable: nobody, at home", "100,000"):
         assert words in text
 
 
 def test_what_was_not_measured_is_a_dash_and_never_zero():
-    console = Console(width=250, record=True, file=io.StringIO())
-    console.print(as_table([{**ROW, "write_only_s": None, "total_s": None}]))
-    text = console.export_text()
+    text = shown({**ROW, "write_only_s": None, "total_s": None})
     assert text.count("0.00") == 1  # the barrier, which was measured
     assert text.count(" -  ") >= 3
 
@@ -60,18 +63,12 @@ def test_parameters_are_json_in_csv_too():
     assert json.loads(row["parameters"]) == {"cpu_limit": True}
 
 
-def shown(*rows):
-    console = Console(width=300, record=True, file=io.StringIO())
-    console.print(as_table(rows))
-    return console.export_text()
-
-
 VERIFIED = {**ROW, "status": "verified", "error_kind": None, "error": None}
 
 
 def test_what_memory_and_cpu_are_of_stands_beside_them():
     text = shown(ROW, {**ROW, "figures_cover": "engine"})
-    assert " client  " in text and " engine  " in text
+    assert "100 client" in text and "100 engine" in text
 
 
 def test_a_disturbed_attempt_is_marked_with_its_reason():
@@ -83,6 +80,62 @@ def test_writes_of_different_durability_are_marked():
     read = {**VERIFIED, "operation": "read", "durability": None}
     assert "differ in durability" not in shown(VERIFIED, VERIFIED, read)
     assert "differ in durability (disk, memory)" in shown(VERIFIED, {**VERIFIED, "durability": "memory"})
+
+
+def test_a_try_that_a_later_one_has_superseded_is_marked():
+    later = {**VERIFIED, "try_number": 2, "attempt_id": uuid.uuid4()}
+    other = {**VERIFIED, "repeat": 3, "attempt_id": uuid.uuid4()}
+    text = shown(later, ROW, other)
+    assert text.count("failed, superseded") == 1 == text.count(", superseded")
+    assert "superseded" not in shown(ROW, other)
+
+
+@pytest.mark.parametrize("width", [80, 100, 120])
+def test_what_is_needed_is_whole_in_a_narrow_terminal(width):
+    spark = "s/delta-standalone/reference/batch=100000/executors=4/rows=1000000/seed=42"
+    long = {**VERIFIED, "cell_key": spark, "total_s": 12345.67, "attempt_id": uuid.uuid4()}
+    text = shown(ROW, long, width=width)
+    values = ("mongodb", "delta-standalone", "reference", "10000", "100000", "1,000,000", "1.23", "12345.67")
+    for value in (*values, "write", "failed", "verified", "unreachable: nobody, at home"):
+        assert value in text
+    assert "…" not in text
+
+
+RUN = {
+    "airflow_run_id": "manual__2026-11-23T12:33:59.123456+00:00",
+    "study": "s",
+    "state": "failed",
+    "started_at": datetime(2026, 1, 1, tzinfo=UTC),
+    "finished_at": None,
+    "verified": 22,
+    "planned": 24,
+    "failed": 1,
+    "not_run": 1,
+    "disturbed": 0,
+    "stores": ["delta-kernel", "delta-rs", "delta-spark", "elasticsearch", "mongodb", "null"],
+    "rows": 20000,
+    "cell_key": None,
+    "reason": "The dataset was not made: the bucket is full",
+}
+
+
+@pytest.mark.parametrize("width", [80, 100, 120, 200])
+def test_a_run_is_listed_with_its_whole_id_its_stores_and_rows(width):
+    console = Console(width=width, file=io.StringIO())
+    backfill = {
+        **RUN,
+        "airflow_run_id": "backfill__mongodb_reference_batch-10000__2026-11-23T12:33:59.12+00:00",
+    }
+    print_runs(
+        console, [RUN, {**backfill, "cell_key": ROW["cell_key"], "state": "success", "rows": 1_000_000}]
+    )
+    text = console.file.getvalue()
+    for run in (RUN, backfill):
+        assert run["airflow_run_id"] in text
+    for value in (*RUN["stores"], ROW["cell_key"], "22 of 24", "1 failed, 1 not run", "20,000", "1,000,000"):
+        assert value in text
+    assert RUN["reason"] in text or all(word in text for word in RUN["reason"].split())
+    assert "…" not in text
 
 
 def test_csv_and_json_hold_every_column():

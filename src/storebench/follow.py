@@ -1,0 +1,175 @@
+"""Shows a run while it goes on: a line for each attempt, and on a terminal a last line that says how far it is."""
+
+from __future__ import annotations
+
+from contextlib import nullcontext
+from datetime import UTC, datetime
+
+from rich.console import Console
+from rich.live import Live
+from rich.text import Text
+
+from storebench.order import Turn
+from storebench.results.database import Row
+from storebench.results.listing import NOTHING
+from storebench.results.repository import Repository, run_id_of
+from storebench.results.table import remark, seconds, told_apart
+from storebench.stores.base import OPERATIONS
+from storebench.trigger import Airflow, Look, Task, name_of
+
+AT_ONCE = 50  # attempts that end between two looks, at most
+
+
+def follow(
+    console: Console, airflow: Airflow, repository: Repository, dag_id: str, airflow_run_id: str
+) -> str:
+    """Show a run until it has ended; returns its state.
+
+    Raises StoreUnreachable where Airflow does not answer for long, or the results database for longer than `repository` is patient.
+    """
+    progress = Progress(console, repository, run_id_of(dag_id, airflow_run_id))
+    state = ""
+    # Without a thread of its own that draws: this machine may be the one that measures.
+    live = Live(console=console, auto_refresh=False, transient=True) if console.is_terminal else None
+    with live or nullcontext():
+        for look in airflow.watch(dag_id, airflow_run_id):
+            state = look.state
+            for task in progress.failed(look):
+                # What aggregate lists below its first line, the attempts' rows have told
+                reason = airflow.reason(dag_id, airflow_run_id, task).partition("\n")[0].rstrip(":")
+                progress.say(f"{name_of(task)}: failed: {reason}")
+            progress.take(look)
+            if live:
+                live.update(Text(progress.status(look), overflow="ellipsis", no_wrap=True), refresh=True)
+    progress.say(progress.summary(state))
+    return state
+
+
+class Progress:
+    """What is known of a run, and what was said of it."""
+
+    def __init__(self, console: Console, repository: Repository, run_id: str) -> None:
+        self.console, self.repository, self.run_id = console, repository, run_id
+        self.began = datetime.now(UTC)
+        self.run: Row | None = None  # once its plan has recorded it
+        self._lines: _Lines | None = None
+        self._told: set[object] = set()  # ids of attempts, and of tasks
+        self._operations: set[tuple[str, int, str]] = set()
+        self._queued = 0
+
+    def say(self, line: str) -> None:
+        """Print a line, however long, so that it can be copied."""
+        self.console.print(line, soft_wrap=True, markup=False, highlight=False)
+
+    def failed(self, look: Look) -> list[Task]:
+        """The tasks that have failed since, without those that an attempt's row tells."""
+        found = [
+            task
+            for task in look.changed
+            if task["state"] == "failed"
+            and task["task_id"].rpartition(".")[2] not in OPERATIONS
+            and task["id"] not in self._told
+        ]
+        self._told |= {task["id"] for task in found}
+        return list({task["id"]: task for task in found}.values())
+
+    def take(self, look: Look) -> None:
+        """Print the attempts that have ended since."""
+        if look.state == "queued":
+            self._queued += 1
+            if self._queued == 2:  # each run is queued for a moment
+                self.say("queued: it begins when the runs before it have ended")
+        first = self._lines is None
+        if not look.over and not any(task["end_date"] for task in (look.tasks if first else look.changed)):
+            return
+        if first and not self.repository.has_run(self.run_id):
+            return
+        self.run = self.repository.run_counted(self.run_id)
+        if not self.run["planned"]:
+            return  # it was refused, or has nothing to do
+        if self._lines is None:
+            self.began = self.run["started_at"]
+            self._lines = _Lines(self.repository.recorded_turns(self.run_id))
+            expected = f", about {duration(expected_s)}" if (expected_s := self.run.get("expected_s")) else ""
+            self.say(f"{self.run['planned']} operations{expected}:  {self._lines.alike}".rstrip(": "))
+            self.say(self._lines.heading(self.run["planned"]))
+        limit = None if first or look.over else AT_ONCE
+        for row in self.repository.results(run=self.run_id, limit=limit):
+            if row["attempt_id"] not in self._told:
+                self._told.add(row["attempt_id"])
+                self._operations.add((row["cell_key"], row["repeat"], row["operation"]))
+                self.say(self._lines.of(row, len(self._operations), self.run["planned"]))
+
+    def status(self, look: Look) -> str:
+        """How far the run is: operations, time, and what goes on."""
+        parts = [f"{len(self._operations)} of {self.run['planned']}"] if self.run else []
+        expected_s = self.run.get("expected_s") if self.run else None
+        parts.append(self._elapsed() + (f" of about {duration(expected_s)}" if expected_s else ""))
+        going = [name_of(task) for task in look.tasks if task["state"] == "running"]
+        return " · ".join([*parts, ", ".join(going) or look.state])
+
+    def summary(self, state: str) -> str:
+        """What came of the run."""
+        text = f"run {state} after {self._elapsed()}"
+        if self._lines and self.run:
+            text += f": {self.run['verified']} of {self.run['planned']} operations are verified"
+        if reasons := self.repository.skipped(self.run_id):
+            text += f"; {len(reasons)} skipped, the first because {reasons[0]}"
+        return text
+
+    def _elapsed(self) -> str:
+        ended = self.run.get("finished_at") if self.run else None
+        return duration(((ended or datetime.now(UTC)) - self.began).total_seconds())
+
+
+class _Lines:
+    """A line for each attempt of the planned turns, below a heading: without what is alike in all of them, which is `alike`."""
+
+    def __init__(self, turns: list[Turn]) -> None:
+        names, places, self.alike = told_apart(turn.cell for turn in turns)
+        self._headings = [name.heading for name in names]
+        self._places = {turn.cell.key: place for turn, place in zip(turns, places, strict=True)}
+        self._several = any(turn.repeat != 1 for turn in turns)
+        self._widths = [
+            max(len(heading), *(len(place[n]) for place in self._places.values()))
+            for n, heading in enumerate(self._headings)
+        ]
+
+    def heading(self, planned: int) -> str:
+        return self._line("", planned, self._headings, "repeat", "operation", "seconds", "rows/s", "state")
+
+    def of(self, row: Row, number: int, planned: int) -> str:
+        only_s = row[f"{row['operation']}_only_s"]
+        rate = f"{row['rows'] / only_s:,.0f}" if only_s and row["status"] == "verified" else NOTHING
+        repeat = "warm-up" if row["warm_up"] else f"{row['repeat']} {row['arm'] or ''}".rstrip()
+        state = ": ".join(filter(None, (row["status"], remark(row))))
+        place = self._places[row["cell_key"]]
+        return self._line(
+            f"{number} of {planned}", planned, place, repeat, row["operation"], seconds(only_s), rate, state
+        )
+
+    def _line(
+        self,
+        count: str,
+        planned: int,
+        place: list[str],
+        repeat: str,
+        operation: str,
+        took: str,
+        rate: str,
+        state: str,
+    ) -> str:
+        cells = [count.rjust(len(f"{planned} of {planned}"))]
+        cells += [text.ljust(width) for text, width in zip(place, self._widths, strict=True)]
+        cells += [repeat.ljust(7)] if self._several else []
+        return "  ".join([*cells, operation.ljust(9), took.rjust(8), rate.rjust(9), state])
+
+
+def duration(seconds: float) -> str:
+    """For people: `48 s`, `3 min 5 s`, `2 h 10 min`."""
+    minutes, rest = divmod(round(seconds), 60)
+    if minutes < 1:
+        return f"{rest} s"
+    if minutes < 60:
+        return f"{minutes} min {rest} s"
+    return f"{minutes // 60} h {minutes % 60} min"

@@ -1,0 +1,97 @@
+"""What is shown of a run while it goes on, and at its end. In the real database."""
+
+import io
+
+from rich.console import Console
+
+from storebench.follow import Progress, duration
+from storebench.results.overview import print_overview
+from storebench.results.repository import Repository, run_id_of
+from storebench.trigger import Look
+from tests.integration.recorded import STUDY
+
+
+def task(name, state="success", number=-1):
+    ended = None if state == "running" else "2026"
+    return {
+        "id": f"{name}{number}{state}",
+        "task_id": name,
+        "task_display_name": name,
+        "map_index": number,
+        "rendered_map_index": "mongodb reference batch=10" if number >= 0 else None,
+        "state": state,
+        "end_date": ended,
+    }
+
+
+def look(*tasks, over=False, state="running"):
+    return Look(list(tasks), list(tasks), state, over)
+
+
+def test_each_attempt_is_a_line_as_it_comes_and_none_comes_twice(database, run, cells):
+    run_id = run_id_of(STUDY, run(cells, 1, lambda cell, turn: 0.5))
+    console = Console(file=io.StringIO(), width=60)
+    progress = Progress(console, Repository(database), run_id)
+    progress.take(look(task("plan", "running")))
+    assert console.file.getvalue() == ""
+    for _ in range(2):
+        progress.take(look(task("plan"), task("cell.write", number=0)))
+    head, columns, *lines = console.file.getvalue().splitlines()
+    assert head == f"4 operations:  store mongodb  client reference  rows 1,000  seed {cells[0].seed}"
+    assert columns.split() == ["batch", "operation", "seconds", "rows/s", "state"]
+    assert [line.split()[:4] for line in lines] == [
+        [str(n), "of", "4", line.split()[3]] for n, line in enumerate(lines, 1)
+    ]
+    assert len(lines) == 4
+    assert sorted(tuple(line.split()[3:]) for line in lines) == [
+        (batch, operation, "0.50", "2,000", "verified")
+        for batch in ("10", "20")
+        for operation in ("read", "write")
+    ]
+    status = progress.status(look(task("plan"), task("cell.write", "running", 0)))
+    assert status.startswith("4 of 4 · ") and status.endswith(" s · cell.write mongodb reference batch=10")
+    assert "4 of 4 operations are verified" in progress.summary("success")
+
+
+def test_a_step_that_fails_is_told_once_and_an_attempt_by_its_row(database):
+    progress = Progress(Console(file=io.StringIO()), Repository(database), "none/none")
+    failed = look(task("plan", "failed"), task("cell.write", "failed", 0))
+    assert [one["task_id"] for one in progress.failed(failed)] == ["plan"]
+    assert progress.failed(failed) == []
+    progress.take(failed)
+    assert progress.summary("failed") == "run failed after 0 s"
+
+
+def test_what_was_skipped_is_told_with_a_reason(database, repository, run, cells):
+    run_id = run_id_of(STUDY, run(cells, 1))
+    repository.skip(run_id, cells[0], 1, "the median is known to within 2 %")
+    progress = Progress(Console(file=io.StringIO()), Repository(database), run_id)
+    progress.take(look(over=True, state="success"))
+    assert progress.summary("success").endswith(
+        "; 1 skipped, the first because the median is known to within 2 %"
+    )
+
+
+def test_a_run_that_waits_says_so_once(database):
+    console = Console(file=io.StringIO())
+    progress = Progress(console, Repository(database), "none/none")
+    for _ in range(4):
+        progress.take(look(state="queued"))
+    assert console.file.getvalue() == "queued: it begins when the runs before it have ended\n"
+
+
+def test_the_end_has_a_line_for_each_cell_with_its_operations_side_by_side(database, queries, run, cells):
+    run_id = run_id_of(STUDY, run(cells, 1, lambda cell, turn: 0.5 if cell.value("batch") == "10" else 0.25))
+    console = Console(file=io.StringIO(), width=100)
+    print_overview(console, queries.attempts_of_run(run_id))
+    lines = console.file.getvalue().splitlines()
+    assert all(len(line) <= 100 for line in lines)
+    assert [line.split()[-5:] for line in lines if line.endswith("verified  ") or "verified" in line][:2] == [
+        ["0.50", "2,000", "0.50", "2,000", "verified"],
+        ["0.25", "4,000", "0.25", "4,000", "verified"],
+    ]
+    assert "mongodb: write 0.25 s (batch=20); read 0.25 s (batch=20)." in lines
+
+
+def test_durations_are_told_as_people_do():
+    assert [duration(s) for s in (3.2, 59.6, 185, 7800)] == ["3 s", "1 min 0 s", "3 min 5 s", "2 h 10 min"]

@@ -1,0 +1,109 @@
+import io
+
+import pytest
+from rich.console import Console
+
+from storebench.results.overview import print_overview
+
+SECONDS = {
+    ("delta-spark", "all", "write"): 8.0,
+    ("delta-spark", "all", "read"): 6.0,
+    ("mongodb", "1000", "write"): 2.0,
+    ("mongodb", "1000", "read"): 3.0,
+    ("mongodb", "all", "write"): 4.0,
+    ("mongodb", "all", "read"): 4.0,
+    ("null", "all", "write"): 1.0,
+    ("delta-kernel", "all", "read"): 30.0,
+}
+
+
+def row(store, batch, operation, took_s, **changes):
+    executors = "/executors=1" if store == "delta-spark" else ""
+    return {
+        "cell_key": f"s/{store}/reference/batch={batch}{executors}/rows=20000/seed=42",
+        "store": store,
+        "operation": operation,
+        "rows": 20000,
+        "status": "verified",
+        "error_kind": None,
+        "error": None,
+        "disturbed": None,
+        "client_bound": False,
+        "durability": None,
+        "write_only_s": took_s if operation == "write" else None,
+        "read_only_s": took_s if operation == "read" else None,
+    } | changes
+
+
+ROWS = [row(*place, took_s) for place, took_s in SECONDS.items()]
+
+
+def printed(rows=ROWS, width=100):
+    console = Console(width=width, file=io.StringIO())
+    print_overview(console, rows)
+    return console.file.getvalue()
+
+
+def test_the_table_is_sorted_by_store_with_the_operations_side_by_side():
+    alike, head, _, *lines = printed().splitlines()
+    assert alike == "client reference  executors 1  rows 20,000  seed 42"
+    assert head.split("  ")[0] == "store" and head.index("write s") < head.index("read s")
+    cells = [line.split() for line in lines[: lines.index("")]]
+    assert cells == [
+        ["delta-kernel", "all", "-", "-", "30.00", "667", "verified"],
+        ["delta-spark", "all", "8.00", "2,500", "6.00", "3,333", "verified"],
+        ["mongodb", "1000", "2.00", "10,000", "3.00", "6,667", "verified"],
+        ["mongodb", "all", "4.00", "5,000", "4.00", "5,000", "verified"],
+        ["null", "all", "1.00", "20,000", "-", "-", "verified"],
+    ]
+
+
+def test_each_store_has_a_sentence_on_how_it_compares_and_what_keeps_nothing_is_not_ranked():
+    text = printed(width=200)
+    assert "delta-kernel: read 30.00 s (batch=all), 10 times as long as mongodb.\n" in text
+    assert (
+        "delta-spark: write 8.00 s (batch=all), 4.0 times as long as mongodb; read 6.00 s (batch=all), 2.0 times as long as mongodb.\n"
+        in text
+    )
+    assert (
+        "mongodb: write 2.00 s (batch=1000), the fastest of 2; read 3.00 s (batch=1000), the fastest of 3.\n"
+        in text
+    )
+    assert "null: keeps nothing, so this is what the client alone takes: write 1.00 s (batch=all).\n" in text
+
+
+@pytest.mark.parametrize("width", [80, 100])
+def test_it_is_as_wide_as_the_terminal_and_cuts_nothing(width):
+    text = printed(width=width)
+    assert all(len(line) <= width for line in text.splitlines())
+    for value in ("delta-kernel", "10,000", "30.00", "verified"):
+        assert value in text
+
+
+def test_what_is_not_verified_is_told_with_its_reason_and_compares_with_nothing():
+    bad = row(
+        "mongodb", "1000", "write", 0.1, status="failed", error_kind="oom_killed", error="raise pod_memory"
+    )
+    disturbed = row("mongodb", "1000", "read", 0.1, disturbed="throttled")
+    text = printed([bad, disturbed, *ROWS[:2]], width=200)
+    assert "write failed, read disturbed" in text and "mongodb: nothing is verified.\n" in text
+    assert "write mongodb reference batch=1000: oom_killed: raise pod_memory\n" in text
+    assert "read mongodb reference batch=1000: disturbed: throttled\n" in text
+    assert "delta-spark: write 8.00 s (batch=all); read 6.00 s (batch=all).\n" in text
+
+
+@pytest.mark.parametrize(
+    ("repeats", "words"), [(1, "Each was measured once"), (3, "medians of at most 3 attempts"), (6, None)]
+)
+def test_how_little_few_attempts_say_is_told_once(repeats, words):
+    text = printed(ROWS * repeats, width=200)
+    assert text.count("may be chance") == (1 if words else 0)
+    assert (words or "") in text
+
+
+def test_what_makes_a_comparison_unfair_is_told():
+    promised = [row("mongodb", "all", "write", 1.0, durability="disk", client_bound=True)]
+    promised += [row("delta-spark", "all", "write", 1.0, durability="s3")]
+    text = printed(promised, width=200)
+    assert "The writes differ in durability (disk, s3)" in text
+    assert "Limited by the client, not by the store: mongodb write." in text

@@ -1,0 +1,90 @@
+"""What the commands' tables need is whole in terminals of any usual width."""
+
+import io
+from datetime import UTC, datetime
+
+import pytest
+from rich.console import Console
+
+from storebench.grid import Cell
+from storebench.results.compare import Comparison
+from storebench.results.difference import Pair, verdicts
+from storebench.results.missing import GridCell, print_grid
+from storebench.results.price import Price, print_prices
+from storebench.results.repeats import Needed, Plan, print_plan
+from storebench.results.sides import Design
+from storebench.results.verdicts import print_comparison
+
+PLACES = (("batch", "100000"), ("executors", "4"))
+CELLS = [
+    Cell("bulk_write_read", "delta-spark", "reference", PLACES, 1_000_000, 42),
+    Cell("bulk_write_read", "mongodb@a_server_with_a_long_name", "tuned", PLACES[:1], 20_000, 42),
+]
+NAMES = (
+    "delta-spark",
+    "mongodb@a_server_with_a_long_name",
+    "reference",
+    "tuned",
+    "100000",
+    "1,000,000",
+    "20,000",
+)
+
+
+@pytest.fixture(params=[80, 100, 120, 280])
+def console(request):
+    return Console(width=request.param, file=io.StringIO())
+
+
+def whole(console, *values):
+    text = console.file.getvalue()
+    for value in (*NAMES, *values):
+        assert value in text
+    assert "…" not in text
+
+
+def test_compare(console):
+    pair = Pair([[1.0, 1.01, 1.02, 1.0]], [[2.0, 2.02, 2.04, 2.0]])
+    sides = Pair(*([[value] for value in side[0]] for side in (pair.before, pair.after)))
+    found = verdicts({(CELLS[0].key, "write"): sides, (CELLS[1].key, "read"): sides}, margin=0.05)
+    remarks = {key: [] for key in found}
+    comparison = Comparison(found, {}, remarks, [], Design("repeats", (str, str)), frozenset())
+    print_comparison(console, comparison, 5, noise=False)
+    whole(console, "write", "read", "2.000", "slower")
+
+
+def test_compare_of_two_cells_has_no_cell_to_tell_apart(console):
+    sides = Pair([[1.0], [1.01], [1.02]], [[2.0], [2.02], [2.04]])
+    found = verdicts({("", "write"): sides}, margin=0.05)
+    comparison = Comparison(found, {}, {("", "write"): []}, [], Design("repeats", (str, str)), frozenset())
+    print_comparison(console, comparison, 5, noise=False)
+    assert "store" not in console.file.getvalue() and "slower" in console.file.getvalue()
+
+
+def test_price(console):
+    prices = [
+        Price("client", cell.key, operation, 12, 3, 1.2345, 12.3456, 0.1234)
+        for cell in CELLS
+        for operation in ("write", "read")
+    ]
+    print_prices(console, prices, "EUR")
+    whole(console, "EUR/GB", "0.1234", "write", "read", "12", "3")
+
+
+def test_plan_repeats(console):
+    cells = [Needed(CELLS[0].key, "write", 12, 0.034, None), Needed(CELLS[1].key, "read", 5, None, 17)]
+    print_plan(console, Plan(17, "repeats", 0.1, 0.05, 2, cells, "One run on each side"))
+    whole(console, "3.4%", "more than", "measured repeats", "needed repeats", "One run on each side")
+
+
+def test_grid(console):
+    dates = [datetime(2001 + n, 2, 3, 1, tzinfo=UTC) for n in range(2)]
+    keys = ["delta-standalone/reference/batch=100000/executors=4", "mongodb/tuned/batch=all"]
+    cells = [
+        GridCell(cell, key, date, n, 0, 0, 3)
+        for n, (cell, key, date) in enumerate(zip(CELLS, keys, dates, strict=True))
+    ]
+    print_grid(console, cells)
+    text = console.file.getvalue()
+    for value in (*keys, "2001-02-03T01:00:00", "2002-02-03T01:00:00", "missing", "verified once"):
+        assert value in text
