@@ -119,17 +119,10 @@ class AttemptOperator(CleaningOperator):
 
         A drop removes their pods first.
         """
-        ti, group = context["ti"], self.node_pool.group
         earlier = STEPS[: STEPS.index(self.operation)]
         if not earlier:
             return
-        states = ti.get_task_states(
-            dag_id=context["dag"].dag_id,
-            map_index=ti.map_index,
-            task_ids=[f"{group}.{operation}" for operation in earlier],
-            run_ids=[context["run_id"]],
-        ).get(context["run_id"], {})
-        ends = [states.get(f"{group}.{operation}_{ti.map_index}") for operation in earlier]
+        ends = self.states_of(earlier, context)
         if not ENDED.issuperset(ends):  # one of them was cleared
             raise AirflowRescheduleException(datetime.now(UTC) + LATER)  # type: ignore[no-untyped-call]
         if self.operation == DROP:  # in every case
@@ -141,22 +134,27 @@ class AttemptOperator(CleaningOperator):
 
     def say_what_stays(self, context: Context, written: str) -> None:
         """Of a write that was cleared without its drop, what it leaves."""
-        ti, drop = context["ti"], f"{self.node_pool.group}.{DROP}"
-        if ti.try_number <= 1:
+        if context["ti"].try_number <= 1:
             return
-        states = ti.get_task_states(
-            dag_id=context["dag"].dag_id,
-            map_index=ti.map_index,
-            task_ids=[drop],
-            run_ids=[context["run_id"]],
-        ).get(context["run_id"], {})
-        if states.get(f"{drop}_{ti.map_index}") in ENDED:
+        if ENDED.issuperset(self.states_of([DROP], context)):
             self.log.warning(
                 "This write was cleared, and the drop of its cell was not: it has ended, and does not run again by itself. So what this"
                 " write leaves stays in the store: %s. To remove it, clear the drop, too, or type %s. Else the next run removes it",
                 written,
                 COMMAND,
             )
+
+    def states_of(self, operations: Sequence[str], context: Context) -> list[str | None]:
+        """Airflow's states of these operations' tasks of the same cell; None of one that did not begin."""
+        ti = context["ti"]
+        task_ids = [f"{self.node_pool.group}.{operation}" for operation in operations]
+        states = ti.get_task_states(
+            dag_id=context["dag"].dag_id,
+            map_index=ti.map_index,
+            task_ids=task_ids,
+            run_ids=[context["run_id"]],
+        ).get(context["run_id"], {})
+        return [states.get(f"{task_id}_{ti.map_index}") for task_id in task_ids]
 
     def remove_leftovers(self, context: Context) -> None:
         """A pod whose task was killed goes on alone: it must not fall into the next cell's measurement."""

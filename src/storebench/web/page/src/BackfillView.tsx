@@ -5,6 +5,7 @@ import { address, get, Problem, useLoaded } from "./api";
 import type { Choose } from "./choice";
 import { duration } from "./format";
 import { ParameterFields, type Typed, textOf, typedOf } from "./Parameters";
+import { ScrollTable } from "./ScrollTable";
 import { Ready } from "./States";
 import { useSettled } from "./settled";
 import type { Grid, GridCell, Parameter } from "./types";
@@ -151,42 +152,32 @@ export function Cells({
         </button>
       </p>
       {grid.may_start ? null : <NoPermission />}
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by the keyboard */}
-      <section className="sb-scroll" tabIndex={0} aria-label="The grid's cells">
-        <table className="sb-grid">
-          <thead>
-            <tr>
-              {["measure", "cell", "date, UTC", "state", "operations", "about"].map((name) => (
-                <th key={name} scope="col">
-                  {name}
-                </th>
-              ))}
-            </tr>
-          </thead>
-          <tbody>
-            {grid.cells.map((cell) => (
-              <tr key={cell.key}>
-                <td>
-                  <input
-                    type="checkbox"
-                    aria-label={`Measure ${label(cell)}`}
-                    disabled={cell.operations === 0}
-                    checked={cell.operations > 0 && isChosen(cell)}
-                    onChange={() => toggle(cell)}
-                  />
-                </td>
-                <th scope="row">{label(cell)}</th>
-                <td className="sb-short">{new Date(cell.date).toISOString().slice(0, 19)}</td>
-                <td className={`sb-square sb-${cell.state.split(" ")[0]}`}>
-                  <State dag={dag} cell={cell} run={underWay.get(cell.key)} />
-                </td>
-                <td className="sb-number">{cell.operations || "–"}</td>
-                <td className="sb-number">{cell.operations ? duration(cell.expected_s) : "–"}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </section>
+      <ScrollTable
+        label="The grid's cells"
+        columns={["measure", "cell", "date, UTC", "state", "operations", "about"]}
+        className="sb-grid"
+      >
+        {grid.cells.map((cell) => (
+          <tr key={cell.key}>
+            <td>
+              <input
+                type="checkbox"
+                aria-label={`Measure ${label(cell)}`}
+                disabled={cell.operations === 0}
+                checked={cell.operations > 0 && isChosen(cell)}
+                onChange={() => toggle(cell)}
+              />
+            </td>
+            <th scope="row">{label(cell)}</th>
+            <td className="sb-short">{new Date(cell.date).toISOString().slice(0, 19)}</td>
+            <td className={`sb-square sb-${cell.state.split(" ")[0]}`}>
+              <State dag={dag} cell={cell} run={underWay.get(cell.key)} />
+            </td>
+            <td className="sb-number">{cell.operations || "–"}</td>
+            <td className="sb-number">{cell.operations ? duration(cell.expected_s) : "–"}</td>
+          </tr>
+        ))}
+      </ScrollTable>
       <p className="sb-note">
         Each cell becomes a run of its own, and one run goes after the other. Airflow's own Backfill dialog
         takes a range of these dates. There, choose <strong>All Runs</strong>, and tick{" "}

@@ -4,6 +4,7 @@ import { compile, type TopLevelSpec } from "vega-lite";
 import { download } from "./download";
 import { csv, figureText, heading, textClass } from "./format";
 import { LIGHT, type Theme } from "./frame";
+import { ScrollTable } from "./ScrollTable";
 import { useTheme } from "./theme";
 import { tooltip } from "./tooltip";
 
@@ -139,35 +140,20 @@ export function Figures({ rows, caption }: { rows: Record<string, unknown>[]; ca
   if (!first) return <p>None</p>;
   const names = Object.keys(first);
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by the keyboard
-    <section className="sb-scroll" tabIndex={0} aria-label={caption}>
-      <table>
-        <thead>
-          <tr>
-            {names.map((name) => (
-              <th key={name} scope="col">
-                {heading(name)}
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>
-          {rows.map((row, index) => (
-            <tr key={index}>
-              {names.map((name) => (
-                <td
-                  key={name}
-                  className={
-                    typeof row[name] === "number" ? "sb-number" : textClass(figureText(name, row[name]))
-                  }
-                >
-                  {figureText(name, row[name])}
-                </td>
-              ))}
-            </tr>
+    <ScrollTable label={caption} columns={names.map(heading)}>
+      {rows.map((row, index) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: a row has no name of its own, and rows keep their order
+        <tr key={index}>
+          {names.map((name) => (
+            <td
+              key={name}
+              className={typeof row[name] === "number" ? "sb-number" : textClass(figureText(name, row[name]))}
+            >
+              {figureText(name, row[name])}
+            </td>
           ))}
-        </tbody>
-      </table>
-    </section>
+        </tr>
+      ))}
+    </ScrollTable>
   );
 }

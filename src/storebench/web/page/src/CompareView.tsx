@@ -6,6 +6,7 @@ import type { Choose } from "./choice";
 import { cellLabel, seconds } from "./format";
 import type { Theme } from "./frame";
 import { RunLine, RunMenu } from "./Runs";
+import { ScrollTable } from "./ScrollTable";
 import { Ready } from "./States";
 import { type Comparison, LABELS, type Run } from "./types";
 
@@ -78,73 +79,60 @@ function Verdicts({ before, after }: { before: string; after: string }) {
 /** A line for each cell and operation, with its verdict, or with the reason why there is none. */
 export function VerdictTable({ found }: { found: Comparison }) {
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by the keyboard
-    <section className="sb-scroll" tabIndex={0} aria-label="Verdicts">
-      <table>
-        <thead>
-          <tr>
-            {[
-              "cell",
-              "dataset rows",
-              "seed",
-              "operation",
-              "A: median (n)",
-              "B: median (n)",
-              "B / A",
-              "95 % interval",
-              "p, adjusted",
-              "B is",
-              "unsound",
-            ].map((name) => (
-              <th key={name} scope="col">
-                {name}
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>
-          {found.verdicts.map((verdict) => (
-            <tr key={`${verdict.cell_key} ${verdict.operation}`}>
-              <th scope="row">{cellLabel(verdict)}</th>
-              <td className="sb-number">{verdict.rows.toLocaleString("en")}</td>
-              <td className="sb-number">{verdict.seed}</td>
-              <td>{verdict.operation}</td>
-              <td className="sb-number">
-                {seconds(verdict.median_before_s)} ({verdict.n_before})
-              </td>
-              <td className="sb-number">
-                {seconds(verdict.median_after_s)} ({verdict.n_after})
-              </td>
-              <td className="sb-number">{verdict.ratio.toFixed(3)}</td>
-              <td className="sb-number">
-                {verdict.low === null || verdict.high === null
-                  ? "–"
-                  : `${verdict.low.toFixed(3)} to ${verdict.high.toFixed(3)}`}
-              </td>
-              <td className="sb-number">
-                {verdict.p_adjusted === null ? "–" : verdict.p_adjusted.toFixed(4)}
-              </td>
-              <td className={`sb-verdict sb-${verdict.label.replace(" ", "-")}`}>
-                {verdict.label}
-                {verdict.reason ? <span className="sb-reason">{verdict.reason}</span> : null}
-              </td>
-              <td>{verdict.remarks.join("; ") || "–"}</td>
-            </tr>
-          ))}
-          {found.without.map((one) => (
-            <tr key={`${one.cell_key} ${one.operation}`}>
-              <th scope="row">{cellLabel(one)}</th>
-              <td className="sb-number">{one.rows.toLocaleString("en")}</td>
-              <td className="sb-number">{one.seed}</td>
-              <td>{one.operation}</td>
-              <td colSpan={5}>{one.reason}</td>
-              <td className="sb-verdict">no verdict</td>
-              <td>{one.remarks.join("; ") || "–"}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </section>
+    <ScrollTable
+      label="Verdicts"
+      columns={[
+        "cell",
+        "dataset rows",
+        "seed",
+        "operation",
+        "A: median (n)",
+        "B: median (n)",
+        "B / A",
+        "95 % interval",
+        "p, adjusted",
+        "B is",
+        "unsound",
+      ]}
+    >
+      {found.verdicts.map((verdict) => (
+        <tr key={`${verdict.cell_key} ${verdict.operation}`}>
+          <th scope="row">{cellLabel(verdict)}</th>
+          <td className="sb-number">{verdict.rows.toLocaleString("en")}</td>
+          <td className="sb-number">{verdict.seed}</td>
+          <td>{verdict.operation}</td>
+          <td className="sb-number">
+            {seconds(verdict.median_before_s)} ({verdict.n_before})
+          </td>
+          <td className="sb-number">
+            {seconds(verdict.median_after_s)} ({verdict.n_after})
+          </td>
+          <td className="sb-number">{verdict.ratio.toFixed(3)}</td>
+          <td className="sb-number">
+            {verdict.low === null || verdict.high === null
+              ? "–"
+              : `${verdict.low.toFixed(3)} to ${verdict.high.toFixed(3)}`}
+          </td>
+          <td className="sb-number">{verdict.p_adjusted === null ? "–" : verdict.p_adjusted.toFixed(4)}</td>
+          <td className={`sb-verdict sb-${verdict.label.replace(" ", "-")}`}>
+            {verdict.label}
+            {verdict.reason ? <span className="sb-reason">{verdict.reason}</span> : null}
+          </td>
+          <td>{verdict.remarks.join("; ") || "–"}</td>
+        </tr>
+      ))}
+      {found.without.map((one) => (
+        <tr key={`${one.cell_key} ${one.operation}`}>
+          <th scope="row">{cellLabel(one)}</th>
+          <td className="sb-number">{one.rows.toLocaleString("en")}</td>
+          <td className="sb-number">{one.seed}</td>
+          <td>{one.operation}</td>
+          <td colSpan={5}>{one.reason}</td>
+          <td className="sb-verdict">no verdict</td>
+          <td>{one.remarks.join("; ") || "–"}</td>
+        </tr>
+      ))}
+    </ScrollTable>
   );
 }
 

@@ -7,6 +7,7 @@ import { SIGNS } from "./figures";
 import { cellLabel, datasetSuffix, duration, rate, seconds } from "./format";
 import { operationsOfTurns, type Square, type State, secondsLeft, square } from "./matrix";
 import { RunLine } from "./Runs";
+import { ScrollTable } from "./ScrollTable";
 import { Ready } from "./States";
 import type { Attempt, Operation, Run, Turn } from "./types";
 
@@ -155,39 +156,23 @@ export function Grid({ live: { run, turns, squares, broken } }: { live: Live }) 
           </span>
         ))}
       </p>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by the keyboard */}
-      <section className="sb-scroll" tabIndex={0} aria-label="The run's cells">
-        <table className="sb-grid">
-          <thead>
-            <tr>
-              <th scope="col">cell</th>
-              <th scope="col">repeat</th>
-              {operations.map((operation) => (
-                <th key={operation} scope="col">
-                  {operation}
-                </th>
-              ))}
-            </tr>
-          </thead>
-          <tbody>
-            {turns.map((turn) => (
-              <tr key={`${turn.cell_key} ${turn.repeat}`}>
-                <th scope="row">{label(turn)}</th>
-                <td>{repeatLabel(turn)}</td>
-                {operations.map((operation) => (
-                  <SquareCell
-                    key={operation}
-                    run={run}
-                    turn={turn}
-                    operation={operation}
-                    of={squares.get(place(turn, operation)) as Square}
-                  />
-                ))}
-              </tr>
+      <ScrollTable label="The run's cells" columns={["cell", "repeat", ...operations]} className="sb-grid">
+        {turns.map((turn) => (
+          <tr key={`${turn.cell_key} ${turn.repeat}`}>
+            <th scope="row">{label(turn)}</th>
+            <td>{repeatLabel(turn)}</td>
+            {operations.map((operation) => (
+              <SquareCell
+                key={operation}
+                run={run}
+                turn={turn}
+                operation={operation}
+                of={squares.get(place(turn, operation)) as Square}
+              />
             ))}
-          </tbody>
-        </table>
-      </section>
+          </tr>
+        ))}
+      </ScrollTable>
     </>
   );
 }

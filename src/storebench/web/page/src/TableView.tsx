@@ -5,6 +5,7 @@ import { Exports } from "./Chart";
 import { tableSpec } from "./charts";
 import type { Choose } from "./choice";
 import { soundness, textClass } from "./format";
+import { ScrollFrame } from "./ScrollTable";
 import { Ready } from "./States";
 import { useSettled } from "./settled";
 import type { Attempt, Page } from "./types";
@@ -85,8 +86,7 @@ export function TableView({ run, asked, choose }: Props) {
                 spec={(_, theme) => tableSpec(shown(page.items), theme)}
               />
             </p>
-            {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by the keyboard */}
-            <section className="sb-scroll sb-dense" tabIndex={0} aria-label="Attempts">
+            <ScrollFrame label="Attempts" dense>
               <table>
                 <thead>
                   <tr>
@@ -131,7 +131,7 @@ export function TableView({ run, asked, choose }: Props) {
                   ))}
                 </tbody>
               </table>
-            </section>
+            </ScrollFrame>
           </>
         )}
       </Ready>
