@@ -26,7 +26,10 @@ $(home)/steps/short-1a:
 
 
 @pytest.fixture
-def home(tmp_path):
+def home(tmp_path, monkeypatch):
+    # Of the make that runs the tests: not the one of a user
+    for name in ("MAKELEVEL", "MAKEFLAGS", "MFLAGS"):
+        monkeypatch.delenv(name, raising=False)
     (tmp_path / "log" / "setup").mkdir(parents=True)
     (tmp_path / "Makefile").write_text(MAKEFILE)
     return tmp_path
