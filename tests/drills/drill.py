@@ -2,6 +2,8 @@
 
 import os
 import signal
+import subprocess
+import sys
 import time
 import uuid
 from contextlib import contextmanager
@@ -35,6 +37,9 @@ class Drill:
         self.run = ""
 
     def begin(self):
+        """Start the run. The stack has stopped the store's server if the drills before this one did not need it for long."""
+        command = [sys.executable, "-m", "local.stack", "up", "--stores", self.store]
+        subprocess.run(command, check=True, capture_output=True, text=True)
         self.run = self.airflow.trigger(STUDY, self.conf)
         return self
 
