@@ -7,12 +7,18 @@ TEARDOWN := /usr/bin/python3 -B -m local.stack.teardown
 # One file says where the stack is, and has the credentials for it. Everything that talks to the stack reads it.
 WITH_STACK := . $(STOREBENCH_HOME)/run/env &&
 PYTEST := $(VENV)/bin/python -m pytest
+# The tests of one file stay together: its fixtures are made once.
+SPREAD := --numprocesses=2 --dist=loadfile
 options = $(foreach option,$(1),$(if $($(option)),--$(shell echo $(option) | tr A-Z_ a-z-) "$($(option))"))
-OPTIONS := $(call options,ROWS STORES CLIENTS BATCHES EXECUTORS REPEATS PRESET) $(foreach param,$(PARAMS),--param '$(param)')
+axes = $(foreach axis,$(AXES),--axis '$(axis)')
+OPTIONS := $(call options,STUDY PRESET ROWS STORES CLIENTS REPEATS) $(axes) $(foreach param,$(PARAMS),--param '$(param)')
 
-COMPILE = $(STOREBENCH_HOME)/bin/uv pip compile --quiet --generate-hashes --no-emit-index-url --python-version 3.11 \
+COMPILE = $(STOREBENCH_HOME)/bin/uv pip compile --quiet --generate-hashes --no-emit-index-url \
 	--custom-compile-command "make requirements" $(if $(UPGRADE),--upgrade)
-# The host's comes first: it constrains the others.
+# The host's comes first: it constrains the others, but not what a pod has for a Python of its own.
+OLD_PYTHON := client-wendelin client-wendelin-build
+constraint = $(if $(filter $(OLD_PYTHON),$(1)),--python-version 3.9 --build-constraint requirements/client-wendelin-build.in,--python-version 3.11 \
+	$(if $(filter-out host,$(1)),--constraint requirements/host.txt))
 REQUIREMENTS_FILES := host $(filter-out host,$(basename $(notdir $(wildcard requirements/*.in))))
 define newline
 
@@ -26,23 +32,26 @@ help: ## Show this list
 	@awk '/^#: / { print substr($$0, 4) }' Makefile
 	@echo "It builds and keeps everything in $(STOREBENCH_HOME)"
 
-#: A narrower or wider grid:
-#:   make run ROWS=20000 STORES=mongodb,null CLIENTS=tuned BATCHES=10000,all EXECUTORS=1,2 REPEATS=3
+#: Another study, a narrower or wider grid; `storebench studies` lists the studies, `storebench run --study NAME --help` has what one takes:
+#:   make run STUDY=bulk_write_read STORES=mongodb,null CLIENTS=tuned AXES='batch=10000,all executors=2' ROWS=20000 REPEATS=6
 #:   make run PARAMS='executor_memory="2g" startup_timeout_s=300'      any other parameter of the DAG, as NAME=JSON
-#:   make run PRESET=quick                     each store once, in batches of 1,000 and all at once; the default where no
-#:                                             CLIENTS, BATCHES or EXECUTORS are given
-#:   make run PRESET=tour                      every store, client, batch size and two executor counts, one change at a time
-#:   make run PRESET=study                     the original study
+#:   make run PRESET=NAME                      a set of parameters that the study has a name for; the default is its first one where
+#:                                             no CLIENTS or AXES are given. Those of bulk_write_read:
+#:     quick                                   each store once, in batches of 1,000 and all at once
+#:     tour                                    every store, client, batch and two executor counts, one change at a time
+#:     study                                   the original study
 #: Variables of the environment, with their defaults:
 #:   STOREBENCH_HOME=~/.cache/storebench       the folder of everything that is built and kept; at most 60 characters
 #:   STOREBENCH_PORT_BASE=18000                Airflow's port is this + 80; the others follow
 #:   STOREBENCH_PORT_AIRFLOW=18080             one port; likewise _RESULTS _MONGODB _ELASTICSEARCH
 #:                                             _ELASTICSEARCH_TRANSPORT _S3 _KUBERNETES _KUBELET _KUBELET_HEALTH
-#:                                             _CONTROLLER_MANAGER _SCHEDULER
+#:                                             _CONTROLLER_MANAGER _SCHEDULER _USAGE _PROXY _PROXY_METRICS
+#:                                             _SERVICES_CONTROLLERS _DNS _DNS_READY
 #:   STOREBENCH_ELASTICSEARCH_HEAP=1g          the heap of the embedded Elasticsearch
 #:   STOREBENCH_IDLE_MINUTES=30                an embedded server of a store is stopped if no run needs it for so long; 0: never
 #:   STOREBENCH_POD_NETWORK=10.244.0.0/24      the pods' addresses
 #:   STOREBENCH_BRIDGE=storebench0             the pods' network link
+#:   STOREBENCH_STUDY=bulk_write_read          the study of a command that names none; without it, the first one by name
 #:   STOREBENCH_NODES=1                        nodes of the embedded cluster; those after the first are pools of nodes, node2 and so on
 #:   KUBECONFIG, AIRFLOW_CONN_STOREBENCH_S3, AIRFLOW_CONN_STOREBENCH_MONGODB, AIRFLOW_CONN_STOREBENCH_ELASTICSEARCH
 #:                                             your own cluster and servers, each instead of the embedded one
@@ -55,7 +64,14 @@ run: up ## Set up and start all that is needed, run the benchmark, and print eac
 
 .PHONY: up
 up: setup ## Start the embedded stack, if it does not run yet
-	@$(STACK) up $(if $(STORES),--stores $(STORES))
+	@$(STACK) up $(NEEDED)
+
+# The store null needs none of the parts that only some stores need.
+.PHONY: example
+example: ## Start the smallest stack, load the study's run that comes with the project, and print the address of its page; measure nothing
+	@$(MAKE) --no-print-directory up STUDY=bulk_write_read STORES=null
+	@$(WITH_STACK) $(VENV)/bin/storebench import docs/studies/data/bulk_write_read.zip && \
+		echo "Airflow: $$STOREBENCH_AIRFLOW_URL, user $$STOREBENCH_AIRFLOW_USER, password $$STOREBENCH_AIRFLOW_PASSWORD"
 
 .PHONY: status
 status: ## Show what runs, and whether it is healthy
@@ -99,26 +115,28 @@ fmt: setup ## Format the code in the project's style
 
 .PHONY: requirements
 requirements: setup ## Pin again what requirements/*.in name; UPGRADE=1 takes the newest versions
-	$(foreach name,$(REQUIREMENTS_FILES),$(COMPILE) $(if $(filter-out host,$(name)),--constraint requirements/host.txt) \
-		$(if $(filter airflow%,$(name)),--no-deps) \
+	$(foreach name,$(REQUIREMENTS_FILES),$(COMPILE) $(call constraint,$(name)) $(if $(filter airflow%,$(name)),--no-deps) \
 		requirements/$(name).in --output-file requirements/$(name).txt$(newline))
 
 .PHONY: unit
-unit: setup $(COMPOSE) ## Tests that need no server
-	$(PYTEST) tests/unit
+unit: setup $(COMPOSE) $(MAP_JOB) ## Tests that need no server
+	$(PYTEST) $(SPREAD) tests/unit
 	local/npm test
 
 .PHONY: integration
-integration: up $(READER) ## Tests against the real servers
-	$(WITH_STACK) $(PYTEST) tests/integration
+integration: up $(READER) $(MAP_JOB) $(AGENT) ## Tests against the real servers
+	$(WITH_STACK) PATH=$(STOREBENCH_HOME)/bin:$$PATH $(PYTEST) $(SPREAD) tests/integration
+
+# What the end-to-end tests need beside what `setup` builds by itself.
+E2E_PARTS := columns formats load wendelin services $(addprefix servers-,agent cassandra elasticsearch hdfs mariadb mongodb zeo)
 
 .PHONY: e2e
-e2e: up $(BROWSER) ## End-to-end tests: small runs through Airflow and Kubernetes
+e2e: setup $(E2E_PARTS) up $(BROWSER) ## End-to-end tests: small runs through Airflow and Kubernetes
 	$(WITH_STACK) $(PYTEST) tests/e2e
 
 .PHONY: e2e-deploy
 e2e-deploy: up ## The end-to-end tests of deploy/kubernetes: a run by its accounts, and what they cannot do
-	$(WITH_STACK) $(PYTEST) tests/e2e/test_deploy.py
+	$(WITH_STACK) $(PYTEST) tests/e2e/test_deploy.py tests/e2e/test_secrets.py
 
 .PHONY: e2e-compose
 e2e-compose: setup $(COMPOSE) $(ENGINE) ## Test docker-compose.yaml with a Docker Engine of its own and stand-ins for the images (about 40 minutes)
@@ -127,6 +145,14 @@ e2e-compose: setup $(COMPOSE) $(ENGINE) ## Test docker-compose.yaml with a Docke
 .PHONY: drills
 drills: up ## Cause faults, fill a grid bit by bit, and show what came of each
 	$(WITH_STACK) $(PYTEST) -q tests/drills
+
+.PHONY: fuzz
+fuzz: setup $(MAP_JOB) ## Decode 10,000,000 inputs that are nearly right by the Go codecs of Skiff and YSON; INPUTS is another number
+	@$(STOREBENCH_HOME)/bin/map-codecs fuzz $(or $(INPUTS),10000000)
+
+.PHONY: bench-formats
+bench-formats: setup $(MAP_JOB) ## Compare the Go codecs with those of ytsaurus-client, and the fastest format with null
+	@PATH=$(STOREBENCH_HOME)/bin:$$PATH $(VENV)/bin/python -m bench.formats
 
 .PHONY: bench-dataset
 bench-dataset: up ## Compare the dataset generator with a raw upload and pandas
@@ -144,21 +170,30 @@ bench-queries: up ## Measure the main queries in a database of a million attempt
 bench-page: up $(BROWSER) ## Measure the results page with 100,000 attempts: its first view, and its API
 	@$(WITH_STACK) $(VENV)/bin/python -m bench.page
 
+.PHONY: pictures
+pictures: example $(BROWSER) ## Take the documentation's pictures of the results page anew: of the run that `make example` loads, or of RUN
+	@$(WITH_STACK) $(VENV)/bin/python -m bench.pictures $(call options,RUN)
+
 .PHONY: bench-verdicts
 bench-verdicts: up ## Compare two equal sides, and one with a planted slowdown: which of them compare tells apart
-	@$(WITH_STACK) $(VENV)/bin/python -m bench.verdicts $(call options,ROWS REPEATS STORES BATCHES)
+	@$(WITH_STACK) $(VENV)/bin/python -m bench.verdicts $(call options,ROWS REPEATS STORES) $(axes)
 
 .PHONY: bench-clients
 bench-clients: up ## Compare each store's tuned client with its reference client, in turns
-	@$(WITH_STACK) $(VENV)/bin/python -m bench.clients $(call options,ROWS BATCH_SIZE REPEATS STORES EXECUTORS)
+	@$(WITH_STACK) $(VENV)/bin/python -m bench.clients $(call options,ROWS REPEATS STORES) $(axes)
 
 .PHONY: bench-encryption
 bench-encryption: up ## Measure the cost of Spark's encryption, on and off in turns
-	@$(WITH_STACK) $(VENV)/bin/python -m bench.encryption $(call options,ROWS BATCHES REPEATS EXECUTORS CLIENT)
+	@$(WITH_STACK) $(VENV)/bin/python -m bench.encryption $(call options,ROWS REPEATS CLIENT) $(axes)
 
 .PHONY: bench-grid
 bench-grid: up ## Measure a run of 1,000 cells: its plan, its first and last cells, and its cost to Airflow (about 2 hours)
 	@$(WITH_STACK) $(VENV)/bin/python -m bench.grid $(call options,CELLS EDGE)
+
+# It needs no stack.
+.PHONY: bench-agent
+bench-agent: setup $(AGENT) ## Measure the CPU and memory of the agent that watches a server's container (a minute)
+	@$(VENV)/bin/python -m bench.agent $(call options,SECONDS)
 
 # It measures what runs: `up` would start more servers.
 .PHONY: bench-idle

@@ -1,4 +1,4 @@
-"""What `write_only_s` should be without Airflow, Kubernetes and Storebench: the study's loop in a plain script.
+"""What `only_s` of a write should be without Airflow, Kubernetes and Storebench: the study's loop in a plain script.
 
 Reads the connections from the environment, prints the seconds spent in `insert_many`. Uses nothing of the project,
 so that it cannot share a mistake with it. Run by bench.overhead.
@@ -17,7 +17,7 @@ import smart_open
 
 
 def main() -> None:
-    uri, batch_rows = sys.argv[1], int(sys.argv[2])
+    uri, batch = sys.argv[1], int(sys.argv[2])
     s3 = json.loads(os.environ["AIRFLOW_CONN_STOREBENCH_S3"])
     client = boto3.client(
         "s3",
@@ -39,9 +39,9 @@ def main() -> None:
     seconds = 0.0
     with smart_open.open(uri, encoding="utf-8", newline="", transport_params={"client": client}) as stream:
         reader = csv.DictReader(stream)
-        while batch := list(itertools.islice(reader, batch_rows)):
+        while part := list(itertools.islice(reader, batch)):
             began = time.perf_counter()
-            collection.insert_many(batch)
+            collection.insert_many(part)
             seconds += time.perf_counter() - began
     collection.drop()
     print(seconds)

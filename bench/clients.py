@@ -16,10 +16,8 @@ import click
 from rich.console import Console
 from rich.table import Table
 
-from bench.overhead import Bench
-from storebench import stores
+from bench.overhead import Bench, axes_of, study
 from storebench.results.queries import counts
-from storebench.stores.base import OPERATIONS
 
 CEILING = "null"
 CLIENTS = ("reference", "tuned")
@@ -31,7 +29,7 @@ class Figures:
     def __init__(self, rows: Sequence[dict[str, Any]]) -> None:
         operation = rows[0]["operation"]
         self.store, self.client, self.operation = rows[0]["store"], rows[0]["client"], operation
-        self.seconds = [float(row[f"{operation}_only_s"]) for row in rows]
+        self.seconds = [float(row["value"]) for row in rows]
         self.median_s = statistics.median(self.seconds)
         self.cpu_share = statistics.median(float(row["client_cpu_share"]) for row in rows)
         self.bound = (
@@ -81,49 +79,55 @@ def pairs(found: dict[tuple[str, str, str], Figures], names: Sequence[str]) -> l
     return [
         (found[name, "reference", operation], found[name, "tuned", operation])
         for name in names
-        for operation in OPERATIONS
+        for operation in (one.name for one in study().operations)
         if (name, "tuned", operation) in found
     ]
 
 
 def comparable() -> list[str]:
     """The stores that have both clients."""
-    return [name for name in stores.REGISTRY if set(CLIENTS) <= set(stores.load(name).clients)]
+    return [name for name in study().stores if set(CLIENTS) <= set(study().store(name).clients)]
 
 
 @click.command(context_settings={"help_option_names": ["-h", "--help"]})
 @click.option("--rows", type=click.IntRange(1), default=100_000, show_default=True, help="Of the dataset.")
-@click.option("--batch-size", default="10000", show_default=True, help="Rows of one write call, or 'all'.")
+@click.option(
+    "--axis",
+    "axes",
+    multiple=True,
+    metavar="NAME=VALUE,...",
+    help="One value of an axis. Default: batch=10000, executors=1.",
+)
 @click.option("--repeats", type=click.IntRange(1), default=3, show_default=True, help="Of each client.")
 @click.option("--stores", "names", help="Comma-separated; default: all that have both clients.")
-@click.option(
-    "--executors", default="1", show_default=True, help="Spark executors, for stores that have them."
-)
-def main(rows: int, batch_size: str, repeats: int, names: str | None, executors: str) -> None:
+def main(rows: int, axes: tuple[str, ...], repeats: int, names: str | None) -> None:
     """Each store's reference and tuned client, in turns, and the null store as the ceiling of both."""
     chosen = names.split(",") if names else comparable()
     if unfit := [name for name in chosen if name not in comparable()]:
         raise click.UsageError(f"no store with both clients: {', '.join(unfit)}")
+    place = axes_of(axes, batch="10000", executors="1")
+    if several := [name for name, values in place.items() if len(values) > 1]:
+        raise click.UsageError(f"one value for each axis, not several for {', '.join(several)}")
+    at = " ".join(f"{name}={value}" for name, (value,) in place.items())
     console = Console(width=110)
     results, _ = Bench().run(
         stores=[CEILING, *chosen],
         clients=list(CLIENTS),
-        batch_sizes=[batch_size],
-        executors=[executors],
         rows=rows,
         repeats=repeats,
+        **place,
     )
     found = figures(results)
     if disturbed := {(row["store"], row["client"], row["operation"]) for row in results} - found.keys():
         raise click.ClickException(f"each attempt of these was disturbed: {sorted(disturbed)}")
     measured = pairs(found, chosen)
     for reference, tuned in measured:
-        title = f"{tuned.store} {tuned.operation}, {rows:,} rows, batch {batch_size}, {repeats} repeats"
+        title = f"{tuned.store} {tuned.operation}, {rows:,} rows, {at}, {repeats} repeats"
         console.print(table(title, reference, tuned, found[CEILING, "reference", tuned.operation]))
     reference, tuned = min(measured, key=lambda pair: pair[0].median_s / pair[1].median_s)
     print(
         f"min_speedup={reference.median_s / tuned.median_s:.2f} store={tuned.store}"
-        f" operation={tuned.operation} rows={rows} batch={batch_size} repeats={repeats}"
+        f" operation={tuned.operation} rows={rows} {at} repeats={repeats}"
     )
 
 

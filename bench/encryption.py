@@ -1,7 +1,7 @@
 """What it costs that Spark's driver and executors prove who they are, and encrypt what they send (`executor_encryption`).
 
 A turn is four runs through Airflow and Kubernetes that differ in nothing else: on, off, off, on. A steady drift of the machine
-falls on both alike.
+falls on both alike. Disturbed attempts are in no figure; how many there were is said.
 
 Needs the embedded stack: `make bench-encryption`.
 """
@@ -9,7 +9,7 @@ Needs the embedded stack: `make bench-encryption`.
 from __future__ import annotations
 
 import statistics
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -17,18 +17,19 @@ import click
 from rich.console import Console
 from rich.table import Table
 
-from bench.overhead import Bench
-from storebench.spark.session import ENCRYPTION
+from bench.overhead import Bench, axes_of
+from storebench.results.queries import counts
+from storebench.spark.options import ENCRYPTION
 
 STORE = "delta-spark"
 TURN = (True, False, False, True)
-Key = tuple[str, str]  # batch size, operation
+Key = tuple[str, str]  # batch, operation
 Rows = Mapping[tuple[Key, bool], Sequence[Mapping[str, Any]]]  # with encryption, or without
 
 
 def seconds(rows: Sequence[Mapping[str, Any]]) -> list[float]:
     """In the store's client, of attempts at one operation."""
-    return [float(row[f"{row['operation']}_only_s"]) for row in rows]
+    return [float(row["value"]) for row in rows]
 
 
 def cpu_s(rows: Sequence[Mapping[str, Any]]) -> list[float]:
@@ -37,16 +38,16 @@ def cpu_s(rows: Sequence[Mapping[str, Any]]) -> list[float]:
 
 
 def ratios(found: Rows) -> dict[Key, float]:
-    """The median with encryption over the median without, of each batch size and operation."""
+    """The median with encryption over the median without, of each batch and operation that has both."""
     return {
         key: statistics.median(seconds(rows)) / statistics.median(seconds(found[key, False]))
         for (key, on), rows in found.items()
-        if on
+        if on and (key, False) in found
     }
 
 
 def table(title: str, key: Key, found: Rows) -> Table:
-    """One batch size's operation: a line with encryption, and one without."""
+    """One batch's operation: a line with encryption, and one without."""
     made = Table(title=title)
     for heading in ("encryption", "n", "median, s", "min, s", "max, s", "CPU median, s"):
         made.add_column(heading, justify="left" if heading == "encryption" else "right")
@@ -63,27 +64,45 @@ def table(title: str, key: Key, found: Rows) -> Table:
 
 @click.command(context_settings={"help_option_names": ["-h", "--help"]})
 @click.option("--rows", type=click.IntRange(1), default=100_000, show_default=True, help="Of the dataset.")
-@click.option("--batches", default="10000,all", show_default=True, help="Comma-separated batch sizes.")
+@click.option(
+    "--axis",
+    "axes",
+    multiple=True,
+    metavar="NAME=VALUE,...",
+    help="Values of an axis, of executors one. Default: batch=10000,all, executors=2.",
+)
 @click.option("--repeats", type=click.IntRange(1), default=3, show_default=True, help="Turns of four runs.")
-@click.option("--executors", default="2", show_default=True, help="Spark executors.")
 @click.option("--client", default="reference", show_default=True, help="Of the store.")
-def main(rows: int, batches: str, repeats: int, executors: str, client: str) -> None:
+def main(rows: int, axes: tuple[str, ...], repeats: int, client: str) -> None:
     """The seconds of Delta on Spark with encrypted executors, over those without."""
+    place = axes_of(axes, batch="10000,all", executors="2")
+    if len(place["executors"]) > 1:
+        raise click.UsageError("one number of executors, not several")
+    (executors,) = place["executors"]
     console, bench = Console(width=100), Bench()
     found: dict[tuple[Key, bool], list[dict[str, Any]]] = defaultdict(list)
+    disturbed: Counter[tuple[Key, bool]] = Counter()
     for turn in range(1, repeats + 1):
         for on in TURN:
             results, _ = bench.run(
                 stores=[STORE],
                 clients=[client],
-                batch_sizes=batches.split(","),
-                executors=[executors],
                 rows=rows,
+                **place,
                 **{ENCRYPTION: on},
             )
             for row in results:
-                found[(row["batch_size"], row["operation"]), on].append(row)
-        console.print(f"turn {turn} of {repeats}: " + _line(ratios(found)))
+                kind = (row["axes"]["batch"], row["operation"]), on
+                if counts(row):
+                    found[kind].append(row)
+                else:
+                    disturbed[kind] += 1
+        left_out = f" ({disturbed.total()} disturbed, left out)" if disturbed else ""
+        console.print(f"turn {turn} of {repeats}: {_line(ratios(found))}{left_out}")
+    if lost := disturbed.keys() - found.keys():
+        raise click.ClickException(
+            f"each attempt of these was disturbed: {sorted((*key, ENCRYPTION, on) for key, on in lost)}"
+        )
     for key in ratios(found):
         batch, operation = key
         title = f"{STORE} {client} {operation}, {rows:,} rows, batch {batch}, {executors} executors"
@@ -91,7 +110,7 @@ def main(rows: int, batches: str, repeats: int, executors: str, client: str) -> 
     (batch, operation), most = max(ratios(found).items(), key=lambda item: item[1])
     print(
         f"{_line(ratios(found))} max_ratio={most:.3f} batch={batch} operation={operation}"
-        f" rows={rows} executors={executors} repeats={2 * repeats}"
+        f" rows={rows} executors={executors} repeats={2 * repeats} disturbed={disturbed.total()}"
     )
 
 

@@ -1,6 +1,6 @@
 """A grid of many cells: what its plan takes, whether the last cells are as fast as the first, and what it leaves in Airflow.
 
-One run of the `null` store, whose cells differ in their batch size, on all nodes of the embedded stack: `make bench-grid`.
+One run of the `null` store, whose cells differ in their batch, on all nodes of the embedded stack: `make bench-grid`.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ from rich.table import Table
 from local.stack import supervisor
 from local.stack.settings import Settings
 from storebench.airflow.node_pools import NodePool, node_pools
-from storebench.order import Turn
 from storebench.results.repository import Repository, run_id_of
+from storebench.study.order import Turn
 from storebench.trigger import Airflow
 
 STUDY, STORE, CLIENT = "bulk_write_read", "null", "reference"
@@ -171,14 +171,16 @@ def main(cells: int, edge: int, rows: int) -> None:
     airflow = Airflow(*(os.environ[f"STOREBENCH_AIRFLOW_{name}"] for name in ("URL", "USER", "PASSWORD")))
     stores = [f"{STORE}@{pool.name}" if pool.name else STORE for pool in node_pools()]
     batches = [str(size) for size in range(1, cells // len(stores) + 1)]
+    if len(batches) > rows:  # larger ones are no cells of their own
+        raise click.UsageError(f"{len(batches):,} batch sizes need as many rows: --rows {len(batches)}")
     asked: dict[str, Any] = {"rows": rows, "seed": 42, "stores": stores, "clients": [CLIENT]}
     # so that no cell of these pays for the dataset, or for what is slow once only
-    warm_up = airflow.trigger(STUDY, {**asked, "batch_sizes": ["all"], "repeats": 3})
+    warm_up = airflow.trigger(STUDY, {**asked, "batch": ["all"], "repeats": 3})
     airflow.wait(STUDY, warm_up, lambda text: None)
 
     before_mb = database_mb()
     with sampled() as memory:
-        run = airflow.trigger(STUDY, {**asked, "batch_sizes": batches})
+        run = airflow.trigger(STUDY, {**asked, "batch": batches})
         console.print(f"run {run}: {len(batches) * len(stores):,} cells on {len(stores)} nodes")
         state = airflow.wait(STUDY, run, progress(max(1, cells // 20)))
     if state != "success":

@@ -1,6 +1,6 @@
 """What Airflow and Kubernetes add to a measurement.
 
-1. `write_only_s` of pods against the same loop in a bare script (bench/bare_write.py). A turn is pod, script, script, pod:
+1. `only_s` of pods' writes against the same loop in a bare script (bench/bare_write.py). A turn is pod, script, script, pod:
    a steady drift of the machine falls on both alike.
 2. Seconds of each attempt outside its own work, of runs through Airflow against a loop of
    `kubectl run --attach --rm` with the same image, specification and cluster, in turns.
@@ -18,8 +18,9 @@ import subprocess
 import sys
 import time
 import uuid
+from collections.abc import Sequence
 from datetime import datetime
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -30,15 +31,33 @@ from rich.table import Table
 from storebench.airflow.placement import Placement
 from storebench.attempt.spec import VARIABLE, AttemptSpec
 from storebench.connection import variable
-from storebench.dataset.manifest import dataset_key, manifest_key
-from storebench.results.queries import verified_s
+from storebench.dataset.manifest import dataset_key
+from storebench.results.queries import verified_values
 from storebench.results.repository import Repository, run_id_of
-from storebench.trigger import Airflow
+from storebench.study import studies
+from storebench.study.cell import Cell
+from storebench.study.dataset import folder_of
+from storebench.study.model import Study
+from storebench.trigger import Airflow, places_of
 
 STUDY, SEED = "bulk_write_read", 42
 BATCH_ROWS = 10_000
 NULL_ROWS = 1_000
 HOME = Path(os.environ.get("STOREBENCH_HOME", ""))
+
+
+@cache
+def study() -> Study:
+    """The one that is measured."""
+    return studies.find(STUDY)
+
+
+def axes_of(given: Sequence[str], **default: str) -> dict[str, list[str]]:
+    """Values of the study's axes, given as `storebench run --axis` takes them; the default ones of what is not given."""
+    return {
+        **{name: value.split(",") for name, value in default.items()},
+        **places_of(" ".join(given), study()),
+    }
 
 
 class Bench:
@@ -80,7 +99,7 @@ class Bench:
 
     def airflow_overhead_s(self, attempts: int) -> tuple[list[float], list[dict[str, Any]]]:
         """Seconds from the start of an attempt's task to the start of the next task, less the pod's own time."""
-        rows, tasks = self.run(stores=["null"], batch_sizes=["all"], rows=NULL_ROWS, repeats=attempts // 2)
+        rows, tasks = self.run(stores=["null"], batch=["all"], rows=NULL_ROWS, repeats=attempts // 2)
         started = {(t["task_id"], t["map_index"]): datetime.fromisoformat(t["start_date"]) for t in tasks}
         order = self.repository.recorded_turns(rows[0]["run_id"])
         indexes = {turn.repeat: index for index, turn in enumerate(order)}
@@ -103,13 +122,21 @@ class Bench:
 
     def _kubectl_s(self, operation: str) -> tuple[float, float | None]:
         """Wall time of one attempt, and the pod's own time if its output was seen; seconds."""
+        cell = Cell(STUDY, "null", "reference", (("batch", "all"),), NULL_ROWS, SEED)
         spec = AttemptSpec(
             operation=operation,
-            cell_key=f"{STUDY}/null/reference/batch=all/rows={NULL_ROWS}/seed={SEED}",
+            cell_key=cell.key,
+            study=cell.study,
+            store=cell.store,
+            client=cell.client,
+            axes=dict(cell.axes),
+            rows=cell.rows,
+            seed=cell.seed,
             target="storebench_bench",
-            dataset_bucket=self.bucket,
-            dataset_key=dataset_key(NULL_ROWS, SEED),
-            manifest_key=manifest_key(NULL_ROWS, SEED),
+            bucket=self.bucket,
+            dataset=folder_of(str(study().dataset_of(cell))),
+            results="results/storebench_bench/",
+            method_version=study().method_version,
         )
         name = f"bench-{uuid.uuid4().hex[:8]}"
         command = [
@@ -152,18 +179,18 @@ class Bench:
 def main(rounds: int, rows: int, attempts: int) -> None:
     """What Airflow and Kubernetes add to a measurement, in seconds and as ratios."""
     console, bench = Console(width=100), Bench()
-    bench.run(stores=["mongodb"], batch_sizes=[str(BATCH_ROWS)], rows=rows)  # warms up, and makes the dataset
-    bench.run(stores=["null"], batch_sizes=["all"], rows=NULL_ROWS)
+    bench.run(stores=["mongodb"], batch=[str(BATCH_ROWS)], rows=rows)  # warms up, and makes the dataset
+    bench.run(stores=["null"], batch=["all"], rows=NULL_ROWS)
 
-    table = Table(title=f"write_only_s of {rows:,} rows in batches of {BATCH_ROWS:,}, MongoDB protocol")
+    table = Table(title=f"only_s of writes of {rows:,} rows in batches of {BATCH_ROWS:,}, MongoDB protocol")
     for heading in ("turn", "pod, s", "bare script, s", "ratio"):
         table.add_column(heading, justify="right")
     ratios = []
     for turn in range(1, rounds + 1):
 
         def pod() -> float:
-            results, _ = bench.run(stores=["mongodb"], batch_sizes=[str(BATCH_ROWS)], rows=rows)
-            seconds = verified_s(row for row in results if row["operation"] == "write")
+            results, _ = bench.run(stores=["mongodb"], batch=[str(BATCH_ROWS)], rows=rows)
+            seconds = verified_values(row for row in results if row["operation"] == "write")
             if not seconds:
                 raise click.ClickException(f"the write was disturbed: {results[0]['disturbed']}")
             return seconds[0]

@@ -1,4 +1,4 @@
-"""How soon the results page can be used in a full database, and how fast its API answers: `make bench-page`.
+"""How soon the results page can be used in a full database, beside Airflow's own list of DAGs, and how fast its API answers: `make bench-page`.
 
 Airflow's API server is started a second time, on a port of its own, with a database that is made for it and dropped again.
 """
@@ -18,32 +18,52 @@ from rich.console import Console
 from rich.table import Table
 
 from bench.api_server import api_server, login, reader_of
-from bench.fill import fill
+from bench.fill import STUDY, fill
 from bench.scratch import scratch
 
 CHROMIUM = "/usr/bin/chromium"
-PAGE = "/plugin/storebench"
+PAGE, DAGS = "/plugin/storebench", "/dags"
+OTHER = "map_formats"  # of which there are as many attempts
+OTHER_RUN = f"{OTHER}/r1"
+# What is in their first rows.
+FIRST = {PAGE: ".sb-page tbody td.sb-square", DAGS: "a[href*='/dags/']"}
 HOME = os.environ.get("STOREBENCH_HOME", "")
 # What the first view and the others ask for.
 QUESTIONS = (
     "runs?limit=100",
     "run?run=latest",
+    f"study?name={STUDY}",
     "turns?run=latest&limit=500",
     "cells?run=latest",
     "phases?run=latest",
+    "artifacts?run=latest",
     "attempts?run=latest",
     "attempts?sort=total_s&store=mongo",
     "prices?run=latest&cpu_hour=1&gib_hour=1",
     "cell-keys?limit=500",
-    "compare?before=bulk_write_read/r1&after=latest",
+    f"compare?before={STUDY}/r1&after=latest",
+    f"runs?limit=100&dag={OTHER}",
+    f"study?name={OTHER}",
+    f"turns?run={OTHER_RUN}&limit=500",
+    f"cells?run={OTHER_RUN}",
+    f"phases?run={OTHER_RUN}",
+    f"attempts?run={OTHER_RUN}",
 )
-
+# What Airflow's own list of DAG runs asks for.
+AIRFLOW_RUNS = "/api/v2/dags/~/dagRuns?limit=100&order_by=-run_after"
+# What is opened in turns: its name, its address, and whether Airflow's own files are in the browser's cache.
+VIEWS = (
+    ("first view", PAGE, True),
+    ("first view of the other study", f"{PAGE}?run={OTHER_RUN}", True),
+    ("Airflow's list of DAGs", DAGS, True),
+    ("first view, nothing cached", PAGE, False),
+)
 
 # In the page itself, so that no time of the test driver's is in it: the first rows on the screen, and a main thread that is free.
 WATCH = """
 new Promise(done => {
     const idle = () => requestIdleCallback(() => done(performance.now()), {timeout: 10000});
-    const look = () => document.querySelector('.sb-page tbody td.sb-square')
+    const look = () => document.querySelector("FIRST")
         ? requestAnimationFrame(() => requestAnimationFrame(idle)) : requestAnimationFrame(look);
     look();
 })
@@ -58,8 +78,8 @@ def launched(playwright: Playwright) -> Browser:
     )
 
 
-def interactive_ms(browser: Browser, url: str, token: str, *, visited: bool) -> float:
-    """From the address to a page that can be used; of the page itself, nothing is in the browser's cache.
+def interactive_ms(browser: Browser, url: str, token: str, path: str = PAGE, *, visited: bool) -> float:
+    """From the address to a page that can be used; of the results page itself, nothing is in the browser's cache.
 
     `visited`: Airflow's own files are there, as after a login.
     """
@@ -69,10 +89,17 @@ def interactive_ms(browser: Browser, url: str, token: str, *, visited: bool) -> 
         tab = context.new_page()
         if visited:
             tab.goto(url, wait_until="networkidle")
-        tab.goto(url + PAGE, wait_until="commit")
-        return float(tab.evaluate(WATCH))
+        tab.goto(url + path, wait_until="commit")
+        return float(tab.evaluate(WATCH.replace("FIRST", FIRST[path.partition("?")[0]])))
     finally:
         context.close()
+
+
+def took_ms(client: httpx.Client, address: str) -> float:
+    """How long an answer takes."""
+    began_s = time.perf_counter()
+    client.get(address).raise_for_status()
+    return (time.perf_counter() - began_s) * 1000
 
 
 @click.command(context_settings={"help_option_names": ["-h", "--help"]})
@@ -83,35 +110,41 @@ def interactive_ms(browser: Browser, url: str, token: str, *, visited: bool) -> 
 def main(attempts: int, rounds: int) -> None:
     """The page's first view and its API's answers in a database with many attempts."""
     console = Console(width=110)
-    table = Table(title=f"{attempts:,} attempts, ms of {rounds} rounds")
+    table = Table(title=f"{attempts:,} attempts of each of two studies, ms of {rounds} rounds")
     for heading in ("what", "median, ms", "95th percentile, ms"):
         table.add_column(heading, justify="left" if heading == "what" else "right")
     with scratch(os.environ["AIRFLOW_CONN_STOREBENCH_RESULTS"]) as uri:
-        console.print(f"making {attempts:,} attempts")
-        fill(uri, attempts)
+        console.print(f"making {attempts:,} attempts of {STUDY}, and as many of {OTHER}")
+        fill(uri, attempts, [OTHER])
         with api_server(reader_of(uri)) as url:
             token = login(url)
             with sync_playwright() as playwright:
                 browser = launched(playwright)
-                views = {
-                    name: [interactive_ms(browser, url, token, visited=visited) for _ in range(rounds)]
-                    for name, visited in (("first view", True), ("first view, nothing cached", False))
-                }
+                views: dict[str, list[float]] = {name: [] for name, _, _ in VIEWS}
+                for _, (name, path, visited) in itertools.product(range(rounds), VIEWS):
+                    views[name].append(interactive_ms(browser, url, token, path, visited=visited))
                 browser.close()
             answers_ms: dict[str, list[float]] = {question: [] for question in QUESTIONS}
+            airflow_ms: list[float] = []
             with httpx.Client(headers={"authorization": f"Bearer {token}"}, timeout=60) as client:
+                # in turns, so that what else the machine does falls on both alike
                 for _, question in itertools.product(range(rounds), QUESTIONS):
-                    began_s = time.perf_counter()
-                    client.get(f"{url}/storebench/api/{question}").raise_for_status()
-                    answers_ms[question].append((time.perf_counter() - began_s) * 1000)
-    for name, times in {**views, **answers_ms}.items():
+                    answers_ms[question].append(took_ms(client, f"{url}/storebench/api/{question}"))
+                    airflow_ms.append(took_ms(client, url + AIRFLOW_RUNS))
+                airflow_runs = client.get(url + AIRFLOW_RUNS).json()["total_entries"]
+    for name, times in {**views, **answers_ms, "Airflow's list of DAG runs": airflow_ms}.items():
         table.add_row(name, f"{statistics.median(times):.0f}", f"{np.percentile(times, 95):.0f}")
     console.print(table)
+    # Absolute times differ threefold between machines. Of the two studies the slower one counts
+    slower = max(statistics.median(views[name]) for name in ("first view", "first view of the other study"))
+    ratio = slower / statistics.median(views["Airflow's list of DAGs"])
     p95 = np.percentile(list(itertools.chain.from_iterable(answers_ms.values())), 95)
+    airflow_p95 = np.percentile(airflow_ms, 95)
     print(
         f"interactive_ms={statistics.median(views['first view']):.0f}"
         f" uncached_interactive_ms={statistics.median(views['first view, nothing cached']):.0f}"
-        f" api_p95_ms={p95:.0f} attempts={attempts} rounds={rounds}"
+        f" ratio_to_airflow={ratio:.2f} api_p95_ms={p95:.0f} api_ratio_to_airflow={p95 / airflow_p95:.2f}"
+        f" attempts={attempts} airflow_runs={airflow_runs} rounds={rounds}"
     )
 
 

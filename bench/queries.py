@@ -18,7 +18,7 @@ import psycopg
 from rich.console import Console
 from rich.table import Table
 
-from bench.fill import CELLS, fill
+from bench.fill import CELLS, METRICS, OTHER, STUDY, fill
 from bench.scratch import scratch
 from storebench.results.queries import Queries
 
@@ -30,13 +30,14 @@ def measured(uri: str) -> dict[str, Callable[[], object]]:
     text = DOCUMENTATION.read_text()
     documented = dict(re.findall(r"\n([^\n]+):\n\n```sql\n(.*?)```", text, re.DOTALL))
     queries = Queries(uri)
-    run = str(queries.run_named("latest")["id"])
+    run = str(queries.run_named("latest", STUDY)["id"])
     cells = queries.cells_of_run(run)[:1]
     connection = psycopg.connect(uri, autocommit=True)
 
     def fetch(query: str) -> list[object]:
         return list(connection.execute(query).fetchall())
 
+    newest = queries.attempts_of_run(run)
     return {
         **{name: partial(fetch, query) for name, query in documented.items()},
         "storebench runs": lambda: queries.runs(20),
@@ -44,8 +45,15 @@ def measured(uri: str) -> dict[str, Callable[[], object]]:
         "storebench results --store null, newest 100": lambda: queries.results(store="null", limit=100),
         "storebench compare: the attempts of a run": lambda: queries.attempts_of_run(run),
         "storebench compare: the attempts of a cell": lambda: queries.attempts_of_cells(cells),
+        "storebench compare --metric: another metric of a run's attempts": lambda: queries.ranked(
+            newest, "rows_per_s"
+        ),
+        "storebench results --study of few rows, newest 100": lambda: queries.results(study=OTHER, limit=100),
+        "storebench results --study of few rows --run latest": lambda: queries.results(
+            study=OTHER, run="latest", limit=1000
+        ),
         "a run's plan: the newest environment": lambda: queries.newest_measured(
-            "mongodb", "reference", "read", "p1"
+            STUDY, "mongodb", "reference", "read", "p1"
         ),
     }
 
@@ -66,7 +74,9 @@ def main(attempts: int, rounds: int) -> None:
     with scratch(server) as uri:
         console.print(f"making {attempts:,} attempts")
         fill(uri, attempts)
-        table = Table(title=f"ms of {rounds} rounds, {attempts:,} attempts at {CELLS} cells")
+        table = Table(
+            title=f"ms of {rounds} rounds, {attempts:,} attempts at {CELLS} cells, {METRICS} metrics each"
+        )
         table.add_column("query")
         for heading in ("rows", "median, ms", "max, ms"):
             table.add_column(heading, justify="right")

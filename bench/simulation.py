@@ -15,7 +15,7 @@ from rich.console import Console
 from rich.table import Table
 from scipy import stats
 
-from storebench.results.difference import FASTER, SLOWER, Pair, verdicts
+from storebench.results.verdicts import MIN_UNITS, Pair, verdicts_of
 
 PAIRS = 33  # of the study: 18 cells, of which three are only read
 SLOWDOWN = 0.2
@@ -56,7 +56,8 @@ MACHINES = {
     "heavy tails (t, 3 df)": Machine(tails=3),
     "outliers": Machine(outlier=0.4),
 }
-TWO_MODES = Machine(noise=0.01, gap=0.2)  # which no test of few values can know
+# Which no test of few values can know: chance puts one kind of repeats on one side of some pair in a few of a hundred comparisons.
+TWO_MODES = Machine(noise=0.01, gap=0.2)
 DRIFTING = Machine(noise=0.03, run=0.05, cell=0.02)
 
 
@@ -67,8 +68,8 @@ def compared(before: Values, after: Values, *, matched: bool) -> dict[int, Pair]
 
 
 def told(pairs: dict[int, Pair]) -> set[int]:
-    """What is called faster or slower."""
-    return {key for key, verdict in verdicts(pairs).items() if verdict.label in (FASTER, SLOWER)}
+    """What is called better or worse."""
+    return {key for key, verdict in verdicts_of(pairs).items() if verdict.tells_apart}
 
 
 def rank_test(before: Values, after: Values) -> set[int]:
@@ -112,14 +113,14 @@ def main(draws: int) -> None:
     for heading in ("noise", "repeats", "false", "power", "rank test: false", "power"):
         table.add_column(heading, justify="right")
     for name, machine in {**MACHINES, "two modes": TWO_MODES}.items():
-        for n in (3, 4, 5, 7, 10, 15, 20):
+        for n in (MIN_UNITS, 7, 8, 10, 15, 20):
             figures = [*rates(machine, n, draws, by_test), *rates(machine, n, draws, by_rank)]
             table.add_row(name, str(n), *(f"{figure:.3f}" for figure in figures))
     console.print(table)
     table = Table(title=f"A drift between runs, 5 repeats in each, {PAIRS} equal pairs: any told apart")
     for heading in ("runs of each side", "in turns", "not matched", "repeats as if independent"):
         table.add_column(heading, justify="right")
-    for runs in (1, 3, 5, 7):
+    for runs in (1, 3, MIN_UNITS, 7):
         shares = drifting(runs, 5, draws)
         table.add_row(str(runs), *("-" if np.isnan(share) else f"{share:.3f}" for share in shares))
     console.print(table)
@@ -131,13 +132,13 @@ def drifting(runs: int, repeats: int, draws: int) -> tuple[float, float, float]:
     false = np.zeros(3)
     for _ in range(draws):
         before, after = DRIFTING.runs(rng, runs, repeats), DRIFTING.runs(rng, runs, repeats)
-        if runs > 1:
+        if runs >= MIN_UNITS:
             false[0] += bool(told(compared(before, after, matched=True)))
             false[1] += bool(told(compared(before, after, matched=False)))
         single = (side.reshape(PAIRS, -1, 1) for side in (before, after))
         false[2] += bool(told(compared(*single, matched=False)))
     shares = false / draws
-    if runs == 1:
+    if runs < MIN_UNITS:
         shares[:2] = np.nan
     return float(shares[0]), float(shares[1]), float(shares[2])
 

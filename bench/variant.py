@@ -50,16 +50,19 @@ def copied_checkout() -> Iterator[Path]:
 
 
 @contextmanager
-def pod_image(checkout: Path) -> Iterator[str]:
-    """The name of the copy's Python image in the cluster's containerd, built as local/images/pod.sh does it."""
-    home, name = os.environ["STOREBENCH_HOME"], f"localhost/storebench/python:variant-{uuid.uuid4().hex[:12]}"
+def pod_image(checkout: Path, image: str = "python") -> Iterator[str]:
+    """The name of the copy's images/`image` in the cluster's containerd, built as local/images/pod.sh does it."""
+    home, name = (
+        os.environ["STOREBENCH_HOME"],
+        f"localhost/storebench/{image}:variant-{uuid.uuid4().hex[:12]}",
+    )
     folder = checkout.parent
-    archive = folder / "python.tar"
+    archive = folder / f"{image}.tar"
     isolated = ("sh", "-euc", '. local/images/storage.sh; exec local/isolated "$@"', "sh")
     ctr = ("ctr", "--address", f"{home}/run/containerd.sock", "--namespace", "k8s.io", "images")
     ca_bundle = ("--ca-bundle", CA_BUNDLE) if CA_BUNDLE.exists() else ()
     options = ("--engine", "buildah", "--tag", name, "--archive", archive, *ca_bundle)
-    command(*isolated, "images/build", "python", *options, cwd=checkout, TMPDIR=folder)
+    command(*isolated, "images/build", image, *options, cwd=checkout, TMPDIR=folder)
     try:
         command(*ctr, "import", archive, cwd=checkout)
         try:

@@ -18,16 +18,16 @@ import click
 import numpy as np
 from rich.console import Console
 
-from bench.overhead import Bench
+from bench.overhead import Bench, axes_of, study
 from bench.variant import copied_checkout, pod_image, used
-from storebench.grid import Cell
 from storebench.results.compare import compare
-from storebench.results.difference import FASTER, MARGIN, SLOWER, Pair, Verdict, alike_share, verdicts
+from storebench.results.comparison_output import print_comparison
 from storebench.results.power import MOST_UNITS
 from storebench.results.queries import Queries
 from storebench.results.repeats import plan_repeats, plan_text
 from storebench.results.sides import Key, sides_of
-from storebench.results.verdicts import print_comparison
+from storebench.results.verdicts import MARGIN, Pair, Verdict, alike_share, verdicts_of
+from storebench.study.cell import Cell
 
 STORE, OPERATION = "mongodb", "write"
 DRAWS = 1000
@@ -50,7 +50,7 @@ def _planted(call: Any) -> None:
 def slower(share: float) -> Iterator[str]:
     """An image whose client of STORE takes this share longer for each batch that it writes."""
     with copied_checkout() as copy:
-        module = copy / "src" / "storebench" / "stores" / f"{STORE}.py"
+        module = copy.joinpath("src", *study().store(STORE).__module__.split(".")).with_suffix(".py")
         text = module.read_text()
         if text.count(CALL) != 1:
             raise click.ClickException(f"{module.name} has another write now: adapt CALL")
@@ -76,8 +76,8 @@ def in_turns(bench: Bench, rounds: int, slowed: str, **grid: Any) -> dict[str, s
 def drawn(
     pairs: Mapping[Key, Pair], turns: int, draws: int = DRAWS, slowdown: float = SLOWDOWN
 ) -> tuple[float, float]:
-    """Of comparisons of so many turns, drawn from those measured of sides that are equal: the share in which any pair is called faster
-    or slower, and, with the slowdown in one pair at a time, the share that finds it.
+    """Of comparisons of so many turns, drawn from those measured of sides that are equal: the share in which any pair is told
+    apart, and, with the slowdown in one pair at a time, the share that finds it.
 
     Which side of a turn is A is drawn, too, for all its pairs at once: they share what drifted. If there are not enough turns, one is
     drawn more than once.
@@ -89,11 +89,10 @@ def drawn(
         chosen = rng.choice(measured, turns, replace=turns > measured)
         swapped = rng.random(turns) < 0.5
         equal = {key: _redrawn(pair, chosen, swapped) for key, pair in pairs.items()}
-        labels = [verdict.label for verdict in verdicts(equal).values()]
-        false += SLOWER in labels or FASTER in labels
+        false += any(verdict.tells_apart for verdict in verdicts_of(equal).values())
         for key, pair in equal.items():
             slowed = [[seconds * (1 + slowdown) for seconds in unit] for unit in pair.after]
-            found += verdicts({**equal, key: Pair(pair.before, slowed, matched=True)})[key].label == SLOWER
+            found += verdicts_of({**equal, key: Pair(pair.before, slowed, matched=True)})[key].is_worse
     return false / draws, found / draws / len(pairs)
 
 
@@ -109,20 +108,25 @@ def _redrawn(pair: Pair, chosen: Iterable[int], swapped: Iterable[bool]) -> Pair
     "--repeats", type=click.IntRange(5), default=10, show_default=True, help="Of each cell, at each side."
 )
 @click.option("--stores", default=f"{STORE},delta-rs", show_default=True, help=f"{STORE} among them.")
-@click.option("--batches", default="2500,10000", show_default=True, help="Rows of one write call.")
+@click.option(
+    "--axis",
+    "axes",
+    multiple=True,
+    metavar="NAME=VALUE,...",
+    help="Values of an axis. Default: batch=2500,10000.",
+)
 @click.option(
     "--slowdown", type=float, default=SLOWDOWN, show_default=True, help="The share that is planted."
 )
-def main(rows: int, repeats: int, stores: str, batches: str, slowdown: float) -> None:
+def main(rows: int, repeats: int, stores: str, axes: tuple[str, ...], slowdown: float) -> None:
     """How often two equal sides are told apart, and whether a planted slowdown is found."""
     if STORE not in stores.split(","):
         raise click.UsageError(f"--stores needs {STORE}: the slowdown is planted there")
     console, bench = Console(width=150), Bench()
     queries = Queries(os.environ["AIRFLOW_CONN_STOREBENCH_RESULTS"])
     with slower(slowdown) as image:
-        runs = in_turns(
-            bench, repeats, image, stores=stores.split(","), batch_sizes=batches.split(","), rows=rows
-        )
+        place = axes_of(axes, batch="2500,10000")
+        runs = in_turns(bench, repeats, image, stores=stores.split(","), rows=rows, **place)
     equal = compare(queries, runs[ONE], runs[OTHER])
     planted = compare(queries, runs[ONE], runs[SLOWED])
     for title, found in (("equal", equal), (f"{slowdown:.0%} planted in {STORE}'s {OPERATION}", planted)):
@@ -140,7 +144,7 @@ def main(rows: int, repeats: int, stores: str, batches: str, slowdown: float) ->
     print(
         f"equal_cannot_tell_share={alike_share(list(equal.verdicts.values())):.3f}"
         f" equal_verdicts={len(equal.verdicts)}"
-        f" planted_found={sum(verdict.label == SLOWER for verdict in aimed)} planted={len(aimed)}"
+        f" planted_found={sum(verdict.is_worse for verdict in aimed)} planted={len(aimed)}"
         f" planted_ratio={min(verdict.ratio for verdict in aimed):.3f}"
         f" others_cannot_tell_share={alike_share(others):.3f}"
         f" plan_turns={turns} false_share={false_share:.3f} power_{SLOWDOWN * 100:.0f}={power:.3f}"

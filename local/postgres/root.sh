@@ -2,16 +2,11 @@
 # Makes the file tree of PostgreSQL 18 with DocumentDB, from which both embedded servers run by chroot.
 # usage: root.sh TARGET
 #
-# Debian has the two together only in forky; its signature is checked as ever, its date is not, since mirrors of a testing
-# suite may lag behind. Packages are unpacked, not installed: the few things that their scripts would do are done here.
+# Debian has the two together only in forky. Packages are unpacked, not installed: the few things that their scripts would do are
+# done here.
 set -eu
 target=$1
-mirror=$(local/mirror)
-rm -rf "$target"
-mkdir -p "$target"
-mmdebstrap --mode=root --variant=extract \
-    --aptopt='Acquire::Check-Valid-Until "false"' --aptopt='APT::Install-Recommends "false"' \
-    --include=dash,coreutils,postgresql-18-documentdb forky "$target" "$mirror"
+local/forky "$target" dash,coreutils,postgresql-18-documentdb
 cd "$target"
 for dir in bin sbin lib lib64; do [ -e $dir ] || ln -s usr/$dir $dir; done
 [ -e bin/sh ] || ln -s dash bin/sh

@@ -7,7 +7,9 @@ import click
 from local.progress import INTERRUPTED, Screen
 from local.stack import jobs, lifecycle, parts
 from local.stack.settings import Settings, StackError
+from storebench.cli.study import default_study
 from storebench.errors import StorebenchError
+from storebench.trigger import names_in
 
 
 @click.group(help=__doc__)
@@ -15,21 +17,29 @@ def main() -> None:
     pass
 
 
+_study = click.option("--study", metavar="NAME", help="Only what this study's stores need.")
 _stores = click.option(
-    "--stores", metavar="NAMES", help="Only what these stores need, with commas between them. Default: all."
+    "--stores",
+    metavar="NAMES",
+    help="Only what these stores of the study (default: that of `storebench run`) need, with commas between them.",
 )
 
 
-def _needed(stores: str | None) -> frozenset[str]:
-    return parts.SERVERS | parts.IMAGES if stores is None else parts.needed_by(stores.split(","))
+def _needed(study: str | None, stores: str | None) -> frozenset[str]:
+    """Of neither, all parts."""
+    if study is None and stores is None:
+        return parts.SERVERS | parts.IMAGES
+    names = None if stores is None else names_in(stores)
+    return parts.needed_by(parts.study_named(study or default_study()), names)
 
 
 @main.command(help="Start the stack and wait until it is healthy; a running one is reused.")
+@_study
 @_stores
-def up(stores: str | None) -> None:
+def up(study: str | None, stores: str | None) -> None:
     settings, screen = Settings(), Screen(sys.stdout)
     try:
-        lifecycle.up(settings, _needed(stores) & parts.SERVERS, screen)
+        lifecycle.up(settings, _needed(study, stores) & parts.ON_DEMAND, screen)
     except KeyboardInterrupt:
         screen.say(
             "Interrupted. What was started goes on: the same `make` waits for it, `make stop` ends it."
@@ -44,14 +54,21 @@ def status() -> None:
 
 
 @main.command(help="Print the parts that only some stores need.")
+@_study
 @_stores
-def needs(stores: str | None) -> None:
-    click.echo(" ".join(sorted(_needed(stores))))
+def needs(study: str | None, stores: str | None) -> None:
+    click.echo(" ".join(sorted(_needed(study, stores))))
 
 
 @main.command("stop-idle", hidden=True)
 def stop_idle() -> None:
     lifecycle.stop_idle(Settings(), Screen(sys.stdout).say)
+
+
+@main.command(hidden=True)
+@click.argument("servers", nargs=-1, required=True, type=click.Choice(sorted(parts.ON_DEMAND)))
+def wake(servers: tuple[str, ...]) -> None:
+    lifecycle.wake(Settings(), frozenset(servers), Screen(sys.stdout))
 
 
 @main.command(hidden=True)

@@ -11,11 +11,17 @@ from local.stack.secrets import write_private
 from local.stack.settings import OWN_SERVERS, Settings
 from storebench.airflow import node_pools
 from storebench.airflow.node_pools import NodePool
+from storebench.stores.base import USAGE_URL
 
 BUCKET = "storebench"
 MONGODB_USER = "storebench"
 NAMESPACE = "storebench"
 READER = "storebench_reader"
+
+
+def variable_part(image: str) -> str:
+    """Of the Variable and the environment's variable that name an image: `servers_mongodb` of `servers-mongodb`."""
+    return image.replace("-", "_")
 
 
 def _kubernetes(kubeconfig: str, node: Node | None) -> str:
@@ -63,10 +69,16 @@ def _connections(settings: Settings, secrets: dict[str, str], kubeconfig: str) -
                 "login": MONGODB_USER,
                 "password": secrets["mongodb_password"],
                 "schema": "storebench",
+                "extra": {USAGE_URL: f"{settings.url('usage')}/mongodb"},
             }
         ),
         "AIRFLOW_CONN_STOREBENCH_ELASTICSEARCH": json.dumps(
-            {"conn_type": "elasticsearch", "host": elasticsearch_host, "port": elasticsearch_port}
+            {
+                "conn_type": "elasticsearch",
+                "host": elasticsearch_host,
+                "port": elasticsearch_port,
+                "extra": {USAGE_URL: f"{settings.url('usage')}/elasticsearch"},
+            }
         ),
     }
     for part, variable in OWN_SERVERS.items():
@@ -95,8 +107,15 @@ def build(settings: Settings, secrets: dict[str, str], images: dict[str, str]) -
         "STOREBENCH_AIRFLOW_URL": airflow_url,
         "STOREBENCH_AIRFLOW_USER": "admin",
         "STOREBENCH_AIRFLOW_PASSWORD": secrets["airflow_password"],
+        # A plan wakes the servers that the stack has stopped. Its tasks run in folders of their own.
+        "STOREBENCH_WAKE": shlex.join(
+            [
+                *("env", "-C", str(settings.checkout)),
+                *(str(settings.home / "venv" / "bin" / "python"), "-m", "local.stack", "wake"),
+            ]
+        ),
         "STOREBENCH_DISK_PATH": str(settings.data),
-        **{f"STOREBENCH_IMAGE_{name.upper()}": image for name, image in images.items()},
+        **{f"STOREBENCH_IMAGE_{variable_part(name).upper()}": image for name, image in images.items()},
         "STOREBENCH_READER_CLASSPATH": str(settings.home / "reader" / "*"),
         "KUBECONFIG": kubeconfig,
         # There is no proxy for the cluster's services: pods reach the API where it listens.

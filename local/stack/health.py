@@ -83,6 +83,14 @@ def kubernetes(settings: Settings) -> None:
             raise RuntimeError("the namespace has no service account yet")
 
 
+def services(settings: Settings) -> None:
+    for name, path in (("proxy", "healthz"), ("dns_ready", "ready")):
+        url = f"http://127.0.0.1:{settings.ports[name]}/{path}"
+        httpx.get(url, timeout=5, trust_env=False).raise_for_status()
+    url = settings.url("services_controllers", "https") + "/healthz"
+    httpx.get(url, verify=False, timeout=5, trust_env=False).raise_for_status()  # its certificate is its own
+
+
 def airflow(settings: Settings) -> None:
     response = httpx.get(settings.url("airflow") + "/api/v2/monitor/health", timeout=10, trust_env=False)
     parts = response.raise_for_status().json()
@@ -98,13 +106,14 @@ CHECKS: dict[str, Callable[[Settings], None]] = {
     "elasticsearch": elasticsearch,
     "s3": s3,
     "kubernetes": kubernetes,
+    "services": services,
     "airflow": airflow,
 }
 
 
 def checks(settings: Settings) -> dict[str, Callable[[Settings], None]]:
     """Of the parts that run."""
-    left_out = settings.own | (parts.SERVERS - parts.started(settings))
+    left_out = parts.left_out(settings) | (parts.ON_DEMAND - parts.started(settings))
     return {name: check for name, check in CHECKS.items() if name not in left_out}
 
 

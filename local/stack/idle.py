@@ -14,29 +14,47 @@ from local.stack import parts
 from local.stack.settings import Settings
 
 LOOK_S = 60
+# They are there for the servers that a run brings, and a run takes those away when it ends.
+SERVICES_MINUTES = 2
 GOING = "SELECT EXISTS (SELECT FROM dag_run WHERE state IN ('queued', 'running'))"
 NEEDED = """
 SELECT EXISTS (
     SELECT FROM storebench.run AS r
     JOIN storebench.run_cell AS rc ON rc.run_id = r.id
     JOIN storebench.cell AS c ON c.key = rc.cell_key
-    WHERE coalesce(r.finished_at, r.started_at) > now() - make_interval(mins => %s) AND c.store = ANY(%s)
+    JOIN storebench.study AS s ON s.name = r.study
+    WHERE coalesce(r.finished_at, r.started_at) > now() - make_interval(mins => %s)
+        AND EXISTS (
+            SELECT FROM jsonb_array_elements(s.details -> 'stores') AS t
+            WHERE t ->> 'name' = c.store AND t ->> 'server' = %s
+        )
 )
 """
 
 
+def minutes(settings: Settings, part: str) -> int:
+    """For how long nothing must have asked for this part."""
+    return SERVICES_MINUTES if part == parts.SERVICES else settings.idle_minutes
+
+
 def servers(settings: Settings) -> list[str]:
-    """Those that neither `make` nor a run has asked for in settings.idle_minutes; none while a run is queued or running.
+    """Those that neither `make` nor a run has asked for lately; none while a run is queued or running.
 
     Raises psycopg.Error where a database does not answer.
     """
-    oldest = time.time() - settings.idle_minutes * 60
-    found = [name for name in sorted(parts.started(settings)) if parts.asked_at(settings, name) < oldest]
+    now = time.time()
+    found = [
+        name
+        for name in sorted(parts.started(settings))
+        if parts.asked_at(settings, name) < now - minutes(settings, name) * 60
+    ]
     if not found or _true(os.environ["AIRFLOW__DATABASE__SQL_ALCHEMY_CONN"].replace("+psycopg2", ""), GOING):
         return []
     results = os.environ["AIRFLOW_CONN_STOREBENCH_RESULTS"]
     return [
-        name for name in found if not _true(results, NEEDED, settings.idle_minutes, parts.stores_of(name))
+        name
+        for name in found
+        if name == parts.SERVICES or not _true(results, NEEDED, settings.idle_minutes, name)
     ]
 
 

@@ -12,7 +12,8 @@ import psycopg
 from botocore.exceptions import BotoCoreError, ClientError
 from psycopg import sql
 
-from local.stack import environment, health, pki, render
+from local.stack import environment, health, pki, render, services
+from local.stack.kubectl import kubectl
 from local.stack.nodes import Node
 from local.stack.secrets import write_private
 from local.stack.settings import Settings, StackError
@@ -122,9 +123,11 @@ def _ctr(settings: Settings, node: Node, *arguments: str) -> str:
 def images(settings: Settings) -> None:
     """Imports the images that a node's containerd does not have, and removes pod images of earlier builds."""
     archives = {"localhost/storebench/pause:1": "pause.tar"}
-    archives |= {image: f"{name}.tar" for name, image in render.images(settings).items()}
+    found = render.images(settings)
+    archives |= {image: f"{name}.tar" for name, image in found.items()}
     for node in settings.nodes:
         _import(settings, node, archives)
+    services.write_helper(settings, found["python"])
 
 
 def _import(settings: Settings, node: Node, archives: dict[str, str]) -> None:
@@ -158,16 +161,9 @@ def cluster(settings: Settings) -> None:
         seconds=health.time_limit("kubernetes", settings),
     )
 
-    def kubectl(*arguments: str) -> str:
-        configuration = settings.run / "kubernetes" / "admin.kubeconfig"
-        options = [f"--kubeconfig={configuration}", f"--cache-dir={settings.run / 'kubectl'}"]
-        command = [str(settings.run / "bin" / "kubectl"), *options, *arguments]
-        return subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
-
-    kubectl("apply", f"--kustomize={settings.checkout / render.MANIFESTS}")
-    token = kubectl(
-        "create", "token", "airflow", f"--namespace={environment.NAMESPACE}", "--duration=8760h"
-    ).strip()
+    kubectl(settings, "apply", f"--kustomize={settings.checkout / render.MANIFESTS}")
+    account = ("airflow", f"--namespace={environment.NAMESPACE}")
+    token = kubectl(settings, "create", "token", *account, "--duration=8760h").strip()
     text = pki.kubeconfig(settings, {"token": token}, environment.NAMESPACE)
     write_private(settings.run / "kubernetes" / "airflow.kubeconfig", text)
 
@@ -193,7 +189,7 @@ def airflow_variables(settings: Settings) -> None:
         token = client.post("/auth/token", json=login).raise_for_status().json()["access_token"]
         client.headers["Authorization"] = f"Bearer {token}"
         for name, image in render.images(settings).items():
-            variable = {"key": f"storebench_image_{name}", "value": image}
+            variable = {"key": f"storebench_image_{environment.variable_part(name)}", "value": image}
             answer = client.patch(f"/api/v2/variables/{variable['key']}", json=variable)
             if answer.status_code == httpx.codes.NOT_FOUND:
                 answer = client.post("/api/v2/variables", json=variable)
@@ -206,5 +202,6 @@ JOBS: dict[str, Callable[[Settings], None]] = {
     "bucket": bucket,
     "images": images,
     "cluster": cluster,
+    "services": services.begin,
     "airflow-db": airflow_db,
 }

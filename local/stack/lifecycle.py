@@ -1,6 +1,8 @@
 """Starting the whole stack, and saying how it is."""
 
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from local.progress import Screen
 from local.stack import (
@@ -13,12 +15,15 @@ from local.stack import (
     network,
     parts,
     render,
+    services,
     supervisor,
     teardown,
     waiting,
 )
 from local.stack.settings import OWN_SERVERS, Settings, StackError
 from local.stack.teardown import Say
+
+WAKE_PATIENCE_S = 300  # for another start or stop of servers to end
 
 
 def _running_checkout(settings: Settings) -> str | None:
@@ -27,8 +32,8 @@ def _running_checkout(settings: Settings) -> str | None:
 
 
 def up(settings: Settings, servers: frozenset[str], screen: Screen) -> None:
-    """Starts the stack with at least these of parts.SERVERS, or what a running one lacks of them."""
-    servers -= settings.own
+    """Starts the stack with at least these of parts.ON_DEMAND, or what a running one lacks of them."""
+    servers -= parts.left_out(settings)
     with teardown.alone(settings):
         if supervisor.processes(settings) is not None:
             if (other := _running_checkout(settings)) != str(settings.checkout):
@@ -62,17 +67,44 @@ def _reuse(settings: Settings, servers: frozenset[str], screen: Screen) -> bool:
             jobs.images(settings)
         render.write_environment(settings)
         jobs.airflow_variables(settings)
-    lacking = servers - parts.started(settings)
-    parts.record(settings, servers)
-    if lacking:
-        _add(settings, lacking, screen)
+    _ask_for(settings, servers, screen)
     screen.say("the stack is running")
     return True
 
 
+def wake(settings: Settings, servers: frozenset[str], screen: Screen) -> None:
+    """Starts those of these servers that the running stack has stopped, and waits until they answer.
+
+    For the plan of a run, inside the stack: so it never starts the stack anew, and builds nothing. Raises StackError where it cannot.
+    """
+    if unbuilt := sorted(servers - parts.built(settings)):
+        raise StackError(f"{' and '.join(unbuilt)} was not built yet")
+    with teardown.alone(settings, WAKE_PATIENCE_S):
+        if not _ask_for(settings, servers, screen):
+            waiting.wait(settings, sorted(servers), screen)
+
+
+def _ask_for(settings: Settings, servers: frozenset[str], screen: Screen) -> frozenset[str]:
+    """Starts those of these servers that the running stack has not, and returns them."""
+    lacking = servers - parts.started(settings)
+    with _still_noticed(settings):
+        parts.record(settings, servers)
+    if lacking:
+        _add(settings, lacking, screen)
+    return lacking
+
+
+@contextmanager
+def _still_noticed(settings: Settings) -> Iterator[None]:
+    """Other servers are started afterwards. What has changed in the checkout since the start must still be noticed by the next `up`."""
+    unchanged = (settings.run / "fingerprint").read_text() == render.fingerprint(settings)
+    yield
+    if unchanged:
+        render.write_fingerprint(settings)
+
+
 def _add(settings: Settings, servers: frozenset[str], screen: Screen) -> None:
-    """Starts servers that the running stack has not."""
-    render.write_fingerprint(settings)
+    """Starts servers that the stack does not run, what they need first, and waits for them."""
     for name, process in render.project(settings)["processes"].items():
         if process["namespace"] in servers:
             start = (
@@ -86,20 +118,19 @@ def stop_idle(settings: Settings, say: Say) -> None:
     """Stops the servers that no run has needed for a while. The next `up` for their stores starts them again."""
     with teardown.alone(settings):
         for server in idle.servers(settings):
-            say(f"stopping {server}: no run has needed it for {settings.idle_minutes} minutes")
+            say(f"stopping {server}: no run has needed it for {idle.minutes(settings, server)} minutes")
             _remove(settings, server)
 
 
 def _remove(settings: Settings, server: str) -> None:
-    # What has changed in the checkout since the start must still be noticed by the next `up`.
-    unchanged = (settings.run / "fingerprint").read_text() == render.fingerprint(settings)
     states = {state["name"]: state for state in supervisor.processes(settings) or []}
     for name, process in reversed(render.project(settings)["processes"].items()):
         if process["namespace"] == server and states[name]["status"] in ("Running", "Restarting"):
             supervisor.stop_process(settings, name)
-    parts.forget(settings, server)
-    if unchanged:
-        render.write_fingerprint(settings)
+    if server == parts.SERVICES:
+        services.end(settings)
+    with _still_noticed(settings):
+        parts.forget(settings, server)
 
 
 def _comes_up(settings: Settings, started: float, screen: Screen) -> bool:

@@ -9,14 +9,16 @@ from pathlib import Path
 from local.stack.secrets import write_private
 from local.stack.settings import Settings, StackError
 
-# What a kubelet sets when it may.
+FORWARD = "net/ipv4/ip_forward"
+# What a kubelet sets when it may, and what Services need.
 SYSCTLS = (
     "vm/overcommit_memory",
     "vm/panic_on_oom",
     "kernel/panic",
     "kernel/panic_on_oops",
-    "net/ipv4/ip_forward",
+    FORWARD,
 )
+PROC_SYS = Path("/proc/sys")
 LABEL = "storebench stack in "
 
 
@@ -78,7 +80,7 @@ def remove_bridges(settings: Settings) -> None:
 
 
 def save_sysctls(settings: Settings) -> None:
-    values = {name: Path("/proc/sys", name).read_text().strip() for name in SYSCTLS}
+    values = {name: (PROC_SYS / name).read_text().strip() for name in SYSCTLS}
     write_private(settings.home / "sysctls.json", json.dumps(values))
 
 
@@ -87,7 +89,13 @@ def restore_sysctls(settings: Settings) -> None:
     if not saved.exists():
         return
     for name, value in json.loads(saved.read_text()).items():
-        path = Path("/proc/sys", name)
+        path = PROC_SYS / name
         if path.read_text().strip() != value:
             path.write_text(value)
     saved.unlink()
+
+
+def forward(on: bool, settings: Settings) -> None:
+    """Lets the machine forward packets, as those to a Service are; or not, unless it did before."""
+    saved = json.loads((settings.home / "sysctls.json").read_text())
+    (PROC_SYS / FORWARD).write_text("1" if on else saved[FORWARD])

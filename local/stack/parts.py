@@ -1,30 +1,101 @@
 """Which parts of the stack only some stores need: their servers, and images of pods. A run of other stores does without them."""
 
+import atexit
+import os
+import shutil
+import tempfile
 from collections.abc import Iterable
 from pathlib import Path
 
 from local.stack.settings import OWN_SERVERS, Settings
-from storebench import stores
+from storebench.servers import stand_ins, topology
+from storebench.stores.base import split
+from storebench.study import studies
+from storebench.study.model import Study
 
+CHECKOUT = Path(__file__).parents[2]
 # Named as the stores' connections and the supervisor's namespaces are, and as the folders under images/.
 SERVERS = frozenset(OWN_SERVERS) - {"kubernetes", "s3"}
-IMAGES = frozenset({"jvm"})
+IMAGES = frozenset({"columns", "formats", "jvm", "load", "wendelin"})
+# What servers need that a run brings, and volumes (local/stack/services.py); the images of such servers: the folders under images/servers/.
+SERVICES = "services"
+ON_DEMAND = SERVERS | {SERVICES}
+SERVER_IMAGES = frozenset(
+    f"servers-{path.parent.name}" for path in (CHECKOUT / "images" / "servers").glob("*/Dockerfile")
+)
+TOPOLOGIES = CHECKOUT / "deploy" / "servers"
+# The steps of the set-up that build what runs on demand.
+STEPS_OF = {"mongodb": "ferretdb", "elasticsearch": "elasticsearch", SERVICES: "services"}
 
 
-def needed_by(names: Iterable[str]) -> frozenset[str]:
-    """The parts that these stores need; raises SpecError for a store that there is not."""
-    found = {part for name in names for part in (stores.connection(name), stores.load(name).image)}
-    return (SERVERS | IMAGES) & found
+def study_named(name: str) -> Study:
+    """The study of that name; raises SpecError where there is none. Its file loads Airflow, which makes its home wherever it is loaded."""
+    if "AIRFLOW_HOME" not in os.environ:
+        home = tempfile.mkdtemp(prefix="storebench-airflow-")
+        atexit.register(shutil.rmtree, home, ignore_errors=True)
+        os.environ["AIRFLOW_HOME"] = home
+    return studies.find(name)
 
 
-def stores_of(server: str) -> list[str]:
-    """The stores whose data is in this server of SERVERS."""
-    return [name for name in stores.REGISTRY if stores.connection(name) == server]
+def needed_by(study: Study, names: Iterable[str] | None = None) -> frozenset[str]:
+    """The parts that these stores of the study need, or those of its first preset, or all; raises SpecError for a store that it has not, and
+    for servers that the stack cannot bring.
+
+    A store needs what fills it, too.
+    """
+    asked = tuple(_stores_by_itself(study) if names is None else names)
+    fillers = [filler for name in asked if (filler := study.store(name).filled_by)]
+    found = {study.dataset.pod.image} if study.dataset else set()
+    for name in (*asked, *fillers):
+        store = study.store(name)
+        pods = [store.pod_of(step) for step in study.steps]
+        found |= {store.connection_of(name) or "", *(pod.image for pod in pods)}
+        if any(pod.volume for pod in pods):
+            found.add(SERVICES)
+        if brings(study, name):
+            stand_ins.check(str(store.connection), split(name)[1])
+            found |= {SERVICES, "servers-agent", *_images_of(str(store.connection), split(name)[1])}
+    return (SERVERS | IMAGES | {SERVICES} | SERVER_IMAGES) & found
+
+
+def _stores_by_itself(study: Study) -> Iterable[str]:
+    """Those of a run that names none."""
+    first = next(iter(study.presets.values()), None)
+    asked = {**first.params, **first.embedded} if first else {}
+    return tuple(asked.get("stores", study.stores))
+
+
+def brings(study: Study, name: str) -> bool:
+    """Whether the run brings the server that `name` means: it is a topology, and no connection of the user's own."""
+    store, (_, server) = study.store(name), split(name)
+    if not server or not store.has_server():
+        return False
+    if not (TOPOLOGIES / str(store.connection) / server / "kustomization.yaml").exists():
+        return False
+    return f"AIRFLOW_CONN_STOREBENCH_{store.connection}_{server}".upper().replace("-", "_") not in os.environ
+
+
+def _images_of(connection: str, name: str) -> set[str]:
+    """Those of the containers of this topology."""
+    sets = topology.find(connection, name).sets
+    pods = [one["spec"]["template"]["spec"] for one in sets]
+    return {f"servers-{container['name']}" for pod in pods for container in pod["containers"]}
+
+
+def left_out(settings: Settings) -> frozenset[str]:
+    """The parts that the stack does not run, as the user has their own."""
+    return settings.own | ({SERVICES} if "kubernetes" in settings.own else frozenset[str]())
 
 
 def started(settings: Settings) -> frozenset[str]:
-    """The servers of SERVERS that the stack has started, or is to start."""
+    """The parts of ON_DEMAND that the stack has started, or is to start."""
     return frozenset(path.name for path in _marks(settings).glob("*"))
+
+
+def built(settings: Settings) -> frozenset[str]:
+    """The parts of ON_DEMAND that the set-up has built."""
+    done = {path.name.rpartition("-")[0] for path in (settings.home / "steps").iterdir()}
+    return frozenset(name for name, step in STEPS_OF.items() if step in done)
 
 
 def asked_at(settings: Settings, server: str) -> float:

@@ -13,6 +13,9 @@ USERS = {
     "admin": ("storebench:admin", "system:masters"),
     "controller-manager": ("system:kube-controller-manager", None),
     "scheduler": ("system:kube-scheduler", None),
+    "proxy": ("system:kube-proxy", None),
+    "dns": ("storebench:dns", None),
+    "volumes": ("storebench:volumes", None),
     "apiserver-kubelet": ("storebench:apiserver", "system:masters"),
 }
 
@@ -69,6 +72,6 @@ def kubeconfig(settings: Settings, user: dict[str, str], namespace: str = "defau
 def write_kubeconfigs(settings: Settings) -> None:
     pki = settings.run / "pki"
     kubelets = (f"kubelet{node.suffix}" for node in settings.nodes)
-    for name in ("admin", "controller-manager", "scheduler", *kubelets):
+    for name in ("admin", "controller-manager", "scheduler", "proxy", "dns", "volumes", *kubelets):
         user = {"client-certificate": str(pki / f"{name}.crt"), "client-key": str(pki / f"{name}.key")}
         write_private(settings.run / "kubernetes" / f"{name}.kubeconfig", kubeconfig(settings, user))

@@ -10,7 +10,7 @@ from typing import Any
 
 import yaml
 
-from local.stack import environment, host, parts, pki
+from local.stack import environment, host, parts, pki, services
 from local.stack.nodes import MARK, Node
 from local.stack.secrets import load, write_private
 from local.stack.settings import OWN_SERVERS, Settings, StackError
@@ -18,20 +18,21 @@ from local.stack.settings import OWN_SERVERS, Settings, StackError
 FIRST = Node(1)
 TEMPLATES = Path(__file__).parent / "templates"
 MANIFESTS = Path("deploy", "kubernetes")  # in the checkout: what any cluster gets
-KUBERNETES_PARTS = (
-    "etcd",
-    "kube-apiserver",
-    "kube-controller-manager",
-    "kube-scheduler",
-    "kubelet",
-    "kubectl",
-)
-POD_IMAGES = ("python", "jvm")
-# The steps of the set-up whose results run in the stack, and those of the servers that not every run needs.
-RUNNING = ("kubernetes", "versitygw", "process-compose", "postgres", "python")
-STEPS_OF = {"mongodb": "ferretdb", "elasticsearch": "elasticsearch"}
+# The programs of a cluster, and what each is in the set-up's folder of programs.
+CLUSTER = {
+    "etcd": "etcd",
+    "kubectl": "kubectl",
+    **dict.fromkeys(
+        ("kube-apiserver", "kube-controller-manager", "kube-scheduler", "kube-proxy", "kubelet"), "kubernetes"
+    ),
+}
+POD_IMAGES = ("python", "jvm", "formats", "columns", "load", "wendelin")
+# The steps of the set-up whose results run in the stack, beside those of the servers that not every run needs.
+RUNNING = ("kubernetes", "etcd", "versitygw", "process-compose", "postgres", "python")
+# The programs of what not every run needs: built only where a store has needed them.
+OTHERS = ("coredns", "ferretdb", "local-path-provisioner", "versitygw")
 # What this package starts the processes and the pods' network with, beside the templates.
-STARTED_WITH = ("environment.py", "idle.py", "network.py")
+STARTED_WITH = ("environment.py", "idle.py", "network.py", "services.py", "usage.py")
 
 
 def secrets(settings: Settings) -> dict[str, str]:
@@ -39,12 +40,12 @@ def secrets(settings: Settings) -> dict[str, str]:
 
 
 def images(settings: Settings) -> dict[str, str]:
-    """The pod images, by the name of their folder under images/, as their builds printed them."""
+    """The images of pods, as their builds printed them: by the name of their folder under images/, those of servers as `servers-NAME`."""
     found = {}
-    for name in POD_IMAGES:
+    for name in (*POD_IMAGES, *sorted(parts.SERVER_IMAGES)):
         path = settings.home / "images" / f"{name}.txt"
         if not path.exists():
-            if name in parts.IMAGES:
+            if name in parts.IMAGES | parts.SERVER_IMAGES:
                 continue  # no store has needed it yet
             raise StackError(f"There is no pod image {name} ({path} is missing): run `make setup`.")
         found[name] = dict(line.split("=", 1) for line in path.read_text().split())["image"]
@@ -66,6 +67,7 @@ def variables(settings: Settings, node: Node = FIRST) -> dict[str, str]:
         "airflow": str(settings.home / "venv" / "bin" / "airflow"),
         "postgres_root": str(settings.postgres_root),
         "gateway": settings.gateway,
+        "dns_service": services.DNS_SERVICE,
         "elasticsearch_heap": settings.elasticsearch_heap,
         "idle_minutes": str(settings.idle_minutes),
         "network": str(settings.network),
@@ -91,10 +93,11 @@ def project(settings: Settings) -> dict[str, Any]:
     processes = dict(rendered["processes"])
     for node in settings.nodes:
         processes |= yaml.safe_load(template("node.yaml", settings, node))
-    kept = {name: process for name, process in processes.items() if process["namespace"] not in settings.own}
+    left_out = parts.left_out(settings)
+    kept = {name: process for name, process in processes.items() if process["namespace"] not in left_out}
     if not settings.idle_minutes:
         del kept["idle"]
-    waiting = parts.SERVERS - parts.started(settings)
+    waiting = parts.ON_DEMAND - parts.started(settings)
     for name, process in kept.items():
         process["shutdown"] = {"timeout_seconds": 30, **process.get("shutdown", {})}
         # As often as it takes: parts of Airflow end at once, again and again, as long as their database is away.
@@ -110,7 +113,7 @@ def project(settings: Settings) -> dict[str, Any]:
 
 def fingerprint(settings: Settings) -> str:
     """Changes with all that a running stack would have to be started anew for."""
-    running = {*RUNNING, *(STEPS_OF[server] for server in parts.started(settings))}
+    running = {*RUNNING, *(parts.STEPS_OF[name] for name in parts.started(settings))}
     texts = [
         yaml.safe_dump(project(settings)),
         *(template(path.name, settings) for path in sorted(TEMPLATES.iterdir())),
@@ -139,10 +142,8 @@ def write_all(settings: Settings) -> None:
         settings.run / "airflow",
     ):
         folder.mkdir(parents=True, exist_ok=True)
-    for name in ("ferretdb", "versitygw"):
-        (settings.run / "bin" / name).symlink_to(settings.home / "bin" / name)
-    for name in KUBERNETES_PARTS:
-        (settings.run / "bin" / name).symlink_to(settings.home / "bin" / "kubernetes")
+    for name, program in {**CLUSTER, **{name: name for name in OTHERS}}.items():
+        (settings.run / "bin" / name).symlink_to(settings.home / "bin" / program)
 
     if "kubernetes" not in settings.own:
         pki.write_certificates(settings.run / "pki", settings)
@@ -154,6 +155,9 @@ def write_all(settings: Settings) -> None:
         write_private(
             settings.run / "kubernetes" / "cni" / "storebench.conflist", template("cni.conflist", settings)
         )
+        for name in ("Corefile", "services.yaml"):
+            write_private(settings.run / "kubernetes" / name, template(name, settings))
+        services.write(settings, environment.NAMESPACE)
 
     (settings.data / "s3").mkdir(parents=True, exist_ok=True)
     serve = settings.checkout / "local" / "postgres" / "serve.sh"

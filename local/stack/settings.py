@@ -22,9 +22,24 @@ PORTS = {
     "kubernetes": 443,
     "controller_manager": 257,
     "scheduler": 259,
+    "proxy": 256,
+    "proxy_metrics": 249,
+    "services_controllers": 258,
+    "dns": 53,
+    "dns_ready": 181,
+    "usage": 90,
 }
 # These listen on the pod network, the others on loopback. So do the kubelets.
-POD_NETWORK_PORTS = {"mongodb", "elasticsearch", "s3", "kubernetes"}
+POD_NETWORK_PORTS = {"mongodb", "elasticsearch", "s3", "kubernetes", "usage", "dns"}
+CLUSTER_PORTS = (
+    "controller_manager",
+    "scheduler",
+    "proxy",
+    "proxy_metrics",
+    "services_controllers",
+    "dns",
+    "dns_ready",
+)
 
 # An embedded server is left out where the user has named one of their own.
 OWN_SERVERS = {
@@ -129,11 +144,8 @@ class Settings:
 
     @property
     def needed_ports(self) -> list[str]:
-        parts = {
-            "elasticsearch_transport": "elasticsearch",
-            "controller_manager": "kubernetes",
-            "scheduler": "kubernetes",
-        }
+        parts = {"elasticsearch_transport": "elasticsearch"}
+        parts |= dict.fromkeys(CLUSTER_PORTS, "kubernetes")
         parts |= {name: "kubernetes" for node in self.nodes for name in node.ports}
         return [name for name in self.ports if parts.get(name, name) not in self.own]
 

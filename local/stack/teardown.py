@@ -15,23 +15,29 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from local.stack import cgroup, network, supervisor
+from local.stack import cgroup, network, packet_filter, supervisor
 from local.stack.settings import Settings, StackError
 
 Say = Callable[[str], None]
 
 
 @contextmanager
-def alone(settings: Settings) -> Iterator[None]:
-    """One start or stop at a time."""
+def alone(settings: Settings, patience_s: float = 0) -> Iterator[None]:
+    """One start or stop at a time; waits so long for another one."""
     settings.home.mkdir(parents=True, exist_ok=True)
+    deadline = time.monotonic() + patience_s
     with (settings.home / "lock").open("w") as file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise StackError(
-                "Another `make` is starting or stopping this stack, or it stops a server that no run needs: try again in a minute."
-            ) from None
+        while True:
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
+            except BlockingIOError:
+                if time.monotonic() >= deadline:
+                    raise StackError(
+                        "Another `make` is starting or stopping this stack, or it starts or stops a server for a run: try again in a"
+                        " minute."
+                    ) from None
+            time.sleep(0.2)
         yield
 
 
@@ -43,6 +49,8 @@ def remains(settings: Settings) -> list[str]:
     if any(group.is_dir() for group in cgroup.groups(settings.cgroup)):
         found.append("a cgroup")
     found += [f"the network link {link}" for link in network.own_bridges(settings)]
+    if packet_filter.claimed(settings):
+        found.append("rules in the packet filter")
     found += [f"the mount {point}" for point in mounts(settings)]
     if (settings.run / "fingerprint").exists():
         found.append(f"state in {settings.run}")
@@ -60,6 +68,7 @@ def remove(settings: Settings) -> None:
     cgroup.remove(settings.cgroup)
     for point in mounts(settings):
         subprocess.run(["umount", "--lazy", point], check=False)
+    packet_filter.clear(settings)
     network.remove_bridges(settings)
     network.restore_sysctls(settings)
     shutil.rmtree(settings.run, ignore_errors=True)

@@ -33,7 +33,7 @@ def wait(settings: Settings, names: Iterable[str], screen: Screen) -> dict[str, 
             states = supervisor.processes(settings)
             if states is not None:
                 # A server that was stopped ended with a signal.
-                stopped = parts.SERVERS - parts.started(settings)
+                stopped = parts.ON_DEMAND - parts.started(settings)
                 states = [
                     {**state, "restarts": state["restarts"] - restarts.get(state["name"], 0)}
                     for state in states

@@ -1,13 +1,13 @@
--- What users query: a row for each attempt. A client that is busy for 90 % of the cores that it can use is the bottleneck itself:
--- client_bound, which is null where the engine is in the pod.
+-- What users query: a row for each attempt of any study, with what all attempts have, and the metric that ranks its operation. Each study
+-- has views of its own beside it, with its axes and all its metrics as columns (storebench.results.study_views). A client that is busy for
+-- 90 % of the cores that it can use is the bottleneck itself: client_bound, which is null where the engine is in the pod.
 CREATE VIEW storebench.results AS
 SELECT
     r.airflow_run_id AS run,
     c.study,
     c.store,
     c.client,
-    c.axes ->> 'batch' AS batch_size,
-    (c.axes ->> 'executors')::integer AS executors,
+    c.axes,
     c.rows,
     c.seed,
     a.repeat,
@@ -19,11 +19,13 @@ SELECT
     a.error_kind,
     a.error,
     a.disturbed,
+    a.perhaps_disturbed,
     a.verification,
-    CASE a.operation WHEN 'write' THEN a.operation_s END AS write_only_s,
-    CASE a.operation WHEN 'read' THEN a.operation_s END AS read_only_s,
-    a.source_s,
-    a.barrier_s,
+    a.metric,
+    a.value,
+    -- of the metric, by the end of its name: storebench.study.model.unit_of
+    storebench.unit(a.metric) AS unit,
+    a.metrics,
     a.durability,
     a.durability_stated,
     a.total_s,
@@ -46,18 +48,30 @@ SELECT
     a.node_io_full_share,
     a.node_steal_share,
     a.node_others_cores,
+    a.node_strangers_cores,
     a.server_name,
     a.server_version,
     a.dataset_id,
     d.bytes AS dataset_bytes,
-    e.executor_pods,
-    e.executors_memory_peak_bytes,
-    e.executors_memory_working_set_peak_bytes,
-    e.executors_cpu_s,
-    a.memory_peak_bytes + coalesce(e.executors_memory_peak_bytes, 0) AS all_memory_peak_bytes,
-    a.memory_working_set_peak_bytes + coalesce(e.executors_memory_working_set_peak_bytes, 0)
+    u.executor_pods,
+    u.executors_memory_peak_bytes,
+    u.executors_memory_working_set_peak_bytes,
+    u.executors_cpu_s,
+    u.server_pods,
+    u.servers_memory_working_set_peak_bytes,
+    u.servers_cpu_s,
+    u.servers_throttled_s,
+    u.servers_read_bytes,
+    u.servers_written_bytes,
+    u.servers_data_bytes,
+    u.servers_restarts,
+    -- of servers, only the working set is known
+    CASE WHEN u.server_pods IS NULL THEN a.memory_peak_bytes + coalesce(u.executors_memory_peak_bytes, 0) END
+        AS all_memory_peak_bytes,
+    a.memory_working_set_peak_bytes + coalesce(u.executors_memory_working_set_peak_bytes, 0)
+        + CASE WHEN u.server_pods IS NULL THEN 0 ELSE u.servers_memory_working_set_peak_bytes END
         AS all_memory_working_set_peak_bytes,
-    a.cpu_s + coalesce(e.executors_cpu_s, 0) AS all_cpu_s,
+    a.cpu_s + coalesce(u.executors_cpu_s, 0) + CASE WHEN u.server_pods IS NULL THEN 0 ELSE u.servers_cpu_s END AS all_cpu_s,
     a.environment_hash,
     a.parameters_hash,
     -- no join: planning one costs each query, also those that do not ask for them
@@ -82,10 +96,24 @@ LEFT JOIN storebench.dataset AS d ON d.id = a.dataset_id
 JOIN storebench.run_cell AS p ON (p.run_id, p.cell_key, p.repeat) = (a.run_id, a.cell_key, a.repeat)
 LEFT JOIN LATERAL (
     SELECT
-        sum(x.pods) AS executor_pods,
-        sum(x.memory_peak_bytes)::bigint AS executors_memory_peak_bytes,
-        sum(x.memory_working_set_peak_bytes)::bigint AS executors_memory_working_set_peak_bytes,
-        sum(x.cpu_s) AS executors_cpu_s
-    FROM storebench.executor AS x
+        sum(x.pods) FILTER (WHERE x.role = 'executor') AS executor_pods,
+        sum(x.memory_peak_bytes) FILTER (WHERE x.role = 'executor')::bigint AS executors_memory_peak_bytes,
+        sum(x.memory_working_set_peak_bytes) FILTER (WHERE x.role = 'executor')::bigint
+            AS executors_memory_working_set_peak_bytes,
+        sum(x.cpu_s) FILTER (WHERE x.role = 'executor') AS executors_cpu_s,
+        sum(x.pods) FILTER (WHERE x.role = 'server') AS server_pods,
+        -- null if one server's is not known: a sum of some of them would look like that of all
+        CASE WHEN bool_and(x.memory_working_set_peak_bytes IS NOT NULL) FILTER (WHERE x.role = 'server')
+            THEN sum(x.memory_working_set_peak_bytes) FILTER (WHERE x.role = 'server')::bigint
+        END AS servers_memory_working_set_peak_bytes,
+        CASE WHEN bool_and(x.cpu_s IS NOT NULL) FILTER (WHERE x.role = 'server')
+            THEN sum(x.cpu_s) FILTER (WHERE x.role = 'server')
+        END AS servers_cpu_s,
+        sum(x.throttled_s) FILTER (WHERE x.role = 'server') AS servers_throttled_s,
+        sum(x.read_bytes)::bigint AS servers_read_bytes,
+        sum(x.written_bytes)::bigint AS servers_written_bytes,
+        sum(x.data_bytes)::bigint AS servers_data_bytes,
+        sum(x.restarts) AS servers_restarts
+    FROM storebench.usage AS x
     WHERE x.attempt_id = a.id
-) AS e ON true;
+) AS u ON true;

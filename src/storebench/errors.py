@@ -41,6 +41,24 @@ class StoreRefused(StorebenchError):
     exit_code = 5
 
 
+class BadResult(StorebenchError):
+    """What a pod has left breaks the protocol, or is not what its study says."""
+
+    kind = "bad_result"
+
+
+class ServersFailed(StorebenchError):
+    """The servers that a run was to bring could not be made, or did not become ready."""
+
+    kind = "servers_failed"
+
+
+class ServerDied(StorebenchError):
+    """A server that a run had brought ended, or was started again, while it was needed."""
+
+    kind = "server_died"
+
+
 KIND_OF_EXIT_CODE = {
     error.exit_code: error.kind
     for error in (StorebenchError, SpecError, StoreUnreachable, VerificationFailed, StoreRefused)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import nullcontext
 from datetime import UTC, datetime
 
@@ -9,12 +10,12 @@ from rich.console import Console
 from rich.live import Live
 from rich.text import Text
 
-from storebench.order import Turn
 from storebench.results.database import Row
-from storebench.results.listing import NOTHING
+from storebench.results.expected import range_of
 from storebench.results.repository import Repository, run_id_of
-from storebench.results.table import remark, seconds, told_apart
-from storebench.stores.base import OPERATIONS
+from storebench.results.table import figure_text, remark, told_apart
+from storebench.study.order import Turn
+from storebench.study.reserved import DROP
 from storebench.trigger import Airflow, Look, Task, name_of
 
 AT_ONCE = 50  # attempts that end between two looks, at most
@@ -56,6 +57,7 @@ class Progress:
         self._told: set[object] = set()  # ids of attempts, and of tasks
         self._operations: set[tuple[str, int, str]] = set()
         self._queued = 0
+        self._ended_at: datetime | None = None  # in Airflow
 
     def say(self, line: str) -> None:
         """Print a line, however long, so that it can be copied."""
@@ -66,15 +68,14 @@ class Progress:
         found = [
             task
             for task in look.changed
-            if task["state"] == "failed"
-            and task["task_id"].rpartition(".")[2] not in OPERATIONS
-            and task["id"] not in self._told
+            if task["state"] == "failed" and not _has_row(task) and task["id"] not in self._told
         ]
         self._told |= {task["id"] for task in found}
         return list({task["id"]: task for task in found}.values())
 
     def take(self, look: Look) -> None:
         """Print the attempts that have ended since."""
+        self._ended_at = look.ended_at
         if look.state == "queued":
             self._queued += 1
             if self._queued == 2:  # each run is queued for a moment
@@ -89,8 +90,9 @@ class Progress:
             return  # it was refused, or has nothing to do
         if self._lines is None:
             self.began = self.run["started_at"]
-            self._lines = _Lines(self.repository.recorded_turns(self.run_id))
-            expected = f", about {duration(expected_s)}" if (expected_s := self.run.get("expected_s")) else ""
+            operations = [one["name"] for one in self.repository.study(self.run["study"])["operations"]]
+            self._lines = _Lines(self.repository.recorded_turns(self.run_id), operations)
+            expected = f", about {takes}" if (takes := self._expected()) else ""
             self.say(f"{self.run['planned']} operations{expected}:  {self._lines.alike}".rstrip(": "))
             self.say(self._lines.heading(self.run["planned"]))
         limit = None if first or look.over else AT_ONCE
@@ -103,8 +105,8 @@ class Progress:
     def status(self, look: Look) -> str:
         """How far the run is: operations, time, and what goes on."""
         parts = [f"{len(self._operations)} of {self.run['planned']}"] if self.run else []
-        expected_s = self.run.get("expected_s") if self.run else None
-        parts.append(self._elapsed() + (f" of about {duration(expected_s)}" if expected_s else ""))
+        takes = self._expected()
+        parts.append(self._elapsed() + (f" of about {takes}" if takes else ""))
         going = [name_of(task) for task in look.tasks if task["state"] == "running"]
         return " · ".join([*parts, ", ".join(going) or look.state])
 
@@ -117,15 +119,27 @@ class Progress:
             text += f"; {len(reasons)} skipped, the first because {reasons[0]}"
         return text
 
+    def _expected(self) -> str:
+        """How long all of it takes, or between what; empty where that is not known."""
+        least_s = self.run.get("expected_s") if self.run else None
+        return range_of(duration, least_s, self.run.get("expected_most_s")) if self.run and least_s else ""
+
     def _elapsed(self) -> str:
-        ended = self.run.get("finished_at") if self.run else None
+        ended = (self.run.get("finished_at") or self._ended_at) if self.run else None
         return duration(((ended or datetime.now(UTC)) - self.began).total_seconds())
+
+
+def _has_row(task: Task) -> bool:
+    """Whether it is an attempt's: in a group, and not the drop."""
+    group, _, step = task["task_id"].rpartition(".")
+    return bool(group) and step != DROP
 
 
 class _Lines:
     """A line for each attempt of the planned turns, below a heading: without what is alike in all of them, which is `alike`."""
 
-    def __init__(self, turns: list[Turn]) -> None:
+    def __init__(self, turns: list[Turn], operations: Sequence[str]) -> None:
+        self.operations = operations
         names, places, self.alike = told_apart(turn.cell for turn in turns)
         self._headings = [name.heading for name in names]
         self._places = {turn.cell.key: place for turn, place in zip(turns, places, strict=True)}
@@ -136,16 +150,20 @@ class _Lines:
         ]
 
     def heading(self, planned: int) -> str:
-        return self._line("", planned, self._headings, "repeat", "operation", "seconds", "rows/s", "state")
+        return self._line("", planned, self._headings, "repeat", "operation", "result", "state")
 
     def of(self, row: Row, number: int, planned: int) -> str:
-        only_s = row[f"{row['operation']}_only_s"]
-        rate = f"{row['rows'] / only_s:,.0f}" if only_s and row["status"] == "verified" else NOTHING
         repeat = "warm-up" if row["warm_up"] else f"{row['repeat']} {row['arm'] or ''}".rstrip()
         state = ": ".join(filter(None, (row["status"], remark(row))))
         place = self._places[row["cell_key"]]
         return self._line(
-            f"{number} of {planned}", planned, place, repeat, row["operation"], seconds(only_s), rate, state
+            f"{number} of {planned}",
+            planned,
+            place,
+            repeat,
+            row["operation"],
+            figure_text(row["value"], row["unit"]),
+            state,
         )
 
     def _line(
@@ -155,14 +173,14 @@ class _Lines:
         place: list[str],
         repeat: str,
         operation: str,
-        took: str,
-        rate: str,
+        found: str,
         state: str,
     ) -> str:
         cells = [count.rjust(len(f"{planned} of {planned}"))]
         cells += [text.ljust(width) for text, width in zip(place, self._widths, strict=True)]
         cells += [repeat.ljust(7)] if self._several else []
-        return "  ".join([*cells, operation.ljust(9), took.rjust(8), rate.rjust(9), state])
+        width = max(len("operation"), *map(len, self.operations))
+        return "  ".join([*cells, operation.ljust(width), found.rjust(14), state])
 
 
 def duration(seconds: float) -> str:

@@ -12,14 +12,15 @@ from typing import Any
 from urllib.parse import quote
 
 import httpx
-from tenacity import Retrying, retry_if_exception_type, stop_after_delay, wait_fixed
+from tenacity import RetryCallState, Retrying, retry_if_exception_type, stop_after_delay, wait_fixed
 
-from storebench.errors import SpecError, StorebenchError, StoreUnreachable
-from storebench.grid import Preset
+from storebench.errors import SpecError, StorebenchError, StoreUnreachable, unknown
+from storebench.study.model import Preset, Study
 
 POLL_INTERVAL_S = 2.0
 TIMEOUT_S = 30.0
 PATIENCE_S = 180.0  # Airflow, or its database, may be started anew while a run is followed
+KNOWN_WITHIN_S = 120.0  # Airflow looks for new files of DAGs from time to time
 OVERLAP = timedelta(seconds=5)  # a change is seen some time after it was stamped
 
 
@@ -28,12 +29,15 @@ Task = dict[str, Any]  # a task instance, as Airflow's API has it
 
 @dataclass(frozen=True)
 class Look:
-    """A run at one moment: the tasks that have changed since the look before, all that have been there, its state, and whether it has ended."""
+    """A run at one moment: the tasks that have changed since the look before, all that have been there, its state, and whether and when
+    it has ended.
+    """
 
     changed: Sequence[Task]
     tasks: Sequence[Task]
     state: str
     over: bool
+    ended_at: datetime | None = None
 
 
 class RunFailed(StorebenchError):
@@ -63,6 +67,22 @@ class Airflow:
         run_id: str = answer["dag_run_id"]
         return run_id
 
+    def trigger_when_known(self, dag_id: str, conf: Mapping[str, Any], report: Callable[[str], None]) -> str:
+        """As `trigger`, of a DAG whose file is there: Airflow is given KNOWN_WITHIN_S to find it, and a line to `report` says so."""
+
+        def wait(state: RetryCallState) -> None:
+            if state.attempt_number == 1:
+                report(f"Airflow does not know {dag_id} yet: waiting until it has found the file")
+
+        retrying = Retrying(
+            retry=retry_if_exception_type(NotFound),
+            stop=stop_after_delay(KNOWN_WITHIN_S),
+            wait=wait_fixed(POLL_INTERVAL_S),
+            before_sleep=wait,
+            reraise=True,
+        )
+        return retrying(self.trigger, dag_id, conf)
+
     def watch(self, dag_id: str, run_id: str) -> Iterator[Look]:
         """A look at the run every POLL_INTERVAL_S until it has ended: the last one says how.
 
@@ -87,13 +107,14 @@ class Airflow:
             since = now - OVERLAP if now else None
             # Airflow's answers are made on the machine that measures, perhaps: it is asked for what has changed, and while a
             # task runs for that alone.
-            state = "running"
+            state, ended_at = "running", None
             if not any(task["state"] == "running" for task in known.values()):
-                state = str(self._look(f"/api/v2/dags/{dag_id}/dagRuns/{run_id}")["state"])
+                run = self._look(f"/api/v2/dags/{dag_id}/dagRuns/{run_id}")
+                state, ended_at = str(run["state"]), _end_of(run)
             if over := state in ("success", "failed"):  # its last changes came after they were asked for
                 learn(last := self.task_instances(dag_id, run_id))
                 changed = [*changed, *last]
-            yield Look(changed, list(known.values()), state, over)
+            yield Look(changed, list(known.values()), state, over, ended_at)
             if not over:
                 time.sleep(POLL_INTERVAL_S)
 
@@ -114,10 +135,22 @@ class Airflow:
 
     def run_state(self, dag_id: str, run_id: str) -> str | None:
         """The state of a run; None for one that Airflow does not have."""
+        found = self._run(dag_id, run_id)
+        return str(found["state"]) if found else None
+
+    def run_ended_at(self, dag_id: str, run_id: str) -> datetime | None:
+        """When a run ended; None for one that goes on, or that Airflow does not have."""
+        found = self._run(dag_id, run_id)
+        return _end_of(found) if found else None
+
+    def _run(self, dag_id: str, run_id: str) -> dict[str, Any] | None:
         try:
-            return str(self.call("GET", f"/api/v2/dags/{dag_id}/dagRuns/{quote(run_id, safe='')}")["state"])
+            found: dict[str, Any] = self.call(
+                "GET", f"/api/v2/dags/{dag_id}/dagRuns/{quote(run_id, safe='')}"
+            )
         except NotFound:
             return None
+        return found
 
     def variable(self, name: str) -> str | None:
         """The value of a Variable; None for one that there is not."""
@@ -192,10 +225,19 @@ class Airflow:
         raise refused(f"Airflow refused ({answer.status_code}): {detail}")
 
 
+def _end_of(run: Mapping[str, Any]) -> datetime | None:
+    return datetime.fromisoformat(end) if (end := run.get("end_date")) else None
+
+
 def name_of(task: Task) -> str:
     """The task's name in the user interface, and what tells a mapped one from its like."""
     turn = task["rendered_map_index"] or (task["map_index"] if task["map_index"] >= 0 else "")
     return f"{task['task_display_name'] or task['task_id']} {turn}".strip()
+
+
+def names_in(text: str) -> list[str]:
+    """The names in a text with commas, and perhaps spaces, between them."""
+    return [name for item in text.split(",") if (name := item.strip())]
 
 
 def conf_of(
@@ -203,19 +245,13 @@ def conf_of(
 ) -> dict[str, Any]:
     """A run's parameters from the command line: the preset's, then the options given, then NAME=JSON pairs.
 
-    `embedded`: on the embedded cluster a preset's sizes are those that fit one machine.
+    `embedded`: on the embedded cluster a preset's sizes are those that fit one machine. What a preset has for cells that are measured once
+    is left out where they are measured more often.
 
     Raises SpecError for a text that is no JSON.
     """
     conf = {**preset.params, **(preset.embedded if embedded else {})} if preset else {}
-    lists = {"stores": "stores", "clients": "clients", "batches": "batch_sizes", "executors": "executors"}
-    for name, value in options.items():
-        if value is None:
-            continue
-        if name in lists:
-            conf[lists[name]] = [item.strip() for item in value.split(",") if item.strip()]
-        else:
-            conf[name] = value
+    conf |= {name: value for name, value in options.items() if value is not None}
     for pair in extra:
         name, separator, text = pair.partition("=")
         try:
@@ -224,4 +260,21 @@ def conf_of(
             conf[name] = json.loads(text)
         except ValueError as error:
             raise SpecError(f"--param {pair!r} is not NAME=JSON: {error}") from None
-    return conf
+    several = str(conf.get("repeats", 1)) != "1" or conf.get("a_a", False) is not False
+    return conf if several or not preset else {**preset.once, **conf}
+
+
+def places_of(text: str, study: Study) -> dict[str, list[str]]:
+    """Values of axes from a text: `parts=2,8 level=1`. Raises SpecError for what is no such text, and for an unknown axis."""
+    found = {}
+    known = [axis.name for axis in study.axes]
+    for pair in text.split():
+        name, separator, values = pair.partition("=")
+        if not separator or not values.strip(","):
+            raise SpecError(
+                f"--axis {pair!r} is not AXIS=VALUE,VALUE, such as {known[0] if known else 'axis'}=1"
+            )
+        if name not in known:
+            raise unknown("axis", name, known)
+        found[name] = names_in(values)
+    return found

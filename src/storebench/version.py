@@ -12,13 +12,17 @@ from storebench import __version__
 
 VARIABLE = "STOREBENCH_REVISION"  # of an image: what `images/build` was told by git
 CHECKOUT = Path(__file__).resolve().parents[2]
-DESCRIBE = ("describe", "--always", "--dirty", "--abbrev=40", "--exclude", "*")  # as images/build does it
+# As images/build does it, but that it looks for untracked files in what it copies.
+DESCRIBE = ("describe", "--always", "--dirty", "--abbrev=40", "--exclude", "*")
+UNTRACKED = ("ls-files", "--others", "--exclude-standard", "--", "src", "dags", "plugins", "sql")
 TIMEOUT_S = 10
 
 
 @cache
 def code_version() -> str:
-    """`0.1.0+g` and 12 digits of the commit; with `.dirty` where tracked files were changed since; `0.1.0+unknown` where nobody knows.
+    """`0.1.0+g` and 12 digits of the commit; `0.1.0+unknown` where nobody knows it.
+
+    `.dirty` follows where tracked files were changed since, and `.untracked` where the code has files that git was never told of.
 
     An image knows it from its build, a checkout from git, which is asked once in each process.
     """
@@ -26,19 +30,25 @@ def code_version() -> str:
 
 
 def version_of(revision: str) -> str:
-    """The version of what `git describe` calls so."""
-    found = re.fullmatch(r"([0-9a-f]{12})[0-9a-f]*(-dirty)?", revision)
+    """The version of what `git describe` calls so, with `-untracked` behind it where that was found."""
+    found = re.fullmatch(r"([0-9a-f]{12})[0-9a-f]*((?:-dirty)?(?:-untracked)?)", revision)
     if not found:
         return f"{__version__}+unknown"
-    return f"{__version__}+g{found[1]}{'.dirty' if found[2] else ''}"
+    return f"{__version__}+g{found[1]}{found[2].replace('-', '.')}"
 
 
 def _described(checkout: Path) -> str:
     if not (checkout / ".git").exists():
         return ""
-    command = ["git", "-C", str(checkout), "-c", f"safe.directory={checkout}", *DESCRIBE]
+    git = ["git", "-C", str(checkout), "-c", f"safe.directory={checkout}"]
+
+    def said(arguments: tuple[str, ...]) -> str:
+        done = subprocess.run(
+            [*git, *arguments], capture_output=True, text=True, timeout=TIMEOUT_S, check=True
+        )
+        return done.stdout.strip()
+
     try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=TIMEOUT_S, check=True)
+        return said(DESCRIBE) + ("-untracked" if said(UNTRACKED) else "")
     except (OSError, subprocess.SubprocessError):
         return ""
-    return done.stdout.strip()

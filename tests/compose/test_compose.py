@@ -26,7 +26,7 @@ def results(compose):
         dbname="storebench",
     ) as connection:
         return connection.execute(
-            "SELECT store, operation, rows, status FROM storebench.results ORDER BY started_at"
+            "SELECT store, operation, rows, status FROM storebench.bulk_write_read ORDER BY started_at"
         ).fetchall()
 
 
@@ -84,7 +84,7 @@ def test_an_update_keeps_results_and_secrets(compose):
     assert compose.settings() == settings
     compose.up()
     assert results(compose) == before
-    done = compose("run", "--rm", "bench", "run", "--rows", "2000", "--stores", "null", "--batches", "all")
+    done = compose("run", "--rm", "bench", "run", "--rows", "2000", "--stores", "null", "--axis", "batch=all")
     assert "run success" in done.stdout
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.drills.drill import Drill
+from tests.drills.drill import STUDY, Drill
 from tests.e2e.conftest import cluster, stack
 
 __all__ = ["cluster", "stack"]
@@ -23,7 +23,7 @@ def say(capsys):
 def drill(cluster, say):
     """Begin a run of a small grid, to be disturbed."""
 
-    def begin(store="mongodb", **conf):
-        return Drill(cluster, say, store, conf).begin()
+    def begin(store="mongodb", *, study=STUDY, **conf):
+        return Drill(cluster, say, store, conf, study).begin()
 
     return begin

@@ -12,24 +12,25 @@ from airflow.providers.cncf.kubernetes.pod_generator import make_safe_label_valu
 
 from local.stack import health, supervisor
 from local.stack.settings import Settings
-from storebench.grid import Cell
 from storebench.results.queries import Queries, counts
 from storebench.results.repository import Repository, run_id_of
+from storebench.study.cell import Cell
 from storebench.trigger import Airflow
 from tests.e2e.harness import NAMESPACE, soon
 
 STUDY = "bulk_write_read"
 SERVERS = {"mongodb": {"FerretDB", "MongoDB"}, "elasticsearch": {"Elasticsearch"}, "delta-rs": {"Delta Lake"}}
 # A pod that writes or reads these takes some ten seconds: time to be disturbed in.
-GRID = {"rows": 200_000, "clients": ["reference"], "batch_sizes": ["10000", "50000"]}
+GRID = {"rows": 200_000, "clients": ["reference"], "batch": ["10000", "50000"]}
 
 
 class Drill:
-    """A run of one store's cells that no other run has."""
+    """A run of one store's cells that no other run has. `conf` is all that a run of another study is asked for."""
 
-    def __init__(self, cluster, say, store, conf):
-        self.cluster, self.say, self.store = cluster, say, store
-        self.conf = {**GRID, "stores": [store], "seed": uuid.uuid4().int % 2**31, **conf}
+    def __init__(self, cluster, say, store, conf, study=STUDY):
+        self.cluster, self.say, self.store, self.study = cluster, say, store, study
+        grid = GRID if study == STUDY else {"clients": ["reference"]}
+        self.conf = {**grid, "stores": [store], "seed": uuid.uuid4().int % 2**31, **conf}
         self.airflow = Airflow(
             *(os.environ[f"STOREBENCH_AIRFLOW_{name}"] for name in ("URL", "USER", "PASSWORD"))
         )
@@ -38,14 +39,14 @@ class Drill:
 
     def begin(self):
         """Start the run. The stack has stopped the store's server if the drills before this one did not need it for long."""
-        command = [sys.executable, "-m", "local.stack", "up", "--stores", self.store]
+        command = [sys.executable, "-m", "local.stack", "up", "--study", self.study, "--stores", self.store]
         subprocess.run(command, check=True, capture_output=True, text=True)
-        self.run = self.airflow.trigger(STUDY, self.conf)
+        self.run = self.airflow.trigger(self.study, self.conf)
         return self
 
     def started(self, task):
         """The pod of this task of the run, as soon as it runs."""
-        selector = f"dag_id={STUDY},task_id={task},run_id={make_safe_label_value(self.run)}"
+        selector = f"dag_id={self.study},task_id={task},run_id={make_safe_label_value(self.run)}"
 
         def running():
             found = self.cluster.list_namespaced_pod(NAMESPACE, label_selector=selector).items
@@ -70,11 +71,11 @@ class Drill:
 
     def end(self):
         """The state in which the run has ended, followed as the command line does it."""
-        return self.airflow.wait(STUDY, self.run, lambda _: None)
+        return self.airflow.wait(self.study, self.run, lambda _: None)
 
     @property
     def run_id(self):
-        return run_id_of(STUDY, self.run)
+        return run_id_of(self.study, self.run)
 
     def rows(self):
         return Queries(self.database).results(run=self.run_id)
@@ -115,7 +116,7 @@ class Drill:
             for operation in ("write", "read")
         }
         rows = self.rows()
-        assert len(planned) == 2 * len(self.conf["batch_sizes"])
+        assert len(planned) == 2 * len(self.conf["batch"])
         assert sorted((row["cell_key"], row["repeat"], row["operation"]) for row in rows) == sorted(planned)
         for row in rows:
             if row["status"] != "verified":
@@ -130,7 +131,7 @@ class Drill:
         """Nothing that was written is left in the store."""
         tasks = self.airflow.task_instances(STUDY, self.run)
         drops = [task["state"] for task in tasks if task["task_id"] == "cell.drop"]
-        assert drops == ["success"] * len(self.conf["batch_sizes"])
+        assert drops == ["success"] * len(self.conf["batch"])
 
     def check_completed(self, repair):
         """A second run of the same grid measures the cells that are not verified, or were disturbed, and no others; all with other

@@ -5,27 +5,14 @@ import shlex
 from itertools import pairwise
 
 from tests.e2e.harness import ROWS, SEED, run, storebench
-from tests.e2e.test_backfill import airflow, backfill, fill, grid, study
+from tests.e2e.test_backfill import STUDY, airflow, backfill, fill, grid, study
 
 __all__ = ["airflow", "study"]
 
-SPARK = '''"""A grid of executors for a test, which removes it."""
-
-from dataclasses import replace
-
-from storebench.airflow.dag import study_dag
-from storebench.grid import BATCH_SIZE, EXECUTORS, Study
-
-GRID = Study(
-    name="{name}",
-    description="A grid of executors for a test.",
-    stores=("delta-spark",),
-    default_stores=("delta-spark",),
-    default_rows=1000,
-    axes=(replace(BATCH_SIZE, grid=("all",)), replace(EXECUTORS, grid={values!r})),
+# A grid of executors.
+SPARK = STUDY.replace('("null",)', '("delta-spark",)').replace(
+    'axis("batch", *{values!r})', 'axis("batch", "all"), axis("executors", *{values!r})'
 )
-dag = study_dag(GRID)
-'''
 
 
 def test_twelve_cells(airflow, study, say):
@@ -37,12 +24,14 @@ def test_twelve_cells(airflow, study, say):
 
 
 def test_executors_are_cells_of_one_environment(airflow, study, say):
-    name = study(["1", "2"], SPARK, clients=2)
+    name = study(["1", "2"], SPARK, clients=2, store="delta-spark")
 
     def measured():
         rows = json.loads(storebench("results", "--cell", f"{name}/", "--format", "json").stdout)
         assert {row["status"] for row in rows} == {"verified"}
-        return {row["run"]: row for row in rows}, sorted((row["executors"], row["operation"]) for row in rows)
+        return {row["run"]: row for row in rows}, sorted(
+            (int(row["axes"]["executors"]), row["operation"]) for row in rows
+        )
 
     command = [
         *("airflow", "backfill", "create", "--dag-id", name),
@@ -71,7 +60,7 @@ def test_executors_are_cells_of_one_environment(airflow, study, say):
     assert larger.stdout.count("missing") == 4, "with larger executors nothing was measured"
 
     code, text, rows = run(
-        *("--study", name, "--stores", "delta-spark", "--batches", "all", "--executors", "1,2")
+        *("--study", name, "--stores", "delta-spark", "--axis", "batch=all", "--axis", "executors=1,2")
     )
     assert code == 0, text
     compared = storebench("compare", ",".join(runs), rows[0]["run"], "--format", "json")

@@ -18,5 +18,5 @@ def test_containerd_killed(drill):
 
 
 def test_too_little_memory(drill):
-    run = drill(batch_sizes=["1000", "all"], pod_memory="200Mi")
+    run = drill(batch=["1000", "all"], pod_memory="200Mi")
     run.must_end("a pod ended for want of memory", "failed", repair={"pod_memory": "4Gi"})

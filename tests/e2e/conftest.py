@@ -9,12 +9,10 @@ from kubernetes import client, config
 
 from storebench.airflow.retrieve import whole
 from storebench.attempt.result import AttemptResult
-from storebench.attempt.spec import AttemptSpec
 from storebench.connection import Connection
-from storebench.dataset.manifest import dataset_key, manifest_key
-from storebench.grid import Cell
 from storebench.s3 import client_for
-from storebench.stores import load
+from storebench.study.cell import Cell
+from tests.bulk import bulk_study, spec_for
 from tests.e2e.browser import chromium, token, url, visit
 from tests.e2e.harness import BUCKET, NAMESPACE, S3_SECRET, pod
 
@@ -54,17 +52,9 @@ def attempt_in_pod(cluster, s3_secret):
 
     def attempt(operation, cell_key, target, program=None, **options):
         cell = Cell.from_key(cell_key)
-        store = load(cell.store)
-        spec = AttemptSpec(
-            operation=operation,
-            cell_key=cell_key,
-            target=target,
-            dataset_bucket=BUCKET,
-            dataset_key=dataset_key(cell.rows, cell.seed),
-            manifest_key=manifest_key(cell.rows, cell.seed),
-            options=options,
-        )
-        name, image = f"test-{uuid.uuid4().hex[:12]}", os.environ[f"STOREBENCH_IMAGE_{store.image.upper()}"]
+        spec = spec_for(operation, cell, target, BUCKET, **options)
+        folder = bulk_study().store(cell.store).pod_of(operation).image
+        name, image = f"test-{uuid.uuid4().hex[:12]}", os.environ[f"STOREBENCH_IMAGE_{folder.upper()}"]
         cluster.create_namespaced_pod(NAMESPACE, pod(name, image, spec, program))
         try:
             while not (status := cluster.read_namespaced_pod(name, NAMESPACE).status).phase in (

@@ -12,9 +12,10 @@ from storebench.airflow.placement import Placement
 from storebench.attempt.spec import VARIABLE
 from storebench.connection import variable
 from storebench.spark import session
-from storebench.stores import load
+from tests.bulk import bulk_study
 
 NAMESPACE, BUCKET = "storebench", "storebench"
+EXECUTORS = "spark-role=executor"  # the label of their pods
 S3_SECRET = "storebench-test-s3"  # of pods that no run starts: a run's Secrets go with it
 ROWS, SEED = 2000, 7
 KUBERNETES = json.loads(os.environ.get("AIRFLOW_CONN_STOREBENCH_KUBERNETES", '{"extra": {}}'))
@@ -35,9 +36,9 @@ def storebench(*arguments, **environment):
 
 
 def run(*arguments):
-    """Run the study on a small dataset; returns the exit code, all output, and the run's rows.
+    """Run a study on a small dataset; returns the exit code, all output, and the run's rows.
 
-    What is not said otherwise is MongoDB with its reference client.
+    What is not said otherwise is the bulk study, and MongoDB with its reference client.
     """
     defaults = {"--rows": str(ROWS), "--seed": str(SEED), "--stores": "mongodb", "--clients": "reference"}
     chosen = [text for pair in defaults.items() if pair[0] not in arguments for text in pair]
@@ -53,7 +54,7 @@ def run(*arguments):
 
 def finished_one_by_one(rows):
     """The cells of a run, each of which was written and read before the next one began."""
-    cells = [(row["store"], row["batch_size"], row["repeat"]) for row in rows]
+    cells = [(row["store"], row["axes"]["batch"], row["repeat"]) for row in rows]
     assert [row["operation"] for row in rows] == ["write", "read"] * (len(rows) // 2)
     assert cells[::2] == cells[1::2], "a cell is finished before the next one starts"
     assert len(set(cells)) == len(rows) // 2
@@ -62,7 +63,7 @@ def finished_one_by_one(rows):
 
 def pod(name, image, spec, program=None):
     """The manifest of a pod that tries one attempt; `program` is Python that does so in the place of `storebench attempt`."""
-    store = load(spec.cell.store)
+    account = bulk_study().store(spec.store).pod_of(spec.operation).account
     fields = {
         session.POD_NAME: "metadata.name",
         session.POD_IP: "status.podIP",
@@ -70,8 +71,8 @@ def pod(name, image, spec, program=None):
     }
     made = PLACEMENT.template(name, "base")
     made["metadata"]["name"] = name
-    made["spec"] |= {"restartPolicy": "Never", "automountServiceAccountToken": bool(store.service_account)}
-    made["spec"]["serviceAccountName"] = store.service_account or "default"
+    made["spec"] |= {"restartPolicy": "Never", "automountServiceAccountToken": bool(account)}
+    made["spec"]["serviceAccountName"] = account or "default"
     made["spec"]["containers"][0] |= {
         "image": image,
         "imagePullPolicy": "IfNotPresent",
@@ -98,6 +99,12 @@ def pods(cluster, selector):
     """The living pods with these labels."""
     found = cluster.list_namespaced_pod(NAMESPACE, label_selector=selector).items
     return [pod for pod in found if pod.status.phase in ("Pending", "Running")]
+
+
+def driver_with_executors(cluster):
+    """The Spark driver whose executors run, and their pods, once they do."""
+    executors = [pod for pod in pods(cluster, EXECUTORS) if pod.status.phase == "Running"]
+    return executors and (executors[0].metadata.owner_references[0].name, executors)
 
 
 def delete(cluster, name):

@@ -1,23 +1,21 @@
-"""Spark drivers with executor pods: what they use, and what happens when one dies."""
+"""Spark drivers with executor pods: what they use, and what is noticed. What happens when one dies, drills/test_spark.py shows."""
 
 import os
-from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from deltalake import DeltaTable, write_deltalake
 
-from storebench.attempt.source import Source
-from storebench.attempt.verify import verify
 from storebench.connection import Connection
 from storebench.dataset.manifest import Manifest, dataset_key, manifest_key
 from storebench.errors import VerificationFailed
-from storebench.grid import Cell
 from storebench.s3 import client_for
-from storebench.stores.delta import storage_options
-from storebench.stores.delta_spark import DeltaSpark
-from tests.e2e.harness import BUCKET, NAMESPACE, ROWS, SEED, delete, pods, run, soon
+from storebench.stores.bulk_write_read.delta import storage_options
+from storebench.stores.bulk_write_read.delta_spark import DeltaSpark
+from storebench.stores.bulk_write_read.source import Source
+from storebench.stores.bulk_write_read.verify import verify
+from storebench.study.cell import Cell
+from tests.e2e.harness import BUCKET, EXECUTORS, ROWS, SEED, pods, run, soon
 
-EXECUTORS = "spark-role=executor"
 OPTIONS = {
     "executor_cores": "1",
     "executor_cpu": "100m",
@@ -30,29 +28,18 @@ OPTIONS = {
 }
 
 
-@pytest.fixture
-def background():
-    with ThreadPoolExecutor(1) as pool:
-        yield lambda *arguments: pool.submit(run, *arguments)
-
-
 @pytest.fixture(scope="module")
 def storage():
     """The options of deltalake for the stack's S3."""
     return storage_options(Connection.from_json("s3", os.environ["AIRFLOW_CONN_STOREBENCH_S3"]))
 
 
-def writing(cluster):
-    """The driver whose executors run, once they do."""
-    executors = [pod for pod in pods(cluster, EXECUTORS) if pod.status.phase == "Running"]
-    return executors and executors[0].metadata.owner_references[0].name
-
-
 @pytest.fixture(scope="module")
 def kept(storage):
     """The rows of a run of both clients that left its tables."""
     code, text, rows = run(
-        *("--stores", "delta-spark", "--clients", "reference,tuned", "--batches", "all", "--executors", "2"),
+        *("--stores", "delta-spark", "--clients", "reference,tuned"),
+        *("--axis", "batch=all", "--axis", "executors=2"),
         "--keep-data",
     )
     yield code, text, rows
@@ -79,45 +66,16 @@ def test_both_clients_are_verified_and_each_executor_is_recorded(cluster, kept):
         )
     }
     for row in rows:
-        assert row["executors"] == row["executor_pods"] == 2
+        assert int(row["axes"]["executors"]) == row["executor_pods"] == 2
         assert row["all_memory_peak_bytes"] > row["executors_memory_peak_bytes"] > 2 * 10**8
         assert row["all_cpu_s"] > row["executors_cpu_s"] > 0
         assert row["server_name"] == "Delta Lake" and "on Spark 4" in row["server_version"]
     soon(lambda: not pods(cluster, EXECUTORS))
 
 
-def test_a_killed_executor_is_replaced_and_the_data_verified(cluster, background):
-    result = background("--stores", "delta-spark", "--batches", "500", "--executors", "2")
-    driver = soon(lambda: writing(cluster))
-    soon(lambda: "phase: operation" in cluster.read_namespaced_pod_log(driver, NAMESPACE))
-    delete(cluster, pods(cluster, EXECUTORS)[0].metadata.name)
-    code, text, rows = result.result()
-    assert code == 0, text
-    assert [row["status"] for row in rows] == ["verified"] * 2
-    written, read = sorted(rows, key=lambda row: row["operation"] == "read")
-    assert written["disturbed"].startswith("lost 1 of 2 executors")
-    assert "lost" not in (read["disturbed"] or "")
-    soon(lambda: not pods(cluster, EXECUTORS))
-
-
-def test_a_killed_driver_is_a_row_and_takes_its_executors_along(cluster, background):
-    result = background("--stores", "delta-spark,null", "--batches", "500", "--executors", "1")
-    delete(cluster, soon(lambda: writing(cluster)))
-    soon(lambda: not pods(cluster, EXECUTORS), 60)
-    code, text, rows = result.result()
-    assert code == 1, text
-    found = {(row["store"], row["operation"]): row["error_kind"] or row["status"] for row in rows}
-    assert found.pop(("delta-spark", "write")) in ("killed", "infrastructure")
-    assert found == {
-        ("delta-spark", "read"): "not_run",
-        ("null", "write"): "verified",
-        ("null", "read"): "verified",
-    }
-
-
 def test_executors_that_no_node_can_take_are_the_reason():
     code, text, rows = run(
-        *("--stores", "delta-spark", "--batches", "all", "--executors", "1"),
+        *("--stores", "delta-spark", "--axis", "batch=all", "--axis", "executors=1"),
         *("--param", 'executor_cpu="900"', "--param", "startup_timeout_s=10"),
     )
     assert code == 1, text
@@ -149,7 +107,7 @@ def test_one_wrong_value_of_spark_is_noticed_though_the_table_is_right(attempt_i
     code, result = attempt_in_pod("read", key, target, program=SPOILT, **OPTIONS)
     assert (code, result.error_kind) == (4, "verification_failed"), vars(result)
     assert result.error == "The data differs from the dataset: field city: checksum differs"
-    assert result.operation_s > 0 and result.verification is None
+    assert result.metrics["only_s"] > 0 and result.verification is None
 
 
 def spoil(uri, storage, how):
@@ -166,8 +124,8 @@ def spoil(uri, storage, how):
         table.update(updates={"comment": "'other'"}, predicate=f"id = {quoted}")
 
 
-def test_verification_notices(attempt_in_pod, storage, kept):
-    """Once as an attempt of its own; for the other ways the verification alone, which needs no Spark."""
+def test_verification_notices(storage, kept):
+    """It needs no Spark."""
     _, _, rows = kept
     key, target = next((row["cell_key"], row["target"]) for row in rows if row["client"] == "reference")
     store, uri = table(key, target), f"s3://{BUCKET}/tables/{target}"
@@ -178,11 +136,8 @@ def test_verification_notices(attempt_in_pod, storage, kept):
         spoil(uri, storage, how)
         with pytest.raises(VerificationFailed):
             verify(store, ROWS, manifest)
-        if how != "a row deleted":
-            DeltaTable(uri, storage_options=storage).restore(written)
-    code, result = attempt_in_pod("read", key, target, **OPTIONS)
-    assert (code, result.error_kind) == (4, "verification_failed"), vars(result)
-    assert result.operation_s > 0
+        DeltaTable(uri, storage_options=storage).restore(written)
+    verify(store, ROWS, manifest)
     store.drop()
     listed = store.source.s3_client.list_objects_v2(Bucket=BUCKET, Prefix=f"tables/{target}")
     assert not listed.get("KeyCount")

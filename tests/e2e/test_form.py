@@ -32,11 +32,11 @@ def test_a_text_becomes_the_values_that_it_means(visit, token):
     for store in ("elasticsearch", "delta-rs", "delta-spark", "delta-standalone", "delta-kernel", "mongodb"):
         tab.get_by_label(f"Remove {store}").click()
     tab.locator("#element_rows").fill("2,000")
-    tab.locator("#element_batch_sizes").fill("1000")
+    tab.locator("#element_batch").fill("1000")
     tab.get_by_role("button", name="Trigger").last.click()
     soon(lambda: newest()["id"] != before, 120)
     soon(lambda: newest()["state"] != "running", 300)
     run = newest()
     assert (run["state"], run["verified"]) == ("success", 2)
-    asked = {name: run["params"][name] for name in ("stores", "rows", "batch_sizes")}
-    assert asked == {"stores": ["null"], "rows": 2000, "batch_sizes": ["1000"]}
+    asked = {name: run["params"][name] for name in ("stores", "rows", "batch")}
+    assert asked == {"stores": ["null"], "rows": 2000, "batch": ["1000"]}

@@ -1,6 +1,7 @@
 """What the results page says where there is nothing to show, or where it must not show it: in the real Airflow, with a database of its own."""
 
 import os
+from pathlib import Path
 
 import psycopg
 import pytest
@@ -12,14 +13,19 @@ from psycopg import sql
 from bench.api_server import api_server, reader_of
 from bench.scratch import scratch
 from storebench.attempt.result import AttemptResult
-from storebench.grid import Cell
-from storebench.order import turns
+from storebench.results.attempts import AttemptKey, PodRecord
 from storebench.results.migrate import migrate
-from storebench.results.repository import AttemptKey, PodRecord, Repository, run_id_of
+from storebench.results.repository import Repository, run_id_of
+from storebench.results.stopped import AIRFLOW_ID
+from storebench.study.order import turns
+from tests.bulk import bulk_study, cell_at
 from tests.e2e.browser import PAGE, check_accessible, view
+from tests.e2e.harness import storebench
 
 STUDY = "bulk_write_read"
-CELL = Cell(STUDY, "null", "reference", (("batch", "10"),), 1000, 7)
+CELL = cell_at("null", 7, batch="10")
+AIRFLOW = "this"
+EXAMPLE = Path(__file__).parents[2] / "docs" / "studies" / "data" / "bulk_write_read.zip"
 HOSTILE = "<img src=x onerror=alert(1)><script>alert(2)</script>'; DROP TABLE storebench.attempt; --"
 
 
@@ -34,28 +40,31 @@ def database():
 @pytest.fixture(scope="module")
 def own_url(database):
     """Of an API server that reads it."""
-    with api_server(reader_of(database)) as url:
-        yield url
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv(f"AIRFLOW_VAR_{AIRFLOW_ID.upper()}", AIRFLOW)
+        with api_server(reader_of(database)) as url:
+            yield url
 
 
 def half_a_run(database, name):
-    """A run that goes on: of its two repeats one was written, in vain. Its id."""
+    """A run that was deleted from Airflow: of its two repeats one was written, in vain. Its id."""
     repository = Repository(database)
     repository.start_run(
-        study=STUDY,
+        study=bulk_study(),
         dag_id=STUDY,
         airflow_run_id=name,
         params={"note": HOSTILE},
         turns=turns({CELL: 2}, 1),
         order_seed=1,
         skipped={},
+        airflow_id=AIRFLOW,
     )
     run_id = run_id_of(STUDY, name)
     result = AttemptResult(
         status="failed", error_kind="store_failed", error=HOSTILE, environment={"server_name": HOSTILE}
     )
     key = AttemptKey(run_id, CELL.key, 1, "write", 1)
-    repository.add_attempt(key, result, PodRecord(), phases={}, target=None, dataset=None)
+    repository.add_attempt(key, result, PodRecord(), phases={}, metric=None, target=None, dataset=None)
     return run_id
 
 
@@ -82,9 +91,34 @@ def test_half_a_run_whose_texts_are_hostile(visit, token, own_url, database, nam
     }
     expect(tab.locator(".sb-page")).to_contain_text(said[name])
     if name == "run":
-        expect(tab.get_by_text("This run has ended in Airflow")).to_be_visible()  # it never was there
+        expect(tab.get_by_text("The run was stopped: deleted from Airflow")).to_be_visible()
         expect(tab.locator("td.sb-not-run")).to_have_count(3)
         expect(tab.get_by_text("1 of 4 operations")).to_be_visible()
+    assert tab.locator(".sb-page :is(img, script)").count() == 0
+    check_accessible(tab)
+
+
+@pytest.mark.parametrize("name", ["run", "charts", "phases", "table", "compare"])
+def test_each_view_of_a_refused_run_says_why_and_leads_to_the_form(visit, token, own_url, database, name):
+    """Airflow's form takes values from a run's page, and from no address."""
+    run = f"manual__refused_{name}"
+    Repository(database).refuse_run(
+        study=bulk_study(),
+        dag_id=STUDY,
+        airflow_run_id=run,
+        params={"rows": 7, "note": HOSTILE},
+        reason="The disk is full.",
+        airflow_id=AIRFLOW,
+    )
+    run_id = run_id_of(STUDY, run)
+    tab = visit(token, view(name, run_id, before=run_id, after=run_id), url=own_url)
+    page = tab.locator(".sb-page")
+    # the server's first comparison loads SciPy
+    expect(page).to_contain_text("This run was refused before any work. The disk is full.", timeout=30_000)
+    expect(page).to_contain_text("Trigger again with this config")
+    expect(page).to_contain_text('"rows": 7')
+    link = page.get_by_role("link", name="the run in Airflow").first
+    assert link.get_attribute("href").endswith(f"/dags/{STUDY}/runs/{run}")
     assert tab.locator(".sb-page :is(img, script)").count() == 0
     check_accessible(tab)
 
@@ -92,9 +126,12 @@ def test_half_a_run_whose_texts_are_hostile(visit, token, own_url, database, nam
 def test_a_run_is_compared_with_one_that_has_nothing_verified(visit, token, own_url, database):
     before, after = (half_a_run(database, f"manual__{name}") for name in ("before", "after"))
     tab = visit(token, view("compare", after, before=before, after=after), url=own_url)
-    expect(tab.get_by_text("0 compared")).to_be_visible()
-    expect(tab.locator("tbody tr")).to_contain_text("A has no verified attempt, B has no verified attempt")
-    expect(tab.locator("tbody tr")).to_contain_text("A: 1 of 1 not verified; B: 1 of 1 not verified")
+    # the server's first comparison loads SciPy
+    expect(tab.get_by_text("0 compared")).to_be_visible(timeout=30_000)
+    write, read = tab.locator("tbody tr").all()
+    expect(write).to_contain_text("A has no verified attempt, B has no verified attempt")
+    expect(write).to_contain_text("A: 1 of 1 not verified; B: 1 of 1 not verified")
+    expect(read).to_contain_text("A: 2 to come, in a run that goes on; B: 2 to come, in a run that goes on")
 
 
 def test_a_database_that_is_away_is_said_to_be_until_it_is_back(visit, token, own_url, database):
@@ -120,9 +157,9 @@ def test_without_a_login_there_is_nothing(chromium, url, token):
         for headers in ({"authorization": f"Bearer {token}"}, {})
     )
     described = with_login.request.get(f"{url}/storebench/openapi.json").json()["paths"]
-    assert len(described) == 11
+    assert len(described) == 13
     for path in (*described, "/static/page.js", "/static/report.js", "/openapi.json"):
-        query = f"?run=latest&before=latest&after=latest&cpu_hour=1&gib_hour=1&dag={STUDY}"
+        query = f"?run=latest&before=latest&after=latest&cpu_hour=1&gib_hour=1&dag={STUDY}&name={STUDY}"
         assert with_login.request.get(f"{url}/storebench{path}{query}").status in (200, 404), path
         assert without.request.get(f"{url}/storebench{path}{query}").status == 401, path
     for path in (PAGE, f"/dags/{STUDY}/plugin/storebench-dag", f"/dags/{STUDY}/runs/x/plugin/storebench-run"):
@@ -140,3 +177,19 @@ def test_without_permission_there_is_nothing(visit, url):
     tab = visit(token, PAGE, expected=(403,))
     answer = tab.request.get(f"{url}/storebench/api/runs")
     assert (answer.status, "items" in answer.json()) == (403, False)
+
+
+def test_the_run_that_comes_with_the_project_is_seen_at_the_address_that_its_import_prints(
+    visit, token, own_url, database
+):
+    places = {"AIRFLOW_CONN_STOREBENCH_RESULTS": database, "STOREBENCH_AIRFLOW_URL": own_url}
+    first, again = (storebench("import", str(EXAMPLE), **places).stdout.splitlines() for _ in range(2))
+    assert " 33 attempt," in first[0] and " 0 attempt," in again[0]
+    assert first[1] == again[1] and first[1].startswith(f"Its page: {own_url}{PAGE}")
+    tab = visit(token, first[1].partition(own_url)[2], url=own_url)
+    expect(tab.get_by_text("2 attempts are in no median: 2 not run")).to_be_visible(timeout=30_000)
+    for text in ("197 s", "34.7 s"):  # Delta's and MongoDB's longest writes
+        expect(
+            tab.locator("figure.sb-chart", has_text="Write: time in the store").get_by_text(text).first
+        ).to_be_visible()
+    check_accessible(tab)

@@ -1,13 +1,11 @@
-"""Repeats, through the real Airflow: their order, warm-ups, arms, and when they stop."""
-
-from statistics import median
+"""Repeats, through the real Airflow: their order, warm-ups and arms. When they stop: drills/test_repeats.py."""
 
 from tests.e2e.harness import finished_one_by_one, run, storebench
 
 
 def test_the_turns_of_an_a_a_run_are_interleaved_after_a_warm_up_compared_and_replayed():
     code, text, rows = run(
-        *("--stores", "null", "--batches", "500", "--repeats", "2"),
+        *("--stores", "null", "--axis", "batch=500", "--repeats", "2"),
         *("--param", "a_a=true", "--param", "warm_up=true", "--param", "order_seed=3"),
     )
     assert code == 0, text
@@ -23,20 +21,3 @@ def test_the_turns_of_an_a_a_run_are_interleaved_after_a_warm_up_compared_and_re
     assert compared.returncode == 0 and "noise floor" in compared.stdout
     replayed = storebench("replay", rows[0]["run"])
     assert replayed.returncode == 0 and '"order_seed": 3' in replayed.stdout
-
-
-def test_a_cell_is_repeated_until_it_is_known_well_enough():
-    code, text, rows = run("--batches", "500", "--repeats", "7", "--param", "precision_percent=100")
-    assert code == 0, text
-    # Six are the fewest that have an interval. On a busy machine it can still be too wide, and the seventh repeat is right.
-    enough = all(half_width(rows, operation) <= 1 for operation in ("write", "read"))
-    assert finished_one_by_one(rows) == {
-        ("mongodb", "500", repeat) for repeat in range(1, 7 if enough else 8)
-    }
-    assert ("skipped" in text) == enough
-
-
-def half_width(rows, operation):
-    """Of the interval of the first six repeats' median, as a share of it: the interval goes from the smallest to the largest."""
-    seconds = [row[f"{operation}_only_s"] for row in rows if row["operation"] == operation][:6]
-    return (max(seconds) - min(seconds)) / 2 / median(seconds)

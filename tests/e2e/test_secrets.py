@@ -10,9 +10,11 @@ import os
 import threading
 import uuid
 import zipfile
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from urllib.parse import quote
 
+import kubernetes
 import psycopg
 import pytest
 from kubernetes.client.exceptions import ApiException
@@ -22,6 +24,7 @@ from bench.grid import airflow_dsn
 from storebench.spark.session import KEY
 from storebench.trigger import Airflow
 from tests.e2e.harness import KUBERNETES, NAMESPACE, run, storebench
+from tests.e2e.spark_probe import answers_of_spark
 
 HOME = Path(os.environ.get("STOREBENCH_HOME", ""))
 STUDY, SPARK_KEY = "bulk_write_read", "storebench-spark-key"
@@ -69,7 +72,9 @@ def secrets(canaries):
 
 @pytest.fixture(scope="module")
 def seen(cluster, canaries):
-    """A run with the canaries; returns its rows, and each pod and event as Kubernetes told them while it lasted."""
+    """A run with the canaries; returns its rows, each pod and event as Kubernetes told them while it lasted,
+    and what its Spark answered without its key.
+    """
     texts, over = [], threading.Event()
 
     def look():
@@ -80,12 +85,16 @@ def seen(cluster, canaries):
 
     watcher = threading.Thread(target=look)
     watcher.start()
+    arguments = ("--stores", STORES, "--clients", "tuned", "--axis", "batch=1000", "--axis", "executors=1")
     try:
-        _, text, rows = run("--stores", STORES, "--clients", "tuned", "--batches", "1000", "--executors", "1")
+        with ThreadPoolExecutor(1) as pool:
+            result = pool.submit(run, *arguments)
+            answers = answers_of_spark(cluster)
+            _, text, rows = result.result()
     finally:
         over.set()
         watcher.join()
-    return rows, {"command line": text, "pods and events": "\n".join(texts)}
+    return rows, {"command line": text, "pods and events": "\n".join(texts)}, answers
 
 
 def forms(secret):
@@ -119,7 +128,7 @@ def tables(dsn):
 
 
 def test_the_canaries_were_used(seen):
-    rows, _ = seen
+    rows, *_ = seen
     status = {(row["store"], row["operation"]): row["error_kind"] or row["status"] for row in rows}
     assert status == {
         ("mongodb@canary", "write"): "verified",
@@ -131,6 +140,24 @@ def test_the_canaries_were_used(seen):
         ("delta-spark", "write"): "verified",
         ("delta-spark", "read"): "verified",
     }
+    delivered = {row["store"]: row["delivers"] for row in rows if row["delivers"]}
+    assert delivered["mongodb@canary"] == "raw BSON" and delivered["elasticsearch@canary"] == "dicts"
+
+
+def test_spark_answers_nobody_without_the_key(seen):
+    *_, answers = seen
+    assert all(b"Unknown challenge" in answer for answer in answers), answers
+
+
+def test_the_run_has_left_no_secret_in_the_cluster(seen):
+    config = HOME / "run" / "kubernetes" / "admin.kubeconfig"
+    if "kubernetes" not in os.environ["STOREBENCH_EMBEDDED"].split():
+        pytest.skip("asks the embedded cluster as its administrator")
+    with kubernetes.config.new_client_from_config(str(config)) as admin:
+        found = kubernetes.client.CoreV1Api(admin).list_namespaced_secret(
+            NAMESPACE, label_selector="app.kubernetes.io/managed-by=storebench"
+        )
+    assert [secret.metadata.name for secret in found.items] == []
 
 
 def test_the_search_finds_what_is_there():
@@ -143,7 +170,7 @@ def test_the_search_finds_what_is_there():
 
 
 def test_no_secret_is_in_pods_events_termination_messages_or_on_the_command_line(seen, secrets):
-    _, places = seen
+    _, places, _ = seen
     assert (
         "terminated" in places["pods and events"] and "spark-kubernetes-executor" in places["pods and events"]
     )
@@ -153,7 +180,7 @@ def test_no_secret_is_in_pods_events_termination_messages_or_on_the_command_line
 
 
 def test_no_secret_is_in_what_airflow_tells(seen, secrets, airflow):
-    rows, _ = seen
+    rows, *_ = seen
     path = f"/api/v2/dags/{STUDY}/dagRuns/{rows[0]['run']}"
     places = {"run": airflow.call("GET", path), "connections": airflow.call("GET", "/api/v2/connections")}
     places["tasks"] = airflow.call("GET", f"{path}/taskInstances", params={"limit": 100})
@@ -179,7 +206,7 @@ def test_no_secret_is_in_the_databases(seen, secrets):
 
 
 def test_no_secret_is_in_an_exported_bundle_or_a_report(seen, secrets, tmp_path):
-    rows, _ = seen
+    rows, *_ = seen
     bundle, report = tmp_path / "run.zip", tmp_path / "report"
     assert storebench("export", rows[0]["run"], "--out", str(bundle)).returncode == 0
     assert storebench("report", rows[0]["run"], "--out", str(report)).returncode == 0

@@ -12,17 +12,17 @@ import pytest
 from bench.scratch import scratch
 from storebench.airflow.retrieve import whole
 from storebench.attempt.result import AttemptResult
-from storebench.attempt.spec import AttemptSpec
 from storebench.connection import Connection, variable
-from storebench.dataset.manifest import dataset_key, manifest_key
 from storebench.dataset.upload import ensure_dataset
 from storebench.results.migrate import migrate
 from storebench.results.queries import Queries
 from storebench.results.repository import Repository
 from storebench.s3 import client_for
+from tests.bulk import cell_at, spec_for
 from tests.integration.recorded import cells, run
+from tests.integration.watched import agent_built, container
 
-__all__ = ["cells", "run"]
+__all__ = ["agent_built", "cells", "container", "run"]
 
 SQL = Path(__file__).parents[2] / "sql"
 ROWS, SEED = 2_000, 7  # of the attempts' dataset
@@ -108,14 +108,8 @@ def attempt(connections, bucket, target, tmp_path):
         variables=os.environ,
     ):
         used.add(store)
-        spec = AttemptSpec(
-            operation=operation,
-            cell_key=f"bulk_write_read/{store}/{client}/batch={batch}/rows={rows}/seed={SEED}",
-            target=target,
-            dataset_bucket=bucket,
-            dataset_key=dataset_key(rows, SEED),
-            manifest_key=manifest_key(rows, SEED),
-        )
+        cell = cell_at(store, SEED, rows, client=client, batch=batch)
+        spec = spec_for(operation, cell, target, bucket)
         message = tmp_path / "termination-log"
         process = subprocess.run(
             [sys.executable, "-m", "storebench.cli", "attempt"],

@@ -3,34 +3,54 @@
 import uuid
 from datetime import UTC, datetime
 
-import psycopg
 import pytest
 
 from storebench.attempt.result import AttemptResult
-from storebench.dataset.schema import SCHEMA_VERSION
-from storebench.grid import Cell
-from storebench.order import turns
-from storebench.parameters import measured_with
-from storebench.results.repository import AttemptKey, PodRecord, dataset_id, run_id_of
+from storebench.results.attempts import AttemptKey, PodRecord
+from storebench.results.repository import run_id_of
+from storebench.study.order import turns
+from storebench.study.parameters import measured_with
+from tests.bulk import BULK, PRIMARY, bulk_study, cell_at
 
-STUDY = "s"
+STUDY = BULK
+ROWS = 1000
 POD = PodRecord(
     "p", "n", 0, 10.0, datetime(2026, 1, 1, tzinfo=UTC), datetime(2026, 1, 1, 0, 0, 10, tzinfo=UTC)
 )
 ENVIRONMENT = {"image": "i", "kernel": "6.1", "packages": {"pymongo": "4"}, "server_name": "FerretDB"}
-PARAMS = {"pod_cpu": "500m", "cpu_limit": False, "pod_memory": "8Gi"}
+SPARK = {
+    "executor_cores": 1,
+    "executor_cpu": "250m",
+    "executor_memory": "1g",
+    "executor_memory_overhead": "768m",
+    "executor_encryption": True,
+    "driver_memory": "2g",
+}
+POD_PARAMS = {"pod_cpu": "500m", "cpu_limit": False, "pod_memory": "8Gi"}
+PARAMS = {**POD_PARAMS, **SPARK}
+PHASES = {"operation": 1.0}
+
+
+def timed(seconds, rows=ROWS, **figures):
+    """What a verified attempt reports whose operation has taken so long."""
+    metrics = {PRIMARY: seconds, "rows_per_s": rows / seconds}
+    version = bulk_study().method_version
+    return AttemptResult(status="verified", metrics=metrics, method_version=version, **figures)
 
 
 @pytest.fixture
 def cells():
     """Two cells that no other test has."""
     seed = uuid.uuid4().int % 2**40
-    return [Cell(STUDY, "mongodb", "reference", (("batch", size),), 1000, seed) for size in ("10", "20")]
+    return [cell_at("mongodb", seed, ROWS, batch=size) for size in ("10", "20")]
 
 
 @pytest.fixture
-def run(repository, database):
-    """Record a run with seconds(cell, turn) as its times."""
+def run(repository):
+    """Record a run with seconds(cell, turn) as its times, and figures(cell, operation) of each attempt.
+
+    With `so_far` it goes on after so many turns.
+    """
 
     def make(
         cells,
@@ -39,43 +59,53 @@ def run(repository, database):
         environment=ENVIRONMENT,
         params=PARAMS,
         pod=POD,
+        of=None,
+        figures=lambda cell, operation: {},
+        so_far=None,
+        phases=PHASES,
         **order,
     ):
+        study = of or bulk_study()
         name = f"manual__{uuid.uuid4().hex}"
         planned = turns(dict.fromkeys(cells, repeats), 1, **order)
         repository.start_run(
-            study=STUDY,
-            dag_id=STUDY,
+            study=study,
+            dag_id=study.name,
             airflow_run_id=name,
             params={"a": 1},
             turns=planned,
             order_seed=1,
             skipped={},
         )
-        dataset = dataset_id(SCHEMA_VERSION, cells[0].rows, cells[0].seed)
-        with psycopg.connect(database) as connection:
-            connection.execute(
-                "INSERT INTO storebench.dataset (id, schema_version, rows, seed, bytes, sha256, manifest)"
-                " VALUES (%s, 1, 1000, %s, 1, '', '{}') ON CONFLICT DO NOTHING",
-                (dataset, cells[0].seed),
+        run_id, dataset = run_id_of(study.name, name), study.dataset_of(cells[0])
+        if dataset:
+            rows, seed = cells[0].rows, cells[0].seed
+            repository.add_dataset(
+                dataset, study.dataset.version, rows, seed, {"bytes": 1, "rows": rows, "sha256": ""}
             )
-        for turn in planned:
-            for operation in ("write", "read"):
+        for turn in planned[:so_far]:
+            for operation in study.operations_of(turn.cell.store):
+                took_s = seconds(turn.cell, turn)
+                metrics = {operation.ranked_by: took_s, "rows_per_s": turn.cell.rows / took_s}
                 repository.add_attempt(
-                    AttemptKey(run_id_of(STUDY, name), turn.cell.key, turn.repeat, operation, 1),
+                    AttemptKey(run_id, turn.cell.key, turn.repeat, operation.name, 1),
                     AttemptResult(
                         status="verified",
-                        operation_s=seconds(turn.cell, turn),
+                        metrics=metrics,
                         total_s=9.0,
                         environment=dict(environment),
+                        method_version=study.method_version,
+                        **figures(turn.cell, operation.name),
                     ),
                     pod,
-                    phases={"operation": 1.0},
+                    phases=phases,
+                    metric=operation.ranked_by,
                     target="t",
                     dataset=dataset,
-                    parameters=measured_with(turn.cell.store, params),
+                    parameters=measured_with(study, turn.cell.store, params),
                 )
-        repository.finish_run(run_id_of(STUDY, name))
+        if so_far is None:
+            repository.finish_run(run_id)
         return name
 
     return make

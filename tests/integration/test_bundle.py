@@ -1,23 +1,27 @@
 """Runs as files, and the removal of old ones; in the real database."""
 
 import hashlib
-import json
 import zipfile
+from collections import Counter
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 import psycopg
 import pytest
+from psycopg.types.json import Jsonb
 
 from bench.scratch import scratch
-from storebench.attempt.node import NodeFigures
 from storebench.errors import SpecError
+from storebench.results import study_views
 from storebench.results.bundle import Bundles
 from storebench.results.migrate import migrate
 from storebench.results.prune import Pruning
 from storebench.results.queries import Queries
 from storebench.results.repository import Repository, run_id_of
 from storebench.results.summary import refresh
-from tests.integration.recorded import PARAMS
+from tests.integration.recorded import PARAMS, STUDY
+
+EXAMPLE = Path(__file__).parents[2] / "docs" / "studies" / "data" / "bulk_write_read.zip"
 
 
 @pytest.fixture
@@ -32,7 +36,7 @@ def test_a_run_goes_into_another_database_whole_and_only_once(
     database, queries, other_database, run, cells, tmp_path
 ):
     name = run(cells)
-    run_id = run_id_of("s", name)
+    run_id = run_id_of(STUDY, name)
     Bundles(database).export(run_id, tmp_path / "run.zip")
     other = Bundles(other_database)
     loaded, new = other.load(tmp_path / "run.zip")
@@ -44,71 +48,61 @@ def test_a_run_goes_into_another_database_whole_and_only_once(
     )
     assert here == there
     with psycopg.connect(other_database) as connection:
-        assert connection.execute("SELECT count(*) FROM storebench.summary").fetchone() == (4,)
+        lines = "SELECT count(*) FROM storebench.summary WHERE metric = 'only_s'"
+        assert connection.execute(lines).fetchone() == (4,)
+        found = connection.execute(f"SELECT batch, rows, only_s FROM storebench.{STUDY}").fetchall()
+    assert sorted(found) == sorted(
+        (cell.value("batch"), 1000, 1 + repeat / 100)
+        for cell in cells
+        for repeat in range(1, 6)
+        for _ in range(2)
+    )
     other.export(run_id, tmp_path / "again.zip")
     assert (tmp_path / "again.zip").read_bytes() == (tmp_path / "run.zip").read_bytes()
 
 
-LATELY = (
-    *("verification", "delivers", "figures_cover", "client_cores_usable", "durability", "durability_stated"),
-    *("disturbed", *NodeFigures.__dataclass_fields__),
-)
-
-
-def former(path):
-    """The same bundle as it was exported before parameters were recorded, and executors that stand for several pods."""
-    with zipfile.ZipFile(path) as bundle:
-        members = {name: bundle.read(name) for name in bundle.namelist()}
-    del members["parameters.json"], members["SHA256SUMS"]
-    for table, column in (
-        ("attempt", "parameters_hash"),
-        *(("attempt", column) for column in LATELY),
-        ("executor", "pods"),
-        ("run_cell", "node_pool"),
-    ):
-        rows = json.loads(members[f"{table}.json"])
-        assert rows, table
-        for row in rows:
-            del row[column]
-        members[f"{table}.json"] = json.dumps(rows).encode()
-    (row,) = json.loads(members["run.json"])
-    row["stopped"] = row.pop("reason")
-    members["run.json"] = json.dumps([row]).encode()
-    sums = [f"{hashlib.sha256(members[name]).hexdigest()}  {name}\n" for name in sorted(members)]
-    members["SHA256SUMS"] = "".join(sums).encode()
-    with zipfile.ZipFile(path, "w") as bundle:
-        for name, content in members.items():
-            bundle.writestr(name, content)
-
-
-def test_a_bundle_of_a_former_version_is_loaded(
-    database, queries, repository, other_database, run, cells, tmp_path
+def test_a_bundle_brings_its_study_and_what_is_beside_its_attempts(
+    database, repository, other_database, run, cells, tmp_path
 ):
-    name = run(cells, 1)
-    row = queries.results(run=name)[0]
+    name = run(cells[:1], 1)
+    (row, _) = repository.results(run=name)
+    content = {"values": [0.5, 1], "counts": [3, 1]}
     with psycopg.connect(database) as connection:
         connection.execute(
-            "INSERT INTO storebench.executor (attempt_id, executor) VALUES (%s, '1')", (row["attempt_id"],)
+            "INSERT INTO storebench.artifact VALUES (%s, 'latency_s', %s)",
+            (row["attempt_id"], Jsonb(content)),
         )
-    Bundles(database).export(run_id_of("s", name), tmp_path / "run.zip")
-    former(tmp_path / "run.zip")
-    _, new = Bundles(other_database).load(tmp_path / "run.zip")
-    assert (new["attempt"], new["executor"], new["parameters"]) == (4, 1, 0)
-    rows = Queries(other_database).results(run=name)
-    assert {row["parameters_hash"] for row in rows} == {row["parameters"] for row in rows} == {None}
-    assert {(row["disturbed"], row["client_bound"], row["figures_cover"]) for row in rows} == {(None,) * 3}
-    assert [row["executor_pods"] for row in rows if row["executor_pods"]] == [1]
+    Bundles(database).export(row["run_id"], tmp_path / "run.zip")
+    with psycopg.connect(other_database) as connection:  # as if it had never had the study
+        study_views.drop(connection.cursor(), STUDY)
+        connection.execute("DELETE FROM storebench.study")
+    other = Queries(other_database)
+    assert Bundles(other_database).load(tmp_path / "run.zip")[1]["study"] == 1
+    assert other.study(STUDY) == repository.study(STUDY)
+    assert [one["content"] for one in other.artifacts([row["attempt_id"]])] == [content]
     with psycopg.connect(other_database) as connection:
-        assert connection.execute(
-            "SELECT count(*), count(parameters_hash) FROM storebench.summary"
-        ).fetchone() == (
-            4,
-            0,
-        )
+        assert connection.execute(f"SELECT count(*) FROM storebench.{STUDY}_latest").fetchone() == (2,)
+
+
+def test_a_bundle_whose_study_is_called_as_a_table_is_refused(database, other_database, run, cells, tmp_path):
+    Bundles(database).export(run_id_of(STUDY, run(cells[:1], 1)), tmp_path / "run.zip")
+    with zipfile.ZipFile(tmp_path / "run.zip") as bundle:
+        members = {name: bundle.read(name) for name in bundle.namelist()}
+    for table in ("run", "study", "cell"):
+        members[f"{table}.json"] = members[f"{table}.json"].replace(f'"{STUDY}"'.encode(), b'"summary"')
+    del members["SHA256SUMS"]
+    sums = [f"{hashlib.sha256(members[name]).hexdigest()}  {name}\n" for name in sorted(members)]
+    members["SHA256SUMS"] = "".join(sums).encode()
+    with zipfile.ZipFile(tmp_path / "summary.zip", "w") as bundle:
+        for name, content in members.items():
+            bundle.writestr(name, content)
+    with pytest.raises(SpecError, match="'summary': summary is a table of the results"):
+        Bundles(other_database).load(tmp_path / "summary.zip")
+    assert Queries(other_database).runs(10) == []
 
 
 def test_a_bundle_of_a_newer_version_is_refused(database, other_database, run, cells, tmp_path):
-    Bundles(database).export(run_id_of("s", run(cells)), tmp_path / "run.zip")
+    Bundles(database).export(run_id_of(STUDY, run(cells)), tmp_path / "run.zip")
     with psycopg.connect(other_database) as connection:
         connection.execute("ALTER TABLE storebench.run_cell DROP COLUMN node_pool")
     with pytest.raises(SpecError, match='newer version of Storebench: column "node_pool"'):
@@ -116,13 +110,13 @@ def test_a_bundle_of_a_newer_version_is_refused(database, other_database, run, c
 
 
 def test_a_bundle_that_was_touched_is_refused(database, run, cells, tmp_path):
-    Bundles(database).export(run_id_of("s", run(cells)), tmp_path / "run.zip")
+    Bundles(database).export(run_id_of(STUDY, run(cells)), tmp_path / "run.zip")
     with (
         zipfile.ZipFile(tmp_path / "run.zip") as old,
         zipfile.ZipFile(tmp_path / "touched.zip", "w") as new,
     ):
         for member in old.namelist():
-            new.writestr(member, old.read(member).replace(b'"operation_s": 1.01', b'"operation_s": 0.5'))
+            new.writestr(member, old.read(member).replace(b'"value": 1.01', b'"value": 0.5'))
     with pytest.raises(SpecError, match="its checksums are wrong"):
         Bundles(database).load(tmp_path / "touched.zip")
     (tmp_path / "text.zip").write_text("no archive")
@@ -130,12 +124,27 @@ def test_a_bundle_that_was_touched_is_refused(database, run, cells, tmp_path):
         Bundles(database).load(tmp_path / "text.zip")
 
 
+def test_the_run_that_comes_with_the_project_is_loaded_whole_and_only_once(other_database):
+    bundles, queries = Bundles(other_database), Queries(other_database)
+    run_id, new = bundles.load(EXAMPLE)
+    assert (new["attempt"], new["phase"], new["usage"]) == (33, 386, 34)
+    assert set(bundles.load(EXAMPLE)[1].values()) == {0}
+    rows = queries.results(run=run_id)
+    assert Counter(row["status"] for row in rows) == {"verified": 31, "not_run": 2}
+    assert {row["method_version"] for row in rows} == {2}
+    with psycopg.connect(other_database) as connection:
+        lines = (
+            "SELECT count(*), min(n), max(n) FROM storebench.bulk_write_read_summary WHERE metric = 'only_s'"
+        )
+        assert connection.execute(lines).fetchone() == (31, 1, 1)
+
+
 def test_pruning_takes_old_runs_and_what_only_they_have(other_database, database, run, cells, tmp_path):
     old, kept, new = run(cells, params={**PARAMS, "pod_cpu": "2"}), run(cells), run(cells[:1])
     for name in (old, kept, new):
-        Bundles(database).export(run_id_of("s", name), tmp_path / "run.zip")
+        Bundles(database).export(run_id_of(STUDY, name), tmp_path / "run.zip")
         Bundles(other_database).load(tmp_path / "run.zip")
-    Repository(other_database).set_baseline("kept", run_id_of("s", kept))
+    Repository(other_database).set_baseline("kept", run_id_of(STUDY, kept))
     month_ago = datetime.now(UTC) - timedelta(days=30)
     with psycopg.connect(other_database) as connection:
         connection.execute(
@@ -150,6 +159,6 @@ def test_pruning_takes_old_runs_and_what_only_they_have(other_database, database
     with psycopg.connect(other_database) as connection:
         (counts,) = connection.execute(
             "SELECT (SELECT count(*) FROM storebench.attempt), (SELECT count(*) FROM storebench.cell),"
-            " (SELECT sum(n) FROM storebench.statistic), (SELECT count(*) FROM storebench.parameters)"
+            " (SELECT sum(n) FROM storebench.statistic WHERE metric = 'only_s'), (SELECT count(*) FROM storebench.parameters)"
         ).fetchall()
     assert counts == (30, 2, 30, 1)

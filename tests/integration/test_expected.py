@@ -1,24 +1,56 @@
 """What a run is expected to take, by the attempts in a real database."""
 
-from storebench.order import Turn
+import uuid
+from dataclasses import replace
+
 from storebench.results.expected import Expected, expected
+from storebench.study.order import Turn
+from tests.bulk import bulk_study
+from tests.integration.recorded import STUDY
 
 
 def test_a_run_is_expected_to_take_what_the_ones_before_took(queries, run, cells):
+    client = (
+        uuid.uuid4().hex
+    )  # that no other test has: what others took with other rows would tell what grows
+    cells = [replace(cell, client=client) for cell in cells]
     run(cells, repeats=3)
-    rows = queries.durations("s", ["mongodb"], ["read", "write"])
+    rows = queries.durations(STUDY, ["mongodb"], ["read", "write"])
     known = {(row["cell_key"], row["operation"]): row for row in rows}
     for cell in cells:
         for operation in ("write", "read"):
             row = known[cell.key, operation]
-            assert (row["store"], row["client"], row["rows"], row["seconds"]) == (
-                "mongodb",
-                "reference",
-                1000,
-                10.0,
-            )
+            # of which the phase that may grow, the operation, is 1 s
+            assert (row["store"], row["seconds"], row["growing_s"]) == ("mongodb", 10.0, 1.0)
     # Its pods took longer than the run itself, which was only recorded
-    assert expected(queries, "s", [Turn(cell, 1) for cell in cells]) == Expected(4, 40.0, 0)
+    study = bulk_study()
+    assert expected(queries, study, [Turn(cell, 1) for cell in cells]) == Expected(4, 40.0, 40.0, 0)
+
+    larger = [Turn(replace(cell, rows=7000), 1) for cell in cells]
+    assert expected(queries, study, larger) == Expected(4, 40.0, 4 * (9.0 + 7.0), 0)
+
+
+def test_what_only_a_first_read_takes_does_not_grow(queries, run, cells):
+    run(
+        cells[:1],
+        1,
+        lambda *_: 6.0,
+        phases={"connect": 3.0, "operation": 6.0, "verify": 2.0},
+        figures=lambda cell, operation: {"delivers": "dicts" if operation == "read" else None},
+    )
+    rows = queries.durations(STUDY, ["mongodb"], ["read", "write"])
+    growing = {row["operation"]: row["growing_s"] for row in rows if row["cell_key"] == cells[0].key}
+    assert growing == {"write": 6.0 + 2.0, "read": 2.0 + 2.0}
+
+
+def test_a_range_is_recorded_with_the_run(repository, cells):
+    values = {"dag_id": "s", "airflow_run_id": cells[0].key, "params": {}, "turns": [], "order_seed": 1}
+    for most_s in (600.0, None):  # its plan may run again
+        repository.start_run(
+            study=bulk_study(), skipped={}, expected_s=60.0, expected_most_s=most_s, **values
+        )
+        found = repository.run_named(cells[0].key)
+        assert (found["expected_s"], found["expected_most_s"]) == (60.0, most_s)
 
 
 def test_nothing_is_known_of_a_study_that_never_ran(queries):

@@ -1,10 +1,13 @@
 """What is shown of a run while it goes on, and at its end. In the real database."""
 
 import io
+from dataclasses import replace
 
+import pytest
 from rich.console import Console
 
 from storebench.follow import Progress, duration
+from storebench.results.fixed import Fixed, fixed_of
 from storebench.results.overview import print_overview
 from storebench.results.repository import Repository, run_id_of
 from storebench.trigger import Look
@@ -38,13 +41,13 @@ def test_each_attempt_is_a_line_as_it_comes_and_none_comes_twice(database, run, 
         progress.take(look(task("plan"), task("cell.write", number=0)))
     head, columns, *lines = console.file.getvalue().splitlines()
     assert head == f"4 operations:  store mongodb  client reference  rows 1,000  seed {cells[0].seed}"
-    assert columns.split() == ["batch", "operation", "seconds", "rows/s", "state"]
+    assert columns.split() == ["batch", "operation", "result", "state"]
     assert [line.split()[:4] for line in lines] == [
         [str(n), "of", "4", line.split()[3]] for n, line in enumerate(lines, 1)
     ]
     assert len(lines) == 4
     assert sorted(tuple(line.split()[3:]) for line in lines) == [
-        (batch, operation, "0.50", "2,000", "verified")
+        (batch, operation, "0.5000", "s", "verified")
         for batch in ("10", "20")
         for operation in ("read", "write")
     ]
@@ -83,15 +86,29 @@ def test_a_run_that_waits_says_so_once(database):
 def test_the_end_has_a_line_for_each_cell_with_its_operations_side_by_side(database, queries, run, cells):
     run_id = run_id_of(STUDY, run(cells, 1, lambda cell, turn: 0.5 if cell.value("batch") == "10" else 0.25))
     console = Console(file=io.StringIO(), width=100)
-    print_overview(console, queries.attempts_of_run(run_id))
+    rows = queries.attempts_of_run(run_id)
+    print_overview(console, rows, queries.study(STUDY), fixed_of(queries, rows))
     lines = console.file.getvalue().splitlines()
     assert all(len(line) <= 100 for line in lines)
     assert [line.split()[-5:] for line in lines if line.endswith("verified  ") or "verified" in line][:2] == [
-        ["0.50", "2,000", "0.50", "2,000", "verified"],
-        ["0.25", "4,000", "0.25", "4,000", "verified"],
+        ["0.5000", "2,000", "0.5000", "2,000", "verified"],
+        ["0.2500", "4,000", "0.2500", "4,000", "verified"],
     ]
-    assert "mongodb: write 0.25 s (batch=20); read 0.25 s (batch=20)." in lines
+    assert "mongodb: write 0.2500 s (batch=20); read 0.2500 s (batch=20)." in lines
 
 
 def test_durations_are_told_as_people_do():
     assert [duration(s) for s in (3.2, 59.6, 185, 7800)] == ["3 s", "1 min 0 s", "3 min 5 s", "2 h 10 min"]
+
+
+def test_what_a_larger_dataset_tells_of_the_fixed_part_is_found(queries, run, cells):
+    # At places on the axes that no other test has
+    small, alone = (replace(cells[0], axes=(("batch", f"{cells[0].seed}{n}"),)) for n in (1, 2))
+    run([replace(small, rows=10 * small.rows)], 1, lambda *_: 6.0)
+    rows = queries.attempts_of_run(
+        run_id_of(STUDY, run([small, alone], 1, lambda *_: 1.5, phases={"operation": 1.5}))
+    )
+    found = fixed_of(queries, rows)
+    for operation in ("write", "read"):  # of 9 s of the process 1.5 are the operation's
+        assert found[small.key, operation] == Fixed(7.5, pytest.approx(1.0))
+        assert found[alone.key, operation] == Fixed(7.5, None)

@@ -1,21 +1,37 @@
 """What decides whether a server idles, asked of the real databases."""
 
 import os
-from dataclasses import replace
+import uuid
 
 import psycopg
+from psycopg.types.json import Jsonb
 
 from local.stack import idle
+from tests.bulk import BULK, cell_at
 
-STORE = "mongodb@idle"  # no other test's runs have it
+SERVER = "idle"  # no store has it but the one that this test gives it to
+STORE = "delta-standalone"  # no other test's runs have it
 
 
-def test_a_store_is_needed_until_a_while_after_its_last_run(database, run, cells):
+def test_a_server_is_needed_until_a_while_after_the_last_run_of_its_stores(database, run):
+    seed = uuid.uuid4().int % 2**40
+
     def needed():
-        return idle._true(database, idle.NEEDED, 30, [STORE])
+        return idle._true(database, idle.NEEDED, 30, SERVER)
 
-    assert not needed()
-    name = run([replace(cell, store=STORE) for cell in cells])
+    def measured(store):
+        name = run([cell_at(store, seed, batch="all")])
+        with psycopg.connect(database) as connection:
+            connection.execute(
+                "UPDATE storebench.study SET details = jsonb_set(details, '{stores}', %s) WHERE name = %s",
+                (Jsonb([{"name": STORE, "server": SERVER}, {"name": "null", "server": None}]), BULK),
+            )
+        return name
+
+    for store in ("null", f"{STORE}@elsewhere"):
+        measured(store)
+        assert not needed(), store
+    name = measured(STORE)
     assert needed()
     with psycopg.connect(database) as connection:
         connection.execute(

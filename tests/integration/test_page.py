@@ -1,6 +1,7 @@
 """The results page's API: what it reads, for whom, and that it can only read. In the real database."""
 
 import json
+import uuid
 from datetime import UTC, datetime
 
 import psycopg
@@ -10,18 +11,21 @@ from fastapi.testclient import TestClient
 from psycopg.conninfo import conninfo_to_dict
 
 from storebench.attempt.result import AttemptResult
-from storebench.dataset.schema import SCHEMA_VERSION
 from storebench.errors import SpecError
+from storebench.results.attempts import AttemptKey, PodRecord
 from storebench.results.migrate import grant
 from storebench.results.price import prices
 from storebench.results.queries import Queries
-from storebench.results.repository import AttemptKey, PodRecord, dataset_id, run_id_of
-from storebench.web.access import GridDag, grid_dag, reading
+from storebench.results.repository import run_id_of
+from storebench.results.stopped import RunStates
+from storebench.study.order import turns
+from storebench.web.access import GridDag, grid_dag, reading, run_states
 from storebench.web.api import app
 from storebench.web.reading import Reading
 from storebench.web.report import write_report
+from tests.bulk import PRIMARY, bulk_study
 from tests.integration.conftest import required
-from tests.integration.recorded import ENVIRONMENT, PARAMS, STUDY
+from tests.integration.recorded import ENVIRONMENT, PARAMS, ROWS, STUDY, timed
 
 PRICES = {"cpu_hour": 1, "gib_hour": 1}
 
@@ -29,7 +33,11 @@ PRICES = {"cpu_hour": 1, "gib_hour": 1}
 @pytest.fixture
 def client(database):
     """The API for somebody who may read the DAG of the tests' runs; who that is, is Airflow's to say."""
-    app.dependency_overrides = {get_user: lambda: None, reading: lambda: Reading(database, [STUDY])}
+    app.dependency_overrides = {
+        get_user: lambda: None,
+        reading: lambda: Reading(database, [STUDY]),
+        run_states: lambda: RunStates(lambda *_: "running", lambda *_: None, lambda: None),
+    }
     yield TestClient(app)
     app.dependency_overrides = {}
 
@@ -48,40 +56,151 @@ def get(client, path, /, answers=200, **query):
     return answer.json()
 
 
+def test_a_run_that_was_stopped_in_airflow_is_told_before_it_is_closed(client, repository, cells):
+    ended_at = datetime(2026, 1, 1, 12, tzinfo=UTC)
+    name = f"manual__{uuid.uuid4().hex}"
+    repository.start_run(
+        study=bulk_study(),
+        dag_id=STUDY,
+        airflow_run_id=name,
+        params={},
+        turns=turns(dict.fromkeys(cells, 1), 1),
+        order_seed=1,
+        skipped={},
+    )
+    for state, told in (("running", ("running", 0, False, None)), ("failed", ("failed", 4, True, ended_at))):
+        states = RunStates(lambda *_, state=state: state, lambda *_: ended_at, lambda: None)
+        app.dependency_overrides[run_states] = lambda states=states: states
+        (listed,) = [one for one in get(client, "runs")["items"] if one["airflow_run_id"] == name]
+        assert listed == get(client, "run", run=name)
+        end = listed["finished_at"] and datetime.fromisoformat(listed["finished_at"])
+        assert (listed["state"], listed["not_run"], listed["to_close"], end) == told
+    assert listed["reason"] == "The run was stopped: marked as failed in Airflow"
+    repository.finish_run(run_id_of(STUDY, name))
+
+
 def test_a_run_with_its_turns_cells_and_phases(client, run, cells):
     name = run(cells, 6)
     found = get(client, "run", run=name)
     assert (found["id"], found["state"]) == (run_id_of(STUDY, name), "success")
     assert (found["planned"], found["verified"], found["failed"], found["not_run"]) == (24, 24, 0, 0)
-    dataset = (cells[0].rows, cells[0].seed)
+    seed = cells[0].seed
     assert (found["stores"], found["cells"], found["cell_key"]) == (["mongodb"], 2, None)
-    assert (found["rows"], found["seed"]) == dataset
+    assert (found["rows"], found["seed"]) == (ROWS, seed)
+
+    study = get(client, "study", name=found["study"])
+    assert [(one["name"], one["metrics"][0]) for one in study["operations"]] == [
+        ("write", "only_s"),
+        ("read", "only_s"),
+    ]
+    assert [axis["name"] for axis in study["axes"]] == ["batch", "executors"]
+    assert study["dataset"] == {"name": "", "version": 1}
+    assert {metric["name"]: metric["better"] for metric in study["metrics"]} == {
+        "only_s": "lower",
+        "rows_per_s": "higher",
+        "source_s": "neither",
+        "barrier_s": "lower",
+    }
 
     turns = get(client, "turns", run=name)["items"]
     assert [turn["map_index"] for turn in turns] == list(range(12))
-    assert {turn["batch_size"] for turn in turns} == {"10", "20"}
-    assert {(turn["rows"], turn["seed"]) for turn in turns} == {dataset}
+    assert {(turn["axes"]["batch"], turn["rows"], turn["seed"]) for turn in turns} == {
+        ("10", ROWS, seed),
+        ("20", ROWS, seed),
+    }
 
     page = get(client, "cells", run=name)
     assert not page["more"]
-    assert [(cell["batch_size"], cell["operation"]) for cell in page["items"][:2]] in (
+    assert [(cell["axes"]["batch"], cell["operation"]) for cell in page["items"][:2]] in (
         [("10", "write"), ("10", "read")],
         [("20", "write"), ("20", "read")],
     )
     for cell in page["items"]:
-        assert sorted(attempt["only_s"] for attempt in cell["attempts"]) == [1 + n / 100 for n in range(1, 7)]
-        assert cell["only_s"] == {
+        assert sorted(attempt["value"] for attempt in cell["attempts"]) == [1 + n / 100 for n in range(1, 7)]
+        assert {(attempt["metric"], attempt["unit"]) for attempt in cell["attempts"]} == {(PRIMARY, "s")}
+        assert cell["figures"][PRIMARY] == {
             "n": 6,
             "median": pytest.approx(1.035),
             "low": 1.01,
             "high": 1.06,
             "coverage": 0.96875,
         }
-        assert cell["memory_bytes"] is None
-        assert (cell["rows"], cell["seed"]) == dataset
-        assert cell["rows_per_s"]["median"] == pytest.approx(1000 / 1.035, rel=1e-3)
+        assert cell["figures"].keys() == {PRIMARY, "rows_per_s", "total_s"}, "memory was not measured"
+        assert cell["figures"]["rows_per_s"]["median"] == pytest.approx(ROWS / 1.035, rel=1e-3)
 
     assert get(client, "phases", run=name)["items"][0]["phases"] == {"operation": 1.0}
+
+
+def test_what_an_attempt_ran_on_is_told(client, run, cells):
+    machine = {"cpus": 2, "cpu_model": "Example 9", "memory_gib": 24}
+    name = run(cells, 1, environment={**ENVIRONMENT, **machine})
+    for path in ("attempts", "cells"):
+        found = get(client, path, run=name)["items"]
+        attempts = found if path == "attempts" else [one for cell in found for one in cell["attempts"]]
+        assert {json.dumps(one["machine"]) for one in attempts} == {
+            json.dumps({"cpus": 2, "cpu_model": "Example 9", "memory_gib": 24.0})
+        }
+    unknown = run(cells, 1)
+    assert {one["machine"] for one in get(client, "attempts", run=unknown)["items"]} == {None}
+
+
+def test_a_refused_run_is_compared_with_a_measured_one(client, repository, run, cells):
+    name = f"manual__{uuid.uuid4().hex}"
+    repository.refuse_run(
+        study=bulk_study(), dag_id=STUDY, airflow_run_id=name, params={"rows": 7}, reason="The disk is full."
+    )
+    measured = run(cells[:1], 1)
+    for before, after in ((name, measured), (measured, name), (name, name)):
+        found = get(client, "compare", before=before, after=after)
+        assert found["verdicts"] == []
+        reasons = {found[side]["reason"] for side in ("before", "after")} - {None}
+        assert reasons == {"The disk is full."}
+
+
+def seconds_of(client, name):
+    """What a run took."""
+    found = get(client, "run", run=name)
+    begun, ended = (datetime.fromisoformat(found[key]) for key in ("started_at", "finished_at"))
+    return (ended - begun).total_seconds() - found["rested_s"]
+
+
+def backdated(database, name):
+    """The run as if all of it had been an hour ago."""
+    with psycopg.connect(database) as connection:
+        connection.execute(
+            "UPDATE storebench.run SET started_at = started_at - interval '1 hour', finished_at = finished_at - interval '1 hour'"
+            " WHERE airflow_run_id = %s",
+            (name,),
+        )
+        connection.execute(
+            "UPDATE storebench.attempt SET recorded_at = recorded_at - interval '1 hour' WHERE run_id = %s",
+            (run_id_of(STUDY, name),),
+        )
+
+
+@pytest.mark.parametrize("whole", [True, False], ids=["planned again", "one task done again"])
+def test_a_run_that_was_cleared_took_as_long_as_its_work(client, database, repository, run, cells, whole):
+    name = run(cells[:1], 1)
+    run_id = run_id_of(STUDY, name)
+    backdated(database, name)
+    assert seconds_of(client, name) < 60
+    if whole:
+        repository.reopen_run(run_id)
+    repository.add_attempt(
+        AttemptKey(run_id, cells[0].key, 1, "read", 2),
+        timed(1.0),
+        PodRecord(started_at=datetime.now(UTC)),
+        phases={},
+        metric=PRIMARY,
+        target=None,
+        dataset=None,
+    )
+    repository.finish_run(run_id)
+    found = get(client, "run", run=name)
+    assert 3500 < found["rested_s"] < 3700
+    assert seconds_of(client, name) < 60
+    repository.finish_run(run_id)  # its last step alone was cleared, too
+    assert get(client, "run", run=name) == found
 
 
 def test_what_marks_an_attempt_is_told(client, repository, run, cells):
@@ -96,15 +215,10 @@ def test_what_marks_an_attempt_is_told(client, repository, run, cells):
     for operation, number, cover, memory_bytes, marks in figures:
         repository.add_attempt(
             AttemptKey(run_id_of(STUDY, name), cells[number - 1].key, 1, operation, 2),
-            AttemptResult(
-                status="verified",
-                operation_s=1.0,
-                figures_cover=cover,
-                memory_working_set_peak_bytes=memory_bytes,
-                **marks,
-            ),
+            timed(1.0, figures_cover=cover, memory_working_set_peak_bytes=memory_bytes, **marks),
             PodRecord(),
             phases={},
+            metric=PRIMARY,
             target=None,
             dataset=None,
         )
@@ -116,6 +230,42 @@ def test_what_marks_an_attempt_is_told(client, repository, run, cells):
     assert [row["delivers"] for row in ranked] == ["raw BSON", None, None, "Arrow"]
     assert [row["durability"] for row in ranked] == [None, "disk", "s3", None]
     assert ranked[2]["disturbed"] == "throttled in 3 periods"
+
+
+def test_histograms_are_merged_and_a_series_is_of_the_typical_repeat(client, repository, run, cells):
+    name = run(cells, 3)
+    assert get(client, "artifacts", run=name)["items"] == []
+    for repeat, total_s in ((1, 1.0), (2, 9.0), (3, 30.0)):
+        result = timed(
+            1.0,
+            total_s=total_s,
+            histograms={"latency_s": {"values": [0.001 * repeat, 0.5], "counts": [99, 1]}},
+            series={"rate_per_s": {"at_s": [0.0, 1.0], "values": [repeat, repeat]}},
+        )
+        repository.add_attempt(
+            AttemptKey(run_id_of(STUDY, name), cells[0].key, repeat, "read", 2),
+            result,
+            PodRecord(),
+            phases={},
+            metric=PRIMARY,
+            target=None,
+            dataset=None,
+        )
+    (found,) = get(client, "artifacts", run=name)["items"]
+    assert (found["cell_key"], found["operation"], found["n"]) == (cells[0].key, "read", 3)
+    curve = dict(found["curves"]["latency_s"])
+    assert (curve[0], curve[50], curve[87.5], curve[100]) == (0.001, 0.002, 0.003, 0.5)
+    assert found["series"] == {"rate_per_s": [[0.0, 2.0], [1.0, 2.0]]}
+
+
+def test_a_cells_history_tells_other_parameters_apart(client, run, cells):
+    larger = {**PARAMS, "pod_cpu": "2"}
+    for params in (PARAMS, larger):
+        run(cells[:1], 1, params=params)
+    rows = get(client, "attempts", cell=cells[0].key, operation="write", descending=False)["items"]
+    assert [row["parameters"]["pod_cpu"] for row in rows] == ["500m", "2"]
+    assert len({row["parameters_hash"] for row in rows}) == 2
+    assert len({row["environment_hash"] for row in rows}) == 1
 
 
 def test_what_is_long_comes_in_pages(client, run, cells):
@@ -131,13 +281,15 @@ def test_what_is_long_comes_in_pages(client, run, cells):
 
 
 def test_attempts_are_sorted_and_filtered(client, run, cells):
-    name = run(cells, 3, lambda cell, turn: float(dict(cell.axes)["batch"]) + turn.repeat)
-    rows = get(client, "attempts", run=name, sort="only_s", descending=False, operation="read")["items"]
-    assert [row["only_s"] for row in rows] == [11, 12, 13, 21, 22, 23]
+    name = run(cells, 3, lambda cell, turn: float(cell.value("batch")) + turn.repeat)
+    rows = get(client, "attempts", run=name, sort="value", descending=False, operation="read")["items"]
+    assert [row["value"] for row in rows] == [11, 12, 13, 21, 22, 23]
     assert {row["operation"] for row in rows} == {"read"}
-    assert [row["rows_per_s"] for row in rows[:2]] == [pytest.approx(1000 / 11), pytest.approx(1000 / 12)]
-    fastest = get(client, "attempts", run=name, sort="rows_per_s", operation="read")["items"]
-    assert [row["only_s"] for row in fastest] == [11, 12, 13, 21, 22, 23]
+    assert [row["metrics"]["rows_per_s"] for row in rows[:2]] == [pytest.approx(ROWS / s) for s in (11, 12)]
+    by_batch = get(client, "attempts", run=name, sort="axis:batch", operation="read")["items"]
+    assert [row["axes"]["batch"] for row in by_batch] == ["20"] * 3 + ["10"] * 3
+    by_rate = get(client, "attempts", run=name, sort="metric:rows_per_s", operation="read")["items"]
+    assert [row["value"] for row in by_rate] == [11, 12, 13, 21, 22, 23]
     assert get(client, "attempts", run=name, store="null")["items"] == []
     assert len(get(client, "attempts", cell=cells[0].key, status="verified")["items"]) == 6
 
@@ -152,6 +304,11 @@ def test_attempts_are_sorted_and_filtered(client, run, cells):
         ({"store": "mongo", "client": "tuned"}, 0),
         ({"store": "mongo%"}, 0),
         ({"store": "m_ngodb"}, 0),
+        ({"axis": ["batch=20"]}, 2),
+        ({"axis": ["batch=20"], "rows": ROWS}, 2),
+        ({"axis": ["batch=20"], "rows": ROWS + 1}, 0),
+        ({"axis": ["batch=2"]}, 0),
+        ({"axis": ["batch=10", "batch=20"]}, 0),
     ],
 )
 def test_filters_match_parts_of_names(client, run, cells, query, found):
@@ -163,9 +320,10 @@ def test_of_what_was_tried_again_the_newest_try_counts(client, repository, run, 
     name = run(cells[:1], 1)
     repository.add_attempt(
         AttemptKey(run_id_of(STUDY, name), cells[0].key, 1, "read", 2),
-        AttemptResult(status="verified", operation_s=5.0),
+        timed(5.0),
         PodRecord(),
         phases={},
+        metric=PRIMARY,
         target=None,
         dataset=None,
     )
@@ -185,18 +343,12 @@ def test_what_a_gb_cost_is_what_the_command_line_says(client, database, reposito
     name = run(cells, 1)
     repository.add_attempt(
         AttemptKey(run_id_of(STUDY, name), cells[0].key, 1, "write", 2),
-        AttemptResult(
-            status="verified",
-            operation_s=1.0,
-            total_s=3600.0,
-            cpu_s=7200.0,
-            memory_working_set_peak_bytes=2**30,
-            figures_cover="client",
-        ),
+        timed(1.0, total_s=3600.0, cpu_s=7200.0, memory_working_set_peak_bytes=2**30, figures_cover="client"),
         PodRecord(),
         phases={},
+        metric=PRIMARY,
         target=None,
-        dataset=dataset_id(SCHEMA_VERSION, cells[0].rows, cells[0].seed),
+        dataset=bulk_study().dataset_of(cells[0]),
     )
     found = get(client, "prices", run=name, cpu_hour=0.5, gib_hour=0.25)["items"]
     queries = Queries(database)
@@ -206,8 +358,9 @@ def test_what_a_gb_cost_is_what_the_command_line_says(client, database, reposito
     for one in found:
         assert {key: one[key] for key in vars(same[0])} == vars(by_key[one["cell_key"], one["operation"]])
     cheapest = found[0]
-    assert (cheapest["store"], cheapest["rows"], cheapest["operation"]) == ("mongodb", 1000, "write")
-    assert cheapest["cost_per_gb"] == pytest.approx((2 * 0.5 + 1 * 0.25) * 1e9)  # of a dataset of one byte
+    assert (cheapest["store"], cheapest["rows"]) == ("mongodb", ROWS)
+    assert cheapest["operation"] == "write"
+    assert cheapest["cost"] == pytest.approx((2 * 0.5 + 1 * 0.25) * 1e9)  # of a dataset of one byte
     first = get(client, "prices", run=name, cpu_hour=1, gib_hour=1, limit=1)
     assert (len(first["items"]), first["more"]) == (2, True)
     get(client, "prices", run=name, cpu_hour=-1, gib_hour=1, answers=422)
@@ -220,7 +373,8 @@ def test_text_never_becomes_sql(client, run, cells):
     assert get(client, "attempts", store=bad)["items"] == []
     assert get(client, "cell-keys", containing=bad) == []
     get(client, "run", run=bad, answers=404)
-    get(client, "attempts", sort=bad, answers=422)
+    for sort in (bad, f"axis:{bad}", f"metric:{bad}"):
+        get(client, "attempts", sort=sort, answers=422)
 
 
 @pytest.mark.parametrize(
@@ -232,6 +386,7 @@ def test_text_never_becomes_sql(client, run, cells):
         {"limit": "many"},
         {"status": "good"},
         {"store": "x" * 501},
+        {"axis": ["batch"]},
     ],
 )
 def test_a_bad_question_is_refused(client, query):
@@ -242,7 +397,12 @@ def test_two_runs_are_compared(client, run, cells):
     before = run(cells, 8)
     after = run(cells, 8, lambda cell, turn: 2 + turn.repeat / 100, {**ENVIRONMENT, "kernel": "6.2"})
     found = get(client, "compare", before=before, after=after)
-    assert {(verdict["label"], verdict["reason"]) for verdict in found["verdicts"]} == {("slower", None)}
+    origin = found["verdicts"][0]["origin_after"]
+    assert (origin["servers"], len(origin["code_versions"]), len(origin["dates"])) == (["FerretDB"], 1, 1)
+    assert {(verdict["label"], verdict["reason"]) for verdict in found["verdicts"]} == {("worse", None)}
+    rates = get(client, "compare", before=before, after=after, metric="rows_per_s")["verdicts"]
+    assert {(verdict["label"], verdict["unit"]) for verdict in rates} == {("worse", "rows/s")}
+    get(client, "compare", before=before, after=after, metric="rows", answers=404)
     assert found["caution"].startswith("One run on each side")
     assert found["differences"] == ["mongodb: kernel: 6.1 -> 6.2"]
     assert found["before"]["airflow_run_id"] == before
@@ -252,27 +412,77 @@ def test_what_cannot_be_told_says_why(client, run, cells):
     found = get(client, "compare", before=run(cells, 1), after=run(cells, 1))
     assert {verdict["label"] for verdict in found["verdicts"]} == {"cannot tell"}
     assert {verdict["reason"] for verdict in found["verdicts"]} == {
-        "too few repeats (A has 1, B 1; 3 at least): the noise is not known"
+        "too few repeats (A has 1, B 1; 5 at least): the noise is not known"
     }
 
 
 def test_a_studys_grid_says_what_is_missing_with_these_parameters(client, database, run, cells):
     run(cells[:1], 2)
     dataset = {"rows": cells[0].rows, "seed": cells[0].seed}
-    defaults = {**dataset, "repeats": 2, "warm_up": False, "a_a": False, **PARAMS}
     dates = {f"mongodb/reference/batch={size}": datetime(2001, 1, size, tzinfo=UTC) for size in (10, 20)}
-    dag = GridDag(STUDY, dates, defaults, False, Reading(database, [STUDY]))
+    dag = GridDag(bulk_study(), dates, False, Reading(database, [STUDY]))
     app.dependency_overrides[grid_dag] = lambda: dag
 
     def states(**params):
-        found = get(client, "grid", dag=STUDY, params=json.dumps(params))
-        assert found["conf"].items() >= {**dataset, **params}.items()
+        asked = {**dataset, "repeats": 2, **params}
+        found = get(client, "grid", dag=STUDY, params=json.dumps(asked))
+        assert found["conf"].items() >= asked.items()
         return [(cell["state"], cell["operations"]) for cell in found["cells"]]
 
     assert states() == [("verified 2 times", 0), ("missing", 4)]
     assert states(repeats=3) == [("verified 2 times", 2), ("missing", 6)]
     assert states(pod_memory="12Gi") == [("missing", 4), ("missing", 4)]
     assert [one["name"] for one in get(client, "parameters", dag=STUDY)][:3] == ["rows", "seed", "repeats"]
+
+
+def test_the_page_opens_the_run_that_latest_names(client, database, repository, run, cells):
+    name = run(cells, 1)
+    values = {
+        "study": bulk_study(),
+        "dag_id": STUDY,
+        "params": {},
+        "turns": [],
+        "order_seed": 1,
+        "skipped": {},
+    }
+    repository.start_run(airflow_run_id=f"cell__{name}", **values)
+    found = get(client, "runs", dag=STUDY, limit=1)
+    assert found["items"][0]["airflow_run_id"] == f"cell__{name}", "the newest is of a single cell"
+    assert found["latest"] == run_id_of(STUDY, name) == get(client, "run", run="latest")["id"]
+    assert get(client, "runs", dag="another")["latest"] is None
+
+
+def test_of_the_runs_of_a_cell_the_newest_counts_as_refused(client, database, repository):
+    read, dag_id = Reading(database, [STUDY]), f"s{uuid.uuid4().hex}"
+
+    def refuse(name, reason, **params):
+        repository.refuse_run(
+            study=bulk_study(),
+            dag_id=dag_id,
+            airflow_run_id=name,
+            params={"rows": 1, **params},
+            reason=reason,
+        )
+
+    def refused():
+        return sorted(row["reason"] for row in read.refused_of_a_cell(dag_id))
+
+    refuse("cell__null_reference_batch_10__2026-11-24T10:00:00.000Z", "first")
+    refuse("cell__null_reference_batch_10__2026-11-24T11:00:00.000Z", "second")
+    refuse("cell__null_reference_batch_10__2026-11-24T12:00:00.000Z", "of other rows", rows=2)
+    refuse("backfill__null_reference_batch-20__2026-11-24T10:00:00+00:00", "of another cell")
+    refuse("manual__2026-11-24T10:00:00+00:00", "of many cells")
+    assert refused() == ["of another cell", "of other rows", "second"]
+    repository.start_run(
+        study=bulk_study(),
+        dag_id=dag_id,
+        airflow_run_id="cell__null_reference_batch_10__2026-11-24T13:00:00.000Z",
+        params={"rows": 1},
+        turns=[],
+        order_seed=1,
+        skipped={},
+    )
+    assert refused() == ["of another cell", "of other rows"]
 
 
 def test_nobody_sees_a_run_whose_dag_they_may_not_read(stranger, run, cells):
@@ -312,7 +522,7 @@ def test_the_readers_role_can_only_read(database, run, cells):
 
 def test_every_route_asks_who_it_is():
     described = app.openapi()["paths"]
-    assert len(described) == 11
+    assert len(described) == 13
     for path in described:
         assert TestClient(app).get(path).status_code == 401, path
     for path in ("/static/page.js", "/openapi.json"):
@@ -328,6 +538,7 @@ def test_a_report_has_all_of_a_run_and_nothing_in_it_runs(database, repository, 
         AttemptResult(status="failed", error_kind="store_failed", error=bad),
         PodRecord(),
         phases={},
+        metric=PRIMARY,
         target=None,
         dataset=None,
     )
@@ -340,7 +551,8 @@ def test_a_report_has_all_of_a_run_and_nothing_in_it_runs(database, repository, 
     assert content["run"]["airflow_run_id"] == name
     assert bad in {attempt["error"] for cell in content["cells"] for attempt in cell["attempts"]}
     assert len(json.loads(paths[2].read_text())) == 13
-    assert {(cell["rows"], cell["seed"]) for cell in content["cells"]} == {(1000, cells[0].seed)}
+    assert {cell["seed"] for cell in content["cells"]} == {cells[0].seed}
+    assert content["study"]["name"] == STUDY
     (environment,) = content["environments"]
     assert (environment["kernel"], environment["packages.pymongo"]) == ("6.1", "4")
 

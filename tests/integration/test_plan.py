@@ -8,7 +8,7 @@ import pytest
 from storebench.airflow.params import defaults_of
 from storebench.airflow.plan import plan_of
 from storebench.errors import SpecError
-from storebench.studies import find
+from storebench.study.studies import find
 
 
 def test_a_run_that_its_plan_refuses_is_recorded_with_the_reason(database, queries, monkeypatch):

@@ -4,6 +4,7 @@ import pytest
 
 from storebench.airflow import preflight
 from storebench.errors import SpecError, StoreRefused, StoreUnreachable
+from tests.bulk import bulk_study
 
 
 @pytest.fixture
@@ -21,7 +22,7 @@ def s3_connection(monkeypatch, connections):
 
 
 def test_a_good_connection_passes(connections):
-    preflight.check(1000)
+    preflight.check(bulk_study(), 1000)
 
 
 @pytest.mark.parametrize(
@@ -36,10 +37,10 @@ def test_a_good_connection_passes(connections):
 def test_a_bad_connection_is_named_and_its_secret_is_not(s3_connection, changes, error, words):
     s3_connection(**changes)
     with pytest.raises(error, match=words) as caught:
-        preflight.check(1000)
+        preflight.check(bulk_study(), 1000)
     assert "hunter2" not in str(caught.value)
 
 
-def test_rows_over_what_the_disk_holds_are_refused_with_what_would_fit():
-    with pytest.raises(SpecError, match=r"1,000,000,000 rows need about .* rows fit"):
-        preflight.check_disk(1_000_000_000)
+def test_a_dataset_over_what_the_disk_holds_is_refused_with_what_is_free():
+    with pytest.raises(SpecError, match=r"This dataset needs about 4,000,000 GB of disk .* GB free"):
+        preflight.check_disk(10**15)

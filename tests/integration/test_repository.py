@@ -1,33 +1,40 @@
+import json
 import uuid
 from dataclasses import replace
 from datetime import UTC, datetime
 
 import psycopg
 import pytest
+from click.testing import CliRunner
 
+from storebench import protocol
 from storebench.airflow.retrieve import whole
 from storebench.attempt.overflow import fitting
-from storebench.attempt.result import MAX_BYTES, AttemptResult
-from storebench.attempt.spec import AttemptSpec
+from storebench.attempt.result import AttemptResult
+from storebench.cli import main
 from storebench.errors import SpecError, StoreUnreachable
-from storebench.grid import Cell
-from storebench.order import Turn
+from storebench.results.attempts import AttemptKey, PodRecord
 from storebench.results.gaps import fill_gaps
 from storebench.results.migrate import migrate
-from storebench.results.repository import AttemptKey, PodRecord, Repository, run_id_of
+from storebench.results.repository import Repository, run_id_of
+from storebench.results.study_views import VIEWS
 from storebench.results.summary import refresh
 from storebench.s3 import client_for
+from storebench.study import studies
+from storebench.study.model import Metric, unit_of
+from storebench.study.order import Turn
+from storebench.study.reserved import COLUMNS, TABLES
+from tests.bulk import BULK, PRIMARY, bulk_study, cell_at, spec_for
 
-CELL = Cell("bulk_write_read", "mongodb", "reference", (("batch", "100"),), 1000, 42)
-OTHER = Cell("bulk_write_read", "mongodb", "reference", (("batch", "all"),), 1000, 42)
+CELL = cell_at("mongodb", 42, batch="100")
+OTHER = cell_at("mongodb", 42, batch="all")
 POD = PodRecord(
     "p", "n", 0, 10.0, datetime(2026, 1, 1, tzinfo=UTC), datetime(2026, 1, 1, 0, 0, 10, tzinfo=UTC)
 )
 VERIFIED = AttemptResult(
     status="verified",
     verification="1,000 rows handled and counted",
-    rows=1000,
-    operation_s=1.5,
+    metrics={"only_s": 1.5, "source_s": 0.5, "rows_per_s": 1000 / 1.5},
     total_s=9.5,
     client_cpu_share=0.95,
     client_cores_usable=1.0,
@@ -40,15 +47,15 @@ VERIFIED = AttemptResult(
 def run(repository, request):
     for _ in range(2):  # a plan that runs again changes nothing
         repository.start_run(
-            study="bulk_write_read",
-            dag_id="bulk_write_read",
+            study=bulk_study(),
+            dag_id=BULK,
             airflow_run_id=request.node.name,
             params={"rows": 1000},
             turns=[Turn(CELL, 1), Turn(OTHER, 1)],
             order_seed=1,
             skipped={},
         )
-    return run_id_of("bulk_write_read", request.node.name)
+    return run_id_of(BULK, request.node.name)
 
 
 def add(repository, run, cell=CELL, operation="write", try_number=1, result=VERIFIED):
@@ -57,6 +64,7 @@ def add(repository, run, cell=CELL, operation="write", try_number=1, result=VERI
         result,
         POD,
         phases={"connect": 0.5, "operation": 1.5},
+        metric=PRIMARY,
         target="t",
         dataset=None,
     )
@@ -66,8 +74,10 @@ def test_an_attempt_is_recorded_once_however_often_it_is_written(repository, que
     for _ in range(3):
         add(repository, run)
     (row,) = queries.results(run=run)
-    assert (row["write_only_s"], row["read_only_s"], row["client_bound"]) == (1.5, None, True)
-    assert (row["server_name"], row["batch_size"], row["executors"]) == ("FerretDB", "100", None)
+    assert (row["metric"], row["value"], row["unit"]) == (PRIMARY, 1.5, "s")
+    assert (row["server_name"], row["client_bound"]) == ("FerretDB", True)
+    assert (row["axes"], row["rows"], row["seed"]) == ({"batch": "100"}, 1000, 42)
+    assert row["metrics"] == VERIFIED.metrics
     assert row["verification"] == "1,000 rows handled and counted"
     phases = queries.phases([row["attempt_id"]])
     assert [(phase["name"], phase["seconds"]) for phase in phases] == [("connect", 0.5), ("operation", 1.5)]
@@ -91,6 +101,7 @@ def test_what_marks_an_attempt_is_recorded(repository, queries, run):
         "durability": "s3",
         "durability_stated": "each commit is an acknowledged PUT",
         "disturbed": "lost 1 of 2 executors",
+        "perhaps_disturbed": "it is not known",
         "node_cpu_some_share": 0.1,
         "node_memory_some_share": 0.2,
         "node_memory_full_share": 0.3,
@@ -98,21 +109,90 @@ def test_what_marks_an_attempt_is_recorded(repository, queries, run):
         "node_io_full_share": 0.5,
         "node_steal_share": 0.6,
         "node_others_cores": 0.7,
+        "node_strangers_cores": 0.2,
     }
     add(repository, run, result=AttemptResult.from_json(replace(VERIFIED, **marks).to_json()))
     (row,) = queries.results(run=run)
     assert {name: row[name] for name in marks} == marks
 
 
-def test_attempts_of_before_the_marks_are_told_apart_by_their_store(repository, queries, database, run):
-    from tests.integration.conftest import SQL
-
-    add(repository, run, result=replace(VERIFIED, figures_cover=None, client_cores_usable=None))
-    update = (SQL / "0012-marks.sql").read_text()
+def test_a_study_has_a_view_of_its_own_with_its_axes_and_its_metrics(repository, database, run):
+    add(repository, run)
+    add(
+        repository,
+        run,
+        operation="read",
+        result=AttemptResult(status="failed", error_kind="killed", error="x"),
+    )
     with psycopg.connect(database) as connection:
-        connection.execute(update[update.index("UPDATE") :].rstrip(";\n") + " AND a.run_id = %s", (run,))
+        found = connection.execute(
+            "SELECT operation, batch, executors, rows, seed, only_s, rows_per_s, source_s, barrier_s, status"
+            f" FROM storebench.{BULK} WHERE run_id = %s ORDER BY operation",
+            (run,),
+        ).fetchall()
+    place = ("100", None, 1000, 42)
+    assert found == [
+        ("read", *place, None, None, None, None, "failed"),
+        ("write", *place, 1.5, 1000 / 1.5, 0.5, None, "verified"),
+    ]
+
+
+def test_a_histogram_and_a_series_are_kept_with_their_attempt(repository, queries, run):
+    histogram, series = {"values": [0.001, 0.5], "counts": [40, 2]}, {"at_s": [0, 1], "values": [90, 110]}
+    result = replace(VERIFIED, histograms={"latency_s": histogram}, series={"rate_per_s": series})
+    add(repository, run, result=result)
     (row,) = queries.results(run=run)
-    assert (row["figures_cover"], row["client_bound"]) == ("client", True)
+    found = queries.artifacts([row["attempt_id"]])
+    assert [(one["name"], one["content"]) for one in found] == [
+        ("latency_s", histogram),
+        ("rate_per_s", series),
+    ]
+
+
+def test_the_commands_print_a_histogram_a_series_and_another_metric(repository, database, run, monkeypatch):
+    monkeypatch.setenv("AIRFLOW_CONN_STOREBENCH_RESULTS", database)
+    add(repository, run, result=replace(VERIFIED, histograms={"only_s": {"values": [1], "counts": [2]}}))
+
+    def printed(*arguments):
+        return CliRunner().invoke(main, ["results", "--run", run, *arguments])
+
+    found = printed("--metric", "rows_per_s", "--format", "json")
+    assert [(row["value"], row["unit"]) for row in json.loads(found.stdout)] == [(1000 / 1.5, "rows/s")]
+    assert "1.500" in printed("--study", BULK).stdout
+    refused = printed("--histogram", "only_s")  # the bulk study has none, whatever a pod may have reported
+    assert refused.exit_code == 2 and "There is no histogram in these results" in refused.output
+    assert printed("--metric", "only_s", "--series", "x").exit_code == 2
+    unknown = printed("--study", "bulk")
+    assert unknown.exit_code == 2 and "Unknown study 'bulk'" in unknown.output
+
+
+def test_a_study_that_has_changed_is_told_as_it_is_now(repository, queries, database):
+    study = bulk_study()
+    wait = Metric("wait_s", "time of waiting")
+    write, read = study.operations
+
+    def start(study):
+        name = uuid.uuid4().hex
+        repository.start_run(
+            study=study,
+            dag_id=BULK,
+            airflow_run_id=name,
+            params={},
+            turns=[],
+            order_seed=1,
+            skipped={},
+        )
+
+    start(study)
+    write = replace(write, metrics=(*write.metrics, wait.name))
+    start(replace(study, title="Another", metrics=(*study.metrics, wait), operations=(write, read)))
+    assert queries.study(BULK)["title"] == "Another"
+    with psycopg.connect(database) as connection:
+        for view in (BULK, f"{BULK}_latest"):
+            columns = connection.execute(f"SELECT * FROM storebench.{view}").description
+            assert "wait_s" in {column.name for column in columns}
+    start(study)
+    assert queries.study(BULK) == json.loads(json.dumps(study.details()))
 
 
 @pytest.mark.parametrize("pods", [2, 24])
@@ -124,12 +204,12 @@ def test_each_executor_is_a_row_however_many_there_are(
     result = replace(
         VERIFIED,
         memory_peak_bytes=1,
-        executors=[{"executor": str(n), **figures} for n in range(pods)],
+        usage=[{"role": "executor", "name": str(n), **figures} for n in range(pods)],
         environment={**VERIFIED.environment, "server_settings": settings},
     )
-    spec = AttemptSpec("write", CELL.key, f"storebench_test_{uuid.uuid4().hex}", bucket, "", "")
+    spec = spec_for("write", CELL, f"storebench_test_{uuid.uuid4().hex}", bucket)
     message = fitting(result, spec).to_json()
-    assert len(message.encode()) <= MAX_BYTES
+    assert len(message.encode()) <= protocol.MESSAGE_BYTES
     s3 = client_for(connections["s3"])
     add(repository, run, result=whole(AttemptResult.from_json(message), spec, lambda: s3))
     (row,) = queries.results(run=run)
@@ -139,10 +219,46 @@ def test_each_executor_is_a_row_however_many_there_are(
     assert queries.environments([row["environment_hash"]])[row["environment_hash"]] == result.environment
     with psycopg.connect(database) as connection:
         (found,) = connection.execute(
-            "SELECT count(*) FROM storebench.executor WHERE attempt_id = %s", (row["attempt_id"],)
+            "SELECT count(*) FROM storebench.usage WHERE attempt_id = %s", (row["attempt_id"],)
         ).fetchone()
     assert found == pods
     assert not s3.list_objects_v2(Bucket=bucket, Prefix=f"results/{spec.target}").get("KeyCount")
+
+
+def test_servers_of_the_run_count_with_the_client(repository, queries, run):
+    figures = {"memory_working_set_peak_bytes": 40, "cpu_s": 0.5, "read_bytes": 7, "written_bytes": 8}
+    figures |= {"data_bytes": 9, "restarts": 0, "throttled_s": 0.25, "throttled_periods": 2, "oom_kills": 0}
+    servers = [{"role": "server", "name": f"es-{n}", **figures} for n in range(3)]
+    executor = {"role": "executor", "name": "1", "memory_working_set_peak_bytes": 1000, "cpu_s": 10.0}
+    result = replace(
+        VERIFIED, memory_peak_bytes=5, memory_working_set_peak_bytes=4, cpu_s=1.0, usage=[*servers, executor]
+    )
+    add(repository, run, result=result)
+    (row,) = queries.results(run=run)
+    assert {name: row[name] for name in row if name.startswith("server") and name[6] in "s_"} == {
+        "server_name": row["server_name"],
+        "server_version": row["server_version"],
+        "server_pods": 3,
+        "servers_memory_working_set_peak_bytes": 120,
+        "servers_cpu_s": 1.5,
+        "servers_throttled_s": 0.75,
+        "servers_read_bytes": 21,
+        "servers_written_bytes": 24,
+        "servers_data_bytes": 27,
+        "servers_restarts": 0,
+    }
+    assert (row["executor_pods"], row["executors_cpu_s"]) == (1, 10.0)
+    assert row["all_memory_working_set_peak_bytes"] == 4 + 120 + 1000
+    assert row["all_cpu_s"] == pytest.approx(12.5)
+    assert row["all_memory_peak_bytes"] is None, "of servers it is not known"
+
+
+def test_figures_of_a_server_that_are_lacking_leave_no_sum_that_looks_like_one(repository, queries, run):
+    known = {"role": "server", "name": "es-0", "cpu_s": 2.0}
+    result = replace(VERIFIED, cpu_s=1.0, usage=[known, {"role": "server", "name": "es-1"}])
+    add(repository, run, result=result)
+    (row,) = queries.results(run=run)
+    assert (row["server_pods"], row["servers_cpu_s"], row["all_cpu_s"]) == (2, None, None)
 
 
 def test_a_row_of_before_that_stands_for_many_executors_still_counts_as_many(
@@ -152,7 +268,7 @@ def test_a_row_of_before_that_stands_for_many_executors_still_counts_as_many(
     (row,) = queries.results(run=run)
     with psycopg.connect(database) as connection:
         connection.execute(
-            "INSERT INTO storebench.executor (attempt_id, executor, pods, cpu_s) VALUES (%s, 'all 100', 100, 50)",
+            "INSERT INTO storebench.usage (attempt_id, role, name, pods, cpu_s) VALUES (%s, 'executor', 'all 100', 100, 50)",
             (row["attempt_id"],),
         )
     (row,) = queries.results(run=run)
@@ -211,7 +327,7 @@ def test_a_gap_whose_task_was_killed_says_so(repository, queries, run):
 
 def test_an_attempt_outside_the_plan_is_refused(repository, run):
     with pytest.raises(psycopg.errors.ForeignKeyViolation):
-        add(repository, run, cell=Cell("s", "mongodb", "reference", (), 1, 1))
+        add(repository, run, cell=cell_at("mongodb", 1))
 
 
 def test_results_are_filtered_and_text_is_never_taken_for_sql(repository, queries, run):
@@ -227,7 +343,9 @@ def test_summary_holds_verified_attempts_only_that_were_not_disturbed(repository
     def counts():
         with psycopg.connect(database) as connection:
             return dict(
-                connection.execute("SELECT cell_key, sum(n) FROM storebench.summary GROUP BY 1").fetchall()
+                connection.execute(
+                    "SELECT cell_key, sum(n) FROM storebench.summary WHERE metric = 'only_s' GROUP BY 1"
+                ).fetchall()
             )
 
     refresh(repository, [CELL.key, OTHER.key])
@@ -241,25 +359,75 @@ def test_summary_holds_verified_attempts_only_that_were_not_disturbed(repository
     assert after.get(OTHER.key) == before.get(OTHER.key)
 
 
+def test_views_of_a_users_own_are_named_where_they_are_in_the_way(repository, database, run):
+    with psycopg.connect(database) as connection:
+        connection.execute(f"CREATE VIEW public.mine AS SELECT batch FROM storebench.{BULK}")
+    changed = replace(bulk_study(), title="In the way")
+    arguments = {"dag_id": BULK, "params": {}, "turns": [], "order_seed": 1, "skipped": {}}
+    try:
+        with pytest.raises(SpecError, match=rf"storebench\.{BULK} is to be made anew.*view mine depends"):
+            repository.start_run(study=changed, airflow_run_id=uuid.uuid4().hex, **arguments)
+    finally:
+        with psycopg.connect(database) as connection:
+            connection.execute("DROP VIEW public.mine")
+    assert repository.study(BULK)["title"] == bulk_study().title, "nothing of it was recorded"
+
+
+def test_a_study_can_give_no_name_that_the_results_have(database):
+    with psycopg.connect(database) as connection:
+        tables = connection.execute(
+            "SELECT table_name FROM information_schema.tables WHERE table_schema = 'storebench'"
+        ).fetchall()
+        columns = {
+            column.name
+            for view in ("results", "latest", "summary")
+            for column in connection.execute(f"SELECT * FROM storebench.{view}").description
+        }
+    views = {name + suffix for name in studies.names() for suffix in VIEWS}
+    assert {name for (name,) in tables} - views == TABLES
+    assert columns == COLUMNS
+
+
+def test_the_unit_of_a_metric_is_the_same_in_sql(database):
+    names = ["only_s", "rows_per_s", "read_rows_per_s", "data_bytes", "busy_share", "depth", "per_s", "p99_s"]
+    with psycopg.connect(database) as connection:
+        found = connection.execute("SELECT storebench.unit(unnest(%s::text[]))", (names,)).fetchall()
+    assert [unit for (unit,) in found] == [unit_of(name) for name in names]
+
+
 def test_migrating_again_applies_nothing(database):
     assert migrate(database) == []
 
 
-def test_every_column_and_every_query_of_the_documentation_is_real(database):
+def test_every_column_and_every_query_of_the_documentation_is_real(database, run):
     import re
     from pathlib import Path
 
     text = (Path(__file__).parents[2] / "docs" / "results.md").read_text()
-    table = text[: text.index("View `latest`")]
-    documented = {
-        name
-        for line in table.splitlines()
-        if line.startswith("| `")
-        for name in re.findall(r"`([a-z0-9_]+)`", line.split("|")[1])
-    }
+    sections = dict(re.findall(r"^## (.*?)\n(.*?)(?=^## |\Z)", text, re.DOTALL | re.MULTILINE))
+
+    def lines(section):
+        return [line.split("|") for line in sections[section].splitlines() if line.startswith("| `")]
+
+    def names(cell):
+        return set(re.findall(r"`([a-z0-9_]+)`", cell))
+
     with psycopg.connect(database) as connection:
-        cursor = connection.execute("SELECT * FROM storebench.results")
-        assert {column.name for column in cursor.description} == documented
+
+        def columns(view):
+            cursor = connection.execute(f"SELECT * FROM storebench.{view}")
+            return {column.name for column in cursor.description}
+
+        for view in ("results", "summary"):
+            assert set.union(*(names(line[1]) for line in lines(f"View `{view}`"))) == columns(view)
+        own = columns(BULK) - columns("results")
+        assert own == names(sections["A study's own views"]) & own
+        of_latest = columns("latest") - columns("results")
+        assert of_latest == set.union(*(names(line[1]) for line in lines("Views `latest` and `newest`")))
+        assert columns(f"{BULK}_latest") == columns(BULK) | of_latest
+        assert columns(f"{BULK}_newest") == columns(BULK)
+        for _, table, documented, _ in lines("Tables"):
+            assert columns(*names(table)) <= names(documented), table
         queries = re.findall(r"```sql\n(.*?)```", text, re.DOTALL)
         assert len(queries) >= 10
         for query in queries:

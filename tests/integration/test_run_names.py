@@ -8,13 +8,14 @@ import pytest
 
 from storebench.attempt.result import AttemptResult
 from storebench.errors import SpecError
-from storebench.grid import Cell
-from storebench.order import Turn
+from storebench.results.attempts import AttemptKey, PodRecord
 from storebench.results.queries import Queries, superseded
-from storebench.results.repository import AttemptKey, PodRecord, run_id_of
+from storebench.results.repository import run_id_of
+from storebench.study.order import Turn
+from tests.bulk import BULK, PRIMARY, bulk_study, cell_at
 
-CELL = Cell("s", "mongodb", "reference", (("batch", "100"),), 2000, 42)
-OTHER = Cell("s", "null", "reference", (("batch", "100"),), 2000, 42)
+CELL = cell_at("mongodb", 42, 2000, batch="100")
+OTHER = cell_at("null", 42, 2000, batch="100")
 
 
 @pytest.fixture
@@ -32,7 +33,7 @@ def queries(database, dag):
 def start(repository, database, dag):
     def start(name, ago=timedelta(), cells=(CELL, OTHER), dag=dag):
         repository.start_run(
-            study="s",
+            study=bulk_study(),
             dag_id=dag,
             airflow_run_id=name,
             params={},
@@ -97,6 +98,19 @@ def test_a_name_that_two_studies_have_is_told_with_both(database, start, dag):
     assert queries.run_named(ids[1])["id"] == ids[1]
 
 
+def test_the_latest_and_the_listed_runs_are_those_of_the_study_that_is_asked_for(database, queries, start):
+    older, newest = start("older", timedelta(hours=1)), start("newest")
+    with psycopg.connect(database) as connection:
+        connection.execute("UPDATE storebench.run SET study = 'another' WHERE id = %s", (newest,))
+    assert queries.run_named("latest")["id"] == newest
+    assert queries.run_named("latest", BULK)["id"] == older
+    assert [row["id"] for row in queries.runs(10, "another")] == [newest]
+    with pytest.raises(SpecError, match="There are no results of the study third yet"):
+        queries.run_named("latest", "third")
+    with pytest.raises(SpecError, match="There is no run 'older' of the study another"):
+        queries.run_named("older", "another")
+
+
 def test_runs_of_other_dags_cannot_be_named(database, start):
     with pytest.raises(SpecError, match="There are no results yet"):
         Queries(database, dag_ids=[]).run_named(start("secret"))
@@ -114,12 +128,14 @@ def test_the_newest_try_of_an_operation_counts_once_and_the_others_are_marked(qu
                 AttemptResult(status=status, error_kind=None if status == "verified" else status),
                 PodRecord(),
                 phases={},
+                metric=PRIMARY,
                 target=None,
                 dataset=None,
             )
     (counted,) = queries.runs(10)
     assert (counted["planned"], counted["verified"], counted["failed"], counted["not_run"]) == (2, 2, 0, 0)
-    assert (counted["stores"], counted["rows"], counted["cell_key"]) == (["mongodb"], 2000, CELL.key)
+    assert (counted["stores"], counted["cell_key"]) == (["mongodb"], CELL.key)
+    assert (counted["rows"], counted["seed"]) == (2000, 42)
     assert queries.run_counted(run) == counted
     rows = queries.results(run="retried")
     marked = superseded(rows)

@@ -10,14 +10,14 @@ from bson.raw_bson import RawBSONDocument
 from deltalake import DeltaTable
 from elasticsearch import Elasticsearch
 
-from storebench import stores
 from storebench.attempt.clock import OperationClock
-from storebench.attempt.source import Source
-from storebench.attempt.verify import verify
 from storebench.connection import Connection, variable
 from storebench.dataset.manifest import Manifest, dataset_key, manifest_key
 from storebench.errors import VerificationFailed
 from storebench.s3 import client_for
+from storebench.stores.bulk_write_read.source import Source
+from storebench.stores.bulk_write_read.verify import verify
+from tests.bulk import bulk_study
 from tests.integration.conftest import ROWS, SEED, required
 
 FIELD, WRONG_ID = "city", "1000000003"
@@ -99,12 +99,12 @@ def opened(attempt, connections, monkeypatch, bucket, target):
     def open_store(name, client):
         code, result = attempt("write", store=name, client=client)
         assert (code, result.status) == (0, "verified")
-        needed = stores.connection(name)
+        kind = bulk_study().store(name)
         s3 = client_for(connections["s3"])
-        store = stores.load(name)(
+        store = kind(
             client=client,
             target=target,
-            connection=Connection.from_environment(needed) if needed else None,
+            connection=Connection.from_environment(kind.connection) if kind.connection else None,
             source=Source(s3, bucket, dataset_key(ROWS, SEED)),
             operation="read",
         )

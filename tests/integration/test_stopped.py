@@ -1,7 +1,7 @@
 """How runs end in the results, and what they leave: against a real database."""
 
+import json
 import threading
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import psycopg
@@ -11,18 +11,20 @@ from storebench.attempt.result import AttemptResult
 from storebench.dataset.manifest import Manifest
 from storebench.dataset.schema import FIELD_NAMES, SCHEMA_VERSION
 from storebench.errors import StoreUnreachable
-from storebench.grid import Cell
-from storebench.order import Turn
+from storebench.results.attempts import AttemptKey, PodRecord
 from storebench.results.bundle import Bundles
 from storebench.results.gaps import KILLED, STOPPED, fill_gaps
 from storebench.results.left import Left
 from storebench.results.prune import Pruning
-from storebench.results.repository import AttemptKey, PodRecord, dataset_id, run_id_of
-from storebench.results.stopped import COMMAND, RunStates, close, stopped_runs, tell
+from storebench.results.repository import run_id_of
+from storebench.results.stopped import COMMAND, RunStates, as_closed, ask, close, stopped_runs, tell
+from storebench.study.order import Turn
+from tests.bulk import PRIMARY, bulk_study, cell_at
+from tests.integration.recorded import STUDY, timed
 
-CELLS = [Cell("s", "mongodb", "reference", (("batch", size),), 1000, 42) for size in ("10", "20")]
+CELLS = [cell_at("mongodb", 42, batch=size) for size in ("10", "20")]
 AIRFLOW = "this-airflow"
-VERIFIED = AttemptResult(status="verified", operation_s=1.0, total_s=2.0, environment={"kernel": "6"})
+VERIFIED = timed(1.0, total_s=2.0, environment={"kernel": "6"})
 FAILED = AttemptResult(status="failed", error_kind="store_failed", error="no room")
 
 
@@ -38,8 +40,8 @@ def begin(repository, request):
     def start(name="", airflow_id=AIRFLOW, cells=CELLS):
         airflow_run_id = f"{request.node.name}{name}"
         repository.start_run(
-            study="s",
-            dag_id="s",
+            study=bulk_study(),
+            dag_id=STUDY,
             airflow_run_id=airflow_run_id,
             params={},
             turns=[Turn(cell, 1) for cell in cells],
@@ -47,7 +49,7 @@ def begin(repository, request):
             skipped={},
             airflow_id=airflow_id,
         )
-        return run_id_of("s", airflow_run_id)
+        return run_id_of(STUDY, airflow_run_id)
 
     return start
 
@@ -56,20 +58,22 @@ def begin(repository, request):
 def add(repository):
     def attempt(run, cell, operation, result):
         key = AttemptKey(run, cell.key, 1, operation, 1)
-        repository.add_attempt(key, result, PodRecord(), phases={}, target=None, dataset=None)
+        repository.add_attempt(key, result, PodRecord(), phases={}, metric=PRIMARY, target=None, dataset=None)
 
     return attempt
 
 
-def stopped(repository, run, state_of):
+def stopped(repository, run, state_of, ended_at=None):
     """What is found of this run: the database has those of other tests, too."""
-    found = stopped_runs(repository, RunStates(state_of, lambda: AIRFLOW))
-    return [(one, state) for one, state in found if one["id"] == run]
+    found = stopped_runs(repository, RunStates(state_of, lambda *_: ended_at, lambda: AIRFLOW))
+    return [one for one in found if one.run["id"] == run]
 
 
 def errors(queries, run):
     rows = queries.results(run=run)
-    return {(row["batch_size"], row["operation"]): row["error"] for row in rows if row["status"] == "not_run"}
+    not_run = [row for row in rows if row["status"] == "not_run"]
+    assert {row["metric"] for row in not_run} == {PRIMARY}, "a gap has the metric that would stand for it"
+    return {(row["axes"]["batch"], row["operation"]): row["error"] for row in not_run}
 
 
 def test_what_was_not_run_names_the_step_that_failed_and_its_reason(repository, queries, begin):
@@ -118,13 +122,46 @@ def test_a_run_that_is_over_in_airflow_is_closed_with_its_reason(
 ):
     run = begin()
     add(run, CELLS[0], "write", VERIFIED)
-    ((found, known_state),) = stopped(repository, run, lambda dag_id, name: state)
-    assert (found["id"], known_state) == (run, state)
-    assert close(repository, found, state) == 3
+    (found,) = stopped(repository, run, lambda dag_id, name: state)
+    assert found.state == state
+    assert close(repository, found) == 3
     assert set(errors(queries, run).values()) == {f"The run was stopped: {words}"}
     closed = queries.run_named(run)
     assert (closed["state"], closed["reason"]) == (closed_as, f"The run was stopped: {words}")
     assert stopped(repository, run, lambda dag_id, name: state) == []
+
+
+@pytest.mark.parametrize(("state", "closed_as"), [("failed", "failed"), (None, "failed")])
+def test_a_stopped_run_is_told_as_it_will_be_closed_and_ends_when_it_was_stopped(
+    repository, queries, begin, add, state, closed_as
+):
+    run, minute_ago = begin(), datetime.now(UTC) - timedelta(minutes=1)
+    add(run, CELLS[0], "write", VERIFIED)
+    add(run, CELLS[0], "read", FAILED)
+    last_s = queries.last_seen_at(run)
+    (found,) = stopped(repository, run, lambda dag_id, name: state, minute_ago)
+    (told,) = as_closed([queries.run_counted(run)], [found])
+    close(repository, found)
+    closed = queries.run_counted(run)
+    assert {**closed, "to_close": True} == told
+    assert (told["state"], told["verified"], told["failed"], told["not_run"]) == (closed_as, 1, 1, 2)
+    assert closed["finished_at"] == (minute_ago if state else last_s), "Airflow knows no end of a deleted run"
+    assert stopped(repository, run, lambda dag_id, name: state) == []
+
+
+def test_a_run_that_airflow_cannot_be_asked_for_is_said_to_be_unknown(repository, left, begin):
+    def away(dag_id, name):
+        raise StoreUnreachable("Airflow does not answer")
+
+    begin()
+    for states, why in (
+        (None, "STOREBENCH_AIRFLOW_URL is not set"),
+        (RunStates(away, away, lambda: None), "Airflow does not answer"),
+    ):
+        found, unknown = ask(repository, states)
+        assert (found, unknown) == ([], why)
+        first, *_ = tell(repository, left, found, unknown)
+        assert first == f"Airflow cannot be asked which runs are still running: {why}"
 
 
 def test_a_run_whose_last_step_was_lost_is_not_called_failed_where_all_is_verified(
@@ -134,7 +171,7 @@ def test_a_run_whose_last_step_was_lost_is_not_called_failed_where_all_is_verifi
     for cell in CELLS:
         for operation in ("write", "read"):
             add(run, cell, operation, VERIFIED)
-    close(repository, queries.run_named(run), "success")
+    close(repository, *stopped(repository, run, lambda dag_id, name: "success"))
     closed = queries.run_named(run)
     assert (closed["state"], closed["reason"]) == ("success", None)
 
@@ -145,8 +182,10 @@ def refuse(repository, request):
 
     def record(reason, params):
         name = request.node.name
-        repository.refuse_run(study="s", dag_id="s", airflow_run_id=name, params=params, reason=reason)
-        return run_id_of("s", name)
+        repository.refuse_run(
+            study=bulk_study(), dag_id=STUDY, airflow_run_id=name, params=params, reason=reason
+        )
+        return run_id_of(STUDY, name)
 
     return record
 
@@ -216,13 +255,13 @@ def test_a_run_that_ends_while_airflow_is_asked_is_left_alone(repository, begin)
 def test_data_is_left_from_the_write_to_the_drop(left, repository, begin):
     run = begin()
     for _ in range(2):
-        left.writes(run, CELLS[0], 1)
+        left.leaves(run, CELLS[0], 1)
     (found,) = left.undropped()
     assert (found.run_id, found.cell, found.repeat, found.node_pool) == (run, CELLS[0], 1, "")
     assert found.target == CELLS[0].target(run, 1)
-    assert list(tell(repository, left, None)) == [], "it goes on"
+    assert list(tell(repository, left, [], None)) == [], "it goes on"
     repository.finish_run(run)
-    assert list(tell(repository, left, None)) == [
+    assert list(tell(repository, left, [], None)) == [
         f"{found.airflow_run_id} has left data in mongodb (1 of its turns): the next run removes it, or {COMMAND}"
     ]
     left.dropped(run, CELLS[0], 1)
@@ -236,21 +275,30 @@ def test_left_data_has_the_size_that_its_write_ended_with(left, begin):
         (found,) = [one for one in left.undropped() if one.run_id == run]
         return found.size_bytes
 
-    left.writes(run, CELLS[0], 1)
+    left.leaves(run, CELLS[0], 1)
     assert size() is None
-    left.written(run, CELLS[0], 1, 4096)
+    left.has_left(run, CELLS[0], 1, 4096)
     assert size() == 4096
-    left.writes(run, CELLS[0], 1)  # the step was cleared
+    left.leaves(run, CELLS[0], 1)  # the step was cleared
     assert size() is None
     left.dropped(run, CELLS[0], 1)
 
 
+def test_a_turns_data_is_there_from_its_write_to_its_drop(left, begin):
+    run = begin()
+    assert not left.holds(run, CELLS[0], 1)
+    left.leaves(run, CELLS[0], 1)
+    assert left.holds(run, CELLS[0], 1) and not left.holds(run, CELLS[0], 2)
+    left.dropped(run, CELLS[0], 1)
+    assert not left.holds(run, CELLS[0], 1)
+
+
 def test_a_dataset_is_unneeded_when_its_last_run_is_pruned(left, repository, database, begin):
-    cell = replace(CELLS[0], rows=123)  # no other test's
+    cell = cell_at("mongodb", 42, 123, batch="10")  # no other test's
     manifest = Manifest(
         schema_version=SCHEMA_VERSION,
-        rows=cell.rows,
-        seed=cell.seed,
+        rows=123,
+        seed=42,
         bytes=5,
         sha256="0" * 64,
         fields=dict.fromkeys(FIELD_NAMES, 1),
@@ -259,8 +307,8 @@ def test_a_dataset_is_unneeded_when_its_last_run_is_pruned(left, repository, dat
         bucket="b",
         key="k",
     )
-    run, name = begin(cells=[cell]), dataset_id(SCHEMA_VERSION, cell.rows, cell.seed)
-    repository.add_dataset(manifest)
+    run, name = begin(cells=[cell]), bulk_study().dataset_of(cell)
+    repository.add_dataset(name, 1, 123, 42, json.loads(manifest.to_json()))
 
     def unneeded():
         return [one["bytes"] for one in left.datasets() if one["id"] == name]
@@ -284,7 +332,7 @@ def test_a_dataset_is_unneeded_when_its_last_run_is_pruned(left, repository, dat
 
 def test_a_run_whose_data_is_left_is_not_pruned(left, repository, database, begin):
     run, other = begin(), begin("-other")
-    left.writes(run, CELLS[0], 1)
+    left.leaves(run, CELLS[0], 1)
     for one in (run, other):
         repository.finish_run(one)
     tomorrow = datetime.now(UTC) + timedelta(days=1)
@@ -297,15 +345,20 @@ def test_a_run_whose_data_is_left_is_not_pruned(left, repository, database, begi
 
 def test_what_is_left_here_is_not_exported(left, repository, database, begin, tmp_path):
     run = begin()
-    left.writes(run, CELLS[0], 1)
+    left.leaves(run, CELLS[0], 1)
     repository.finish_run(run)
     assert "undropped" not in Bundles(database).export(run, tmp_path / "run.zip")
     left.dropped(run, CELLS[0], 1)
 
 
-def released(left, run):
+def released(left, run, shared=()):
+    """What is removed with this run; the pools of nodes that are `shared` have their pods in one namespace."""
     removed = []
-    left.release_secrets(run, lambda node_pool, name: removed.append((node_pool, name)))
+    left.release_secrets(
+        run,
+        lambda node_pool, name: removed.append((node_pool, name)),
+        lambda node_pool: "shared" if node_pool in shared else node_pool,
+    )
     return removed
 
 
@@ -313,11 +366,19 @@ def test_secrets_are_removed_with_the_last_run_that_needs_them(left):
     left.use_secrets("a/1", "", ["s3", "mongodb"])
     left.use_secrets("a/1", "v8", ["s3"])
     left.use_secrets("a/2", "", ["s3"])
-    assert released(left, "a/1") == [("", "mongodb")], "s3 is needed, wherever"
+    assert released(left, "a/1") == [("", "mongodb"), ("v8", "s3")], "s3 is needed in the default pool alone"
     assert released(left, "a/1") == []
-    assert left.runs_with_secrets() == [{"run_id": "a/2", "airflow_id": None, "connections": ["s3"]}]
+    assert left.runs_with_secrets() == [{"run_id": "a/2", "airflow_id": None, "secrets": [["", "s3"]]}]
     assert released(left, "a/2") == [("", "s3")]
     assert left.runs_with_secrets() == []
+
+
+def test_secrets_stay_where_another_pool_of_nodes_shares_the_namespace(left):
+    left.use_secrets("a/1", "v8", ["s3"])
+    left.use_secrets("a/1", "v9", ["s3"])
+    left.use_secrets("a/2", "", ["s3"])
+    assert released(left, "a/1", shared=("", "v8")) == [("v9", "s3")]
+    assert released(left, "a/2", shared=("", "v8")) == [("", "s3")]
 
 
 def test_secrets_that_could_not_be_removed_are_still_known(left):
@@ -327,7 +388,7 @@ def test_secrets_that_could_not_be_removed_are_still_known(left):
         raise RuntimeError("403")
 
     with pytest.raises(RuntimeError):
-        left.release_secrets("a/1", refuse)
+        left.release_secrets("a/1", refuse, str)
     assert released(left, "a/1") == [("", "s3")]
 
 
@@ -348,7 +409,7 @@ def test_a_run_that_begins_while_another_removes_secrets_makes_them_afterwards(l
         wait_for_a_lock(database)
         events.append("removed")
 
-    left.release_secrets("a/1", remove)
+    left.release_secrets("a/1", remove, str)
     other.join(30)
     assert events == ["removed", "made"]
     assert released(left, "a/2") == [("", "s3")]

@@ -12,7 +12,7 @@ def row(store="mongodb", client="reference", operation="write", seconds=1.0, bou
         "operation": operation,
         "status": "verified",
         "disturbed": disturbed,
-        f"{operation}_only_s": seconds,
+        "value": seconds,
         "client_cpu_share": 0.5,
         "client_bound": bound,
     }

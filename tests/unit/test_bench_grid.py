@@ -1,12 +1,12 @@
 from datetime import UTC, datetime, timedelta
 
 from bench.grid import overlaps, spans
-from storebench.grid import Cell
-from storebench.order import Turn
+from storebench.study.order import Turn
+from tests.unit.example import cell
 
 BEGIN = datetime(2026, 1, 1, tzinfo=UTC)
 ONE, TWO, OTHER = (
-    Turn(Cell("s", store, "reference", (("batch", size),), 1, 1), 1, None, pool)
+    Turn(cell(store, batch=size), 1, None, pool)
     for store, size, pool in (("null", "1", ""), ("null", "2", ""), ("null@b", "1", "b"))
 )
 

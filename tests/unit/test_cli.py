@@ -1,3 +1,4 @@
+from datetime import UTC, datetime
 from types import SimpleNamespace
 
 import pytest
@@ -6,6 +7,7 @@ from click.testing import CliRunner
 from storebench.cli import main
 from storebench.errors import StoreUnreachable
 from storebench.results.stopped import COMMAND
+from tests.unit import example
 
 
 @pytest.mark.parametrize("command", sorted(main.commands))
@@ -36,12 +38,6 @@ def test_a_command_without_its_servers_says_how_to_name_them(arguments, monkeypa
     assert "is not set" in result.output and f"{tmp_path}/run/env" in result.output
 
 
-def test_a_dataset_without_a_connection_is_refused(monkeypatch):
-    monkeypatch.delenv("STOREBENCH_CONN_S3", raising=False)
-    result = CliRunner().invoke(main, ["dataset", "--rows", "10"])
-    assert result.exit_code == 2 and "STOREBENCH_CONN_S3 is not set" in result.output
-
-
 def test_a_baseline_that_compare_could_not_name_is_refused():
     result = CliRunner().invoke(main, ["baseline", "a,b", "latest"])
     assert result.exit_code == 2 and "'a,b' cannot be a baseline's name" in result.output
@@ -50,12 +46,11 @@ def test_a_baseline_that_compare_could_not_name_is_refused():
 @pytest.fixture
 def stopped_run(monkeypatch):
     """A results database with a run that goes on there and that Airflow may call over, and what the run has left."""
-    from storebench.grid import Cell
     from storebench.results import left, repository, table
     from storebench.results.left import Undropped
 
     run = {"id": "d/r", "dag_id": "d", "airflow_run_id": "r", "airflow_id": "this"}
-    cell = Cell("d", "mongodb", "reference", (), 1000, 42)
+    cell = example.cell("mongodb", study="d")
     data = [
         Undropped("d/r", "d", "r", cell, repeat, "", "this", size)
         for repeat, size in ((1, 1_500_000), (2, None))
@@ -65,22 +60,32 @@ def stopped_run(monkeypatch):
         monkeypatch.setenv(f"STOREBENCH_AIRFLOW_{name}", "http://nowhere")
     monkeypatch.setattr("storebench.trigger.Airflow.variable", lambda self, name: "this")
     monkeypatch.setattr(repository.Repository, "open_runs", lambda self: [run])
-    monkeypatch.setattr(repository.Repository, "runs", lambda self, limit: [])
+    monkeypatch.setattr(repository.Repository, "runs", lambda self, limit, study=None: [])
     monkeypatch.setattr(left.Left, "undropped", lambda self: data)
     users = [
-        {"run_id": "d/r", "airflow_id": "this", "connections": ["mongodb", "s3"]},
-        {"run_id": "d/goes-on", "airflow_id": "this", "connections": ["s3"]},
+        {"run_id": "d/r", "airflow_id": "this", "secrets": [["", "mongodb"], ["", "s3"], ["v8", "s3"]]},
+        {"run_id": "d/goes-on", "airflow_id": "this", "secrets": [["", "s3"]]},
     ]
     monkeypatch.setattr(left.Left, "runs_with_secrets", lambda self: users)
-    dataset = {"id": "v1/rows=20000/seed=7", "rows": 20_000, "seed": 7, "bytes": 9_680_000}
+    brought = [
+        {"run_id": "d/r", "airflow_id": "this", "servers": ["elasticsearch@one"]},
+        {"run_id": "d/goes-on", "airflow_id": "this", "servers": ["elasticsearch@three"]},
+    ]
+    monkeypatch.setattr(left.Left, "runs_with_servers", lambda self: brought)
+    dataset = {"id": "v1/rows=20000/seed=7", "bytes": 9_680_000}
     monkeypatch.setattr(left.Left, "datasets", lambda self: [dataset])
-    monkeypatch.setattr(table, "print_runs", lambda console, rows: console.print("the table"))
+    monkeypatch.setattr(
+        table, "print_runs", lambda console, rows, asked: console.print("the table", "" if asked else "?")
+    )
     return [one.target for one in data]
 
 
 def states(monkeypatch, of_the_run):
     found = {"r": of_the_run, "goes-on": "running"}
     monkeypatch.setattr("storebench.trigger.Airflow.run_state", lambda self, dag_id, run_id: found[run_id])
+    ended_at = datetime(2026, 1, 1, tzinfo=UTC)
+    monkeypatch.setattr("storebench.trigger.Airflow.run_ended_at", lambda self, dag_id, run_id: ended_at)
+    monkeypatch.setattr("storebench.results.queries.Queries.last_seen_at", lambda self, run_id: ended_at)
 
 
 @pytest.fixture
@@ -121,12 +126,15 @@ def test_clean_lists_what_no_run_needs_with_its_size_and_removes_nothing(stopped
         ["r", "open,", "but", "deleted", "from", "Airflow"],
         ["mongodb", stopped_run[0], "1.5", "r"],
         ["mongodb", stopped_run[1], "-", "r"],
-        ["20,000", "7", "9.7"],
-        ["mongodb", "d/r"],
+        ["v1/rows=20000/seed=7", "9.7"],
+        ["mongodb", "default", "d/r"],
+        ["s3", "v8", "d/r"],
+        ["elasticsearch@one", "d/r"],
         ["Together", "11.2", "MB,", "and", "1", "of", "unknown", "size"],
     ):
         assert row in lines, result.output
-    assert ["s3", "d/r"] not in lines, "another run needs it"
+    assert ["s3", "default", "d/r"] not in lines, "another run needs it"
+    assert "elasticsearch@three" not in result.output, "its run goes on"
     assert "nothing was removed; --yes removes all of it" in result.output
 
 
@@ -168,16 +176,40 @@ def test_a_run_that_goes_on_has_left_nothing(stopped_run, monkeypatch):
     assert CliRunner().invoke(main, ["runs"]).output.strip() == "the table"
 
 
-def test_runs_are_listed_where_airflow_does_not_answer(stopped_run, monkeypatch):
+def test_a_run_that_was_stopped_is_listed_as_it_will_be_closed(stopped_run, monkeypatch):
+    from storebench.results import repository, table
+
+    states(monkeypatch, "failed")
+    row = {"id": "d/r", "state": "running", "planned": 12, "verified": 3, "failed": 1, "not_run": 0}
+    listed = []
+    monkeypatch.setattr(repository.Repository, "runs", lambda self, limit, study: [{**row, "reason": None}])
+    monkeypatch.setattr(table, "print_runs", lambda console, rows, asked: listed.extend(rows))
+    assert CliRunner().invoke(main, ["runs"]).exit_code == 0
+    (told,) = listed
+    assert (told["state"], told["not_run"], told["finished_at"]) == (
+        "failed",
+        8,
+        datetime(2026, 1, 1, tzinfo=UTC),
+    )
+
+
+@pytest.mark.parametrize(
+    ("url", "why"),
+    [
+        ("http://nowhere", "Airflow at http://nowhere does not answer"),
+        (None, "STOREBENCH_AIRFLOW_URL is not set"),
+    ],
+)
+def test_runs_are_listed_where_airflow_cannot_be_asked(stopped_run, monkeypatch, url, why):
     def away(self, dag_id, run_id):
         raise StoreUnreachable("Airflow at http://nowhere does not answer")
 
     monkeypatch.setattr("storebench.trigger.Airflow.run_state", away)
+    if url is None:
+        monkeypatch.delenv("STOREBENCH_AIRFLOW_URL")
     result = CliRunner().invoke(main, ["runs"])
-    assert (
-        result.exit_code == 0
-        and "Airflow cannot be asked which runs are still running: Airflow at" in result.output
-    )
+    assert result.exit_code == 0 and "the table ?" in result.output
+    assert f"Airflow cannot be asked which runs are still running: {why}" in result.output
 
 
 @pytest.mark.parametrize(
@@ -188,6 +220,12 @@ def test_a_difference_within_the_margin_is_refused(arguments, monkeypatch):
     result = CliRunner().invoke(main, arguments)
     assert result.exit_code == 2 and "5 % does not count with a margin of 5 %" in result.output
     assert CliRunner().invoke(main, [*arguments, "--margin", "2"]).exit_code != 2
+
+
+def test_single_runs_are_allowed_for_an_exit_code_only(monkeypatch):
+    monkeypatch.setenv("AIRFLOW_CONN_STOREBENCH_RESULTS", "postgresql://nowhere")
+    result = CliRunner().invoke(main, ["compare", "a", "b", "--single-runs"])
+    assert result.exit_code == 2 and "--single-runs is about the exit code of --fail-over" in result.output
 
 
 def test_help_lists_what_users_type_and_cuts_no_line(monkeypatch):
@@ -218,14 +256,30 @@ def nowhere(monkeypatch):
             ["run", "--clients", "tune"],
             "Unknown client 'tune'. Did you mean tuned? There are reference, tuned",
         ),
-        (["run", "--batches", "1e4"], "Batch sizes: '1e4' is not a number of rows from 1, or 'all'"),
-        (["run", "--executors", "two"], "Executors: 'two' is not a number of executors from 1 to 999"),
+        (["run", "--axis", "batch=1e4"], "Batch: '1e4' is not a number of rows from 1, or 'all'"),
+        (["run", "--axis", "executors=two"], "Executors: 'two' is not a number of executors from 1 to 999"),
+        (
+            ["run", "--axis", "batches=1"],
+            "Unknown axis 'batches'. Did you mean batch? There are batch, executors",
+        ),
+        (["run", "--axis", "batch"], "--axis 'batch' is not AXIS=VALUE,VALUE, such as batch=1"),
         (
             ["run", "--preset", "tours"],
             "Unknown preset 'tours'. Did you mean tour? There are quick, tour, study",
         ),
         (["run", "--param", "rowz=5"], "Unknown parameter 'rowz'. Did you mean rows"),
-        (["run", "--study", "bulk"], "Unknown study 'bulk'. There is bulk_write_read"),
+        (
+            ["run", "--study", "bulk"],
+            "Unknown study 'bulk'. There are bulk_write_read, column_scan, map_formats, parquet_copy, point_operations",
+        ),
+        (
+            ["run", "--study=bulk"],
+            "Unknown study 'bulk'. There are bulk_write_read, column_scan, map_formats, parquet_copy, point_operations",
+        ),
+        (
+            ["grid", "--study", "bulk"],
+            "Unknown study 'bulk'. There are bulk_write_read, column_scan, map_formats, parquet_copy, point_operations",
+        ),
         (["run", "--rows", "0"], "a whole number from 1 to 1,000,000,000"),
         (["grid", "--rows", "0"], "Rows: 0 is not a whole number from 1 to 1,000,000,000"),
         (["grid", "--rows", "-5"], "Rows: -5 is not a whole number from 1 to 1,000,000,000"),
@@ -279,12 +333,83 @@ def test_ctrl_c_says_what_goes_on_and_how_to_follow_or_stop_it(triggered, monkey
 
 def test_a_run_is_quick_unless_places_in_the_grid_are_named(triggered, monkeypatch):
     monkeypatch.setattr("storebench.follow.follow", interrupted)
-    for arguments in ([], ["--stores", "null"], ["--preset", "tour"], ["--clients", "tuned"]):
+    for arguments in (
+        [],
+        ["--stores", "null"],
+        ["--preset", "tour"],
+        ["--clients", "tuned"],
+        ["--axis", "batch=all"],
+    ):
         assert CliRunner().invoke(main, ["run", *arguments]).exit_code == 130
-    plain, narrowed, tour, named = triggered
-    assert plain["batch_sizes"] == narrowed["batch_sizes"] == ["1000", "all"]
-    assert narrowed["stores"] == ["null"] and plain["stores"][0] == "mongodb"
-    assert tour == {"full_grid": False} and named == {"clients": ["tuned"]}
+    plain, narrowed, tour, named, placed = triggered
+    assert plain["batch"] == narrowed["batch"] == ["1000", "all"]
+    assert narrowed["stores"] == "null" and plain["stores"][0] == "mongodb"
+    assert tour == {"full_grid": False} and named == {"clients": "tuned"} and placed == {"batch": ["all"]}
+
+
+def test_what_airflow_is_asked_to_run_means_what_was_typed(triggered, monkeypatch):
+    from storebench.airflow.params import defaults_of, grid_of
+    from storebench.study.studies import find
+
+    monkeypatch.setattr("storebench.follow.follow", interrupted)
+    typed = [
+        "--stores",
+        "mongodb,null",
+        "--axis",
+        "batch=100,all",
+        "--axis",
+        "executors=2",
+        "--rows",
+        "1000",
+        "--seed",
+        "7",
+    ]
+    assert CliRunner().invoke(main, ["run", *typed, "--param", 'order_seed="5"']).exit_code == 130
+    (conf,) = triggered
+    study = find("bulk_write_read")
+    found = grid_of(study, defaults_of(study, conf))
+    assert {cell.store for cell in found.cells} == {"mongodb", "null"}
+    assert {cell.value("batch") for cell in found.cells} == {"100", "all"}
+    assert {(cell.rows, cell.seed) for cell in found.cells} == {(1000, 7)}
+    assert conf["order_seed"] == "5"
+
+
+@pytest.mark.parametrize("command", ["run", "grid"])
+def test_the_help_of_a_study_has_its_axes_its_parameters_its_stores_and_its_presets(monkeypatch, command):
+    monkeypatch.setenv("COLUMNS", "200")
+    result = CliRunner().invoke(main, [command, "--study", "bulk_write_read", "--help"])
+    assert result.exit_code == 0
+    text = " ".join(result.output.split())
+    for words in (
+        "--rows INTEGER Rows of the dataset.",
+        "--seed INTEGER",
+        "Axes of bulk_write_read, for --axis:",
+        "batch Batch: a number of rows from 1, or 'all', for example 100,1000,10000,100000,all. Default: 10000,100000,all",
+        "executors Executors: a number of executors from 1 to 999, for example 1,2,4,8. Default: 1,2. Only for store delta-spark",
+        "Its stores and clients: mongodb reference, tuned",
+        "Its own parameters, for --param: cache Caches of reads",
+        "Parameters of every study, for --param; the form explains them: ",
+        "warm_up Warm up. Default: false.",
+        "Its presets: quick each store once",
+    ):
+        assert words in text, words
+    assert text.count("executor_cores") == 1
+    assert ("keep_data Keep data" in text) == (command == "grid"), "of a run it has an option of its own"
+
+
+def test_the_study_that_a_command_means_is_the_one_of_the_environment(monkeypatch, tmp_path):
+    monkeypatch.setenv("STOREBENCH_STUDY", "nonesuch")
+    result = CliRunner().invoke(main, ["run", "--help"])
+    assert result.exit_code == 2 and "Unknown study 'nonesuch'" in result.output
+    monkeypatch.setenv("STOREBENCH_STUDY", "bulk_write_read")
+    assert "Axes of bulk_write_read" in CliRunner().invoke(main, ["run", "--help"]).output
+
+
+def test_where_there_is_no_study_yet_the_help_is_there_all_the_same(monkeypatch, tmp_path):
+    monkeypatch.delenv("STOREBENCH_STUDY", raising=False)
+    monkeypatch.setenv("AIRFLOW__CORE__DAGS_FOLDER", str(tmp_path))
+    result = CliRunner().invoke(main, ["run", "--help"])
+    assert result.exit_code == 0 and "Axes of" not in result.output and "--preset" in result.output
 
 
 def test_a_run_that_has_no_results_yet_is_followed_by_its_id_in_airflow(nowhere, monkeypatch):
@@ -306,3 +431,32 @@ def test_a_run_that_has_no_results_yet_is_followed_by_its_id_in_airflow(nowhere,
     assert followed == [("bulk_write_read", "manual__1")]
     result = CliRunner().invoke(main, ["follow", "manual__2"])
     assert result.exit_code == 2 and "There is no run 'manual__2'" in result.output
+
+
+@pytest.mark.parametrize(
+    ("url", "page"),
+    [
+        (
+            "http://airflow:8080/",
+            "http://airflow:8080/plugin/storebench?view=charts&run=d%2Fmanual__2026-11-24T22%3A42%3A01.1%2B00%3A00",
+        ),
+        (None, None),
+    ],
+)
+def test_the_page_of_a_run_that_is_loaded_is_named_where_airflow_is_known(url, page, monkeypatch, tmp_path):
+    class Bundles:
+        def __init__(self, dsn):
+            pass
+
+        def load(self, path):
+            return "d/manual__2026-11-24T22:42:01.1+00:00", {"attempt": 2}
+
+    monkeypatch.setenv("AIRFLOW_CONN_STOREBENCH_RESULTS", "postgresql://nowhere")
+    monkeypatch.delenv("STOREBENCH_AIRFLOW_URL", raising=False)
+    if url:
+        monkeypatch.setenv("STOREBENCH_AIRFLOW_URL", url)
+    monkeypatch.setattr("storebench.results.bundle.Bundles", Bundles)
+    (tmp_path / "run.zip").touch()
+    result = CliRunner().invoke(main, ["import", str(tmp_path / "run.zip")])
+    assert result.exit_code == 0, result.output
+    assert result.output.splitlines()[1:] == ([f"Its page: {page}"] if page else [])

@@ -1,15 +1,15 @@
 import io
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from rich.console import Console
 
 from storebench.follow import follow
-from storebench.grid import Cell
-from storebench.order import Turn
+from storebench.study.order import Turn
 from storebench.trigger import Look
+from tests.unit.example import STUDY, cell
 
-CELL = Cell("s", "mongodb", "reference", (("batch", "10"),), 1000, 42)
+CELL = cell("mongodb")
 ROW = {
     "attempt_id": "a",
     "cell_key": CELL.key,
@@ -17,11 +17,12 @@ ROW = {
     "warm_up": False,
     "arm": None,
     "operation": "write",
-    "rows": 1000,
-    "write_only_s": 0.5,
+    "value": 0.5,
+    "unit": "s",
     "status": "verified",
     "error_kind": None,
     "disturbed": None,
+    "perhaps_disturbed": None,
     "client_bound": False,
 }
 PLAN = {
@@ -53,14 +54,23 @@ class Airflow:
 class Results:
     """What is recorded of it: its plan at once, its row when it has ended."""
 
-    def __init__(self):
-        self.rows = []
+    def __init__(self, **range_):
+        self.rows, self.range = [], range_
 
     def has_run(self, run_id):
         return True
 
     def run_counted(self, run_id):
-        return {"planned": 2, "verified": 1, "started_at": datetime.now(UTC), "expected_s": 95.0}
+        return {
+            "study": STUDY.name,
+            "planned": 2,
+            "verified": 1,
+            "started_at": datetime.now(UTC),
+            "expected_s": 95.0,
+        } | self.range
+
+    def study(self, name):
+        return {STUDY.name: STUDY.details()}[name]
 
     def recorded_turns(self, run_id):
         return [Turn(CELL, 1)]
@@ -73,14 +83,41 @@ class Results:
         return []
 
 
+def test_a_run_that_was_stopped_took_until_its_end_in_airflow(monkeypatch):
+    ended_at = datetime.now(UTC) - timedelta(minutes=7)
+
+    class Stopped(Airflow):
+        def watch(self, dag_id, run_id):
+            yield Look([PLAN], [PLAN], "failed", True, ended_at)
+
+    recorded = Results()
+    begun = {
+        **recorded.run_counted("s/r"),
+        "started_at": ended_at - timedelta(seconds=30),
+        "finished_at": None,
+    }
+    monkeypatch.setattr(recorded, "run_counted", lambda run_id: begun)
+    console = Console(file=io.StringIO(), width=80)
+    follow(console, Stopped(), recorded, "s", "r")
+    assert "run failed after 30 s: 1 of 2 operations are verified" in console.file.getvalue()
+
+
 @pytest.mark.parametrize("terminal", [True, False])
 def test_a_terminal_has_one_line_that_changes_and_a_file_plain_lines(terminal):
     console = Console(file=io.StringIO(), force_terminal=terminal, color_system=None, width=80)
     assert follow(console, Airflow(), Results(), "s", "r") == "failed"
     text = console.file.getvalue()
     assert "2 operations, about 1 min 35 s:  store mongodb  client reference  batch 10" in text
-    assert "1 of 2  write          0.50      2,000  verified\n" in text
+    assert "1 of 2  write            0.5000 s  verified\n" in text
     assert text.count("aggregate: failed: 1 operations are not verified\n") == 1
     assert text.endswith("run failed after 0 s: 1 of 2 operations are verified\n")
     going = "0 of 2 · 0 s of about 1 min 35 s · cell.write mongodb reference batch=10"
     assert (going in text) == terminal == ("\x1b" in text)
+
+
+def test_where_only_a_range_is_known_of_how_long_it_takes_both_ends_are_told():
+    console = Console(file=io.StringIO(), force_terminal=True, color_system=None, width=90)
+    follow(console, Airflow(), Results(expected_most_s=7200.0), "s", "r")
+    text = console.file.getvalue()
+    assert "2 operations, about 1 min 35 s to 2 h 0 min:  store" in text
+    assert "0 s of about 1 min 35 s to 2 h 0 min · cell.write" in text

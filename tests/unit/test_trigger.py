@@ -1,25 +1,52 @@
+import re
+from dataclasses import replace
+from datetime import UTC, datetime
+
 import httpx
 import pytest
 
-from storebench import studies, trigger
+from storebench import trigger
 from storebench.airflow.params import defaults_of, grid_of
 from storebench.errors import SpecError, StoreUnreachable
-from storebench.trigger import Airflow, conf_of
+from storebench.study import studies
+from storebench.trigger import Airflow, conf_of, places_of
+from tests.unit.example import STUDY
 
-NOTHING = dict.fromkeys(["rows", "seed", "stores", "clients", "batches", "executors", "repeats", "keep_data"])
+NOTHING = dict.fromkeys(["rows", "seed", "stores", "clients", "repeats", "keep_data"])
 
 
 def test_what_is_not_given_is_left_to_the_dag():
     assert conf_of(None, NOTHING) == {}
 
 
-def test_lists_are_split_and_named_as_the_dag_names_them():
-    given = {**NOTHING, "stores": "mongodb, null", "batches": "100,all", "rows": 20000}
-    assert conf_of(None, given) == {
-        "stores": ["mongodb", "null"],
-        "batch_sizes": ["100", "all"],
-        "rows": 20000,
-    }
+def test_what_is_given_is_left_to_the_dag_to_read():
+    given = {**NOTHING, "stores": "mongodb, null", "rows": 20000, "batch": ["100", "all"]}
+    assert conf_of(None, given) == {"stores": "mongodb, null", "rows": 20000, "batch": ["100", "all"]}
+
+
+def test_values_of_axes_come_as_one_text():
+    assert places_of("batch=1000,all executors=2", STUDY) == {"batch": ["1000", "all"], "executors": ["2"]}
+    assert places_of(" executors=1,2,  batch=10 ", STUDY) == {"executors": ["1", "2"], "batch": ["10"]}
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("batches=1", "Unknown axis 'batches'. Did you mean batch? There are batch, executors"),
+        ("batch", "--axis 'batch' is not AXIS=VALUE,VALUE, such as batch=1"),
+        ("batch=", "--axis 'batch=' is not AXIS=VALUE,VALUE"),
+        ("batch=,", "--axis 'batch=,' is not AXIS=VALUE,VALUE"),
+        ("batch=10, all", "--axis 'all' is not AXIS=VALUE,VALUE"),
+    ],
+)
+def test_a_text_that_names_no_places_is_refused(text, message):
+    with pytest.raises(SpecError, match=re.escape(message)):
+        places_of(text, STUDY)
+
+
+def test_a_study_without_axes_says_so():
+    with pytest.raises(SpecError, match=r"Unknown axis 'batch'. There is none"):
+        places_of("batch=1", replace(STUDY, axes=(), charts=()))
 
 
 @pytest.fixture(scope="module")
@@ -30,8 +57,28 @@ def study():
 def test_options_override_the_preset(study):
     conf = conf_of(study.preset("study"), {**NOTHING, "rows": 1000})
     assert conf["rows"] == 1000
-    assert conf["batch_sizes"] == ["10000", "100000", "all"]
+    assert conf["batch"] == ["10000", "100000", "all"]
     assert conf["executors"] == ["1", "2", "4"]
+
+
+@pytest.mark.parametrize(
+    ("repeats", "extra", "random"),
+    [
+        (None, (), False),
+        (1, (), False),
+        (6, (), True),
+        (None, ("repeats=6",), True),
+        (None, ("a_a=true",), True),
+        (None, ("random_order=true",), True),
+        (6, ("random_order=false",), False),
+    ],
+)
+def test_the_first_preset_keeps_the_order_of_its_stores_only_where_each_cell_is_measured_once(
+    study, repeats, extra, random
+):
+    quick = study.preset(next(iter(study.presets)))
+    conf = conf_of(quick, {**NOTHING, "stores": "mongodb,elasticsearch", "repeats": repeats}, extra)
+    assert defaults_of(study, conf)["random_order"] is random
 
 
 def test_a_machine_of_ones_own_gets_the_sizes_of_the_study_only_where_it_has_any(study):
@@ -40,7 +87,7 @@ def test_a_machine_of_ones_own_gets_the_sizes_of_the_study_only_where_it_has_any
     assert conf_of(study.preset("tour"), NOTHING, embedded=True) == {"full_grid": False}
 
 
-def test_the_first_preset_has_each_store_once_at_two_batch_sizes_that_differ_in_the_order_of_their_parts(
+def test_the_first_preset_has_each_store_once_at_two_batches_that_differ_in_the_order_of_their_parts(
     study,
 ):
     quick = conf_of(study.preset(next(iter(study.presets))), NOTHING)
@@ -89,9 +136,11 @@ def airflow(monkeypatch):
         if request.url.path.endswith("/taskInstances"):
             tasks = lists.pop(0) if lists else []
             return httpx.Response(200, json={"task_instances": tasks, "total_entries": len(tasks)})
+        if request.url.path.endswith("/dagRuns"):
+            return httpx.Response(200, json={"dag_run_id": "manual__1"})
         if "/logs/" in request.url.path:
             return httpx.Response(200, json={"content": found.log})
-        return httpx.Response(200, json={"state": "success"})
+        return httpx.Response(200, json={"state": "success", "end_date": "2026-01-01T12:00:00Z"})
 
     found = Airflow("http://airflow", "user", "password")
     found._http = httpx.Client(base_url=found.url, transport=httpx.MockTransport(answer))
@@ -120,6 +169,31 @@ def test_what_airflow_refuses_is_not_asked_again(airflow):
     assert airflow.failures == []
 
 
+def test_a_study_whose_file_is_new_is_waited_for(airflow):
+    said = []
+    airflow._http.headers["Authorization"] = "Bearer t"
+    airflow.failures += [404, 404]
+    assert airflow.trigger_when_known("new", {}, said.append) == "manual__1"
+    assert airflow.failures == []
+    assert said == ["Airflow does not know new yet: waiting until it has found the file"]
+
+
+def test_a_study_that_airflow_never_finds_is_refused(airflow, monkeypatch):
+    monkeypatch.setattr(trigger, "KNOWN_WITHIN_S", 0.1)
+    airflow._http.headers["Authorization"] = "Bearer t"
+    airflow.failures += [404] * 1000
+    with pytest.raises(SpecError, match=r"Airflow refused \(404\)"):
+        airflow.trigger_when_known("new", {}, lambda _: None)
+
+
+def test_a_run_that_airflow_refuses_is_not_waited_for(airflow):
+    airflow._http.headers["Authorization"] = "Bearer t"
+    airflow.failures += [422, None]
+    with pytest.raises(SpecError, match=r"Airflow refused \(422\)"):
+        airflow.trigger_when_known("new", {}, lambda _: None)
+    assert airflow.failures == [None]
+
+
 def test_a_task_that_was_started_anew_is_one_task(airflow):
     task = {"task_id": "plan", "map_index": -1, "rendered_map_index": None, "task_display_name": "plan"}
     lost = {**task, "id": "1", "state": "running", "start_date": "1", "end_date": None, "duration": None}
@@ -144,6 +218,14 @@ def test_a_task_that_failed_is_reported_with_its_reason(airflow):
     said = []
     airflow.wait("dag", "run", said.append)
     assert said == ["[1/1] cell.write null #1: failed: out of memory"]
+
+
+def test_the_end_of_a_run_is_airflows(airflow):
+    noon = datetime(2026, 1, 1, 12, tzinfo=UTC)
+    assert airflow.run_ended_at("dag", "run") == noon
+    assert [look.ended_at for look in airflow.watch("dag", "run")] == [noon]
+    airflow.failures += [404]
+    assert airflow.run_ended_at("dag", "run") is None
 
 
 def test_the_state_of_a_run_is_airflows_and_none_where_it_was_deleted(airflow):

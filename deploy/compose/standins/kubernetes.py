@@ -89,8 +89,8 @@ def main() -> None:
     shutil.rmtree(settings.run, ignore_errors=True)  # the cluster is made anew at each start
     for folder in (settings.log, settings.run / "bin", settings.run / "pki"):
         folder.mkdir(parents=True, exist_ok=True)
-    for name in render.KUBERNETES_PARTS:
-        (settings.run / "bin" / name).symlink_to(BINARIES / "kubernetes")
+    for name, program in render.CLUSTER.items():
+        (settings.run / "bin" / name).symlink_to(BINARIES / program)
     pki.write_certificates(settings.run / "pki", settings)
     pki.write_kubeconfigs(settings)
     for name in ("containerd.toml", "kubelet.yaml"):

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -18,23 +19,26 @@ from airflow.sdk.exceptions import (
     AirflowSkipException,
 )
 
-from storebench import stores
-from storebench.airflow import connections, leftovers, observe
+from storebench.airflow import connections, leftovers, observe, volumes
+from storebench.airflow.brought import Group, Running, Servers, group_of
+from storebench.airflow.checked import checked
 from storebench.airflow.cleaning import CleaningOperator
 from storebench.airflow.node_pools import DEFAULT
-from storebench.airflow.params import common_values
+from storebench.airflow.params import values_of
 from storebench.airflow.plan import reason_to_stop
-from storebench.airflow.priority import STEPS
 from storebench.airflow.retrieve import whole
 from storebench.airflow.specs import spec_of
 from storebench.attempt.result import AttemptResult
-from storebench.attempt.spec import DROP, AttemptSpec
-from storebench.dataset.schema import SCHEMA_VERSION
-from storebench.errors import StoreUnreachable
-from storebench.parameters import measured_with
-from storebench.results.repository import AttemptKey, dataset_id, run_id_of
+from storebench.attempt.spec import AttemptSpec
+from storebench.errors import ServerDied, StorebenchError, StoreUnreachable
+from storebench.results.attempts import AttemptKey, PodRecord
+from storebench.results.repository import run_id_of
 from storebench.results.stopped import COMMAND
-from storebench.stores.base import OPERATIONS
+from storebench.servers.topology import brought_for
+from storebench.study.cell import Cell
+from storebench.study.model import Study
+from storebench.study.parameters import measured_with
+from storebench.study.reserved import DROP
 
 # If a task is queued again before the scheduler has seen that its process ended, the scheduler takes it for killed. It looks at
 # processes about every second, and on a busy machine every few seconds.
@@ -42,6 +46,7 @@ LATER = timedelta(seconds=20)
 # A drop is tried again if the store does not answer, so that no data stays there. Nothing in a drop is timed.
 DROP_RETRIES = 6
 ENDED = {"success", "failed", "skipped", "upstream_failed", "removed"}
+CLEARED_TRY = 0  # of the row of a step that was cleared when its data was gone: it is no try, so an earlier one still counts
 
 
 class AttemptOperator(CleaningOperator):
@@ -52,51 +57,75 @@ class AttemptOperator(CleaningOperator):
 
     template_fields: Sequence[str] = (*KubernetesPodOperator.template_fields, "turn")
 
-    def __init__(self, *, operation: str, turn: Any, **kwargs: Any) -> None:
+    def __init__(self, *, study: Study, operation: str, turn: Any, **kwargs: Any) -> None:
         super().__init__(
             map_index_template="{{ task.turn }}",
             retries=DROP_RETRIES if operation == DROP else 0,
             retry_delay=LATER,
             **kwargs,
         )
+        self.study = study
         self.operation = operation
         self.turn = turn
         self.parameters: dict[str, Any] = {}  # the parameters that change what is measured
+        self.servers: Running | None = None  # that the run has brought for it
 
     def execute(self, context: Context) -> None:
-        params, run_id = common_values(context["params"]), run_id_of(context["dag"].dag_id, context["run_id"])
-        self.look_at_earlier(context)
-        if self.operation == DROP and params["keep_data"]:
-            raise AirflowSkipException("keep_data is set: the written data stays in the store")
-        if self.operation == "write" and self.node_pool != DEFAULT and not context["ti"].map_index:
-            self.clean(context)  # in the default pool, the step dataset does that
+        study = self.study
+        params, run_id = (
+            values_of(study, context["params"]),
+            run_id_of(context["dag"].dag_id, context["run_id"]),
+        )
+        ends = self.ends_of_earlier(context)
+        if self.operation == DROP:
+            self.remove_leftovers(context)  # in every case
+            if params["keep_data"]:
+                raise AirflowSkipException("keep_data is set: the data stays in the store")
+            if set(ends.values()) == {"skipped"}:
+                raise AirflowSkipException("Nothing was done: there is nothing to remove")
+        # In the default pool, the step dataset does that, if there is one
+        if not ends and not context["ti"].map_index and (self.node_pool != DEFAULT or study.dataset is None):
+            self.clean(context)
         repository = connections.repository(connections.PATIENCE_S)
         turn = repository.recorded_turn(run_id, self.node_pool.name, context["ti"].map_index or 0)
         cell, repeat = turn.cell, turn.repeat
-        if self.operation == "write" and (
-            reason := reason_to_stop(connections.queries(), run_id, cell, repeat, params)
-        ):
+        steps = steps_of(study, cell.store)
+        first = self.operation == steps[0]
+        if self.operation != DROP:
+            self.look_at(ends, cell.store, steps)
+        if first and (reason := reason_to_stop(study, connections.queries(), run_id, cell, repeat, params)):
             repository.skip(run_id, cell, repeat, reason)
             raise AirflowSkipException(f"Not needed: {reason}")
-        operations = stores.load(cell.store).operations
-        fills = self.operation == "write" and "write" not in operations
-        name = (stores.load(cell.store).filled_by if fills else None) or cell.store
-        store = stores.load(name)
-        self.parameters = measured_with(cell.store, params)
-        filler = name if fills else ""
-        spec = spec_of(self.operation, cell, cell.target(run_id, repeat), params, store, filler)
-        self.name = f"{store.name}-{self.operation}"
-        self.arguments = ["attempt"]
-        self.use_store(store, spec)
+        for_operation, filler = self.work_at(cell.store)
+        key = AttemptKey(run_id, cell.key, repeat, for_operation, context["ti"].try_number)
+        group = None
+        if self.node_pool == DEFAULT and brought_for(study):
+            group = group_of(study, cell, params)
+            self.servers = self.servers_for(group, key, cell, params, steps)
+        name = filler or cell.store
+        store = study.store(name)
+        self.parameters = measured_with(study, cell.store, params, brings=group is not None)
+        spec = spec_of(study, self.operation, cell, cell.target(run_id, repeat), params, filler)
+        self.name = f"{store.name}-{self.operation}".replace("_", "-")
+        self.use_store(store, spec, self.servers)
         if self.operation == DROP and not store.keeps_data:
             raise AirflowSkipException(f"{store.name} keeps no data: there is nothing to drop")
-        to_drop = self.operation == "write" and store.keeps_data and not params["keep_data"]
-        if to_drop:
-            connections.left().writes(run_id, cell, repeat)
-            self.say_what_stays(context, f"{spec.target} in {store.name}")
-        operation = operations[0] if fills else self.operation
-        key = AttemptKey(run_id, cell.key, repeat, operation, context["ti"].try_number)
+        if self.operation == DROP and self.remove_volume():
+            connections.left().dropped(run_id, cell, repeat)
+            return
+        leaves = self.operation != DROP and store.keeps_data and not params["keep_data"]
+        if leaves:
+            if self.needs_of(steps) and not connections.left().holds(run_id, cell, repeat):
+                reason = dropped(study)
+                self.record_not_run(replace(key, try_number=CLEARED_TRY), study, "not_run", reason)
+                raise AirflowFailException(reason)
+            # At the first, nothing is there yet, but for what an earlier try has left
+            connections.left().leaves(run_id, cell, repeat, anew=first)
+            if group is None:  # what is in servers of the run goes with them
+                self.say_what_stays(context, f"{spec.target} in {store.name}")
         try:
+            if first and self.claim:
+                volumes.make(self.client, self.namespace_of_pods(), self.claim, params, self.go_on)
             self.run_pod(context)
         except AirflowException as error:
             result = self.record(key, spec, error)
@@ -106,40 +135,61 @@ class AttemptOperator(CleaningOperator):
         except BaseException as error:  # a killed task raises no AirflowException, and still gets its row
             self.record(key, spec, error)
             raise
-        if not fills:
+        if not filler:
             self.record(key, spec, None)
-        if to_drop:
+        if leaves:
             size_bytes = observe.attempt_result(self.observed, self.CONTAINER, None).data_bytes
-            connections.left().written(run_id, cell, repeat, size_bytes)
+            if first or size_bytes is not None:  # one that changes nothing tells none
+                connections.left().has_left(run_id, cell, repeat, size_bytes)
         if self.operation == DROP:
             connections.left().dropped(run_id, cell, repeat)
 
-    def look_at_earlier(self, context: Context) -> None:
-        """Stop here, in one of Airflow's ways, where what this cell's earlier tasks came to leaves nothing to do yet, or at all.
+    def work_at(self, store: str) -> tuple[str, str]:
+        """The operation of the store's whose row tells a failure of this step, and the name of the store that does the step in its place.
 
-        A drop removes their pods first.
+        What a store needs and has not itself, the one that fills it does: such a step has no row of its own.
         """
-        earlier = STEPS[: STEPS.index(self.operation)]
-        if not earlier:
-            return
-        ends = self.states_of(earlier, context)
-        if not ENDED.issuperset(ends):  # one of them was cleared
+        has = self.study.operations_of(store)
+        if self.operation == DROP or self.operation in {one.name for one in has}:
+            return self.operation, ""
+        filled = {self.operation}  # and the steps that need it, one after the other
+        for one in self.study.operations:
+            if filled.intersection(one.needs):
+                if one in has:
+                    return one.name, self.study.store(store).filled_by or ""
+                filled.add(one.name)
+        raise AssertionError(f"{store} has no {self.operation}")
+
+    def ends_of_earlier(self, context: Context) -> dict[str, str | None]:
+        """How the steps of this cell that come before this one have ended. Where one has not, it was cleared: then this one waits."""
+        names = [one.name for one in self.study.operations]
+        earlier = names if self.operation == DROP else names[: names.index(self.operation)]
+        ends = dict(zip(earlier, self.states_of(earlier, context), strict=True)) if earlier else {}
+        if not ENDED.issuperset(ends.values()):
             raise AirflowRescheduleException(datetime.now(UTC) + LATER)  # type: ignore[no-untyped-call]
-        if self.operation == DROP:  # in every case
-            self.remove_leftovers(context)
-        if ends[0] == "skipped":
-            raise AirflowSkipException("Nothing was written: there is nothing to do")
-        if self.operation != DROP and ends[0] != "success":
-            raise AirflowFailException("Not run, because its write failed")
+        return ends
+
+    def look_at(self, ends: Mapping[str, str | None], store: str, steps: Sequence[str]) -> None:
+        """Stop here, in one of Airflow's ways, where what this cell's earlier steps came to leaves nothing to do; `steps` are the cell's."""
+        if self.operation not in steps:
+            raise AirflowSkipException(f"{store} has no {self.operation}")
+        if ends.get(steps[0]) == "skipped":
+            raise AirflowSkipException(f"Its {steps[0]} was skipped: there is nothing to do")
+        if failed := next((name for name in self.needs_of(steps) if ends[name] != "success"), None):
+            raise AirflowFailException(f"Not run, because its {failed} failed")
+
+    def needs_of(self, steps: Sequence[str]) -> list[str]:
+        """Those of the steps of its cell without which this one is not run."""
+        return [name for name in self.study.operation(self.operation).needs if name in steps]
 
     def say_what_stays(self, context: Context, written: str) -> None:
-        """Of a write that was cleared without its drop, what it leaves."""
+        """Of an operation that was cleared without its drop, what it leaves."""
         if context["ti"].try_number <= 1:
             return
         if ENDED.issuperset(self.states_of([DROP], context)):
             self.log.warning(
-                "This write was cleared, and the drop of its cell was not: it has ended, and does not run again by itself. So what this"
-                " write leaves stays in the store: %s. To remove it, clear the drop, too, or type %s. Else the next run removes it",
+                "This step was cleared, and the drop of its cell was not: it has ended, and does not run again by itself. So what this"
+                " step leaves stays in the store: %s. To remove it, clear the drop, too, or type %s. Else the next run removes it",
                 written,
                 COMMAND,
             )
@@ -157,37 +207,121 @@ class AttemptOperator(CleaningOperator):
         return [states.get(f"{task_id}_{ti.map_index}") for task_id in task_ids]
 
     def remove_leftovers(self, context: Context) -> None:
-        """A pod whose task was killed goes on alone: it must not fall into the next cell's measurement."""
+        """A pod whose task was killed goes on alone: it must not fall into the next cell's measurement, so it is waited for."""
         labels = self._get_ti_pod_labels(context, include_try_number=False)
         own = ",".join(f"{name}={labels[name]}" for name in ("dag_id", "run_id", "map_index"))
         # Each pool of nodes numbers its cells on its own.
-        names = (f"{self.node_pool.group}.{operation}" for operation in OPERATIONS)
+        names = (f"{self.node_pool.group}.{one.name}" for one in self.study.operations)
         tasks = ",".join(make_safe_label_value(name) for name in names)
         leftovers.remove_pods(self.client, self.namespace_of_pods(), f"{own},task_id in ({tasks})")
 
+    def servers_for(
+        self,
+        group: Group | None,
+        key: AttemptKey,
+        cell: Cell,
+        params: Mapping[str, Any],
+        steps: Sequence[str],
+    ) -> Running | None:
+        """Those that the run brings for this step, ready: none for None. Where they cannot be brought, or have lost what an earlier step
+        has left there, the step ends here, with a row that says so.
+        """
+        servers = Servers(key.run_id)
+        if group and (self.operation == DROP or self.needs_of(steps)):
+            if running := servers.still(group):
+                return running
+            if self.operation == DROP:
+                connections.left().dropped(key.run_id, cell, key.repeat)
+                raise AirflowSkipException(
+                    "The servers that the run brought are gone, and the data with them"
+                )
+            reason = f"The servers {group.key} are not the same any more, and what was written is lost: a server has died"
+            self.record_not_run(key, self.study, ServerDied.kind, reason)
+            raise AirflowFailException(reason)
+        if group is None and self.operation != steps[0]:
+            return None  # its first step has removed what was there
+        try:
+            return servers.bring(group, params, self.go_on)
+        except StorebenchError as error:
+            self.record_not_run(key, self.study, error.kind, str(error))
+            raise AirflowFailException(str(error)) from None
+
+    @staticmethod
+    def record_not_run(key: AttemptKey, study: Study, kind: str, reason: str) -> None:
+        """Record the row of a step that cannot be run: it was cleared when its data was gone, or lacks its servers."""
+        connections.repository(connections.PATIENCE_S).add_attempt(
+            key,
+            AttemptResult(
+                status="not_run", error_kind=kind, error=reason, method_version=study.method_version
+            ),
+            PodRecord(),
+            phases={},
+            metric=None,
+            target=None,
+            dataset=None,
+        )
+
     def record(self, key: AttemptKey, spec: AttemptSpec, failure: BaseException | None) -> AttemptResult:
-        """Write the attempt's row; a drop has none. Returns what came of it."""
+        """Record the attempt's row; a drop has none. Returns what came of it."""
         gone = self._killed and self.observed is None
         result = observe.stopped() if gone else observe.attempt_result(self.observed, self.CONTAINER, failure)
         result = whole(result, spec, connections.s3, connections.PATIENCE_S)
-        if self.operation not in OPERATIONS:
-            return result
         result = observe.with_kubernetes_reason(result, self.observed, self.CONTAINER)
-        if spec.store:
-            result.error = f"{spec.store} could not write its table: {result.error}"
-        if result.environment:
+        if self.operation == DROP:
+            return result
+        operation, cell = self.study.operation(key.operation), Cell.from_key(spec.cell_key)
+        if spec.store == cell.store:
+            result = checked(result, self.study, operation)
+        else:
+            result = replace(
+                result,
+                metrics={},  # of another operation
+                histograms={},
+                series={},
+                error=f"{spec.store} could not do its {spec.operation}: {result.error}",
+            )
+        pod = observe.pod_record(self.observed, self.CONTAINER)
+        # A stop removes the servers, too
+        if self.servers and not self._killed and (deaths := Servers(key.run_id).deaths(self.servers)):
+            result = observe.with_deaths(result, deaths)
+        if result.status == "verified" and result.total_s is None:  # the pod did not measure it
+            result.total_s = pod.pod_total_s
+        result.method_version = self.study.method_version
+        # A pod in another language may say nothing of it.
+        if result.environment or result.status == "verified":
             result.environment |= observe.pod_environment(self.observed, self.CONTAINER)
+            result.environment |= self.servers.environment(pod.node) if self.servers else {}
             result.environment |= {"kubernetes": self.kubernetes_version(), "airflow": airflow_version}
         phases = observe.phases(self.observed, self.events, self.CONTAINER, self.queued_at, result)
-        cell = spec.cell
         connections.repository(connections.PATIENCE_S).add_attempt(
             key,
             result,
-            observe.pod_record(self.observed, self.CONTAINER),
+            pod,
             phases=phases,
+            metric=operation.ranked_by if operation.ranked_by in result.metrics else None,
             target=spec.target,
-            dataset=dataset_id(SCHEMA_VERSION, cell.rows, cell.seed),
+            dataset=self.study.dataset_of(cell),
             parameters=self.parameters,
         )
         self.log.info("Recorded attempt %s: %s %s", key.id, result.status, json.dumps(phases))
         return result
+
+
+def dropped(study: Study) -> str:
+    """Why a step that was cleared alone is not run."""
+    return (
+        "Its data is not in the store any more: it was dropped after it had been written. To measure it again, clear all steps of its"
+        f" cell together: {', '.join(study.steps)}"
+    )
+
+
+def steps_of(study: Study, store: str) -> list[str]:
+    """The operations of a cell at this store, in their order: those that it has, and what another store does for it, as they need it."""
+    info = study.store(store)
+    steps = {one.name for one in study.operations_of(store)}
+    if info.filled_by:
+        filler = {one.name for one in study.operations_of(info.filled_by)}
+        for one in reversed(study.operations):
+            if one.name in steps:
+                steps |= filler.intersection(one.needs)
+    return [one.name for one in study.operations if one.name in steps]

@@ -7,17 +7,17 @@ from typing import Any
 from airflow.sdk import Context
 from airflow.sdk.exceptions import AirflowFailException
 
-from storebench import stores
 from storebench.airflow import leftovers, observe
 from storebench.airflow.kubernetes_api import in_words
 from storebench.airflow.node_pools import DEFAULT
-from storebench.airflow.params import common_values
+from storebench.airflow.params import defaults_of
 from storebench.airflow.pods import StorebenchPodOperator
 from storebench.airflow.specs import spec_of
-from storebench.attempt.spec import DROP
 from storebench.errors import StoreRefused, StoreUnreachable
 from storebench.results.left import Undropped
 from storebench.results.repository import run_id_of
+from storebench.study import studies
+from storebench.study.reserved import DROP
 
 MEMORY = "1Gi"  # of a pod that drops: data does not go through it
 LEFT = "storebench/left"  # label of a pod that drops what another run left
@@ -42,15 +42,17 @@ class DropOperator(StorebenchPodOperator):
 
     def drop(self, context: Context) -> None:
         """Raises StoreUnreachable, or StoreRefused for any other reason for which it stays."""
-        store = stores.load(self.left.cell.store)
+        cell = self.left.cell
+        study = studies.find(cell.study)  # perhaps not the one of this task
+        store = study.store(cell.store)
         self.name = f"{store.name}-clean"
-        self.arguments = ["attempt"]
-        params = common_values(context["params"])
-        self.use_store(store, spec_of(DROP, self.left.cell, self.left.target, params, store))
+        self.use_store(store, spec_of(study, DROP, cell, self.left.target, defaults_of(study, {})))
         try:
-            self.run_pod(context, MEMORY)
+            if not self.remove_volume():
+                self.run_pod(context, MEMORY)
         except Exception as error:
             result = observe.attempt_result(self.observed, self.CONTAINER, error)
+            result = observe.with_kubernetes_reason(result, self.observed, self.CONTAINER)
             kind = StoreUnreachable if result.error_kind == StoreUnreachable.kind else StoreRefused
             raise kind(f"{result.error_kind}: {result.error}") from error
 
@@ -101,5 +103,6 @@ class CleanOperator(CleaningOperator):
         stays = self.clean(context)
         if self.node_pool == DEFAULT:  # S3 is the same for all
             stays += leftovers.remove_datasets()
+            stays += leftovers.remove_results()
         if stays:
             raise AirflowFailException("Not removed:\n" + "\n".join(stays))

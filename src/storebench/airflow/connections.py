@@ -18,8 +18,6 @@ from storebench.s3 import client_for
 
 PREFIX = "storebench_"
 SECRET_KEY = "connection"
-# A Secret beside those of the connections: the key by which Spark's drivers and executors know each other.
-SPARK_KEY = "spark_key"
 TLS = ("sslmode", "sslrootcert", "sslcert", "sslkey")  # in the extra of a connection to Postgres
 DEFAULT_BUCKET = "storebench"
 PATIENCE_S = 300  # how long a task that has something to record waits for the results database
@@ -35,6 +33,15 @@ def get(name: str) -> Connection:
             f"There is no Airflow Connection {connection_id!r}. Add it under Admin > Connections,"
             f" or set AIRFLOW_CONN_{connection_id.upper()}"
         ) from None
+
+
+def exists(name: str) -> bool:
+    """Whether there is an Airflow Connection `storebench_<name>`."""
+    try:
+        get(name)
+    except SpecError:
+        return False
+    return True
 
 
 def repository(patience_s: float = 0) -> Repository:

@@ -1,5 +1,6 @@
-"""Makes a study's DAG: plan -> dataset -> one mapped group for each cell (write -> read -> drop) -> aggregate.
+"""Makes a study's DAG: plan -> dataset -> one mapped group for each cell (its operations -> drop) -> aggregate.
 
+Where a run can bring servers: dataset -> servers -> cells -> remove_servers, which is a teardown (docs/decisions/0024).
 Where there are several pools of nodes, each has a group of its own.
 """
 
@@ -14,19 +15,21 @@ from airflow.sdk.exceptions import AirflowFailException
 from storebench.airflow import connections, secrets
 from storebench.airflow.attempts import AttemptOperator
 from storebench.airflow.dataset import DatasetOperator
-from storebench.airflow.doc import CLEARED, doc_of
+from storebench.airflow.doc import cleared, doc_of
 from storebench.airflow.ends import close_stopped, failed_step
 from storebench.airflow.node_pools import DEFAULT, NodePool, node_pools
 from storebench.airflow.params import params_of
 from storebench.airflow.plan import killed_of, plan_of, turns_on
-from storebench.airflow.priority import STEPS, CellByCell
+from storebench.airflow.priority import MOST_STEPS, CellByCell
+from storebench.airflow.server_steps import BRING, REMOVE, BringOperator, remove_servers
 from storebench.airflow.timetable import GridTimetable
-from storebench.errors import StorebenchError
-from storebench.grid import Study
-from storebench.partition import partitions
+from storebench.errors import SpecError, StorebenchError
 from storebench.results.gaps import fill_gaps
 from storebench.results.repository import run_id_of
 from storebench.results.summary import refresh
+from storebench.servers.topology import brought_for
+from storebench.study.model import Study
+from storebench.study.partition import partitions
 
 
 def study_dag(study: Study) -> DAG:
@@ -36,7 +39,7 @@ def study_dag(study: Study) -> DAG:
         dag_id=study.name,
         description=study.description.split("\n")[0],
         doc_md=doc_of(study),
-        schedule=GridTimetable(partitions(study)),
+        schedule=GridTimetable(partitions(study), study.details()),
         start_date=datetime(2024, 1, 1, tzinfo=UTC),
         catchup=False,
         max_active_runs=1,
@@ -63,7 +66,7 @@ def study_dag(study: Study) -> DAG:
             run_id = run_id_of(dag_id, run)
             states = context["ti"].get_task_states(dag_id=dag_id, run_ids=[run])[run]
             tasks = sorted(name for name, state in states.items() if state == "failed")
-            killed = killed_of(states, repository.recorded_turns(run_id))
+            killed = killed_of(study, states, repository.recorded_turns(run_id))
             why = failed_step(states)
             if gaps := fill_gaps(repository, run_id, killed, why):
                 print(f"{gaps} operations have no attempt")
@@ -79,37 +82,66 @@ def study_dag(study: Study) -> DAG:
             if tasks:
                 raise AirflowFailException(f"These tasks failed; their logs say why: {', '.join(tasks)}")
 
-        planned, dataset, end = plan(), DatasetOperator(task_id="dataset"), aggregate()
-        planned >> dataset
+        planned, end = plan(), aggregate()
+        ready: Any = planned
+        if study.dataset:
+            ready = DatasetOperator(task_id="dataset", study=study)
+            planned >> ready >> end  # it cleans up where no cell waits for it
+        brought: list[Any] = []
+        if brought_for(study):
+            brought = [BringOperator(task_id=BRING, study=study)]
+            ready >> brought[0] >> end
+            brought.append(_removal())
+            brought[0] >> brought[1]
         for node_pool in node_pools():
             turns = planned
             if node_pool != DEFAULT:
-                planned >> (turns := _turns_task(node_pool))
-            dataset >> _cells(node_pool).expand(turn=turns) >> end
+                planned >> (turns := _turns_task(study, node_pool))
+            cells = _cells(study, node_pool).expand(turn=turns)
+            ready >> cells >> end
+            if brought and node_pool == DEFAULT:  # elsewhere no servers are brought
+                brought[0] >> cells >> brought[1]
     return dag
 
 
-def _turns_task(node_pool: NodePool) -> XComArg:
+def _removal() -> Any:
+    @task(task_id=REMOVE)
+    def remove() -> None:
+        """Remove what is left of the run's servers, also after a failure or a stop."""
+        remove_servers(get_current_context())
+
+    return remove().as_teardown(on_failure_fail_dagrun=True)
+
+
+def _turns_task(study: Study, node_pool: NodePool) -> XComArg:
     @task(task_id=f"turns_{node_pool.name}")
     def turns() -> list[str]:
         """Name the turns to run in this node pool."""
-        return turns_on(node_pool, get_current_context()["dag_run"])
+        return turns_on(study, node_pool, get_current_context()["dag_run"])
 
     return turns()
 
 
-def _cells(node_pool: NodePool) -> Any:
+def _cells(study: Study, node_pool: NodePool) -> Any:
+    steps = study.steps
+    if len(steps) > MOST_STEPS:
+        raise SpecError(
+            f"The study {study.name!r}: a cell can have {MOST_STEPS - 1} operations, not {len(study.operations)}"
+        )
+
     @task_group(group_id=node_pool.group)
     def cell(turn: Any) -> None:
         # The tasks of a cell are not linked in the graph (docs/decisions/0007). Each task checks its predecessors when it starts.
-        for operation in STEPS:
+        for place, operation in enumerate(steps):
             AttemptOperator(
                 task_id=operation,
+                study=study,
                 operation=operation,
                 turn=turn,
                 node_pool=node_pool,
                 weight_rule=CellByCell(),
-                doc_md=CLEARED,
+                priority_weight=place,
+                doc_md=cleared(study),
             )
 
     return cell

@@ -4,11 +4,12 @@ is cleared leaves.
 
 from __future__ import annotations
 
-from storebench.airflow.priority import STEPS
-from storebench.attempt.spec import DROP
-from storebench.grid import Study
-from storebench.partition import FIRST_YEAR, LIMITS, partitions
+from datetime import datetime
+
 from storebench.results.stopped import COMMAND
+from storebench.study.model import Study
+from storebench.study.partition import FIRST_YEAR, LIMITS, partitions
+from storebench.study.reserved import DROP
 
 BACKFILL = """
 ## Backfill: the dates are cells
@@ -31,16 +32,22 @@ In Airflow's dialog:
 `storebench grid` lists each cell with its date and its state, and prints the command that measures what is missing.
 """
 
-CLEARED = f"""
-**Before you clear a step** of a cell that has ended: **{DROP}** has removed the cell's data, and does not run again by itself.
+CLEARED = """
+**Before you clear a step** of a cell that has ended: **{drop}** has removed the cell's data, and does not run again by itself.
 
-- To measure the cell again, clear **all its steps** together: {", ".join(STEPS)}.
-- If you clear a step that writes, and not **{DROP}**, its data stays in the store. The step's log names it.
-- If you clear only a step that reads, it finds no data, and fails.
+- To measure the cell again, clear **all its steps** together: {steps}.
+- If you clear a step that leaves data, and not **{drop}**, the data stays in the store. The step's log names it.
+- If you clear only a step that needs the data, the data is gone: it is not run, and its row says so. The result that it had stays.
 
-`storebench clean` lists what stays in stores. {COMMAND} removes it. The next run does so, too. What the parameter **keep_data**
+`storebench clean` lists what stays in stores. {command} removes it. The next run does so, too. What the parameter **keep_data**
 has kept stays.
 """
+
+
+def cleared(study: Study) -> str:
+    """What is to be known before a step of a cell is cleared."""
+    steps = ", ".join(study.steps)
+    return CLEARED.format(drop=DROP, steps=steps, command=COMMAND)
 
 
 def doc_of(study: Study) -> str:
@@ -65,8 +72,15 @@ def _rows(study: Study) -> list[str]:
     found: dict[tuple[str, str], list[str]] = {}
     for key, date in partitions(study).items():
         store, client, *_ = key.split("/")
-        found.setdefault((store, client), []).append(f"{date:%Y-%m-%d %H:%M:%S}".removesuffix(":00"))
+        found.setdefault((store, client), []).append(_in_words(date))
     return [
         f"| {store} | {client} | {dates[0]} | {dates[-1]} | {len(dates)} |"
         for (store, client), dates in found.items()
     ]
+
+
+def _in_words(date: datetime) -> str:
+    """As short as it can be told."""
+    if date.microsecond:
+        return f"{date:%Y-%m-%d %H:%M:%S.%f}"
+    return f"{date:%Y-%m-%d %H:%M:%S}".removesuffix(":00")

@@ -5,16 +5,18 @@ from __future__ import annotations
 import re
 import uuid
 from collections.abc import Mapping
+from datetime import datetime
 from typing import Any
 
 from airflow.sdk import Variable
 
 from storebench.airflow import connections, secrets
-from storebench.results.stopped import AIRFLOW_ID, GOING, OVER, RunStates, close, stopped_runs, why_over
-from storebench.results.unneeded import secrets_of_runs_over
+from storebench.airflow.brought import Servers
+from storebench.results.stopped import AIRFLOW_ID, GOING, OVER, RunStates, close, stopped_runs
+from storebench.results.unneeded import secrets_of_runs_over, servers_of_runs_over
 
 # The steps before a run's cells. Each pool of nodes may have a step that names its turns.
-BEFORE_CELLS = re.compile(r"plan|turns_\w+|dataset")
+BEFORE_CELLS = re.compile(r"plan|turns_\w+|dataset|servers")
 
 
 def airflow_id() -> str:
@@ -38,7 +40,17 @@ def run_states(ti: Any) -> RunStates:
 
         return GOING[-1] if has(*GOING) else next((one for one in OVER if has(one)), None)
 
-    return RunStates(state_of, airflow_id)
+    return RunStates(state_of, _ended_at, airflow_id)
+
+
+def _ended_at(dag_id: str, airflow_run_id: str) -> datetime | None:
+    """When a run of this Airflow ended. A task's instance has no method that tells it."""
+    from airflow.sdk.execution_time.comms import GetDagRun
+    from airflow.sdk.execution_time.task_runner import SUPERVISOR_COMMS  # it is there within a task only
+
+    run: Any = SUPERVISOR_COMMS.send(GetDagRun(dag_id=dag_id, run_id=airflow_run_id))
+    ended_at: datetime | None = run.end_date
+    return ended_at
 
 
 def failed_step(states: Mapping[str, str | None]) -> str | None:
@@ -48,14 +60,18 @@ def failed_step(states: Mapping[str, str | None]) -> str | None:
 
 
 def close_stopped(ti: Any, run_id: str) -> list[str]:
-    """Close the runs that are over in Airflow and were never closed, and remove their Secrets; `run_id` is the run that does so.
+    """Close the runs that are over in Airflow and were never closed, and remove their Secrets and servers; `run_id` is the run that does so.
 
     Returns what could not be removed, with the reasons.
     """
     states, repository = run_states(ti), connections.repository()
-    for run, state in stopped_runs(repository, states):
-        if run["id"] != run_id:
-            gaps = close(repository, run, state)
-            print(f"Closed the run {run['id']}, which was {why_over(state)}: {gaps} operations were not run")
+    for stopped in stopped_runs(repository, states):
+        if stopped.run["id"] != run_id:
+            gaps = close(repository, stopped)
+            print(
+                f"Closed the run {stopped.run['id']}, which was {stopped.why}: {gaps} operations were not run"
+            )
+    over = [run for run, _ in servers_of_runs_over(connections.left(), states) if run != run_id]
+    stays = [reason for run in over if (reason := Servers(run).release())]
     over = [run for run, _ in secrets_of_runs_over(connections.left(), states) if run != run_id]
-    return [reason for run in over if (reason := secrets.release(run))]
+    return [*stays, *(reason for run in over if (reason := secrets.release(run)))]

@@ -13,6 +13,8 @@ def image(name: str) -> str:
 
 
 def named(name: str) -> str | None:
-    """The image that the Variable names; None where there is no such Variable."""
+    """The image that the Variable names, or `name` itself if it is a reference; None where there is no such Variable."""
+    if "/" in name or ":" in name:
+        return name
     reference: str | None = Variable.get(f"storebench_image_{name}", default=None)
     return reference

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable, Sequence
+from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import Any
 
@@ -13,18 +14,21 @@ from airflow.providers.cncf.kubernetes.utils.pod_manager import PodPhase
 from kubernetes import client as k8s_client
 from kubernetes.client.exceptions import ApiException
 
-from storebench import s3, stores
+from storebench import s3
 from storebench.airflow import connections
 from storebench.airflow.ends import run_states
 from storebench.airflow.kubernetes_api import ask_again
 from storebench.airflow.node_pools import DEFAULT, NodePool, node_pools
 from storebench.airflow.placement import LABEL
-from storebench.dataset.manifest import keys_of
+from storebench.airflow.specs import RESULTS
 from storebench.errors import SpecError, StorebenchError, StoreUnreachable
 from storebench.results.left import Undropped
 from storebench.results.unneeded import data_of_runs_over
+from storebench.study import studies
+from storebench.study.dataset import MANIFEST, folder_of
 
-GONE_WITHIN_S = 60.0
+GONE_WITHIN_S = 300.0
+UNTOLD_FOR = timedelta(days=1)
 POLL_INTERVAL_S = 0.5
 
 log = logging.getLogger(__name__)
@@ -45,7 +49,7 @@ def left_here(ti: Any, run_id: str, node_pool: NodePool) -> list[Undropped]:
 
 
 def remove_pods_of_runs_over(ti: Any, client: k8s_client.CoreV1Api, namespace: str) -> None:
-    """Remove the pods of recorded runs that are over, and wait until they are gone: they may still be writing."""
+    """Remove the pods of recorded runs that are over, and wait until they are gone."""
     pods = ask_again(lambda: client.list_namespaced_pod(namespace, label_selector=LABEL)).items
     there = {(pod.metadata.labels.get("dag_id"), pod.metadata.labels.get("run_id")) for pod in pods}
     if not there:
@@ -54,7 +58,7 @@ def remove_pods_of_runs_over(ti: Any, client: k8s_client.CoreV1Api, namespace: s
     for run in connections.left().runs():
         labels = make_safe_label_value(run["dag_id"]), make_safe_label_value(run["airflow_run_id"])
         if labels in there and states.over(run["dag_id"], run["airflow_run_id"], run["airflow_id"])[0]:
-            remove_pods(client, namespace, f"dag_id={labels[0]},run_id={labels[1]}", wait=True)
+            remove_pods(client, namespace, f"dag_id={labels[0]},run_id={labels[1]}")
 
 
 def remove_data(left: Sequence[Undropped], drop: Callable[[Undropped], None]) -> list[str]:
@@ -66,7 +70,12 @@ def remove_data(left: Sequence[Undropped], drop: Callable[[Undropped], None]) ->
     silent: dict[str | None, str] = {}
     for one in left:
         try:
-            server = stores.connection(one.cell.store)
+            server = studies.find(one.cell.study).store(one.cell.store).connection_of(one.cell.store)
+        except SpecError as error:
+            log.warning("Not removed from the store %s: %s", one, error)
+            stays.append(f"{one}: {error}")
+            continue
+        try:
             if server:
                 connections.get(server)
         except SpecError as error:
@@ -92,7 +101,7 @@ def remove_datasets() -> list[str]:
     """Remove from S3 the datasets that no recorded run has. Says, and returns, what has to stay, with the reasons."""
     stays = []
     for one in connections.left().datasets():
-        name = f"the dataset of {one['rows']:,} rows, seed {one['seed']}"
+        name = f"the dataset {one['id']}"
         try:
             connections.left().remove_dataset(one["id"], partial(_remove_dataset, one["id"]))
         except StorebenchError as error:
@@ -103,19 +112,43 @@ def remove_datasets() -> list[str]:
     return stays
 
 
-def _remove_dataset(dataset: str) -> None:
+def remove_results() -> list[str]:
+    """Remove from S3 the results that no operator has read, and removed: their pods or tasks were killed. What is younger than UNTOLD_FOR
+    may be of an attempt that is not recorded yet. Says, and returns, what has to stay, with the reasons.
+    """
     client, bucket = connections.s3(), connections.bucket()
-    for key in keys_of(dataset):  # the manifest first: where it is, the dataset is complete
-        with s3.errors(client, bucket, key):
-            client.delete_object(Bucket=bucket, Key=key)
+    oldest = datetime.now(UTC) - UNTOLD_FOR
+    try:
+        with s3.errors(client, bucket, RESULTS):
+            for page in client.get_paginator("list_objects_v2").paginate(Bucket=bucket, Prefix=RESULTS):
+                for item in page.get("Contents", []):
+                    if item["LastModified"] < oldest:
+                        client.delete_object(Bucket=bucket, Key=item["Key"])
+                        log.info("Removed from S3: %s", item["Key"])
+    except StorebenchError as error:
+        log.warning("Results of no attempt are not removed from S3: %s", error)
+        return [f"results of no attempt: {error}"]
+    return []
 
 
-def remove_pods(client: k8s_client.CoreV1Api, namespace: str, selector: str, *, wait: bool = False) -> None:
-    """Remove the pods with these labels; `wait`: until they are gone, GONE_WITHIN_S at most."""
+def _remove_dataset(dataset: str) -> None:
+    """The manifest first: where it is, the dataset is complete."""
+    client, bucket, folder = connections.s3(), connections.bucket(), folder_of(dataset)
+    with s3.errors(client, bucket, folder):
+        client.delete_object(Bucket=bucket, Key=folder + MANIFEST)
+        for page in client.get_paginator("list_objects_v2").paginate(Bucket=bucket, Prefix=folder):
+            for item in page.get("Contents", []):
+                client.delete_object(Bucket=bucket, Key=item["Key"])
 
-    def found() -> list[k8s_client.V1Pod]:
+
+def remove_pods(client: k8s_client.CoreV1Api, namespace: str, selector: str) -> None:
+    """Remove the pods with these labels and all others of their attempts (some pods start pods), and wait until they are gone:
+    they may still be at work. Raises StorebenchError if they are there for more than GONE_WITHIN_S.
+    """
+
+    def found(labels: str) -> list[k8s_client.V1Pod]:
         pods: list[k8s_client.V1Pod] = ask_again(
-            lambda: client.list_namespaced_pod(namespace, label_selector=selector)
+            lambda: client.list_namespaced_pod(namespace, label_selector=labels)
         ).items
         return pods
 
@@ -126,12 +159,21 @@ def remove_pods(client: k8s_client.CoreV1Api, namespace: str, selector: str, *, 
             if error.status != 404:
                 raise
 
-    for pod in found():
+    attempts = sorted({pod.metadata.labels[LABEL] for pod in found(selector) if LABEL in pod.metadata.labels})
+    if not attempts:
+        return
+    all_of_them = f"{LABEL} in ({','.join(attempts)})"
+    for pod in found(all_of_them):
         if pod.status.phase not in PodPhase.terminal_states:
             log.warning(
                 "Removing the pod %s, which is still there although its task has ended", pod.metadata.name
             )
         ask_again(lambda name=pod.metadata.name: delete(name))  # type: ignore[misc]
     deadline_s = time.monotonic() + GONE_WITHIN_S
-    while wait and found() and time.monotonic() < deadline_s:
+    while rest := found(all_of_them):
+        if time.monotonic() > deadline_s:
+            names = ", ".join(pod.metadata.name for pod in rest)
+            raise StorebenchError(
+                f"Still there {GONE_WITHIN_S:.0f} s after the removal: {names}. Does the node answer? `kubectl delete pod --force` gives it up"
+            )
         time.sleep(POLL_INTERVAL_S)

@@ -12,7 +12,8 @@ import re
 from dataclasses import dataclass
 
 from storebench.errors import SpecError
-from storebench.stores import SERVER, has_server, split
+from storebench.stores.base import SERVER, split
+from storebench.study.model import Study
 
 VARIABLE = "STOREBENCH_NODE_POOLS"
 SLOTS, GROUP, CONNECTION = "benchmark", "cell", "kubernetes"
@@ -57,14 +58,14 @@ def node_pools() -> list[NodePool]:
     return [DEFAULT, *map(NodePool, dict.fromkeys(names))]
 
 
-def node_pool_of(store: str) -> NodePool:
+def node_pool_of(study: Study, store: str) -> NodePool:
     """Where the store that this name means is measured. Raises SpecError for `null@v8`, a store without a server, where there is no
     such pool.
     """
     pool, pools = NodePool(split(store)[1]), node_pools()
     if pool in pools:
         return pool
-    if not has_server(store):
+    if not study.store(store).has_server():
         raise SpecError(
             f"{store!r}: there is no pool of nodes {pool.name!r}. {VARIABLE} has"
             f" {', '.join(pool.name for pool in pools[1:]) or 'none'}. And this store has no server of its own that the name could mean"

@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+import json
+import signal
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
 from kubernetes.client import models as k8s
 
+from storebench import protocol
 from storebench.airflow.kubernetes_api import in_words
 from storebench.attempt.result import AttemptResult
-from storebench.errors import KIND_OF_EXIT_CODE
-from storebench.results.repository import PodRecord
+from storebench.errors import KIND_OF_EXIT_CODE, BadResult, ServerDied, StorebenchError
+from storebench.results.attempts import PodRecord
 
 # A container that waits for one of these reasons never starts: its image is the problem.
 IMAGE_REASONS = {"ErrImagePull", "ImagePullBackOff", "InvalidImageName", "ErrImageNeverPull"}
+BY_SIGNAL = 128  # and the signal's number are the exit code of what a signal has ended
+STOPPING = {signal.SIGTERM, signal.SIGINT}  # these come from outside
 
 
 def container_status(pod: k8s.V1Pod, container: str) -> k8s.V1ContainerStatus | None:
@@ -53,10 +57,27 @@ def attempt_result(pod: k8s.V1Pod | None, container: str, error: BaseException |
     `error` is what Airflow's operator raised, the last resort for a reason.
     """
     ended = terminated(pod, container)
-    if ended and ended.message:
-        with suppress(ValueError, TypeError):
-            return AttemptResult.from_json(ended.message)
+    if ended and ended.message and (found := _parsed(ended.message, ended.exit_code)):
+        return found
     return _forced_end(pod, container) or _no_result(pod, container, error)
+
+
+def _parsed(message: str, exit_code: int) -> AttemptResult | None:
+    """The result that a pod has left, or why it is none; None for the last lines of the log of a pod that has failed."""
+    try:
+        content = json.loads(message)
+    except ValueError as error:
+        if exit_code:
+            return None
+        return _failed(
+            BadResult.kind,
+            f"The pod's result is no JSON: {error}. One of more than {protocol.MESSAGE_BYTES} bytes is cut off",
+        )
+    if exit_code and not (isinstance(content, dict) and "status" in content):
+        return None
+    if wrong := protocol.problem("result", content):
+        return _failed(BadResult.kind, f"The pod's result is not as docs/protocol.md has it: {wrong}")
+    return AttemptResult.from_json(message)
 
 
 def stopped() -> AttemptResult:
@@ -74,6 +95,14 @@ def with_kubernetes_reason(result: AttemptResult, pod: k8s.V1Pod | None, contain
     return replace(result, error_kind=forced.error_kind, error=forced.error)
 
 
+def with_deaths(result: AttemptResult, deaths: str) -> AttemptResult:
+    """The result of an attempt whose servers did not stay as they were: that is why it failed; or its time is not comparable."""
+    if result.status == "verified":
+        return replace(result, disturbed="; ".join(filter(None, [result.disturbed, deaths])))
+    said = f". The client says: {result.error}" if result.error else ""
+    return replace(result, error_kind=ServerDied.kind, error=f"{deaths[0].upper()}{deaths[1:]}{said}")
+
+
 def step_result(pod: k8s.V1Pod | None, container: str, error: BaseException | None) -> AttemptResult:
     """Why a pod that leaves no attempt's result has failed, in one line: Kubernetes' reason, or the last line of its log."""
     if forced := _forced_end(pod, container):
@@ -81,7 +110,9 @@ def step_result(pod: k8s.V1Pod | None, container: str, error: BaseException | No
     result, ended = _no_result(pod, container, error), terminated(pod, container)
     last_words = ((ended and ended.message) or "").strip().rpartition("\n")[2]
     if last_words and not last_words.startswith("{"):  # the result of a pod that ended well
-        result.error = last_words.removeprefix("storebench: ")
+        last_words = last_words.removeprefix("storebench: ")
+        crashed = result.error_kind == "crashed"  # then they do not say why
+        result.error = f"{result.error}. Its last words: {last_words}" if crashed else last_words
     return result
 
 
@@ -117,10 +148,7 @@ def _no_result(pod: k8s.V1Pod | None, container: str, error: BaseException | Non
         return _failed("infrastructure", f"No pod: {_text(error)}")
     status, ended = container_status(pod, container), terminated(pod, container)
     if ended:
-        kind = KIND_OF_EXIT_CODE.get(ended.exit_code, "killed" if ended.exit_code > 128 else "internal")
-        return _failed(
-            kind, f"The container ended with exit code {ended.exit_code} ({ended.reason}) and no result"
-        )
+        return _ended_without_result(pod, ended)
     for condition in (pod.status and pod.status.conditions) or []:
         if condition.type == "PodScheduled" and condition.status == "False":
             return _failed("unschedulable", f"No node can take the pod: {condition.message}")
@@ -129,6 +157,19 @@ def _no_result(pod: k8s.V1Pod | None, container: str, error: BaseException | Non
         kind = "image" if waiting.reason in IMAGE_REASONS else "infrastructure"
         return _failed(kind, f"The pod cannot start: {waiting.reason}: {waiting.message or _text(error)}")
     return _failed("infrastructure", f"The pod did not end: {_text(error)}")
+
+
+def _ended_without_result(pod: k8s.V1Pod, ended: k8s.V1ContainerStateTerminated) -> AttemptResult:
+    """Of a container: what its exit code tells. SIGKILL is the kubelet's in a pod that is being deleted, else the kernel's."""
+    said = f"The container ended with exit code {ended.exit_code} ({ended.reason}) and no result"
+    try:
+        number = signal.Signals(ended.exit_code - BY_SIGNAL)
+    except ValueError:
+        return _failed(KIND_OF_EXIT_CODE.get(ended.exit_code, StorebenchError.kind), said)
+    if number in STOPPING or (number == signal.SIGKILL and pod.metadata.deletion_timestamp):
+        return _failed("killed", said)
+    why = ": its node had no memory left, perhaps" if number == signal.SIGKILL else ""
+    return _failed("crashed", f"{number.name} ended the program{why}. {said}")
 
 
 def pod_environment(pod: k8s.V1Pod | None, container: str) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Where pods run and what they may: one pod template, of attempts and of the Spark executors that they start."""
+"""Where pods run and what they may: one pod template, of attempts and of those that they start."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from storebench.errors import SpecError
+from storebench.servers.render import LABEL as SERVERS
 
 # In the extra of the Kubernetes connection: {"pods": {"node_selector": ..., ...}}
 EXTRA = "pods"
@@ -49,21 +50,27 @@ class Placement:
             raise _wrong("needs a list of names as image_pull_secrets")
         return cls(selector, tuple(tolerations), asked.get("priority_class_name"), tuple(pull_secrets))
 
+    def node_spec(self) -> dict[str, Any]:
+        """The fields of a pod's spec that say where it runs, whatever it does."""
+        return {
+            "nodeSelector": dict(self.node_selector),
+            "tolerations": [dict(toleration) for toleration in self.tolerations],
+            **({"priorityClassName": self.priority_class_name} if self.priority_class_name else {}),
+            "imagePullSecrets": [{"name": name} for name in self.image_pull_secrets],
+        }
+
     def template(self, attempt: str, container: str) -> dict[str, Any]:
         """The pod, as Kubernetes' API has it, of an attempt (a label's value that only its pods have).
 
-        It passes the Pod Security Standard "restricted". A node takes the pods of one attempt at a time: its driver and
-        executors may share a node, and do only where there are too few.
+        It passes the Pod Security Standard "restricted". It keeps away from servers that a run has brought, where it can. A node takes
+        the pods of one attempt at a time: those that it starts may share a node, and do only where there are too few.
         """
         return {
             "apiVersion": "v1",
             "kind": "Pod",
             "metadata": {"labels": {LABEL: attempt}},
             "spec": {
-                "nodeSelector": dict(self.node_selector),
-                "tolerations": [dict(toleration) for toleration in self.tolerations],
-                **({"priorityClassName": self.priority_class_name} if self.priority_class_name else {}),
-                "imagePullSecrets": [{"name": name} for name in self.image_pull_secrets],
+                **self.node_spec(),
                 "automountServiceAccountToken": False,
                 "securityContext": {"runAsNonRoot": True, "seccompProfile": {"type": "RuntimeDefault"}},
                 "affinity": {"podAntiAffinity": _apart(attempt)},
@@ -88,6 +95,18 @@ def with_secret(pod: dict[str, Any], secret: str, folder: str) -> dict[str, Any]
     """The pod, with what is in a Secret as files of the folder, in each of its containers."""
     volume = {"name": secret, "secret": {"secretName": secret}}
     mount = {"name": secret, "mountPath": folder, "readOnly": True}
+    return with_volume(pod, volume, mount)
+
+
+def with_shared_memory(pod: dict[str, Any]) -> dict[str, Any]:
+    """The pod, whose containers have at /dev/shm what their memory's limit allows: it counts there."""
+    volume = {"name": "shared-memory", "emptyDir": {"medium": "Memory"}}
+    mount = {"name": "shared-memory", "mountPath": "/dev/shm"}
+    return with_volume(pod, volume, mount)
+
+
+def with_volume(pod: dict[str, Any], volume: dict[str, Any], mount: dict[str, Any]) -> dict[str, Any]:
+    """The pod, with this volume, mounted so in each of its containers."""
     containers = [
         {**container, "volumeMounts": [*container["volumeMounts"], mount]}
         for container in pod["spec"]["containers"]
@@ -104,9 +123,13 @@ def _apart(attempt: str) -> dict[str, Any]:
         {"key": LABEL, "operator": "Exists"}, {"key": LABEL, "operator": "NotIn", "values": [attempt]}
     )
     own = pods({"key": LABEL, "operator": "In", "values": [attempt]})
+    servers = pods({"key": SERVERS, "operator": "Exists"})  # that a run has brought
     return {
         "requiredDuringSchedulingIgnoredDuringExecution": [others],
-        "preferredDuringSchedulingIgnoredDuringExecution": [{"weight": 100, "podAffinityTerm": own}],
+        "preferredDuringSchedulingIgnoredDuringExecution": [
+            {"weight": 100, "podAffinityTerm": servers},
+            {"weight": 50, "podAffinityTerm": own},
+        ],
     }
 
 

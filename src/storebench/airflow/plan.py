@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import random
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -13,28 +13,28 @@ from typing import Any
 
 from airflow.sdk.exceptions import AirflowSkipException
 
-from storebench import stores
-from storebench.airflow import connections, preflight, secrets
+from storebench.airflow import brought, connections, preflight, secrets
 from storebench.airflow.ends import airflow_id
 from storebench.airflow.images import image
 from storebench.airflow.node_pools import DEFAULT, NodePool, node_pool_of
 from storebench.airflow.params import grid_of, values_of
 from storebench.errors import SpecError, StorebenchError
-from storebench.grid import MAX_SEED, Cell, Grid, Study
-from storebench.order import Turn, turns
 from storebench.results.database import Row
 from storebench.results.done import verified_repeats
 from storebench.results.expected import expected
-from storebench.results.queries import Queries, verified_s
+from storebench.results.queries import Queries, verified_values
 from storebench.results.repository import run_id_of
 from storebench.results.statistics import summarize
-from storebench.spark.session import ENCRYPTION
-from storebench.stores.base import OPERATIONS
+from storebench.study.cell import Cell
+from storebench.study.dataset import MAX_SEED
+from storebench.study.grid import Grid
+from storebench.study.model import Study
+from storebench.study.order import Turn, turns
 
 NO_PARAMETERS = (
     "This backfill has come without parameters. In Airflow's dialog, tick 'Override parameters on existing runs': it sends the"
     " form only then. Set Reprocess Behavior to 'All Runs', as these dates have a run now, and start the backfill again. On the"
-    " command line, add --dag-run-conf with at least the rows, for example '{\"rows\": 20000}'. `storebench grid` prints the command"
+    " command line, add --dag-run-conf with the parameters as JSON. `storebench grid` prints the command"
 )
 
 
@@ -49,7 +49,7 @@ def plan_of(study: Study, params: Mapping[str, Any], dag_run: Any) -> list[str]:
     except StorebenchError as error:
         with suppress(StorebenchError):  # if it cannot be recorded, it is still in the log
             connections.repository().refuse_run(
-                study=study.name,
+                study=study,
                 dag_id=dag_run.dag_id,
                 airflow_run_id=dag_run.run_id,
                 params=dict(params),
@@ -65,20 +65,26 @@ def _plan_of(study: Study, asked: Mapping[str, Any], dag_run: Any) -> list[str]:
     params = values_of(study, asked)
     repository, run_id = connections.repository(), run_id_of(dag_run.dag_id, dag_run.run_id)
     grid = grid_of(study, params, dag_run.partition_key)
-    preflight.check(params["rows"])
-    preflight.check_embedded(cell.store for cell in grid.cells)
-    names = _secrets_of(grid, params)
-    for node_pool in {DEFAULT, *(node_pool_of(store) for store in {cell.store for cell in grid.cells})}:
+    preflight.check(study, params["rows"])
+    used = {cell.store for cell in grid.cells}
+    groups = brought.groups_of(study, grid.cells, params)
+    brings = {cell.store: group.images for cell, group in groups.items() if group}
+    brought.check_agents(study, used, params, brings)
+    preflight.check_embedded(study, used, brings)
+    if brings:
+        brought.check({group for group in groups.values() if group}, params)
+    names = _secrets_of(study, used, params, brings)
+    for node_pool in {DEFAULT, *(node_pool_of(study, store) for store in used - set(brings))}:
         secrets.apply(run_id, names, node_pool)
     if recorded := repository.recorded_turns(run_id):
         print(f"This run goes on with the {len(recorded)} turns that it planned when it first started")
         repository.reopen_run(run_id)
         return labels_of(recorded, DEFAULT)
     finder = connections.queries() if skips_done(params, dag_run.run_type) else None
-    repeats, skipped = repeats_of(grid, params, finder)
-    order, order_seed = order_of(repeats, params)
+    repeats, skipped = repeats_of(study, grid, params, finder, brings)
+    order, order_seed = order_of(study, repeats, params, groups)
     preflight.check_length(len(order))
-    takes = expected(repository, study.name, order)
+    takes = expected(repository, study, order)
     if order:
         may_end = params["precision_percent"] is not None or params["budget_min"] is not None
         print(f"Cells: {len(repeats)}. {takes}{'. The run may end earlier' if may_end else ''}")
@@ -88,7 +94,7 @@ def _plan_of(study: Study, asked: Mapping[str, Any], dag_run: Any) -> list[str]:
     for cell, reason in skipped.items():
         print(f"{cell.label} is left out: {reason}")
     repository.start_run(
-        study=study.name,
+        study=study,
         dag_id=dag_run.dag_id,
         airflow_run_id=dag_run.run_id,
         params=params,
@@ -97,25 +103,35 @@ def _plan_of(study: Study, asked: Mapping[str, Any], dag_run: Any) -> list[str]:
         skipped=skipped,
         airflow_id=airflow_id(),
         expected_s=takes.seconds,
+        expected_most_s=takes.most_s if takes.most_s > takes.seconds else None,
     )
     if not order:
-        raise AirflowSkipException(f"All {len(skipped)} cells are already verified: there is nothing to do")
+        raise AirflowSkipException(
+            f"All {len(skipped)} cells are already verified: there is nothing to do"
+            if skipped
+            else f"There is nothing to do: {grid.dropped_because}"
+        )
     return labels_of(order, DEFAULT)
 
 
-def turns_on(node_pool: NodePool, dag_run: Any) -> list[str]:
+def turns_on(study: Study, node_pool: NodePool, dag_run: Any) -> list[str]:
     """The names in the user interface of those turns of a planned run that are in this node pool."""
     recorded = connections.repository().recorded_turns(run_id_of(dag_run.dag_id, dag_run.run_id))
     return labels_of(recorded, node_pool)
 
 
-def _secrets_of(grid: Grid, params: Mapping[str, Any]) -> list[str]:
-    """The names of the Secrets that the grid's pods need: of connections, and the key of Spark's drivers and executors."""
-    used = {cell.store for cell in grid.cells}
-    used |= {filled_by for name in used if (filled_by := stores.load(name).filled_by)}
-    names = {"s3", *(name for store in used if (name := stores.connection(store)))}
-    if params.get(ENCRYPTION) and any(ENCRYPTION in stores.load(store).options for store in used):
-        names.add(connections.SPARK_KEY)
+def _secrets_of(
+    study: Study, used: set[str], params: Mapping[str, Any], brings: Collection[str] = ()
+) -> list[str]:
+    """The names of the Secrets that the pods of these stores need: of connections, and those that stores ask for themselves. Servers that
+    the run `brings` have no connection.
+    """
+    used |= {filled_by for name in used if (filled_by := study.store(name).filled_by)}
+    names = {"s3"}
+    for name in used:
+        store = study.store(name)
+        own = None if name in brings else store.connection_of(name)
+        names |= {*filter(None, [own]), *store.keys(params)}
     return sorted(names)
 
 
@@ -126,11 +142,22 @@ def skips_done(params: Mapping[str, Any], run_type: str) -> bool:
 
 
 def repeats_of(
-    grid: Grid, params: Mapping[str, Any], queries: Queries | None
+    study: Study,
+    grid: Grid,
+    params: Mapping[str, Any],
+    queries: Queries | None,
+    brings: Collection[str] = (),
 ) -> tuple[dict[Cell, int], dict[Cell, str]]:
-    """How often each cell is still to be measured, and why some are not at all; `queries` finds what is done."""
+    """How often each cell is still to be measured, and why some are not at all; `queries` finds what is done. The run
+    `brings` the servers of these stores."""
     asked = params["repeats"]
-    done = verified_repeats(queries, grid.cells, params, _image_of) if queries else {}
+
+    def image_of(store: str, operation: str) -> str:
+        return image(study.store(store).pod_of(operation).image)
+
+    done: Mapping[Cell, int] = {}
+    if queries:
+        done = verified_repeats(study, queries, grid.cells, params, image_of, brings.__contains__)
     repeats = {cell: asked - done.get(cell, 0) for cell in grid.cells}
     skipped = {
         cell: f"already verified {done[cell]} times with the same dataset, code, environment and parameters"
@@ -140,8 +167,16 @@ def repeats_of(
     return {cell: count for cell, count in repeats.items() if count > 0}, skipped
 
 
-def order_of(repeats: dict[Cell, int], params: Mapping[str, Any]) -> tuple[list[Turn], int]:
-    """The turns in their order, and the seed that it was drawn by."""
+def order_of(
+    study: Study,
+    repeats: dict[Cell, int],
+    params: Mapping[str, Any],
+    groups: Mapping[Cell, brought.Group | None] | None = None,
+) -> tuple[list[Turn], int]:
+    """The turns in their order, and the seed that it was drawn by. `groups` are the servers that the run brings for its cells: those with
+    the same ones stay together, on the default nodes.
+    """
+    groups = groups or {}
     asked = params["order_seed"]
     order_seed = random.SystemRandom().randint(0, MAX_SEED) if asked is None else asked
     order = turns(
@@ -150,8 +185,13 @@ def order_of(repeats: dict[Cell, int], params: Mapping[str, Any]) -> tuple[list[
         warm_up=params["warm_up"],
         a_a=params["a_a"],
         shuffled=params["random_order"],
+        together=lambda cell: group.key if (group := groups.get(cell)) else None,
     )
-    return [replace(turn, node_pool=node_pool_of(turn.cell.store).name) for turn in order], order_seed
+
+    def place(cell: Cell) -> str:
+        return (DEFAULT if groups.get(cell) else node_pool_of(study, cell.store)).name
+
+    return [replace(turn, node_pool=place(turn.cell)) for turn in order], order_seed
 
 
 def labels_of(order: Sequence[Turn], node_pool: NodePool) -> list[str]:
@@ -164,11 +204,14 @@ def labels_of(order: Sequence[Turn], node_pool: NodePool) -> list[str]:
     ]
 
 
-def killed_of(states: Mapping[str, str | None], order: Sequence[Turn]) -> set[tuple[str, int, str]]:
-    """The (cell's key, repeat, operation) of the tasks that have failed, but for reads that had nothing to read.
+def killed_of(
+    study: Study, states: Mapping[str, str | None], order: Sequence[Turn]
+) -> set[tuple[str, int, str]]:
+    """The (cell's key, repeat, operation) of the tasks that have failed, but for those that lacked what they need.
 
     `states` are a run's, by task and _map index.
     """
+    needs = {operation.name: operation.needs for operation in study.operations}
     found = set()
     groups: dict[str, list[Turn]] = defaultdict(list)
     for turn in order:
@@ -176,28 +219,30 @@ def killed_of(states: Mapping[str, str | None], order: Sequence[Turn]) -> set[tu
     for task, state in states.items():
         name, _, index = task.rpartition("_")
         group, _, operation = name.rpartition(".")
-        not_run = operation == "read" and states.get(f"{group}.write_{index}") == "failed"
-        if state == "failed" and operation in OPERATIONS and not not_run:
+        if state != "failed" or operation not in needs:
+            continue
+        if not any(states.get(f"{group}.{needed}_{index}") == "failed" for needed in needs[operation]):
             turn = groups[group][int(index)]
             found.add((turn.cell.key, turn.repeat, operation))
     return found
 
 
 def reason_to_stop(
-    queries: Queries, run_id: str, cell: Cell, repeat: int, params: Mapping[str, Any]
+    study: Study, queries: Queries, run_id: str, cell: Cell, repeat: int, params: Mapping[str, Any]
 ) -> str | None:
     """Why this turn need not be done, if it need not: the cell is known well enough, or the run's budget is spent."""
     if repeat <= 1:  # each cell is measured at least once, and a warm-up is never skipped
         return None
     if (budget_min := params["budget_min"]) is not None:
-        spent_s = (datetime.now(UTC) - queries.run_named(run_id)["started_at"]).total_seconds()
+        run = queries.run_named(run_id)
+        spent_s = (datetime.now(UTC) - run["started_at"]).total_seconds() - run["rested_s"]
         if spent_s > budget_min * 60:
             return f"the budget of {budget_min:g} minutes is spent"
     if (percent := params["precision_percent"]) is not None:
         rows = [row for row in queries.attempts_of_run(run_id) if row["cell_key"] == cell.key]
         width = max(
-            _half_width_percent([row for row in rows if row["operation"] == operation])
-            for operation in stores.load(cell.store).operations
+            _half_width_percent([row for row in rows if row["operation"] == operation.name])
+            for operation in study.operations_of(cell.store)
         )
         if width <= percent:
             return f"the median is known to within {width:.2g} %, and {percent:g} % is enough"
@@ -206,9 +251,5 @@ def reason_to_stop(
 
 def _half_width_percent(rows: Sequence[Row]) -> float:
     """Infinite for too few repeats."""
-    seconds = verified_s(rows)
-    return summarize(seconds).half_width * 100 if seconds else math.inf
-
-
-def _image_of(store: str) -> str:
-    return image(stores.load(store).image)
+    values = verified_values(rows)
+    return summarize(values).half_width * 100 if values else math.inf

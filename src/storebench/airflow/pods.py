@@ -18,20 +18,22 @@ from kubernetes.client import models as k8s
 from kubernetes.client.exceptions import ApiException
 from urllib3.exceptions import HTTPError
 
-from storebench import stores
-from storebench.airflow import connections, observe, secrets
+from storebench.airflow import connections, observe, secrets, volumes
+from storebench.airflow.brought import Running
 from storebench.airflow.images import image
 from storebench.airflow.kubernetes_api import RIGHTS, ask_again, in_words
 from storebench.airflow.node_pools import DEFAULT, NodePool
 from storebench.airflow.params import common_values
-from storebench.airflow.placement import Placement, with_secret
+from storebench.airflow.placement import Placement, with_secret, with_shared_memory
 from storebench.airflow.pod_manager import POLL_INTERVAL_S, PromptPodManager
 from storebench.airflow.spark_driver import own_pod
 from storebench.attempt.spec import VARIABLE, AttemptSpec
 from storebench.connection import variable
 from storebench.results.repository import run_id_of
 from storebench.spark import session
-from storebench.stores import Store
+from storebench.spark.options import KEY_NAME
+from storebench.stores.base import Pod, Store
+from storebench.volume import claim_of
 
 
 class StorebenchPodOperator(KubernetesPodOperator):
@@ -61,6 +63,9 @@ class StorebenchPodOperator(KubernetesPodOperator):
         self.observed: k8s.V1Pod | None = None
         self.events: Sequence[k8s.CoreV1Event] = ()
         self.queued_at: datetime | None = None
+        self.claim: str | None = None  # of the volume that the pods of its cell have in common
+        self.volume_folder = ""
+        self.shared_memory = False
 
     @cached_property
     def attempt(self) -> str:
@@ -78,21 +83,34 @@ class StorebenchPodOperator(KubernetesPodOperator):
             for name in names
         ]
 
-    def use_store(self, store: type[Store], spec: AttemptSpec) -> None:
-        """What the pod needs for this store: image, credentials, and for one that starts pods itself who and where it is."""
-        self.image = image(store.image)
-        self.env_vars = [k8s.V1EnvVar(name=VARIABLE, value=spec.to_json())]
-        server = stores.connection(spec.store_name)
-        self.use_connections(list(dict.fromkeys(["s3", *([server] if server else [])])))
-        if store.service_account:
-            self.service_account_name = store.service_account
+    def use_pod(self, pod: Pod, variable_name: str, spec: str) -> None:
+        """The pod's image and program, and what it is told."""
+        self.image = image(pod.image)
+        self.cmds = list(pod.command)
+        self.arguments = [] if pod.command else list(pod.arguments)
+        self.env_vars = [k8s.V1EnvVar(name=variable_name, value=spec)]
+        self.shared_memory = pod.shared_memory
+
+    def use_store(self, store: type[Store], spec: AttemptSpec, servers: Running | None = None) -> None:
+        """What the pod needs for this store: image, credentials, and for one that starts pods itself who and where it is. `servers` are
+        those that the run has brought for it.
+        """
+        self.use_pod(pod := store.pod_of(spec.operation), VARIABLE, spec.to_json())
+        connection = store.connection_of(spec.store)
+        self.use_connections(list(dict.fromkeys(["s3", *filter(None, [None if servers else connection])])))
+        if servers and connection:
+            self.env_vars = [*self.env_vars, *servers.variables(connection)]
+        if pod.volume:
+            self.claim, self.volume_folder = claim_of(spec.target), pod.volume
+        if pod.account:
+            self.service_account_name = pod.account
             self.automount_service_account_token = True
             executor = self.placement.template(self.attempt, session.EXECUTOR)
             if session.encrypted(spec.options):
-                key, folder = connections.secret_name(connections.SPARK_KEY), str(session.KEY.parent)
+                key, folder = connections.secret_name(KEY_NAME), str(session.KEY.parent)
                 self.secrets.append(Secret("volume", folder, key))  # type: ignore[no-untyped-call]
                 executor = with_secret(executor, key, folder)
-            self.env_vars += own_pod(self.image, executor)
+            self.env_vars = [*self.env_vars, *own_pod(str(self.image), executor)]
 
     @cached_property
     def placement(self) -> Placement:
@@ -107,6 +125,10 @@ class StorebenchPodOperator(KubernetesPodOperator):
         names = [connections.name_of(secret.secret) for secret in self.secrets]
         secrets.apply(run_id, names, self.node_pool)
         self.pod_template_dict = self.placement.template(self.attempt, self.CONTAINER)
+        if self.claim:
+            self.pod_template_dict = volumes.mounted(self.pod_template_dict, self.claim, self.volume_folder)
+        if self.shared_memory:
+            self.pod_template_dict = with_shared_memory(self.pod_template_dict)
         requests = {"cpu": params["pod_cpu"], "memory": memory or params["pod_memory"]}
         limited = ("cpu", "memory") if params["cpu_limit"] else ("memory",)
         self.container_resources = k8s.V1ResourceRequirements(
@@ -123,6 +145,12 @@ class StorebenchPodOperator(KubernetesPodOperator):
             self.log.warning("The pod has ended well. Meanwhile there was an error: %s", in_words(error))
         if not self.ended_well():  # the provider raises nothing if the task is being stopped
             raise AirflowException("The task was stopped")
+
+    def remove_volume(self) -> bool:
+        """Remove what the cell keeps, if that is a volume. Returns whether it is. Raises VolumeFailed."""
+        if self.claim:
+            volumes.remove(self.client, self.namespace_of_pods(), self.claim)
+        return self.claim is not None
 
     def ended_well(self) -> bool:
         """Whether the pod's program has done what it was to do."""

@@ -3,25 +3,36 @@
 from __future__ import annotations
 
 import os
+import shlex
 import shutil
 import socket
-from collections.abc import Iterable, Sequence
+import subprocess
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from types import MappingProxyType
 
 from airflow.configuration import conf
 
-from storebench import stores
 from storebench.airflow import connections, images
-from storebench.dataset.generate import ESTIMATED_ROW_BYTES
 from storebench.errors import SpecError
 from storebench.s3 import check_bucket
+from storebench.servers import stand_ins
+from storebench.stores.base import split
+from storebench.study.model import Study
 
-# The CSV, and room for a store's copy with its indexes and journals.
+# The dataset, and room for a store's copy with its indexes and journals.
 DISK_FACTOR = 4
+# The command that starts servers which the embedded stack has stopped, and waits for them; their names follow.
+WAKE = "STOREBENCH_WAKE"
+WAKE_S = 600
+OWN_IMAGES = "localhost/storebench/"  # how the names of those begin that the embedded stack has built
+SERVICES = "services"  # by this name it starts what the embedded cluster needs for volumes and for servers that a run brings
+SERVICES_TOLD = "what gives servers their addresses and names, and pods their volumes"
 
 
-def check(rows: int) -> None:
-    """Raises a StorebenchError where the run cannot work: S3 that does not answer, rows over what the disk holds."""
-    check_disk(rows)
+def check(study: Study, rows: int) -> None:
+    """Raises a StorebenchError where the run cannot work: S3 that does not answer, a dataset over what the disk holds."""
+    if study.dataset:
+        check_disk(rows * study.dataset.row_bytes)
     check_bucket(connections.s3(), connections.bucket())
 
 
@@ -35,22 +46,79 @@ def check_length(turns: int) -> None:
         )
 
 
-def check_embedded(names: Iterable[str]) -> None:
-    """Refuse stores for which the embedded stack has not built an image or started a server yet; elsewhere there is nothing to check."""
-    embedded = os.environ.get("STOREBENCH_EMBEDDED", "").split()
-    if lacking := sorted(name for name in set(names) if _lacks(name, embedded)):
+def check_embedded(
+    study: Study, names: Iterable[str], brings: Mapping[str, Collection[str]] = MappingProxyType({})
+) -> None:
+    """Wake the servers that the embedded stack has stopped, and what its cluster needs for volumes and for servers that the run
+    `brings`, by their stores with the images that they need; elsewhere there is nothing to check.
+
+    Raises SpecError for stores whose image or server it has not built yet, and where a server does not come up.
+    """
+    embedded, names = os.environ.get("STOREBENCH_EMBEDDED", "").split(), set(names)
+    why = "it was not built yet"
+    lacking = {name for name in names if "kubernetes" in embedded and _lacks_image(study, name)}
+    served = {*brings, *(name for name in names if _has_volume(study, name))}
+    if "kubernetes" in embedded and served:
+        _check_stand_ins(brings)
+        unbuilt = {name: {one for one in needed if not images.named(one)} for name, needed in brings.items()}
+        lacking |= {name for name, needed in unbuilt.items() if needed}
+        if not lacking and (failed := _wake([SERVICES], SERVICES_TOLD)):
+            lacking, why = served, failed
+    if not lacking and (asleep := _away(study, names, embedded)):
+        why = _wake(sorted(set(asleep.values()))) or "it was started, and does not answer"
+        lacking = set(_away(study, names, embedded))
+    if lacking:
         raise SpecError(
-            f"The embedded stack does not run what {' and '.join(lacking)} needs. It stops servers that no run has needed for a while."
-            f" `make up STORES={','.join(lacking)}` builds and starts it. Then start the run again"
+            f"The embedded stack does not run what {' and '.join(sorted(lacking))} needs: {why}."
+            f" `make up STUDY={study.name} STORES={','.join(sorted(lacking))}` builds and starts it. Then start the run again"
         )
 
 
-def _lacks(store: str, embedded: Sequence[str]) -> bool:
-    if "kubernetes" in embedded and images.named(stores.load(store).image) is None:
-        return True
+def _lacks_image(study: Study, name: str) -> bool:
+    pods = (study.store(name).pod_of(operation.name) for operation in study.operations_of(name))
+    return any(images.named(pod.image) is None for pod in pods)
+
+
+def _has_volume(study: Study, name: str) -> bool:
+    store = study.store(name)
+    return any(store.pod_of(operation.name).volume for operation in study.operations_of(name))
+
+
+def _check_stand_ins(brings: Mapping[str, Collection[str]]) -> None:
+    """Raises SpecError for servers that the embedded stack's own images cannot be. The names of images are as in `servers_mongodb`."""
+    for name, needed in sorted(brings.items()):
+        for image in sorted(needed):
+            if (images.named(image) or OWN_IMAGES).startswith(OWN_IMAGES):
+                stand_ins.check(image.removeprefix("servers_").replace("_", "-"), split(name)[1])
+
+
+def _away(study: Study, names: Iterable[str], embedded: Sequence[str]) -> dict[str, str]:
+    """The stores of these whose server is the embedded stack's and does not listen, with its name."""
     # The S3 that has the datasets is always there, and is asked for its bucket.
-    server = stores.connection(store) if stores.has_server(store) else None
-    return server is not None and server in embedded and not _listens(server)
+    servers = {name: store.connection_of(name) for name in names if (store := study.store(name)).has_server()}
+    return {
+        name: server
+        for name, server in servers.items()
+        if server is not None and server in embedded and not _listens(server)
+    }
+
+
+def _wake(servers: Sequence[str], told: str = "") -> str:
+    """Have these started; `told` are they in words. Returns why they cannot be; nothing if they can."""
+    told = told or " and ".join(servers)
+    command = shlex.split(os.environ.get(WAKE, ""))
+    if not command:
+        return f"{told} is stopped, and {WAKE} names no command that starts it"
+    print(f"Starting {told}, which the stack has stopped as no run needed it", flush=True)
+    try:
+        done = subprocess.run(
+            [*command, *servers], capture_output=True, text=True, timeout=WAKE_S, check=False
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return f"it could not be started: {error}"
+    print(done.stdout, end="", flush=True)
+    said = done.stderr.strip().rstrip(".")
+    return said or (f"the command ended with exit code {done.returncode}" if done.returncode else "")
 
 
 def _listens(server: str) -> bool:
@@ -62,14 +130,14 @@ def _listens(server: str) -> bool:
     return True
 
 
-def check_disk(rows: int) -> None:
+def check_disk(dataset_bytes: int) -> None:
     """Where the stores' disk is known (STOREBENCH_DISK_PATH, as in the embedded stack), refuse what it cannot hold."""
     path = os.environ.get("STOREBENCH_DISK_PATH")
     if not path:
         return
-    needed, free = rows * ESTIMATED_ROW_BYTES * DISK_FACTOR, shutil.disk_usage(path).free
+    needed, free = dataset_bytes * DISK_FACTOR, shutil.disk_usage(path).free
     if needed > free:
         raise SpecError(
-            f"{rows:,} rows need about {needed / 1e9:,.0f} GB of disk (the CSV and a store's copy),"
-            f" but {path} has {free / 1e9:,.0f} GB free. At most {free // (ESTIMATED_ROW_BYTES * DISK_FACTOR):,} rows fit"
+            f"This dataset needs about {needed / 1e9:,.0f} GB of disk ({dataset_bytes / 1e9:,.1f} GB, and a store's copy of it),"
+            f" but {path} has {free / 1e9:,.0f} GB free. Choose a smaller one"
         )

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Callable
 from typing import Any
 
-from storebench import s3
-from storebench.attempt.overflow import folder, without
+from storebench import protocol, s3
+from storebench.attempt.overflow import without
 from storebench.attempt.result import AttemptResult
 from storebench.attempt.spec import AttemptSpec
-from storebench.errors import StorebenchError
+from storebench.errors import BadResult, StorebenchError
 from storebench.patience import patiently
 
 
@@ -24,13 +25,18 @@ def whole(
     """
     if result.stored is None:
         return result
-    bucket, key, sha256 = spec.dataset_bucket, result.stored.get("key", ""), result.stored.get("sha256")
+    bucket, key, sha256 = spec.bucket, result.stored.get("key", ""), result.stored.get("sha256")
     retrying = patiently(patience_s)
     try:
-        if not key.startswith(folder(spec)):  # a pod must not choose other objects to be read and removed
+        if not key.startswith(spec.results):  # a pod must not choose other objects to be read and removed
             raise StorebenchError(f"{key!r} is not a key of this attempt")
         client = connect()
-        found = AttemptResult.from_json(retrying(_read, client, bucket, key, sha256))
+        text = retrying(_read, client, bucket, key, sha256)
+        if wrong := protocol.problem("result", json.loads(text)):
+            raise BadResult(f"it is not as docs/protocol.md has it: {wrong}")
+        found = AttemptResult.from_json(text)
+    except BadResult as error:
+        return without(result, error.kind, str(error))
     except (StorebenchError, ValueError) as error:
         return without(result, "infrastructure", str(error))
     try:
@@ -42,6 +48,9 @@ def whole(
 
 def _read(client: Any, bucket: str, key: str, sha256: str | None) -> str:
     with s3.errors(client, bucket, key):
+        size_bytes = s3.size(client, bucket, key)
+        if size_bytes is not None and size_bytes > protocol.RESULT_BYTES:
+            raise BadResult(f"it has {size_bytes:,} bytes, and may have {protocol.RESULT_BYTES:,}")
         content = s3.read(client, bucket, key)
     if content is None:
         raise StorebenchError(f"s3://{bucket}/{key} is not there")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Sequence
+from functools import cache
 from secrets import token_hex
 from typing import Any
 
@@ -16,13 +17,14 @@ from storebench.airflow import connections, kubernetes_api
 from storebench.airflow.node_pools import NodePool
 from storebench.errors import SpecError, StorebenchError, StoreUnreachable
 from storebench.spark import session
+from storebench.spark.options import KEY_NAME
 
 WAIT_S = 1.0
 TIMEOUT_S = 30  # of one call, while other runs wait for the lock
 
 
 def apply(run_id: str, names: Sequence[str], node_pool: NodePool) -> None:
-    """Create or replace the Secrets of these connections, which the run needs, in the namespace of the node pool's pods. SPARK_KEY is
+    """Create or replace the Secrets of these connections, which the run needs, in the namespace of the node pool's pods. KEY_NAME is
     only created: the pods of other runs may be using the one that is there.
 
     Raises SpecError where the account may not. Where the cluster does not answer or has an error itself, it is asked again for some
@@ -43,7 +45,7 @@ def release(run_id: str) -> str | None:
     it again.
     """
     try:
-        connections.left().release_secrets(run_id, _remove)
+        connections.left().release_secrets(run_id, _remove, cache(_place))
     except (StorebenchError, ApiException, HTTPError) as error:
         reason = f"{error.status} {error.reason}" if isinstance(error, ApiException) else error
         stays = f"The Secrets of the run {run_id} are left in the cluster: {reason}"
@@ -53,7 +55,7 @@ def release(run_id: str) -> str | None:
 
 
 def _apply(names: Sequence[str], node_pool: NodePool) -> None:
-    cluster, namespace = _cluster(node_pool)
+    cluster, namespace = cluster_of(node_pool)
     where = f"Kubernetes (connection {_connection_id(node_pool)!r})"
 
     def put(name: str) -> None:
@@ -74,7 +76,7 @@ def _apply(names: Sequence[str], node_pool: NodePool) -> None:
 
     try:
         for name in names:
-            (create_once if name == connections.SPARK_KEY else put)(name)
+            (create_once if name == KEY_NAME else put)(name)
     except ApiException as error:
         if error.status in (409, 429) or error.status >= 500:  # 409: another task has just made it
             raise StoreUnreachable(f"{where} has an error: {error.status} {error.reason}") from error
@@ -87,7 +89,7 @@ def _apply(names: Sequence[str], node_pool: NodePool) -> None:
 
 
 def _remove(node_pool: str, name: str) -> None:
-    cluster, namespace = _cluster(NodePool(node_pool))
+    cluster, namespace = cluster_of(NodePool(node_pool))
     try:
         cluster.delete_namespaced_secret(connections.secret_name(name), namespace, _request_timeout=TIMEOUT_S)
     except ApiException as error:
@@ -95,7 +97,18 @@ def _remove(node_pool: str, name: str) -> None:
             raise
 
 
-def _cluster(node_pool: NodePool) -> tuple[k8s_client.CoreV1Api, str]:
+def _place(node_pool: str) -> tuple[str, ...]:
+    """The cluster, by its address, and the namespace: the same for pools of nodes whose pods have the same Secrets. A pool without a
+    connection, which starts no pods any more, shares its place with none.
+    """
+    try:
+        cluster, namespace = cluster_of(NodePool(node_pool))
+    except SpecError:
+        return (node_pool,)
+    return cluster.api_client.configuration.host, namespace
+
+
+def cluster_of(node_pool: NodePool) -> tuple[k8s_client.CoreV1Api, str]:
     """The API of the cluster that has these nodes, and the namespace of their pods. Raises SpecError where there is no connection."""
     from airflow.providers.cncf.kubernetes.hooks.kubernetes import KubernetesHook
 
@@ -109,8 +122,8 @@ def _connection_id(node_pool: NodePool) -> str:
 
 
 def _body(name: str) -> dict[str, Any]:
-    """The Secret with the connection's JSON; SPARK_KEY is a new random key."""
-    is_key = name == connections.SPARK_KEY
+    """The Secret with the connection's JSON; KEY_NAME is a new random key."""
+    is_key = name == KEY_NAME
     key = session.KEY.name if is_key else connections.SECRET_KEY
     text = token_hex(32) if is_key else connections.pod_json(name)
     return {

@@ -6,31 +6,45 @@ from collections.abc import Mapping
 from typing import Any
 
 from storebench.airflow import connections
-from storebench.attempt.spec import CPU_LIMIT, AttemptSpec
-from storebench.dataset.manifest import dataset_key, manifest_key
-from storebench.grid import Cell
-from storebench.stores import Store
+from storebench.attempt.spec import AttemptSpec
+from storebench.study.cell import Cell
+from storebench.study.dataset import folder_of
+from storebench.study.model import Study
+from storebench.study.parameters import TOLD
 
-# For a store that fills the table of another one: it may have an axis that the cell does not have.
-DEFAULT_VALUES = {"executors": "1"}
+RESULTS = "results/"  # the keys of what attempts put into the bucket
 
 
 def spec_of(
-    operation: str,
-    cell: Cell,
-    target: str,
-    params: Mapping[str, Any],
-    store: type[Store],
-    filler: str = "",
+    study: Study, operation: str, cell: Cell, target: str, params: Mapping[str, Any], filler: str = ""
 ) -> AttemptSpec:
-    """What a pod is to do with what `store` keeps of a cell as `target`; `filler`: the name of that store where it is not the cell's."""
+    """What a pod is to do with what the cell's store keeps as `target`, in a run with these parameters.
+
+    `filler`: the store that does it in the place of the cell's, as its first client does. It may have an axis that the cell does not
+    have: there it takes the first value of the axis' grid.
+    """
+    name = filler or cell.store
+    store = study.store(name)
+    client, axes = cell.client, dict(cell.axes)
+    if filler:
+        client = store.clients[0]
+        for axis in study.axes:
+            if axis.name not in axes and axis.means_something(name, client, axes):
+                axes[axis.name] = axis.grid[0]
+    dataset = study.dataset_of(cell)
     return AttemptSpec(
         operation=operation,
         cell_key=cell.key,
+        study=study.name,
+        store=name,
+        client=client,
+        axes=axes,
+        rows=cell.rows,
+        seed=cell.seed,
         target=target,
-        dataset_bucket=connections.bucket(),
-        dataset_key=dataset_key(cell.rows, cell.seed),
-        manifest_key=manifest_key(cell.rows, cell.seed),
-        store=filler,
-        options={**DEFAULT_VALUES, **{option: str(params[option]) for option in (CPU_LIMIT, *store.options)}},
+        bucket=connections.bucket(),
+        dataset=folder_of(dataset) if dataset else None,
+        results=f"{RESULTS}{target}/{operation}-",
+        method_version=study.method_version,
+        options={option: str(params[option]) for option in (*TOLD, *study.params, *store.options)},
     )

@@ -13,24 +13,27 @@ from airflow.utils.types import DagRunType
 
 
 class GridTimetable(Timetable):
-    """`dates` are the partitions' (storebench.partition), by their keys.
+    """`dates` are the partitions' (storebench.study.partition), by their keys; `study` the details of the study whose they are.
 
     A backfill makes a run for each partition in its range of dates that has none yet. A run that is triggered by hand
-    without a partition's key is of no partition: it takes its grid from its parameters.
+    without a partition's key is of no partition: it takes its grid from its parameters. The results page knows the study by what Airflow
+    keeps of this timetable, also one that never ran: the API server loads no file of a DAG. Empty: Airflow has kept it for an earlier
+    version, and reads the DAG's file again soon.
     """
 
     partitioned = True
     description = "Does not run by itself. A backfill makes one run for each cell of the grid"
 
-    def __init__(self, dates: Mapping[str, datetime]) -> None:
+    def __init__(self, dates: Mapping[str, datetime], study: Mapping[str, Any] | None = None) -> None:
         self.dates = {key: pendulum.instance(date) for key, date in dates.items()}
+        self.study = study or {}
 
     def serialize(self) -> dict[str, Any]:
-        return {"dates": [[key, date.isoformat()] for key, date in self.dates.items()]}
+        return {"dates": [[key, date.isoformat()] for key, date in self.dates.items()], "study": self.study}
 
     @classmethod
     def deserialize(cls, data: dict[str, Any]) -> GridTimetable:
-        return cls({key: datetime.fromisoformat(date) for key, date in data["dates"]})
+        return cls({key: datetime.fromisoformat(date) for key, date in data["dates"]}, data.get("study"))
 
     @property
     def summary(self) -> str:

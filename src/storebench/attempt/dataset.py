@@ -1,24 +1,66 @@
-"""Makes the dataset in S3: `storebench dataset`, the main program of the dataset's pod."""
+"""Makes the dataset in S3: `storebench dataset MODULE:FUNCTION`, the main program of the dataset's pod (docs/protocol.md)."""
 
 from __future__ import annotations
 
+import importlib
+import json
+import os
 import time
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
 
+from storebench import protocol
 from storebench.attempt.termination import leave_message, raise_on_sigterm
 from storebench.connection import Connection
-from storebench.dataset.upload import ensure_dataset
+from storebench.errors import SpecError
 from storebench.s3 import client_for
 
+VARIABLE = "STOREBENCH_DATASET"
 
-def main(rows: int, seed: int, bucket: str) -> None:
-    """Generate, or find, the dataset; its manifest goes to the termination message. Raises a StorebenchError."""
+
+@dataclass(frozen=True)
+class DatasetSpec:
+    """What the pod has to make: the dataset of these rows and this seed, below the key `dataset` in the bucket. `axes` are the values of
+    the axes that shape it."""
+
+    bucket: str
+    dataset: str
+    rows: int
+    seed: int
+    axes: Mapping[str, str] = field(default_factory=dict)
+    version: int = protocol.VERSION
+
+    def to_json(self) -> str:
+        return json.dumps(asdict(self), separators=(",", ":"))
+
+    @classmethod
+    def from_environment(cls) -> DatasetSpec:
+        """Raises SpecError for what is no specification."""
+        text = os.environ.get(VARIABLE)
+        if not text:
+            raise SpecError(f"{VARIABLE} is not set: `storebench dataset` is started by the DAG, in a pod")
+        try:
+            return cls(**json.loads(text))
+        except (ValueError, TypeError) as error:
+            raise SpecError(f"{VARIABLE} is not a valid dataset: {error}") from None
+
+
+def main(program: str) -> None:
+    """Make, or find, the dataset by the function `program`, `module:function`; what it returns, the manifest, goes to the termination
+    message. Raises a StorebenchError.
+
+    The function gets an S3 client, the bucket, the key below which the dataset has to be, rows, seed, and the values of axes by their
+    names. It writes the manifest last. The operator checks it.
+    """
     raise_on_sigterm()
     began_s = time.perf_counter()
+    spec = DatasetSpec.from_environment()
+    module, _, name = program.partition(":")
+    try:
+        make = getattr(importlib.import_module(module), name)
+    except (ImportError, AttributeError, ValueError) as error:
+        raise SpecError(f"There is no dataset at {program!r}: {error}") from None
     client = client_for(Connection.from_environment("s3"))
-    manifest, created = ensure_dataset(
-        client, bucket, rows, seed, progress=lambda text: print(text, flush=True)
-    )
-    what = "generated" if created else "found"
-    took_s = time.perf_counter() - began_s
-    print(f"{what} {manifest.rows:,} rows, {manifest.bytes / 1e6:,.1f} MB in {took_s:.1f} s", flush=True)
-    leave_message(manifest.to_json())
+    manifest = make(client, spec.bucket, spec.dataset, spec.rows, spec.seed, **spec.axes)
+    print(f"{spec.dataset} is there after {time.perf_counter() - began_s:.1f} s", flush=True)
+    leave_message(json.dumps(manifest, separators=(",", ":")))

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from storebench.attempt.node import NodeFigures
+from storebench.attempt.node import NodeFigures, Strangers
 
 # Limits, as shares of the operation's wall time and of the node's CPU time.
 MAX_STEAL = 0.05
 MAX_MEMORY_FULL = 0.01
-# Only for stores whose whole work is done in the pod. Other work is a disturbance if it kept more than one core and more than this
-# share of the node's cores busy, and if tasks waited for a CPU for more than this share of the time.
+# Work of strangers, which is not the store's, is a disturbance if it kept more than one core and more than this share of the node's
+# cores busy, and if tasks waited for a CPU for more than this share of the time.
 MAX_OTHERS_CORES, MAX_OTHERS_SHARE = 1.0, 0.25
 MAX_CPU_SOME = 0.5
 # The kernel counts CPU time in ticks of 10 ms, which is too coarse for a shorter operation.
@@ -22,22 +22,42 @@ MIN_WALL_S = 1.0
 START_TOLERANCE_S = 2.0
 
 
-def of_node(node: NodeFigures, wall_s: float, *, cores: int, alone: bool) -> list[str]:
-    """What other work on a node of so many cores, or its hypervisor, took away; `alone`: the store's whole work is this pod's."""
+def of_node(node: NodeFigures, strangers: Strangers | None, wall_s: float, *, cores: int) -> list[str]:
+    """What other work on a node of so many cores, or its hypervisor, took away."""
     if wall_s < MIN_WALL_S:
         return []
     steal, memory = node.node_steal_share or 0.0, node.node_memory_full_share or 0.0
-    waited, others = node.node_cpu_some_share or 0.0, node.node_others_cores or 0.0
     found = []
     if steal > MAX_STEAL:
         found.append(f"{steal:.0%} of the node's CPU time was stolen")
     if memory > MAX_MEMORY_FULL:
         found.append(f"all tasks on the node waited for memory {memory:.0%} of the time")
-    if alone and others > max(MAX_OTHERS_CORES, MAX_OTHERS_SHARE * cores) and waited > MAX_CPU_SOME:
-        found.append(
-            f"others kept {others:.1f} cores busy, and tasks waited for a CPU {waited:.0%} of the time"
-        )
+    if strangers and _took_cpu(strangers.least, node, cores):
+        found.append(f"others kept {strangers.least:.1f} cores busy, and {_waited(node)}")
     return found
+
+
+def perhaps_of_node(
+    node: NodeFigures, strangers: Strangers | None, wall_s: float, *, cores: int
+) -> str | None:
+    """What may have been such work, or the store's own where its share is not known."""
+    if wall_s < MIN_WALL_S or strangers is None or _took_cpu(strangers.least, node, cores):
+        return None
+    if not _took_cpu(strangers.most, node, cores):
+        return None
+    return (
+        f"it is not known how much of {strangers.most:.1f} busy cores beside the pod was the store's own work,"
+        f" and {_waited(node)}"
+    )
+
+
+def _took_cpu(others: float, node: NodeFigures, cores: int) -> bool:
+    enough = max(MAX_OTHERS_CORES, MAX_OTHERS_SHARE * cores)
+    return others > enough and (node.node_cpu_some_share or 0.0) > MAX_CPU_SOME
+
+
+def _waited(node: NodeFigures) -> str:
+    return f"tasks waited for a CPU {node.node_cpu_some_share:.0%} of the time"
 
 
 def of_throttling(periods: int, *, asked_for: bool) -> list[str]:

@@ -8,8 +8,11 @@ from __future__ import annotations
 import os
 import re
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+
+from storebench.attempt.usage import SOMEWHERE
 
 PROC = Path("/proc")
 # Columns of the first line of /proc/stat: clock ticks since boot. The columns after them are already counted in `user`.
@@ -31,6 +34,7 @@ class NodeFigures:
     node_io_full_share: float | None = None
     node_steal_share: float | None = None  # share of the node's CPU time that its hypervisor gave to others
     node_others_cores: float | None = None  # cores that everything but this pod kept busy, on average
+    node_strangers_cores: float | None = None  # of these, what was not of the store's own server or pods
 
 
 @dataclass(frozen=True)
@@ -41,11 +45,39 @@ class NodeCounters:
     stalled_s: dict[str, float]  # by the first part of NodeFigures' names: cpu_some, memory_full, …
     cpu_s: dict[str, float]  # by CPU_STATES, of all the node's CPUs
     own_cpu_s: float
+    store_cpu_s: Mapping[str, float] | None = None  # of what works for the store outside this pod, by machine
 
     @classmethod
-    def read(cls, own_cpu_s: float, proc: Path = PROC) -> NodeCounters:
+    def read(
+        cls, own_cpu_s: float, store_cpu_s: Mapping[str, float] | None = None, proc: Path = PROC
+    ) -> NodeCounters:
         """As they are now; `own_cpu_s` are this pod's CPU seconds so far."""
-        return cls(time.perf_counter(), _stalled_s(proc / "pressure"), _cpu_s(proc / "stat"), own_cpu_s)
+        return cls(
+            time.perf_counter(), _stalled_s(proc / "pressure"), _cpu_s(proc / "stat"), own_cpu_s, store_cpu_s
+        )
+
+
+@dataclass(frozen=True)
+class Strangers:
+    """At least and at most so many cores were kept busy by what is neither this pod nor works for its store."""
+
+    least: float
+    most: float
+
+
+def strangers(before: NodeCounters, after: NodeCounters, machine: str) -> Strangers | None:
+    """What others than the store did on this node, whose boot id is `machine`; None where the node's CPU is not known."""
+    wall_s = after.at_s - before.at_s
+    if wall_s <= 0 or (others_s := _others_s(before, after)) is None:
+        return None
+    if before.store_cpu_s is None or after.store_cpu_s is None:
+        return Strangers(0.0, others_s / wall_s)
+    grown_s = {
+        name: max(0.0, cpu_s - before.store_cpu_s.get(name, 0.0)) for name, cpu_s in after.store_cpu_s.items()
+    }
+    most_s = others_s - (grown_s.get(machine, 0.0) if machine else 0.0)
+    least_s = most_s - grown_s.get(SOMEWHERE, 0.0)
+    return Strangers(max(0.0, least_s) / wall_s, max(0.0, most_s) / wall_s)
 
 
 def figures(before: NodeCounters, after: NodeCounters) -> NodeFigures:
@@ -62,10 +94,17 @@ def figures(before: NodeCounters, after: NodeCounters) -> NodeFigures:
         spent_s = {state: after.cpu_s[state] - before.cpu_s[state] for state in CPU_STATES}
         if total_s := sum(spent_s.values()):
             shares["node_steal_share"] = spent_s["steal"] / total_s
-        busy_s = sum(seconds for state, seconds in spent_s.items() if state not in IDLE)
-        own_s = after.own_cpu_s - before.own_cpu_s
-        shares["node_others_cores"] = max(0.0, busy_s - own_s) / wall_s
+    if (others_s := _others_s(before, after)) is not None:
+        shares["node_others_cores"] = others_s / wall_s
     return NodeFigures(**{name: round(share, 4) for name, share in shares.items()})
+
+
+def _others_s(before: NodeCounters, after: NodeCounters) -> float | None:
+    """The CPU seconds between two moments of everything on the node but this pod."""
+    if not before.cpu_s or not after.cpu_s:
+        return None
+    busy_s = sum(after.cpu_s[state] - before.cpu_s[state] for state in CPU_STATES if state not in IDLE)
+    return max(0.0, busy_s - (after.own_cpu_s - before.own_cpu_s))
 
 
 def _stalled_s(pressure: Path) -> dict[str, float]:

@@ -9,11 +9,13 @@ import hashlib
 import uuid
 from dataclasses import replace
 
-from storebench import s3
-from storebench.attempt.result import MAX_BYTES, AttemptResult
+from storebench import protocol, s3
+from storebench.attempt.result import AttemptResult
 from storebench.attempt.spec import AttemptSpec
 from storebench.connection import Connection
-from storebench.errors import StorebenchError
+from storebench.errors import BadResult, StorebenchError
+
+METRICS = 30  # that stay in the message
 
 
 def fitting(result: AttemptResult, spec: AttemptSpec | None) -> AttemptResult:
@@ -21,16 +23,20 @@ def fitting(result: AttemptResult, spec: AttemptSpec | None) -> AttemptResult:
 
     Raises a StorebenchError where it cannot be put there.
     """
-    if result.size() <= MAX_BYTES:
+    if result.size() <= protocol.MESSAGE_BYTES:
         return result
     content = result.to_json().encode()
+    if len(content) > protocol.RESULT_BYTES:
+        raise BadResult(
+            f"The result has {len(content):,} bytes, and may have {protocol.RESULT_BYTES:,}: fewer points in its histograms and series"
+        )
     try:
         if spec is None:
             raise StorebenchError("the specification names no bucket")
-        key = f"{folder(spec)}{uuid.uuid4().hex}.json"
+        key = f"{spec.results}{uuid.uuid4().hex}.json"
         client = s3.client_for(Connection.from_environment("s3"))
-        with s3.errors(client, spec.dataset_bucket, key):
-            client.put_object(Bucket=spec.dataset_bucket, Key=key, Body=content)
+        with s3.errors(client, spec.bucket, key):
+            client.put_object(Bucket=spec.bucket, Key=key, Body=content)
     except StorebenchError:
         raise
     except Exception as error:  # the figures that fit are kept
@@ -46,18 +52,14 @@ def without(result: AttemptResult, kind: str, why: str) -> AttemptResult:
     return _shortened(result, note=f" [{reason}]")
 
 
-def folder(spec: AttemptSpec) -> str:
-    """What the keys of this attempt's results begin with, and of no other's."""
-    return f"results/{spec.target}/{spec.operation}-"
-
-
 def _shortened(result: AttemptResult, stored: dict[str, str] | None = None, note: str = "") -> AttemptResult:
     """The figures, as much of the error's text as fits, and a note to it."""
-    short = replace(result, environment={}, executors=[], stored=stored)
+    short = replace(result, environment={}, usage=[], histograms={}, series={}, stored=stored)
+    short.metrics = dict(list(result.metrics.items())[:METRICS])
     if result.error is not None:
-        error = result.error[:MAX_BYTES]
+        error = result.error[: protocol.MESSAGE_BYTES]
         short.error = error + note
-        while error and short.size() > MAX_BYTES:
+        while error and short.size() > protocol.MESSAGE_BYTES:
             error = error[: len(error) * 3 // 4]
             short.error = error + note
     return short

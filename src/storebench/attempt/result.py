@@ -1,4 +1,4 @@
-"""What an attempt hands back: JSON in the pod's termination message; what is too long for that, storebench.attempt.overflow keeps."""
+"""What an attempt hands back: JSON in the pod's termination message (docs/protocol.md); what is too long for that goes through S3."""
 
 from __future__ import annotations
 
@@ -6,10 +6,8 @@ import json
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from storebench import METHOD_VERSION
+from storebench import protocol
 from storebench.version import code_version
-
-MAX_BYTES = 4096  # Kubernetes' limit for a termination message
 
 
 @dataclass
@@ -20,11 +18,14 @@ class AttemptResult:
     error_kind: str | None = None
     error: str | None = None
     verification: str | None = None  # what was verified, and how; None if the verification failed
-    rows: int | None = None
-    delivers: str | None = None  # what a read hands to the program
-    operation_s: float | None = None
-    source_s: float | None = None
-    barrier_s: float | None = None
+    metrics: dict[str, float] = field(default_factory=dict)  # scalars, by the names that the study gives them
+    histograms: dict[str, dict[str, list[float]]] = field(
+        default_factory=dict
+    )  # by name: `values`, and their `counts`
+    series: dict[str, dict[str, list[float]]] = field(
+        default_factory=dict
+    )  # by name: `at_s`, and the `values` then
+    delivers: str | None = None  # what the operation hands to the program
     total_s: float | None = None
     memory_peak_bytes: int | None = None
     memory_working_set_peak_bytes: int | None = None
@@ -36,9 +37,10 @@ class AttemptResult:
     client_cpu_share: float | None = None  # cores that the client kept busy
     client_cores_usable: float | None = None  # None if the engine is in the pod
     figures_cover: str | None = None
-    durability: str | None = None  # of a write
+    durability: str | None = None  # of what the operation wrote
     durability_stated: str | None = None
     disturbed: str | None = None
+    perhaps_disturbed: str | None = None  # by what cannot be told from the store's own work
     node_cpu_some_share: float | None = None
     node_memory_some_share: float | None = None
     node_memory_full_share: float | None = None
@@ -46,12 +48,16 @@ class AttemptResult:
     node_io_full_share: float | None = None
     node_steal_share: float | None = None
     node_others_cores: float | None = None
-    data_bytes: int | None = None  # the room that a write's data takes in the store
-    executors: list[dict[str, Any]] = field(default_factory=list)  # figures of each executor pod
+    node_strangers_cores: float | None = None
+    data_bytes: int | None = None  # the room that the cell's data takes in the store
+    usage: list[dict[str, Any]] = field(
+        default_factory=list
+    )  # of pods that this one has started: role, name, figures
     phases: dict[str, float] = field(default_factory=dict)  # name -> seconds, in order
     environment: dict[str, Any] = field(default_factory=dict)
     stored: dict[str, str] | None = None  # key and sha256 of the whole result in S3, if it did not fit
-    method_version: int = METHOD_VERSION
+    version: int = protocol.VERSION
+    method_version: int = 1  # of the study
     code_version: str = field(default_factory=code_version)
 
     def to_json(self) -> str:
@@ -60,7 +66,8 @@ class AttemptResult:
         for name, value in data.items():
             if isinstance(value, float):
                 data[name] = round(value, 6)
-        data["phases"] = {name: round(seconds, 6) for name, seconds in self.phases.items()}
+        for figures in ("phases", "metrics"):
+            data[figures] = {name: round(value, 6) for name, value in data[figures].items()}
         return json.dumps(data, separators=(",", ":"), ensure_ascii=False)
 
     def size(self) -> int:

@@ -5,139 +5,153 @@ from __future__ import annotations
 import importlib
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any
+from dataclasses import replace
 
-from storebench import stores
 from storebench.attempt import disturbance, machine, overflow
 from storebench.attempt.cgroup import Cgroup, WorkingSetSampler
 from storebench.attempt.clock import OperationClock, PhaseClock
-from storebench.attempt.node import NodeCounters, figures
+from storebench.attempt.node import NodeCounters, figures, strangers
 from storebench.attempt.result import AttemptResult
-from storebench.attempt.source import Source
-from storebench.attempt.spec import CPU_LIMIT, DROP, VARIABLE, AttemptSpec
+from storebench.attempt.spec import CPU_LIMIT, VARIABLE, AttemptSpec
 from storebench.attempt.termination import leave_message, raise_on_sigterm
-from storebench.attempt.verify import verify
+from storebench.attempt.usage import CpuSeconds, boot_id
 from storebench.connection import Connection
-from storebench.dataset.manifest import Manifest
 from storebench.errors import SpecError, StorebenchError
 from storebench.s3 import client_for
-from storebench.stores.base import Store
+from storebench.servers.watch import Watch
+from storebench.stores import load
+from storebench.stores.base import Durability, Store
+from storebench.study.reserved import DROP
 
 
 class Attempt:
-    """Runs the phases of one attempt and fills in its result as it goes, so that a failure loses no figure."""
+    """Runs the phases of one attempt and fills in its result as it goes, so that a failure loses no figure.
 
-    def __init__(self, spec: AttemptSpec, phases: PhaseClock) -> None:
+    A store's `operate` times and records by it: `phase`, `measuring` with `operation` in it, `metric`, `histogram`, `series`.
+    """
+
+    def __init__(self, spec: AttemptSpec, store_class: type[Store], phases: PhaseClock) -> None:
         self.spec = spec
         self.result = AttemptResult()
+        self._store_class = store_class
         self._phases = phases
         self._cgroup = Cgroup()
         self._sampler = WorkingSetSampler(self._cgroup)
         self._sampler.start()
         self._disturbances: list[str] = []
+        self._watch = Watch()
 
     def run(self) -> None:
         """Raises a StorebenchError where the attempt fails."""
-        store_class = stores.load(self.spec.store_name)
-        self._describe_machine(store_class)
-        with self._phase("connect"):
+        self._describe_machine()
+        self._watch = Watch.from_environment()
+        with self.phase("connect"):
             s3 = client_for(Connection.from_environment("s3"))
-            needed = stores.connection(self.spec.store_name)
-            store = store_class(
-                client=self.spec.client,
-                target=self.spec.target,
-                connection=Connection.from_environment(needed) if needed else None,
-                source=Source(s3, self.spec.dataset_bucket, self.spec.dataset_key),
-                values=self.spec.values,
-                operation=self.spec.operation,
-            )
+            needed = self._store_class.connection_of(self.spec.store)
+            connection = Connection.from_environment(needed) if needed else None
+            store = self._store = self._store_class.of(self.spec, connection, s3)
             store.connect()
             if self.spec.operation != DROP:
                 self._describe_server(store)
         try:
             if self.spec.operation == DROP:
-                with self._phase("teardown"):
+                with self.phase("teardown"):
                     store.drop()
+                self.result.verification = "what was kept is removed"
             else:
-                with self._phase("prepare"):
-                    manifest = Manifest.load(s3, self.spec.dataset_bucket, self.spec.manifest_key)
-                self._measure(store, manifest)
+                self.result.verification = store.operate(self)
             self.result.status = "verified"
         finally:
-            with self._phase("teardown"):
+            with self.phase("teardown"):
                 store.close()
 
-    def _measure(self, store: Store, manifest: Manifest) -> None:
-        clock = OperationClock(store.cpu_s)
-        try:
-            if self.spec.operation == "write":
-                with self._phase("prepare"):
-                    store.prepare()
-                    durability = store.durability()
-                    self.result.durability = durability.kind
-                    self.result.durability_stated = durability.stated
-                with self._operation(clock, store):
-                    rows = store.write(self.spec.batch_rows, clock)
-                with self._phase("barrier"):
-                    store.barrier()
-            else:
-                self.result.delivers = _delivered(store)
-                with self._operation(clock, store):
-                    rows = store.read(clock)
-            self.result.rows = rows
-        finally:
-            self._take_figures(clock, store)
-        with self._phase("verify"):
-            self.result.verification = verify(store, rows, manifest)
-        if self.spec.operation == "write":
-            with self._phase("teardown"):
-                self.result.data_bytes = store.size_bytes()
+    @contextmanager
+    def phase(self, name: str) -> Iterator[None]:
+        """A named part of the attempt's time; one that is entered again adds up."""
+        print(f"phase: {name}", flush=True)
+        with self._phases.phase(name):
+            yield
 
     @contextmanager
-    def _operation(self, clock: OperationClock, store: Store) -> Iterator[None]:
-        print("phase: operation", flush=True)  # timed by the clock, which the store's method starts
-        processes = store.server_processes()
-        throttled = self._cgroup.cpu().throttled_periods
-        before = self._node_counters()
+    def measuring(self, clock: OperationClock) -> Iterator[None]:
+        """What is measured ends with this, however it ends: a verification after it is not seen in memory or CPU."""
+        self._clock = clock
+        self._watch.begin()
         try:
             yield
         finally:
-            after = self._node_counters()
+            self._take_figures()
+
+    @contextmanager
+    def operation(self) -> Iterator[None]:
+        """The operation itself, timed by the clock. What the node and the server were like meanwhile is watched."""
+        store, clock = self._store, self._clock
+        print("phase: operation", flush=True)
+        processes = store.server_processes()
+        throttled = self._cgroup.cpu().throttled_periods
+        before, elsewhere_s = self._node_counters(store.cpu_elsewhere_s()), None
+        try:
+            yield
+            elsewhere_s = store.cpu_elsewhere_s()  # of one that failed nobody asks: it might not answer
+        finally:
+            after = self._node_counters(elsewhere_s)
             self._phases.add("source", clock.source_s)
             self._phases.add("operation", clock.operation_s)
-            for name, figure in vars(node := figures(before, after)).items():
+            node, others = figures(before, after), strangers(before, after, boot_id())
+            if others and others.least == others.most:
+                node = replace(node, node_strangers_cores=round(others.most, 4))
+            for name, figure in vars(node).items():
                 setattr(self.result, name, figure)
         throttled = self._cgroup.cpu().throttled_periods - throttled
         limited = self.spec.options.get(CPU_LIMIT) == str(True)
+        wall_s, cores = after.at_s - before.at_s, os.cpu_count() or 1
         self._disturbances = [
             *disturbance.of_server(processes, store.server_processes()),
             *disturbance.of_throttling(throttled, asked_for=limited),
-            # A store's server or executors may run on this node, too. Other work counts as a disturbance only without them.
-            *disturbance.of_node(
-                node,
-                after.at_s - before.at_s,
-                cores=os.cpu_count() or 1,
-                alone=store.figures_cover == "engine" and not store.service_account,
-            ),
+            *disturbance.of_node(node, others, wall_s, cores=cores),
         ]
+        self.result.perhaps_disturbed = disturbance.perhaps_of_node(node, others, wall_s, cores=cores)
 
-    def _node_counters(self) -> NodeCounters:
-        return NodeCounters.read(self._cgroup.cpu().cpu_s)
+    def seconds_in(self, phase: str) -> float:
+        """How long a phase has lasted so far."""
+        return self._phases.phases.get(phase, 0.0)
 
-    def _take_figures(self, clock: OperationClock, store: Store) -> None:
-        """What is measured ends here, before the verification, which is not to be seen in memory or CPU."""
+    def metric(self, name: str, value: float) -> None:
+        """Record a scalar of the study."""
+        self.result.metrics[name] = float(value)
+
+    def histogram(self, name: str, counts: Mapping[float, int]) -> None:
+        """Record a distribution of the study: how often each value was seen."""
+        values = sorted(counts)
+        self.result.histograms[name] = {"values": values, "counts": [counts[value] for value in values]}
+
+    def series(self, name: str, points: Iterable[tuple[float, float]]) -> None:
+        """Record values of the study over time: seconds since the operation began, and the value then."""
+        at_s, values = zip(*points, strict=True) if (points := list(points)) else ((), ())
+        self.result.series[name] = {"at_s": list(at_s), "values": list(values)}
+
+    def durability(self, found: Durability) -> None:
+        """Record what the acknowledgements that the operation got promise."""
+        self.result.durability, self.result.durability_stated = found.kind, found.stated
+
+    def _node_counters(self, elsewhere_s: CpuSeconds | None) -> NodeCounters:
+        return NodeCounters.read(self._cgroup.cpu().cpu_s, elsewhere_s)
+
+    def _take_figures(self) -> None:
+        store, clock = self._store, self._clock
         self._sampler.stop()
-        self.result.executors = store.executors()
+        servers, lacking = self._watch.end()
+        self.result.usage = [*store.usage(), *servers]
+        if lacking:
+            self._disturbances.append(f"what its servers used is not known: {lacking}")
         self.result.disturbed = "; ".join([*store.disturbances(), *self._disturbances]) or None
         result, cpu = self.result, self._cgroup.cpu()
-        result.operation_s = clock.operation_s
-        result.source_s = clock.source_s
-        result.barrier_s = self._phases.phases.get("barrier", 0.0)
         if clock.operation_s > 0:
             result.client_cpu_share = clock.operation_cpu_s / clock.operation_s
-        result.figures_cover = store.figures_cover
+        # With its servers, memory and CPU of all pods are those of the engine, too.
+        result.figures_cover = "engine" if servers else store.figures_cover
         if store.figures_cover == "client":
             usable = machine.usable_cores(self._cgroup.cpu_limit_cores())
             result.client_cores_usable = min(store.client_cores(), usable)
@@ -147,8 +161,8 @@ class Attempt:
         result.cpu_s, result.throttled_s = cpu.cpu_s, cpu.throttled_s
         result.throttled_periods, result.oom_kills = cpu.throttled_periods, self._cgroup.oom_kills()
 
-    def _describe_machine(self, store_class: type[Store]) -> None:
-        self.result.environment = machine.describe(store_class.packages)
+    def _describe_machine(self) -> None:
+        self.result.environment = machine.describe(self._store_class.packages)
         self.result.environment["cgroup_version"] = self._cgroup.version
 
     def _describe_server(self, store: Store) -> None:
@@ -160,15 +174,6 @@ class Attempt:
             "client_settings": dict(store.client_settings()),
         }
         print(f"server: {server.name} {server.version}", flush=True)
-
-    def _phase(self, name: str) -> Any:
-        print(f"phase: {name}", flush=True)
-        return self._phases.phase(name)
-
-
-def _delivered(store: Store) -> str | None:
-    """What a read hands to the program, where the store says it."""
-    return dict(zip(store.clients, store.delivers, strict=False)).get(store.client)
 
 
 def main() -> int:
@@ -184,10 +189,11 @@ def main() -> int:
             raise SpecError(f"{VARIABLE} is not set: `storebench attempt` is started by the DAG, in a pod")
         spec = AttemptSpec.from_json(text)
         print(f"attempt: {spec.operation} {spec.cell_key}", flush=True)
-        for module in stores.load(spec.store_name).modules:
+        store_class = load(spec.study, spec.store)
+        for module in store_class.modules:
             importlib.import_module(module)
         phases.add("interpreter_and_imports", machine.seconds_since_start())
-        attempt = Attempt(spec, phases)
+        attempt = Attempt(spec, store_class, phases)
         result = attempt.result
         attempt.run()
     except StorebenchError as error:

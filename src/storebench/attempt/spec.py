@@ -1,4 +1,4 @@
-"""The specification of an attempt: one JSON text in the pod's environment, without any secret."""
+"""The specification of an attempt: one JSON text in the pod's environment, without any secret (docs/protocol.md)."""
 
 from __future__ import annotations
 
@@ -6,55 +6,36 @@ import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 
-from storebench.errors import SpecError, unknown
-from storebench.grid import Cell
-from storebench.stores.base import OPERATIONS
+from storebench import protocol
+from storebench.errors import SpecError
 
 VARIABLE = "STOREBENCH_ATTEMPT"
-DROP = "drop"
 CPU_LIMIT = "cpu_limit"  # an option of every store: whether the run asked for a CPU limit
 
 
 @dataclass(frozen=True)
 class AttemptSpec:
-    """What one pod has to do: `operation` of the cell named by `cell_key`, on the data kept as `target`.
+    """What one pod has to do: `operation` of a cell, on the data kept as `target`. The operation may be the drop, which removes that.
 
-    `operation` is `write`, `read`, or `drop`, which removes the target after both.
+    `axes` are the cell's values; `options` the other parameters of the run that the study and the store ask for. The dataset is below the
+    key `dataset` in the bucket. A result that is too long for its message goes below the key `results`.
     """
 
     operation: str
     cell_key: str
+    study: str
+    store: str  # which does it: the cell's, or the one that fills the cell's
+    client: str
+    axes: Mapping[str, str]
+    rows: int
+    seed: int
     target: str
-    dataset_bucket: str
-    dataset_key: str
-    manifest_key: str
-    # the store that fills the table of a cell whose own store only reads
-    store: str = ""
+    bucket: str
+    dataset: str | None  # none: the study has no dataset
+    results: str
+    method_version: int = 1
     options: Mapping[str, str] = field(default_factory=dict)
-
-    @property
-    def cell(self) -> Cell:
-        return Cell.from_key(self.cell_key)
-
-    @property
-    def store_name(self) -> str:
-        return self.store or self.cell.store
-
-    @property
-    def client(self) -> str:
-        """A table that is filled for another store is written as the study wrote it."""
-        return "reference" if self.store else self.cell.client
-
-    @property
-    def values(self) -> dict[str, str]:
-        """What the store is told: the options, and the cell's values on the axes."""
-        return {**self.options, **dict(self.cell.axes)}
-
-    @property
-    def batch_rows(self) -> int | None:
-        """Rows of one write call; None for all at once."""
-        batch = self.cell.value("batch")
-        return None if batch in (None, "all") else int(batch)
+    version: int = protocol.VERSION
 
     def to_json(self) -> str:
         return json.dumps(asdict(self), separators=(",", ":"))
@@ -66,7 +47,8 @@ class AttemptSpec:
             spec = cls(**json.loads(text))
         except (ValueError, TypeError) as error:
             raise SpecError(f"{VARIABLE} is not a valid attempt: {error}") from None
-        if spec.operation not in (*OPERATIONS, DROP):
-            raise unknown("operation", spec.operation, (*OPERATIONS, DROP))
-        _ = spec.cell
+        if spec.version != protocol.VERSION:
+            raise SpecError(
+                f"{VARIABLE} is of protocol version {spec.version}, and this image knows {protocol.VERSION}: build it anew"
+            )
         return spec

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from storebench.cli.environment import results_dsn
+from storebench.cli.environment import page_of, results_dsn
 from storebench.errors import SpecError
 
 
@@ -88,3 +88,5 @@ def import_(bundle: Path, signer: str | None, allowed_signers: Path | None, sign
         click.echo(f"{beside} was not looked at: --signer NAME verifies it", err=True)
     run_id, new = Bundles(results_dsn()).load(bundle)
     click.echo(f"{run_id}: new are {', '.join(f'{count} {name}' for name, count in new.items())}")
+    if page := page_of(run_id):
+        click.echo(f"Its page: {page}")

@@ -7,6 +7,7 @@ import shutil
 import sys
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 from storebench.errors import SpecError
 
@@ -31,6 +32,12 @@ def console(most: int = 280) -> Any:
 def command() -> str:
     """What to type to call this command line again."""
     return "storebench" if shutil.which("storebench") else sys.argv[0]
+
+
+def page_of(run_id: str) -> str | None:
+    """The address of a run's charts on the results page; None where it is not known where Airflow is."""
+    url = os.environ.get("STOREBENCH_AIRFLOW_URL")
+    return f"{url.rstrip('/')}/plugin/storebench?view=charts&run={quote(run_id, safe='')}" if url else None
 
 
 def results_dsn() -> str:

@@ -33,11 +33,9 @@ def executor() -> None:
 
 
 @click.command(hidden=True)
-@click.option("--rows", type=int, required=True, help="Rows of the dataset.")
-@click.option("--seed", type=int, default=42, show_default=True, help="The same seed gives the same bytes.")
-@click.option("--bucket", default="storebench", show_default=True, help="The S3 bucket.")
-def dataset(rows: int, seed: int, bucket: str) -> None:
-    """Generate the dataset into S3, unless it is there already (needs STOREBENCH_CONN_S3)."""
+@click.argument("program", metavar="MODULE:FUNCTION")
+def dataset(program: str) -> None:
+    """Make the dataset in S3, unless it is there: the main program of a pod (its specification is in STOREBENCH_DATASET)."""
     from storebench.attempt.dataset import main as make_dataset
 
-    make_dataset(rows, seed, bucket)
+    make_dataset(program)

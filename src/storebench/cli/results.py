@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -14,31 +15,81 @@ from storebench.errors import SpecError, unknown
 
 @click.command()
 @click.option("--run", "run_", metavar="RUN", help="A run's id, 'latest', or 'baseline:NAME'.")
+@click.option("--study", help="Only of this study; 'latest' is of it, too.")
 @click.option("--store", help="Only this store.")
 @click.option("--cell", help="Only cells whose key contains this text.")
+@click.option(
+    "--metric",
+    help="Show this metric (default: the one that ranks each operation), of operations that have it.",
+)
+@click.option(
+    "--histogram", metavar="METRIC", help="Print these distributions: the attempts of each cell together."
+)
+@click.option("--series", metavar="METRIC", help="Print these series: values over time, of each attempt.")
 @click.option(
     "--limit", type=click.IntRange(1), default=1000, show_default=True, help="At most the newest N rows."
 )
 @click.option(
     "--format", "format_", type=click.Choice(["table", "csv", "json"]), default="table", show_default=True
 )
-def results(run_: str | None, store: str | None, cell: str | None, limit: int, format_: str) -> None:
-    """Print the results, one row for each attempt."""
+def results(
+    run_: str | None,
+    study: str | None,
+    store: str | None,
+    cell: str | None,
+    metric: str | None,
+    histogram: str | None,
+    series: str | None,
+    limit: int,
+    format_: str,
+) -> None:
+    """Print the results, one row for each attempt.
+
+    With --histogram or --series, print what these attempts have reported of that.
+    """
     from storebench.results.queries import Queries
     from storebench.results.table import as_csv, as_json, print_results
-    from storebench.stores import REGISTRY
+    from storebench.study.studies import store_names
 
+    if sum(map(bool, (metric, histogram, series))) > 1:
+        raise SpecError("Give one of --metric, --histogram and --series")
     queries = Queries(results_dsn())
-    rows = queries.results(run=run_, store=store, cell=cell, limit=limit)
-    if store and not rows and store not in (known := {*REGISTRY, *queries.stores()}):
+    if study:
+        queries.study(study)  # refuses one that has no results
+    rows = queries.results(run=run_, study=study, store=store, cell=cell, limit=limit)
+    if store and not rows and store not in (known := {*store_names(), *queries.stores()}):
         raise unknown("store", store, sorted(known))
+    if histogram or series:
+        _print_artifacts(queries, rows, histogram, series, format_)
+        return
+    if metric:
+        rows = queries.ranked(rows, metric)
     if format_ == "table":
         if rows:
-            print_results(console(), rows)
+            print_results(console(), rows, queries.studies())
         else:
             click.echo("no results")
     else:
         click.echo(as_csv(rows) if format_ == "csv" else as_json(rows), nl=False)
+
+
+def _print_artifacts(
+    queries: Any, rows: list[dict[str, Any]], histogram: str | None, series: str | None, format_: str
+) -> None:
+    from storebench.results import artifacts
+
+    kind, metric = ("histogram", histogram) if histogram else ("series", series)
+    found = artifacts.artifacts_of(queries, rows, kind, str(metric)) if rows else []
+    if not found and format_ == "table":
+        click.echo(f"no verified attempt has the {kind} {metric}" if rows else "no results")
+        return
+    lines = artifacts.histogram_lines(found) if histogram else artifacts.series_lines(found)
+    if format_ == "table":
+        (artifacts.print_histograms if histogram else artifacts.print_series)(console(), lines)
+    elif format_ == "csv":
+        click.echo((artifacts.histograms_csv if histogram else artifacts.series_csv)(lines), nl=False)
+    else:
+        click.echo(artifacts.as_json(lines), nl=False)
 
 
 @click.command()
@@ -58,47 +109,64 @@ def results(run_: str | None, store: str | None, cell: str | None, limit: int, f
     "--fail-over",
     type=click.FloatRange(0, min_open=True),
     metavar="PERCENT",
-    help="Exit with code 1 where B is slower by more than this, and with 6 where it could be for all that was measured.",
+    help="Exit with code 1 where B is worse by more than this, and with 6 where it could be for all that was measured.",
+)
+@click.option("--metric", help="Compare by this metric (default: the one that ranks each operation).")
+@click.option(
+    "--single-runs",
+    is_flag=True,
+    help="With --fail-over: judge one run on each side, too. You know that a drift of the machine between them looks like a difference.",
 )
 @click.option("--format", "format_", type=click.Choice(["table", "json"]), default="table", show_default=True)
 def compare(
-    before: str, after: str | None, arms: bool, margin: float, fail_over: float | None, format_: str
+    before: str,
+    after: str | None,
+    arms: bool,
+    margin: float,
+    fail_over: float | None,
+    metric: str | None,
+    single_runs: bool,
+    format_: str,
 ) -> None:
-    """Compare two runs, or two cells: what is faster or slower.
+    """Compare two runs, or two cells: what is better or worse.
 
-    For each cell and operation it says whether B is faster or slower than A, the same, or that it cannot be told, and why.
+    For each cell and operation it says whether B is better or worse than A (of times: faster or slower), the same, or that it cannot be
+    told, and why. Of a metric that is neither better lower nor higher, it says higher or lower.
 
     A and B are two runs (their ids, 'latest', 'baseline:NAME'; several that were made in turns as ID,ID,ID) or two cells
     (their keys).
 
-    Exit codes: 0; with --fail-over 1 for a regression, and 6 where none was found but the data do not rule one out, or nothing could be
-    compared; 2 for what cannot be asked so; 3 where the results database does not answer.
+    Exit codes: 0; with --fail-over 1 for a regression, and 6 where none was found but the data do not rule one out: an interval is too
+    wide, B lacks what A has, a run still goes on, or nothing could be compared. It is 6, too, where each side has one run, without
+    --single-runs; 2 for what cannot be asked so; 3 where the results database does not answer.
     """
     from storebench.results.compare import compare as compare_sides
     from storebench.results.compare import compare_arms
+    from storebench.results.comparison_output import as_json, exit_code, print_comparison
     from storebench.results.queries import Queries
-    from storebench.results.verdicts import as_json, exit_code, print_comparison
 
     if arms == (after is not None):
         raise SpecError("Give two runs or two cells to compare, or one run and --a-a")
     if fail_over is not None and fail_over <= margin:
         raise SpecError(
-            f"A slowdown of {fail_over:g} % does not count with a margin of {margin:g} %: give a larger --fail-over, or a smaller"
+            f"A change of {fail_over:g} % does not count with a margin of {margin:g} %: give a larger --fail-over, or a smaller"
             " --margin"
         )
+    if single_runs and fail_over is None:
+        raise SpecError("--single-runs is about the exit code of --fail-over: give both, or neither")
     queries = Queries(results_dsn())
     share = margin / 100
     found = (
-        compare_arms(queries, before, margin=share)
+        compare_arms(queries, before, margin=share, metric=metric)
         if after is None
-        else compare_sides(queries, before, after, margin=share)
+        else compare_sides(queries, before, after, margin=share, metric=metric)
     )
     if format_ == "json":
         click.echo(as_json(found))
     else:
         print_comparison(console(), found, margin, noise=arms)
     if fail_over is not None:
-        code, lines = exit_code(found, fail_over / 100)
+        code, lines = exit_code(found, fail_over / 100, single_runs=single_runs)
         for line in lines:
             click.echo(f"storebench: {line}", err=True)
         sys.exit(code)
@@ -112,7 +180,7 @@ def compare(
     type=click.FloatRange(0, min_open=True),
     metavar="PERCENT",
     required=True,
-    help="The slowdown to tell.",
+    help="The difference to tell.",
 )
 @click.option(
     "--margin", type=click.FloatRange(0, 100), default=5.0, show_default=True, help="As of compare."
@@ -123,9 +191,16 @@ def compare(
     metavar="N",
     help="Cells times operations of the comparison that is planned (default: those of A).",
 )
+@click.option("--metric", help="Plan for this metric (default: the one that ranks each operation).")
 @click.option("--format", "format_", type=click.Choice(["table", "json"]), default="table", show_default=True)
 def plan_repeats_(
-    before: str, after: str | None, difference: float, margin: float, pairs: int | None, format_: str
+    before: str,
+    after: str | None,
+    difference: float,
+    margin: float,
+    pairs: int | None,
+    metric: str | None,
+    format_: str,
 ) -> None:
     """Say how many repeats tell a difference.
 
@@ -136,7 +211,13 @@ def plan_repeats_(
     from storebench.results.repeats import plan_json, plan_repeats, print_plan
 
     plan = plan_repeats(
-        Queries(results_dsn()), before, after, difference=difference / 100, margin=margin / 100, pairs=pairs
+        Queries(results_dsn()),
+        before,
+        after,
+        difference=difference / 100,
+        margin=margin / 100,
+        pairs=pairs,
+        metric=metric,
     )
     if format_ == "json":
         click.echo(plan_json(plan))
@@ -155,7 +236,7 @@ def plan_repeats_(
 def price(run_: str, cpu_hour: float, gib_hour: float, currency: str, format_: str) -> None:
     """Tell what a verified GB cost in CPU and memory.
 
-    These are hours of the pods that wrote or read it. The stores' servers are not in it: clients are ranked among clients, engines that
+    Of a study without a dataset it is what a verified attempt cost. These are hours of the pods that worked on it. The stores' servers are not in it: clients are ranked among clients, engines that
     run in the pods among engines.
     """
     from storebench.results.price import prices, print_prices

@@ -10,52 +10,59 @@ from typing import Any
 import click
 
 from storebench.cli.environment import airflow_login, command, console, env_file, results_dsn
+from storebench.cli.study import StudyCommand, default_study
 from storebench.errors import SpecError
 
-STUDY = "bulk_write_read"
 INTERRUPTED = 130  # as a shell has it of what Ctrl-C has ended
 REPORT_WIDTH = 100
 
 
-@click.command()
-@click.option("--study", default=STUDY, show_default=True, help="The DAG to run.")
+@click.command(cls=StudyCommand)
+@click.option("--study", default=default_study, help="The study to run; `storebench studies` lists them.")
 @click.option(
     "--preset",
-    help="A named set of parameters of the study, such as quick, tour or study. Without clients, batches and executors the first one"
-    " is the default.",
+    help="A named set of parameters of the study. Without stores, clients and axes the first one is the default.",
 )
 @click.option("--rows", type=int, help="Rows of the dataset.")
 @click.option("--seed", type=int, help="Seed of the dataset.")
-@click.option("--stores", help="Comma-separated, for example mongodb,null.")
+@click.option("--stores", help="Comma-separated.")
 @click.option("--clients", help="Comma-separated.")
-@click.option("--batches", help="Comma-separated batch sizes; 'all' is all at once.")
-@click.option("--executors", help="Comma-separated numbers of Spark executors.")
+@click.option(
+    "--axis",
+    "axes",
+    multiple=True,
+    metavar="NAME=VALUE,...",
+    help="Values of an axis of the study; the axes are listed below.",
+)
 @click.option("--repeats", type=int, help="How often each cell is measured.")
 @click.option("--keep-data/--drop-data", default=None, help="Leave in the stores what was written.")
 @click.option("--pod-memory", help="Memory of a pod, for example 8Gi.")
 @click.option("--param", "extra", multiple=True, metavar="NAME=JSON", help="Any other parameter of the DAG.")
-def run(study: str, preset: str | None, extra: tuple[str, ...], **options: Any) -> None:
+def run(
+    study: str, preset: str | None, axes: tuple[str, ...], extra: tuple[str, ...], **options: Any
+) -> None:
     """Run a study in Airflow, and print each result as it comes.
 
     A parameter that is not given takes the DAG's default. Ctrl-C ends the command, not the run.
     """
     from storebench.airflow.params import defaults_of, grid_of
     from storebench.results.repository import Repository
-    from storebench.studies import find
-    from storebench.trigger import PATIENCE_S, Airflow, conf_of
+    from storebench.study.studies import find
+    from storebench.trigger import PATIENCE_S, Airflow, conf_of, places_of
 
     airflow, repository = Airflow(*airflow_login()), Repository(results_dsn(), PATIENCE_S)
     found = find(study)
-    if not any(options[name] for name in ("clients", "batches", "executors")):
+    if not (options["clients"] or axes):
         preset = preset or next(iter(found.presets), None)
     chosen = found.preset(preset) if preset else None
     embedded = "kubernetes" in os.environ.get("STOREBENCH_EMBEDDED", "").split()
-    conf = conf_of(chosen, options, extra, embedded=embedded)
+    asked = {**options, **places_of(" ".join(axes), found)}
+    conf = conf_of(chosen, asked, extra, embedded=embedded)
     grid_of(found, defaults_of(found, conf))  # refuses what cannot be run, before anything is
     sizes = chosen.embedded if chosen and embedded else {}
     if used := [f"{name}={size}" for name, size in sizes.items() if conf[name] == size]:
         click.echo(f"on the embedded cluster preset {preset} has {', '.join(used)}")
-    run_id = airflow.trigger(study, conf)
+    run_id = airflow.trigger_when_known(study, conf, click.echo)
     click.echo(f"run {run_id}: {airflow.url}/dags/{study}/runs/{run_id}")
     if chosen:
         click.echo(f"preset {preset}: {chosen.description}")
@@ -63,8 +70,34 @@ def run(study: str, preset: str | None, extra: tuple[str, ...], **options: Any) 
 
 
 @click.command()
+def studies() -> None:
+    """List the studies: what each asks, and of which stores.
+
+    Exit code 2 where one of them cannot be used; it says why, and the others are listed all the same.
+    """
+    from storebench.errors import StorebenchError
+    from storebench.study.studies import all_of
+
+    broken = 0
+    for name, found in all_of():
+        if isinstance(found, StorebenchError):
+            broken += 1
+            click.echo(f"{name}: cannot be used: {found}", err=True)
+            continue
+        click.echo(f"{name}: {found.title}")
+        click.echo(f"  operations: {', '.join(operation.name for operation in found.operations)}")
+        click.echo(f"  axes: {', '.join(axis.name for axis in found.axes) or 'none'}")
+        dataset = found.dataset
+        click.echo(f"  dataset: {dataset.text if dataset else 'none'}")
+        click.echo(f"  stores: {', '.join(found.stores)}")
+    click.echo("`storebench run --study NAME --help` tells more of one")
+    if broken:
+        sys.exit(SpecError.exit_code)
+
+
+@click.command()
 @click.argument("run_", metavar="[RUN]", default="latest")
-@click.option("--study", default=STUDY, show_default=True, help="The DAG of a run that has no results yet.")
+@click.option("--study", default=default_study, help="The DAG of a run that has no results yet.")
 def follow(run_: str, study: str) -> None:
     """Follow a run that goes on, and print each result.
 
@@ -87,6 +120,7 @@ def follow(run_: str, study: str) -> None:
 def _follow(airflow: Any, repository: Any, dag_id: str, run_id: str) -> None:
     """Show the run to its end, then what came of it, and what to type next. Raises RunFailed where not all of it is verified."""
     from storebench import follow
+    from storebench.results.fixed import fixed_of
     from storebench.results.overview import print_overview
     from storebench.results.repository import run_id_of
     from storebench.trigger import RunFailed
@@ -101,7 +135,8 @@ def _follow(airflow: Any, repository: Any, dag_id: str, run_id: str) -> None:
     if rows := repository.attempts_of_run(run_id_of(dag_id, run_id)):
         report = console(most=REPORT_WIDTH)
         report.print()
-        print_overview(report, rows)
+        study = repository.study(rows[0]["study"])
+        print_overview(report, rows, study, fixed_of(repository, rows), _largest(dag_id))
         report.print()
         for line in _next(dag_id, run_id, url, list(dict.fromkeys(row["store"] for row in rows))):
             click.echo(line)
@@ -109,12 +144,26 @@ def _follow(airflow: Any, repository: Any, dag_id: str, run_id: str) -> None:
         raise RunFailed(f"run {run_id} failed: the remarks above and {url} say why")
 
 
+def _largest(study: str) -> Any:
+    """The study's preset that has the most rows; None where it has none, or is not here."""
+    from storebench.results.sentences import Larger
+    from storebench.study.studies import find
+
+    try:
+        found = find(study)
+    except SpecError:
+        return None
+    presets = [Larger(name, preset.params.get("rows", found.rows)) for name, preset in found.presets.items()]
+    return max(presets, key=lambda preset: preset.rows, default=None)
+
+
 def _next(study: str, run_id: str, url: str, stores: list[str]) -> list[str]:
     """What to type, or to open, after a run of these stores."""
     from storebench.results.statistics import MIN_VALUES
+    from storebench.results.verdicts import MIN_UNITS
 
     again = f"  . {env_file()}   # first, in another shell"
-    finer = f"run{f' --study {study}' if study != STUDY else ''} --stores {','.join(stores[:2])} --repeats {MIN_VALUES}"
+    finer = f"run{f' --study {study}' if study != default_study() else ''} --stores {','.join(stores[:2])} --repeats {MIN_VALUES}"
     return [
         "Next:",
         *([again] if env_file().exists() else []),
@@ -122,7 +171,7 @@ def _next(study: str, run_id: str, url: str, stores: list[str]) -> list[str]:
         f"  {command()} report {run_id} --out DIR   # charts, as one HTML file",
         f"  {url}/plugin/storebench-run   # the same, live",
         f"  {command()} {finer}   # finer: with intervals",
-        f"  {command()} compare {run_id} latest   # after another run: what is faster or slower",
+        f"  {command()} compare {run_id} latest   # after another run, both with {MIN_UNITS} repeats or more: what differs",
     ]
 
 
@@ -147,26 +196,28 @@ def replay(run_: str, trigger: bool) -> None:
 
 
 @click.command()
+@click.option("--study", help="Only of this study.")
 @click.option(
     "--limit", type=click.IntRange(1), default=20, show_default=True, help="At most the newest N runs."
 )
-def runs(limit: int) -> None:
+def runs(study: str | None, limit: int) -> None:
     """List the newest runs, and what stopped ones have left.
 
-    A run was stopped if it is marked as failed, or was deleted, in Airflow. What it has left is data in stores.
+    A run was stopped if it is marked as failed, or was deleted, in Airflow. What it has left is data in stores. Where Airflow cannot be
+    asked whether a run goes on, its state is 'running?'.
     """
     from storebench.results.left import Left
     from storebench.results.repository import Repository
-    from storebench.results.stopped import tell
+    from storebench.results.stopped import as_closed, ask, tell
     from storebench.results.table import print_runs
     from storebench.trigger import Airflow
 
     repository = Repository(results_dsn())
-    print_runs(console(), repository.runs(limit))
-    asked = "STOREBENCH_AIRFLOW_URL" in os.environ
-    for line in tell(
-        repository, Left(results_dsn()), _run_states(Airflow(*airflow_login())) if asked else None
-    ):
+    found = repository.runs(limit, study)
+    states = _run_states(Airflow(*airflow_login())) if "STOREBENCH_AIRFLOW_URL" in os.environ else None
+    stopped, unknown = ask(repository, states)
+    print_runs(console(), as_closed(found, stopped), asked=unknown is None)
+    for line in tell(repository, Left(results_dsn()), stopped, unknown):
         click.echo(line)
 
 
@@ -232,13 +283,13 @@ def prune(older_than: int, yes: bool) -> None:
 def _run_states(airflow: Any) -> Any:
     from storebench.results.stopped import AIRFLOW_ID, RunStates
 
-    return RunStates(airflow.run_state, lambda: airflow.variable(AIRFLOW_ID))
+    return RunStates(airflow.run_state, airflow.run_ended_at, lambda: airflow.variable(AIRFLOW_ID))
 
 
-@click.command()
-@click.option("--study", default=STUDY, show_default=True, help="The study whose grid it is.")
-@click.option("--rows", type=int, help="Rows of the dataset (default: the study's).")
-@click.option("--seed", type=int, default=42, show_default=True, help="Seed of the dataset.")
+@click.command(cls=StudyCommand)
+@click.option("--study", default=default_study, help="The study whose grid it is.")
+@click.option("--rows", type=int, help="Rows of the dataset.")
+@click.option("--seed", type=int, help="Seed of the dataset.")
 @click.option(
     "--repeats", type=click.IntRange(1), default=1, show_default=True, help="Verified repeats wanted."
 )
@@ -246,9 +297,7 @@ def _run_states(airflow: Any) -> Any:
 @click.option(
     "--param", "extra", multiple=True, metavar="NAME=JSON", help="A parameter that is not to be the default."
 )
-def grid(
-    study: str, rows: int | None, seed: int, repeats: int, store: str | None, extra: tuple[str, ...]
-) -> None:
+def grid(study: str, repeats: int, store: str | None, extra: tuple[str, ...], **options: Any) -> None:
     """List a study's cells, their state, and what is missing.
 
     Each has its partition and its date. The last line is the backfill of what is missing.
@@ -257,18 +306,18 @@ def grid(
     """
     from storebench.airflow.params import defaults_of
     from storebench.errors import unknown
-    from storebench.partition import partitions
     from storebench.results.missing import backfill_command, cells_of, print_grid
     from storebench.results.queries import Queries
-    from storebench.studies import find
+    from storebench.study.partition import partitions
+    from storebench.study.studies import find
     from storebench.trigger import conf_of
 
     queries = Queries(results_dsn())
     found, asked = find(study), conf_of(None, {}, extra)
     if store is not None and store not in found.stores:
         raise unknown("store", store, found.stores)
-    params = defaults_of(found, conf_of(None, {"rows": rows, "seed": seed, "repeats": repeats}, extra))
+    params = defaults_of(found, conf_of(None, {**options, "repeats": repeats}, extra))
     dates = {key: date for key, date in partitions(found).items() if store in (None, key.partition("/")[0])}
-    cells = cells_of(study, dates, queries, params)
+    cells = cells_of(found, dates, queries, params)
     print_grid(console(), cells)
     click.echo(backfill_command(study, cells, params["repeats"], asked))

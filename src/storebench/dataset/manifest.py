@@ -9,8 +9,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from storebench import s3
+from storebench.dataset.csv50 import CSV50
 from storebench.dataset.schema import FIELD_NAMES, SCHEMA_VERSION
 from storebench.errors import StoreRefused
+from storebench.study.dataset import MANIFEST, folder_of
+
+CSV = "data.csv"  # its name in the dataset's folder
 
 
 @dataclass(frozen=True)
@@ -99,18 +103,9 @@ def _checksum(data: Mapping[str, Any], name: str) -> int:
 
 def dataset_key(rows: int, seed: int) -> str:
     """The CSV's key in the bucket."""
-    return keys_of(_name(rows, seed))[1]
+    return folder_of(CSV50.id(rows, seed)) + CSV
 
 
 def manifest_key(rows: int, seed: int) -> str:
     """The manifest's key. It is written last: where it is, the dataset is complete."""
-    return keys_of(_name(rows, seed))[0]
-
-
-def keys_of(dataset: str) -> tuple[str, str]:
-    """The keys of a dataset by its id in the results: the manifest's, then the CSV's."""
-    return f"datasets/{dataset}/manifest.json", f"datasets/{dataset}/data.csv"
-
-
-def _name(rows: int, seed: int) -> str:
-    return f"v{SCHEMA_VERSION}/rows={rows}/seed={seed}"
+    return folder_of(CSV50.id(rows, seed)) + MANIFEST

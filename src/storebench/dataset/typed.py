@@ -39,10 +39,10 @@ ARROW_SCHEMA = pa.schema(
 
 
 def csv_reader(stream: Any) -> Iterator[pa.RecordBatch]:
-    """The rows of the CSV in the binary file object `stream`, in batches of about BLOCK_BYTES, of ARROW_SCHEMA.
+    """The rows of the CSV in the binary file object `stream`, in parts of about BLOCK_BYTES, of ARROW_SCHEMA.
 
-    The stream is read only by the caller's thread, and only while it waits for the next batch: pyarrow's own reader of
-    streams reads and parses ahead on other threads, beside whatever is done with a batch.
+    The stream is read only by the caller's thread, and only while it waits for the next part: pyarrow's own reader of
+    streams runs ahead on other threads, beside whatever is done with a part.
     """
     names: list[str] = []
     rest, ended = b"", False

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import math
 import threading
 from collections.abc import Callable, Iterator
@@ -12,10 +13,12 @@ from typing import Any
 
 from storebench import s3
 from storebench.dataset.checksum import TableChecksum
+from storebench.dataset.csv50 import CSV50
 from storebench.dataset.generate import GENERATOR_VERSION, check, generate_chunk, header
 from storebench.dataset.manifest import Manifest, dataset_key, manifest_key
 from storebench.dataset.schema import SCHEMA_VERSION
-from storebench.errors import StoreRefused
+from storebench.errors import SpecError, StoreRefused
+from storebench.study.dataset import folder_of
 
 Progress = Callable[[str], None]
 
@@ -71,6 +74,20 @@ def ensure_dataset(
             ContentType="application/json",
         )
     return manifest, True
+
+
+def make(client: Any, bucket: str, prefix: str, rows: int, seed: int) -> dict[str, Any]:
+    """What the dataset's pod does (storebench.attempt.dataset): the manifest of what is below `prefix` then."""
+    if prefix != (expected := folder_of(CSV50.id(rows, seed))):
+        raise SpecError(
+            f"This image makes the dataset {expected}, not {prefix}: build it from the code that Airflow runs"
+        )
+    manifest, created = ensure_dataset(
+        client, bucket, rows, seed, progress=lambda text: print(text, flush=True)
+    )
+    print("generated" if created else "found: it was there already", flush=True)
+    found: dict[str, Any] = json.loads(manifest.to_json())
+    return found
 
 
 def upload(

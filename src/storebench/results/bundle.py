@@ -16,6 +16,7 @@ from psycopg import sql
 from psycopg.types.json import Jsonb
 
 from storebench.errors import SpecError
+from storebench.results import bundle_upgrade, study_views
 from storebench.results.database import Database, Row
 from storebench.results.repository import Repository
 from storebench.results.summary import refresh
@@ -23,6 +24,10 @@ from storebench.results.summary import refresh
 FORMAT = 1
 CHECKSUMS = "SHA256SUMS"
 ABOUT = "bundle.json"
+NEWEST_STUDY = (
+    "(name) DO UPDATE SET operations = excluded.operations, details = excluded.details, recorded_at = excluded.recorded_at"
+    " WHERE study.recorded_at < excluded.recorded_at"
+)
 # The earliest time that a zip can hold: the same run always makes the same file.
 EPOCH = (1980, 1, 1, 0, 0, 0)
 
@@ -32,15 +37,15 @@ TABLES = {
     "dataset": "id IN " + _ATTEMPTS.format(what="dataset_id"),
     "environment": "hash IN " + _ATTEMPTS.format(what="environment_hash"),
     "parameters": "hash IN " + _ATTEMPTS.format(what="parameters_hash"),
+    "study": "name = (SELECT study FROM storebench.run WHERE id = %(run)s)",
     "cell": "key IN (SELECT cell_key FROM storebench.run_cell WHERE run_id = %(run)s)",
     "run": "id = %(run)s",
     "run_cell": "run_id = %(run)s",
     "attempt": "run_id = %(run)s",
     "phase": "attempt_id IN " + _ATTEMPTS.format(what="id"),
-    "executor": "attempt_id IN " + _ATTEMPTS.format(what="id"),
+    "artifact": "attempt_id IN " + _ATTEMPTS.format(what="id"),
+    "usage": "attempt_id IN " + _ATTEMPTS.format(what="id"),
 }
-# The new names of columns, by table and the name in older bundles.
-RENAMED = {("run", "stopped"): "reason"}
 
 
 class Bundles(Database):
@@ -77,8 +82,8 @@ class Bundles(Database):
 
         Raises SpecError for a file that is no bundle, one whose checksums are wrong, or another run of the same id.
         """
-        members = _read(path)
-        run = json.loads(members["run.json"])[0]
+        tables = _read(path)
+        (run,) = tables["run"]
         new: dict[str, int] = {}
         with self._cursor() as cursor:
             there = cursor.execute(
@@ -93,25 +98,33 @@ class Bundles(Database):
                 )
             for table in TABLES:
                 # An older bundle lacks newer tables and columns: these get their defaults
-                rows = [
-                    {RENAMED.get((table, name), name): value for name, value in row.items()}
-                    for row in json.loads(members.get(f"{table}.json", b"[]"))
-                ]
+                rows = tables.get(table, [])
                 new[table] = _insert(cursor, table, rows) if rows else 0
-        cells = [cell["key"] for cell in json.loads(members["cell.json"])]
+            if new["study"] or _without_its_study(cursor, run["study"]):
+                _make_views(cursor, run["study"])
+        cells = [cell["key"] for cell in tables["cell"]]
         refresh(Repository(self._dsn), cells)
         return str(run["id"]), new
 
 
 def _insert(cursor: psycopg.Cursor[Row], table: str, rows: list[Row]) -> int:
-    """Insert rows that are not there yet; returns how many. All have the same columns. Raises SpecError for one that the table has not."""
+    """Insert rows that are not there yet; returns how many. All have the same columns. Raises SpecError for one that the table has not.
+
+    Of a study, the one that was recorded last stays.
+    """
     columns = sql.SQL(", ").join(map(sql.Identifier, rows[0]))
     insert = (
         "INSERT INTO storebench.{table} ({columns})"
-        " SELECT {columns} FROM jsonb_populate_recordset(NULL::storebench.{table}, %s) ON CONFLICT DO NOTHING"
+        " SELECT {columns} FROM jsonb_populate_recordset(NULL::storebench.{table}, %s) ON CONFLICT {otherwise}"
     )
+    otherwise = NEWEST_STUDY if table == "study" else "DO NOTHING"
     try:
-        cursor.execute(sql.SQL(insert).format(table=sql.Identifier(table), columns=columns), (Jsonb(rows),))
+        cursor.execute(
+            sql.SQL(insert).format(
+                table=sql.Identifier(table), columns=columns, otherwise=sql.SQL(otherwise)
+            ),
+            (Jsonb(rows),),
+        )
     except psycopg.errors.UndefinedColumn as error:
         raise SpecError(
             f"The bundle is from a newer version of Storebench: {error.diag.message_primary}"
@@ -119,7 +132,28 @@ def _insert(cursor: psycopg.Cursor[Row], table: str, rows: list[Row]) -> int:
     return cursor.rowcount
 
 
-def _read(path: Path) -> dict[str, bytes]:
+def _without_its_study(cursor: psycopg.Cursor[Row], name: str) -> bool:
+    """Whether the run came without its study, as older bundles do, and this database had not got it: it is of the kind that there was then."""
+    cursor.execute(
+        "INSERT INTO storebench.study (name, operations, details, recorded_at)"
+        " SELECT %(name)s, operations, details || jsonb_build_object('name', %(name)s::text), 'epoch' FROM storebench.study"
+        " WHERE name = 'bulk_write_read' ON CONFLICT DO NOTHING",
+        {"name": name},
+    )
+    return cursor.rowcount > 0
+
+
+def _make_views(cursor: psycopg.Cursor[Row], name: str) -> None:
+    row = cursor.execute("SELECT details FROM storebench.study WHERE name = %s", (name,)).fetchone()
+    assert row is not None
+    try:
+        study_views.make(cursor, {**row["details"], "name": name})
+    except (psycopg.Error, KeyError, TypeError) as error:
+        raise SpecError(f"The bundle's study {name!r} cannot have views: {error}") from error
+
+
+def _read(path: Path) -> dict[str, list[Row]]:
+    """The rows of each table, as this version has them."""
     try:
         with zipfile.ZipFile(path) as archive:
             members = {name: archive.read(name) for name in archive.namelist()}
@@ -130,9 +164,13 @@ def _read(path: Path) -> dict[str, bytes]:
         raise SpecError(f"{path} is not a bundle: `storebench export` makes them")
     if checksums != _checksums(members):
         raise SpecError(f"{path} is not what was exported: its checksums are wrong")
-    if (found := json.loads(members[ABOUT])["format"]) != FORMAT:
+    found = json.loads(members[ABOUT])["format"]
+    if found != FORMAT:
         raise SpecError(f"{path} has format {found}; this version reads format {FORMAT}")
-    return members
+    tables = {
+        name.removesuffix(".json"): json.loads(content) for name, content in members.items() if name != ABOUT
+    }
+    return bundle_upgrade.upgraded(tables)
 
 
 def _checksums(members: dict[str, bytes]) -> bytes:

@@ -6,11 +6,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from storebench.results import difference, power
+from storebench.results import power
 from storebench.results.database import Row
-from storebench.results.difference import SLOWER, Verdict
 from storebench.results.queries import Queries, counts
 from storebench.results.sides import Design, Key, Sides, arms_of, sides_of
+from storebench.results.verdicts import BETTER, MARGIN, WORSE, Verdict, verdicts_of
+
+# What better and worse times are called.
+OF_TIMES = {BETTER: "faster", WORSE: "slower"}
 
 
 @dataclass(frozen=True)
@@ -19,30 +22,45 @@ class Comparison:
 
     verdicts: dict[Key, Verdict]
     without: dict[Key, str]  # the reasons why there is no verdict
-    # Unsound are attempts that failed, were disturbed, or were bound by their client; sides that differ in durability, or that deliver
-    # different things.
+    # Unsound are attempts that failed, were disturbed, were bound by their client, or are still to come; sides that differ in
+    # durability, or that deliver different things.
     remarks: dict[Key, list[str]]
     differences: list[str]  # between the environments, parameters, codes and method versions of the two sides
     design: Design
-    lost: frozenset[Key]  # operations that both sides tried, but that have no verdict
+    lost: frozenset[Key]  # operations that A tried, but that have no verdict
+    measured: dict[Key, Mapping[str, str]]  # of each verdict: metric and unit
+    to_come: dict[Key, list[str]]  # what runs that go on still have to try
+    going_on: tuple[str, ...]  # the names of these runs
+    attempts: tuple[Mapping[Key, Sequence[Row]], Mapping[Key, Sequence[Row]]]  # of A, and of B
+
+    def in_words(self, key: Key, label: str) -> str:
+        """What a verdict's label is called for people."""
+        is_time = self.measured[key]["unit"] == "s"
+        return OF_TIMES.get(label, label) if is_time else label
 
     def regressions(self, beyond: float) -> dict[Key, Verdict]:
-        """What is slower by more than this share: 0.1 is 10 %."""
+        """What is worse by more than this share: 0.1 is 10 %."""
         return {
             key: verdict
             for key, verdict in self.verdicts.items()
-            if verdict.label == SLOWER and verdict.ratio > 1 + beyond
+            if verdict.is_worse and verdict.worse_by > beyond
         }
 
     def could_hide(self, beyond: float) -> dict[Key, str]:
-        """What may be slower by this share for all that was measured, with the reasons; its interval does not rule it out."""
-        found = {}
+        """What may be worse by this share for all that was measured, with the reasons; its interval does not rule it out."""
+        found: dict[Key, list[str]] = {}
         for key, verdict in self.verdicts.items():
-            if verdict.interval is None:
-                found[key] = verdict.reason or "no interval"
-            elif verdict.interval.high > 1 + beyond:
-                found[key] = f"B may be slower by up to {verdict.interval.high - 1:.1%}"
-        return found | {key: self.without[key] for key in self.without if key in self.lost}
+            most = verdict.worse_by_at_most
+            if verdict.better == "neither":
+                continue
+            if most is None:
+                found[key] = [verdict.reason or "no interval"]
+            elif most > beyond:
+                found[key] = [f"B may be {self.in_words(key, WORSE)} by up to {most:.1%}"]
+        found |= {key: [reason] for key, reason in self.without.items() if key in self.lost}
+        for key, lines in self.to_come.items():
+            found[key] = found.get(key, []) + lines
+        return {key: "; ".join(lines) for key, lines in found.items()}
 
 
 def compare(
@@ -50,46 +68,47 @@ def compare(
     before: str,
     after: str,
     *,
-    margin: float = difference.MARGIN,
+    margin: float = MARGIN,
+    metric: str | None = None,
 ) -> Comparison:
     """Two runs cell by cell, or two cells given by their keys, over all runs: `storebench.results.sides.sides_of`."""
-    return _compared(queries, sides_of(queries, before, after), margin)
+    return _compared(queries, sides_of(queries, before, after, metric), margin)
 
 
 def compare_arms(
     queries: Queries,
     run: str,
     *,
-    margin: float = difference.MARGIN,
+    margin: float = MARGIN,
+    metric: str | None = None,
 ) -> Comparison:
     """One run against itself: `storebench.results.sides.arms_of`."""
-    return _compared(queries, arms_of(queries, run), margin)
+    return _compared(queries, arms_of(queries, run, metric), margin)
 
 
 def _compared(queries: Queries, sides: Sides, margin: float) -> Comparison:
     pairs, without = sides.pairs()
     before, after = sides.groups()
-    design = sides.design
+    design, to_come = sides.design, sides.to_come()
     return Comparison(
         power.explained(
-            difference.verdicts(pairs, margin=margin),
+            verdicts_of(pairs, margin=margin),
             units=design.units,
             margin=margin,
         ),
         without,
-        {key: _remarks(before.get(key, []), after.get(key, [])) for key in (*pairs, *without)},
+        {
+            key: _remarks(before.get(key, []), after.get(key, [])) + to_come.get(key, [])
+            for key in (*pairs, *without)
+        },
         _differences(queries, sides.before.rows, sides.after.rows, sides.before.is_cell),
         design,
-        frozenset(without) & before.keys() & after.keys(),
+        frozenset(without) & before.keys(),
+        {key: {name: before[key][0][name] for name in ("metric", "unit")} for key in pairs},
+        to_come,
+        tuple(dict.fromkeys(sides.before.going_on + sides.after.going_on)),
+        (before, after),
     )
-
-
-def _lacking(rows: Sequence[Row]) -> str:
-    """What there is, where no attempt counts."""
-    if not rows:
-        return "none"
-    verified = any(row["status"] == "verified" for row in rows)
-    return "only disturbed attempts" if verified else "no verified attempt"
 
 
 def _remarks(before: Sequence[Row], after: Sequence[Row]) -> list[str]:
@@ -112,22 +131,28 @@ def _remarks(before: Sequence[Row], after: Sequence[Row]) -> list[str]:
         a, b = (" or ".join(sorted(texts)) for texts in delivered)
         lines.append(f"A delivers {a}, B {b}")
     promised = [
-        {row["durability"] or "not recorded" for row in rows if row["operation"] == "write" and counts(row)}
-        for rows in (before, after)
+        {row["durability"] or "not recorded" for row in rows if counts(row)} for rows in (before, after)
     ]
     return lines + _difference("durability", *promised)
 
 
 def _differences(queries: Queries, before: Sequence[Row], after: Sequence[Row], are_cells: bool) -> list[str]:
-    """A line for each thing that is not the same in all attempts of both sides; of runs, store by store."""
+    """A line for each thing that is not the same in all attempts of both sides; of runs, store by store.
+
+    Operations are looked at one by one: each may have a pod, and so an image, of its own.
+    """
     lines = _difference(
         "method_version", *({str(row["method_version"]) for row in rows} for rows in (before, after))
     )
     environments = queries.environments(
         {row["environment_hash"] for row in (*before, *after) if row["environment_hash"]}
     )
-    stores = [None] if are_cells else sorted({row["store"] for row in (*before, *after)})
-    for store in stores:
+    kinds = sorted({("" if are_cells else row["store"], row["operation"]) for row in (*before, *after)})
+    for store, operation in kinds:
+        alike = [
+            [row for row in rows if row["operation"] == operation and store in ("", row["store"])]
+            for rows in (before, after)
+        ]
         sides = [
             _values(
                 {
@@ -136,25 +161,18 @@ def _differences(queries: Queries, before: Sequence[Row], after: Sequence[Row], 
                     "code_version": row["code_version"],
                 }
                 for row in rows
-                if store in (None, row["store"]) and row["environment_hash"] in environments
+                if row["environment_hash"] in environments
             )
-            for rows in (before, after)
+            for rows in alike
         ]
-        if not all(sides):
-            continue  # a store of one side only is not compared
         prefix = f"{store}: " if store else ""
-        stated = (
-            {
-                row["durability_stated"]
-                for row in rows
-                if store in (None, row["store"]) and row["durability_stated"]
-            }
-            for rows in (before, after)
-        )
+        stated = ({row["durability_stated"] for row in rows if row["durability_stated"]} for rows in alike)
         lines += _difference(prefix + "durability_stated", *stated)
+        if not all(sides):
+            continue  # what one side only has is not compared
         for name in sorted(sides[0].keys() | sides[1].keys()):
             lines += _difference(prefix + name, *(side.get(name, {"not there"}) for side in sides))
-    return lines
+    return list(dict.fromkeys(lines))
 
 
 def _difference(name: str, before: set[str], after: set[str]) -> list[str]:

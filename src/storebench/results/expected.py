@@ -5,41 +5,52 @@ from __future__ import annotations
 import math
 import statistics
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from storebench import stores
-from storebench.grid import Cell
-from storebench.order import Turn
 from storebench.results.database import Row
+from storebench.results.growth import growth
 from storebench.results.queries import Queries
+from storebench.study.cell import Cell
+from storebench.study.model import Study
+from storebench.study.order import Turn
 
-# Where nothing was measured yet: what most stores manage on a slow machine with two cores.
+# A guess, where nothing was measured yet: what most stores of tables manage on a slow machine with two cores.
 ROWS_PER_S = 5_000
+MIN_GROWTH = (
+    1.25  # what the larger of two sizes takes at least, times the smaller one, for a fit: pods differ by less
+)
 BETWEEN_S = 20.0  # from the end of one operation's pod to the start of the next one's
 
 
 @dataclass(frozen=True)
 class Expected:
-    """How many operations a run has, about how many seconds they take, and how many of them were never measured here."""
+    """How many operations a run has, about how many seconds they take, and how many of them were never measured here.
+
+    `most_s` is more than `seconds` where only a range is known: like some of them, only other numbers of rows were measured.
+    """
 
     operations: int
     seconds: float
+    most_s: float
     unknown: int
 
     def __str__(self) -> str:
-        text = f"Operations: {self.operations:,}. They take about {in_words(self.seconds)}"
+        text = f"Operations: {self.operations:,}. They take about {range_of(in_words, self.seconds, self.most_s)}"
         if self.unknown == self.operations:
-            return f"{text}, at {ROWS_PER_S:,} rows a second: nothing like them was measured here before"
+            return f"{text}. That is a guess, of {ROWS_PER_S:,} rows a second: nothing like them was measured here before"
+        text += ", as in earlier runs here"
+        if self.most_s > self.seconds:
+            text += ". It is a range where those had other numbers of rows: how much of their time grows with the rows is not known"
         if self.unknown:
-            return (
-                f"{text}, as in earlier runs here. For {self.unknown:,} of them, which are like none before, this assumes"
+            text += (
+                f". For {self.unknown:,} of them, which are like none before, this is a guess, of"
                 f" {ROWS_PER_S:,} rows a second"
             )
-        return f"{text}, as in earlier runs here"
+        return text
 
 
-def expected(queries: Queries, study: str, turns: Sequence[Turn]) -> Expected:
+def expected(queries: Queries, study: Study, turns: Sequence[Turn]) -> Expected:
     """What to expect of these turns of a study."""
     return Pace(queries, study, {turn.cell.store for turn in turns}).expected(turns)
 
@@ -47,25 +58,36 @@ def expected(queries: Queries, study: str, turns: Sequence[Turn]) -> Expected:
 class Pace:
     """How fast a study's operations at these stores are here, as it was measured so far."""
 
-    def __init__(self, queries: Queries, study: str, names: Iterable[str]) -> None:
-        self._operations_of = {name: stores.load(name).operations for name in sorted(names)}
-        tried = sorted({operation for found in self._operations_of.values() for operation in found})
-        self._durations = _Durations(queries.durations(study, list(self._operations_of), tried))
-        between_s = queries.seconds_between(study)
+    def __init__(self, queries: Queries, study: Study, names: Iterable[str]) -> None:
+        self._operations_of = {
+            name: [operation.name for operation in study.operations_of(name)] for name in sorted(names)
+        }
+        tried = [operation.name for operation in study.operations]
+        self._durations = _Durations(queries.durations(study.name, list(self._operations_of), tried))
+        between_s = queries.seconds_between(study.name)
         self._between_s = BETWEEN_S if between_s is None else max(0.0, between_s)
 
     def expected(self, turns: Sequence[Turn]) -> Expected:
         """What to expect of these turns. Pools of nodes work side by side: the slowest one counts."""
-        seconds: dict[str, float] = defaultdict(float)
+        least_s: dict[str, float] = defaultdict(float)
+        most_s: dict[str, float] = defaultdict(float)
         operations = unknown = 0
         for turn in turns:
             for operation in self._operations_of[turn.cell.store]:
-                found = self._durations.seconds(turn.cell, operation)
+                found = self._durations.between(turn.cell, operation)
                 operations += 1
                 unknown += found is None
-                took_s = turn.cell.rows / ROWS_PER_S if found is None else found
-                seconds[turn.node_pool] += self._between_s + took_s
-        return Expected(operations, max(seconds.values(), default=0.0), unknown)
+                least, most = found or (turn.cell.rows / ROWS_PER_S,) * 2
+                least_s[turn.node_pool] += self._between_s + least
+                most_s[turn.node_pool] += self._between_s + most
+        return Expected(
+            operations, max(least_s.values(), default=0.0), max(most_s.values(), default=0.0), unknown
+        )
+
+
+def assumed_s(study: Study, cells: Iterable[Cell]) -> float:
+    """About how many seconds these cells of a study take once where nothing was measured yet."""
+    return sum(BETWEEN_S + cell.rows / ROWS_PER_S for cell in cells for _ in study.operations_of(cell.store))
 
 
 def in_words(seconds: float) -> str:
@@ -74,25 +96,73 @@ def in_words(seconds: float) -> str:
     return f"{minutes} min" if minutes < 60 else f"{minutes // 60} h {minutes % 60} min"
 
 
+def range_of(text_of: Callable[[float], str], least_s: float, most_s: float | None) -> str:
+    """Both ends of a range of seconds as texts, or one where they are the same or there is no other."""
+    texts = dict.fromkeys([text_of(least_s), text_of(least_s if most_s is None else most_s)])
+    return " to ".join(texts)
+
+
+@dataclass(frozen=True)
+class _Took:
+    """What operations on one number of rows took, and how much of that may grow with the rows, seconds."""
+
+    seconds: float
+    growing_s: float
+
+
 class _Durations:
-    """How long operations took: at the same cell, or else at the same store with the same client and the nearest number of rows."""
+    """How long operations took: at the same cell, or else at the same place on the axes with other rows, or else with the same client."""
 
     def __init__(self, rows: Sequence[Row]) -> None:
         self._of_cells: dict[tuple[str, str], float] = {}
-        self._of_clients: dict[tuple[str, str, str], dict[int, list[float]]] = defaultdict(
-            lambda: defaultdict(list)
-        )
+        found: dict[tuple[object, ...], dict[int, list[_Took]]] = defaultdict(lambda: defaultdict(list))
         for row in rows:
             self._of_cells[row["cell_key"], row["operation"]] = row["seconds"]
-            of_client = self._of_clients[row["store"], row["client"], row["operation"]]
-            of_client[row["rows"]].append(row["seconds"])
+            # What no phase was recorded of may all grow
+            took = _Took(row["seconds"], row["seconds"] if row["growing_s"] is None else row["growing_s"])
+            cell = Cell.from_key(row["cell_key"])
+            for like in _likes(cell, row["operation"]):
+                found[like][cell.rows].append(took)
+        self._of_likes = {
+            like: {
+                rows: _Took(
+                    statistics.median(one.seconds for one in took),
+                    statistics.median(one.growing_s for one in took),
+                )
+                for rows, took in by_rows.items()
+            }
+            for like, by_rows in found.items()
+        }
 
-    def seconds(self, cell: Cell, operation: str) -> float | None:
-        """None where nothing like it was measured. With other numbers of rows, the time is taken to grow with them."""
+    def between(self, cell: Cell, operation: str) -> tuple[float, float] | None:
+        """The least and the most seconds that it takes, which are the same where it is known; None where nothing like it was measured."""
         if (exact := self._of_cells.get((cell.key, operation))) is not None:
-            return exact
-        by_rows = self._of_clients.get((cell.store, cell.client, operation))
-        if not by_rows:
+            return exact, exact
+        known = [by_rows for like in _likes(cell, operation) if (by_rows := self._of_likes.get(like))]
+        for by_rows in known:
+            if cell.rows in by_rows:
+                return (by_rows[cell.rows].seconds,) * 2
+        for by_rows in known:
+            if (fitted := _fitted(by_rows, cell.rows)) is not None:
+                return fitted, fitted
+        if not known:
             return None
-        nearest = min(by_rows, key=lambda rows: abs(math.log(rows / cell.rows)))
-        return statistics.median(by_rows[nearest]) * cell.rows / nearest
+        nearest = min(known[0], key=lambda rows: abs(math.log(rows / cell.rows)))
+        took = known[0][nearest]
+        # If all of it is fixed; and if all grows that may
+        ends = took.seconds, took.seconds + took.growing_s * (cell.rows / nearest - 1)
+        return min(ends), max(ends)
+
+
+def _likes(cell: Cell, operation: str) -> list[tuple[object, ...]]:
+    """What a cell's operation is like: those at its place on the axes, then all of its client."""
+    return [(cell.store, cell.client, operation, cell.axes), (cell.store, cell.client, operation)]
+
+
+def _fitted(by_rows: Mapping[int, _Took], rows: int) -> float | None:
+    """As two numbers of rows tell it; None where there are no two, or where what grows between them does not stand out from noise."""
+    seconds = {size: took.seconds for size, took in by_rows.items()}
+    found = growth(seconds, rows)
+    if found is None or seconds[found.high] < MIN_GROWTH * seconds[found.low]:
+        return None
+    return found.at(rows)

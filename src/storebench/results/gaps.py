@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 
 from storebench.attempt.result import AttemptResult
+from storebench.results.attempts import AttemptKey, PodRecord
 from storebench.results.database import Row
-from storebench.results.repository import AttemptKey, PodRecord, Repository
+from storebench.results.repository import Repository
 
 STOPPED = "The run was stopped in Airflow before this operation began"
 KILLED = "Airflow ended the task before it could record the attempt. Its log, or the scheduler's, says why"
@@ -27,24 +28,37 @@ def fill_gaps(
     filled: dict[tuple[str, int, str], AttemptResult] = {}
     for gap in gaps:
         place = gap["cell_key"], gap["repeat"], gap["operation"]
-        before = filled.get((gap["cell_key"], gap["repeat"], gap["operation_before"]))
-        filled[place] = result_of(gap, before, why or STOPPED, killed=place in killed)
+        needed = {name: filled.get((gap["cell_key"], gap["repeat"], name)) for name in gap["needs"]}
+        filled[place] = result_of(gap, needed, why or STOPPED, killed=place in killed)
+        filled[place].method_version = gap["method_version"]
         repository.add_attempt(
-            AttemptKey(run_id, *place, 0), filled[place], PodRecord(), phases={}, target=None, dataset=None
+            AttemptKey(run_id, *place, 0),
+            filled[place],
+            PodRecord(),
+            phases={},
+            metric=gap["metric"],
+            target=None,
+            dataset=None,
         )
     return len(gaps)
 
 
-def result_of(gap: Row, before: AttemptResult | None, why: str, *, killed: bool) -> AttemptResult:
-    """What is said of an operation without an attempt. `before`: of the one before it in its cell, if that had none either."""
+def result_of(
+    gap: Row, needed: Mapping[str, AttemptResult | None], why: str, *, killed: bool
+) -> AttemptResult:
+    """What is said of an operation without an attempt. `needed` are the operations that it needs, with what is said of those that had none
+    either.
+    """
     if killed:
         return AttemptResult(status="failed", error_kind="infrastructure", error=KILLED)
-    if before is None:
-        status, kind, error = gap["status_before"], gap["error_kind_before"], gap["error_before"]
-    else:
-        status, kind, error = before.status, before.error_kind, before.error
+    before = gap["operation_before"]
+    status, kind, error = gap["status_before"], gap["error_kind_before"], gap["error_before"]
+    for name, result in needed.items():
+        if result is not None:
+            before, status, kind, error = name, result.status, result.error_kind, result.error
+            break
     if status == "failed":
-        why = f"Its {gap['operation_before']} failed: {kind}: {error}"
+        why = f"Its {before} failed: {kind}: {error}"
     elif status == "not_run" and error:
         why = error
     elif gap["reason"]:

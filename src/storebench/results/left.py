@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from storebench.grid import Cell
-from storebench.results.database import Database, Row, patient
+from storebench.results.database import Row, patient
+from storebench.results.servers import ServerUses
+from storebench.study.cell import Cell
 
 
 @dataclass(frozen=True)
 class Undropped:
-    """A turn whose data is in its store, or may be: its write has begun, and it was neither dropped nor kept on purpose."""
+    """A turn whose data is in its store, or may be: an operation of it has begun, and it was neither dropped nor kept on purpose."""
 
     run_id: str
     dag_id: str
@@ -20,7 +21,7 @@ class Undropped:
     repeat: int
     node_pool: str
     airflow_id: str | None = None  # of the run
-    size_bytes: int | None = None  # None where the write did not end well, or the store does not tell it
+    size_bytes: int | None = None  # None where that did not end well, or the store does not tell it
 
     @property
     def target(self) -> str:
@@ -33,26 +34,26 @@ class Undropped:
 
 # The datasets that are of no run that is recorded, not even of one that has only been planned.
 _DATASETS = (
-    "SELECT id, rows, seed, bytes FROM storebench.dataset AS d WHERE NOT EXISTS (SELECT FROM storebench.cell AS c"
-    " JOIN storebench.run_cell AS p ON p.cell_key = c.key WHERE (c.rows, c.seed) = (d.rows, d.seed))"
+    "SELECT id, bytes FROM storebench.dataset AS d"
+    " WHERE NOT EXISTS (SELECT FROM storebench.run AS r WHERE d.id = ANY (r.datasets))"
 )
 
 
-class Left(Database):
+class Left(ServerUses):
     """Keeps account of it."""
 
     @patient
-    def writes(self, run_id: str, cell: Cell, repeat: int) -> None:
-        """From now on this turn's data may be in its store."""
+    def leaves(self, run_id: str, cell: Cell, repeat: int, *, anew: bool = True) -> None:
+        """From now on this turn's data may be in its store; `anew`: not what was there before, so that its size is not known."""
         with self._cursor() as cursor:
             cursor.execute(
-                "INSERT INTO storebench.undropped (run_id, cell_key, repeat) VALUES (%s, %s, %s)"
-                " ON CONFLICT (run_id, cell_key, repeat) DO UPDATE SET bytes = NULL",
-                (run_id, cell.key, repeat),
+                "INSERT INTO storebench.undropped AS u (run_id, cell_key, repeat) VALUES (%(run)s, %(cell)s, %(repeat)s)"
+                " ON CONFLICT (run_id, cell_key, repeat) DO UPDATE SET bytes = CASE WHEN %(anew)s THEN NULL ELSE u.bytes END",
+                {"run": run_id, "cell": cell.key, "repeat": repeat, "anew": anew},
             )
 
     @patient
-    def written(self, run_id: str, cell: Cell, repeat: int, size_bytes: int | None) -> None:
+    def has_left(self, run_id: str, cell: Cell, repeat: int, size_bytes: int | None) -> None:
         """This turn's data is complete, and takes so much room in its store."""
         with self._cursor() as cursor:
             cursor.execute(
@@ -68,6 +69,16 @@ class Left(Database):
                 "DELETE FROM storebench.undropped WHERE (run_id, cell_key, repeat) = (%s, %s, %s)",
                 (run_id, cell.key, repeat),
             )
+
+    @patient
+    def holds(self, run_id: str, cell: Cell, repeat: int) -> bool:
+        """Whether this turn's data may be in its store. Of what is kept on purpose this says no."""
+        with self._cursor() as cursor:
+            found = cursor.execute(
+                "SELECT FROM storebench.undropped WHERE (run_id, cell_key, repeat) = (%s, %s, %s)",
+                (run_id, cell.key, repeat),
+            ).fetchone()
+        return found is not None
 
     @patient
     def undropped(self) -> list[Undropped]:
@@ -94,41 +105,46 @@ class Left(Database):
             )
 
     @patient
-    def release_secrets(self, run_id: str, remove: Callable[[str, str], None]) -> None:
+    def release_secrets(
+        self, run_id: str, remove: Callable[[str, str], None], place: Callable[[str], object]
+    ) -> None:
         """Have remove(node_pool, connection) called for each Secret that this run needed and no other one needs, then forget them.
 
-        Pools of nodes may share a namespace: a Secret stays where the connection is needed in any of them. What `remove` raises
-        leaves all of it recorded.
+        Pools of nodes may share a namespace, which `place` tells: a Secret stays where another run needs the connection in the same
+        place. What is raised leaves all of it recorded.
         """
         with self._cursor() as cursor:
             # While this lock is held, no other run can record that it needs a Secret. Reading is still possible.
             cursor.execute("LOCK TABLE storebench.secret_use IN EXCLUSIVE MODE")
             found = cursor.execute(
-                "SELECT node_pool, connection FROM storebench.secret_use AS own WHERE run_id = %s AND NOT EXISTS ("
-                " SELECT FROM storebench.secret_use AS u WHERE u.connection = own.connection AND u.run_id <> own.run_id)"
-                " ORDER BY node_pool, connection",
+                "SELECT run_id, node_pool, connection FROM storebench.secret_use WHERE connection IN ("
+                " SELECT connection FROM storebench.secret_use WHERE run_id = %s) ORDER BY node_pool, connection",
                 (run_id,),
             ).fetchall()
+            needed = {
+                (place(row["node_pool"]), row["connection"]) for row in found if row["run_id"] != run_id
+            }
             for row in found:
-                remove(row["node_pool"], row["connection"])
+                if row["run_id"] == run_id and (place(row["node_pool"]), row["connection"]) not in needed:
+                    remove(row["node_pool"], row["connection"])
             cursor.execute("DELETE FROM storebench.secret_use WHERE run_id = %s", (run_id,))
 
     def runs_with_secrets(self) -> list[Row]:
-        """The runs that need Secrets, as far as was recorded: run_id, the connections whose Secrets these are, and airflow_id where
-        the run itself was recorded, too.
+        """The runs that need Secrets, as far as was recorded: run_id, the `secrets`, each by its pool of nodes and its connection, and
+        airflow_id where the run itself was recorded, too.
         """
         with self._cursor() as cursor:
             return cursor.execute(
-                "SELECT u.run_id, r.airflow_id, array_agg(DISTINCT u.connection ORDER BY u.connection) AS connections"
+                "SELECT u.run_id, r.airflow_id, array_agg(ARRAY[u.node_pool, u.connection] ORDER BY u.node_pool, u.connection) AS secrets"
                 " FROM storebench.secret_use AS u LEFT JOIN storebench.run AS r ON r.id = u.run_id"
                 " GROUP BY u.run_id, r.airflow_id ORDER BY u.run_id"
             ).fetchall()
 
     @patient
     def datasets(self) -> list[Row]:
-        """The datasets that no recorded run has: their id, rows, seed and bytes. They may be in S3."""
+        """The datasets that no recorded run has: their id and bytes. They may be in S3."""
         with self._cursor() as cursor:
-            return cursor.execute(f"{_DATASETS} ORDER BY rows, seed, id").fetchall()
+            return cursor.execute(f"{_DATASETS} ORDER BY id").fetchall()
 
     def remove_dataset(self, dataset: str, remove: Callable[[], None]) -> None:
         """Call `remove`, then forget this dataset; neither if a run has it by now. What `remove` raises leaves it recorded."""

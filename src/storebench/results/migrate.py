@@ -8,6 +8,9 @@ from urllib.parse import urlsplit, urlunsplit
 
 import psycopg
 from psycopg import sql
+from psycopg.rows import dict_row
+
+from storebench.results import study_views
 
 SQL_FOLDER = Path(__file__).resolve().parents[3] / "sql"
 
@@ -37,26 +40,35 @@ def migrate(dsn: str, folder: Path = SQL_FOLDER) -> list[str]:
     with backend.lock():
         missing = backend.to_apply(read_migrations(str(folder)))
         backend.apply_migrations(missing)
-        _make_views(dsn, sorted((folder / "views").glob("*.sql")))
+        if views := sorted((folder / "views").glob("*.sql")):
+            _make_views(dsn, views)
     return [migration.id for migration in missing]
 
 
 def _make_views(dsn: str, files: list[Path]) -> None:
     """Put the views of these files (`1-results.sql` has `storebench.results`) in the place of those that are there, if they differ.
 
-    A view may read those of the files before it. Whether they differ, a comment on the last of them tells.
+    A view may read those of the files before it. Those of the studies are made of them. Whether they differ, a comment on the last of
+    them tells.
     """
     texts = [file.read_text() for file in files]
-    made_of = hashlib.sha256("\n".join(texts).encode()).hexdigest()
+    made_of = hashlib.sha256("\n".join([*texts, Path(study_views.__file__).read_text()]).encode()).hexdigest()
     views = [sql.Identifier("storebench", file.stem.partition("-")[2]) for file in files]
-    with psycopg.connect(dsn) as connection:
+    with psycopg.connect(dsn, row_factory=dict_row) as connection:
         found = connection.execute(
-            "SELECT obj_description(to_regclass(%s), 'pg_class')", (views[-1].as_string(connection),)
+            "SELECT obj_description(to_regclass(%s), 'pg_class') AS made_of",
+            (views[-1].as_string(connection),),
         ).fetchone()
-        if found == (made_of,):
+        if found == {"made_of": made_of}:
             return
+        cursor = connection.cursor()
+        studies = cursor.execute("SELECT details FROM storebench.study ORDER BY name").fetchall()
+        for study in studies:
+            study_views.drop(cursor, study["details"]["name"])
         for view in reversed(views):
             connection.execute(sql.SQL("DROP VIEW IF EXISTS {}").format(view))
         for text in texts:
             connection.execute(text.encode())
+        for study in studies:
+            study_views.make(cursor, study["details"])
         connection.execute(sql.SQL("COMMENT ON VIEW {} IS {}").format(views[-1], sql.Literal(made_of)))

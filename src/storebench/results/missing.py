@@ -12,11 +12,12 @@ from typing import Any
 
 from rich.console import Console
 
-from storebench.grid import Cell
-from storebench.partition import cell_at
 from storebench.results.done import verified_repeats
 from storebench.results.listing import Column, print_listing
 from storebench.results.queries import Queries
+from storebench.study.cell import Cell
+from storebench.study.model import Study
+from storebench.study.partition import cell_at, repeated
 
 
 @dataclass(frozen=True)
@@ -47,13 +48,16 @@ class GridCell:
 
 
 def cells_of(
-    study: str, dates: Mapping[str, datetime], queries: Queries, params: Mapping[str, Any]
+    study: Study, dates: Mapping[str, datetime], queries: Queries, params: Mapping[str, Any]
 ) -> list[GridCell]:
     """The cells of these partitions of a study, given with their dates, as a run with the parameters `params` would find them: the values
-    of its rows, seed, repeats, and of all that changes what is measured.
+    of its rows, seed, repeats, and of all that changes what is measured. Those that measure the same as another one are left out.
     """
-    found = {key: cell_at(study, key, params["rows"], params["seed"]) for key in dates}
-    verified = verified_repeats(queries, list(found.values()), params)
+    same = repeated(study, dates, params["rows"])
+    found = {
+        key: cell_at(study.name, key, params["rows"], params["seed"]) for key in dates if key not in same
+    }
+    verified = verified_repeats(study, queries, list(found.values()), params)
     failed, disturbed = Counter[str](), Counter[str]()
     for row in queries.attempts_of_cells([cell.key for cell in found.values()]):
         failed[row["cell_key"]] += row["status"] != "verified"

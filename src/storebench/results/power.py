@@ -9,8 +9,8 @@ from typing import TypeVar
 
 import numpy as np
 
-from storebench.results.difference import CANNOT_TELL, MIN_UNITS, Noise, Verdict
 from storebench.results.statistics import CONFIDENCE
+from storebench.results.verdicts import CANNOT_TELL, MIN_UNITS, Noise, Verdict
 
 POWER = 0.9
 MOST_UNITS = 1000
@@ -20,9 +20,9 @@ Key = TypeVar("Key")
 
 
 def power(noise: Noise, n: int, ratio: float, *, pairs: int, margin: float) -> float:
-    """The chance that two sides with n units each, whose times really have this ratio, get the verdict that is right.
+    """The chance that two sides with n units each, whose figures really have this ratio, get the verdict that is right.
 
-    Of a ratio beyond the margin that is faster or slower, and of all `pairs` it is reckoned to be the only one, for which
+    Of a ratio beyond the margin that is above or below, and of all `pairs` it is reckoned to be the only one, for which
     the correction for their number is hardest; of one within the margin it is the same.
     """
     from scipy import stats

@@ -8,7 +8,8 @@ from storebench.results.database import Database
 
 _OLD = (
     "SELECT id FROM storebench.run WHERE started_at < %(before)s AND state <> 'running'"
-    " AND id NOT IN (SELECT run_id FROM storebench.baseline UNION SELECT run_id FROM storebench.undropped)"
+    " AND id NOT IN (SELECT run_id FROM storebench.baseline UNION SELECT run_id FROM storebench.undropped"
+    " UNION SELECT run_id FROM storebench.server_use)"
 )
 _ATTEMPTS = f"SELECT id FROM storebench.attempt WHERE run_id IN ({_OLD})"
 _ORPHANS = {
@@ -40,7 +41,7 @@ class Pruning(Database):
                 f"SELECT DISTINCT cell_key FROM storebench.run_cell WHERE run_id IN ({_OLD})", parameters
             ).fetchall()
             keys = [row["cell_key"] for row in cells]
-            for table in ("phase", "executor"):
+            for table in ("phase", "usage", "artifact"):
                 cursor.execute(
                     f"DELETE FROM storebench.{table} WHERE attempt_id IN ({_ATTEMPTS})", parameters
                 )

@@ -1,59 +1,33 @@
-"""Reads the results: rows of the views, runs by their names, and the attempts that a comparison or a plan is about."""
+"""Reads the results: rows of the views, and the attempts that a comparison or a plan is about."""
 
 from __future__ import annotations
 
 import uuid
 from collections.abc import Iterable, Mapping, Sequence
-from difflib import get_close_matches
+from datetime import datetime
 from typing import Any
 
 from psycopg import sql
 
-from storebench.errors import SpecError
-from storebench.results.database import Database, Row, patient
+from storebench.results.database import Row, patient
+from storebench.results.measurements import Measurements
+from storebench.results.runs import Runs
 
-LATEST = "latest"
-BASELINE = "baseline:"
-# The newest try of each operation of each turn.
+# The newest try of each operation of each turn; the condition is on the table `attempt`. They are chosen before their wide rows are made.
 NEWEST_TRIES = """
-SELECT DISTINCT ON (run_id, cell_key, repeat, operation) *
-FROM storebench.results WHERE {condition}
-ORDER BY run_id, cell_key, repeat, operation, try_number DESC
+SELECT r.*
+FROM (
+    SELECT DISTINCT ON (run_id, cell_key, repeat, operation) id FROM storebench.attempt WHERE {condition}
+    ORDER BY run_id, cell_key, repeat, operation, try_number DESC
+) AS newest
+JOIN storebench.results AS r ON r.attempt_id = newest.id
+ORDER BY r.run_id, r.cell_key, r.repeat, r.operation
 """
 
 
-# Of runs, how many of their operations are in which state: the newest try of each counts. And what they are runs of.
-RUN_COUNTS = """
-SELECT r.*, n.verified, n.disturbed, n.failed, n.not_run, p.planned, p.cells, p.stores, p.rows, p.seed,
-    CASE WHEN p.cells = 1 THEN p.first_key END AS cell_key
-FROM {runs} AS r
-CROSS JOIN LATERAL (
-    SELECT count(*) FILTER (WHERE status = 'verified') AS verified,
-        count(*) FILTER (WHERE status = 'verified' AND disturbed IS NOT NULL) AS disturbed,
-        count(*) FILTER (WHERE status = 'failed') AS failed, count(*) FILTER (WHERE status = 'not_run') AS not_run
-    FROM (
-        SELECT DISTINCT ON (cell_key, repeat, operation) status, disturbed FROM storebench.attempt WHERE run_id = r.id
-        ORDER BY cell_key, repeat, operation, try_number DESC
-    ) AS newest
-) AS n
-CROSS JOIN LATERAL (
-    SELECT coalesce(sum(cardinality(t.operations)) FILTER (WHERE t.skipped IS NULL), 0) AS planned,
-        count(*) FILTER (WHERE t.repeat = 1) AS cells, min(t.cell_key) AS first_key,
-        coalesce(array_agg(DISTINCT c.store), '{{}}') AS stores, min(c.rows) AS rows, min(c.seed) AS seed
-    FROM storebench.run_cell AS t JOIN storebench.cell AS c ON c.key = t.cell_key WHERE t.run_id = r.id
-) AS p
-ORDER BY r.started_at DESC
-"""
-NAMED = "SELECT * FROM storebench.run WHERE %(dag_ids)s::text[] IS NULL OR dag_id = ANY(%(dag_ids)s)"
-# What the runs of a single cell of the grid are called: those of a backfill by Airflow, others by the page.
-OF_A_CELL = ["backfill__%", "cell__%"]
-LATEST_WITHIN = "24 hours"
-LATEST_RUN = """id = (
-    SELECT id FROM named WHERE state <> 'refused'
-        AND started_at >= (SELECT max(started_at) FROM named WHERE state <> 'refused') - %(within)s::interval
-    ORDER BY airflow_run_id LIKE ANY(%(of_a_cell)s), started_at DESC LIMIT 1
-)"""
-NEAR, MOST_NEAR = 50, 4  # the newest runs among which a name is looked for, and how many are told
+# The phases of an attempt that may grow with the dataset.
+OPERATION, VERIFY = "operation", "verify"
+GROWING = ("source", OPERATION, "barrier", VERIFY)
 
 
 def counts(row: Mapping[str, Any]) -> bool:
@@ -73,85 +47,13 @@ def superseded(rows: Iterable[Row]) -> set[uuid.UUID]:
     return found
 
 
-def verified_s(rows: Iterable[Row]) -> list[float]:
-    """The seconds that those of these attempts that count took in the store's client."""
-    return [row[f"{row['operation']}_only_s"] for row in rows if counts(row)]
+def verified_values(rows: Iterable[Row]) -> list[float]:
+    """The figures of those of these attempts that count and have one: of the metric that ranks them, or that `ranked` put in its place."""
+    return [row["value"] for row in rows if counts(row) and row["value"] is not None]
 
 
-class Queries(Database):
-    """All that is read. `dag_ids` are the DAGs whose runs can be named; None: of all."""
-
-    def __init__(self, dsn: str, patience_s: float = 0, dag_ids: Sequence[str] | None = None) -> None:
-        super().__init__(dsn, patience_s)
-        self.dag_ids = dag_ids
-
-    def run_named(self, name: str) -> Row:
-        """The row of a run: 'latest', 'baseline:NAME', its id in Airflow, or its id.
-
-        'latest' is the newest run that was not refused. A run of a single cell of the grid, such as a backfill's, gives way to the newest
-        other run of the LATEST_WITHIN before it. Raises SpecError where there is no such run, and where there are several.
-        """
-        if name == LATEST:
-            found = self._runs_where(LATEST_RUN, of_a_cell=OF_A_CELL, within=LATEST_WITHIN)
-            if not found:
-                raise SpecError("There are no results yet")
-        elif name.startswith(BASELINE):
-            condition = "id = (SELECT run_id FROM storebench.baseline WHERE name = %(name)s)"
-            found = self._runs_where(condition, name=name.removeprefix(BASELINE))
-        else:
-            found = self._runs_where("id = %(name)s OR airflow_run_id = %(name)s", name=name)
-        if len(found) > 1:
-            several = self._runs_where("airflow_run_id = %(name)s", RUN_COUNTS, name=name)
-            raise SpecError(
-                f"Several runs are named {name!r}. Give the whole id of one:{_told(several, 'id')}"
-            )
-        if not found:
-            raise SpecError(f"There is no run {name!r}.{self._near(name)}")
-        return found[0]
-
-    def _runs_where(
-        self, condition: str, query: str = "SELECT * FROM {runs} AS r", **values: Any
-    ) -> list[Row]:
-        """What `query` says of those of the runs that can be named."""
-        runs = f"(WITH named AS ({NAMED}) SELECT * FROM named WHERE {condition})"
-        with self._cursor() as cursor:
-            return cursor.execute(query.format(runs=runs), {"dag_ids": self.dag_ids, **values}).fetchall()
-
-    def _near(self, name: str) -> str:
-        newest = self.runs(NEAR)
-        ids = get_close_matches(name, [row["airflow_run_id"] for row in newest], MOST_NEAR)
-        near = [row for row in newest if row["airflow_run_id"] in ids]
-        if not newest:
-            return " There are no results yet"
-        return f" {'Near it are' if near else 'The newest are'}:{_told(near or newest[:MOST_NEAR])}"
-
-    @patient
-    def run_counted(self, run_id: str) -> Row:
-        """One run by its id, with the numbers of its operations as in `runs`."""
-        return self._runs_where("id = %(run_id)s", RUN_COUNTS, run_id=run_id)[0]
-
-    @patient
-    def has_run(self, run_id: str) -> bool:
-        """Whether a run of that id was recorded."""
-        with self._cursor() as cursor:
-            found = cursor.execute("SELECT FROM storebench.run WHERE id = %s", (run_id,)).fetchone()
-        return found is not None
-
-    def runs(self, limit: int) -> list[Row]:
-        """The newest runs first, with their stores, rows and seed, and their numbers of operations: planned, verified, of these
-        disturbed, failed, not run."""
-        return self._runs_where("true ORDER BY started_at DESC LIMIT %(limit)s", RUN_COUNTS, limit=limit)
-
-    @patient
-    def skipped(self, run_id: str) -> list[str]:
-        """Why turns of a run were left out, one reason for each."""
-        with self._cursor() as cursor:
-            found = cursor.execute(
-                "SELECT skipped FROM storebench.run_cell WHERE run_id = %s AND skipped IS NOT NULL"
-                " ORDER BY position NULLS LAST, cell_key",
-                (run_id,),
-            ).fetchall()
-        return [row["skipped"] for row in found]
+class Queries(Runs, Measurements):
+    """All that is read."""
 
     def stores(self) -> list[str]:
         """The stores that have been in a run."""
@@ -160,19 +62,41 @@ class Queries(Database):
         return [row["store"] for row in found]
 
     def durations(self, study: str, stores: Sequence[str], operations: Sequence[str]) -> list[Row]:
-        """How long the pods of a study's verified operations took at these stores: cell_key, store, client, rows, operation and seconds,
-        the median of the newest five of each cell.
+        """How long the pods of a study's verified operations took at these stores: cell_key, store, operation, seconds, and growing_s, the
+        phases among them that may grow with the rows (None where no phases are known). Medians of the newest five of each cell.
         """
         with self._cursor() as cursor:
             return cursor.execute(
-                "SELECT c.key AS cell_key, c.store, c.client, c.rows, o.operation, n.seconds FROM storebench.cell AS c"
+                "SELECT c.key AS cell_key, c.store, o.operation, n.seconds, n.growing_s FROM storebench.cell AS c"
                 " CROSS JOIN unnest(%s::text[]) AS o (operation)"
-                " CROSS JOIN LATERAL (SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY newest.seconds) AS seconds FROM ("
-                "  SELECT coalesce(pod_total_s, total_s) AS seconds FROM storebench.attempt"
+                " CROSS JOIN LATERAL (SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY newest.seconds) AS seconds,"
+                "   percentile_cont(0.5) WITHIN GROUP (ORDER BY newest.growing_s) AS growing_s FROM ("
+                "  SELECT coalesce(pod_total_s, total_s) AS seconds, (SELECT sum(p.seconds)"
+                # What delivers the dataset is verified by a second pass: what it took longer than that only the first one takes
+                "    - CASE WHEN a.delivers IS NOT NULL THEN greatest(0, sum(p.seconds) FILTER (WHERE p.name = 'operation')"
+                "      - sum(p.seconds) FILTER (WHERE p.name = 'verify')) ELSE 0 END"
+                "    FROM storebench.phase AS p WHERE p.attempt_id = a.id AND p.name = ANY(%s)) AS growing_s FROM storebench.attempt AS a"
                 "  WHERE cell_key = c.key AND operation = o.operation AND status = 'verified'"
                 "  ORDER BY recorded_at DESC LIMIT 5) AS newest) AS n"
                 " WHERE c.study = %s AND c.store = ANY(%s) AND n.seconds IS NOT NULL",
-                (list(operations), study, list(stores)),
+                (list(operations), list(GROWING), study, list(stores)),
+            ).fetchall()
+
+    @patient
+    def seconds_by_rows(self, keys: Sequence[str]) -> list[Row]:
+        """How long the operations of these cells that are ranked by a time took, in all runs and with any number of rows: cell_key,
+        operation, metric, rows and seconds, the median of those that count.
+        """
+        with self._cursor() as cursor:
+            return cursor.execute(
+                "SELECT asked.key AS cell_key, a.operation, a.metric, c.rows,"
+                "  percentile_cont(0.5) WITHIN GROUP (ORDER BY a.value) AS seconds"
+                " FROM storebench.cell AS asked JOIN storebench.cell AS c USING (study, store, client, axes)"
+                " JOIN storebench.attempt AS a ON a.cell_key = c.key AND a.repeat > 0"
+                " WHERE asked.key = ANY(%s) AND a.status = 'verified' AND a.disturbed IS NULL AND a.value IS NOT NULL"
+                "  AND storebench.unit(a.metric) = 's'"
+                " GROUP BY asked.key, a.operation, a.metric, c.rows",
+                (list(keys),),
             ).fetchall()
 
     def seconds_between(self, study: str) -> float | None:
@@ -182,7 +106,7 @@ class Queries(Database):
         with self._cursor() as cursor:
             found = cursor.execute(
                 "SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY (r.took_s - n.pods_s) / n.attempts) AS seconds FROM ("
-                "  SELECT id, extract(epoch FROM finished_at - started_at)::double precision AS took_s FROM storebench.run"
+                "  SELECT id, extract(epoch FROM finished_at - started_at)::double precision - rested_s AS took_s FROM storebench.run"
                 "  WHERE study = %s AND state = 'success' ORDER BY started_at DESC LIMIT 10) AS r"
                 " CROSS JOIN LATERAL (SELECT count(*) AS attempts, sum(coalesce(pod_total_s, total_s)) AS pods_s"
                 "  FROM storebench.attempt WHERE run_id = r.id AND status <> 'not_run') AS n"
@@ -191,29 +115,38 @@ class Queries(Database):
             ).fetchone()
         return found["seconds"] if found else None
 
-    def open_runs(self) -> list[Row]:
-        """The runs that go on, as far as was recorded; the oldest first."""
+    def last_seen_at(self, run_id: str) -> datetime:
+        """When what a run did last was recorded, or its start."""
         with self._cursor() as cursor:
-            return cursor.execute(
-                "SELECT * FROM storebench.run WHERE state = 'running' ORDER BY started_at"
-            ).fetchall()
+            found: Row = cursor.execute(  # type: ignore[assignment] # there is such a run
+                "SELECT coalesce(max(a.recorded_at), r.started_at) AS seen_at FROM storebench.run AS r"
+                " LEFT JOIN storebench.attempt AS a ON a.run_id = r.id AND a.status <> 'not_run' WHERE r.id = %s GROUP BY r.id",
+                (run_id,),
+            ).fetchone()
+        seen_at: datetime = found["seen_at"]
+        return seen_at
 
     @patient
     def gaps(self, run_id: str) -> list[Row]:
-        """The planned operations of a run that have no attempt, in the order of their cells: cell_key, repeat, operation; of the one
-        before it in its cell operation_before and, if it was tried, status_before, error_kind_before and error_before; and `reason`,
-        the run's.
+        """The planned operations of a run that have no attempt, in the order of their cells: cell_key, repeat, arm, operation, the `metric`
+        that ranks it, the run's method_version, and what it `needs`; of what it needs, the first that was tried and is not verified:
+        operation_before, status_before, error_kind_before and error_before; and `reason`, the run's.
         """
         with self._cursor() as cursor:
             return cursor.execute(
-                "SELECT p.cell_key, p.repeat, o.operation, r.reason, p.operations[(o.position - 1)::integer] AS operation_before,"
-                " b.status AS status_before, b.error_kind AS error_kind_before, b.error AS error_before"
+                "SELECT p.cell_key, p.repeat, p.arm, o.operation, r.reason, r.method_version, d.metric, coalesce(d.needs, '{}') AS needs,"
+                " b.operation AS operation_before, b.status AS status_before, b.error_kind AS error_kind_before, b.error AS error_before"
                 " FROM storebench.run_cell AS p JOIN storebench.run AS r ON r.id = p.run_id"
                 " CROSS JOIN unnest(p.operations) WITH ORDINALITY AS o (operation, position)"
-                " LEFT JOIN LATERAL (SELECT status, error_kind, error FROM storebench.attempt AS a"
-                "  WHERE (a.run_id, a.cell_key, a.repeat, a.operation)"
-                "   = (p.run_id, p.cell_key, p.repeat, p.operations[(o.position - 1)::integer])"
-                "  ORDER BY a.try_number DESC LIMIT 1) AS b ON true"
+                " LEFT JOIN LATERAL (SELECT e -> 'metrics' ->> 0 AS metric,"
+                "  ARRAY(SELECT jsonb_array_elements_text(e -> 'needs')) AS needs"
+                "  FROM storebench.study AS s, jsonb_array_elements(s.details -> 'operations') AS e"
+                "  WHERE s.name = r.study AND e ->> 'name' = o.operation) AS d ON true"
+                " LEFT JOIN LATERAL (SELECT n.* FROM unnest(d.needs) AS needed CROSS JOIN LATERAL ("
+                "   SELECT operation, status, error_kind, error FROM storebench.attempt AS a"
+                "   WHERE (a.run_id, a.cell_key, a.repeat, a.operation) = (p.run_id, p.cell_key, p.repeat, needed)"
+                "   ORDER BY a.try_number DESC LIMIT 1) AS n"
+                "  WHERE n.status <> 'verified' LIMIT 1) AS b ON true"
                 " WHERE p.run_id = %s AND p.skipped IS NULL AND NOT EXISTS (SELECT FROM storebench.attempt AS a"
                 "  WHERE (a.run_id, a.cell_key, a.repeat, a.operation)"
                 "   = (p.run_id, p.cell_key, p.repeat, o.operation))"
@@ -224,26 +157,17 @@ class Queries(Database):
     @patient
     def attempts_of_run(self, run_id: str) -> list[Row]:
         """The newest tries of a run's operations, warm-ups left out."""
-        return self._newest_tries(sql.SQL("run_id = {} AND NOT warm_up").format(sql.Literal(run_id)))
+        return self._newest_tries(sql.SQL("run_id = {} AND repeat > 0").format(sql.Literal(run_id)))
 
     def attempts_of_cells(self, keys: Sequence[str]) -> list[Row]:
         """The newest tries of these cells' operations in all runs, warm-ups left out."""
         return self._newest_tries(
-            sql.SQL("cell_key = ANY({}) AND NOT warm_up").format(sql.Literal(list(keys)))
+            sql.SQL("cell_key = ANY({}) AND repeat > 0").format(sql.Literal(list(keys)))
         )
 
     def _newest_tries(self, condition: sql.Composable) -> list[Row]:
         with self._cursor() as cursor:
             return cursor.execute(sql.SQL(NEWEST_TRIES).format(condition=condition)).fetchall()
-
-    def cells_of_run(self, run_id: str) -> list[str]:
-        """The keys of the cells that a run set out to measure."""
-        with self._cursor() as cursor:
-            found = cursor.execute(
-                "SELECT DISTINCT cell_key FROM storebench.run_cell WHERE run_id = %s ORDER BY cell_key",
-                (run_id,),
-            )
-            return [row["cell_key"] for row in found]
 
     def environments(self, hashes: Iterable[str]) -> dict[str, dict[str, Any]]:
         """The details of environments, by their hashes."""
@@ -253,20 +177,22 @@ class Queries(Database):
             )
             return {row["hash"]: row["details"] for row in found}
 
-    def newest_measured(self, store: str, client: str, operation: str, parameters_hash: str) -> Row | None:
+    def newest_measured(
+        self, study: str, store: str, client: str, operation: str, parameters_hash: str
+    ) -> Row | None:
         """In which environment, with which image and by which code a store's client was measured last with these parameters.
 
-        An attempt that did not reach the server does not know its environment.
+        An attempt that failed before it reached the server does not know its environment. One that is verified may have no server.
         """
         with self._cursor() as cursor:
             return cursor.execute(
                 "SELECT a.environment_hash, a.code_version, e.details ->> 'image' AS image"
                 " FROM storebench.cell AS c CROSS JOIN LATERAL ("
                 "  SELECT environment_hash, code_version, recorded_at FROM storebench.attempt WHERE cell_key = c.key AND operation = %s"
-                "  AND parameters_hash = %s AND server_name IS NOT NULL ORDER BY recorded_at DESC LIMIT 1) AS a"
+                "  AND parameters_hash = %s AND (server_name IS NOT NULL OR status = 'verified') ORDER BY recorded_at DESC LIMIT 1) AS a"
                 " JOIN storebench.environment AS e ON e.hash = a.environment_hash"
-                " WHERE c.store = %s AND c.client = %s ORDER BY a.recorded_at DESC LIMIT 1",
-                (operation, parameters_hash, store, client),
+                " WHERE c.study = %s AND c.store = %s AND c.client = %s ORDER BY a.recorded_at DESC LIMIT 1",
+                (operation, parameters_hash, study, store, client),
             ).fetchone()
 
     @patient
@@ -274,6 +200,7 @@ class Queries(Database):
         self,
         *,
         run: str | None = None,
+        study: str | None = None,
         store: str | None = None,
         cell: str | None = None,
         limit: int | None = None,
@@ -284,7 +211,9 @@ class Queries(Database):
         """
         conditions: list[sql.Composable] = [sql.SQL("true")]
         if run:
-            conditions.append(sql.SQL("run_id = {}").format(sql.Literal(self.run_named(run)["id"])))
+            conditions.append(sql.SQL("run_id = {}").format(sql.Literal(self.run_named(run, study)["id"])))
+        if study:
+            conditions.append(sql.SQL("study = {}").format(sql.Literal(study)))
         if store:
             conditions.append(sql.SQL("store = {}").format(sql.Literal(store)))
         if cell:
@@ -296,6 +225,7 @@ class Queries(Database):
         with self._cursor() as cursor:
             return cursor.execute(query).fetchall()
 
+    @patient
     def phases(self, attempt_ids: Sequence[uuid.UUID]) -> list[dict[str, Any]]:
         """The phases of these attempts: attempt_id, name, seconds."""
         with self._cursor() as cursor:
@@ -304,11 +234,3 @@ class Queries(Database):
                 " ORDER BY attempt_id, position",
                 (list(attempt_ids),),
             ).fetchall()
-
-
-def _told(runs: Iterable[Row], name: str = "airflow_run_id") -> str:
-    """A line for each run, to choose one: its name, its stores and rows."""
-    return "".join(
-        f"\n  {row[name]} ({', '.join(row['stores']) or 'no stores'}; {row['rows'] or 0:,} rows)"
-        for row in runs
-    )

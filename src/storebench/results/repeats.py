@@ -9,21 +9,24 @@ from dataclasses import asdict, dataclass
 from rich.console import Console
 
 from storebench.errors import SpecError
-from storebench.grid import Cell
-from storebench.results.difference import MARGIN, effect_of
 from storebench.results.listing import NOTHING, Column, print_listing
 from storebench.results.power import MOST_UNITS, POWER, units_for
 from storebench.results.queries import Queries
 from storebench.results.sides import alike, side_of, sides_of
 from storebench.results.table import places_of
+from storebench.results.verdicts import MARGIN, effect_of
+from storebench.study.cell import Cell
 
 
 @dataclass(frozen=True)
 class Needed:
-    """One cell's operation: how many units were measured, their noise, and how many each side needs; None: more than MOST_UNITS."""
+    """One cell's operation: how many units were measured, the noise of the metric in them, and how many each side needs; None: more than
+    MOST_UNITS.
+    """
 
     cell: str
     operation: str
+    metric: str
     n: int
     noise: float | None
     needed: int | None
@@ -50,8 +53,10 @@ def plan_repeats(
     difference: float,
     margin: float = MARGIN,
     pairs: int | None = None,
+    metric: str | None = None,
 ) -> Plan:
-    """The plan of a comparison like this one, or of two sides like the only one; of `pairs` pairs, or as many as there are.
+    """The plan of a comparison like this one, or of two sides like the only one; of `pairs` pairs, or as many as there are. It is of the
+    metric that ranks each operation, or of `metric`.
 
     Sides are named as in `storebench.results.sides.sides_of`. Raises SpecError for a difference within the margin, and where no
     noise is known.
@@ -61,8 +66,11 @@ def plan_repeats(
             f"A difference of {difference * 100:g} % does not count with a margin of {margin * 100:g} %: plan a larger one, or"
             " with a smaller margin"
         )
-    sides = alike(side_of(queries, before)) if after is None else sides_of(queries, before, after)
+    sides = (
+        alike(side_of(queries, before, metric)) if after is None else sides_of(queries, before, after, metric)
+    )
     found, _ = sides.pairs()
+    groups, _ = sides.groups()
     count = pairs or len(found)
     cells = []
     for (cell, operation), pair in found.items():
@@ -70,7 +78,8 @@ def plan_repeats(
         if effect := effect_of(pair):
             noise = effect.noise.deviation
             needed = units_for(effect.noise, 1 + difference, pairs=count, margin=margin)
-        cells.append(Needed(cell, operation, len(pair.before), noise, needed))
+        measured = groups[cell, operation][0]["metric"]
+        cells.append(Needed(cell, operation, measured, len(pair.before), noise, needed))
     all_needed = [one.needed for one in cells if one.noise is not None]
     if not all_needed:
         raise SpecError("The noise is not known: two verified repeats of a cell are needed at least")
@@ -88,7 +97,7 @@ def plan_repeats(
 def plan_text(plan: Plan) -> str:
     """What it says, in a sentence or two."""
     text = (
-        f"{_number(plan.needed)} {plan.units} on each side tell a slowdown of {plan.difference * 100:g} % with a chance of {POWER:.0%}, in the"
+        f"{_number(plan.needed)} {plan.units} on each side tell a difference of {plan.difference * 100:g} % with a chance of {POWER:.0%}, in the"
         f" noisiest of these, among {plan.pairs} pairs, with a margin of {plan.margin * 100:g} %"
     )
     unknown = sum(one.noise is None for one in plan.cells)

@@ -1,87 +1,23 @@
-"""Writes runs and attempts to Postgres. Every write can be repeated without harm."""
+"""Writes runs to Postgres. Every write can be repeated without harm."""
 
 from __future__ import annotations
 
-import hashlib
-import json
-import uuid
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from psycopg import sql
+from psycopg import Cursor, sql
 from psycopg.types.json import Jsonb
 
-from storebench import METHOD_VERSION, stores
-from storebench.attempt.node import NodeFigures
-from storebench.attempt.result import AttemptResult
-from storebench.dataset.manifest import Manifest
 from storebench.errors import SpecError
-from storebench.grid import Cell
-from storebench.order import Turn
+from storebench.results import study_views
+from storebench.results.attempts import Attempts
 from storebench.results.database import Row, patient
 from storebench.results.queries import NEWEST_TRIES, Queries
+from storebench.study.cell import Cell
+from storebench.study.model import Study
+from storebench.study.order import Turn
 from storebench.version import code_version
-
-NAMESPACE = uuid.UUID("6f1f7f2e-6b8a-4c52-9d0b-6f7d3a1c2b5e")
-
-# The figures that the pod reports under the same names as the columns of `attempt`.
-FIGURES = (
-    "operation_s",
-    "source_s",
-    "barrier_s",
-    "total_s",
-    "memory_peak_bytes",
-    "memory_working_set_peak_bytes",
-    "memory_limit_bytes",
-    "cpu_s",
-    "throttled_s",
-    "throttled_periods",
-    "oom_kills",
-    "client_cpu_share",
-    "delivers",
-    "client_cores_usable",
-    "figures_cover",
-    "durability",
-    "durability_stated",
-    "disturbed",
-    *NodeFigures.__dataclass_fields__,
-    "method_version",
-    "code_version",
-    "status",
-    "error_kind",
-    "error",
-    "verification",
-)
-
-
-@dataclass(frozen=True)
-class AttemptKey:
-    """Which attempt a row is of. The same key always makes the same id, so that a row is never doubled."""
-
-    run_id: str
-    cell_key: str
-    repeat: int
-    operation: str
-    try_number: int
-
-    @property
-    def id(self) -> uuid.UUID:
-        parts = (self.run_id, self.cell_key, str(self.repeat), self.operation, str(self.try_number))
-        return uuid.uuid5(NAMESPACE, "\n".join(parts))
-
-
-@dataclass(frozen=True)
-class PodRecord:
-    """What Kubernetes says of an attempt's pod."""
-
-    pod: str | None = None
-    node: str | None = None
-    exit_code: int | None = None
-    pod_total_s: float | None = None
-    started_at: datetime | None = None
-    finished_at: datetime | None = None
 
 
 def run_id_of(dag_id: str, airflow_run_id: str) -> str:
@@ -89,19 +25,13 @@ def run_id_of(dag_id: str, airflow_run_id: str) -> str:
     return f"{dag_id}/{airflow_run_id}"
 
 
-def short_hash(details: Mapping[str, Any]) -> str:
-    """The key of an environment, or of parameters: the same details, in any order, give the same hash."""
-    text = json.dumps(details, sort_keys=True, separators=(",", ":"))
-    return hashlib.sha256(text.encode()).hexdigest()[:16]
-
-
-class Repository(Queries):
+class Repository(Queries, Attempts):
     """All that is written; what is written can be read, too."""
 
     def start_run(
         self,
         *,
-        study: str,
+        study: Study,
         dag_id: str,
         airflow_run_id: str,
         params: Mapping[str, Any],
@@ -110,37 +40,45 @@ class Repository(Queries):
         skipped: Mapping[Cell, str],
         airflow_id: str | None = None,
         expected_s: float | None = None,
+        expected_most_s: float | None = None,
     ) -> None:
-        """Record a run, the turns that it sets out to do, in order, and the cells that it leaves out, with the reasons.
+        """Record a run, the turns that it sets out to do, in order, and the cells that it leaves out, with the reasons. And its study, as
+        it is now.
 
         `airflow_id` tells the runs of one Airflow from those of others that share the database; `expected_s` is how long the run
-        will take, about.
+        will take, about: at least, where `expected_most_s` says how long at most.
         """
         run_id = run_id_of(dag_id, airflow_run_id)
         planned: list[tuple[Cell, int, str | None, str, int | None, str | None]] = [
             (turn.cell, turn.repeat, turn.arm, turn.node_pool, n, None) for n, turn in enumerate(turns, 1)
         ]
         planned += [(cell, 1, None, "", None, reason) for cell, reason in skipped.items()]
+        datasets = sorted({one for cell, *_ in planned if (one := study.dataset_of(cell))})
         with self._cursor() as cursor:
+            put_study(cursor, study)
             cursor.execute(
                 "INSERT INTO storebench.run"
-                " (id, study, dag_id, airflow_run_id, params, order_seed, method_version, code_version, airflow_id, expected_s)"
-                " VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s)"
-                # The run is there already if it was refused, or had nothing to do: it has no turns yet
-                " ON CONFLICT (id) DO UPDATE SET state = 'running', finished_at = NULL, reason = NULL, params = excluded.params,"
-                " order_seed = excluded.order_seed, method_version = excluded.method_version,"
-                " code_version = excluded.code_version, expected_s = excluded.expected_s",
+                " (id, study, dag_id, airflow_run_id, params, datasets, order_seed, method_version, code_version, airflow_id, expected_s,"
+                " expected_most_s) VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s)"
+                # The run is there already if it was refused, or had nothing to do: it has no turns yet, and its work begins now
+                " ON CONFLICT (id) DO UPDATE SET state = 'running', started_at = now(), finished_at = NULL, reason = NULL,"
+                " params = excluded.params,"
+                " datasets = excluded.datasets, order_seed = excluded.order_seed, method_version = excluded.method_version,"
+                " code_version = excluded.code_version, expected_s = excluded.expected_s,"
+                " expected_most_s = excluded.expected_most_s",
                 (
                     run_id,
-                    study,
+                    study.name,
                     dag_id,
                     airflow_run_id,
                     Jsonb(dict(params)),
+                    datasets,
                     order_seed,
-                    METHOD_VERSION,
+                    study.method_version,
                     code_version(),
                     airflow_id,
                     expected_s,
+                    expected_most_s,
                 ),
             )
             cells = {cell.key: cell for cell, *_ in planned}
@@ -157,7 +95,7 @@ class Repository(Queries):
                 " (run_id, cell_key, repeat, arm, node_pool, position, skipped, operations)"
                 " VALUES (%s, %s, %s, %s, %s, %s, %s, %s) ON CONFLICT DO NOTHING",
                 [
-                    (run_id, cell.key, *rest, list(stores.load(cell.store).operations))
+                    (run_id, cell.key, *rest, [one.name for one in study.operations_of(cell.store)])
                     for cell, *rest in planned
                 ],
             )
@@ -165,7 +103,7 @@ class Repository(Queries):
     def refuse_run(
         self,
         *,
-        study: str,
+        study: Study,
         dag_id: str,
         airflow_run_id: str,
         params: Mapping[str, Any],
@@ -180,11 +118,11 @@ class Repository(Queries):
                 " ON CONFLICT (id) DO UPDATE SET reason = excluded.reason",
                 (
                     run_id_of(dag_id, airflow_run_id),
-                    study,
+                    study.name,
                     dag_id,
                     airflow_run_id,
                     Jsonb(dict(params)),
-                    METHOD_VERSION,
+                    study.method_version,
                     code_version(),
                     airflow_id,
                     reason,
@@ -192,10 +130,11 @@ class Repository(Queries):
             )
 
     def reopen_run(self, run_id: str) -> None:
-        """A run that is started again goes on."""
+        """A run that is started again goes on. Since its end it was at rest."""
         with self._cursor() as cursor:
             cursor.execute(
-                "UPDATE storebench.run SET state = 'running', finished_at = NULL, reason = NULL WHERE id = %s",
+                "UPDATE storebench.run SET state = 'running', finished_at = NULL, reason = NULL,"
+                " rested_s = rested_s + coalesce(extract(epoch FROM now() - finished_at), 0) WHERE id = %s",
                 (run_id,),
             )
 
@@ -265,88 +204,19 @@ class Repository(Queries):
             )
 
     @patient
-    def add_dataset(self, manifest: Manifest) -> None:
-        """Record the dataset that a run uses."""
-        with self._cursor() as cursor:
-            cursor.execute(
-                "INSERT INTO storebench.dataset (id, schema_version, rows, seed, bytes, sha256, manifest)"
-                " VALUES (%s, %s, %s, %s, %s, %s, %s) ON CONFLICT (id) DO NOTHING",
-                (
-                    dataset_id(manifest.schema_version, manifest.rows, manifest.seed),
-                    manifest.schema_version,
-                    manifest.rows,
-                    manifest.seed,
-                    manifest.bytes,
-                    manifest.sha256,
-                    manifest.to_json(),
-                ),
-            )
-
-    @patient
-    def add_attempt(
-        self,
-        key: AttemptKey,
-        result: AttemptResult,
-        pod: PodRecord,
-        *,
-        phases: Mapping[str, float],
-        target: str | None,
-        dataset: str | None,
-        parameters: Mapping[str, Any] | None = None,
-    ) -> None:
-        """Record one attempt with its phases, environment and parameters (None where nothing ran). Recording it again changes nothing."""
-        details = result.environment
-        row: dict[str, Any] = {
-            **{name: getattr(result, name) for name in FIGURES},
-            **vars(pod),
-            "id": key.id,
-            **vars(key),
-            "target": target,
-            "server_name": details.get("server_name"),
-            "server_version": details.get("server_version"),
-            "environment_hash": short_hash(details) if details else None,
-            "parameters_hash": short_hash(parameters) if parameters else None,
-        }
-        with self._cursor() as cursor:
-            if details:
-                cursor.execute(
-                    "INSERT INTO storebench.environment (hash, details) VALUES (%s, %s) ON CONFLICT DO NOTHING",
-                    (row["environment_hash"], Jsonb(details)),
-                )
-            if parameters:
-                cursor.execute(
-                    "INSERT INTO storebench.parameters (hash, details) VALUES (%s, %s) ON CONFLICT DO NOTHING",
-                    (row["parameters_hash"], Jsonb(dict(parameters))),
-                )
-            columns = sql.SQL(", ").join(map(sql.Identifier, row))
-            values = sql.SQL(", ").join(map(sql.Placeholder, row))
-            cursor.execute(
-                sql.SQL(
-                    "INSERT INTO storebench.attempt ({columns}, dataset_id)"
-                    " VALUES ({values}, (SELECT id FROM storebench.dataset WHERE id = %(dataset)s))"
-                    " ON CONFLICT (id) DO NOTHING"
-                ).format(columns=columns, values=values),
-                {**row, "dataset": dataset},
-            )
-            if cursor.rowcount:
-                cursor.executemany(
-                    "INSERT INTO storebench.phase (attempt_id, position, name, seconds) VALUES (%s, %s, %s, %s)",
-                    [(key.id, n, name, seconds) for n, (name, seconds) in enumerate(phases.items(), 1)],
-                )
-                cursor.executemany(
-                    "INSERT INTO storebench.executor (attempt_id, executor, memory_peak_bytes,"
-                    " memory_working_set_peak_bytes, cpu_s, oom_kills) VALUES (%(attempt_id)s, %(executor)s,"
-                    " %(memory_peak_bytes)s, %(memory_working_set_peak_bytes)s, %(cpu_s)s, %(oom_kills)s)",
-                    [{"attempt_id": key.id, **executor} for executor in result.executors],
-                )
-
-    @patient
     def finish_run(
-        self, run_id: str, *, stopped: bool = False, reason: str | None = None
+        self,
+        run_id: str,
+        *,
+        stopped: bool = False,
+        reason: str | None = None,
+        ended_at: datetime | None = None,
     ) -> list[dict[str, Any]]:
         """Close a run; returns its operations whose newest attempt is not verified. It has failed if there are any, or if `stopped`.
 
-        `reason`: why it ended early, where that is not recorded yet. A run that was refused stays so.
+        `reason`: why it ended early, where that is not recorded yet. `ended_at`: when, if not now. A run that was refused stays so.
+        One that had ended before, and of which only some tasks were done again, was at rest until the first of these began; where there
+        are none, it ended when it did.
         """
         with self._cursor() as cursor:
             newest = sql.SQL(NEWEST_TRIES).format(
@@ -358,10 +228,21 @@ class Repository(Queries):
                 ).format(newest)
             ).fetchall()
             cursor.execute(
-                "UPDATE storebench.run SET state = %(state)s, finished_at = now(),"
+                "UPDATE storebench.run AS r SET state = %(state)s,"
+                " finished_at = CASE WHEN r.finished_at IS NULL OR again.began_at IS NOT NULL THEN coalesce(%(ended_at)s, now())"
+                "  ELSE r.finished_at END,"
+                " rested_s = rested_s + greatest(0, coalesce(extract(epoch FROM again.began_at - r.finished_at), 0)),"
                 " reason = CASE WHEN %(state)s::text = 'failed' THEN coalesce(reason, %(reason)s) END"
-                " WHERE id = %(run)s AND state <> 'refused'",
-                {"state": "failed" if failed or stopped else "success", "reason": reason, "run": run_id},
+                " FROM (SELECT min(coalesce(a.started_at, a.recorded_at)) AS began_at FROM storebench.run AS before"
+                "  JOIN storebench.attempt AS a ON a.run_id = before.id AND a.recorded_at > before.finished_at"
+                "   AND a.status <> 'not_run' WHERE before.id = %(run)s) AS again"
+                " WHERE r.id = %(run)s AND r.state <> 'refused'",
+                {
+                    "state": "failed" if failed or stopped else "success",
+                    "reason": reason,
+                    "ended_at": ended_at,
+                    "run": run_id,
+                },
             )
         return failed
 
@@ -370,6 +251,14 @@ def _turn(row: Row) -> Turn:
     return Turn(Cell.from_key(row["cell_key"]), row["repeat"], row["arm"], row["node_pool"])
 
 
-def dataset_id(schema_version: int, rows: int, seed: int) -> str:
-    """The id of a dataset in the results."""
-    return f"v{schema_version}/rows={rows}/seed={seed}"
+def put_study(cursor: Cursor[Row], study: Study) -> None:
+    """Record what the study is now, and make its views if that has changed."""
+    details = study.details()
+    cursor.execute(
+        "INSERT INTO storebench.study (name, operations, details) VALUES (%s, %s, %s)"
+        " ON CONFLICT (name) DO UPDATE SET operations = excluded.operations, details = excluded.details, recorded_at = now()"
+        " WHERE (study.operations, study.details) IS DISTINCT FROM (excluded.operations, excluded.details)",
+        (study.name, [operation.name for operation in study.operations], Jsonb(details)),
+    )
+    if cursor.rowcount:
+        study_views.make(cursor, details)

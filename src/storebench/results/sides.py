@@ -6,15 +6,16 @@ Repeats within a run share what the machine was like while it lasted. So a run c
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from storebench.errors import SpecError
-from storebench.grid import Cell
-from storebench.order import ARMS
 from storebench.results.database import Row
-from storebench.results.difference import Pair
-from storebench.results.queries import Queries, verified_s
-from storebench.results.statistics import Seconds
+from storebench.results.measurements import scalars_of
+from storebench.results.queries import Queries, verified_values
+from storebench.results.statistics import Values
+from storebench.results.verdicts import Pair
+from storebench.study.cell import Cell
+from storebench.study.order import ARMS
 
 Key = tuple[str, str]  # cell's key, operation
 Groups = dict[Key, list[Row]]
@@ -22,7 +23,7 @@ Unit = Callable[[Row], Hashable]
 
 DRIFT = (
     "One run on each side: a drift of the machine between the two runs cannot be told from a difference. Measured in turns, both sides"
-    " have it alike: storebench compare A1,A2,A3 B1,B2,B3"
+    " have it alike: storebench compare A1,A2,A3,A4,A5 B1,B2,B3,B4,B5"
 )
 
 
@@ -30,7 +31,7 @@ DRIFT = (
 class Design:
     """What counts as one unit of a side. `units` is what people call them; matched ones of both sides have the same value.
 
-    `caution` is what the design leaves open.
+    `caution` is what the design leaves open; None where a verdict can be trusted.
     """
 
     units: str
@@ -41,11 +42,16 @@ class Design:
 
 @dataclass(frozen=True)
 class Side:
-    """One side: its attempts, newest tries, warm-ups left out, and its runs, in the order in which they were named."""
+    """One side: its attempts, newest tries, warm-ups left out, and its runs, in the order in which they were named.
+
+    `to_come` are the operations that its runs still have to try, `going_on` the names of these runs.
+    """
 
     rows: Sequence[Row]
     runs: tuple[str, ...]
     is_cell: bool = False
+    to_come: Sequence[Row] = ()
+    going_on: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -61,12 +67,20 @@ class Sides:
         before, after = (_grouped(side.rows, side.is_cell) for side in (self.before, self.after))
         return before, after
 
+    def to_come(self) -> dict[Key, list[str]]:
+        """What the sides' runs still have to try, by cell and operation."""
+        found: dict[Key, list[str]] = {}
+        for name, side in zip("AB", (self.before, self.after), strict=True):
+            for key, rows in _grouped(side.to_come, side.is_cell).items():
+                found.setdefault(key, []).append(f"{name}: {len(rows)} to come, in a run that goes on")
+        return found
+
     def pairs(self) -> tuple[dict[Key, Pair], dict[Key, str]]:
         """What can be compared, and the reasons why the others cannot."""
         groups = self.groups()
         pairs: dict[Key, Pair] = {}
         without: dict[Key, str] = {}
-        for key in dict.fromkeys([*groups[0], *groups[1]]):
+        for key in dict.fromkeys([*groups[0], *groups[1], *self.to_come()]):
             before, after = (
                 _units(group.get(key, []), unit_of)
                 for group, unit_of in zip(groups, self.design.unit_of, strict=True)
@@ -78,36 +92,40 @@ class Sides:
                     if not units
                 )
             elif not self.design.matched:
-                pairs[key] = Pair(list(before.values()), list(after.values()))
+                pairs[key] = Pair(
+                    list(before.values()), list(after.values()), better=groups[0][key][0]["better"]
+                )
             elif common := [unit for unit in before if unit in after]:
                 pairs[key] = Pair(
-                    [before[unit] for unit in common], [after[unit] for unit in common], matched=True
+                    [before[unit] for unit in common],
+                    [after[unit] for unit in common],
+                    matched=True,
+                    better=groups[0][key][0]["better"],
                 )
             else:
                 without[key] = f"none of the {self.design.units} has both A and B verified"
         return pairs, without
 
 
-def sides_of(queries: Queries, before: str, after: str) -> Sides:
-    """Two runs, or two cells given by their keys, over all runs.
+def sides_of(queries: Queries, before: str, after: str, metric: str | None = None) -> Sides:
+    """Two runs, or two cells given by their keys, over all runs; of each operation the metric that ranks it, or `metric`.
 
     A run is a name for `Queries.run_named`; several have commas between them. Raises SpecError for a name that is neither, or for a run
     and a cell.
     """
-    one, other = side_of(queries, before), side_of(queries, after)
+    one, other = side_of(queries, before, metric), side_of(queries, after, metric)
     if one.is_cell != other.is_cell:
         raise SpecError("Compare two runs or two cells, not a run and a cell")
     return Sides(one, other, (_design_of_cells if one.is_cell else _design_of_runs)(one.runs, other.runs))
 
 
-def arms_of(queries: Queries, run: str) -> Sides:
+def arms_of(queries: Queries, run: str, metric: str | None = None) -> Sides:
     """One run against itself: the arms A and B of an A/A run, or of any other its odd repeats and its even ones."""
-    whole = side_of(queries, run)
+    whole = side_of(queries, run, metric)
     if whole.is_cell or len(whole.runs) > 1:
         raise SpecError("Only one run has arms: name one run")
     first, second = (
-        Side([row for row in whole.rows if (row["arm"] or "BA"[row["repeat"] % 2]) == arm], whole.runs)
-        for arm in ARMS
+        replace(whole, rows=_of_arm(whole.rows, arm), to_come=_of_arm(whole.to_come, arm)) for arm in ARMS
     )
     return Sides(first, second, Design("rounds", (_round_of_arm, _round_of_arm), matched=True))
 
@@ -119,19 +137,71 @@ def alike(side: Side) -> Sides:
     return Sides(side, side, Design("repeats", (_repeat, _repeat), caution=DRIFT))
 
 
-def side_of(queries: Queries, name: str) -> Side:
+def side_of(queries: Queries, name: str, metric: str | None = None) -> Side:
     """One run, several, or a cell over all runs. Raises SpecError for a name that is none of these."""
     try:
         cell = Cell.from_key(name)
     except (SpecError, ValueError):
-        runs = tuple(dict.fromkeys(queries.run_named(one)["id"] for one in name.split(",")))
-        return Side([row for run in runs for row in queries.attempts_of_run(run)], runs)
+        runs = {run["id"]: run for run in map(queries.run_named, name.split(","))}
+        going_on = [run for run in runs.values() if run["state"] == "running"]
+        return _side(
+            queries,
+            [row for run in runs for row in queries.attempts_of_run(run)],
+            [(run, _to_come(queries, run)) for run in going_on],
+            metric,
+            runs=tuple(runs),
+        )
     rows = queries.attempts_of_cells([cell.key])
     if not rows:
         raise SpecError(
             f"There is no attempt of the cell {name!r}: `storebench grid` lists cells and their state"
         )
-    return Side(rows, tuple(dict.fromkeys(row["run_id"] for row in rows)), is_cell=True)
+    gaps = [
+        (run, [gap for gap in _to_come(queries, run) if gap["cell_key"] == cell.key])
+        for run in queries.open_runs()
+    ]
+    return _side(
+        queries,
+        rows,
+        [(run, found) for run, found in gaps if found],
+        metric,
+        runs=tuple(dict.fromkeys(row["run_id"] for row in rows)),
+        is_cell=True,
+    )
+
+
+def _side(
+    queries: Queries,
+    rows: Sequence[Row],
+    going_on: Sequence[tuple[Row, Sequence[Row]]],
+    metric: str | None,
+    *,
+    runs: tuple[str, ...],
+    is_cell: bool = False,
+) -> Side:
+    """A side of these attempts and of the runs that go on, each with what it still has to try: of operations that report the metric."""
+    to_come = [
+        gap
+        for run, gaps in going_on
+        for gap in gaps
+        if metric is None or metric in scalars_of(queries.study(run["study"]), gap["operation"])
+    ]
+    return Side(
+        queries.ranked(rows, metric),
+        runs,
+        is_cell=is_cell,
+        to_come=to_come,
+        going_on=tuple(run["airflow_run_id"] for run, _ in going_on),
+    )
+
+
+def _to_come(queries: Queries, run: Row) -> list[Row]:
+    """The operations that a run still has to try, warm-ups left out."""
+    return [gap for gap in queries.gaps(run["id"]) if gap["repeat"] > 0]
+
+
+def _of_arm(rows: Sequence[Row], arm: str) -> list[Row]:
+    return [row for row in rows if (row["arm"] or "BA"[row["repeat"] % 2]) == arm]
 
 
 def _design_of_runs(before: tuple[str, ...], after: tuple[str, ...]) -> Design:
@@ -159,7 +229,7 @@ def _repeat(row: Row) -> Hashable:
 
 
 def _round_of_arm(row: Row) -> Hashable:
-    """Each round has two repeats of a cell, one of each arm (storebench.order)."""
+    """Each round has two repeats of a cell, one of each arm (storebench.study.order)."""
     return (int(row["repeat"]) + 1) // 2
 
 
@@ -172,12 +242,12 @@ def _number_in(runs: tuple[str, ...]) -> Unit:
     return lambda row: numbers[row["run_id"]]
 
 
-def _units(rows: Sequence[Row], unit_of: Unit) -> dict[Hashable, Seconds]:
-    """The seconds of the verified repeats of each unit that has any."""
+def _units(rows: Sequence[Row], unit_of: Unit) -> dict[Hashable, Values]:
+    """The figures of the verified repeats of each unit that has any."""
     found: dict[Hashable, list[Row]] = {}
     for row in rows:
         found.setdefault(unit_of(row), []).append(row)
-    return {unit: seconds for unit, group in found.items() if (seconds := verified_s(group))}
+    return {unit: values for unit, group in found.items() if (values := verified_values(group))}
 
 
 def _lacking(rows: Sequence[Row]) -> str:

@@ -15,7 +15,7 @@ import numpy as np
 CONFIDENCE = 0.95
 MIN_VALUES = 6  # with fewer values, even the whole range holds the median less often than CONFIDENCE
 
-Seconds = Sequence[float]
+Values = Sequence[float]
 
 
 @dataclass(frozen=True)
@@ -29,39 +29,39 @@ class Interval:
 
 @dataclass(frozen=True)
 class Summary:
-    """Some repeats of one cell's operation, seconds. `interval` is the median's; None for fewer than MIN_VALUES."""
+    """Some repeats of one cell's operation, in the metric's unit. `interval` is the median's; None for fewer than MIN_VALUES."""
 
     n: int
-    median_s: float
-    min_s: float
-    max_s: float
-    first_quartile_s: float
-    third_quartile_s: float
+    median: float
+    min: float
+    max: float
+    first_quartile: float
+    third_quartile: float
     interval: Interval | None
 
     @property
     def half_width(self) -> float:
         """Half the interval's width as a share of the median; infinite where there is no interval."""
-        if self.interval is None or self.median_s <= 0:
+        if self.interval is None or self.median <= 0:
             return math.inf
-        return (self.interval.high - self.interval.low) / 2 / self.median_s
+        return (self.interval.high - self.interval.low) / 2 / self.median
 
 
-def summarize(values: Seconds) -> Summary:
+def summarize(values: Values) -> Summary:
     """The figures of at least one value."""
     first, median, third = np.percentile(values, [25, 50, 75])
     return Summary(
         n=len(values),
-        median_s=float(median),
-        min_s=float(min(values)),
-        max_s=float(max(values)),
-        first_quartile_s=float(first),
-        third_quartile_s=float(third),
+        median=float(median),
+        min=float(min(values)),
+        max=float(max(values)),
+        first_quartile=float(first),
+        third_quartile=float(third),
         interval=_order_interval(values),
     )
 
 
-def _order_interval(values: Seconds) -> Interval | None:
+def _order_interval(values: Values) -> Interval | None:
     """From the k-th smallest to the k-th largest value, whatever the distribution that they are of."""
     if len(values) < MIN_VALUES:
         return None

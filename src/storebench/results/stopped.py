@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 
 from storebench.errors import StorebenchError
 from storebench.results.database import Row
 from storebench.results.gaps import fill_gaps
 from storebench.results.left import Left
+from storebench.results.queries import Queries
 from storebench.results.repository import Repository
 from storebench.results.summary import refresh
 
@@ -21,11 +23,12 @@ GOING, OVER = ("queued", "running"), ("failed", "success")
 
 @dataclass(frozen=True)
 class RunStates:
-    """What an Airflow says of runs: `state_of` a run, by its DAG's and its own id there, None for one that it does not have; and which
-    Airflow it is, None where that is not known.
+    """What an Airflow says of runs, by their DAG's and their own id there: `state_of` one, None for one that it does not have; when one
+    that is over `ended_at`, None where it does not say; and which Airflow it is, None where that is not known.
     """
 
     state_of: Callable[[str, str], str | None]
+    ended_at: Callable[[str, str], datetime | None]
     airflow_id: Callable[[], str | None]
 
     def over(self, dag_id: str, airflow_run_id: str, airflow_id: str | None) -> tuple[bool, str | None]:
@@ -37,47 +40,90 @@ class RunStates:
         return state in OVER or deleted, state
 
 
-def stopped_runs(repository: Repository, states: RunStates) -> list[tuple[Row, str | None]]:
-    """The runs that go on as far as was recorded, but are over in Airflow; each with its state there."""
+@dataclass(frozen=True)
+class Stopped:
+    """A run that goes on as far as was recorded, but is over in Airflow: its state there, None if it was deleted, and its end."""
+
+    run: Row
+    state: str | None
+    ended_at: datetime
+
+    @property
+    def why(self) -> str:
+        """In words, why it is over."""
+        return f"marked as {self.state} in Airflow" if self.state else "deleted from Airflow"
+
+    @property
+    def reason(self) -> str:
+        """What is recorded of it."""
+        return f"The run was stopped: {self.why}"
+
+    def closed(self, run: Row) -> Row:
+        """The same run with its numbers of operations, as it will be when it is closed."""
+        not_run = run["planned"] - run["verified"] - run["failed"]
+        failed = self.state != "success" or run["failed"] or not_run
+        return {
+            **run,
+            "state": "failed" if failed else "success",
+            "reason": (run["reason"] or self.reason) if failed else None,
+            "not_run": not_run,
+            "finished_at": self.ended_at,
+            "to_close": True,
+        }
+
+
+def stopped_runs(queries: Queries, states: RunStates) -> list[Stopped]:
+    """The runs that go on as far as was recorded, but are over in Airflow."""
     found = []
-    for run in repository.open_runs():
+    for run in queries.open_runs():
         over, state = states.over(run["dag_id"], run["airflow_run_id"], run["airflow_id"])
         if over:
-            found.append((run, state))
+            ended_at = states.ended_at(run["dag_id"], run["airflow_run_id"]) if state else None
+            found.append(Stopped(run, state, ended_at or queries.last_seen_at(run["id"])))
     if not found:
         return []
     # A run may have ended, and closed itself, while Airflow was asked.
-    still_open = {run["id"] for run in repository.open_runs()}
-    return [(run, state) for run, state in found if run["id"] in still_open]
+    still_open = {run["id"] for run in queries.open_runs()}
+    return [one for one in found if one.run["id"] in still_open]
 
 
-def why_over(state: str | None) -> str:
-    """In words, why a run is over that has this state in Airflow."""
-    return f"marked as {state} in Airflow" if state else "deleted from Airflow"
+def as_closed(runs: Sequence[Row], stopped: Sequence[Stopped]) -> list[Row]:
+    """These runs with their numbers of operations; those that were stopped as they will be when they are closed."""
+    by_id = {one.run["id"]: one for one in stopped}
+    return [by_id[run["id"]].closed(run) if run["id"] in by_id else run for run in runs]
 
 
-def close(repository: Repository, run: Row, state: str | None) -> int:
+def close(repository: Repository, stopped: Stopped) -> int:
     """Give what a stopped run has not done its rows, and close it; returns how many rows that were."""
-    run_id: str = run["id"]
-    why = f"The run was stopped: {why_over(state)}"
-    gaps = fill_gaps(repository, run_id, why=why)
-    repository.finish_run(run_id, stopped=state != "success", reason=why)
+    run_id: str = stopped.run["id"]
+    gaps = fill_gaps(repository, run_id, why=stopped.reason)
+    repository.finish_run(
+        run_id, stopped=stopped.state != "success", reason=stopped.reason, ended_at=stopped.ended_at
+    )
     refresh(repository, repository.cells_of_run(run_id))
     return gaps
 
 
-def tell(repository: Repository, left: Left, states: RunStates | None) -> Iterator[str]:
-    """A line for each run that was stopped, as far as Airflow can be asked, and for each store in which a run that is over has left
-    data.
-    """
-    stopped: list[tuple[Row, str | None]] = []
+def ask(queries: Queries, states: RunStates | None) -> tuple[list[Stopped], str | None]:
+    """The runs that were stopped; and why Airflow, by its `states`, cannot be asked for them, if it cannot."""
+    if states is None:
+        return [], "STOREBENCH_AIRFLOW_URL is not set"
     try:
-        stopped = stopped_runs(repository, states) if states else []
+        return stopped_runs(queries, states), None
     except StorebenchError as error:
-        yield f"Airflow cannot be asked which runs are still running: {error}"
-    for run, state in stopped:
-        yield f"{run['airflow_run_id']} is open, but was {why_over(state)}. The next run closes it, or {COMMAND}"
-    going = {run["id"] for run in repository.open_runs()} - {run["id"] for run, _ in stopped}
+        return [], str(error)
+
+
+def tell(queries: Queries, left: Left, stopped: Sequence[Stopped], unknown: str | None) -> Iterator[str]:
+    """A line for each run that was stopped, and for each store in which a run that is over has left data. Where Airflow could not be
+    asked, `unknown` says why.
+    """
+    open_runs = {run["id"] for run in queries.open_runs()}
+    if unknown and open_runs:
+        yield f"Airflow cannot be asked which runs are still running: {unknown}"
+    for one in stopped:
+        yield f"{one.run['airflow_run_id']} is open, but was {one.why}. The next run closes it, or {COMMAND}"
+    going = open_runs - {one.run["id"] for one in stopped}
     counts = Counter(
         (one.airflow_run_id, one.cell.store) for one in left.undropped() if one.run_id not in going
     )

@@ -5,53 +5,67 @@ from __future__ import annotations
 import csv
 import io
 import json
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from rich.console import Console
 
-from storebench.grid import Cell
 from storebench.results.listing import NOTHING, Column, print_listing
+from storebench.results.measurements import Details
 from storebench.results.queries import superseded
+from storebench.study.cell import Cell
 
 Rows = Sequence[Mapping[str, Any]]
 
 DATASET = ("rows", "seed")  # of what tells cells apart, behind their places on the axes
 ATTEMPT = [Column("repeat"), Column("operation"), Column("status")]
-ATTEMPT += [Column(heading, number=True) for heading in ("only s", "total s")]
 # What there is room for on a wide terminal alone; the last is left out first.
 FIGURES = [Column(heading, number=True, needed=False) for heading in ("memory MiB", "CPU s")]
 FIGURES += [Column(heading, needed=False) for heading in ("durability", "server")]
-FIGURES += [
-    Column(name, number=True, needed=False) for name in ("source s", "barrier s", "pod s", "peak MiB")
-]
+POD = [Column(heading, number=True, needed=False) for heading in ("pod s", "peak MiB")]
 RUN = [Column("run"), Column("state"), Column("verified"), Column("not verified"), Column("started")]
-RUN += [Column("stores", prose=True), Column("rows", number=True), Column("reason", prose=True)]
-RUN += [Column(heading, needed=False) for heading in ("finished", "study")]
+RUN += [Column("study"), Column("stores", prose=True), Column("rows", number=True)]
+RUN += [Column("reason", prose=True), Column("finished", needed=False)]
 
 
-def print_results(console: Console, rows: Rows) -> None:
-    """A line for each attempt, with the columns that most users look at first, and units; memory and CPU with those of executors, and what
-    they are of: a client without its server, or the engine itself. The rest is in CSV, JSON and SQL."""
+def print_results(console: Console, rows: Rows, studies: Mapping[str, Details]) -> None:
+    """A line for each attempt, with the columns that most users look at first, and units; memory and CPU with those of the pods that it has
+    started, and what they are of: a client without its server, or the engine itself. The rest is in CSV, JSON and SQL. `studies` are the
+    details of the rows' studies."""
     names, places = places_of(Cell.from_key(row["cell_key"]) for row in rows)
+    ranking = {row["metric"] for row in rows}
+    one_metric = len(ranking) == 1
+    measured = [
+        Column(str(next(iter(ranking))) if one_metric else "figure", number=True),
+        Column("total s", number=True),
+    ]
+    others = _others(rows, studies)
     old = superseded(dict(row) for row in rows)
     print_listing(
         console,
-        [*names, *ATTEMPT, *FIGURES, Column("remark", prose=True)],
+        [
+            *names,
+            *ATTEMPT,
+            *measured,
+            *FIGURES,
+            *(Column(name, number=True, needed=False) for name in others),
+            *POD,
+            Column("remark", prose=True),
+        ],
         [
             (
                 *place,
                 "warm-up" if row["warm_up"] else f"{row['repeat']} {row['arm'] or ''}".rstrip(),
                 row["operation"],
                 f"{row['status']}, superseded" if row["attempt_id"] in old else row["status"],
-                seconds(row[f"{row['operation']}_only_s"]),
+                figure(row["value"]) if one_metric else figure_text(row["value"], row["unit"]),
                 seconds(row["total_s"]),
                 f"{_mebibytes(row['all_memory_working_set_peak_bytes'])} {row['figures_cover'] or ''}".rstrip(),
                 seconds(row["all_cpu_s"]),
                 row["durability"] or NOTHING,
                 f"{row['server_name'] or ''} {row['server_version'] or ''}".strip() or NOTHING,
-                seconds(row["source_s"]),
-                seconds(row["barrier_s"]),
+                *(figure(row["metrics"].get(name)) for name in others),
                 seconds(row["pod_total_s"]),
                 _mebibytes(row["all_memory_peak_bytes"]),
                 remark(row) or NOTHING,
@@ -63,6 +77,17 @@ def print_results(console: Console, rows: Rows) -> None:
         console.print("superseded: a later try of the same operation counts instead", soft_wrap=True)
     for line in cautions(rows):
         console.print(line, soft_wrap=True)
+
+
+def _others(rows: Rows, studies: Mapping[str, Details]) -> list[str]:
+    """The metrics beside those that rank the attempts, in the study's order; none where there are several studies."""
+    names = {row["study"] for row in rows}
+    if len(names) != 1:
+        return []
+    (study,) = names
+    ranking = {row["metric"] for row in rows}
+    there = {name for row in rows for name in row["metrics"]} - ranking
+    return [one["name"] for one in studies[study]["metrics"] if one["name"] in there]
 
 
 def places_of(cells: Iterable[Cell]) -> tuple[list[Column], list[list[str]]]:
@@ -104,7 +129,9 @@ def remark(row: Mapping[str, Any]) -> str:
     """Why an attempt failed, or what else has to be known of it; empty where there is nothing."""
     if row["error_kind"]:
         return f"{row['error_kind']}: {row['error']}"
-    marks = [f"disturbed: {row['disturbed']}"] if row["disturbed"] else []
+    marks = [
+        f"{name.replace('_', ' ')}: {row[name]}" for name in ("disturbed", "perhaps_disturbed") if row[name]
+    ]
     return "; ".join([*marks, *(["client_bound"] if row["client_bound"] else [])])
 
 
@@ -114,16 +141,16 @@ def cautions(rows: Rows) -> list[str]:
     if len(promised) < 2:
         return []
     return [
-        f"The writes differ in durability ({', '.join(sorted(promised))}): compare those that are promised the same"
+        f"The attempts differ in durability ({', '.join(sorted(promised))}): compare those that are promised the same"
     ]
 
 
-def print_runs(console: Console, rows: Rows) -> None:
-    """Runs, newest first, as `storebench.results.queries.Queries.runs` has them."""
-    print_listing(console, RUN, [_run(row) for row in rows])
+def print_runs(console: Console, rows: Rows, *, asked: bool = True) -> None:
+    """Runs, newest first, as `storebench.results.queries.Queries.runs` has them. `asked`: whether Airflow has told which go on."""
+    print_listing(console, RUN, [_run(row, asked=asked) for row in rows])
 
 
-def _run(row: Mapping[str, Any]) -> list[str]:
+def _run(row: Mapping[str, Any], *, asked: bool) -> list[str]:
     started, finished = (
         f"{at:%Y-%m-%d %H:%M:%S}" if (at := row[name]) else NOTHING for name in ("started_at", "finished_at")
     )
@@ -132,15 +159,15 @@ def _run(row: Mapping[str, Any]) -> list[str]:
         others.append(f"{row['disturbed']} of the verified disturbed")
     return [
         row["airflow_run_id"],
-        row["state"],
+        f"{row['state']}{'?' if row['state'] == 'running' and not asked else ''}",
         f"{row['verified']} of {row['planned']}",
         ", ".join(others) or NOTHING,
         started,
+        row["study"],
         row["cell_key"] or ", ".join(row["stores"]) or NOTHING,
         f"{row['rows']:,}" if row["rows"] else NOTHING,
         row.get("reason") or NOTHING,
         finished,
-        row["study"],
     ]
 
 
@@ -170,6 +197,19 @@ def _plain(value: Any) -> str:
 def seconds(value: float | None) -> str:
     """To the hundredth, or a dash for what was not measured."""
     return NOTHING if value is None else f"{value:.2f}"
+
+
+def figure(value: float | None) -> str:
+    """Four digits that count, without an exponent; or a dash for what was not measured."""
+    if value is None:
+        return NOTHING
+    digits = 3 - math.floor(math.log10(abs(value))) if value else 0
+    return f"{round(value, digits):,.{min(6, max(0, digits))}f}"
+
+
+def figure_text(value: float | None, unit: str | None) -> str:
+    """The same with its unit."""
+    return NOTHING if value is None else f"{figure(value)} {unit or ''}".rstrip()
 
 
 def _mebibytes(value: int | None) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from rich.console import Console
 
@@ -10,15 +10,16 @@ from storebench.results.database import Row
 from storebench.results.left import Left, Undropped
 from storebench.results.listing import NOTHING, Column, print_listing
 from storebench.results.repository import Repository
-from storebench.results.stopped import RunStates, stopped_runs, why_over
+from storebench.results.stopped import RunStates, Stopped, stopped_runs
 
 CLEAN_DAG = "storebench_clean"  # removes it
 
 MB = 1e6
 RUNS = [Column("run"), Column("state", prose=True)]
 DATA = [Column("store"), Column("data"), Column("MB", number=True), Column("run")]
-DATASETS = [Column("rows", number=True), Column("seed", number=True), Column("MB", number=True)]
-SECRETS = [Column("connection"), Column("run")]
+DATASETS = [Column("dataset"), Column("MB", number=True)]
+SERVERS = [Column("servers"), Column("run")]
+SECRETS = [Column("connection"), Column("node pool"), Column("run")]
 
 
 def data_of_runs_over(left: Left, states: RunStates) -> list[Undropped]:
@@ -29,15 +30,24 @@ def data_of_runs_over(left: Left, states: RunStates) -> list[Undropped]:
     return [one for one in found if (one.dag_id, one.airflow_run_id, one.airflow_id) in over]
 
 
-def secrets_of_runs_over(left: Left, states: RunStates) -> list[tuple[str, list[str]]]:
-    """The runs that are over and still hold Secrets, each with the connections whose Secrets no run needs that goes on."""
+def secrets_of_runs_over(left: Left, states: RunStates) -> list[tuple[str, list[tuple[str, str]]]]:
+    """The runs that are over and still hold Secrets, each with those that no run needs that goes on: pools of nodes and connections."""
     users = left.runs_with_secrets()
     over = {one["run_id"] for one in users if states.over(*_named(one["run_id"]), one["airflow_id"])[0]}
-    needed = {name for one in users if one["run_id"] not in over for name in one["connections"]}
+    needed = {tuple(each) for one in users if one["run_id"] not in over for each in one["secrets"]}
     return [
-        (one["run_id"], [name for name in one["connections"] if name not in needed])
+        (one["run_id"], [(pool, name) for pool, name in one["secrets"] if (pool, name) not in needed])
         for one in users
         if one["run_id"] in over
+    ]
+
+
+def servers_of_runs_over(left: Left, states: RunStates) -> list[tuple[str, list[str]]]:
+    """The runs that are over and have not removed the servers that they brought, each with those that may still be there."""
+    return [
+        (one["run_id"], one["servers"])
+        for one in left.runs_with_servers()
+        if states.over(*_named(one["run_id"]), one["airflow_id"])[0]
     ]
 
 
@@ -45,13 +55,14 @@ def secrets_of_runs_over(left: Left, states: RunStates) -> list[tuple[str, list[
 class Unneeded:
     """All of it, as far as it is recorded. Pods are not: only the cluster knows them."""
 
-    stopped: list[tuple[Row, str | None]]  # each with its state in Airflow
+    stopped: list[Stopped]
     data: list[Undropped]
     datasets: list[Row]
-    secrets: list[tuple[str, list[str]]]
+    secrets: list[tuple[str, list[tuple[str, str]]]]
+    servers: list[tuple[str, list[str]]] = field(default_factory=list)
 
     def __bool__(self) -> bool:
-        return bool(self.stopped or self.data or self.datasets or self.secrets)
+        return bool(self.stopped or self.data or self.datasets or self.secrets or self.servers)
 
 
 def find(repository: Repository, left: Left, states: RunStates) -> Unneeded:
@@ -61,13 +72,14 @@ def find(repository: Repository, left: Left, states: RunStates) -> Unneeded:
         data_of_runs_over(left, states),
         left.datasets(),
         secrets_of_runs_over(left, states),
+        servers_of_runs_over(left, states),
     )
 
 
 def print_unneeded(console: Console, found: Unneeded) -> None:
     """A table for each kind that there is, and how much room the data takes."""
     if found.stopped:
-        rows = [(run["airflow_run_id"], f"open, but {why_over(state)}") for run, state in found.stopped]
+        rows = [(one.run["airflow_run_id"], f"open, but {one.why}") for one in found.stopped]
         print_listing(console, RUNS, rows, "Runs that were stopped, and are still to be closed")
     if found.data:
         data = [
@@ -75,10 +87,14 @@ def print_unneeded(console: Console, found: Unneeded) -> None:
         ]
         print_listing(console, DATA, data, "Data that runs which are over have left in stores")
     if found.datasets:
-        sets = [(f"{one['rows']:,}", str(one["seed"]), _megabytes(one["bytes"])) for one in found.datasets]
+        sets = [(one["id"], _megabytes(one["bytes"])) for one in found.datasets]
         print_listing(console, DATASETS, sets, "Datasets in S3 that are of no run in the results")
-    if secrets := [(name, run) for run, names in found.secrets for name in names]:
+    if secrets := [(name, pool or "default", run) for run, held in found.secrets for pool, name in held]:
         print_listing(console, SECRETS, secrets, "Secrets in the cluster that no run needs any more")
+    if servers := [(name, run) for run, names in found.servers for name in names]:
+        print_listing(
+            console, SERVERS, servers, "Servers in the cluster that runs which are over have brought"
+        )
     sizes = [one.size_bytes for one in found.data] + [one["bytes"] for one in found.datasets]
     known = [size for size in sizes if size is not None]
     if known:

@@ -1,143 +1,262 @@
-"""Prints a comparison: a table to read, or JSON."""
+"""How two sides differ, computed: the ratio of their figures, how sure that is, and a verdict."""
 
 from __future__ import annotations
 
-import json
-from collections import Counter
-from dataclasses import asdict
+import math
+import statistics
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypeVar
 
-from rich.console import Console
+import numpy as np
+import numpy.typing as npt
 
-from storebench.grid import Cell
-from storebench.results.compare import Comparison
-from storebench.results.difference import TEST, Verdict, alike_share, noise_floor
-from storebench.results.listing import NOTHING, Column, print_listing
-from storebench.results.statistics import CONFIDENCE, Interval
-from storebench.results.table import places_of
+from storebench.results.statistics import CONFIDENCE, Interval, Values
+from storebench.study.model import Better
 
-VERDICT = [Column("operation"), Column("B / A", number=True), Column("interval"), Column("verdict: B is")]
-VERDICT += [
-    Column(heading, number=True, needed=False)
-    for heading in ("n A", "n B", "median A, s", "median B, s", "p adjusted")
-]
-VERDICT += [Column("why not", prose=True)]
-REGRESSION, COULD_NOT_SHOW = 1, 6  # exit codes
+MARGIN = 0.05
+# On each side, for a verdict. Where repeats have two modes, chance alone puts three or four of one kind on one side too often.
+MIN_UNITS = 5
+RESOLUTION = 1e-6  # figures are rounded up to this: zero has no logarithm
+# The share of the units that is cut off at each end: with 10 units or more, one outlier costs little.
+TRIMMED = 0.1
+TEST = f"t-test of the logarithms, {TRIMMED:.0%} trimmed at each end (Yuen), two-sided; p adjusted by Benjamini-Hochberg"
+
+BETTER, WORSE, SAME, CANNOT_TELL = "better", "worse", "the same", "cannot tell"
+HIGHER, LOWER = "higher", "lower"  # where neither way is better
+# What a figure is called that is above the other side's, and one that is below it.
+LABELS: Mapping[Better, tuple[str, str]] = {
+    "lower": (WORSE, BETTER),
+    "higher": (BETTER, WORSE),
+    "neither": (HIGHER, LOWER),
+}
+
+Key = TypeVar("Key", bound=Hashable)
 
 
-def print_comparison(console: Console, found: Comparison, margin_percent: float, *, noise: bool) -> None:
-    """The verdicts, what has none, and what differs beside what was compared; `noise` adds the noise floor."""
-    if found.verdicts:
-        _print_verdicts(console, found)
-    for (cell, operation), remarks in found.remarks.items():
-        if remarks:
-            console.print(f"unsound: {operation} {cell}".rstrip() + f": {'; '.join(remarks)}", soft_wrap=True)
-    for (cell, operation), reason in found.without.items():
-        console.print(f"no verdict: {operation} {cell}".rstrip() + f": {reason}", soft_wrap=True)
-    if found.differences:
-        console.print("[bold]Not only that differs[/bold] (A -> B):")
-        for line in found.differences:
-            console.print(f"  {line}", soft_wrap=True, markup=False)
-    counts = Counter(verdict.label for verdict in found.verdicts.values())
-    console.print(
-        f"{counts.total()} compared: "
-        + (", ".join(f"{n} {label}" for label, n in counts.most_common()) or "nothing")
+@dataclass(frozen=True)
+class Pair:
+    """What is compared: the units of both sides, and of each unit the figures of its repeats.
+
+    A unit is what is independent of the others: a repeat, a round, a run. `matched`: the n-th units of the sides belong
+    together, and are as many. `better` is the way in which figures are better.
+    """
+
+    before: Sequence[Values]
+    after: Sequence[Values]
+    matched: bool = False
+    better: Better = "lower"
+
+
+@dataclass(frozen=True)
+class Noise:
+    """The standard deviation of the logarithm of one unit; where units are matched, of the difference within a pair of them.
+
+    `trimmed` is what is left of it where there are enough units to be trimmed.
+    """
+
+    deviation: float
+    trimmed: float
+    matched: bool
+
+    def error(self, n: int) -> float:
+        """The standard error of the logarithm of the ratio of two sides with n units each."""
+        deviation = self.deviation if left(n) == n else self.trimmed
+        return deviation * math.sqrt((1 if self.matched else 2) / n)
+
+    def df(self, n: int) -> int:
+        """Its degrees of freedom."""
+        return (left(n) - 1) * (1 if self.matched else 2)
+
+
+@dataclass(frozen=True)
+class Effect:
+    """The logarithm of after / before, its standard error and its degrees of freedom."""
+
+    log_ratio: float
+    error: float
+    df: float
+    noise: Noise
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """`after` against `before`. `ratio` is of their geometric means; `better` is the way in which figures are better.
+
+    `reason` is why it cannot be told, `enough` how many units on each side probably would do.
+    """
+
+    label: str
+    n_before: int
+    n_after: int
+    units_before: int
+    units_after: int
+    median_before: float
+    median_after: float
+    mean_before: float  # geometric, of the units that the trimming leaves: the ratio is made of these
+    mean_after: float
+    ratio: float
+    interval: Interval | None
+    noise: Noise | None
+    p: float | None
+    p_adjusted: float | None
+    better: Better
+    reason: str | None = None
+    enough: int | None = None
+
+    @property
+    def is_worse(self) -> bool:
+        """Whether it says that `after` is worse."""
+        return self.label == WORSE
+
+    @property
+    def tells_apart(self) -> bool:
+        """Whether it says that the sides differ."""
+        return self.label not in (SAME, CANNOT_TELL)
+
+    @property
+    def worse_by(self) -> float:
+        """By which share `after` is worse: 0.1 is 10 %; below 0 where it is better."""
+        return (1 / self.ratio if self.better == "higher" else self.ratio) - 1
+
+    @property
+    def worse_by_at_most(self) -> float | None:
+        """The end of the interval of that share; None where there is no interval."""
+        if self.interval is None:
+            return None
+        return (1 / self.interval.low if self.better == "higher" else self.interval.high) - 1
+
+
+def effect_of(pair: Pair) -> Effect | None:
+    """How the sides of a pair differ; None for one unit, which has no noise. A unit counts as the median of its repeats."""
+    if min(len(pair.before), len(pair.after)) < 2:
+        return None
+    before, after = _logarithms(pair)
+    if pair.matched:
+        changes = _Mean.of(after - before)
+        noise = Noise(changes.deviation, math.sqrt(changes.variance * changes.n), matched=True)
+        return Effect(changes.mean, math.sqrt(changes.variance), changes.df, noise)
+    one, other = _Mean.of(before), _Mean.of(after)
+    variance = one.variance + other.variance
+    parts = one.variance**2 / one.df + other.variance**2 / other.df
+    noise = Noise(
+        math.sqrt((one.deviation**2 + other.deviation**2) / 2),
+        math.sqrt((one.variance * one.n + other.variance * other.n) / 2),
+        matched=False,
     )
-    if noise and found.verdicts:
-        alike = list(found.verdicts.values())
-        console.print(
-            f"noise floor {noise_floor(alike):.1%}"
-            f" (95 % of the ratios are nearer to 1); not told apart: {alike_share(alike):.0%}"
-        )
-    if found.design.caution:
-        console.print(found.design.caution, soft_wrap=True)
-    console.print(
-        f"{TEST}; of the {found.design.units}{', pair by pair' if found.design.matched else ''}; intervals {CONFIDENCE:.0%}, of"
-        f" the ratio of the geometric means; a difference within {margin_percent:g} % does not count",
-        soft_wrap=True,
-    )
+    df = variance**2 / parts if parts else one.df + other.df
+    return Effect(other.mean - one.mean, math.sqrt(variance), df, noise)
 
 
-def as_json(found: Comparison) -> str:
-    """All of it as one object."""
-    lines = [
-        {
-            "cell": cell,
-            "operation": operation,
-            **asdict(verdict),
-            "remarks": found.remarks[cell, operation],
-        }
-        for (cell, operation), verdict in found.verdicts.items()
-    ]
-    without = [
-        {
-            "cell": cell,
-            "operation": operation,
-            "reason": reason,
-            "remarks": found.remarks[cell, operation],
-        }
-        for (cell, operation), reason in found.without.items()
-    ]
-    content = {
-        "verdicts": lines,
-        "without": without,
-        "differences": found.differences,
-        "test": TEST,
-        "units": found.design.units,
-        "matched": found.design.matched,
-        "caution": found.design.caution,
+def verdicts_of(pairs: Mapping[Key, Pair], *, margin: float = MARGIN) -> dict[Key, Verdict]:
+    """A verdict for each pair, without reasons (`storebench.results.power` finds them).
+
+    One is above or below the other only where the test says so after the correction for the number of pairs, and the whole
+    interval of the ratio lies beyond the margin: 0.05 means that less than 5 % does not count. It is the same where the
+    whole interval lies within the margin.
+    """
+    from scipy import stats
+
+    effects = {key: effect_of(pair) for key, pair in pairs.items()}
+    known = {
+        key: effect
+        for key, effect in effects.items()
+        if effect and min(len(pairs[key].before), len(pairs[key].after)) >= MIN_UNITS
     }
-    return json.dumps(content, indent=2)
-
-
-def exit_code(found: Comparison, beyond: float) -> tuple[int, list[str]]:
-    """That of a comparison which must show that nothing is slower by more than this share, and what is to be said of it."""
-    if slower := found.regressions(beyond):
-        return REGRESSION, [f"{len(slower)} operations are slower by more than {beyond * 100:g} %"]
-    hidden = [
-        f"could hide a slowdown of {beyond * 100:g} %: {operation} {cell}".rstrip() + f": {why}"
-        for (cell, operation), why in found.could_hide(beyond).items()
-    ]
-    if not found.verdicts:
-        hidden.append("nothing could be compared")
-    return (COULD_NOT_SHOW, hidden) if hidden else (0, [])
-
-
-def _print_verdicts(console: Console, found: Comparison) -> None:
-    keys = [cell for cell, _ in found.verdicts]
-    # Of two cells only the operations are told apart
-    names, places = places_of(map(Cell.from_key, keys)) if all(keys) else ([], [[] for _ in keys])
-    print_listing(
-        console,
-        [*names, *VERDICT],
-        [
-            (
-                *place,
-                operation,
-                f"{verdict.ratio:.3f}",
-                _interval(verdict.interval),
-                verdict.label,
-                *_counts(verdict, found.design.units),
-                f"{verdict.median_before_s:.3f}",
-                f"{verdict.median_after_s:.3f}",
-                NOTHING if verdict.p_adjusted is None else f"{verdict.p_adjusted:.4f}",
-                verdict.reason or NOTHING,
-            )
-            for place, ((_, operation), verdict) in zip(places, found.verdicts.items(), strict=True)
-        ],
+    x, error, df = (
+        np.array([getattr(effect, name) for effect in known.values()])
+        for name in ("log_ratio", "error", "df")
     )
-
-
-def _interval(interval: Interval | None) -> str:
-    return NOTHING if interval is None else f"{interval.low:.3f} to {interval.high:.3f}"
-
-
-def _counts(verdict: Verdict, units: str) -> tuple[str, str]:
-    """How many repeats each side has, and in how many units where a unit has several."""
-    before, after = (
-        str(n) if n == count else f"{n} in {count} {units}"
-        for n, count in (
-            (verdict.n_before, verdict.units_before),
-            (verdict.n_after, verdict.units_after),
+    t = np.divide(x, error, out=np.where(x == 0, 0.0, np.inf), where=error > 0)
+    p = 2 * stats.t.sf(abs(t), df)
+    adjusted = stats.false_discovery_control(p) if known else p
+    half = stats.t.ppf((1 + CONFIDENCE) / 2, df) * error
+    figures = dict(zip(known, zip(np.exp(x - half), np.exp(x + half), p, adjusted, strict=True), strict=True))
+    found = {}
+    for key, pair in pairs.items():
+        label, interval, p_, adjusted_ = CANNOT_TELL, None, None, None
+        if key in figures:
+            low, high, p_, adjusted_ = map(float, figures[key])
+            interval = Interval(low, high, CONFIDENCE)
+            label = _label(pair.better, interval, adjusted_, margin)
+        effect, means = effects[key], [_geometric_mean(side) for side in _logarithms(pair)]
+        before, after = ([s for unit in side for s in unit] for side in (pair.before, pair.after))
+        found[key] = Verdict(
+            label=label,
+            n_before=len(before),
+            n_after=len(after),
+            units_before=len(pair.before),
+            units_after=len(pair.after),
+            median_before=statistics.median(before),
+            median_after=statistics.median(after),
+            mean_before=means[0],
+            mean_after=means[1],
+            ratio=math.exp(effect.log_ratio) if effect else means[1] / means[0],
+            interval=interval,
+            noise=effect.noise if effect else None,
+            p=p_,
+            p_adjusted=adjusted_,
+            better=pair.better,
         )
+    return found
+
+
+def noise_floor(found: Sequence[Verdict]) -> float:
+    """By how much arms that differ in nothing differ all the same: the 95th percentile of their ratios' distance from 1."""
+    return float(np.percentile([max(v.ratio, 1 / v.ratio) - 1 for v in found], 95))
+
+
+def alike_share(found: Sequence[Verdict]) -> float:
+    """The share of at least one verdict that tells no difference."""
+    return sum(not verdict.tells_apart for verdict in found) / len(found)
+
+
+def _label(better: Better, interval: Interval, p_adjusted: float, margin: float) -> str:
+    if 1 / (1 + margin) <= interval.low and interval.high <= 1 + margin:
+        return SAME
+    if p_adjusted <= 1 - CONFIDENCE:
+        above, below = LABELS[better]
+        if interval.low > 1 + margin:
+            return above
+        if interval.high < 1 / (1 + margin):
+            return below
+    return CANNOT_TELL
+
+
+def left(n: int) -> int:
+    """How many of n units the trimming leaves."""
+    return n - 2 * int(TRIMMED * n)
+
+
+def _logarithms(pair: Pair) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+    before, after = (
+        np.log([max(statistics.median(unit), RESOLUTION) for unit in side])
+        for side in (pair.before, pair.after)
     )
     return before, after
+
+
+def _geometric_mean(logarithms: npt.NDArray[np.float64]) -> float:
+    found = _Mean.of(logarithms).mean if len(logarithms) > 1 else float(logarithms.mean())
+    return math.exp(found)
+
+
+@dataclass(frozen=True)
+class _Mean:
+    """A trimmed mean of n values, its variance (from the winsorized values: Yuen 1974), and their untrimmed standard deviation."""
+
+    n: int
+    mean: float
+    variance: float
+    df: int
+    deviation: float
+
+    @classmethod
+    def of(cls, values: npt.NDArray[np.float64]) -> _Mean:
+        """Of at least two values."""
+        n, h = len(values), left(len(values))
+        ordered, cut = np.sort(values), (n - h) // 2
+        inner = ordered[cut : n - cut]
+        winsorized = np.clip(ordered, inner[0], inner[-1])
+        squares = float(np.sum((winsorized - winsorized.mean()) ** 2))
+        return cls(n, float(inner.mean()), squares / (h * (h - 1)), h - 1, float(np.std(values, ddof=1)))

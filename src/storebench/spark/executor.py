@@ -18,9 +18,11 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 from storebench.attempt.cgroup import Cgroup, WorkingSetSampler
+from storebench.attempt.usage import boot_id
 from storebench.errors import SpecError
 
 FIGURES_PORT = 7081
+CLASS_PATH = "SPARK_DIST_CLASSPATH"  # Spark's own variable: what comes behind its jars
 MAIN_CLASS = "org.apache.spark.scheduler.cluster.k8s.KubernetesExecutorBackend"
 ARGUMENTS = {
     "--driver-url": "SPARK_DRIVER_URL",
@@ -60,24 +62,27 @@ def java_command(environment: Mapping[str, str]) -> list[str]:
         command = ["java", *(options[number] for number in sorted(options)), f"-Xms{memory}", f"-Xmx{memory}"]
         # Spark reads a key from a file in Kubernetes only, and does not tell an executor that it is there.
         command += ["-Dspark.master=k8s://executor"]
-        command += ["-cp", class_path(Path(environment["SPARK_HOME"])), MAIN_CLASS]
+        path = class_path(Path(environment["SPARK_HOME"]), environment.get(CLASS_PATH, ""))
+        command += ["-cp", path, MAIN_CLASS]
         return [*command, *itertools.chain.from_iterable(arguments.items())]
     except KeyError as error:
         raise SpecError(f"{error} is not set: `storebench executor` is started by Spark, in a pod") from None
 
 
-def class_path(home: Path) -> str:
-    """The same as spark-class gives a driver: an archive of classes is for one class path."""
-    return ":".join(map(str, [home / "conf", *home.glob("jars/slf4j-api-*.jar"), home / "jars" / "*"]))
+def class_path(home: Path, more: str = "") -> str:
+    """The same as spark-class gives a driver: an archive of classes is for one class path, and what has `more` behind it."""
+    own = [home / "conf", *home.glob("jars/slf4j-api-*.jar"), home / "jars" / "*"]
+    return ":".join([*map(str, own), *([more] if more else [])])
 
 
-def figures(cgroup: Cgroup, peak_bytes: int | None) -> dict[str, int | float | None]:
-    """What the container has used since its start: bytes and CPU seconds."""
+def figures(cgroup: Cgroup, peak_bytes: int | None) -> dict[str, int | float | str | None]:
+    """What the container has used since its start: bytes and CPU seconds; and on which machine."""
     return {
         "memory_peak_bytes": cgroup.memory_peak_bytes(),
         "memory_working_set_peak_bytes": peak_bytes,
         "cpu_s": round(cgroup.cpu().cpu_s, 6),
         "oom_kills": cgroup.oom_kills(),
+        "boot_id": boot_id(),
     }
 
 

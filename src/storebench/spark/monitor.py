@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import json
 import threading
-import urllib.error
-import urllib.request
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
+from storebench.attempt.usage import SOMEWHERE, CpuSeconds, ask
 from storebench.spark.executor import FIGURES_PORT
 
 INTERVAL_S = 1.0
-TIMEOUT_S = 2.0
-_OPENER = urllib.request.build_opener(urllib.request.ProxyHandler({}))
 
 
 class ExecutorMonitor:
@@ -45,11 +41,28 @@ class ExecutorMonitor:
         return max(len(self._seen - self._living), self._wanted - self._fewest)
 
     def stop(self) -> list[dict[str, Any]]:
-        """Ask one last time; returns the figures of all executors, each with its id as `executor`."""
+        """Ask one last time; returns the figures of all executors, each with its role and its id as name."""
         self._stop.set()
         self._thread.join()
         self._ask_all()
-        return [{"executor": name, **self._figures[name]} for name in sorted(self._figures, key=_number)]
+        return [
+            {
+                "role": "executor",
+                "name": name,
+                **{what: n for what, n in self._figures[name].items() if what != "boot_id"},
+            }
+            for name in sorted(self._figures, key=_number)
+        ]
+
+    def cpu_s(self) -> CpuSeconds | None:
+        """The CPU seconds of all executors that there ever were, asked now, by machine; None where one does not answer."""
+        if not self._ask_all():
+            return None
+        found: CpuSeconds = {}
+        for figures in list(self._figures.values()):
+            machine = figures.get("boot_id", SOMEWHERE)
+            found[machine] = found.get(machine, 0.0) + figures["cpu_s"]
+        return found
 
     def _run(self) -> None:
         while not self._stop.wait(INTERVAL_S):
@@ -65,24 +78,23 @@ class ExecutorMonitor:
         self._fewest = min(self._fewest, len(self._living))
         return addresses
 
-    def _ask_all(self) -> None:
+    def _ask_all(self) -> bool:
+        """Whether all that are to be there have answered."""
         addresses = self._look()
         if not addresses:
-            return
+            return False
+        answered = 0
         with ThreadPoolExecutor(max_workers=min(16, len(addresses))) as pool:
             for name, found in zip(addresses, pool.map(_ask, addresses.values()), strict=True):
                 if found:
                     self._figures[name] = found
+                    answered += 1
+        return answered >= self._wanted
 
 
 def _ask(address: str) -> dict[str, Any] | None:
     """The figures of one executor; None where it does not answer."""
-    try:
-        with _OPENER.open(f"http://{address}:{FIGURES_PORT}/", timeout=TIMEOUT_S) as answer:
-            found: dict[str, Any] = json.load(answer)
-            return found
-    except (OSError, urllib.error.URLError, ValueError):
-        return None
+    return ask(f"http://{address}:{FIGURES_PORT}/")
 
 
 def _number(name: str) -> tuple[int, str]:

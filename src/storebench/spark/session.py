@@ -7,14 +7,15 @@ import os
 import ssl
 import time
 import urllib.request
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from storebench.connection import Connection
 from storebench.errors import SpecError, StoreRefused, StoreUnreachable
-from storebench.s3 import hadoop_settings
+from storebench.spark.executor import CLASS_PATH
+from storebench.spark.filesystems.base import FileSystem
+from storebench.spark.options import ENCRYPTION
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -31,20 +32,10 @@ TEMPLATE = SCRATCH / "executor-pod.json"
 KEY = Path("/var/run/secrets/storebench-spark/key")
 DRIVER_PORT, BLOCK_MANAGER_PORT = 7078, 7079
 POLL_INTERVAL_S, LOOK_INTERVAL_S = 0.1, 1.0
-ADVICE = "Ask for fewer or smaller executors (executors, executor_memory, executor_cpu), or raise startup_timeout_s"
-
-ENCRYPTION = "executor_encryption"
-# The parameters of a run that a Spark driver's pod is told.
-OPTIONS = (
-    "executor_cores",
-    "executor_cpu",
-    "executor_memory",
-    "executor_memory_overhead",
-    "cpu_limit",
-    ENCRYPTION,
-    "driver_memory",
-    "startup_timeout_s",
+LOCAL = (
+    "local"  # the value of `executors` without any: all work is done in the driver's pod, on all of its cores
 )
+ADVICE = "Ask for fewer or smaller executors (executors, executor_memory, executor_cpu), or raise startup_timeout_s"
 
 
 class NoExecutors(StoreUnreachable):
@@ -54,29 +45,45 @@ class NoExecutors(StoreUnreachable):
 
 
 def start_session(
-    values: Mapping[str, str], s3: Connection, extra: Mapping[str, str]
+    values: Mapping[str, str], file_systems: Sequence[FileSystem], extra: Mapping[str, str]
 ) -> tuple[SparkSession, int]:
-    """A session with all its executors registered; returns it and how many they are.
+    """A session on these file systems with all its executors registered; returns it and how many they are: 0 where `executors` is LOCAL.
 
-    `values` has `executors` and OPTIONS; `extra` are more settings of Spark. Raises NoExecutors with the reason that
+    `values` has `executors`, OPTIONS and what all pods are told; `extra` are more settings of Spark. Raises NoExecutors with the reason that
     Kubernetes gives where they do not come within `startup_timeout_s`.
     """
     from pyspark.sql import SparkSession
 
-    pass_credentials(s3)
-    TEMPLATE.write_text(os.environ[EXECUTOR_POD])
-    builder = SparkSession.builder.master(f"k8s://{kubernetes_api()}").appName("storebench")
-    for name, value in {**settings(values, os.environ), **s3_settings(s3), **extra}.items():
-        builder = builder.config(name, value)
-    session: SparkSession = builder.getOrCreate()
+    for one in file_systems:
+        one.log_in()
+    jars = class_path(file_systems)
+    os.environ |= jars  # of the driver's JVM, which this process is about to start
+    local = values["executors"] == LOCAL
+    if local:
+        builder, own = SparkSession.builder.master("local[*]"), local_settings(values, os.environ)
+    else:
+        TEMPLATE.write_text(os.environ[EXECUTOR_POD])
+        builder, own = SparkSession.builder.master(f"k8s://{kubernetes_api()}"), settings(values, os.environ)
+    executors = {f"spark.executorEnv.{name}": value for name, value in jars.items()}
+    for found in (own, executors, *(one.settings() for one in file_systems), extra):
+        for name, value in found.items():
+            builder = builder.config(name, value)
+    session: SparkSession = builder.appName("storebench").getOrCreate()
     session.sparkContext.setLogLevel("WARN")
-    wanted = int(values["executors"])
+    wanted = 0 if local else int(values["executors"])
     try:
-        _wait_for_executors(session, wanted, float(values["startup_timeout_s"]))
+        if not local:
+            _wait_for_executors(session, wanted, float(values["startup_timeout_s"]))
     except NoExecutors:
         session.stop()
         raise
     return session, wanted
+
+
+def class_path(file_systems: Sequence[FileSystem]) -> dict[str, str]:
+    """The variable with what these file systems need behind Spark's own class path. Before it, the archive of classes would fit no more."""
+    jars = [jar for one in file_systems for jar in one.jars()]
+    return {CLASS_PATH: ":".join(jars)} if jars else {}
 
 
 def kubernetes_api() -> str:
@@ -99,10 +106,7 @@ def settings(values: Mapping[str, str], environment: Mapping[str, str]) -> dict[
     except KeyError as error:
         raise SpecError(f"{error} is not set: a Spark driver is started by the DAG, in a pod") from None
     return {
-        "spark.ui.enabled": "false",
-        "spark.ui.showConsoleProgress": "false",
-        "spark.driver.memory": values["driver_memory"],
-        **class_archive(environment),
+        **_common_settings(values, environment),
         **encryption(values),
         "spark.driver.host": address,
         "spark.driver.bindAddress": "0.0.0.0",
@@ -135,6 +139,21 @@ def settings(values: Mapping[str, str], environment: Mapping[str, str]) -> dict[
         "spark.kubernetes.allocation.batch.size": values["executors"],
         # The wait for executors is our own: it knows Kubernetes' reason when they do not come.
         "spark.scheduler.maxRegisteredResourcesWaitingTime": "0s",
+    }
+
+
+def local_settings(values: Mapping[str, str], environment: Mapping[str, str]) -> dict[str, str]:
+    """Spark's settings for a driver that does all work itself. Nobody else can reach it."""
+    here = dict.fromkeys(("spark.driver.host", "spark.driver.bindAddress"), "127.0.0.1")
+    return {**_common_settings(values, environment), **here}
+
+
+def _common_settings(values: Mapping[str, str], environment: Mapping[str, str]) -> dict[str, str]:
+    return {
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+        "spark.driver.memory": values["driver_memory"],
+        **class_archive(environment),
         "spark.sql.session.timeZone": "UTC",
         "spark.sql.warehouse.dir": str(SCRATCH / "warehouse"),  # made even where no table is in it
     }
@@ -165,19 +184,6 @@ def encryption(values: Mapping[str, str]) -> dict[str, str]:
         "spark.network.crypto.cipher": "AES/GCM/NoPadding",  # the default (CTR) does not notice changed bytes
         "spark.network.crypto.saslFallback": "false",
     }
-
-
-def s3_settings(s3: Connection) -> dict[str, str]:
-    """The settings of S3A, without the login: Spark's settings are on its command line."""
-    secret = ("fs.s3a.access.key", "fs.s3a.secret.key")
-    return {f"spark.hadoop.{name}": v for name, v in hadoop_settings(s3).items() if name not in secret}
-
-
-def pass_credentials(s3: Connection) -> None:
-    """Give the driver's JVM, which this process is about to start, the login by its environment. Spark hands it on to the
-    executors."""
-    if s3.login:
-        os.environ |= {"AWS_ACCESS_KEY_ID": s3.login, "AWS_SECRET_ACCESS_KEY": s3.password}
 
 
 def executor_addresses(session: SparkSession) -> dict[str, str]:

@@ -1,61 +1,52 @@
-"""The stores that can be measured: one module each, named here.
+"""The stores that can be measured: a folder for each study, and in it a module for each of its stores.
 
-The same store can be measured in several places: `mongodb@v8` is MongoDB at the Airflow Connection `storebench_mongodb_v8`, on
-the nodes of that name where there are some. A store without a server of its own has the nodes alone.
+A study's store is found by its name: the store `delta-rs` of the study `bulk_write_read` is the subclass of Store of that name in
+`storebench/stores/bulk_write_read/delta_rs.py`. What stores of several studies share are modules beside these folders.
 """
 
 from __future__ import annotations
 
 import importlib
-import re
+import sys
+from functools import cache
+from pathlib import Path
 
-from storebench.errors import SpecError, unknown
-from storebench.stores.base import Server, Store
+from storebench.errors import SpecError
+from storebench.stores.base import Store, split
 
-REGISTRY = {
-    "delta-kernel": "storebench.stores.delta_kernel:DeltaKernel",
-    "delta-rs": "storebench.stores.delta_rs:DeltaRs",
-    "delta-spark": "storebench.stores.delta_spark:DeltaSpark",
-    "delta-standalone": "storebench.stores.delta_standalone:DeltaStandalone",
-    "elasticsearch": "storebench.stores.elasticsearch:Elasticsearch",
-    "mongodb": "storebench.stores.mongodb:MongoDB",
-    "null": "storebench.stores.null:Null",
-}
+# Another folder of the Python path may have stores, too. Not that of another checkout, whose stores are a package of their own.
+_others = (Path(entry, "storebench", "stores") for entry in sys.path)
+__path__ += [str(one) for one in _others if one.is_dir() and not (one / "__init__.py").exists()]
 
 
-SERVER = r"[a-z0-9]([a-z0-9_]{0,28}[a-z0-9])?"  # the name of one of several servers, as in `mongodb@v8`
+def load(study: str, name: str) -> type[Store]:
+    """The class of the store that `name` means in this study (`mongodb@v8` is a mongodb). Imports no client library. Raises SpecError
+    where there is none."""
+    store, _ = split(name)
+    return _class_of(study, store)
 
 
-def split(name: str) -> tuple[str, str]:
-    """The store and the server that `name` means: ('mongodb', 'v8') of `mongodb@v8`; without a server, ('mongodb', '')."""
-    store, at, server = name.partition("@")
-    if at and not re.fullmatch(SERVER, server):
+@cache
+def _class_of(study: str, store: str) -> type[Store]:
+    module = f"{__name__}.{study}.{store.replace('-', '_')}"
+    where = f"{module.replace('.', '/')}.py"
+    try:
+        found = importlib.import_module(module)
+    except ModuleNotFoundError as error:
+        if error.name and module.startswith(error.name):
+            raise SpecError(
+                f"The study {study!r} has no store {store!r}: there is no module {where}"
+            ) from None
+        raise SpecError(f"The store {store!r} cannot be loaded: {where}: {error}") from error
+    except Exception as error:  # whatever a user's file does
         raise SpecError(
-            f"{name!r}: after the @ comes the name of a connection: lower-case letters, digits and _, at most 30"
-        )
-    return store, server
-
-
-def load(name: str) -> type[Store]:
-    """The class of the store that `name` means; raises SpecError for an unknown one. Imports no client library."""
-    store_name, _ = split(name)
-    if store_name not in REGISTRY:
-        raise unknown("store", store_name, REGISTRY)
-    module, _, attribute = REGISTRY[store_name].partition(":")
-    store: type[Store] = getattr(importlib.import_module(module), attribute)
-    return store
-
-
-def has_server(name: str) -> bool:
-    """Whether the store that `name` means has a server of its own: its tables are not in the dataset's S3, nor nowhere."""
-    return load(name).connection not in (None, "s3")
-
-
-def connection(name: str) -> str | None:
-    """The name of the connection to the server of the store that `name` means: `mongodb_v8` of `mongodb@v8`."""
-    _, server = split(name)
-    base = load(name).connection
-    return f"{base}_{server}" if server and has_server(name) else base
-
-
-__all__ = ["REGISTRY", "SERVER", "Server", "Store", "connection", "has_server", "load", "split"]
+            f"The store {store!r} cannot be loaded: {where}: {type(error).__name__}: {error}"
+        ) from error
+    classes = [one for one in vars(found).values() if isinstance(one, type) and issubclass(one, Store)]
+    named = [one for one in classes if vars(one).get("name") == store]
+    if not named:
+        raise SpecError(f"{where} has no subclass of Store whose `name` is {store!r}")
+    chosen = min(named, key=lambda one: one.__module__ != module)  # its own before one that it imports
+    if not getattr(chosen, "operations", ()):
+        raise SpecError(f"The store {store!r} in {where} does not say its operations")
+    return chosen

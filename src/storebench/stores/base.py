@@ -1,24 +1,61 @@
-"""What a store is to Storebench: one small class with the verbs of an attempt."""
+"""What a store is to Storebench: what the DAG knows of it, and, where its attempts are Python, the verbs of an attempt."""
 
 from __future__ import annotations
 
+import re
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from operator import itemgetter
-from typing import Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
-from storebench.attempt.clock import OperationClock
-from storebench.attempt.source import Source
+from storebench import __version__
+from storebench.attempt import usage
+from storebench.attempt.usage import SOMEWHERE, CpuSeconds
 from storebench.connection import Connection
-from storebench.dataset.checksum import TableChecksum
+from storebench.errors import SpecError
+from storebench.fields import Field
 
-VERIFY_CHUNK_ROWS = 10_000
-OPERATIONS = ("write", "read")
+if TYPE_CHECKING:
+    from storebench.attempt.run import Attempt
+    from storebench.attempt.spec import AttemptSpec
+
+SERVER = r"[a-z0-9]([a-z0-9_]{0,28}[a-z0-9])?"  # the name of one of several servers, as in `mongodb@v8`
+# In a connection's extra: where the CPU seconds of the server's processes are told (storebench.attempt.usage).
+USAGE_URL = "usage_url"
 
 # Whose memory and CPU a pod's figures are: those of a client whose server is elsewhere, or those of the engine in the pod.
 Cover = Literal["client", "engine"]
+
+
+def split(name: str) -> tuple[str, str]:
+    """The store and the server that `name` means: ('mongodb', 'v8') of `mongodb@v8`; without a server, ('mongodb', '').
+
+    The same store can be measured in several places: `mongodb@v8` is MongoDB at the Airflow Connection `storebench_mongodb_v8`, on the
+    nodes of that name where there are some. A store without a server of its own has the nodes alone.
+    """
+    store, at, server = name.partition("@")
+    if at and not re.fullmatch(SERVER, server):
+        raise SpecError(
+            f"{name!r}: after the @ comes the name of a connection: lower-case letters, digits and _, at most 30"
+        )
+    return store, server
+
+
+@dataclass(frozen=True)
+class Pod:
+    """A pod of an attempt, or of a dataset. `arguments` are those of the program that the images of this project start."""
+
+    image: str = "python"  # a folder under images/; with a "/" or ":" a reference
+    command: tuple[str, ...] = ()  # in place of the image's entry point
+    arguments: tuple[str, ...] = ("attempt",)
+    account: str | None = None  # the service account of a pod that starts pods itself
+    volume: str | None = (
+        None  # the folder that the pods of a cell have in common; the drop removes it, without a pod
+    )
+    shared_memory: bool = (
+        False  # /dev/shm is as large as the pod's memory; without it, most clusters give 64 MiB
+    )
 
 
 @dataclass(frozen=True)
@@ -43,26 +80,55 @@ class Durability:
 
 
 class Store(ABC):
-    """One storage engine. The class attributes say what it needs, the methods are the verbs of an attempt.
+    """What is measured. The class variables are what the DAG reads. The methods are what `storebench attempt` asks for in a pod, in their
+    order: a store whose pods run another program has none of them (docs/protocol.md).
 
-    The client library is imported inside `connect`, never by the module: the scheduler reads these classes
-    on machines that have no client. Timed are only the stretches that a method marks on the clock it gets.
+    The client library is imported inside `connect`, never by the module: the scheduler reads these classes on machines that have no
+    client. Timed are only the stretches that a method marks on the clock it gets.
     """
 
     name: ClassVar[str]
+    operations: ClassVar[tuple[str, ...]]  # those of the study that it has
     clients: ClassVar[tuple[str, ...]] = ("reference",)
-    delivers: ClassVar[tuple[str, ...]] = ()  # what a read hands to the program, for each of `clients`
-    axes: ClassVar[tuple[str, ...]] = ("batch_size",)  # the axes that mean something for it
-    operations: ClassVar[tuple[str, ...]] = OPERATIONS  # a store that only reads has no write
-    keeps_data: ClassVar[bool] = True  # False: a write leaves no data, so that nothing has to be dropped
-    filled_by: ClassVar[str | None] = None  # the store that makes the table for one that only reads
+    keeps_data: ClassVar[bool] = (
+        True  # False: its operations leave no data, so that nothing has to be dropped
+    )
+    filled_by: ClassVar[str | None] = (
+        None  # the store that does for it the operations that it needs and has not
+    )
     connection: ClassVar[str | None] = None  # the connection of its server; "s3" if S3 is the store itself
-    options: ClassVar[tuple[str, ...]] = ()  # the parameters of a run that are passed to its pods
-    image: ClassVar[str] = "python"  # the folder under images/
+    options: ClassVar[Mapping[str, Field]] = {}  # parameters of a run that its pods are told
+    figures_cover: ClassVar[Cover] = "client"  # "engine": no server does the work
+    pod: ClassVar[Pod] = Pod()
+    pods: ClassVar[Mapping[str, Pod]] = {}  # for operations that take another one
     packages: ClassVar[tuple[str, ...]] = ()  # client libraries, whose versions are recorded
     modules: ClassVar[tuple[str, ...]] = ()  # imported before the first phase, so that no phase pays for it
-    service_account: ClassVar[str | None] = None  # for pods that use the Kubernetes API themselves
-    figures_cover: ClassVar[Cover] = "client"  # "engine": no server does the work
+
+    @classmethod
+    def pod_of(cls, operation: str) -> Pod:
+        """The pod of an attempt at this operation, or of the drop."""
+        return cls.pods.get(operation, cls.pod)
+
+    @classmethod
+    def keys(cls, params: Mapping[str, Any]) -> tuple[str, ...]:
+        """The names of the random keys that its pods share in a run with these parameters, each a Secret."""
+        return ()
+
+    @classmethod
+    def needs_agents(cls, params: Mapping[str, Any]) -> str:
+        """Why its attempts need the agents of servers that the run brings, in a run with these parameters; empty where they do not."""
+        return ""
+
+    @classmethod
+    def has_server(cls) -> bool:
+        """Whether it has a server of its own: its data is not in the dataset's S3, nor nowhere."""
+        return cls.connection not in (None, "s3")
+
+    @classmethod
+    def connection_of(cls, name: str) -> str | None:
+        """The name of the connection to the server that `name`, a name of this store, means: `mongodb_v8` of `mongodb@v8`."""
+        _, server = split(name)
+        return f"{cls.connection}_{server}" if server and cls.has_server() else cls.connection
 
     def __init__(
         self,
@@ -70,24 +136,36 @@ class Store(ABC):
         client: str,
         target: str,
         connection: Connection | None,
-        source: Source,
         values: Mapping[str, str] | None = None,
-        operation: str = "write",
+        operation: str = "",
+        bucket: str = "",
     ) -> None:
         self.client = client
         self.target = target
         self.server = connection
-        self.source = source
-        self.operation = operation  # write, read or drop; a drop needs no session
-        self.values = values or {}  # of the cell's axes, by their key, and of `options`
+        self.bucket = bucket  # of the S3 that has the dataset
+        self.operation = operation  # one of `operations`, or the drop, which needs no session
+        self.values = values or {}  # of the cell's axes, and of `options`
+
+    @classmethod
+    def of(cls, spec: AttemptSpec, connection: Connection | None, s3_client: Any) -> Self:
+        """The store of an attempt. `s3_client` is for the S3 that has the dataset."""
+        return cls(
+            client=spec.client,
+            target=spec.target,
+            connection=connection,
+            values={**spec.options, **spec.axes},
+            operation=spec.operation,
+            bucket=spec.bucket,
+        )
 
     @abstractmethod
     def connect(self) -> None:
         """Reach the server and log in. Raises StoreUnreachable, or StoreRefused for a wrong login."""
 
-    @abstractmethod
     def describe(self) -> Server:
-        """The server's name, version and relevant settings, as the server itself reports them."""
+        """The server's name, version and relevant settings, as the server itself reports them. Without a server: this project's code."""
+        return Server(self.name, __version__)
 
     def client_settings(self) -> Mapping[str, Any]:
         """What the client does as it does for the server and the pod that `connect` found, whatever the cell's axes are.
@@ -96,9 +174,10 @@ class Store(ABC):
         """
         return {}
 
-    def durability(self) -> Durability:
-        """What the acknowledgements of this write promise; asked after `prepare`. What cannot be asked is `unknown`, never an error."""
-        return Durability("unknown", "the store does not state it")
+    @abstractmethod
+    def operate(self, attempt: Attempt) -> str:
+        """Do `operation`: prepare, measure, verify; `attempt` times and records it. Returns what was verified, and how. Raises a
+        StorebenchError where it fails."""
 
     def server_processes(self) -> Mapping[str, float]:
         """The server's processes that can be seen, each with the second (of any one clock) in which it was started, where its name
@@ -106,63 +185,32 @@ class Store(ABC):
         return {}
 
     @abstractmethod
-    def prepare(self) -> None:
-        """Make the empty target for a write; what an earlier attempt left there is removed."""
-
-    @abstractmethod
-    def write(self, batch_rows: int | None, clock: OperationClock) -> int:
-        """Write the source in batches of `batch_rows` (None: all at once); returns the rows handed over."""
-
-    @abstractmethod
-    def barrier(self) -> None:
-        """Make what was written durable and visible, as far as the write did not."""
-
-    @abstractmethod
-    def read(self, clock: OperationClock) -> int:
-        """Read every row of the target; returns the rows seen."""
-
-    @abstractmethod
-    def count(self) -> int:
-        """The exact number of rows in the target, as the server counts them."""
-
-    def scan(self) -> Iterator[Mapping[str, Any]]:
-        """Every row of the target once, in any order, for verification: chunks of columns of canonical text.
-
-        After a read it gets them by the very call that `read` times: a second pass of it. A chunk maps each field's name to
-        as many texts as the chunk has rows, in what TableChecksum takes.
-        A null is the empty text.
-        """
-        raise NotImplementedError(f"{self.name} has neither a scan nor a checksum of its own")
-
-    def checksum(self) -> TableChecksum:
-        """The checksum of the target's rows. A store that can compute it where the data is needs no `scan`."""
-        total = TableChecksum()
-        for chunk in self.scan():
-            total.update(chunk)
-        return total
-
-    def verified_by(self) -> str:
-        """The call by which `checksum` gets the rows, in a few words for people: `pymongo find()`."""
-        return f"scan() of {self.name}"
-
-    def size_bytes(self) -> int | None:
-        """How much room the target takes, as the server counts it, all copies and indices included. Asked after a write was verified.
-        None where the server does not tell it, never an error.
-        """
-        return None
-
-    @abstractmethod
     def drop(self) -> None:
         """Remove the target. It is no error if there is none."""
 
-    def executors(self) -> list[dict[str, Any]]:
-        """What the pods that this one started have used until now: for each its id as `executor`, and the figures of
+    def usage(self) -> list[dict[str, Any]]:
+        """What the pods that this one started have used until now: for each its `role`, its `name`, and its figures, such as those of
         storebench.spark.executor. Called once, when the operation has ended."""
         return []
 
     def disturbances(self) -> list[str]:
-        """What befell the operation that makes its time incomparable, as far as the store sees it; asked after `executors`."""
+        """What befell the operation that makes its time incomparable, as far as the store sees it; asked after `usage`."""
         return []
+
+    def cpu_elsewhere_s(self) -> CpuSeconds | None:
+        """CPU seconds so far of what works for this store outside the pod, by machine; None where nobody tells it. Asked before and after
+        the operation, to tell the store's own work from that of strangers. Raises no error."""
+        if self.figures_cover == "engine":
+            return {}
+        if url := self.server and self.server.extra.get(USAGE_URL):
+            return usage.cpu_s(url)
+        seconds = self.server_cpu_s()
+        return None if seconds is None else {SOMEWHERE: seconds}
+
+    def server_cpu_s(self) -> float | None:
+        """CPU seconds that the server's processes have used so far, as the server itself tells it; None where it does not. Raises no
+        error."""
+        return None
 
     def client_cores(self) -> int:
         """How many cores the client can keep busy: its threads count as one where the interpreter's lock lets one run at a time."""
@@ -172,13 +220,5 @@ class Store(ABC):
         """CPU seconds of the client so far: of this process and, where the client is another one, of that."""
         return time.process_time()
 
-    def close(self) -> None:  # noqa: B027 - most clients have something to close, null has not
+    def close(self) -> None:  # noqa: B027 - a store need not have it
         """Let go of the connection."""
-
-
-def columns(rows: Sequence[Mapping[str, str]], names: Sequence[str]) -> dict[str, Sequence[str]]:
-    """Turn rows into columns. Raises ValueError or KeyError for a row that has other fields than `names`."""
-    for row in rows:
-        if len(row) != len(names):
-            raise ValueError(f"{len(row)} fields instead of {len(names)}")
-    return dict(zip(names, zip(*map(itemgetter(*names), rows), strict=True), strict=True))

@@ -10,11 +10,19 @@ from typing import Annotated, Any
 from airflow.api_fastapi.app import get_auth_manager
 from airflow.api_fastapi.auth.managers.models.resource_details import DagAccessEntity, DagDetails
 from airflow.api_fastapi.core_api.security import GetUserDep
+from airflow.models import DagRun
 from airflow.models.serialized_dag import SerializedDagModel
+from airflow.sdk import Variable
+from airflow.utils.session import create_session
 from fastapi import Depends, HTTPException, Query
+from sqlalchemy import select
 
 from storebench.airflow import connections
 from storebench.airflow.timetable import GridTimetable
+from storebench.errors import SpecError
+from storebench.results.stopped import AIRFLOW_ID, RunStates
+from storebench.study.model import Study
+from storebench.study.recorded import recorded
 from storebench.web.reading import Reading
 
 
@@ -35,12 +43,11 @@ def reading(user: GetUserDep) -> Reading:
 
 @dataclass(frozen=True)
 class GridDag:
-    """A study's DAG as Airflow has it: the dates of its grid's partitions by their keys, its parameters' defaults, whether the user may
-    start runs of it, and what was measured by it."""
+    """A study and its DAG, both as Airflow keeps them: the dates of its grid's partitions by their keys, whether the user may start runs of it, and
+    what was measured by it."""
 
-    dag_id: str
+    study: Study
     dates: Mapping[str, datetime]
-    defaults: Mapping[str, Any]
     may_start: bool
     read: Reading
 
@@ -57,10 +64,28 @@ def grid_dag(
     may_start = manager.is_authorized_dag(
         method="POST", access_entity=DagAccessEntity.RUN, details=details, user=user
     )
-    return GridDag(
-        dag, found.timetable.dates, found.params.dump(), may_start, Reading(connections.reader_dsn(), [dag])
+    try:
+        study = recorded(found.timetable.study)
+    except SpecError as error:
+        raise HTTPException(404, str(error)) from None
+    return GridDag(study, found.timetable.dates, may_start, Reading(connections.reader_dsn(), [dag]))
+
+
+def run_states() -> RunStates:
+    """Asks Airflow's own database."""
+
+    def ask(column: Any, dag_id: str, airflow_run_id: str) -> Any:
+        with create_session() as session:
+            of_the_run = DagRun.dag_id == dag_id, DagRun.run_id == airflow_run_id
+            return session.scalar(select(column).where(*of_the_run))
+
+    return RunStates(
+        lambda *run: ask(DagRun.state, *run),
+        lambda *run: ask(DagRun.end_date, *run),
+        lambda: Variable.get(AIRFLOW_ID, default=None),
     )
 
 
 ReadingDep = Annotated[Reading, Depends(reading)]
+StatesDep = Annotated[RunStates, Depends(run_states)]
 GridDagDep = Annotated[GridDag, Depends(grid_dag)]

@@ -9,35 +9,38 @@ from typing import Annotated, TypeVar
 from airflow.api_fastapi.core_api.security import get_user
 from fastapi import Depends, FastAPI, HTTPException, Query, Request
 from fastapi.responses import FileResponse, JSONResponse
-from pydantic import BaseModel
+from pydantic import BaseModel, StringConstraints
 
 from storebench import __version__
 from storebench.errors import SpecError, StoreUnreachable
-from storebench.grid import BATCH_SIZE, EXECUTORS, Cell
-from storebench.results import difference
 from storebench.results.compare import Comparison as Found
 from storebench.results.compare import compare
 from storebench.results.database import Row
 from storebench.results.price import prices
+from storebench.results.stopped import RunStates, as_closed, stopped_runs
+from storebench.results.verdicts import MARGIN, TEST
 from storebench.web import figures, filling
-from storebench.web.access import GridDagDep, ReadingDep
+from storebench.web.access import GridDagDep, ReadingDep, StatesDep
+from storebench.web.artifacts import artifacts_of
 from storebench.web.models import (
     Attempt,
+    CellArtifacts,
     CellFigures,
     CellPhases,
     Comparison,
     Grid,
-    Operation,
     Page,
     Parameter,
     Price,
     Run,
+    Runs,
     Status,
+    Study,
     Turn,
     Verdict,
     Without,
 )
-from storebench.web.reading import Sort
+from storebench.web.reading import AXIS, METRIC, Reading, Sort
 
 STATIC = Path(__file__).parent / "page" / "static"
 MOST = 500  # of what one answer has
@@ -73,15 +76,24 @@ def _away(request: Request, error: StoreUnreachable) -> JSONResponse:
 
 
 @app.get("/api/runs")
-def runs(read: ReadingDep, dag: Text | None = None, limit: Limit = 50, offset: Offset = 0) -> Page[Run]:
+def runs(
+    read: ReadingDep, states: StatesDep, dag: Text | None = None, limit: Limit = 50, offset: Offset = 0
+) -> Runs:
     """The newest runs first, of all DAGs or of one."""
-    return _page(Run, read.runs_page(limit + 1, offset, dag), limit, offset)
+    page = _page(Run, _ended(read, states, read.runs_page(limit + 1, offset, dag)), limit, offset)
+    return Runs(**dict(page), latest=read.latest(dag))
 
 
 @app.get("/api/run")
-def run(read: ReadingDep, run: RunName) -> Run:
+def run(read: ReadingDep, states: StatesDep, run: RunName) -> Run:
     """One run."""
-    return Run.model_validate(read.run_counted(read.run_named(run)["id"]))
+    return _run(read, states, run)
+
+
+@app.get("/api/study")
+def study(read: ReadingDep, name: Text) -> Study:
+    """A study that has results, as it was when a run of it last began."""
+    return figures.study_of(read, name)
 
 
 @app.get("/api/turns")
@@ -92,7 +104,7 @@ def turns(read: ReadingDep, run: RunName, limit: Limit = MOST, offset: Offset = 
 
 @app.get("/api/cells")
 def cells(read: ReadingDep, run: RunName, limit: Limit = 100, offset: Offset = 0) -> Page[CellFigures]:
-    """A run's cells, write and read apart: each attempt's newest try, medians, intervals; warm-ups left out.
+    """A run's cells, each operation apart: each attempt's newest try, medians, intervals; warm-ups left out.
 
     `limit` and `offset` count cells.
     """
@@ -112,6 +124,16 @@ def phases(read: ReadingDep, run: RunName, limit: Limit = 100, offset: Offset = 
     return Page(items=items, offset=offset, more=len(keys) > limit)
 
 
+@app.get("/api/artifacts")
+def artifacts(read: ReadingDep, run: RunName, limit: Limit = 100, offset: Offset = 0) -> Page[CellArtifacts]:
+    """The histograms and series of a run's cells that have any. `limit` and `offset` count cells."""
+    run_id = read.run_named(run)["id"]
+    keys = read.cells_of_run_page(run_id, limit + 1, offset)
+    rows = read.attempts_of(run_id, keys[:limit])
+    items = artifacts_of(rows, read.artifacts([row["attempt_id"] for row in rows]))
+    return Page(items=items, offset=offset, more=len(keys) > limit)
+
+
 @app.get("/api/attempts")
 def attempts(
     read: ReadingDep,
@@ -119,24 +141,40 @@ def attempts(
     store: Text | None = None,
     client: Text | None = None,
     cell: Text | None = None,
-    operation: Operation | None = None,
+    operation: Text | None = None,
     status: Status | None = None,
-    sort: Sort = Sort.RECORDED_AT,
+    axis: Annotated[
+        list[Annotated[str, StringConstraints(pattern="^[a-z][a-z0-9_]*=", max_length=500)]] | None,
+        Query(description="NAME=VALUE: only of cells that are there on that axis"),
+    ] = None,
+    rows: int | None = None,
+    seed: int | None = None,
+    sort: Annotated[
+        str,
+        Query(
+            pattern=f"^({'|'.join(Sort)}|({AXIS}|{METRIC})[a-z0-9_]+)$",
+            description="A column, axis:NAME or metric:NAME",
+        ),
+    ] = Sort.RECORDED_AT,
     descending: bool = True,
     limit: Limit = 100,
     offset: Offset = 0,
 ) -> Page[Attempt]:
-    """Attempts, all tries and warm-ups among them. `cell` is a cell's key, `store` and `client` are parts of their names."""
+    """Attempts, all tries and warm-ups among them. `cell` is a cell's key, `store` and `client` are parts of their names,
+    `axis` says where cells are on axes."""
     asked = {
         "run_id": read.run_named(run)["id"] if run else None,
         "cell_key": cell,
         "operation": operation,
         "status": status,
+        "rows": rows,
+        "seed": seed,
     }
     filters = {name: value for name, value in asked.items() if value is not None}
     parts = {name: value for name, value in (("store", store), ("client", client)) if value}
-    rows = read.attempts_page(filters, parts, sort, descending, limit + 1, offset)
-    return _page(Attempt, rows, limit, offset)
+    axes = [(name, value) for name, _, value in (one.partition("=") for one in axis or ())]
+    found = read.attempts_page(filters, parts, axes, sort, descending, limit + 1, offset)
+    return _page(Attempt, found, limit, offset)
 
 
 @app.get("/api/prices")
@@ -148,11 +186,11 @@ def priced(
     limit: Limit = 100,
     offset: Offset = 0,
 ) -> Page[Price]:
-    """What a verified GB cost in each of a run's cells, as `storebench price` computes it. `limit` and `offset` count cells."""
+    """What a verified GB, or attempt, cost in each of a run's cells, as `storebench price` computes it. `limit` and `offset` count cells."""
     run_id = read.run_named(run)["id"]
     keys = read.cells_of_run_page(run_id, limit + 1, offset)
     found = prices(read.attempts_of(run_id, keys[:limit]), cpu_hour, gib_hour)
-    items = [Price.model_validate({**_named(price.cell_key), **vars(price)}) for price in found]
+    items = [Price.model_validate({**figures.named(price.cell_key), **vars(price)}) for price in found]
     return Page(items=items, offset=offset, more=len(keys) > limit)
 
 
@@ -165,20 +203,26 @@ def cell_keys(read: ReadingDep, containing: Text = "", limit: Limit = 50) -> lis
 @app.get("/api/compare")
 def compared(
     read: ReadingDep,
+    states: StatesDep,
     before: RunName,
     after: RunName,
-    margin_percent: Annotated[float, Query(ge=0, le=100)] = difference.MARGIN * 100,
+    margin_percent: Annotated[float, Query(ge=0, le=100)] = MARGIN * 100,
+    metric: Text | None = None,
 ) -> Comparison:
-    """Whether `after` is faster or slower than `before`, cell by cell, and what else differs between them."""
-    sides = [Run.model_validate(read.run_counted(read.run_named(name)["id"])) for name in (before, after)]
-    found = compare(read, sides[0].id, sides[1].id, margin=margin_percent / 100)
+    """Whether `after` is better or worse than `before`, cell by cell, and what else differs between them; by the metric that ranks
+    each operation, or another one.
+    """
+    sides = [_run(read, states, name) for name in (before, after)]
+    found = compare(read, sides[0].id, sides[1].id, margin=margin_percent / 100, metric=metric)
+    compared = _Sides(read, found)
     return Comparison(
         before=sides[0],
         after=sides[1],
         verdicts=[
             Verdict.model_validate(
                 {
-                    **_compared(found, cell, operation),
+                    **compared.told(cell, operation),
+                    **found.measured[cell, operation],
                     **vars(verdict),
                     "low": verdict.interval.low if verdict.interval else None,
                     "high": verdict.interval.high if verdict.interval else None,
@@ -187,11 +231,11 @@ def compared(
             for (cell, operation), verdict in found.verdicts.items()
         ],
         without=[
-            Without.model_validate({**_compared(found, cell, operation), "reason": reason})
+            Without.model_validate({**compared.told(cell, operation), "reason": reason})
             for (cell, operation), reason in found.without.items()
         ],
         differences=found.differences,
-        test=difference.TEST,
+        test=TEST,
         margin_percent=margin_percent,
         caution=found.design.caution,
     )
@@ -232,23 +276,40 @@ def openapi() -> JSONResponse:
     return JSONResponse(app.openapi())
 
 
-def _compared(found: Found, cell_key: str, operation: str) -> Row:
-    """What is told of a cell's operation with a verdict or without."""
-    return {**_named(cell_key), "operation": operation, "remarks": found.remarks[cell_key, operation]}
+def _run(read: Reading, states: RunStates, name: str) -> Run:
+    """The run of this name."""
+    (found,) = _ended(read, states, [read.run_counted(read.run_named(name)["id"])])
+    return Run.model_validate(found)
 
 
-def _named(cell_key: str) -> Row:
-    """The fields of CellName."""
-    cell = Cell.from_key(cell_key)
-    return {
-        "cell_key": cell_key,
-        "store": cell.store,
-        "client": cell.client,
-        "batch_size": cell.value(BATCH_SIZE.key),
-        "executors": cell.value(EXECUTORS.key),
-        "rows": cell.rows,
-        "seed": cell.seed,
-    }
+def _ended(read: Reading, states: RunStates, rows: list[Row]) -> list[Row]:
+    """These runs; those that were stopped in Airflow as the next run will record them."""
+    going = any(row["state"] == "running" for row in rows)
+    return as_closed(rows, stopped_runs(read, states)) if going else rows
+
+
+class _Sides:
+    """What is told of the cells of a comparison, with a verdict or without."""
+
+    def __init__(self, read: Reading, found: Found) -> None:
+        rows = read.on_machines(row for side in found.attempts for some in side.values() for row in some)
+        self._attempts = {row["attempt_id"]: row for row in rows}
+        self._found = found
+
+    def told(self, cell_key: str, operation: str) -> Row:
+        """Of one cell's operation."""
+        key = cell_key, operation
+        before, after = (
+            figures.origin_of([self._attempts[row["attempt_id"]] for row in side.get(key, ())])
+            for side in self._found.attempts
+        )
+        return {
+            **figures.named(cell_key),
+            "operation": operation,
+            "remarks": self._found.remarks[key],
+            "origin_before": before,
+            "origin_after": after,
+        }
 
 
 def _page(model: type[M], rows: Sequence[Row], limit: int, offset: int) -> Page[M]:

@@ -2,44 +2,82 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict
+from datetime import UTC
 from functools import lru_cache
+from typing import Any
 
 from storebench.results.database import Row
-from storebench.results.queries import counts
+from storebench.results.measurements import value_of
+from storebench.results.queries import Queries, counts
 from storebench.results.statistics import summarize
-from storebench.web.models import Attempt, CellFigures, CellPhases, Spread
+from storebench.study.cell import Cell
+from storebench.study.model import COMMON
+from storebench.web.models import Attempt, CellFigures, CellPhases, Machine, Origin, Spread, Study
 
-NAME = ("cell_key", "store", "client", "batch_size", "executors", "rows", "seed")
+_COMMON = [{**asdict(metric), "unit": metric.unit} for metric in COMMON]
+
+
+def named(cell_key: str) -> dict[str, Any]:
+    """The fields of CellName."""
+    cell = Cell.from_key(cell_key)
+    return {
+        "cell_key": cell_key,
+        "study": cell.study,
+        "store": cell.store,
+        "client": cell.client,
+        "axes": dict(cell.axes),
+        "rows": cell.rows,
+        "seed": cell.seed,
+    }
+
+
+def study_of(queries: Queries, name: str) -> Study:
+    """A study's details, and the metrics that all have. Raises SpecError for one that has no results."""
+    return Study.model_validate({**queries.study(name), "common": _COMMON})
 
 
 def figures_of(rows: Iterable[Row]) -> list[CellFigures]:
     """The cells' operations, in the order of their first rows; `rows` are newest tries without warm-ups."""
     return [
         CellFigures(
-            **{name: group[0][name] for name in NAME},
+            **named(group[0]["cell_key"]),
             operation=group[0]["operation"],
             attempts=[Attempt.model_validate(row) for row in group],
-            only_s=_spread(group, lambda row: row["only_s"]),
-            rows_per_s=_spread(group, lambda row: row["rows_per_s"]),
-            total_s=_spread(group, lambda row: row["total_s"]),
-            memory_bytes=_spread(group, lambda row: row["all_memory_working_set_peak_bytes"]),
+            figures=_spreads(group),
         )
-        for group in _grouped(rows)
+        for group in grouped(rows)
     ]
 
 
 def typical_of(rows: Iterable[Row]) -> list[Row]:
     """Of each cell's operation the verified, undisturbed attempt whose total is nearest to the median of them, or the last where none is."""
     found = []
-    for group in _grouped(rows):
+    for group in grouped(rows):
         counted = [row for row in group if counts(row) and row["total_s"] is not None]
         if counted:
-            median = summarize([row["total_s"] for row in counted]).median_s
+            median = summarize([row["total_s"] for row in counted]).median
             found.append(min(counted, key=lambda row: abs(row["total_s"] - median)))
         else:
             found.append(group[-1])
     return found
+
+
+def origin_of(rows: Sequence[Row]) -> Origin:
+    """`rows` are attempts with their machines."""
+    machines = [row["machine"] for row in rows if row["machine"]]
+    return Origin(
+        servers=_each(" ".join(filter(None, (row["server_name"], row["server_version"]))) for row in rows),
+        durability=_each(row["durability"] for row in rows),
+        machines=[Machine.model_validate(one) for n, one in enumerate(machines) if machines.index(one) == n],
+        code_versions=_each(row["code_version"] for row in rows),
+        dates=sorted({row["recorded_at"].astimezone(UTC).date() for row in rows}),
+    )
+
+
+def _each(texts: Iterable[str | None]) -> list[str]:
+    return [text for text in dict.fromkeys(texts) if text]
 
 
 def phases_of(typical: Sequence[Row], phases: Iterable[Row]) -> list[CellPhases]:
@@ -49,7 +87,8 @@ def phases_of(typical: Sequence[Row], phases: Iterable[Row]) -> list[CellPhases]
         seconds[phase["attempt_id"]][phase["name"]] = phase["seconds"]
     return [
         CellPhases(
-            **{name: row[name] for name in (*NAME, "operation")},
+            **named(row["cell_key"]),
+            operation=row["operation"],
             attempt=Attempt.model_validate(row),
             phases=seconds[row["attempt_id"]],
         )
@@ -57,16 +96,24 @@ def phases_of(typical: Sequence[Row], phases: Iterable[Row]) -> list[CellPhases]
     ]
 
 
-def _grouped(rows: Iterable[Row]) -> list[list[Row]]:
+def grouped(rows: Iterable[Row]) -> list[list[Row]]:
+    """The attempts of each cell's operation, in the order of the first of each."""
     groups: dict[tuple[str, str], list[Row]] = {}
     for row in rows:
         groups.setdefault((row["cell_key"], row["operation"]), []).append(row)
     return list(groups.values())
 
 
-def _spread(rows: Sequence[Row], of: Callable[[Row], float | None]) -> Spread | None:
-    values = tuple(value for row in rows if counts(row) and (value := of(row)) is not None)
-    return _spread_of(values) if values else None
+def _spreads(rows: Sequence[Row]) -> dict[str, Spread]:
+    """Of each metric that any of the attempts that count has, in the order in which they have them."""
+    values: dict[str, list[float]] = {}
+    for row in rows:
+        if counts(row):
+            for name in (*row["metrics"], *(metric.name for metric in COMMON)):
+                value = value_of(row, name)
+                if value is not None:
+                    values.setdefault(name, []).append(value)
+    return {name: _spread_of(tuple(found)) for name, found in values.items()}
 
 
 @lru_cache(maxsize=4096)
@@ -76,7 +123,7 @@ def _spread_of(values: tuple[float, ...]) -> Spread:
     interval = found.interval
     return Spread(
         n=found.n,
-        median=found.median_s,
+        median=found.median,
         low=interval.low if interval else None,
         high=interval.high if interval else None,
         coverage=interval.coverage if interval else None,

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any
 
-from storebench.airflow.params import cell_fields, common_values
-from storebench.errors import SpecError, unknown
-from storebench.order import turns
+from storebench.airflow.params import cell_fields, cell_values
+from storebench.errors import SpecError
 from storebench.results import missing
 from storebench.results.expected import Pace
+from storebench.study.order import turns
 from storebench.web.access import GridDag
 from storebench.web.models import Grid, GridCell, Parameter
 
-SENT = ("rows", "seed", "repeats")  # also where they are the defaults: a run says what it measured
+# What everybody chooses; said also where they are the defaults: a run says what it measured.
+MAIN = ("rows", "seed", "repeats")
 
 
 def parameters_of(dag: GridDag) -> list[Parameter]:
@@ -24,10 +27,11 @@ def parameters_of(dag: GridDag) -> list[Parameter]:
             name=name,
             title=field.title,
             text=field.text,
-            default=dag.defaults[name],
+            default=field.default,
+            main=name in MAIN,
             examples=list(field.examples),
         )
-        for name, field in cell_fields(dag.defaults).items()
+        for name, field in cell_fields(dag.study).items()
     ]
 
 
@@ -36,22 +40,38 @@ def grid_of(dag: GridDag, params: str) -> Grid:
 
     Raises SpecError for what is no such text, for an unknown parameter, and for a value that is not valid.
     """
-    asked = _asked(params)
-    known = cell_fields(dag.defaults)
-    for name in asked:
-        if name not in known:
-            raise unknown("parameter", name, known)
-    values = common_values({**dag.defaults, **asked})
-    cells = missing.cells_of(dag.dag_id, dag.dates, dag.read, values)
-    pace = Pace(dag.read, dag.dag_id, {one.cell.store for one in cells})
+    asked, study = _asked(params), dag.study
+    values = cell_values(study, asked)
+    cells = missing.cells_of(study, dag.dates, dag.read, values)
+    pace = Pace(dag.read, study, {one.cell.store for one in cells})
+    refusals = _refusals(dag, values)
+    sent = (*(name for name in MAIN if name in values), *asked)
     return Grid(
-        cells=[_cell(one, pace, values) for one in cells],
-        conf={**{name: values[name] for name in (*SENT, *asked)}, "skip_done": True},
+        cells=[_cell(one, pace, values, refusals.get(_run_name(one.key))) for one in cells],
+        conf={**{name: values[name] for name in sent}, "skip_done": True},
         may_start=dag.may_start,
     )
 
 
-def _cell(one: missing.GridCell, pace: Pace, values: Mapping[str, Any]) -> GridCell:
+def _refusals(dag: GridDag, values: Mapping[str, Any]) -> dict[str, str]:
+    """Why the newest run of a cell with these parameters was refused, by what the run is named after."""
+    fields, found = cell_fields(dag.study), {}
+    for row in dag.read.refused_of_a_cell(dag.study.name):
+        with suppress(SpecError):  # it was refused for its parameters, which are no others'
+            asked = {
+                name: field.read(row["params"].get(name, field.default)) for name, field in fields.items()
+            }
+            if all(asked[name] == values[name] for name in fields):
+                found[_run_name(row["airflow_run_id"].split("__")[1])] = row["reason"]
+    return found
+
+
+def _run_name(key: str) -> str:
+    """A cell in the names of its runs, which a backfill and the page each write in their own way."""
+    return re.sub(r"[^A-Za-z0-9.]+", "_", key)
+
+
+def _cell(one: missing.GridCell, pace: Pace, values: Mapping[str, Any], refused: str | None) -> GridCell:
     order = turns({one.cell: one.missing}, 0, warm_up=values["warm_up"], a_a=values["a_a"])
     takes = pace.expected(order)
     return GridCell(
@@ -61,6 +81,8 @@ def _cell(one: missing.GridCell, pace: Pace, values: Mapping[str, Any]) -> GridC
         operations=takes.operations,
         unknown=takes.unknown,
         expected_s=takes.seconds,
+        expected_most_s=takes.most_s,
+        refused=refused if takes.operations else None,
     )
 
 

@@ -2,33 +2,49 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import json
+from collections.abc import Iterable, Mapping, Sequence
 from enum import StrEnum
 from typing import Any
 
 from psycopg import sql
 
 from storebench.airflow.node_pools import NodePool
+from storebench.errors import SpecError
 from storebench.results.database import Row
-from storebench.results.queries import RUN_COUNTS, Queries
+from storebench.results.queries import Queries
+from storebench.results.runs import LATEST, OF_A_CELL, RUN_COUNTS, Runs
+from storebench.web import figures
 
 TURNS = """
 SELECT CASE WHEN p.position IS NOT NULL
         THEN row_number() OVER (PARTITION BY p.node_pool ORDER BY p.position NULLS LAST) - 1 END AS map_index,
-    p.node_pool, p.cell_key, c.store, c.client, c.axes ->> 'batch' AS batch_size,
-    (c.axes ->> 'executors')::integer AS executors, c.rows, c.seed, p.repeat, p.repeat = 0 AS warm_up, p.arm, p.skipped, p.operations
+    p.node_pool, p.cell_key, c.study, c.store, c.client, p.repeat, p.repeat = 0 AS warm_up, p.arm, p.skipped, p.operations
 FROM storebench.run_cell AS p JOIN storebench.cell AS c ON c.key = p.cell_key
 WHERE p.run_id = %s ORDER BY p.position NULLS LAST, p.cell_key LIMIT %s OFFSET %s
 """
+# A run's name ends with when it was started.
+REFUSED = r"""
+SELECT airflow_run_id, params, reason FROM (
+    SELECT DISTINCT ON (regexp_replace(airflow_run_id, '__[^_]*$', ''), params) airflow_run_id, params, reason, state
+    FROM storebench.run WHERE dag_id = %s AND airflow_run_id LIKE ANY(%s)
+    ORDER BY regexp_replace(airflow_run_id, '__[^_]*$', ''), params, started_at DESC
+) AS newest WHERE state = 'refused'
+"""
 # An attempt is superseded by a later try of the same operation: the newest alone counts.
 ATTEMPTS = """
-SELECT v.*, coalesce(v.write_only_s, v.read_only_s) AS only_s, EXISTS (
+SELECT v.*, EXISTS (
     SELECT FROM storebench.attempt AS later
     WHERE (later.run_id, later.cell_key, later.repeat, later.operation) = (v.run_id, v.cell_key, v.repeat, v.operation)
         AND later.try_number > v.try_number
 ) AS superseded
 FROM storebench.results AS v JOIN storebench.run AS r ON r.id = v.run_id
 WHERE {conditions} ORDER BY {group}{by} {order} NULLS LAST, v.attempt_id LIMIT {limit} OFFSET {offset}
+"""
+
+MACHINES = """
+SELECT hash, jsonb_build_object('cpus', details -> 'cpus', 'cpu_model', details -> 'cpu_model', 'memory_gib', details -> 'memory_gib') AS machine
+FROM storebench.environment WHERE hash = ANY(%s) AND details ?| '{cpus,cpu_model,memory_gib}'
 """
 
 
@@ -38,30 +54,18 @@ class Sort(StrEnum):
     RECORDED_AT = "recorded_at"
     STORE = "store"
     CLIENT = "client"
-    BATCH_SIZE = "batch_size"
-    EXECUTORS = "executors"
     ROWS = "rows"
     SEED = "seed"
     OPERATION = "operation"
     STATUS = "status"
     REPEAT = "repeat"
-    ONLY_S = "only_s"
-    ROWS_PER_S = "rows_per_s"
+    VALUE = "value"
     TOTAL_S = "total_s"
     MEMORY = "all_memory_working_set_peak_bytes"
     CLIENT_CPU_SHARE = "client_cpu_share"
 
 
-# What is no column of the view.
-SORTED_BY = {
-    Sort.ONLY_S: "coalesce(v.write_only_s, v.read_only_s)",
-    Sort.ROWS_PER_S: "CASE WHEN v.status = 'verified' THEN v.rows / nullif(coalesce(v.write_only_s, v.read_only_s), 0) END",
-}
-
-
-def rows_per_s(row: Row) -> float | None:
-    """Rows of the dataset for each second in the store's client; None of an attempt that may not have moved all of them."""
-    return row["rows"] / row["only_s"] if row["status"] == "verified" and row["only_s"] else None
+AXIS, METRIC = "axis:", "metric:"  # before the name of an axis, or of a metric, that attempts are sorted by
 
 
 class Reading(Queries):
@@ -81,10 +85,25 @@ class Reading(Queries):
         ).format(*map(sql.Literal, (dag_ids, limit, offset)))
         return self._all(sql.SQL(RUN_COUNTS).format(runs=runs))
 
+    def latest(self, dag_id: str | None = None) -> str | None:
+        """The id of the run that 'latest' names, among those of one DAG where it is given; None where there is none."""
+        dag_ids = [one for one in self.dag_ids if dag_id in (None, one)]
+        try:
+            return str(Runs(self._dsn, dag_ids=dag_ids).run_named(LATEST)["id"])
+        except SpecError:
+            return None
+
+    def refused_of_a_cell(self, dag_id: str) -> list[Row]:
+        """Of a DAG's runs of single cells, the newest of each name and parameters, if it was refused: airflow_run_id, params, reason."""
+        return self._all(REFUSED, (dag_id, OF_A_CELL))
+
     def turns(self, run_id: str, limit: int, offset: int) -> list[Row]:
         """A run's turns in their order, then the cells that it left out."""
         rows = self._all(TURNS, (run_id, limit, offset))
-        return [{**row, "task_group": NodePool(row["node_pool"]).group} for row in rows]
+        return [
+            {**row, **figures.named(row["cell_key"]), "task_group": NodePool(row["node_pool"]).group}
+            for row in rows
+        ]
 
     def cells_of_run_page(self, run_id: str, limit: int, offset: int) -> list[str]:
         """The keys of a run's cells, in the order in which it first comes to them."""
@@ -96,31 +115,43 @@ class Reading(Queries):
         return [row["cell_key"] for row in rows]
 
     def attempts_of(self, run_id: str, keys: Sequence[str]) -> list[Row]:
-        """The newest tries of these cells' operations in a run, warm-ups left out, with `only_s` and `rows_per_s`."""
-        condition = sql.SQL("run_id = {} AND cell_key = ANY({}) AND NOT warm_up").format(
+        """The newest tries of these cells' operations in a run, warm-ups left out."""
+        condition = sql.SQL("run_id = {} AND cell_key = ANY({}) AND repeat > 0").format(
             sql.Literal(run_id), sql.Literal(list(keys))
         )
-        rows = self._newest_tries(condition)
-        order = {key: n for n, key in enumerate(keys)}
-        for row in rows:
-            row["only_s"] = row[f"{row['operation']}_only_s"]
-            row["rows_per_s"] = rows_per_s(row)
-        return sorted(
-            rows, key=lambda row: (order[row["cell_key"]], row["operation"] == "read", row["repeat"])
+        rows = self.on_machines(
+            {**row, **figures.named(row["cell_key"])} for row in self._newest_tries(condition)
         )
+        order = {key: n for n, key in enumerate(keys)}
+        place = self._places(rows)
+        return sorted(
+            rows,
+            key=lambda row: (order[row["cell_key"]], place[row["study"], row["operation"]], row["repeat"]),
+        )
+
+    def _places(self, rows: Sequence[Row]) -> dict[tuple[str, str], int]:
+        """Where each operation is in its study."""
+        found = {
+            (study, operation["name"]): place
+            for study in {row["study"] for row in rows}
+            for place, operation in enumerate(self.study(study)["operations"])
+        }
+        return {key: found.get(key, len(found)) for key in {(row["study"], row["operation"]) for row in rows}}
 
     def attempts_page(
         self,
-        filters: Mapping[str, str],
+        filters: Mapping[str, str | int],
         parts: Mapping[str, str],
-        sort: Sort,
+        axes: Sequence[tuple[str, str]],
+        sort: str,
         descending: bool,
         limit: int,
         offset: int,
     ) -> list[Row]:
-        """Rows of the view `results`, with `only_s` and `rows_per_s` for either operation, and whether a later try has superseded each.
+        """Rows of the view `results`, and whether a later try has superseded each.
 
-        `filters` are columns and their values, `parts` columns and what their values contain, in capital letters or not.
+        `sort` is of Sort, or AXIS or METRIC and a name: an axis's numbers are sorted as such, before its words. `filters` are columns and
+        their values, `parts` columns and what their values contain, in capital letters or not; `axes` say where cells are on axes.
         By memory or CPU only what is alike is ranked: the clients of servers, then the engines.
         """
         conditions = [sql.SQL("r.dag_id = ANY({})").format(sql.Literal(self.dag_ids))]
@@ -132,15 +163,26 @@ class Reading(Queries):
             sql.SQL("position(lower({}) IN lower(v.{})) > 0").format(sql.Literal(value), sql.Identifier(name))
             for name, value in parts.items()
         ]
+        conditions += [
+            sql.SQL("v.axes @> {}::jsonb").format(sql.Literal(json.dumps({name: value})))
+            for name, value in axes
+        ]
         query = sql.SQL(ATTEMPTS).format(
             conditions=sql.SQL(" AND ").join(conditions),
             group=sql.SQL("v.figures_cover, " if sort in (Sort.MEMORY, Sort.CLIENT_CPU_SHARE) else ""),
-            by=sql.SQL(SORTED_BY.get(sort, f"v.{sort.value}")),
+            by=_by(sort),
             order=sql.SQL("DESC" if descending else "ASC"),
             limit=sql.Literal(limit),
             offset=sql.Literal(offset),
         )
-        return [{**row, "rows_per_s": rows_per_s(row)} for row in self._all(query)]
+        return self.on_machines({**row, **figures.named(row["cell_key"])} for row in self._all(query))
+
+    def on_machines(self, attempts: Iterable[Row]) -> list[Row]:
+        """These attempts, each with the `machine` that it ran on: its CPUs, their model, its memory in GiB. None where none of it is known."""
+        rows = list(attempts)
+        hashes = list({row["environment_hash"] for row in rows if row["environment_hash"]})
+        known = {row["hash"]: row["machine"] for row in self._all(MACHINES, (hashes,))} if hashes else {}
+        return [{**row, "machine": known.get(row["environment_hash"])} for row in rows]
 
     def cells_like(self, text: str, limit: int) -> list[str]:
         """Keys of the cells that have been in a run, and whose key contains the text."""
@@ -161,3 +203,13 @@ class Reading(Queries):
     def _all(self, query: Any, values: Sequence[Any] | None = None) -> list[Row]:
         with self._cursor() as cursor:
             return cursor.execute(query, values).fetchall()
+
+
+def _by(sort: str) -> sql.Composable:
+    """What to sort by: what a user names never becomes SQL by itself."""
+    if sort.startswith(METRIC):
+        return sql.SQL("(v.metrics -> {})::double precision").format(sql.Literal(sort.removeprefix(METRIC)))
+    if sort.startswith(AXIS):
+        value = sql.SQL("(v.axes ->> {})").format(sql.Literal(sort.removeprefix(AXIS)))
+        return sql.SQL("CASE WHEN {0} ~ '^[0-9]+$' THEN lpad({0}, 30, '0') ELSE {0} END").format(value)
+    return sql.SQL("v.{}").format(sql.Identifier(Sort(sort).value))

@@ -14,6 +14,7 @@ from storebench.errors import SpecError
 from storebench.results.queries import Queries
 from storebench.results.table import as_csv, as_json
 from storebench.web import figures
+from storebench.web.artifacts import artifacts_of
 from storebench.web.models import Run
 from storebench.web.reading import Reading
 
@@ -48,9 +49,12 @@ def write_report(dsn: str, name: str, folder: Path) -> list[Path]:
     attempts = read.attempts_of(run_id, read.cells_of_run_page(run_id, MOST_CELLS, 0))
     typical = figures.typical_of(attempts)
     environments = read.environments({row["environment_hash"] for row in attempts if row["environment_hash"]})
+    run = Run.model_validate(read.run_counted(run_id))
     content = {
-        "run": Run.model_validate(read.run_counted(run_id)),
+        "run": run,
+        "study": figures.study_of(read, run.study),
         "cells": figures.figures_of(attempts),
+        "artifacts": artifacts_of(attempts, read.artifacts([row["attempt_id"] for row in attempts])),
         "phases": figures.phases_of(typical, read.phases([row["attempt_id"] for row in typical])),
         "environments": [
             {"hash": key, **dict(_flat(details))} for key, details in sorted(environments.items())

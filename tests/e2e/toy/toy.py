@@ -9,11 +9,12 @@ from contextlib import AbstractContextManager
 
 from storebench import s3
 from storebench.attempt.clock import OperationClock
-from storebench.attempt.source import Row
-from storebench.stores.base import VERIFY_CHUNK_ROWS, Server, Store, columns
+from storebench.stores.base import Server
+from storebench.stores.bulk_write_read.base import VERIFY_CHUNK_ROWS, TableStore, columns
+from storebench.stores.bulk_write_read.source import Row
 
 
-class Toy(Store):
+class Toy(TableStore):
     """One folder per target, below `toy/` in the bucket of the dataset. What S3 has acknowledged, it keeps."""
 
     name = "toy"
@@ -34,15 +35,15 @@ class Toy(Store):
     def prepare(self) -> None:
         self.drop()
 
-    def write(self, batch_rows: int | None, clock: OperationClock) -> int:
+    def write(self, batch: int | None, clock: OperationClock) -> int:
         with self._errors():
-            if batch_rows is None:
+            if batch is None:
                 with clock.operation():  # pulls from the source itself, whose time is taken out
                     return self._put(0, clock.source(self.source.rows()))
             rows = 0
-            for number, batch in enumerate(clock.source(self.source.batches(batch_rows))):
+            for number, part in enumerate(clock.source(self.source.batches(batch))):
                 with clock.operation():
-                    rows += self._put(number, batch)
+                    rows += self._put(number, part)
             return rows
 
     def barrier(self) -> None:

@@ -4,66 +4,90 @@ from dataclasses import replace
 from types import SimpleNamespace
 
 from storebench.airflow.attempts import AttemptOperator
+from storebench.airflow.params import defaults_of
 from storebench.attempt.result import AttemptResult
 from storebench.attempt.spec import VARIABLE, AttemptSpec
-from storebench.grid import Cell
-from storebench.order import Turn
 from storebench.results.left import Undropped
+from storebench.results.servers import ServerUse
+from storebench.study.order import Turn
+from tests.unit.example import STUDY, cell
 
-CELL = Cell("s", "mongodb", "reference", (("batch", "10"),), 1000, 42)
-OTHER = Cell("s", "elasticsearch", "reference", (("batch", "10"),), 1000, 42)
-VERIFIED = AttemptResult(status="verified", operation_s=1.5, total_s=9.5)
+CELL, OTHER = cell("mongodb"), cell("elasticsearch")
+FIGURES = {"only_s": 1.5, "rows_per_s": 667.0, "source_s": 0.5}
+VERIFIED = AttemptResult(status="verified", verification="all of it", metrics=FIGURES, total_s=9.5)
+MANIFEST = '{"rows": 1000, "bytes": 484000}'
 PARAMS = {
-    "rows": 1000,
-    "seed": 42,
+    **defaults_of(STUDY, {}),
     "pod_cpu": "1",
     "pod_memory": "1Gi",
-    "cpu_limit": False,
     "startup_timeout_s": 60,
     "attempt_timeout_s": 600,
-    "keep_data": False,
-    "budget_min": None,
-    "precision_percent": None,
 }
 
 
 class Account:
-    """What storebench.results keeps, in memory."""
+    """What storebench.results keeps, in memory; its turns are at `cell`."""
+
+    cell = CELL
 
     def __init__(self):
         self.attempts = []
+        self.tries = []
         self.stopped = None
-        self.manifests = []
+        self.datasets_made = []
         self.left = {}
         self.secret_users = []
+        self.servers = {}
         self.unneeded_datasets = []
 
     def recorded_turn(self, run_id, node_pool, number):
-        return Turn(CELL, 1, None, node_pool)
+        return Turn(self.cell, 1, None, node_pool)
 
     def add_attempt(self, key, result, pod, **_):
         self.attempts.append((key.operation, result, pod))
+        self.tries.append(key.try_number)
 
     def stop_run(self, run_id, reason):
         self.stopped = reason
 
-    def add_dataset(self, manifest):
-        self.manifests.append(manifest)
+    def add_dataset(self, dataset, version, rows, seed, manifest):
+        self.datasets_made.append((dataset, version, rows, seed, manifest))
 
-    def writes(self, run_id, cell, repeat):
-        self.left[run_id, cell, repeat] = Undropped(run_id, *run_id.split("/"), cell, repeat, "", "this")
+    def leaves(self, run_id, cell, repeat, *, anew=True):
+        begun = Undropped(run_id, *run_id.split("/"), cell, repeat, "", "this")
+        self.left[run_id, cell, repeat] = begun if anew else self.left.get((run_id, cell, repeat), begun)
 
-    def written(self, run_id, cell, repeat, size_bytes):
+    def has_left(self, run_id, cell, repeat, size_bytes):
         self.left[run_id, cell, repeat] = replace(self.left[run_id, cell, repeat], size_bytes=size_bytes)
 
     def dropped(self, run_id, cell, repeat):
         self.left.pop((run_id, cell, repeat), None)
+
+    def holds(self, run_id, cell, repeat):
+        return (run_id, cell, repeat) in self.left
 
     def undropped(self):
         return list(self.left.values())
 
     def use_secrets(self, run_id, node_pool, names):
         self.secret_users += [(run_id, node_pool, name) for name in names]
+
+    def bring_servers(self, run_id, servers, store):
+        self.servers[run_id, servers] = ServerUse(servers, store)
+
+    def servers_ready(self, run_id, servers, pods):
+        self.servers[run_id, servers] = replace(self.servers[run_id, servers], pods=pods)
+
+    def servers_failed(self, run_id, servers, reason):
+        self.servers[run_id, servers] = replace(self.servers[run_id, servers], pods=None, failed=reason)
+
+    def servers_removed(self, run_id, servers):
+        use = self.servers.pop((run_id, servers), None)
+        for key in [key for key in self.left if use and key[0] == run_id and key[1].store == use.store]:
+            del self.left[key]
+
+    def servers_of(self, run_id):
+        return [use for (run, _), use in self.servers.items() if run == run_id]
 
     def runs(self):
         return [vars(left) for left in self.left.values()]
@@ -90,17 +114,17 @@ def context(task_id, states=None, airflow_states=None, **params):
         map_index=0 if "." in task_id else -1,
         try_number=1,
         xcom_push=lambda **_: None,
-        get_task_states=lambda **_: {"now": states or {}},
+        get_task_states=lambda **_: {"now": states or {"plan": "success"}},
         get_dr_count=get_dr_count,
     )
     dag = SimpleNamespace(dag_id="s")
-    return {"ti": ti, "dag": dag, "run_id": "now", "params": {**PARAMS, **params}}
+    dag_run = SimpleNamespace(partition_key=None)
+    return {"ti": ti, "dag": dag, "dag_run": dag_run, "run_id": "now", "params": {**PARAMS, **params}}
 
 
-def attempt(operation, node_pool=None):
-    return AttemptOperator(
-        task_id=operation, operation=operation, turn="t", **({"node_pool": node_pool} if node_pool else {})
-    )
+def attempt(operation, node_pool=None, study=STUDY):
+    others = {"node_pool": node_pool} if node_pool else {}
+    return AttemptOperator(task_id=operation, study=study, operation=operation, turn="t", **others)
 
 
 def spec_of(pod):

@@ -31,7 +31,7 @@ def matches(labels, selector):
         rest, _, name = rest.rpartition(",")
         if labels.get(name) not in values.rstrip(")").split(","):
             return False
-    for part in rest.split(","):
+    for part in filter(None, rest.split(",")):
         name, _, value = part.partition("=")
         if part.startswith("!"):
             fits = part[1:] not in labels
@@ -56,6 +56,8 @@ class Cluster:
         self.runs_for = 2  # as it is created, and as it starts
         self.started: list = []  # the names of all pods there ever were
         self.secrets: dict = {}
+        self.claims: dict = {}
+        self.claims_stay_for = 0  # calls that make a claim anew, until a removed one is gone
         self.api_client = client.ApiClient()
         self.calls: list = []
         self.fails = lambda call, calls: None  # the error of a call, after those before it
@@ -151,6 +153,18 @@ class Cluster:
     def delete_namespaced_secret(self, name, namespace, **_):
         self._call("delete secret")
         if self.secrets.pop(name, None) is None:
+            raise ApiException(404, "Not Found")
+
+    def create_namespaced_persistent_volume_claim(self, namespace, body):
+        self._call("create claim")
+        if self.claims_stay_for:
+            self.claims_stay_for -= 1
+            raise ApiException(409, "AlreadyExists")
+        self.claims[body["metadata"]["name"]] = body["spec"]
+
+    def delete_namespaced_persistent_volume_claim(self, name, namespace, **_):
+        self._call("delete claim")
+        if self.claims.pop(name, None) is None:
             raise ApiException(404, "Not Found")
 
 

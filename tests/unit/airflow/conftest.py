@@ -5,15 +5,16 @@ from types import SimpleNamespace
 import pytest
 import tenacity
 
-from storebench.airflow import attempts, connections, kubernetes_api, pods, secrets
-from storebench.dataset.manifest import Manifest
-from tests.unit.airflow.account import VERIFIED, Account, spec_of
+from storebench.airflow import attempts, connections, kubernetes_api, pods, secrets, spark_driver
+from tests.unit.airflow.account import MANIFEST, VERIFIED, Account, spec_of
 from tests.unit.airflow.cluster import Cluster, ended
+from tests.unit.example import STUDY
 
 
 @pytest.fixture
 def account(monkeypatch):
     monkeypatch.setenv("AIRFLOW_VAR_STOREBENCH_AIRFLOW_ID", "this")
+    monkeypatch.setattr("storebench.study.studies.find", {STUDY.name: STUDY}.__getitem__)
     kept = Account()
     for name in ("repository", "queries", "left"):
         monkeypatch.setattr(connections, name, lambda *_: kept)
@@ -32,8 +33,8 @@ def cluster(monkeypatch):
     monkeypatch.setattr(connections, "get", lambda name: SimpleNamespace(extra_dejson={}))
     monkeypatch.setattr(connections, "bucket", lambda: "storebench")
     monkeypatch.setattr(connections, "pod_json", lambda name: "{}")
-    for module in ("pods", "dataset"):
-        monkeypatch.setattr(f"storebench.airflow.{module}.image", lambda name: f"storebench/{name}:1")
+    monkeypatch.setattr(pods, "image", lambda name: f"storebench/{name}:1")
+    monkeypatch.setattr(spark_driver, "Variable", SimpleNamespace(get=lambda name, default=None: default))
     helper = "airflow.providers.cncf.kubernetes.kubernetes_helper_functions._default_wait"
     monkeypatch.setattr(helper, tenacity.wait_none())
     monkeypatch.setattr(kubernetes_api, "LONGEST_WAIT_S", 0.01)
@@ -42,15 +43,14 @@ def cluster(monkeypatch):
 
 
 @pytest.fixture
-def dropped(cluster, monkeypatch):
+def dropped(cluster):
     """The targets that pods have dropped; the dataset's pod gives its manifest."""
-    monkeypatch.setattr(Manifest, "from_json", classmethod(lambda cls, text: text))
     found = []
 
     def end(pod):
         spec = spec_of(pod)
         if spec is None:
-            return ended(message="{}")
+            return ended(message=MANIFEST)
         if spec.operation == "drop":
             found.append(spec.target)
         return ended(message=VERIFIED.to_json())

@@ -1,12 +1,18 @@
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 from airflow.sdk.exceptions import AirflowFailException
 
-from storebench.airflow.priority import LAST
+from storebench.airflow.dag import study_dag
+from storebench.airflow.priority import LAST, MOST_STEPS, CellByCell
+from storebench.airflow.timetable import GridTimetable
+from storebench.errors import SpecError
 from storebench.results.stopped import COMMAND
 from storebench.results.unneeded import CLEAN_DAG
+from storebench.study.model import Operation
+from tests.unit.example import STUDY
 
 DAGS = Path(__file__).parents[3] / "dags"
 
@@ -27,11 +33,28 @@ def dag(dags):
 
 
 def test_the_steps_of_a_run_are_in_order(dag):
-    assert set(dag.task_ids) == {"plan", "dataset", "cell.write", "cell.read", "cell.drop", "aggregate"}
+    cells = {"cell.write", "cell.read", "cell.drop"}
+    assert set(dag.task_ids) == {"plan", "dataset", "servers", *cells, "remove_servers", "aggregate"}
     edges = {(task.task_id, down) for task in dag.tasks for down in task.downstream_task_ids}
-    assert ("plan", "dataset") in edges
+    assert {("plan", "dataset"), ("dataset", "aggregate")} <= edges
+    assert dag.get_task("dataset").trigger_rule == "all_done", "it cleans up after a refused plan, too"
     for step in ("write", "read", "drop"):
         assert {("dataset", f"cell.{step}"), (f"cell.{step}", "aggregate")} <= edges
+
+
+def test_servers_are_made_before_the_cells_and_removed_after_them_whatever_becomes_of_these(dag):
+    edges = {(task.task_id, down) for task in dag.tasks for down in task.downstream_task_ids}
+    assert {("dataset", "servers"), ("servers", "aggregate"), ("servers", "remove_servers")} <= edges
+    for step in ("write", "read", "drop"):
+        assert {("servers", f"cell.{step}"), (f"cell.{step}", "remove_servers")} <= edges
+    remove = dag.get_task("remove_servers")
+    assert remove.is_teardown, "so Airflow runs it after a stop, too"
+    assert remove.downstream_task_ids == set(), "or a run that was stopped would be a success to Airflow"
+    assert remove.on_failure_fail_dagrun and dag.get_task("servers").pool == "benchmark"
+
+
+def test_a_study_whose_stores_have_no_topology_has_no_such_steps(dags):
+    assert {"servers", "remove_servers"}.isdisjoint(dags["map_formats"].task_ids)
 
 
 def test_pods_share_a_pool_finish_a_cell_before_the_next_and_what_is_timed_is_never_retried(dag):
@@ -40,6 +63,33 @@ def test_pods_share_a_pool_finish_a_cell_before_the_next_and_what_is_timed_is_ne
     assert {task.retries for task in pods[:3]} == {0}
     assert pods[3].retries > 0, "what was written is not left in a store that is away for a while"
     assert {type(task.weight_rule).__name__ for task in pods[1:]} == {"CellByCell"}
+    assert [task.priority_weight for task in pods[1:]] == [0, 1, 2]
+
+
+def test_what_airflow_keeps_of_the_dag_has_the_order_of_the_steps(dag, monkeypatch):
+    from airflow import plugins_manager
+    from airflow.serialization.serialized_objects import DagSerialization
+
+    for name, ours in (("timetables", GridTimetable), ("priority_weight_strategy", CellByCell)):
+        known = {f"{ours.__module__}.{ours.__qualname__}": ours}
+        monkeypatch.setattr(plugins_manager, f"get_{name}_plugins", lambda known=known: known)
+    kept = DagSerialization.from_dict(DagSerialization.to_dict(dag))
+    steps = [kept.get_task(f"cell.{step}") for step in ("write", "read", "drop")]
+    weights = [
+        step.weight_rule.get_weight(SimpleNamespace(run_id="r", task=step, map_index=index))
+        for index in range(2)
+        for step in steps
+    ]
+    assert weights == sorted(set(weights), reverse=True)
+
+
+def test_a_study_has_as_many_operations_as_can_be_told_apart_in_their_order(monkeypatch):
+    for store in STUDY.stores:
+        monkeypatch.setattr(STUDY.store(store), "operations", ("step_1",))
+    many = tuple(Operation(f"step_{n}", ("only_s",)) for n in range(MOST_STEPS))
+    assert study_dag(replace(STUDY, operations=many[1:])).task_ids
+    with pytest.raises(SpecError, match="a cell can have 31 operations, not 32"):
+        study_dag(replace(STUDY, operations=many))
 
 
 def test_each_pool_of_nodes_has_its_own_tasks_airflow_pool_and_connection(monkeypatch):
@@ -76,7 +126,7 @@ def test_cleaning_waits_for_cells_and_closes_runs_first(dags):
 def test_each_step_of_a_cell_says_what_it_leaves_if_it_is_cleared(dag):
     for step in ("write", "read", "drop"):
         text = dag.get_task(f"cell.{step}").doc_md
-        assert "If you clear a step that writes, and not **drop**, its data stays in the store" in text
+        assert "If you clear a step that leaves data, and not **drop**, the data stays in the store" in text
         assert "clear **all its steps** together: write, read, drop" in text and COMMAND in text
 
 
@@ -139,9 +189,10 @@ def test_every_parameter_has_a_title_and_a_help_text(dag):
 
 def test_the_form_says_how_many_operations_a_run_has(dag):
     text = dag.params.get_param("stores").schema["description_md"]
-    # mongodb, elasticsearch, delta-rs: 3 batches, 2 clients; delta-spark: with 2 executors, too; null has one client. All write and read.
-    # delta-standalone has one client, delta-kernel two: they read
-    assert "42 cells" in text and "**75 operations**" in text
+    # mongodb, elasticsearch, delta-rs: 2 batches, 2 clients; delta-spark: with 2 executors, too; null has one client. All write and read.
+    # delta-standalone has one client, delta-kernel two: they read. Of 20,000 rows, batches of 100,000 are all at once.
+    assert "28 cells" in text and "**50 operations**" in text
+    assert "With its 20,000 rows they take about 20 min on a small machine, at 5,000 rows a second" in text
 
 
 def test_the_page_of_the_dag_has_the_dates_of_its_cells_and_what_to_tick(dag):

@@ -14,14 +14,16 @@ def seconds(n):
     return T0 + timedelta(seconds=n)
 
 
-def pod(terminated=None, waiting=None, conditions=(), reason=None):
+def pod(terminated=None, waiting=None, conditions=(), reason=None, deleted_at=None):
     state = k8s.V1ContainerState(terminated=terminated, waiting=waiting)
     status = k8s.V1ContainerStatus(
         name="base", image="i", image_id="sha256:1", ready=False, restart_count=0, state=state
     )
     resources = k8s.V1ResourceRequirements(limits={"memory": "64Mi"})
     return k8s.V1Pod(
-        metadata=k8s.V1ObjectMeta(name="mongodb-write-x", creation_timestamp=seconds(2)),
+        metadata=k8s.V1ObjectMeta(
+            name="mongodb-write-x", creation_timestamp=seconds(2), deletion_timestamp=deleted_at
+        ),
         spec=k8s.V1PodSpec(
             node_name="n1",
             active_deadline_seconds=60,
@@ -52,7 +54,23 @@ def test_the_pods_own_result_comes_first():
     [
         (None, "infrastructure", "RuntimeError: the API is down"),
         (pod(ended(137, "OOMKilled")), "oom_killed", "limit of 64Mi: raise the parameter pod_memory"),
-        (pod(ended(137, "Error")), "killed", "exit code 137"),
+        (pod(ended(137, "Error"), deleted_at=seconds(14)), "killed", "exit code 137"),
+        (
+            pod(ended(137, "Error")),
+            "crashed",
+            "SIGKILL ended the program: its node had no memory left, perhaps",
+        ),
+        (pod(ended(143, "Error")), "killed", "exit code 143"),
+        (pod(ended(130, "Error")), "killed", "exit code 130"),
+        (
+            pod(ended(134, "Error")),
+            "crashed",
+            "SIGABRT ended the program. The container ended with exit code 134",
+        ),
+        (pod(ended(135, "Error"), deleted_at=seconds(14)), "crashed", "SIGBUS ended the program"),
+        (pod(ended(136, "Error")), "crashed", "SIGFPE ended the program"),
+        (pod(ended(139, "Error", "not json")), "crashed", "SIGSEGV ended the program"),
+        (pod(ended(255, "Error")), "internal", "exit code 255"),
         (pod(ended(2, "Error", "not json")), "bad_spec", "exit code 2"),
         (pod(ended(143, "Error"), reason="DeadlineExceeded"), "timeout", "Not finished after 60 s"),
         (
@@ -89,16 +107,19 @@ def test_every_other_end_has_its_kind_and_reason(observed, kind, words):
     ],
 )
 def test_kubernetes_reason_wins_over_the_pods_and_its_figures_are_kept(observed, kind, words):
-    own = AttemptResult(error_kind="killed", error="The pod was told to stop", operation_s=3.0)
+    own = AttemptResult(error_kind="killed", error="The pod was told to stop", metrics={"only_s": 3.0})
     observed.status.container_statuses[0].state.terminated.message = own.to_json()
     found = observe.attempt_result(observed, "base", RuntimeError("x"))
     result = observe.with_kubernetes_reason(found, observed, "base")
-    assert (result.status, result.error_kind, result.operation_s) == ("failed", kind, 3.0)
+    assert (result.status, result.error_kind, result.metrics) == ("failed", kind, {"only_s": 3.0})
     assert words in result.error
 
 
 def test_what_was_verified_before_the_limit_stays_verified():
-    done = pod(ended(0, message=AttemptResult(status="verified").to_json()), reason="DeadlineExceeded")
+    done = pod(
+        ended(0, message=AttemptResult(status="verified", verification="all").to_json()),
+        reason="DeadlineExceeded",
+    )
     found = observe.attempt_result(done, "base", None)
     assert observe.with_kubernetes_reason(found, done, "base") == found and found.status == "verified"
 
@@ -114,6 +135,7 @@ def test_what_was_verified_before_the_limit_stays_verified():
             "The pod needed more memory than its limit of 64Mi",
         ),
         (pod(ended(143, "Error", '10 %\n{"rows": 1}')), "killed", "The container ended with exit code 143"),
+        (pod(ended(139, "Error", "9 %\n10 %")), "crashed", "SIGSEGV ended the program"),
     ],
 )
 def test_a_steps_failure_is_one_line(observed, kind, text):

@@ -1,11 +1,14 @@
 """The form: what Airflow shows and lets pass, and what is made of it."""
 
+from dataclasses import replace
+
 import jsonschema
 import pytest
 
 from storebench.airflow.params import common_values, defaults_of, params_of
 from storebench.errors import SpecError
-from storebench.studies import find
+from storebench.fields import flag
+from storebench.study.studies import find
 
 # By which Airflow's form chooses a number field. That one changes what is out of its range, and says nothing.
 NUMBER_FIELDS = ("integer", "number")
@@ -25,7 +28,7 @@ def shown_as(schema):
 def test_no_number_is_in_a_field_that_changes_it(study):
     fields = {name: shown_as(param.schema) for name, param in params_of(study).items()}
     assert not [name for name, shown in fields.items() if shown in NUMBER_FIELDS]
-    assert (fields["rows"], fields["batch_sizes"], fields["pod_cpu"]) == ("string", "string", "string")
+    assert (fields["rows"], fields["batch"], fields["pod_cpu"]) == ("string", "string", "string")
     assert (fields["stores"], fields["keep_data"]) == ("array", "boolean")
 
 
@@ -38,8 +41,8 @@ def test_no_number_is_in_a_field_that_changes_it(study):
         ({"rows": 1000.0}, 1000),
         ({"stores": "mongodb, null"}, ["mongodb", "null"]),
         ({"stores": ["mongodb@v8", "mongodb@v8"]}, ["mongodb@v8"]),
-        ({"batch_sizes": "1000, all"}, ["1000", "all"]),
-        ({"batch_sizes": [1000, "all"]}, ["1000", "all"]),
+        ({"batch": "1000, all"}, ["1000", "all"]),
+        ({"batch": [1000, "all"]}, ["1000", "all"]),
         ({"keep_data": "true"}, True),
         ({"skip_done": None}, None),
         ({"skip_done": "no"}, False),
@@ -55,7 +58,7 @@ def test_what_the_form_sends_and_what_the_api_sends_mean_the_same(study, asked, 
     ((name, given),) = asked.items()
     params_of(study)[name].resolve(given)  # Airflow lets it pass
     assert defaults_of(study, asked)[name] == value
-    if name not in ("stores", "batch_sizes"):
+    if name in common_values({}):
         assert common_values(asked)[name] == value
 
 
@@ -68,7 +71,7 @@ def test_what_the_form_sends_and_what_the_api_sends_mean_the_same(study, asked, 
         ({"stores": []}, "Stores: give at least one of mongodb, "),
         ({"stores": ["mongodb@"]}, "'mongodb@': after the @ comes the name"),
         ({"clients": ["tuner"]}, "Unknown client 'tuner'. Did you mean tuned? There are reference, tuned"),
-        ({"batch_sizes": ["0"]}, "Batch sizes: '0' is not a number of rows from 1, or 'all'"),
+        ({"batch": ["0"]}, "Batch: '0' is not a number of rows from 1, or 'all'"),
         ({"executors": "-1"}, "Executors: '-1' is not a number of executors from 1 to 999"),
         ({"rows": 0}, "Rows: 0 is not a whole number from 1 to 1,000,000,000"),
         ({"rows": "-5"}, "Rows: '-5' is not a whole number from 1 to 1,000,000,000"),
@@ -102,3 +105,11 @@ def test_each_example_of_a_field_is_valid(study):
     for name, param in params_of(study).items():
         for example in param.schema["examples"]:
             defaults_of(study, {name: example})
+
+
+def test_a_study_whose_names_are_those_of_parameters_is_refused(study):
+    repeats = replace(study.axes[1], name="repeats")
+    with pytest.raises(SpecError, match="a run would have several parameters named repeats"):
+        params_of(replace(study, axes=(*study.axes, repeats)))
+    with pytest.raises(SpecError, match="several parameters named seed, pod_cpu"):
+        params_of(replace(study, params={"seed": flag("Seed", ""), "pod_cpu": flag("CPU", "")}))

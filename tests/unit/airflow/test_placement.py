@@ -1,7 +1,8 @@
 import pytest
 
-from storebench.airflow.placement import LABEL, Placement, with_secret
+from storebench.airflow.placement import LABEL, Placement, with_secret, with_shared_memory
 from storebench.errors import SpecError
+from storebench.servers.render import LABEL as SERVERS
 
 ASKED = {
     "node_selector": {"pool": "bench"},
@@ -27,10 +28,11 @@ def test_pods_of_another_attempt_are_kept_from_the_node_and_those_of_its_own_are
     assert {"key": LABEL, "operator": "NotIn", "values": ["a1"]} in required["labelSelector"][
         "matchExpressions"
     ]
-    (preferred,) = apart["preferredDuringSchedulingIgnoredDuringExecution"]
-    assert preferred["podAffinityTerm"]["labelSelector"]["matchExpressions"] == [
-        {"key": LABEL, "operator": "In", "values": ["a1"]}
-    ]
+    preferred = apart["preferredDuringSchedulingIgnoredDuringExecution"]
+    assert [one["podAffinityTerm"]["labelSelector"]["matchExpressions"] for one in preferred] == [
+        [{"key": SERVERS, "operator": "Exists"}],
+        [{"key": LABEL, "operator": "In", "values": ["a1"]}],
+    ], "from servers of a run first, then from each other"
 
 
 def test_a_secret_is_a_folder_beside_what_the_pod_has():
@@ -42,6 +44,14 @@ def test_a_secret_is_a_folder_beside_what_the_pod_has():
     ]
     (container,) = pod["spec"]["containers"]
     assert container["volumeMounts"][1] == {"name": "key", "mountPath": "/run/key", "readOnly": True}
+    assert before == Placement().template("a1", "base")
+
+
+def test_shared_memory_is_the_pod_s_own_memory():
+    before = Placement().template("a1", "base")
+    spec = with_shared_memory(before)["spec"]
+    assert spec["volumes"][1] == {"name": "shared-memory", "emptyDir": {"medium": "Memory"}}
+    assert spec["containers"][0]["volumeMounts"][1] == {"name": "shared-memory", "mountPath": "/dev/shm"}
     assert before == Placement().template("a1", "base")
 
 

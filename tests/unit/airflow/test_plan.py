@@ -1,7 +1,9 @@
+import dataclasses
 from datetime import UTC, datetime, timedelta
 from types import SimpleNamespace
 
 import pytest
+from airflow.sdk.exceptions import AirflowSkipException
 
 from storebench.airflow import plan
 from storebench.airflow.node_pools import DEFAULT, VARIABLE, NodePool, node_pool_of
@@ -16,11 +18,13 @@ from storebench.airflow.plan import (
     skips_done,
 )
 from storebench.errors import SpecError, StoreUnreachable
-from storebench.grid import Cell, Grid
-from storebench.order import Turn
-from storebench.studies import find
+from storebench.study.grid import Grid
+from storebench.study.model import Operation
+from storebench.study.order import Turn
+from storebench.study.studies import find
+from tests.unit.example import STUDY, cell
 
-CELLS = tuple(Cell("s", "null", "reference", (("batch", size),), 1000, 42) for size in ("10", "20"))
+CELLS = tuple(cell("null", batch=size) for size in ("10", "20"))
 PARAMS = {
     "repeats": 3,
     "order_seed": 5,
@@ -41,7 +45,7 @@ class Measured:
         self.started_at = started_at or datetime.now(UTC)
 
     def run_named(self, name):
-        return {"started_at": self.started_at}
+        return {"started_at": self.started_at, "rested_s": 0.0}
 
     def attempts_of_run(self, run_id):
         return [
@@ -50,7 +54,7 @@ class Measured:
                 "operation": operation,
                 "status": "verified",
                 "disturbed": self.disturbed,
-                f"{operation}_only_s": s,
+                "value": s,
             }
             for operation in ("write", "read")
             for s in self.seconds
@@ -73,19 +77,19 @@ def test_a_backfill_leaves_out_what_is_done_unless_told_otherwise(asked, run_typ
 def test_only_the_repeats_that_lack_are_run_and_the_rest_is_said(monkeypatch):
     monkeypatch.setattr(
         "storebench.airflow.plan.verified_repeats",
-        lambda queries, cells, params, image: {CELLS[0]: 3, CELLS[1]: 1},
+        lambda study, queries, cells, params, image, brings: {CELLS[0]: 3, CELLS[1]: 1},
     )
-    repeats, skipped = repeats_of(Grid(CELLS, 0), PARAMS, object())
+    repeats, skipped = repeats_of(STUDY, Grid(CELLS, 0), PARAMS, object())
     assert repeats == {CELLS[1]: 2}
     assert list(skipped) == [CELLS[0]] and skipped[CELLS[0]].startswith("already verified 3 times")
-    assert repeats_of(Grid(CELLS, 0), PARAMS, None) == (dict.fromkeys(CELLS, 3), {})
+    assert repeats_of(STUDY, Grid(CELLS, 0), PARAMS, None) == (dict.fromkeys(CELLS, 3), {})
 
 
 def test_an_order_without_a_seed_gets_one_that_makes_it_again():
-    as_given, _ = order_of(dict.fromkeys(CELLS, 4), {**PARAMS, "random_order": False})
+    as_given, _ = order_of(STUDY, dict.fromkeys(CELLS, 4), {**PARAMS, "random_order": False})
     assert [turn.cell for turn in as_given] == [*CELLS] * 4
-    order, seed = order_of(dict.fromkeys(CELLS, 4), {**PARAMS, "order_seed": None})
-    assert order_of(dict.fromkeys(CELLS, 4), {**PARAMS, "order_seed": seed}) == (order, seed)
+    order, seed = order_of(STUDY, dict.fromkeys(CELLS, 4), {**PARAMS, "order_seed": None})
+    assert order_of(STUDY, dict.fromkeys(CELLS, 4), {**PARAMS, "order_seed": seed}) == (order, seed)
 
 
 def test_labels_say_which_repeat_only_where_there_are_several():
@@ -95,58 +99,74 @@ def test_labels_say_which_repeat_only_where_there_are_several():
         "null reference batch=10 #2",
     ]
     arms = [Turn(CELLS[0], 1, "A"), Turn(CELLS[0], 2, "B")]
-    assert [label.rpartition("batch=10 ")[2] for label in labels_of(arms, DEFAULT)] == ["#1 (A)", "#2 (B)"]
+    assert [label.rpartition("batch=10 ")[2] for label in labels_of(arms, DEFAULT)] == [
+        "#1 (A)",
+        "#2 (B)",
+    ]
 
 
 def test_a_cell_is_measured_on_until_its_median_is_known_well_enough():
     params = {**PARAMS, "precision_percent": 5}
     exact, loose = [1.0, 1.01, 1.0, 0.99, 1.0, 1.0], [1.0, 2.0, 1.5, 1.2, 0.9, 1.1]
-    assert "known to within" in reason_to_stop(Measured(exact), "r", CELLS[0], 7, params)
-    assert reason_to_stop(Measured(loose), "r", CELLS[0], 7, params) is None
-    assert reason_to_stop(Measured(exact[:5]), "r", CELLS[0], 6, params) is None, "too few"
+    assert "known to within" in reason_to_stop(STUDY, Measured(exact), "r", CELLS[0], 7, params)
+    assert reason_to_stop(STUDY, Measured(loose), "r", CELLS[0], 7, params) is None
+    assert reason_to_stop(STUDY, Measured(exact[:5]), "r", CELLS[0], 6, params) is None, "too few"
     disturbed = Measured(exact, disturbed="throttled in 3 periods")
-    assert reason_to_stop(disturbed, "r", CELLS[0], 7, params) is None, "disturbed repeats tell nothing"
-    assert reason_to_stop(Measured(exact), "r", CELLS[1], 7, params) is None, "another cell"
-    assert reason_to_stop(Measured(exact), "r", CELLS[0], 7, PARAMS) is None, "not asked for"
+    assert reason_to_stop(STUDY, disturbed, "r", CELLS[0], 7, params) is None, (
+        "disturbed repeats tell nothing"
+    )
+    assert reason_to_stop(STUDY, Measured(exact), "r", CELLS[1], 7, params) is None, "another cell"
+    assert reason_to_stop(STUDY, Measured(exact), "r", CELLS[0], 7, PARAMS) is None, "not asked for"
 
 
 def test_a_task_is_known_by_its_place_in_the_order():
     order = [Turn(CELLS[0], 1), Turn(CELLS[1], 1), Turn(CELLS[0], 2)]
     failed = ["cell.write_2", "cell.read_1", "cell.drop_0", "cell.write", "dataset", "plan"]
     states = {**dict.fromkeys(failed, "failed"), "cell.write_0": "success", "cell.write_1": "success"}
-    assert killed_of(states, order) == {(CELLS[0].key, 2, "write"), (CELLS[1].key, 1, "read")}
+    assert killed_of(STUDY, states, order) == {(CELLS[0].key, 2, "write"), (CELLS[1].key, 1, "read")}
 
 
 def test_each_pool_of_nodes_has_its_own_turns(monkeypatch):
     monkeypatch.setenv(VARIABLE, "v8, v9")
-    cells = [Cell("s", name, "reference", (), 1000, 42) for name in ("mongodb", "mongodb@v7", "mongodb@v8")]
-    order, _ = order_of(dict.fromkeys(cells, 1), PARAMS)
+    cells = [cell(name) for name in ("mongodb", "mongodb@v7", "mongodb@v8")]
+    order, _ = order_of(STUDY, dict.fromkeys(cells, 1), PARAMS)
     where = {turn.cell.store: turn.node_pool for turn in order}
     assert where == {"mongodb": "", "mongodb@v7": "", "mongodb@v8": "v8"}
-    assert labels_of(order, NodePool("v8")) == ["mongodb@v8 reference"]
+    assert labels_of(order, NodePool("v8")) == ["mongodb@v8 reference batch=10"]
     assert len(labels_of(order, DEFAULT)) == 2 and labels_of(order, NodePool("v9")) == []
-    assert killed_of({"cell_v8.write_0": "failed"}, order) == {(cells[2].key, 1, "write")}
+    assert killed_of(STUDY, {"cell_v8.write_0": "failed"}, order) == {(cells[2].key, 1, "write")}
 
 
 def test_a_store_without_a_server_can_be_in_a_pool_that_there_is(monkeypatch):
     monkeypatch.setenv(VARIABLE, "v8")
-    assert node_pool_of("null@v8") == NodePool("v8")
-    assert node_pool_of("null") == node_pool_of("mongodb@v9") == DEFAULT
+    assert node_pool_of(STUDY, "null@v8") == NodePool("v8")
+    assert node_pool_of(STUDY, "null") == node_pool_of(STUDY, "mongodb@v9") == DEFAULT
     with pytest.raises(SpecError, match=r"no pool of nodes 'v9'. STOREBENCH_NODE_POOLS has v8"):
-        node_pool_of("null@v9")
+        node_pool_of(STUDY, "null@v9")
 
 
 def test_a_read_after_a_failed_write_was_not_killed():
     states = {"cell.write_0": "failed", "cell.read_0": "failed", "cell.drop_0": "success"}
-    assert killed_of(states, [Turn(CELLS[0], 1)]) == {(CELLS[0].key, 1, "write")}
+    assert killed_of(STUDY, states, [Turn(CELLS[0], 1)]) == {(CELLS[0].key, 1, "write")}
+
+
+def test_whose_failure_a_step_was_follows_from_what_it_needs():
+    """Not from what comes before it: a second read needs the write alone."""
+    again = Operation("again", ("only_s",), needs=("write",))
+    study = dataclasses.replace(STUDY, operations=(*STUDY.operations, again))
+    turns, key = [Turn(CELLS[0], 1)], CELLS[0].key
+    states = {"cell.write_0": "success", "cell.read_0": "failed", "cell.again_0": "failed"}
+    assert killed_of(study, states, turns) == {(key, 1, "read"), (key, 1, "again")}
+    failed = dict.fromkeys(states, "failed")
+    assert killed_of(study, failed, turns) == {(key, 1, "write")}
 
 
 def test_a_budget_ends_repeats_but_each_cell_is_measured_once():
     spent = Measured([], datetime.now(UTC) - timedelta(minutes=10))
     params = {**PARAMS, "budget_min": 5}
-    assert reason_to_stop(spent, "r", CELLS[0], 2, params) == "the budget of 5 minutes is spent"
-    assert reason_to_stop(spent, "r", CELLS[0], 1, params) is None
-    assert reason_to_stop(spent, "r", CELLS[0], 2, {**params, "budget_min": 20}) is None
+    assert reason_to_stop(STUDY, spent, "r", CELLS[0], 2, params) == "the budget of 5 minutes is spent"
+    assert reason_to_stop(STUDY, spent, "r", CELLS[0], 1, params) is None
+    assert reason_to_stop(STUDY, spent, "r", CELLS[0], 2, {**params, "budget_min": 20}) is None
 
 
 class Recorded:
@@ -181,8 +201,8 @@ def recorded(monkeypatch):
     kept = Recorded()
     monkeypatch.setattr(plan.connections, "repository", lambda: kept)
     monkeypatch.setattr(plan, "airflow_id", lambda: "this")
-    monkeypatch.setattr(plan.preflight, "check", lambda rows: None)
-    monkeypatch.setattr(plan.preflight, "check_embedded", lambda names: None)
+    monkeypatch.setattr(plan.preflight, "check", lambda study, rows: None)
+    monkeypatch.setattr(plan.preflight, "check_embedded", lambda *_: None)
     monkeypatch.setattr(plan.secrets, "apply", lambda *_: None)
     return kept
 
@@ -191,14 +211,27 @@ def dag_run(run_type="manual", conf=None, partition=None):
     return SimpleNamespace(dag_id="d", run_id="r", run_type=run_type, conf=conf, partition_key=partition)
 
 
+def test_a_plan_refuses_caches_that_cannot_be_emptied_before_anything_is_woken(study, recorded, monkeypatch):
+    monkeypatch.setattr(plan.preflight, "check_embedded", lambda *_: pytest.fail("it was woken"))
+    asked = {"stores": ["mongodb"], "clients": ["reference"], "batch": "all", "cache": "cold"}
+    with pytest.raises(SpecError, match=r"cache=cold .* in the place of mongodb ask for mongodb@one or"):
+        plan_of(study, {**defaults_of(study, {}), **asked}, dag_run(conf=asked))
+    assert recorded.started is None and "cache=cold" in recorded.refused["reason"]
+
+
+def test_caches_that_are_not_known_are_refused(study, recorded):
+    asked = {"stores": ["null"], "cache": "warm"}
+    with pytest.raises(SpecError, match="Caches of reads: 'warm' is not one of as_is, cold, lukewarm, hot"):
+        plan_of(study, {**defaults_of(study, {}), **asked}, dag_run(conf=asked))
+
+
 def test_a_plan_says_how_many_operations_a_run_has_and_how_long_they_take(study, recorded, capsys):
-    asked = {"stores": ["mongodb"], "clients": ["reference"], "batch_sizes": "1000, all", "repeats": "3"}
+    asked = {"stores": ["mongodb"], "clients": ["reference"], "batch": "1000, all", "repeats": "3"}
     params = {**defaults_of(study, {}), **asked}
     assert len(plan_of(study, params, dag_run(conf=asked))) == 6
-    assert (
-        "Cells: 2. Operations: 12. They take about 5 min, at 5,000 rows a second" in capsys.readouterr().out
-    )
+    assert "Cells: 2. Operations: 12. They take about 5 min. That is a guess" in capsys.readouterr().out
     assert recorded.started["expected_s"] == pytest.approx(12 * (20 + 4))
+    assert recorded.started["expected_most_s"] is None
     assert recorded.started["params"]["repeats"] == 3, "as values, not as the form's texts"
     assert recorded.refused is None
 
@@ -210,7 +243,7 @@ def test_what_a_plan_refuses_is_recorded_with_its_reason(study, recorded):
         plan_of(study, params, dag_run(conf={"rows": "-5"}))
     assert recorded.started is None
     assert recorded.refused == {
-        "study": "bulk_write_read",
+        "study": study,
         "dag_id": "d",
         "airflow_run_id": "r",
         "params": params,
@@ -243,3 +276,53 @@ def test_a_backfill_with_parameters_measures_the_cell_of_its_date(study, recorde
     monkeypatch.setattr(plan, "verified_repeats", lambda *_: {})
     labels = plan_of(study, defaults_of(study, {"rows": 1000}), dag_run("backfill", {"rows": 1000}, CELL))
     assert labels == ["mongodb reference batch=all"]
+
+
+def test_a_backfill_does_not_measure_all_at_once_again_as_a_larger_batch(study, recorded, monkeypatch):
+    monkeypatch.setattr(plan.connections, "queries", object)
+    monkeypatch.setattr(plan, "verified_repeats", lambda *_: {})
+    large = dag_run("backfill", {"rows": 1000}, "mongodb/reference/batch=10000")
+    with pytest.raises(AirflowSkipException, match="batch=10000 is the same as batch=all"):
+        plan_of(study, defaults_of(study, {"rows": 1000}), large)
+
+
+def test_a_run_that_brings_servers_is_planned_without_their_connection_and_its_groups_stay_together(
+    study, recorded, monkeypatch
+):
+    seen = {}
+    monkeypatch.setattr(
+        plan.brought.connections, "exists", lambda name: not name.endswith(("_one", "_three"))
+    )
+    monkeypatch.setattr(plan.brought, "check", lambda groups, params: seen.update(checked=groups))
+    monkeypatch.setattr(plan.secrets, "apply", lambda run, names, pool: seen.update(names=names))
+    monkeypatch.setattr(
+        plan.preflight, "check_embedded", lambda study, used, brings: seen.update(brings=brings)
+    )
+    stores = ["elasticsearch@one", "null", "elasticsearch@three"]
+    asked = {"stores": stores, "clients": ["reference"], "batch": "1000, all", "repeats": 2}
+    labels = plan_of(study, {**defaults_of(study, {}), **asked}, dag_run(conf=asked))
+    order = [label.split()[0] for label in labels]
+    assert len(order) == 12 and len([n for n in range(1, 12) if order[n] != order[n - 1]]) == 2
+    assert seen["names"] == ["s3"]
+    image = {"servers_elasticsearch"}
+    assert seen["brings"] == {"elasticsearch@one": image, "elasticsearch@three": image}
+    assert {group.key for group in seen["checked"]} == set(seen["brings"])
+
+
+def test_what_does_not_fit_on_the_cluster_is_refused_and_recorded(study, recorded, monkeypatch):
+    def full(groups, params):
+        raise SpecError("no room")
+
+    monkeypatch.setattr(plan.brought.connections, "exists", lambda name: False)
+    monkeypatch.setattr(plan.brought, "check", full)
+    asked = {"stores": ["elasticsearch@one"]}
+    with pytest.raises(SpecError, match="no room"):
+        plan_of(study, {**defaults_of(study, {}), **asked}, dag_run(conf=asked))
+    assert recorded.refused["reason"] == "no room" and recorded.started is None
+
+
+def test_an_unknown_topology_is_refused(study, recorded, monkeypatch):
+    monkeypatch.setattr(plan.brought.connections, "exists", lambda name: False)
+    asked = {"stores": ["elasticsearch@nine"]}
+    with pytest.raises(SpecError, match=r"'elasticsearch@nine' means no server: .* there are: one, three"):
+        plan_of(study, {**defaults_of(study, {}), **asked}, dag_run(conf=asked))

@@ -1,25 +1,41 @@
 """The operators, with Airflow's own that they are made of, on a cluster in memory."""
 
+import json
 from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
-from airflow.sdk.exceptions import AirflowFailException, AirflowSkipException
+from airflow.sdk.exceptions import (
+    AirflowFailException,
+    AirflowRescheduleException,
+    AirflowSkipException,
+)
 from kubernetes.client.exceptions import ApiException
 
-from storebench.airflow import kubernetes_api
+from storebench.airflow import kubernetes_api, leftovers
+from storebench.airflow.attempts import AttemptOperator
 from storebench.airflow.dataset import DatasetOperator
+from storebench.airflow.placement import LABEL
 from storebench.attempt.result import AttemptResult
-from storebench.errors import SpecError
+from storebench.dataset.csv50 import CSV50
+from storebench.errors import SpecError, StorebenchError
 from storebench.results.stopped import COMMAND
-from tests.unit.airflow.account import CELL, VERIFIED, attempt, context
+from storebench.stores.bulk_write_read.mongodb import MongoDB
+from storebench.study.model import Operation
+from tests.unit.airflow.account import CELL, FIGURES, MANIFEST, VERIFIED, attempt, context, spec_of
 from tests.unit.airflow.cluster import away, ended
+from tests.unit.example import STUDY, cell
 
 
 def test_an_attempt_is_recorded_with_its_figures(cluster, account):
     attempt("write").execute(context("cell.write"))
     ((operation, result, pod),) = account.attempts
-    assert (operation, result.status, result.operation_s, pod.exit_code) == ("write", "verified", 1.5, 0)
+    assert (operation, result.status, result.metrics, pod.exit_code) == (
+        "write",
+        "verified",
+        FIGURES,
+        0,
+    )
     assert cluster.pods == {}
 
 
@@ -28,7 +44,7 @@ def test_a_verified_attempt_is_not_lost_where_the_api_server_is_away_at_its_end(
     cluster.fails = away(after, calls=12)
     attempt("write").execute(context("cell.write"))
     ((_, result, pod),) = account.attempts
-    assert (result.status, result.operation_s, pod.exit_code) == ("verified", 1.5, 0)
+    assert (result.status, result.metrics, pod.exit_code) == ("verified", FIGURES, 0)
 
 
 def test_an_attempt_goes_on_while_the_api_server_is_away(cluster, account):
@@ -78,13 +94,20 @@ def test_a_pod_that_is_gone_is_not_asked_for_again(cluster, account):
 
 def test_an_attempt_that_ran_out_of_time_says_so_and_keeps_its_figures(cluster, account):
     told_to_stop = AttemptResult(
-        error_kind="killed", error="The pod was told to stop", operation_s=3.5, memory_peak_bytes=7
+        error_kind="killed",
+        error="The pod was told to stop",
+        metrics={"only_s": 3.5},
+        memory_peak_bytes=7,
     )
     cluster.end = lambda pod: (ended(143, message=told_to_stop.to_json()), "DeadlineExceeded")
     with pytest.raises(AirflowFailException, match="timeout: Not finished after 600 s"):
         attempt("write").execute(context("cell.write"))
     ((_, result, _),) = account.attempts
-    assert (result.error_kind, result.operation_s, result.memory_peak_bytes) == ("timeout", 3.5, 7)
+    assert (result.error_kind, result.metrics, result.memory_peak_bytes) == (
+        "timeout",
+        {"only_s": 3.5},
+        7,
+    )
 
 
 @pytest.mark.parametrize(
@@ -107,21 +130,62 @@ def test_an_attempt_that_ran_out_of_time_says_so_and_keeps_its_figures(cluster, 
 def test_the_datasets_failure_names_the_step_and_its_reason_in_one_line(cluster, account, end, reason):
     cluster.end = lambda pod: end
     with pytest.raises(AirflowFailException) as caught:
-        DatasetOperator(task_id="dataset").execute(context("dataset"))
+        DatasetOperator(task_id="dataset", study=STUDY).execute(context("dataset"))
     assert str(caught.value) == account.stopped == f"The dataset was not made: {reason}"
 
 
-def test_leftover_pods_are_removed_even_where_the_data_is_kept(cluster, account):
-    states = {"cell.write_0": "failed", "cell.read_0": "failed"}
-    cluster.pods["orphan"] = SimpleNamespace(
-        metadata=SimpleNamespace(
-            name="orphan", labels={"dag_id": "s", "run_id": "now", "map_index": "0", "task_id": "cell.write"}
-        ),
-        status=SimpleNamespace(phase="Running"),
-    )
+KILLED = {"cell.write_0": "failed", "cell.read_0": "failed"}
+
+
+@pytest.fixture
+def orphans(cluster, monkeypatch):
+    """A driver whose task was killed, and its executor; they take some time to go. The names of those that are there."""
+    monkeypatch.setattr(leftovers, "POLL_INTERVAL_S", 0.0)
+    labels = {"dag_id": "s", "run_id": "now", "map_index": "0", "task_id": "cell.write"}
+    for name, own in (
+        ("driver", {LABEL: "a", **labels}),
+        ("executor", {LABEL: "a"}),
+        ("other", {LABEL: "b"}),
+    ):
+        metadata = SimpleNamespace(name=name, labels=own)
+        cluster.pods[name] = SimpleNamespace(metadata=metadata, status=SimpleNamespace(phase="Running"))
+    looks = {}
+
+    def delete(name, namespace, **_):
+        looks[name] = 0
+
+    def list_pods(namespace, label_selector=""):
+        for name in list(looks):
+            looks[name] += 1
+            if looks[name] > 3 and name != cluster.stuck:
+                cluster.pods.pop(name, None)
+        return type(cluster).list_namespaced_pod(cluster, namespace, label_selector)
+
+    cluster.stuck = None
+    monkeypatch.setattr(cluster, "delete_namespaced_pod", delete)
+    monkeypatch.setattr(cluster, "list_namespaced_pod", list_pods)
+    return cluster.pods
+
+
+def test_leftover_pods_are_gone_before_the_drop_ends_even_where_the_data_is_kept(cluster, account, orphans):
     with pytest.raises(AirflowSkipException, match="keep_data"):
-        attempt("drop").execute(context("cell.drop", states, keep_data=True))
-    assert cluster.pods == {}
+        attempt("drop").execute(context("cell.drop", KILLED, keep_data=True))
+    assert set(orphans) == {"other"}
+
+
+def test_a_leftover_pod_that_does_not_go_fails_the_drop(cluster, account, orphans, monkeypatch):
+    monkeypatch.setattr(leftovers, "GONE_WITHIN_S", 0.1)
+    cluster.stuck = "executor"
+    with pytest.raises(StorebenchError, match="Still there 0 s after the removal: executor"):
+        attempt("drop").execute(context("cell.drop", KILLED))
+
+
+def test_a_drop_that_runs_out_of_time_says_so(cluster, account):
+    told_to_stop = AttemptResult(error_kind="killed", error="The pod was told to stop")
+    cluster.end = lambda pod: (ended(143, message=told_to_stop.to_json()), "DeadlineExceeded")
+    states = {"cell.write_0": "success", "cell.read_0": "success"}
+    with pytest.raises(AirflowFailException, match="timeout: Not finished after 600 s"):
+        attempt("drop").execute(context("cell.drop", states))
 
 
 def test_data_is_accounted_for_from_the_write_to_the_drop_unless_it_is_to_be_kept(cluster, account):
@@ -131,6 +195,9 @@ def test_data_is_accounted_for_from_the_write_to_the_drop_unless_it_is_to_be_kep
     attempt("write").execute(context("cell.write"))
     ((key, left),) = account.left.items()
     assert (key, left.size_bytes) == (("s/now", CELL, 1), 512)
+    cluster.end = lambda pod: ended(message=VERIFIED.to_json())
+    attempt("read").execute(context("cell.read", {"cell.write_0": "success"}))
+    assert account.left[key].size_bytes == 512, "a read tells no size, and is accounted for all the same"
     states = {"cell.write_0": "success", "cell.read_0": "success"}
     attempt("drop").execute(context("cell.drop", states))
     assert account.left == {}
@@ -139,7 +206,7 @@ def test_data_is_accounted_for_from_the_write_to_the_drop_unless_it_is_to_be_kep
 @pytest.mark.parametrize(
     ("try_number", "drop", "said"), [(1, "success", False), (2, "success", True), (2, None, False)]
 )
-def test_a_write_that_is_cleared_without_its_drop_says_what_it_leaves(
+def test_a_step_that_is_cleared_without_its_drop_says_what_it_leaves(
     cluster, account, capsys, try_number, drop, said
 ):
     cleared = context("cell.write", {"cell.drop_0": drop})
@@ -148,6 +215,245 @@ def test_a_write_that_is_cleared_without_its_drop_says_what_it_leaves(
     words = f"leaves stays in the store: {CELL.target('s/now', 1)} in mongodb. To remove it, clear the drop"
     told = capsys.readouterr().out
     assert (words in told) is (COMMAND in told) is said
+
+
+def test_a_read_that_is_cleared_when_its_data_is_dropped_is_not_run_and_says_what_to_clear(cluster, account):
+    states = {"cell.write_0": "success", "cell.read_0": "success", "cell.drop_0": "success"}
+    for step in ("write", "read", "drop"):
+        attempt(step).execute(context(f"cell.{step}", states))
+    assert [result.status for _, result, _ in account.attempts] == ["verified", "verified"]
+    pods = cluster.calls.count("create")
+    cleared = context("cell.read", states)
+    cleared["ti"].try_number = 2
+    with pytest.raises(AirflowFailException, match="clear all steps of its cell together: write, read, drop"):
+        attempt("read").execute(cleared)
+    operation, result, _ = account.attempts[-1]
+    assert (operation, result.status, result.error_kind) == ("read", "not_run", "not_run")
+    assert "dropped" in result.error
+    assert account.tries == [1, 1, 0], "the verified try is still the newest"
+    assert cluster.calls.count("create") == pods, "no pod was started"
+
+
+def test_a_step_that_needs_no_other_can_be_cleared_alone_when_the_data_is_dropped(account, told, monkeypatch):
+    monkeypatch.setattr(MongoDB, "operations", ("write", "read", "copy"))
+    states = states_of(write="success", read="success", scan="skipped", drop="success")
+    attempt("copy", study=THREE).execute(context("cell.copy", states))
+    assert [(operation, result.status) for operation, result, _ in account.attempts] == [("copy", "verified")]
+    assert set(account.left) == {("s/now", CELL, 1)}, "what it leaves is accounted for"
+
+
+def test_a_read_of_what_another_store_wrote_is_not_run_either_when_that_is_dropped(account, told):
+    account.cell = cell("delta-kernel", batch="all")
+    with pytest.raises(AirflowFailException, match="clear all steps of its cell together: write, read, drop"):
+        attempt("read").execute(context("cell.read", states_of(write="success", drop="success")))
+    assert [(operation, result.status) for operation, result, _ in account.attempts] == [("read", "not_run")]
+    assert told == []
+
+
+def test_a_read_whose_data_was_kept_can_be_cleared_alone(cluster, account):
+    states = {"cell.write_0": "success", "cell.drop_0": "skipped"}
+    cleared = context("cell.read", states, keep_data=True)
+    cleared["ti"].try_number = 2
+    attempt("read").execute(cleared)
+    assert [result.status for _, result, _ in account.attempts] == ["verified"]
+
+
+def states_of(**states):
+    return {f"cell.{operation}_0": state for operation, state in states.items()}
+
+
+@pytest.fixture
+def told(cluster):
+    """What the pods are told, each in its turn."""
+    found = []
+
+    def end(pod):
+        found.append(spec_of(pod))
+        return ended(message=VERIFIED.to_json())
+
+    cluster.end = end
+    return found
+
+
+def test_a_pod_is_told_its_cell_its_dataset_and_where_its_results_belong(account, told):
+    attempt("write").execute(context("cell.write"))
+    (spec,) = told
+    target = CELL.target("s/now", 1)
+    assert (spec.study, spec.store, spec.client, spec.operation) == (
+        STUDY.name,
+        "mongodb",
+        "reference",
+        "write",
+    )
+    assert (spec.cell_key, spec.target) == (CELL.key, target)
+    assert (spec.dataset, spec.results) == ("datasets/v1/rows=1000/seed=42/", f"results/{target}/write-")
+    assert (spec.axes, spec.rows, spec.seed, spec.method_version) == ({"batch": "10"}, 1000, 42, 1)
+    assert spec.options == {"cpu_limit": "False", "startup_timeout_s": "60"}
+
+
+def test_what_a_store_needs_and_has_not_its_filler_does_and_has_no_row_of_its_own(account, told):
+    account.cell = cell("delta-kernel", "tuned", batch="all")
+    attempt("write").execute(context("cell.write"))
+    assert account.attempts == []
+    (spec,) = told
+    assert (spec.store, spec.client, spec.operation) == ("delta-spark", "reference", "write")
+    assert spec.cell_key == account.cell.key
+    assert spec.axes == {"executors": "1", "batch": "all"}
+    attempt("read").execute(context("cell.read", states_of(write="success")))
+    assert [operation for operation, *_ in account.attempts] == ["read"]
+    assert (told[1].store, told[1].client) == ("delta-kernel", "tuned")
+
+
+def test_a_filler_that_fails_is_the_reason_of_the_operation_that_needs_it(cluster, account):
+    account.cell = cell("delta-kernel", batch="all")
+    refused = AttemptResult(error_kind="store_failed", error="The disk is full")
+    cluster.end = lambda pod: ended(5, message=refused.to_json())
+    with pytest.raises(AirflowFailException, match="delta-spark could not do its write: The disk is full"):
+        attempt("write").execute(context("cell.write"))
+    ((operation, result, _),) = account.attempts
+    assert (operation, result.error_kind) == ("read", "store_failed")
+
+
+SCAN = Operation("scan", ("only_s",), needs=("write",))
+COPY = Operation("copy", ("only_s",))
+THREE = replace(STUDY, operations=(*STUDY.operations, SCAN, COPY))
+
+
+@pytest.fixture
+def scans(monkeypatch):
+    """A mongodb that can do one operation more."""
+    monkeypatch.setattr(MongoDB, "operations", ("write", "read", "scan"))
+
+
+def test_an_operation_that_a_store_has_not_and_does_not_need_is_skipped(account, told):
+    account.cell = cell("delta-kernel", batch="all")  # has read alone, which needs write
+    with pytest.raises(AirflowSkipException, match="delta-kernel has no copy"):
+        attempt("copy", study=THREE).execute(
+            context("cell.copy", states_of(write="success", read="success", scan="skipped"))
+        )
+    assert told == [] == account.attempts
+
+
+@pytest.mark.parametrize(
+    ("states", "ending", "words"),
+    [
+        ({"write": "success", "read": "failed"}, None, None),
+        ({"write": "success", "read": "skipped"}, None, None),
+        ({"write": "failed", "read": "failed"}, AirflowFailException, "because its write failed"),
+        ({"write": "upstream_failed", "read": "failed"}, AirflowFailException, "because its write failed"),
+        ({"write": "skipped", "read": "skipped"}, AirflowSkipException, "Its write was skipped"),
+        ({"write": None, "read": "success"}, AirflowRescheduleException, None),
+        ({"write": "success", "read": "running"}, AirflowRescheduleException, None),
+    ],
+)
+def test_an_operation_waits_for_what_is_before_it_and_depends_on_what_it_needs_alone(
+    account, told, scans, states, ending, words
+):
+    asked = context("cell.scan", states_of(**states))
+    if ending is None:
+        account.leaves("s/now", CELL, 1)
+        attempt("scan", study=THREE).execute(asked)
+        assert [operation for operation, *_ in account.attempts] == ["scan"]
+        return
+    with pytest.raises(ending, match=words):
+        attempt("scan", study=THREE).execute(asked)
+    assert told == [] == account.attempts
+
+
+@pytest.mark.parametrize(
+    ("states", "drops"),
+    [
+        ({"write": "skipped", "read": "skipped"}, False),
+        ({"write": "failed", "read": "failed"}, True),
+        ({"write": "skipped", "read": "success"}, True),
+    ],
+)
+def test_a_drop_removes_whatever_any_operation_may_have_left(account, told, states, drops):
+    asked = context("cell.drop", states_of(**states))
+    if drops:
+        attempt("drop").execute(asked)
+    else:
+        with pytest.raises(AirflowSkipException, match="Nothing was done"):
+            attempt("drop").execute(asked)
+    assert [spec.operation for spec in told] == (["drop"] if drops else [])
+
+
+def test_a_store_that_keeps_nothing_is_not_dropped(account, told):
+    account.cell = cell("null")
+    attempt("write").execute(context("cell.write"))
+    assert account.left == {}
+    with pytest.raises(AirflowSkipException, match="null keeps no data"):
+        attempt("drop").execute(context("cell.drop", states_of(write="success", read="success")))
+
+
+@pytest.mark.parametrize("message", ["[]", '{"rows": 1000}', '{"bytes": "many"}', "done"])
+def test_a_dataset_without_a_manifest_was_not_made(cluster, account, message):
+    cluster.end = lambda pod: ended(message=message)
+    with pytest.raises(AirflowFailException, match=r"^The dataset was not made: "):
+        DatasetOperator(task_id="dataset", study=STUDY).execute(context("dataset"))
+    assert account.datasets_made == [] and account.stopped.startswith("The dataset was not made")
+
+
+def test_the_datasets_pod_is_told_the_parameters_that_the_run_asks_for(cluster, account):
+    told = []
+
+    def end(pod):
+        told.append({each["name"]: each.get("value") for each in pod.spec["containers"][0]["env"]})
+        return ended(message=MANIFEST)
+
+    cluster.end = end
+    asked = context("dataset", rows="2,000", seed=7)
+    DatasetOperator(task_id="dataset", study=STUDY).execute(asked)
+    (environment,) = told
+    assert json.loads(environment["STOREBENCH_DATASET"]) == {
+        "bucket": "storebench",
+        "dataset": "datasets/v1/rows=2000/seed=7/",
+        "rows": 2000,
+        "seed": 7,
+        "axes": {},
+        "version": 1,
+    }
+    assert [made[:4] for made in account.datasets_made] == [("v1/rows=2000/seed=7", 1, 2000, 7)]
+
+
+def test_each_dataset_that_axes_shape_is_made_once(cluster, account):
+    told = []
+
+    def end(pod):
+        told.append({each["name"]: each.get("value") for each in pod.spec["containers"][0]["env"]})
+        return ended(message=MANIFEST)
+
+    cluster.end = end
+    shaped = replace(STUDY, dataset=replace(CSV50, name="wide", axes=("batch",)))
+    DatasetOperator(task_id="dataset", study=shaped).execute(context("dataset", batch="10,20"))
+    assert [json.loads(each["STOREBENCH_DATASET"])["axes"] for each in told] == [
+        {"batch": "20"},
+        {"batch": "10"},
+    ]
+    assert [made[0] for made in account.datasets_made] == [
+        "wide/v1/batch=20/rows=1000/seed=42",
+        "wide/v1/batch=10/rows=1000/seed=42",
+    ]
+
+
+def test_a_study_without_a_dataset_cleans_up_before_its_first_cell(cluster, account, monkeypatch):
+    cleaned = []
+    monkeypatch.setattr(AttemptOperator, "clean", lambda self, context: cleaned.append(self.operation))
+    bare = replace(STUDY, dataset=None)
+    attempt("write", study=bare).execute(context("cell.write"))
+    attempt("read", study=bare).execute(context("cell.read", states_of(write="success")))
+    assert cleaned == ["write"]
+    attempt("write").execute(context("cell.write"))
+    assert cleaned == ["write"], "the step dataset does that"
+
+
+def test_a_turn_that_is_left_out_is_left_out_in_all_its_steps(account, told, scans):
+    """Also in those that do not need the first one."""
+    study = replace(STUDY, operations=(*STUDY.operations, replace(SCAN, needs=())))
+    states = states_of(write="skipped", read="skipped")
+    with pytest.raises(AirflowSkipException, match="Its write was skipped"):
+        attempt("scan", study=study).execute(context("cell.scan", states))
+    assert told == []
 
 
 def test_a_task_makes_the_secrets_that_its_pod_needs(cluster, account):

@@ -5,8 +5,11 @@ import socket
 
 import pytest
 
+from local.stack import parts
 from storebench.airflow import images, preflight
 from storebench.errors import SpecError
+from storebench.servers import stand_ins
+from tests.unit.example import STUDY
 
 
 @pytest.fixture
@@ -25,23 +28,161 @@ def embedded(monkeypatch):
 def test_a_server_that_listens_is_started(embedded):
     with socket.create_server(("127.0.0.1", 0)) as server:
         embedded(server.getsockname()[1])
-        preflight.check_embedded(["elasticsearch", "null"])
+        preflight.check_embedded(STUDY, ["elasticsearch", "null"])
 
 
-def test_stores_whose_server_or_image_is_not_there_are_refused_with_what_to_type(embedded):
+def test_stores_whose_server_or_image_is_not_there_are_refused_with_what_to_type(embedded, monkeypatch):
+    monkeypatch.delenv(preflight.WAKE, raising=False)
     embedded(1)
-    with pytest.raises(SpecError, match=r"`make up STORES=delta-spark,elasticsearch`"):
-        preflight.check_embedded(["elasticsearch", "delta-spark", "null"])
+    with pytest.raises(
+        SpecError,
+        match=r"delta-spark needs: it was not built yet. `make up STUDY=bulk_write_read STORES=delta-spark`",
+    ):
+        preflight.check_embedded(STUDY, ["elasticsearch", "delta-spark", "null"])
+    with pytest.raises(
+        SpecError,
+        match=r"STOREBENCH_WAKE names no command.* `make up STUDY=bulk_write_read STORES=elasticsearch`",
+    ):
+        preflight.check_embedded(STUDY, ["elasticsearch", "null"])
+
+
+def test_a_server_that_the_stack_has_stopped_is_woken(embedded, monkeypatch, capsys, tmp_path):
+    """The command that the stack names is given the server, and has started it when it ends."""
+    with socket.socket() as server:
+        server.bind(("127.0.0.1", 0))
+        embedded(server.getsockname()[1])
+        told = tmp_path / "told"
+        monkeypatch.setenv("STOREBENCH_WAKE", f"sh -c 'echo $0 $* > {told}; echo ready'")
+        run = preflight.subprocess.run
+
+        def waking(*command, **options):
+            done = run(*command, **options)
+            server.listen()
+            return done
+
+        monkeypatch.setattr(preflight.subprocess, "run", waking)
+        preflight.check_embedded(STUDY, ["elasticsearch", "null"])
+    assert told.read_text() == "elasticsearch\n"
+    assert capsys.readouterr().out.splitlines() == [
+        "Starting elasticsearch, which the stack has stopped as no run needed it",
+        "ready",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("command", "why"),
+    [
+        ("sh -c 'echo elasticsearch was not built yet. >&2; exit 1'", "elasticsearch was not built yet"),
+        ("true", "it was started, and does not answer"),
+        ("/nonesuch/wake", "it could not be started: .*No such file"),
+    ],
+)
+def test_a_server_that_does_not_wake_is_refused_with_the_reason_and_what_to_type(
+    embedded, monkeypatch, command, why
+):
+    embedded(1)
+    monkeypatch.setenv("STOREBENCH_WAKE", command)
+    with pytest.raises(
+        SpecError,
+        match=rf"elasticsearch needs: {why}.*\. `make up STUDY=bulk_write_read STORES=elasticsearch`",
+    ):
+        preflight.check_embedded(STUDY, ["elasticsearch"])
+
+
+def test_servers_that_a_run_brings_have_their_services_woken(embedded, monkeypatch, tmp_path):
+    embedded(1)
+    told = tmp_path / "told"
+    monkeypatch.setenv("STOREBENCH_WAKE", f"sh -c 'echo $0 $* > {told}'")
+    monkeypatch.setattr(preflight.images, "named", lambda name: "there:1")
+    preflight.check_embedded(STUDY, ["elasticsearch@one"], {"elasticsearch@one": {"servers_elasticsearch"}})
+    assert told.read_text() == "services\n"
+
+
+def test_pods_that_have_a_volume_have_the_services_woken_and_others_do_not(embedded, monkeypatch, tmp_path):
+    embedded(1)
+    told = tmp_path / "told"
+    monkeypatch.setenv("STOREBENCH_WAKE", f"sh -c 'echo $0 $* > {told}'")
+    monkeypatch.setattr(preflight.images, "named", lambda name: "there:1")
+    study = parts.study_named("column_scan")
+    preflight.check_embedded(study, ["numpy-memory"])
+    assert not told.exists()
+    preflight.check_embedded(study, ["numpy-memory", "numpy-memmap"])
+    assert told.read_text() == "services\n"
+
+
+def test_servers_that_cannot_have_their_services_are_refused_with_the_reason(embedded, monkeypatch):
+    embedded(1)
+    monkeypatch.setenv("STOREBENCH_WAKE", "sh -c 'exit 3'")
+    monkeypatch.setattr(preflight.images, "named", lambda name: "there:1")
+    with pytest.raises(
+        SpecError, match=r"elasticsearch@one needs: the command ended with exit code 3\. `make up"
+    ):
+        preflight.check_embedded(STUDY, ["elasticsearch@one"], {"elasticsearch@one": set()})
+
+
+def test_servers_whose_image_was_not_built_are_refused_with_what_to_type(embedded, monkeypatch, tmp_path):
+    embedded(1)
+    (tmp_path / "elasticsearch").mkdir()
+    monkeypatch.setattr(stand_ins, "SERVER_IMAGES", tmp_path)
+    there = lambda name: None if name == "servers_elasticsearch" else "there:1"
+    monkeypatch.setattr(preflight.images, "named", there)
+    with pytest.raises(SpecError, match=r"not built yet\. `make up STUDY=\w+ STORES=elasticsearch@one`"):
+        preflight.check_embedded(
+            STUDY, ["elasticsearch@one"], {"elasticsearch@one": {"servers_elasticsearch"}}
+        )
+
+
+def test_servers_whose_image_the_stack_cannot_build_are_refused_with_what_would_help(
+    embedded, monkeypatch, tmp_path
+):
+    embedded(1)
+    monkeypatch.setattr(stand_ins, "SERVER_IMAGES", tmp_path)
+    monkeypatch.setattr(preflight.images, "named", lambda name: None if "servers" in name else "there:1")
+    with pytest.raises(
+        SpecError, match=r"no image of the server mongodb: .* storebench_image_servers_mongodb$"
+    ):
+        preflight.check_embedded(STUDY, ["mongodb@one"], {"mongodb@one": {"servers_mongodb"}})
+
+
+@pytest.mark.parametrize("image", [None, "localhost/storebench/servers-mongodb:1"])
+def test_servers_for_which_the_stack_has_only_a_stand_in_are_refused_with_what_would_help(
+    embedded, monkeypatch, image
+):
+    embedded(1)
+    monkeypatch.setattr(
+        preflight.images, "named", lambda name: image if name == "servers_mongodb" else "there:1"
+    )
+    with pytest.raises(
+        SpecError, match=r"cannot bring mongodb@sharded: .* only in mongodb@one and mongodb@rest\. .*Variable"
+    ):
+        preflight.check_embedded(STUDY, ["mongodb@sharded"], {"mongodb@sharded": {"servers_mongodb"}})
+
+
+def test_an_image_of_the_user_s_own_can_be_any_server(embedded, monkeypatch):
+    embedded(1)
+    monkeypatch.setenv("STOREBENCH_WAKE", "true")
+    monkeypatch.setattr(preflight.images, "named", lambda name: "registry/mongo:8")
+    preflight.check_embedded(STUDY, ["mongodb@sharded"], {"mongodb@sharded": {"servers_mongodb"}})
 
 
 def test_a_server_of_the_users_own_is_not_looked_at(embedded, monkeypatch):
     embedded(1)
     monkeypatch.setenv("STOREBENCH_EMBEDDED", "kubernetes s3")
-    preflight.check_embedded(["elasticsearch", "elasticsearch@v9"])
+    preflight.check_embedded(STUDY, ["elasticsearch", "elasticsearch@v9"])
 
 
 def test_a_store_in_the_datasets_s3_needs_no_server_of_its_own(embedded, monkeypatch):
     embedded(1)
     s3 = {"conn_type": "aws", "login": "key", "extra": {"endpoint_url": "http://127.0.0.1:1"}}
     monkeypatch.setenv("AIRFLOW_CONN_STOREBENCH_S3", json.dumps(s3))
-    preflight.check_embedded(["delta-rs"])
+    preflight.check_embedded(STUDY, ["delta-rs"])
+
+
+@pytest.mark.parametrize(("dataset_bytes", "fits"), [(10**6, True), (10**18, False)])
+def test_a_dataset_that_the_disk_cannot_hold_is_refused(monkeypatch, tmp_path, dataset_bytes, fits):
+    monkeypatch.setenv("STOREBENCH_DISK_PATH", str(tmp_path))
+    if fits:
+        preflight.check_disk(dataset_bytes)
+        return
+    with pytest.raises(SpecError, match=r"needs about 4,000,000,000 GB of disk .*Choose a smaller one"):
+        preflight.check_disk(dataset_bytes)

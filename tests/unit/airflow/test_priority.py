@@ -1,19 +1,24 @@
 from types import SimpleNamespace
 
-from storebench.airflow.priority import LAST, RANKS, STEPS, TASKS, CellByCell
+import pytest
+
+from storebench.airflow.priority import LAST, MOST_STEPS, RANKS, TASKS, CellByCell
 
 
-def weights(run_id):
+def weights(run_id, steps=3):
     """Of three cells' tasks, in the order in which they are to start."""
     return [
-        CellByCell().get_weight(SimpleNamespace(run_id=run_id, task_id=f"cell.{step}", map_index=index))
+        CellByCell().get_weight(
+            SimpleNamespace(run_id=run_id, task=SimpleNamespace(priority_weight=place), map_index=index)
+        )
         for index in range(3)
-        for step in STEPS
+        for place in range(steps)
     ]
 
 
-def test_a_cell_is_finished_before_the_next_one_starts():
-    found = weights("manual__1")
+@pytest.mark.parametrize("steps", [2, 3, 5, MOST_STEPS])
+def test_a_cell_is_finished_before_the_next_one_starts(steps):
+    found = weights("manual__1", steps)
     assert found == sorted(found, reverse=True)
     assert len(set(found)) == len(found)
 

@@ -8,6 +8,7 @@ from storebench.airflow import attempts
 from storebench.attempt.overflow import fitting
 from tests.unit.airflow.test_observe import ended, pod
 from tests.unit.attempt.test_overflow import LONG, SPEC, FakeS3
+from tests.unit.example import STUDY
 
 PARAMETERS = {"pod_cpu": "500m", "cpu_limit": False, "pod_memory": "8Gi"}
 
@@ -41,7 +42,7 @@ def operator(monkeypatch):
     monkeypatch.setattr(attempts.AttemptOperator, "kubernetes_version", lambda self: "v1")
 
     def make(message, operation="write"):
-        made = attempts.AttemptOperator(task_id=operation, operation=operation, turn="t")
+        made = attempts.AttemptOperator(task_id=operation, study=STUDY, operation=operation, turn="t")
         made.observed = pod(ended(message=message))
         made.parameters = PARAMETERS
         return made
@@ -49,13 +50,13 @@ def operator(monkeypatch):
     return make
 
 
-KEY = SimpleNamespace(id="1")
+KEY = SimpleNamespace(id="1", operation="write")
 
 
 def test_the_row_of_a_result_that_did_not_fit_is_as_if_it_had(operator, bucket, rows):
     operator(fitting(LONG, SPEC).to_json()).record(KEY, SPEC, None)
     ((result, parameters),) = rows
-    assert (result.status, result.executors) == ("verified", LONG.executors)
+    assert (result.status, result.usage) == ("verified", LONG.usage)
     assert result.environment.items() >= LONG.environment.items()
     assert parameters == PARAMETERS
     assert bucket.objects == {}
@@ -70,3 +71,13 @@ def test_nothing_of_a_drop_is_left_in_s3(operator, bucket, rows):
 def test_the_node_is_no_part_of_the_environment(operator, bucket, rows):
     operator(fitting(LONG, SPEC).to_json()).record(KEY, SPEC, None)
     assert "n1" not in rows[0][0].environment.values()
+
+
+def test_a_verified_result_that_says_nothing_of_its_environment_has_what_kubernetes_knows(
+    operator, bucket, rows
+):
+    message = '{"version": 1, "status": "verified", "verification": "2 rows", "metrics": {"only_s": 1, "rows_per_s": 2, "source_s": 0}}'
+    operator(message).record(KEY, SPEC, None)
+    ((result, _),) = rows
+    assert result.status == "verified", result.error
+    assert result.environment["kubernetes"] == "v1" and result.environment["image"]

@@ -1,18 +1,26 @@
+from datetime import UTC, datetime
 from types import SimpleNamespace
 
 import pytest
+from airflow.sdk.execution_time import task_runner
 from kubernetes.client.exceptions import ApiException
 
-from storebench.airflow import connections, ends, secrets
+from storebench.airflow import brought, connections, ends, secrets
 from storebench.airflow.ends import close_stopped, failed_step, run_states
 from storebench.airflow.node_pools import DEFAULT, NodePool
-from storebench.errors import SpecError, StoreUnreachable
+from storebench.errors import ServersFailed, SpecError, StoreUnreachable
+from storebench.results.servers import ServerUse
+from storebench.servers.render import set_id
 from tests.unit.airflow.cluster import Cluster
+
+ENDED_AT = datetime(2026, 1, 1, 12, tzinfo=UTC)
 
 
 @pytest.fixture(autouse=True)
 def this_airflow(monkeypatch):
     monkeypatch.setenv("AIRFLOW_VAR_STOREBENCH_AIRFLOW_ID", "this")
+    comms = SimpleNamespace(send=lambda asked: SimpleNamespace(end_date=ENDED_AT))
+    monkeypatch.setattr(task_runner, "SUPERVISOR_COMMS", comms, raising=False)
 
 
 def instance(runs):
@@ -34,7 +42,8 @@ def test_an_airflow_keeps_the_id_that_it_was_given_first(monkeypatch):
 
 @pytest.mark.parametrize("state", ["failed", "success"])
 def test_a_run_that_is_over_in_airflow_has_its_state(state):
-    assert run_states(instance({("d", "r"): state})).state_of("d", "r") == state
+    states = run_states(instance({("d", "r"): state}))
+    assert (states.state_of("d", "r"), states.ended_at("d", "r")) == (state, ENDED_AT)
 
 
 @pytest.mark.parametrize("state", ["queued", "running"])
@@ -64,23 +73,46 @@ class Kept:
             for name in open_runs
         ]
         self.users = users or {}
+        self.servers = {}
 
     def open_runs(self):
         return list(self.runs)
 
+    def last_seen_at(self, run_id):
+        return datetime(2026, 1, 1, tzinfo=UTC)
+
     def use_secrets(self, run_id, node_pool, names):
         self.users.setdefault(run_id, set()).update((node_pool, name) for name in names)
 
-    def release_secrets(self, run_id, remove):
-        others = {name for other, used in self.users.items() if other != run_id for _, name in used}
+    def release_secrets(self, run_id, remove, place):
+        others = {
+            (place(node_pool), name)
+            for other, used in self.users.items()
+            if other != run_id
+            for node_pool, name in used
+        }
         for node_pool, name in sorted(self.users.get(run_id, ())):
-            if name not in others:
+            if (place(node_pool), name) not in others:
                 remove(node_pool, name)
         self.users.pop(run_id, None)
 
+    def runs_with_servers(self):
+        return [
+            {"run_id": run, "airflow_id": "this", "servers": [use.servers for use in uses]}
+            for run, uses in sorted(self.servers.items())
+        ]
+
+    def servers_of(self, run_id):
+        return list(self.servers.get(run_id, ()))
+
+    def servers_removed(self, run_id, servers):
+        self.servers[run_id] = [use for use in self.servers[run_id] if use.servers != servers]
+        if not self.servers[run_id]:
+            del self.servers[run_id]
+
     def runs_with_secrets(self):
         return [
-            {"run_id": run, "airflow_id": "this", "connections": sorted(name for _, name in used)}
+            {"run_id": run, "airflow_id": "this", "secrets": sorted(map(list, used))}
             for run, used in sorted(self.users.items())
         ]
 
@@ -112,7 +144,7 @@ def cluster(monkeypatch):
 def test_a_plan_closes_the_runs_that_are_over_in_airflow_and_no_others(keep, cluster, monkeypatch, capsys):
     keep(["stopped", "deleted", "goes-on", "now"])
     closed = []
-    monkeypatch.setattr(ends, "close", lambda repository, run, state: closed.append((run["id"], state)) or 3)
+    monkeypatch.setattr(ends, "close", lambda repository, one: closed.append((one.run["id"], one.state)) or 3)
     states = {("d", "stopped"): "failed", ("d", "goes-on"): "running"}
     close_stopped(instance(states), "d/now")
     assert closed == [("d/stopped", "failed"), ("d/deleted", None)]
@@ -120,6 +152,29 @@ def test_a_plan_closes_the_runs_that_are_over_in_airflow_and_no_others(keep, clu
         "Closed the run d/stopped, which was marked as failed in Airflow: 3 operations were not run"
         in capsys.readouterr().out
     )
+
+
+def test_a_plan_removes_the_servers_of_runs_that_are_over_and_of_no_others(keep, monkeypatch):
+    kept, removed = keep(), []
+    for run in ("d/stopped", "d/goes-on", "d/now"):
+        kept.servers[run] = [ServerUse("elasticsearch@one", "elasticsearch@one")]
+    there = SimpleNamespace(remove=removed.append)
+    monkeypatch.setattr(brought.Servers, "cluster", there)
+    assert close_stopped(instance({("d", "stopped"): "failed", ("d", "goes-on"): "running"}), "d/now") == []
+    assert removed == [set_id("d/stopped", "elasticsearch@one")]
+    assert set(kept.servers) == {"d/goes-on", "d/now"}
+
+
+def test_servers_that_cannot_be_removed_are_told_and_tried_again(keep, monkeypatch):
+    def stuck(name):
+        raise ServersFailed("it stays")
+
+    kept = keep()
+    kept.servers["d/stopped"] = [ServerUse("elasticsearch@one", "elasticsearch@one")]
+    monkeypatch.setattr(brought.Servers, "cluster", SimpleNamespace(remove=stuck))
+    (said,) = close_stopped(instance({("d", "stopped"): "failed"}), "d/now")
+    assert said == "The servers elasticsearch@one of the run d/stopped are left in the cluster: it stays"
+    assert "d/stopped" in kept.servers
 
 
 def test_secrets_stay_while_a_run_needs_them(keep, cluster):
@@ -130,6 +185,32 @@ def test_secrets_stay_while_a_run_needs_them(keep, cluster):
     assert set(cluster.secrets) == {"storebench-s3"}
     secrets.release("d/2")
     assert cluster.secrets == {}
+
+
+@pytest.mark.parametrize(
+    ("host", "namespace", "removed"),
+    [("https://one", "ns", False), ("https://one", "other", True), ("https://two", "ns", True)],
+)
+def test_secrets_of_a_pool_of_nodes_go_with_its_last_run_there(
+    keep, cluster, monkeypatch, host, namespace, removed
+):
+    pool = cluster if not removed else Cluster()
+    places = {"": (cluster, "https://one", "ns"), "v8": (pool, host, namespace)}
+
+    def hook(conn_id):
+        found, address, name = places[conn_id.removeprefix("storebench_kubernetes").removeprefix("_")]
+        api = SimpleNamespace(configuration=SimpleNamespace(host=address))
+        monkeypatch.setattr(found, "api_client", api)
+        return SimpleNamespace(core_v1_client=found, get_namespace=lambda: name)
+
+    monkeypatch.setattr("airflow.providers.cncf.kubernetes.hooks.kubernetes.KubernetesHook", hook)
+    keep()
+    for node_pool in (DEFAULT, NodePool("v8")):
+        secrets.apply("d/1", ["s3"], node_pool)
+    secrets.apply("d/2", ["s3"], DEFAULT)
+    secrets.release("d/1")
+    assert set(cluster.secrets) == {"storebench-s3"}
+    assert ("storebench-s3" not in pool.secrets) is removed
 
 
 def test_secrets_of_runs_that_are_over_are_removed_by_the_next_plan(keep, cluster):

@@ -2,6 +2,7 @@
 
 import base64
 import json
+from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
@@ -9,33 +10,33 @@ from kubernetes.client.exceptions import ApiException
 
 from storebench.airflow import attempts, connections, pods, secrets, spark_driver
 from storebench.airflow.node_pools import DEFAULT
+from storebench.airflow.params import defaults_of
 from storebench.airflow.placement import Placement
 from storebench.airflow.plan import _secrets_of
-from storebench.attempt.spec import AttemptSpec
+from storebench.airflow.specs import spec_of
 from storebench.errors import SpecError
-from storebench.grid import Cell, Grid
 from storebench.spark import session
-from storebench.stores import load
+from storebench.spark.options import ENCRYPTION, KEY_NAME
+from tests.unit.example import BATCH, STUDY, cell
 
 SECRET = "storebench-spark-key"
 
 
-def grid(store):
-    return Grid((Cell("s", store, "reference", (("batch", "10"), ("executors", "1")), 10, 42),), 0)
+WITHOUT_SPARK = replace(STUDY, stores=("mongodb",), axes=(BATCH,))
 
 
 @pytest.mark.parametrize(
-    ("store", "params", "needed"),
+    ("study", "store", "asked", "needed"),
     [
-        ("delta-spark", {session.ENCRYPTION: True}, True),
-        ("delta-spark", {session.ENCRYPTION: False}, False),
-        ("delta-kernel", {session.ENCRYPTION: True}, True),  # Spark writes its table
-        ("mongodb", {session.ENCRYPTION: True}, False),
-        ("mongodb", {}, False),  # in a study without Spark
+        (STUDY, "delta-spark", {ENCRYPTION: True}, True),
+        (STUDY, "delta-spark", {ENCRYPTION: False}, False),
+        (STUDY, "delta-kernel", {ENCRYPTION: True}, True),  # Spark writes its table
+        (STUDY, "mongodb", {ENCRYPTION: True}, False),
+        (WITHOUT_SPARK, "mongodb", {}, False),
     ],
 )
-def test_only_a_run_with_encrypted_executors_needs_the_key(store, params, needed):
-    assert (connections.SPARK_KEY in _secrets_of(grid(store), params)) is needed
+def test_only_a_run_with_encrypted_executors_needs_the_key(study, store, asked, needed):
+    assert (KEY_NAME in _secrets_of(study, {store}, defaults_of(study, asked))) is needed
 
 
 class Secrets:
@@ -77,20 +78,20 @@ def cluster(monkeypatch):
 
 def test_the_key_is_random_and_stays_while_pods_may_be_using_it(cluster):
     first = cluster(Secrets())
-    secrets.apply("s/now", [connections.SPARK_KEY], DEFAULT)
+    secrets.apply("s/now", [KEY_NAME], DEFAULT)
     key = first.key()
-    secrets.apply("s/now", [connections.SPARK_KEY], DEFAULT)
+    secrets.apply("s/now", [KEY_NAME], DEFAULT)
     assert first.key() == key and len(key) == 64
     assert list(first.bodies[SECRET]["data"]) == [session.KEY.name]
     other = cluster(Secrets())
-    secrets.apply("s/now", [connections.SPARK_KEY], DEFAULT)
+    secrets.apply("s/now", [KEY_NAME], DEFAULT)
     assert other.key() != key
 
 
 def test_an_account_that_may_not_make_it_is_the_reason(cluster):
     cluster(Secrets(refused=403))
     with pytest.raises(SpecError, match=r"refused a Secret .*403"):
-        secrets.apply("s/now", [connections.SPARK_KEY], DEFAULT)
+        secrets.apply("s/now", [KEY_NAME], DEFAULT)
 
 
 @pytest.fixture
@@ -100,12 +101,12 @@ def given(monkeypatch):
     def use_store(encryption):
         monkeypatch.setattr(pods, "image", lambda name: "image")
         monkeypatch.setattr(spark_driver.Variable, "get", lambda name, default=None: default)
-        operator = attempts.AttemptOperator(task_id="write", operation="write", turn="")
+        monkeypatch.setattr(connections, "bucket", lambda: "b")
+        operator = attempts.AttemptOperator(task_id="write", study=STUDY, operation="write", turn="")
         operator.placement = Placement()
-        options = dict.fromkeys(session.OPTIONS, "1") | {session.ENCRYPTION: str(encryption)}
-        cell = grid("delta-spark").cells[0]
-        spec = AttemptSpec("write", cell.key, "t", "b", "d", "m", options=options)
-        operator.use_store(load("delta-spark"), spec)
+        params = defaults_of(STUDY, {ENCRYPTION: encryption})
+        spec = spec_of(STUDY, "write", cell("delta-spark", batch="10", executors="1"), "t", params)
+        operator.use_store(STUDY.store("delta-spark"), spec)
         (executor,) = [each.value for each in operator.env_vars if each.name == session.EXECUTOR_POD]
         files = {each.deploy_target: each.secret for each in operator.secrets if each.deploy_type == "volume"}
         return files, json.loads(executor)["spec"]

@@ -37,3 +37,9 @@ def test_a_key_has_its_date_and_an_unknown_one_is_refused(timetable):
 
 def test_it_never_runs_by_itself(timetable):
     assert timetable.next_dagrun_info_v2(last_dagrun_info=None, restriction=None) is None
+
+
+def test_it_keeps_what_is_told_of_its_study(timetable):
+    told = {"name": "one", "axes": []}
+    assert GridTimetable.deserialize(GridTimetable(DATES, told).serialize()).study == told
+    assert timetable.study == {}

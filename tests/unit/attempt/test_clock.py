@@ -5,28 +5,40 @@ import pytest
 from storebench.attempt.clock import OperationClock, PhaseClock
 
 
-def slow(items, seconds):
+@pytest.fixture
+def wait(monkeypatch):
+    """Let so many seconds pass, exactly."""
+    now_s = [100.0]
+    monkeypatch.setattr(time, "perf_counter", lambda: now_s[0])
+
+    def wait(seconds):
+        now_s[0] += seconds
+
+    return wait
+
+
+def slow(wait, items, seconds):
     for item in items:
-        time.sleep(seconds)
+        wait(seconds)
         yield item
 
 
-def test_time_inside_the_iterator_is_source_time_and_not_operation_time():
+def test_time_inside_the_iterator_is_source_time_and_not_operation_time(wait):
     clock = OperationClock()
     with clock.operation():
-        for _ in clock.source(slow(range(5), 0.02)):
-            time.sleep(0.01)
-    assert clock.source_s == pytest.approx(0.10, rel=0.3)
-    assert clock.operation_s == pytest.approx(0.05, rel=0.4)
+        for _ in clock.source(slow(wait, range(5), 2)):
+            wait(1)
+    assert clock.source_s == pytest.approx(10)
+    assert clock.operation_s == pytest.approx(5)
 
 
-def test_source_time_outside_an_operation_is_not_taken_out_of_it():
+def test_source_time_outside_an_operation_is_not_taken_out_of_it(wait):
     clock = OperationClock()
-    for _ in clock.source(slow(range(3), 0.02)):
+    for _ in clock.source(slow(wait, range(3), 2)):
         with clock.operation():
-            time.sleep(0.01)
-    assert clock.source_s == pytest.approx(0.06, rel=0.4)
-    assert clock.operation_s == pytest.approx(0.03, rel=0.4)
+            wait(1)
+    assert clock.source_s == pytest.approx(6)
+    assert clock.operation_s == pytest.approx(3)
 
 
 def test_cpu_of_the_source_is_not_the_clients():

@@ -1,6 +1,8 @@
+from dataclasses import replace
+
 import pytest
 
-from storebench.attempt.node import NodeCounters, NodeFigures, figures
+from storebench.attempt.node import NodeCounters, NodeFigures, Strangers, figures, strangers
 
 PRESSURE = "some avg10=1.00 avg60=0.00 avg300=0.00 total={some}\nfull avg10=0.00 avg60=0.00 avg300=0.00 total={full}\n"
 
@@ -10,7 +12,7 @@ def counters(proc, at_s, own_cpu_s, some, full, stat):
     for resource in ("cpu", "memory", "io"):
         (proc / "pressure" / resource).write_text(PRESSURE.format(some=some, full=full))
     (proc / "stat").write_text(f"cpu  {stat} 0 0\ncpu0 1 2 3\n")
-    found = NodeCounters.read(own_cpu_s, proc)
+    found = NodeCounters.read(own_cpu_s, proc=proc)
     return NodeCounters(at_s, found.stalled_s, found.cpu_s, found.own_cpu_s)
 
 
@@ -30,10 +32,11 @@ def test_figures_are_what_the_counters_grew_by_over_the_time_between(tmp_path):
 
 
 def test_what_the_kernel_does_not_tell_is_none_and_no_error(tmp_path):
-    nothing = NodeCounters.read(1.0, tmp_path)
+    nothing = NodeCounters.read(1.0, proc=tmp_path)
     assert figures(nothing, NodeCounters(nothing.at_s + 1, {}, {}, 2.0)) == NodeFigures()
     (tmp_path / "stat").write_text("cpu 1 2 3\n")
-    assert NodeCounters.read(1.0, tmp_path).cpu_s == {}
+    assert NodeCounters.read(1.0, proc=tmp_path).cpu_s == {}
+    assert strangers(nothing, NodeCounters(nothing.at_s + 1, {}, {}, 2.0), "here") is None
 
 
 def test_this_machine_can_be_read():
@@ -57,3 +60,25 @@ def test_a_share_is_never_more_than_all_however_the_moments_of_reading_differ(tm
     before = counters(tmp_path, 0.0, 0.0, 0, 0, "0 0 0 0 0 0 0 0")
     after = counters(tmp_path, 10.0, 0.0, 10_050_000, 0, "0 0 0 2000 0 0 0 0")
     assert figures(before, after).node_cpu_some_share == 1.0
+
+
+@pytest.mark.parametrize(
+    ("before_s", "after_s", "least", "most"),
+    [
+        ({}, {}, 0.9, 0.9),  # nothing works for the store but the pod
+        ({"here": 5.0}, {"here": 11.0}, 0.3, 0.3),
+        ({"there": 5.0}, {"there": 11.0}, 0.9, 0.9),
+        ({"here": 1.0, "there": 1.0}, {"here": 3.0, "there": 9.0}, 0.7, 0.7),
+        ({}, {"here": 2.0}, 0.7, 0.7),  # it was started meanwhile
+        ({"here": 9.0}, {"here": 1.0}, 0.9, 0.9),  # it was started anew
+        ({"": 5.0}, {"": 11.0}, 0.3, 0.9),  # on which machine it was is not told
+        ({"here": 0.0}, {"here": 99.0}, 0.0, 0.0),
+        (None, {"here": 1.0}, 0.0, 0.9),
+        ({"here": 1.0}, None, 0.0, 0.9),
+    ],
+)
+def test_the_stores_own_work_on_this_node_is_no_strangers(tmp_path, before_s, after_s, least, most):
+    before = counters(tmp_path, 100.0, 5.0, 0, 0, "100 0 100 1000 50 0 0 7")
+    after = counters(tmp_path, 110.0, 11.0, 0, 0, "1000 100 500 1400 50 50 50 107")
+    before, after = replace(before, store_cpu_s=before_s), replace(after, store_cpu_s=after_s)
+    assert strangers(before, after, "here") == Strangers(pytest.approx(least), pytest.approx(most))

@@ -5,22 +5,29 @@ from types import SimpleNamespace
 import pytest
 from botocore.exceptions import ClientError, EndpointConnectionError
 
-from storebench import s3
+from storebench import protocol, s3
 from storebench.airflow.retrieve import whole
 from storebench.attempt import overflow, run
 from storebench.attempt.overflow import fitting
-from storebench.attempt.result import MAX_BYTES, AttemptResult
+from storebench.attempt.result import AttemptResult
 from storebench.attempt.spec import VARIABLE, AttemptSpec
 from storebench.attempt.termination import VARIABLE as MESSAGE
-from storebench.errors import StoreUnreachable
+from storebench.errors import BadResult, StoreUnreachable
 
 SPEC = AttemptSpec(
     operation="write",
     cell_key="bulk_write_read/delta-spark/reference/batch=100/executors=24/rows=1000/seed=42",
+    study="bulk_write_read",
+    store="delta-spark",
+    client="reference",
     target="storebench_delta_spark_0",
-    dataset_bucket="bench",
-    dataset_key="data.csv",
-    manifest_key="manifest.json",
+    bucket="bench",
+    dataset="datasets/v1/rows=1000/seed=42/",
+    results="results/storebench_delta_spark_0/write-",
+    axes={"batch": "100", "executors": "24"},
+    rows=1000,
+    seed=42,
+    method_version=2,
 )
 EXECUTOR = {
     "memory_peak_bytes": 1_456_324_608,
@@ -30,11 +37,11 @@ EXECUTOR = {
 }
 LONG = AttemptResult(
     status="verified",
-    rows=1000,
-    operation_s=12.345678,
+    verification="all of it",
+    metrics={"only_s": 12.345678, "rows_per_s": 81.0, "source_s": 0.5},
     total_s=30.5,
     memory_peak_bytes=2**31,
-    executors=[{"executor": str(n), **EXECUTOR} for n in range(1, 25)],
+    usage=[{"role": "executor", "name": str(n), **EXECUTOR} for n in range(1, 25)],
     phases={f"phase_{n}": 0.333333 for n in range(14)},
     environment={"server_name": "Delta Lake", "server_settings": {f"setting_{n}": "x" * 100 for n in range(50)}},
 )  # fmt: skip
@@ -64,6 +71,12 @@ class FakeS3:
             raise ClientError({"Error": {"Code": "NoSuchKey"}}, "GetObject")
         return {"Body": SimpleNamespace(read=lambda: self.objects[Bucket, Key])}
 
+    def head_object(self, *, Bucket, Key):  # noqa: N803
+        self._answer()
+        if (Bucket, Key) not in self.objects:
+            raise ClientError({"Error": {"Code": "404"}}, "HeadObject")
+        return {"ContentLength": len(self.objects[Bucket, Key])}
+
     def delete_object(self, *, Bucket, Key):  # noqa: N803
         self._answer()
         del self.objects[Bucket, Key]
@@ -80,7 +93,7 @@ def bucket(monkeypatch):
 def message(result):
     """The result as it comes out of a termination message."""
     text = result.to_json()
-    assert len(text.encode()) <= MAX_BYTES
+    assert len(text.encode()) <= protocol.MESSAGE_BYTES
     return AttemptResult.from_json(text)
 
 
@@ -90,7 +103,7 @@ def found(bucket, result, spec=SPEC):
 
 def test_a_result_of_24_executors_arrives_whole(bucket):
     short = message(fitting(LONG, SPEC))
-    assert (short.status, short.operation_s, short.executors) == ("verified", 12.345678, [])
+    assert (short.status, short.metrics, short.usage) == ("verified", LONG.metrics, [])
     ((name, key),) = bucket.objects
     assert name == "bench" and key.startswith("results/storebench_delta_spark_0/write-")
     assert replace(found(bucket, short), stored=None) == LONG
@@ -120,16 +133,16 @@ def test_an_object_that_is_not_there_is_a_clear_row_with_the_figures_that_fit(bu
     short = message(fitting(LONG, SPEC))
     bucket.objects.clear()
     row = found(bucket, short)
-    assert (row.status, row.error_kind, row.operation_s) == ("failed", "infrastructure", 12.345678)
+    assert (row.status, row.error_kind, row.metrics) == ("failed", "infrastructure", LONG.metrics)
     assert f"s3://bench/{short.stored['key']} is not there" in row.error
 
 
 def test_an_object_that_was_changed_is_not_taken(bucket):
     short = message(fitting(LONG, SPEC))
     ((place, content),) = bucket.objects.items()
-    bucket.objects[place] = content.replace(b'"operation_s":12', b'"operation_s":1')
+    bucket.objects[place] = content.replace(b'"only_s":12', b'"only_s":1')
     row = found(bucket, short)
-    assert (row.status, row.operation_s) == ("failed", 12.345678)
+    assert (row.status, row.metrics) == ("failed", LONG.metrics)
     assert "is not what the pod wrote: its SHA-256 differs" in row.error
 
 
@@ -143,6 +156,29 @@ def test_a_pod_cannot_have_anything_else_read_and_removed(bucket, key):
     row = found(bucket, AttemptResult(status="verified", stored={"key": key, "sha256": sha256}))
     assert row.status == "failed" and "is not a key of this attempt" in row.error
     assert bucket.objects
+
+
+def test_a_result_is_not_read_that_is_too_large(bucket, monkeypatch):
+    short = message(fitting(LONG, SPEC))
+    monkeypatch.setattr(protocol, "RESULT_BYTES", 5_000)
+    monkeypatch.setattr(bucket, "get_object", lambda **_: pytest.fail("it was read"))
+    row = found(bucket, short)
+    assert (row.status, row.error_kind) == ("failed", "bad_result")
+    assert "bytes, and may have 5,000" in row.error
+
+
+def test_a_pod_does_not_store_what_is_too_large(bucket):
+    points = {"values": list(range(1_000_000)), "counts": [1] * 1_000_000}
+    with pytest.raises(BadResult, match="and may have 4,194,304: fewer points"):
+        fitting(replace(LONG, histograms={"latency_s": points}), SPEC)
+    assert bucket.objects == {}
+
+
+def test_a_whole_that_breaks_the_schema_is_a_row_that_names_the_field(bucket):
+    broken = replace(LONG, metrics={**LONG.metrics, "only_s": float("nan")})
+    row = found(bucket, fitting(broken, SPEC))
+    assert (row.status, row.error_kind) == ("failed", "bad_result")
+    assert "metrics.only_s is not a finite number" in row.error
 
 
 def test_a_failure_keeps_its_own_reason_where_the_whole_is_lost(bucket):
@@ -167,13 +203,12 @@ def pod(monkeypatch, tmp_path):
     """Run the main program of a pod whose attempt has this result; returns its exit code and its message."""
 
     def main(result):
-        def make(spec, phases):
+        def make(spec, store_class, phases):
             return SimpleNamespace(result=replace(result), run=lambda: None)
 
         monkeypatch.setattr(run, "Attempt", make)
         monkeypatch.setattr(run, "raise_on_sigterm", lambda: None)
-        monkeypatch.setattr(run.stores, "load", lambda name: SimpleNamespace(modules=()))
-        monkeypatch.setenv(VARIABLE, SPEC.to_json())
+        monkeypatch.setenv(VARIABLE, replace(SPEC, store="null").to_json())
         monkeypatch.setenv(MESSAGE, str(tmp_path / "message"))
         code = run.main()
         return code, AttemptResult.from_json((tmp_path / "message").read_text())
@@ -184,14 +219,14 @@ def pod(monkeypatch, tmp_path):
 def test_a_pod_points_to_what_did_not_fit(bucket, pod):
     code, short = pod(LONG)
     assert code == 0
-    assert found(bucket, short).executors == LONG.executors
+    assert found(bucket, short).usage == LONG.usage
 
 
 def test_a_pod_that_cannot_store_its_result_says_so(bucket, pod):
     bucket.away = 1
     code, short = pod(LONG)
     assert code == StoreUnreachable.exit_code
-    assert (short.status, short.error_kind, short.operation_s) == ("failed", "unreachable", 12.345678)
+    assert (short.status, short.error_kind, short.metrics) == ("failed", "unreachable", LONG.metrics)
     assert (
         "did not fit into a termination message, and the rest of it is lost: S3 does not answer"
         in short.error

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import pytest
 
 from storebench.attempt.result import AttemptResult
@@ -7,21 +9,23 @@ from storebench.errors import SpecError
 SPEC = AttemptSpec(
     operation="write",
     cell_key="bulk_write_read/mongodb/reference/batch=100/rows=1000/seed=42",
+    study="bulk_write_read",
+    store="mongodb",
+    client="reference",
     target="storebench_mongodb_0",
-    dataset_bucket="storebench",
-    dataset_key="data.csv",
-    manifest_key="manifest.json",
+    bucket="storebench",
+    dataset="datasets/v1/rows=1000/seed=42/",
+    results="results/storebench_mongodb_0/write-",
+    axes={"batch": "100"},
+    rows=1000,
+    seed=42,
+    method_version=2,
+    options={"cpu_limit": "False"},
 )
 
 
 def test_a_spec_survives_its_json():
     assert AttemptSpec.from_json(SPEC.to_json()) == SPEC
-    assert SPEC.batch_rows == 100
-
-
-def test_all_at_once_has_no_batch_rows():
-    key = SPEC.cell_key.replace("batch=100", "batch=all")
-    assert AttemptSpec.from_json(SPEC.to_json().replace(SPEC.cell_key, key)).batch_rows is None
 
 
 @pytest.mark.parametrize(
@@ -31,8 +35,8 @@ def test_all_at_once_has_no_batch_rows():
         "[]",
         "{}",
         "null",
-        SPEC.to_json().replace("write", "erase", 1),
-        SPEC.to_json().replace("seed=42", "seed"),
+        SPEC.to_json().replace('"operation"', '"verb"', 1),
+        SPEC.to_json().replace('"study":"bulk_write_read",', ""),
     ],
 )
 def test_a_malformed_spec_is_a_spec_error(text):
@@ -40,9 +44,25 @@ def test_a_malformed_spec_is_a_spec_error(text):
         AttemptSpec.from_json(text)
 
 
+def test_an_image_that_knows_another_protocol_is_to_be_built_anew():
+    with pytest.raises(SpecError, match=r"of protocol version 99, and this image knows \d+: build it anew"):
+        AttemptSpec.from_json(replace(SPEC, version=99).to_json())
+
+
 def test_a_result_survives_its_json():
-    result = AttemptResult(status="verified", rows=10, operation_s=1.5, phases={"connect": 0.25})
+    result = AttemptResult(
+        status="verified",
+        metrics={"only_s": 1.5},
+        phases={"connect": 0.25},
+        histograms={"latency_s": {"values": [0.1, 0.2], "counts": [3, 1]}},
+        series={"queue": {"at_s": [0.0, 1.0], "values": [1.5, 2.0]}},
+    )
     assert AttemptResult.from_json(result.to_json()) == result
+
+
+def test_figures_go_to_the_microsecond():
+    found = AttemptResult.from_json(AttemptResult(total_s=1.23456789, metrics={"a_s": 1.23456789}).to_json())
+    assert (found.total_s, found.metrics) == (1.234568, {"a_s": 1.234568})
 
 
 @pytest.mark.parametrize("text", ["", "{}", "[1]", "Killed"])

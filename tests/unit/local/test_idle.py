@@ -2,13 +2,16 @@
 
 import io
 import os
+import shlex
+import subprocess
+import sys
 import time
 
 import pytest
 
 from local.progress import Screen
-from local.stack import idle, jobs, lifecycle, parts, render, supervisor, waiting
-from local.stack.settings import Settings
+from local.stack import environment, idle, jobs, lifecycle, parts, render, services, supervisor, waiting
+from local.stack.settings import Settings, StackError
 
 
 @pytest.fixture
@@ -33,16 +36,16 @@ def _asked(settings, name, minutes):
 
 @pytest.fixture
 def databases(monkeypatch):
-    """Answers of Airflow's and of the results' database: whether there is a run, and the stores that runs have needed lately."""
+    """Answers of Airflow's and of the results' database: whether there is a run, and the servers that runs have needed lately."""
     known = {"going": False, "needed": []}
 
     def answer(uri, question, *values):
         if uri == "postgresql://airflow":
             assert question == idle.GOING
             return known["going"]
-        minutes, stores = values
+        minutes, server = values
         assert (uri, question, minutes) == ("postgres://results", idle.NEEDED, 30)
-        return bool(set(stores) & set(known["needed"]))
+        return server in known["needed"]
 
     monkeypatch.setattr(idle, "_true", answer)
     return known
@@ -58,11 +61,21 @@ def test_a_server_that_make_has_asked_for_lately_stays(settings, databases):
 
 
 def test_a_server_that_a_run_has_needed_lately_stays(settings, databases):
-    databases["needed"] = ["elasticsearch", "null"]
+    databases["needed"] = ["elasticsearch"]
     assert idle.servers(settings) == ["mongodb"]
 
 
 def test_while_there_is_a_run_all_servers_stay(settings, databases):
+    databases["going"] = True
+    assert idle.servers(settings) == []
+
+
+def test_the_cluster_s_services_stop_soon_after_the_last_run_and_never_during_one(settings, databases):
+    databases["needed"] = ["elasticsearch", "mongodb"]
+    parts.record(settings, {"services"})
+    assert idle.servers(settings) == [], "a run may be about to begin"
+    _asked(settings, "services", minutes=3)
+    assert idle.servers(settings) == ["services"]
     databases["going"] = True
     assert idle.servers(settings) == []
 
@@ -114,6 +127,20 @@ def test_a_server_s_running_processes_are_stopped_last_one_first_and_the_next_up
     assert (settings.run / "fingerprint").read_text() == render.fingerprint(settings), "the others go on"
 
 
+def test_what_the_cluster_s_services_have_changed_ends_with_them(settings, databases, stopped, monkeypatch):
+    databases["needed"] = ["elasticsearch", "mongodb"]
+    parts.record(settings, {"services"})
+    render.write_fingerprint(settings)
+    _asked(settings, "services", minutes=3)
+    monkeypatch.setattr(services, "end", lambda _: stopped.append("end"))
+    said = []
+    lifecycle.stop_idle(settings, said.append)
+    assert set(stopped[:-1]) >= {"kube-proxy", "coredns", "local-path-provisioner", "services-controllers"}
+    assert stopped[-1] == "end"
+    assert parts.started(settings) == {"elasticsearch", "mongodb"}
+    assert said == ["stopping services: no run has needed it for 2 minutes"]
+
+
 def test_what_has_changed_since_the_start_is_still_noticed(settings, stopped):
     (settings.run / "fingerprint").write_text("of the start")
     lifecycle.stop_idle(settings, lambda _: None)
@@ -140,6 +167,56 @@ def test_neither_a_stopped_server_nor_restarts_of_long_ago_fail_the_next_start(s
     monkeypatch.setattr(supervisor, "processes", lambda _: states)
     monkeypatch.setattr(jobs, "airflow_variables", lambda _: None)
     waiting.wait(settings, [], Screen(io.StringIO()))
+
+
+@pytest.fixture
+def started(monkeypatch):
+    """What the supervisor was told to start, and what was waited for then."""
+    calls = []
+    monkeypatch.setattr(supervisor, "start_process", lambda _, name: calls.append(name))
+    monkeypatch.setattr(supervisor, "run_job", lambda _, name: calls.append(name))
+    monkeypatch.setattr(waiting, "wait", lambda _, names, screen: calls.append(f"wait for {names}") or {})
+    return calls
+
+
+@pytest.mark.parametrize("recorded", ["the same", "of the start"])
+def test_a_run_wakes_a_server_that_was_stopped_and_a_change_of_the_checkout_is_still_noticed(
+    settings, started, recorded
+):
+    (settings.home / "steps" / "elasticsearch-1").touch()
+    parts.forget(settings, "elasticsearch")
+    render.write_fingerprint(settings)
+    if recorded == "of the start":
+        (settings.run / "fingerprint").write_text(recorded)
+    lifecycle.wake(settings, frozenset({"elasticsearch"}), Screen(io.StringIO()))
+    assert started == ["elasticsearch", "wait for ['elasticsearch']"]
+    assert "elasticsearch" in parts.started(settings)
+    noticed = (settings.run / "fingerprint").read_text() != render.fingerprint(settings)
+    assert noticed == (recorded == "of the start")
+
+
+def test_a_server_that_another_run_has_just_woken_is_waited_for(settings, started):
+    (settings.home / "steps" / "elasticsearch-1").touch()
+    render.write_fingerprint(settings)
+    lifecycle.wake(settings, frozenset({"elasticsearch"}), Screen(io.StringIO()))
+    assert started == ["wait for ['elasticsearch']"]
+
+
+def test_what_was_never_built_is_not_woken(settings, started):
+    (settings.home / "steps" / "elasticsearch-1").touch()
+    with pytest.raises(StackError, match="mongodb was not built yet"):
+        lifecycle.wake(settings, frozenset({"elasticsearch", "mongodb"}), Screen(io.StringIO()))
+    assert not started
+
+
+def test_the_stack_tells_airflow_how_to_wake_a_server(settings, monkeypatch):
+    """The command works in any folder; here it finds that nothing was built."""
+    (settings.home / "venv").symlink_to(sys.prefix)
+    variables = environment.build(settings, render.secrets(settings), {})
+    command = shlex.split(variables["STOREBENCH_WAKE"])
+    monkeypatch.setenv("STOREBENCH_HOME", str(settings.home))
+    done = subprocess.run([*command, "mongodb"], cwd="/", capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (1, "mongodb was not built yet\n")
 
 
 def test_what_a_server_needs_is_done_again_before_it_starts_again(settings, monkeypatch):

@@ -1,12 +1,23 @@
 """Which parts of the stack a run's stores need."""
 
 import os
+import shlex
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
 from local.stack import parts
+from local.stack.__main__ import main
 from local.stack.settings import Settings
 from storebench.errors import SpecError
+from storebench.stores.base import Store
+from tests.unit.example import BATCH, STUDY
+
+ROOT = Path(__file__).parents[3]
 
 
 @pytest.mark.parametrize(
@@ -17,15 +28,137 @@ from storebench.errors import SpecError
         (["delta-rs"], set()),
         (["delta-spark", "mongodb"], {"jvm", "mongodb"}),
         (["mongodb@v8"], set()),  # a server of the user's own
+        (["delta-kernel"], {"jvm"}),
+        (None, {"mongodb", "elasticsearch", "jvm"}),
     ],
 )
 def test_a_part_is_needed_by_the_stores_of_its_server_or_image(stores, needed):
-    assert parts.needed_by(stores) == needed
+    assert parts.needed_by(STUDY, stores) == needed
+
+
+@pytest.mark.parametrize("stores", ["delta-spark,mongodb", "delta-spark, mongodb", "mongodb , delta-spark,"])
+def test_spaces_may_stand_between_the_stores_that_make_is_given(stores, tmp_path):
+    environment = {
+        name: value for name, value in os.environ.items() if not name.startswith(("MAKE", "MFLAGS"))
+    }
+    environment |= {"STOREBENCH_HOME": str(tmp_path)}
+
+    def dry(*arguments):
+        command = ["make", "--dry-run", *arguments, f"VENV={sys.prefix}", f"STORES={stores}"]
+        done = subprocess.run(
+            command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=60, check=False
+        )
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    needed = dry("--file=local/setup.mk", "needed")
+    assert "ferretdb" in needed and "image jvm" in needed and "Elasticsearch" not in needed
+    line = dry("--old-file=setup", "up").splitlines()[-1]
+    names = shlex.split(line)[shlex.split(line).index("--stores") + 1 :]
+    assert names == [stores], "they are one argument"
+
+
+@pytest.fixture
+def topology(monkeypatch, tmp_path):
+    """A topology of Elasticsearch, with the image that it needs."""
+    (tmp_path / "elasticsearch" / "three").mkdir(parents=True)
+    (tmp_path / "elasticsearch" / "three" / "kustomization.yaml").touch()
+    monkeypatch.setattr(parts, "TOPOLOGIES", tmp_path)
+    monkeypatch.delenv("AIRFLOW_CONN_STOREBENCH_ELASTICSEARCH_THREE", raising=False)
+    assert "servers-elasticsearch" in parts.SERVER_IMAGES
+
+
+def test_servers_that_a_run_brings_need_their_image_and_the_cluster_s_services(topology):
+    needed = {"services", "servers-agent", "servers-elasticsearch"}
+    assert parts.needed_by(STUDY, ["elasticsearch@three"]) == needed
+    assert parts.needed_by(STUDY, ["elasticsearch@three", "mongodb"]) == {*needed, "mongodb"}
+    assert parts.needed_by(STUDY, ["elasticsearch@nine", "mongodb@three"]) == set(), "no such topologies"
+
+
+def test_servers_that_the_stack_cannot_bring_are_refused_before_anything_is_built():
+    assert "servers-mongodb" in parts.needed_by(STUDY, ["mongodb@one"])
+    with pytest.raises(SpecError, match="cannot bring mongodb@sharded"):
+        parts.needed_by(STUDY, ["mongodb@sharded"])
+
+
+def test_a_connection_of_that_name_is_a_server_of_the_user_s_own(topology, monkeypatch):
+    monkeypatch.setenv("AIRFLOW_CONN_STOREBENCH_ELASTICSEARCH_THREE", "http://10.1.2.3:9200")
+    assert parts.needed_by(STUDY, ["elasticsearch@three"]) == set()
+
+
+def test_each_folder_under_images_servers_is_a_target_of_the_set_up(tmp_path):
+    database = subprocess.run(
+        ["make", "--print-data-base", "--dry-run", "--file=local/setup.mk", "servers-elasticsearch"],
+        cwd=ROOT,
+        env={**os.environ, "STOREBENCH_HOME": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout
+    assert "local/images/pod.sh servers-elasticsearch " in database
+    phony = next(line for line in database.splitlines() if line.startswith(".PHONY:"))
+    assert set(phony.split()) >= parts.SERVER_IMAGES | {"services"}
+
+
+def test_with_a_cluster_of_the_user_s_own_its_services_are_not_the_stack_s(tmp_path):
+    assert "services" in parts.left_out(Settings(home=tmp_path, own=frozenset({"kubernetes"})))
+    assert "services" not in parts.left_out(Settings(home=tmp_path, own=frozenset({"mongodb"})))
 
 
 def test_an_unknown_store_is_refused_before_anything_is_built():
     with pytest.raises(SpecError, match=r"Unknown store 'mongo'\. Did you mean mongodb"):
-        parts.needed_by(["mongo"])
+        parts.needed_by(STUDY, ["mongo"])
+
+
+def test_what_fills_a_stores_table_is_needed_too():
+    class Copied(Store):
+        name = "copied"
+        operations = ("read",)
+        filled_by = "elasticsearch"
+
+    study = replace(STUDY, stores=("copied", "elasticsearch"), axes=(BATCH,))
+    found = {"copied": Copied, "elasticsearch": STUDY.store("elasticsearch")}
+    object.__setattr__(study, "store", found.__getitem__)
+    assert parts.needed_by(study, ["copied"]) == {"elasticsearch"}
+
+
+def test_a_study_is_found_by_its_name_and_an_unknown_one_is_refused():
+    assert parts.study_named("bulk_write_read").name == "bulk_write_read"
+    with pytest.raises(SpecError, match="Unknown study 'bulk'"):
+        parts.study_named("bulk")
+
+
+@pytest.mark.parametrize(
+    ("asked", "needed"),
+    [
+        (["--study", "bulk_write_read", "--stores", "mongodb"], "mongodb"),
+        (["--study", "bulk_write_read"], "elasticsearch jvm mongodb"),
+        (["--study", "column_scan"], "columns servers-agent servers-mariadb servers-zeo services wendelin"),
+        (["--study", "column_scan", "--stores", "duckdb"], "columns services"),
+        (["--study", "column_scan", "--stores", "wendelin-numpy"], "columns wendelin"),
+        (
+            ["--study", "column_scan", "--stores", "wendelin-pandas@one"],
+            "columns servers-agent servers-zeo services wendelin",
+        ),
+        (["--study", "parquet_copy"], "jvm servers-agent servers-hdfs servers-ozone services"),
+        (["--study", "map_formats"], "formats"),
+        (["--study", "map_formats", "--stores", "null"], "formats"),
+        (
+            ["--study", "point_operations", "--stores", "mongodb,cassandra@one"],
+            "load mongodb servers-agent servers-cassandra services",
+        ),
+        (
+            ["--study", "point_operations", "--stores", "cassandra@rest"],
+            "load servers-agent servers-api servers-cassandra services",
+        ),
+        (["--stores", "delta-kernel,null"], "jvm"),  # of the study that a run without a name has
+        ([], "columns elasticsearch formats jvm load mongodb wendelin"),
+    ],
+)
+def test_the_parts_of_a_study_or_of_some_of_its_stores_are_printed(monkeypatch, asked, needed):
+    monkeypatch.delenv("STOREBENCH_STUDY", raising=False)
+    result = CliRunner().invoke(main, ["needs", *asked])
+    assert (result.exit_code, result.output) == (0, f"{needed}\n")
 
 
 def test_what_is_started_is_known_to_the_next_start(tmp_path):
@@ -47,10 +180,3 @@ def test_a_server_that_is_asked_for_again_is_new_again(tmp_path):
     parts.record(settings, {"mongodb"})
     assert parts.asked_at(settings, "elasticsearch") == 1000 < parts.asked_at(settings, "mongodb")
     assert parts.started(settings) == {"mongodb", "elasticsearch"}
-
-
-def test_a_server_has_the_stores_of_its_connection():
-    assert {server: parts.stores_of(server) for server in parts.SERVERS} == {
-        "mongodb": ["mongodb"],
-        "elasticsearch": ["elasticsearch"],
-    }

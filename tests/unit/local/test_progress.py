@@ -144,6 +144,27 @@ def test_a_step_says_each_minute_how_far_it_is(home, tmp_path):
     assert told and all(re.fullmatch(r"page: \d+ s of about 6 min, now: second", line) for line in told)
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "first\nsecond\n",
+        "first\n\x1b[32msecond\x1b[0m\n\x1b[0m\r\n",  # a coloured line, and a code on a line of its own
+        "first\r[ 10 %]\rsecond\r      \r",  # drawn in place, and wiped away
+    ],
+)
+def test_the_last_line_of_a_log_is_the_last_that_says_anything(home, text):
+    log = home / "step.log"
+    log.write_text(text)
+    assert progress.last_line(log) == "second"
+
+
+def test_a_log_without_a_line_says_nothing(home):
+    log = home / "step.log"
+    assert progress.last_line(log) == ""
+    log.write_text("\n")
+    assert progress.last_line(log) == ""
+
+
 def test_a_file_gets_whole_lines_what_is_to_be_built_first_and_a_profile_at_the_end(home):
     (home / "log/setup/long-program.seconds").write_text("70\n")
     done = run(home, set_up(home))
@@ -228,10 +249,30 @@ def test_each_recipe_of_the_set_up_is_found_in_a_dry_run(tmp_path):
     variables = {"STOREBENCH_HOME": str(tmp_path / "home")}
     dry = run(
         tmp_path,
-        ["make", "--file=local/setup.mk", "--dry-run", "elasticsearch", "jvm", "mongodb"],
+        [
+            "make",
+            "--file=local/setup.mk",
+            "--dry-run",
+            "columns",
+            "elasticsearch",
+            "formats",
+            "jvm",
+            "load",
+            "mongodb",
+            "wendelin",
+        ],
         **variables,
     )
-    names = {"python", "elasticsearch", "base-image", "pause", "image-python", "image-jvm", "ferretdb"}
+    images = {
+        "base-image",
+        "image-python",
+        "image-jvm",
+        "image-formats",
+        "image-columns",
+        "image-load",
+        "image-wendelin",
+    }
+    names = {"python", "elasticsearch", "pause", "ferretdb", *images}
     found = progress.missing(dry.stdout, tmp_path)
     assert set(found) == names
     assert all(seconds > 0 and not known for seconds, known in found.values())

@@ -55,7 +55,8 @@ def test_a_server_that_no_store_needs_is_disabled_and_building_it_changes_nothin
     parts.record(settings, {"mongodb"})
     processes = render.project(settings)["processes"]
     assert {process["namespace"] for process in processes.values() if process["disabled"]} == {
-        "elasticsearch"
+        "elasticsearch",
+        "services",
     }
     first = render.fingerprint(settings)
     (settings.home / "steps" / "elasticsearch-1").touch()
@@ -94,6 +95,46 @@ def test_what_idles_needs_no_triggerer_and_no_controllers_of_what_there_is_not(s
         "node-lifecycle-controller",
     } <= controllers
     assert "*" not in controllers
+
+
+def test_the_controllers_of_servers_are_others_than_those_that_every_run_has(settings):
+    processes = render.project(settings)["processes"]
+
+    def controllers(process):
+        (flag,) = [text for text in processes[process]["entrypoint"] if text.startswith("--controllers=")]
+        return set(flag.partition("=")[2].split(","))
+
+    for_servers = controllers("services-controllers")
+    assert {
+        "statefulset-controller",
+        "endpointslice-controller",
+        "persistentvolume-binder-controller",
+    } <= for_servers
+    assert not for_servers & controllers("kube-controller-manager"), (
+        "two of one kind would work against each other"
+    )
+
+
+def test_a_cluster_of_the_user_s_own_gets_no_services(settings):
+    own = replace(settings, own=frozenset({"kubernetes"}))
+    assert not [
+        name
+        for name, process in render.project(own)["processes"].items()
+        if process["namespace"] == "services"
+    ]
+
+
+def test_images_of_servers_are_there_once_they_were_built(settings):
+    (settings.home / "images").mkdir()
+    (settings.home / "images" / "python.txt").write_text(
+        "image=localhost/storebench/python:1\ndigest=sha256:1\n"
+    )
+    assert render.images(settings) == {"python": "localhost/storebench/python:1"}
+    image = "localhost/storebench/servers-elasticsearch:2"
+    (settings.home / "images" / "servers-elasticsearch.txt").write_text(f"image={image}\ndigest=sha256:2\n")
+    assert render.images(settings)["servers-elasticsearch"] == image
+    built = environment.build(settings, render.secrets(settings), render.images(settings))
+    assert built["STOREBENCH_IMAGE_SERVERS_ELASTICSEARCH"] == image
 
 
 @pytest.mark.parametrize(

@@ -67,10 +67,10 @@ def test_a_server_of_the_users_own_takes_the_place_of_the_embedded_one(monkeypat
     settings = Settings()
     assert settings.own == {"kubernetes"}
     assert set(settings.needed_ports) == {
-        "airflow", "results", "mongodb", "elasticsearch", "elasticsearch_transport", "s3",
+        "airflow", "results", "mongodb", "elasticsearch", "elasticsearch_transport", "s3", "usage",
     }  # fmt: skip
     monkeypatch.setenv("AIRFLOW_CONN_STOREBENCH_ELASTICSEARCH", "elasticsearch://es:9200")
-    assert set(Settings().needed_ports) == {"airflow", "results", "mongodb", "s3"}
+    assert set(Settings().needed_ports) == {"airflow", "results", "mongodb", "s3", "usage"}
 
 
 def test_what_the_stack_itself_has_set_is_not_the_users(monkeypatch):

@@ -2,18 +2,27 @@ from datetime import UTC, datetime
 
 import pytest
 
-from storebench.grid import Cell
 from storebench.results.missing import GridCell, backfill_command
+from tests.unit import example
 
 
 def cell(verified=0, failed=0, disturbed=0, wanted=3):
-    of = Cell("s", "null", "reference", (), 1000, 42)
+    of = example.cell("null")
     return GridCell(of, "null", datetime(2001, 1, 1, tzinfo=UTC), verified, failed, disturbed, wanted)
 
 
 def test_a_backfill_asks_for_the_parameters_that_the_grid_was_looked_at_with():
-    assert '"repeats": 1}' in backfill_command("s", [cell()], 1)
-    assert '"repeats": 1, "pod_memory": "12Gi"}' in backfill_command("s", [cell()], 1, {"pod_memory": "12Gi"})
+    plain = backfill_command("s", [cell()], 1)
+    assert plain.startswith("1 of 1 cells are to be measured:\nairflow backfill create --dag-id s ")
+    assert '{"rows": 1000, "seed": 42, "repeats": 1}' in plain
+    larger = backfill_command("s", [cell()], 1, {"pod_memory": "12Gi"})
+    assert '"repeats": 1, "pod_memory": "12Gi"}' in larger
+
+
+def test_where_nothing_is_missing_there_is_no_backfill():
+    assert (
+        backfill_command("s", [cell(verified=3)], 3) == "All 1 cells are verified 3 times: nothing is missing"
+    )
 
 
 @pytest.mark.parametrize(

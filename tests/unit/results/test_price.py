@@ -11,6 +11,7 @@ ROW = {
     "status": "verified",
     "disturbed": None,
     "figures_cover": "client",
+    "dataset_id": "v1/rows=1/seed=1",
     "dataset_bytes": 500_000_000,
     "total_s": 1800.0,
     "all_cpu_s": 3600.0,
@@ -20,9 +21,24 @@ ROW = {
 
 def test_hours_and_price_are_for_each_gb_of_the_dataset():
     (price,) = prices([ROW], cpu_hour=0.05, gib_hour=0.01)
-    assert price.cpu_hours_per_gb == pytest.approx(2)  # one core hour for half a GB
-    assert price.memory_gib_hours_per_gb == pytest.approx(4)  # 4 GiB for half an hour for half a GB
-    assert price.cost_per_gb == pytest.approx(2 * 0.05 + 4 * 0.01)
+    assert price.cpu_hours == pytest.approx(2)  # one core hour for half a GB
+    assert price.memory_gib_hours == pytest.approx(4)  # 4 GiB for half an hour for half a GB
+    assert price.cost == pytest.approx(2 * 0.05 + 4 * 0.01)
+
+
+def test_of_a_study_without_a_dataset_they_are_for_each_attempt():
+    row = {**ROW, "dataset_id": None, "dataset_bytes": None}
+    (price,) = prices([row], cpu_hour=0.05, gib_hour=0.01)
+    assert (price.n, price.per, price.cpu_hours, price.memory_gib_hours) == (1, "attempt", 1.0, 2.0)
+    assert price.cost == pytest.approx(1 * 0.05 + 2 * 0.01)
+    console = Console(width=200, file=io.StringIO())
+    print_prices(console, [price], "EUR")
+    assert "EUR/attempt" in console.file.getvalue() and "/GB" not in console.file.getvalue()
+
+
+def test_a_cell_that_never_had_its_dataset_is_priced_as_the_others_of_its_study():
+    never = {**ROW, "cell_key": "s/null/reference/rows=1/seed=1", "dataset_id": None, "dataset_bytes": None}
+    assert [(price.per, price.n) for price in prices([ROW, never], 1, 1)] == [("GB", 1), ("GB", 0)]
 
 
 def test_what_is_not_verified_or_was_disturbed_has_no_price_but_is_counted():
@@ -30,11 +46,11 @@ def test_what_is_not_verified_or_was_disturbed_has_no_price_but_is_counted():
     disturbed = {**ROW, "disturbed": "throttled", "all_cpu_s": 9e9}
     dear = {**ROW, "all_cpu_s": 7200.0}
     (price,) = prices([failed, disturbed, ROW, dear, dear], 1, 0)
-    assert (price.n, price.left_out, price.cpu_hours_per_gb) == (3, 2, pytest.approx(4))
+    assert (price.n, price.left_out, price.cpu_hours) == (3, 2, pytest.approx(4))
     unknown = {**ROW, "all_cpu_s": None}
     assert [(price.n, price.left_out) for price in prices([ROW, unknown], 1, 1)] == [(1, 1)]
     (nothing,) = prices([failed], 1, 1)
-    assert nothing.cost_per_gb is None
+    assert nothing.cost is None
 
 
 def test_the_cheapest_of_an_operation_comes_first_and_what_has_no_price_last():

@@ -6,8 +6,8 @@ from storebench.results.statistics import summarize
 
 def test_a_summary_has_the_usual_figures():
     found = summarize([5.0, 1.0, 4.0, 2.0, 3.0, 6.0])
-    assert (found.n, found.median_s, found.min_s, found.max_s) == (6, 3.5, 1.0, 6.0)
-    assert (found.first_quartile_s, found.third_quartile_s) == (2.25, 4.75)
+    assert (found.n, found.median, found.min, found.max) == (6, 3.5, 1.0, 6.0)
+    assert (found.first_quartile, found.third_quartile) == (2.25, 4.75)
     assert (found.interval.low, found.interval.high) == (1.0, 6.0)
     assert found.half_width == pytest.approx(2.5 / 3.5)
 

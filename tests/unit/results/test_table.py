@@ -7,7 +7,16 @@ from datetime import UTC, datetime
 import pytest
 from rich.console import Console
 
-from storebench.results.table import as_csv, as_json, print_results, print_runs
+from storebench.results.table import (
+    as_csv,
+    as_json,
+    figure,
+    places_of,
+    print_results,
+    print_runs,
+    told_apart,
+)
+from tests.unit.example import STUDY, cell
 
 ROW = {
     "run_id": "s/r",
@@ -22,10 +31,12 @@ ROW = {
     "error_kind": "unreachable",
     "error": "nobody, at home",
     "disturbed": None,
-    "write_only_s": 1.23456,
-    "read_only_s": None,
-    "source_s": None,
-    "barrier_s": 0.0,
+    "perhaps_disturbed": None,
+    "metric": "only_s",
+    "metrics": {"only_s": 1.23456, "source_s": 0.25},
+    "study": "s",
+    "value": 1.23456,
+    "unit": "s",
     "total_s": 12.0,
     "pod_total_s": 12.0,
     "figures_cover": "client",
@@ -38,32 +49,84 @@ ROW = {
     "server_version": "v2.7.0",
     "finished_at": datetime(2026, 1, 1, tzinfo=UTC),
 }
+VERIFIED = {**ROW, "status": "verified", "error_kind": None, "error": None}
 
 
 def shown(*rows, width=300):
     console = Console(width=width, file=io.StringIO())
-    print_results(console, rows)
+    print_results(console, rows, {"s": STUDY.details()})
     return console.file.getvalue()
 
 
 def test_the_table_shows_units_figures_and_the_reason_of_a_failure():
     text = shown(ROW)
-    for words in ("only s", "1.23", "100", "FerretDB v2.7.0", "unreachable: nobody, at home", "100,000"):
+    for words in (
+        "only_s",
+        " 1.235 ",
+        "source_s",
+        "0.2500",
+        "total s",
+        "12.00",
+        "100 client",
+        "FerretDB v2.7.0",
+        "unreachable: nobody, at home",
+        "100,000",
+    ):
         assert words in text
 
 
 def test_what_was_not_measured_is_a_dash_and_never_zero():
-    text = shown({**ROW, "write_only_s": None, "total_s": None})
-    assert text.count("0.00") == 1  # the barrier, which was measured
-    assert text.count(" -  ") >= 3
+    text = shown({**ROW, "value": None, "total_s": None, "all_cpu_s": 0.0})
+    assert text.count("0.00") == 1  # the CPU time, which was measured
+    assert text.count(" -  ") >= 2
+
+
+def test_figures_of_different_metrics_have_their_units():
+    rate = {
+        **VERIFIED,
+        "metric": "rows_per_s",
+        "value": 81_234.5,
+        "unit": "rows/s",
+        "attempt_id": uuid.uuid4(),
+    }
+    text = shown(VERIFIED, rate)
+    assert " figure " in text and "1.235 s " in text and "81,230 rows/s" in text
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (None, "-"),
+        (0.0, "0"),
+        (1.23456, "1.235"),
+        (12345.67, "12,350"),
+        (0.00012, "0.000120"),
+        (-2.0, "-2.000"),
+    ],
+)
+def test_a_figure_has_four_digits_that_count(value, text):
+    assert figure(value) == text
+
+
+def test_cells_of_several_studies_are_told_apart_by_them():
+    names, places = places_of([cell(), cell(study="other")])
+    assert (names[0].heading, [place[0] for place in places]) == ("study", ["bulk_write_read", "other"])
+
+
+def test_what_is_alike_in_all_cells_is_said_once():
+    cells = [cell("mongodb", batch="10"), cell("delta-spark", batch="10", executors="20000")]
+    names, places, alike = told_apart(cells)
+    assert ([name.heading for name in names], places) == (["store"], [["mongodb"], ["delta-spark"]])
+    assert alike == "client reference  batch 10  executors 20000  rows 1,000  seed 42"
+
+
+def test_no_cells_have_no_columns():
+    assert told_apart([]) == ([], [], "")
 
 
 def test_parameters_are_json_in_csv_too():
     (row,) = csv.DictReader(io.StringIO(as_csv([{"parameters": {"cpu_limit": True}}])))
     assert json.loads(row["parameters"]) == {"cpu_limit": True}
-
-
-VERIFIED = {**ROW, "status": "verified", "error_kind": None, "error": None}
 
 
 def test_what_memory_and_cpu_are_of_stands_beside_them():
@@ -74,6 +137,10 @@ def test_what_memory_and_cpu_are_of_stands_beside_them():
 def test_a_disturbed_attempt_is_marked_with_its_reason():
     text = shown({**VERIFIED, "disturbed": "lost 1 of 2 executors"})
     assert "disturbed: lost 1 of 2 executors; client_bound" in text
+
+
+def test_an_attempt_that_was_perhaps_disturbed_says_what_is_not_known():
+    assert "perhaps disturbed: it is not known" in shown({**VERIFIED, "perhaps_disturbed": "it is not known"})
 
 
 def test_writes_of_different_durability_are_marked():
@@ -95,7 +162,16 @@ def test_what_is_needed_is_whole_in_a_narrow_terminal(width):
     spark = "s/delta-standalone/reference/batch=100000/executors=4/rows=1000000/seed=42"
     long = {**VERIFIED, "cell_key": spark, "total_s": 12345.67, "attempt_id": uuid.uuid4()}
     text = shown(ROW, long, width=width)
-    values = ("mongodb", "delta-standalone", "reference", "10000", "100000", "1,000,000", "1.23", "12345.67")
+    values = (
+        "mongodb",
+        "delta-standalone",
+        "reference",
+        "10000",
+        "100000",
+        "1,000,000",
+        "1.235",
+        "12345.67",
+    )
     for value in (*values, "write", "failed", "verified", "unreachable: nobody, at home"):
         assert value in text
     assert "…" not in text
@@ -127,15 +203,38 @@ def test_a_run_is_listed_with_its_whole_id_its_stores_and_rows(width):
         "airflow_run_id": "backfill__mongodb_reference_batch-10000__2026-11-23T12:33:59.12+00:00",
     }
     print_runs(
-        console, [RUN, {**backfill, "cell_key": ROW["cell_key"], "state": "success", "rows": 1_000_000}]
+        console,
+        [
+            RUN,
+            {
+                **backfill,
+                "cell_key": ROW["cell_key"],
+                "state": "success",
+                "rows": 1_000_000,
+            },
+        ],
     )
     text = console.file.getvalue()
     for run in (RUN, backfill):
         assert run["airflow_run_id"] in text
-    for value in (*RUN["stores"], ROW["cell_key"], "22 of 24", "1 failed, 1 not run", "20,000", "1,000,000"):
+    for value in (
+        *RUN["stores"],
+        ROW["cell_key"],
+        "22 of 24",
+        "1 failed, 1 not run",
+        "20,000",
+        "1,000,000",
+    ):
         assert value in text
     assert RUN["reason"] in text or all(word in text for word in RUN["reason"].split())
     assert "…" not in text
+
+
+@pytest.mark.parametrize(("asked", "state"), [(True, "running"), (False, "running?")])
+def test_a_run_is_running_only_if_airflow_was_asked(asked, state):
+    console = Console(width=200, file=io.StringIO())
+    print_runs(console, [{**RUN, "state": "running", "finished_at": None, "reason": None}], asked=asked)
+    assert state in console.file.getvalue().split()
 
 
 def test_csv_and_json_hold_every_column():

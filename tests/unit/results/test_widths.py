@@ -6,19 +6,18 @@ from datetime import UTC, datetime
 import pytest
 from rich.console import Console
 
-from storebench.grid import Cell
 from storebench.results.compare import Comparison
-from storebench.results.difference import Pair, verdicts
+from storebench.results.comparison_output import print_comparison
 from storebench.results.missing import GridCell, print_grid
 from storebench.results.price import Price, print_prices
 from storebench.results.repeats import Needed, Plan, print_plan
 from storebench.results.sides import Design
-from storebench.results.verdicts import print_comparison
+from storebench.results.verdicts import Pair, verdicts_of
+from tests.unit.example import cell
 
-PLACES = (("batch", "100000"), ("executors", "4"))
 CELLS = [
-    Cell("bulk_write_read", "delta-spark", "reference", PLACES, 1_000_000, 42),
-    Cell("bulk_write_read", "mongodb@a_server_with_a_long_name", "tuned", PLACES[:1], 20_000, 42),
+    cell("delta-spark", batch="100000", executors="4", rows=1_000_000),
+    cell("mongodb@a_server_with_a_long_name", "tuned", batch="100000", rows=20_000),
 ]
 NAMES = (
     "delta-spark",
@@ -44,26 +43,32 @@ def whole(console, *values):
 
 
 def test_compare(console):
-    pair = Pair([[1.0, 1.01, 1.02, 1.0]], [[2.0, 2.02, 2.04, 2.0]])
+    pair = Pair([[1.0, 1.01, 1.02, 1.0, 1.01]], [[2.0, 2.02, 2.04, 2.0, 2.02]])
     sides = Pair(*([[value] for value in side[0]] for side in (pair.before, pair.after)))
-    found = verdicts({(CELLS[0].key, "write"): sides, (CELLS[1].key, "read"): sides}, margin=0.05)
+    found = verdicts_of({(CELLS[0].key, "write"): sides, (CELLS[1].key, "read"): sides}, margin=0.05)
     remarks = {key: [] for key in found}
-    comparison = Comparison(found, {}, remarks, [], Design("repeats", (str, str)), frozenset())
+    of = {key: {"metric": "only_s", "unit": "s"} for key in found}
+    comparison = Comparison(
+        found, {}, remarks, [], Design("repeats", (str, str)), frozenset(), of, {}, (), ({}, {})
+    )
     print_comparison(console, comparison, 5, noise=False)
     whole(console, "write", "read", "2.000", "slower")
 
 
 def test_compare_of_two_cells_has_no_cell_to_tell_apart(console):
-    sides = Pair([[1.0], [1.01], [1.02]], [[2.0], [2.02], [2.04]])
-    found = verdicts({("", "write"): sides}, margin=0.05)
-    comparison = Comparison(found, {}, {("", "write"): []}, [], Design("repeats", (str, str)), frozenset())
+    sides = Pair([[1.0], [1.01], [1.02], [1.0], [1.01]], [[2.0], [2.02], [2.04], [2.0], [2.02]])
+    found = verdicts_of({("", "write"): sides}, margin=0.05)
+    of = {("", "write"): {"metric": "only_s", "unit": "s"}}
+    comparison = Comparison(
+        found, {}, {("", "write"): []}, [], Design("repeats", (str, str)), frozenset(), of, {}, (), ({}, {})
+    )
     print_comparison(console, comparison, 5, noise=False)
     assert "store" not in console.file.getvalue() and "slower" in console.file.getvalue()
 
 
 def test_price(console):
     prices = [
-        Price("client", cell.key, operation, 12, 3, 1.2345, 12.3456, 0.1234)
+        Price("client", cell.key, operation, 12, 3, "GB", 1.2345, 12.3456, 0.1234)
         for cell in CELLS
         for operation in ("write", "read")
     ]
@@ -72,7 +77,10 @@ def test_price(console):
 
 
 def test_plan_repeats(console):
-    cells = [Needed(CELLS[0].key, "write", 12, 0.034, None), Needed(CELLS[1].key, "read", 5, None, 17)]
+    cells = [
+        Needed(CELLS[0].key, "write", "only_s", 12, 0.034, None),
+        Needed(CELLS[1].key, "read", "only_s", 5, None, 17),
+    ]
     print_plan(console, Plan(17, "repeats", 0.1, 0.05, 2, cells, "One run on each side"))
     whole(console, "3.4%", "more than", "measured repeats", "needed repeats", "One run on each side")
 

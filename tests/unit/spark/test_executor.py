@@ -51,9 +51,9 @@ def test_an_executor_that_is_gone_keeps_its_last_figures(monkeypatch):
     answers["10.0.0.1"] = {"cpu_s": 5.0}
     monitor.start()
     assert monitor.stop() == [
-        {"executor": "1", "cpu_s": 1.0},
-        {"executor": "2", "cpu_s": 2.0},
-        {"executor": "10", "cpu_s": 5.0},
+        {"role": "executor", "name": "1", "cpu_s": 1.0},
+        {"role": "executor", "name": "2", "cpu_s": 2.0},
+        {"role": "executor", "name": "10", "cpu_s": 5.0},
     ]
 
 
@@ -70,7 +70,7 @@ def test_a_driver_whose_jvm_has_ended_keeps_the_figures_and_hides_no_other_error
     monitor = ExecutorMonitor(addresses, 2)
     monitor._ask_all()
     monitor.start()
-    assert monitor.stop() == [{"executor": "1", "cpu_s": 1.0}]
+    assert monitor.stop() == [{"role": "executor", "name": "1", "cpu_s": 1.0}]
 
 
 @pytest.mark.parametrize(
@@ -101,3 +101,23 @@ def test_a_driver_that_cannot_be_asked_has_lost_nobody(monkeypatch):
     monitor._look()
     monitor._ask_all()
     assert monitor.lost == 0
+
+
+def test_the_work_of_executors_is_known_by_machine_if_all_of_them_answer(monkeypatch):
+    answers = {
+        "10.0.0.1": {"cpu_s": 1.0, "boot_id": "here"},
+        "10.0.0.2": {"cpu_s": 2.0, "boot_id": "here"},
+        "10.0.0.3": {"cpu_s": 4.0, "boot_id": "there"},
+    }
+    monkeypatch.setattr("storebench.spark.monitor._ask", answers.get)
+    monitor = ExecutorMonitor(lambda: {address[-1]: address for address in sorted(answers)}, 3)
+    assert monitor.cpu_s() == {"here": 3.0, "there": 4.0}
+    del answers["10.0.0.2"]
+    assert monitor.cpu_s() is None
+    monitor.start()
+    assert {figures["name"] for figures in monitor.stop()} == {"1", "2", "3"}
+    assert not any("boot_id" in figures for figures in monitor.stop()), "it is not recorded"
+
+
+def test_an_executor_says_on_which_machine_it_is():
+    assert executor.figures(executor.Cgroup(), None)["boot_id"]

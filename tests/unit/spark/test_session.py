@@ -3,6 +3,7 @@ import pytest
 from storebench.connection import Connection
 from storebench.errors import SpecError
 from storebench.spark import session
+from storebench.spark.filesystems.s3 import S3
 
 VALUES = {
     "executors": "2",
@@ -62,7 +63,7 @@ def test_outside_a_pod_it_says_what_is_missing():
 
 
 def test_s3_of_amazon_needs_no_endpoint_and_no_key():
-    found = session.s3_settings(Connection("s3", extra={"region_name": "eu-north-1"}))
+    found = S3(Connection("s3", extra={"region_name": "eu-north-1"})).settings()
     assert "spark.hadoop.fs.s3a.endpoint" not in found
     assert found["spark.hadoop.fs.s3a.endpoint.region"] == "eu-north-1"
     assert found["spark.hadoop.fs.s3a.connection.ssl.enabled"] == "true"
@@ -70,7 +71,7 @@ def test_s3_of_amazon_needs_no_endpoint_and_no_key():
 
 def test_an_endpoint_without_tls_is_used_without():
     s3 = Connection("s3", login="k", password="s", extra={"endpoint_url": "http://10.0.0.1:18070"})
-    found = session.s3_settings(s3)
+    found = S3(s3).settings()
     assert found["spark.hadoop.fs.s3a.connection.ssl.enabled"] == "false"
     assert "s" not in found.values() and "k" not in found.values(), "settings are on the command line"
 

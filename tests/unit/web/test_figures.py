@@ -3,7 +3,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from storebench.web.figures import figures_of, phases_of, typical_of
+from storebench.web.figures import figures_of, named, phases_of, typical_of
 from storebench.web.models import Attempt
 
 
@@ -11,9 +11,7 @@ def row(operation="write", repeat=1, status="verified", **figures):
     found = dict.fromkeys(Attempt.model_fields)
     return {
         **found,
-        "cell_key": "s/null/reference/batch=10/rows=1/seed=1",
-        "store": "null",
-        "client": "reference",
+        **named("s/null/reference/batch=10/rows=1/seed=1"),
         "attempt_id": uuid.uuid4(),
         "run_id": "s/r",
         "run": "r",
@@ -22,11 +20,13 @@ def row(operation="write", repeat=1, status="verified", **figures):
         "try_number": 1,
         "warm_up": False,
         "status": status,
-        "only_s": float(repeat),
-        "rows": 1000,
-        "seed": 42,
-        "rows_per_s": 1000.0 * repeat,
+        "metric": "only_s",
+        "value": float(repeat),
+        "unit": "s",
+        "metrics": {"only_s": float(repeat), "rows_per_s": 1000.0 * repeat},
         "superseded": False,
+        "method_version": 2,
+        "code_version": "1",
         "total_s": 10.0 * repeat,
         "all_memory_working_set_peak_bytes": 100,
         "recorded_at": datetime(2026, 1, 1, tzinfo=UTC),
@@ -38,32 +38,54 @@ def test_medians_and_intervals_are_of_verified_attempts_alone():
     rows = [row(repeat=number) for number in range(1, 7)] + [row(repeat=7, status="failed")]
     (found,) = figures_of(rows)
     assert [attempt.repeat for attempt in found.attempts] == [1, 2, 3, 4, 5, 6, 7]
-    assert (found.only_s.n, found.only_s.median, found.only_s.low, found.only_s.high) == (6, 3.5, 1, 6)
-    assert found.only_s.coverage == 0.96875
-    assert (found.total_s.median, found.memory_bytes.median) == (35, 100)
-    assert (found.rows, found.seed, found.rows_per_s.n, found.rows_per_s.median) == (1000, 42, 6, 3500)
+    figures = found.figures
+    assert list(figures) == ["only_s", "rows_per_s", "total_s", "all_memory_working_set_peak_bytes"]
+    assert figures["only_s"].model_dump() == {
+        "n": 6,
+        "median": 3.5,
+        "low": 1,
+        "high": 6,
+        "coverage": 0.96875,
+    }
+    assert (figures["rows_per_s"].n, figures["rows_per_s"].median) == (6, 3500)
+    assert (figures["total_s"].median, figures["all_memory_working_set_peak_bytes"].median) == (35, 100)
+    assert (found.study, found.store, found.client) == ("s", "null", "reference")
+    assert (found.axes, found.rows, found.seed) == ({"batch": "10"}, 1, 1)
+
+
+def test_a_metric_that_only_some_attempts_have_is_of_these():
+    with_latency = row(repeat=2, metrics={"only_s": 2.0, "latency_s": 0.5})
+    (found,) = figures_of([row(repeat=1), with_latency])
+    assert (found.figures["only_s"].n, found.figures["latency_s"].n) == (2, 1)
 
 
 def test_a_disturbed_attempt_is_shown_and_in_no_figure():
     disturbed = row(repeat=9, disturbed="lost 1 of 2 executors")
     (found,) = figures_of([row(repeat=1), row(repeat=2), disturbed])
-    assert (found.only_s.n, found.only_s.median, found.total_s.median) == (2, 1.5, 15)
+    assert (found.figures["only_s"].n, found.figures["only_s"].median) == (2, 1.5)
+    assert found.figures["total_s"].median == 15
     assert found.attempts[-1].disturbed == "lost 1 of 2 executors"
     assert [each["repeat"] for each in typical_of([disturbed, row(repeat=1)])] == [1]
 
 
 def test_five_repeats_have_no_interval():
     (found,) = figures_of([row(repeat=number) for number in range(1, 6)])
-    assert found.only_s.model_dump() == {"n": 5, "median": 3, "low": None, "high": None, "coverage": None}
+    assert found.figures["only_s"].model_dump() == {
+        "n": 5,
+        "median": 3,
+        "low": None,
+        "high": None,
+        "coverage": None,
+    }
 
 
 def test_a_cell_without_a_verified_attempt_has_no_median():
-    (found,) = figures_of([row(status="failed", only_s=None, total_s=None)])
-    assert (found.only_s, found.total_s, found.memory_bytes) == (None, None, None)
+    (found,) = figures_of([row(status="failed", value=None, metrics={}, total_s=None)])
+    assert found.figures == {}
     assert len(found.attempts) == 1
 
 
-def test_writes_and_reads_are_apart():
+def test_operations_are_apart():
     assert [cell.operation for cell in figures_of([row(), row("read")])] == ["write", "read"]
 
 

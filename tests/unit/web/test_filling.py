@@ -1,4 +1,5 @@
 import json
+from dataclasses import replace
 from datetime import UTC, datetime
 from types import SimpleNamespace
 
@@ -7,11 +8,11 @@ from airflow.api_fastapi.core_api.security import get_user
 from fastapi import HTTPException
 from fastapi.testclient import TestClient
 
-from storebench.airflow.params import defaults_of
 from storebench.airflow.priority import CellByCell
 from storebench.airflow.timetable import GridTimetable
 from storebench.results.expected import BETWEEN_S, ROWS_PER_S
-from storebench.studies import CHECKOUT_DAGS, find
+from storebench.study.recorded import recorded
+from storebench.study.studies import CHECKOUT_DAGS, find
 from storebench.web import access, filling
 from storebench.web.access import GridDag, grid_dag
 from storebench.web.api import app
@@ -31,29 +32,36 @@ def dag(study, monkeypatch):
     """The study's DAG; of its two cells as many repeats are verified as `done` says."""
     done = {}
 
-    def verified(queries, cells, params):
+    def verified(study, queries, cells, params):
         return {cell: done.get("/".join(cell.key.split("/")[1:-2]), 0) for cell in cells}
 
     monkeypatch.setattr("storebench.results.missing.verified_repeats", verified)
     read = SimpleNamespace(
-        attempts_of_cells=lambda keys: [], durations=lambda *_: [], seconds_between=lambda _: None
+        attempts_of_cells=lambda keys: [],
+        durations=lambda *_: [],
+        seconds_between=lambda _: None,
+        refused_of_a_cell=lambda dag_id: [],
     )
-    return GridDag(study.name, DATES, defaults_of(study, {}), True, read), done
+    return GridDag(recorded(json.loads(json.dumps(study.details()))), DATES, True, read), done
 
 
 def test_the_parameters_are_the_forms_without_the_places_in_the_grid(dag, study):
     found = {one.name: one for one in filling.parameters_of(dag[0])}
     assert list(found)[:3] == ["rows", "seed", "repeats"]
-    assert (found["rows"].default, found["rows"].title) == (study.default_rows, "Rows")
+    assert (found["rows"].default, found["rows"].title) == (20_000, "Rows")
     assert {"pod_memory", "executor_memory", "keep_data"} <= found.keys()
-    places = {"stores", "clients", *(axis.param for axis in study.axes)}
+    places = {"stores", "clients", *(axis.name for axis in study.axes)}
     assert not (places | {"full_grid", "order_seed", "skip_done"}) & found.keys()
 
 
-def test_a_store_without_executors_is_not_asked_for_them(dag):
+def test_the_dataset_and_the_repeats_are_what_most_users_choose(dag):
+    assert {one.name for one in filling.parameters_of(dag[0]) if one.main} == {"rows", "seed", "repeats"}
+
+
+def test_a_study_without_parameters_of_its_own_asks_for_none(dag, study):
     known, _ = dag
-    defaults = {name: value for name, value in known.defaults.items() if not name.startswith("executor_")}
-    plain = GridDag(known.dag_id, DATES, defaults, True, known.read)
+    few = replace(study, stores=("null",), axes=study.axes[:1], params={}, presets={})
+    plain = GridDag(few, DATES, True, known.read)
     assert not [one for one in filling.parameters_of(plain) if one.name.startswith("executor_")]
     assert filling.grid_of(plain, "{}").cells
 
@@ -61,7 +69,7 @@ def test_a_store_without_executors_is_not_asked_for_them(dag):
 def test_each_cell_has_what_is_missing_of_it_and_how_long_that_takes(dag):
     known, done = dag
     done[ONE] = 2
-    found = filling.grid_of(known, json.dumps({"rows": "1,000", "repeats": 3, "pod_memory": "2Gi"}))
+    found = filling.grid_of(known, json.dumps({"rows": "11,000", "repeats": 3, "pod_memory": "2Gi"}))
     assert found.may_start
     assert [(cell.key, cell.date) for cell in found.cells] == list(DATES.items())
     assert [(cell.state, cell.operations) for cell in found.cells] == [
@@ -69,7 +77,39 @@ def test_each_cell_has_what_is_missing_of_it_and_how_long_that_takes(dag):
         ("missing", 6),
     ]
     assert [cell.unknown for cell in found.cells] == [2, 6]
-    assert found.cells[1].expected_s == pytest.approx(6 * (BETWEEN_S + 1000 / ROWS_PER_S))
+    assert found.cells[1].expected_s == pytest.approx(6 * (BETWEEN_S + 11_000 / ROWS_PER_S))
+
+
+def test_a_batch_as_large_as_the_dataset_is_not_listed_beside_all_at_once(dag):
+    found = filling.grid_of(dag[0], json.dumps({"rows": 10_000}))
+    assert [cell.key for cell in found.cells] == [OTHER]
+
+
+def test_a_cell_whose_run_was_refused_says_why(dag):
+    """Of a run with the parameters that are looked at, started by the page or by a backfill."""
+    known, done = dag
+    rows = [
+        ("cell__null_reference_batch_10000__2026-11-24T10:00:00.000Z", {"rows": 100_000}, "of the page"),
+        (
+            "backfill__null_reference_batch-all__2026-11-24T10:00:00+00:00",
+            {"rows": "100,000"},
+            "of a backfill",
+        ),
+        ("cell__null_reference_batch_all__2026-11-24T11:00:00.000Z", {"rows": 5}, "of other rows"),
+        ("cell__null_reference_batch_all__2026-11-24T12:00:00.000Z", {"rows": -5}, "of no rows"),
+        ("backfill__2007-01-01", {"rows": 100_000}, "of no cell"),
+    ]
+    known.read.refused_of_a_cell = lambda dag_id: [
+        {"airflow_run_id": name, "params": params, "reason": reason} for name, params, reason in rows
+    ]
+
+    def refused(params):
+        return [cell.refused for cell in filling.grid_of(known, json.dumps(params)).cells]
+
+    assert refused({"rows": 100_000}) == ["of the page", "of a backfill"]
+    assert refused({"rows": 100_000, "pod_memory": "2Gi"}) == [None, None]
+    done[ONE] = 1
+    assert refused({"rows": 100_000}) == [None, "of a backfill"], "what is done has no need of that run"
 
 
 def test_what_is_done_has_nothing_left(dag):
@@ -128,15 +168,27 @@ def airflow(study, monkeypatch):
     return rights
 
 
-def test_a_study_is_known_by_its_dag_in_airflow(airflow, study):
-    from storebench.partition import partitions
+@pytest.fixture
+def no_files(monkeypatch):
+    """Neither a study's file can be loaded nor a store's module."""
 
+    def refuse(*_):
+        raise AssertionError("the API server loads none")
+
+    monkeypatch.setattr("storebench.study.studies.find", refuse)
+    monkeypatch.setattr("storebench.stores.load", refuse)
+
+
+def test_a_study_is_known_by_its_dag_in_airflow(airflow, study, request):
+    from storebench.study.partition import partitions
+
+    dates = partitions(study)
+    request.getfixturevalue("no_files")
     airflow |= {"GET"}
     found = grid_dag(study.name, None)
-    assert dict(found.dates) == partitions(study)
-    assert found.defaults == defaults_of(study, {}) | {
-        axis.param: ", ".join(axis.default) for axis in study.axes
-    }
+    assert dict(found.dates) == dates
+    assert found.study.name == study.name
+    assert "executor_memory" in {one.name for one in filling.parameters_of(found)}
     assert not found.may_start
     airflow |= {"POST"}
     assert grid_dag(study.name, None).may_start
@@ -149,3 +201,12 @@ def test_nobody_sees_the_grid_of_a_dag_that_they_may_not_read(airflow, study):
     airflow |= {"GET"}
     with pytest.raises(HTTPException, match="There is no study 'nonesuch'"):
         grid_dag("nonesuch", None)
+
+
+def test_a_dag_that_airflow_keeps_for_an_earlier_version_says_so(airflow, study, monkeypatch):
+    airflow |= {"GET"}
+    kept = SimpleNamespace(timetable=GridTimetable.deserialize({"dates": []}))
+    monkeypatch.setattr(access.SerializedDagModel, "get_dag", {study.name: kept}.get)
+    with pytest.raises(HTTPException, match="another version of Storebench") as refused:
+        grid_dag(study.name, None)
+    assert refused.value.status_code == 404

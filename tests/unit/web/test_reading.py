@@ -1,11 +1,20 @@
 import pytest
 
-from storebench.web.reading import rows_per_s
+from storebench.web.reading import AXIS, METRIC, Sort, _by
 
 
-@pytest.mark.parametrize(
-    ("status", "only_s", "rate"),
-    [("verified", 4.0, 250), ("verified", 0.0, None), ("failed", 4.0, None), ("not_run", None, None)],
-)
-def test_rows_a_second_are_of_attempts_that_moved_all_rows(status, only_s, rate):
-    assert rows_per_s({"status": status, "only_s": only_s, "rows": 1000}) == rate
+@pytest.mark.parametrize("name", Sort)
+def test_attempts_are_sorted_by_known_columns(name):
+    assert _by(name).as_string(None) == f'v."{name}"'
+
+
+@pytest.mark.parametrize("name", ["storage", "value; DROP TABLE storebench.run", "axis"])
+def test_what_is_no_column_never_becomes_sql(name):
+    with pytest.raises(ValueError, match="is not a valid Sort"):
+        _by(name)
+
+
+@pytest.mark.parametrize(("kind", "column"), [(AXIS, "v.axes ->> "), (METRIC, "v.metrics -> ")])
+def test_the_name_of_an_axis_or_a_metric_is_a_text_in_sql_whatever_it_is(kind, column):
+    text = _by(f"{kind}it's").as_string(None)
+    assert f"({column}'it''s')" in text and "it's" not in text.replace("it''s", "")

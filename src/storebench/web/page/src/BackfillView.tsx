@@ -2,12 +2,15 @@ import { useState } from "react";
 import { Link } from "react-router-dom";
 import { type ActiveRun, activeRuns, runLink, runsLink, startCell, studies } from "./airflow";
 import { address, get, Problem, useLoaded } from "./api";
+import { tableSpec } from "./charts";
 import type { Choose } from "./choice";
-import { duration } from "./format";
+import { Exports } from "./Exports";
+import { durations, moment } from "./format";
 import { ParameterFields, type Typed, textOf, typedOf } from "./Parameters";
 import { ScrollTable } from "./ScrollTable";
 import { Ready } from "./States";
 import { useSettled } from "./settled";
+import { sqlOfGrid } from "./sql";
 import type { Grid, GridCell, Parameter } from "./types";
 
 const GRID_EVERY_MS = 15_000;
@@ -23,7 +26,7 @@ interface Props {
 export function BackfillView({ dagId, asked, choose }: Props) {
   const loaded = useLoaded(studies, "studies", GRID_EVERY_MS);
   return (
-    <Ready of={loaded} empty={<p className="sb-state">There is no study whose DAG you may read.</p>}>
+    <Ready of={loaded} empty={<p className="sb-state">There is no study whose DAG you may see.</p>}>
       {(dags) => {
         const dag = dagId ?? asked.get("dag") ?? (dags[0]?.dag_id as string);
         return (
@@ -45,7 +48,7 @@ export function BackfillView({ dagId, asked, choose }: Props) {
                 <strong>This DAG is paused in Airflow.</strong> What you start waits until you switch it on.
               </p>
             ) : null}
-            <Study key={dag} dag={dag} asked={asked} choose={choose} />
+            <StudyGrid key={dag} dag={dag} asked={asked} choose={choose} />
           </>
         );
       }}
@@ -54,7 +57,7 @@ export function BackfillView({ dagId, asked, choose }: Props) {
 }
 
 /** The parameters, and the grid for them. They are in the address, too, so that it can be shared. */
-function Study({ dag, asked, choose }: { dag: string; asked: URLSearchParams; choose: Choose }) {
+function StudyGrid({ dag, asked, choose }: { dag: string; asked: URLSearchParams; choose: Choose }) {
   const [typed, setTyped] = useState(() => typedOf(asked.get("params")));
   const text = textOf(typed);
   const params = useSettled(text);
@@ -86,9 +89,11 @@ function GridOf({ dag, params, settled }: { dag: string; params: string; settled
     GRID_EVERY_MS,
   );
   const runs = useLoaded((signal) => activeRuns(dag, signal), `active ${dag}`, RUNS_EVERY_MS);
+  // kept while other parameters are looked up
+  const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
   return (
     <Ready of={loaded}>
-      {(grid) => <Cells dag={dag} grid={grid} runs={runs.data ?? []} settled={settled} />}
+      {(grid) => <Cells dag={dag} grid={grid} runs={runs.data ?? []} {...{ settled, chosen, setChosen }} />}
     </Ready>
   );
 }
@@ -99,21 +104,24 @@ export function Cells({
   grid,
   runs,
   settled,
+  chosen,
+  setChosen,
 }: {
   dag: string;
   grid: Grid;
   runs: ActiveRun[];
   settled: boolean;
+  chosen: ReadonlySet<string>;
+  setChosen: (keys: ReadonlySet<string>) => void;
 }) {
-  // none: all that is to be measured and not under way
-  const [chosen, setChosen] = useState<Set<string>>();
   const [sending, setSending] = useState(false);
   const [sent, setSent] = useState<Sent>();
   const underWay = new Map(
     runs.filter(({ conf }) => measures(conf, grid.conf)).map((run) => [run.partition_key, run]),
   );
   const open = grid.cells.filter((cell) => cell.operations > 0);
-  const isChosen = ({ key }: GridCell) => (chosen ? chosen.has(key) : !underWay.has(key));
+  const isChosen = ({ key }: GridCell) => chosen.has(key);
+  const waiting = open.filter(({ key }) => !underWay.has(key));
   const picked = open.filter(isChosen);
   const toggle = ({ key }: GridCell) => {
     const keys = new Set(picked.map((cell) => cell.key));
@@ -132,7 +140,7 @@ export function Cells({
       {sent ? <Outcome dag={dag} sent={sent} /> : null}
       <p className="sb-line">
         {open.length === 0
-          ? `All ${count(grid.cells.length, "cell")} are verified. To measure more, ask for more repeats, or for other rows.`
+          ? `All ${count(grid.cells.length, "cell")} are verified. To measure more, ask for more repeats, or for another dataset.`
           : `${open.length} of ${grid.cells.length} cells are to be measured. ${chosenText(picked)}`}
       </p>
       <p className="sb-line">
@@ -144,14 +152,19 @@ export function Cells({
         >
           {sending ? "Starting …" : `Start ${count(picked.length, "cell")}`}
         </button>
-        <button type="button" disabled={!open.length} onClick={() => setChosen(undefined)}>
+        <button
+          type="button"
+          disabled={!waiting.length}
+          onClick={() => setChosen(new Set(waiting.map((cell) => cell.key)))}
+        >
           choose all that is missing
         </button>
-        <button type="button" disabled={!open.length} onClick={() => setChosen(new Set())}>
+        <button type="button" disabled={!picked.length} onClick={() => setChosen(new Set())}>
           choose none
         </button>
       </p>
       {grid.may_start ? null : <NoPermission />}
+      <GridExports dag={dag} grid={grid} />
       <ScrollTable
         label="The grid's cells"
         columns={["measure", "cell", "date, UTC", "state", "operations", "about"]}
@@ -170,11 +183,18 @@ export function Cells({
             </td>
             <th scope="row">{label(cell)}</th>
             <td className="sb-short">{new Date(cell.date).toISOString().slice(0, 19)}</td>
-            <td className={`sb-square sb-${cell.state.split(" ")[0]}`}>
+            <td className={`sb-square sb-${cell.refused ? "not-run" : cell.state.split(" ")[0]}`}>
               <State dag={dag} cell={cell} run={underWay.get(cell.key)} />
+              {sent?.problem && sent.refused === cell.key ? (
+                <span className="sb-reason" role="alert">
+                  {sent.problem.message}
+                </span>
+              ) : null}
             </td>
             <td className="sb-number">{cell.operations || "–"}</td>
-            <td className="sb-number">{cell.operations ? duration(cell.expected_s) : "–"}</td>
+            <td className="sb-number">
+              {cell.operations ? durations(cell.expected_s, cell.expected_most_s) : "–"}
+            </td>
           </tr>
         ))}
       </ScrollTable>
@@ -187,6 +207,36 @@ export function Cells({
   );
 }
 
+/** The grid to take away: of no run, but of a study and the parameters that were looked at. */
+function GridExports({ dag, grid }: { dag: string; grid: Grid }) {
+  const measured = Object.entries(grid.conf).filter(([name]) => name !== "skip_done");
+  const at = moment(new Date().toISOString());
+  return (
+    <p className="sb-line">
+      <Exports
+        title="the grid"
+        source={[dag, measured.map((one) => one.join(" ")).join(", "), `looked at on ${at} UTC`].join(" · ")}
+        run={dag}
+        name="grid"
+        sql={sqlOfGrid(dag, grid.conf)}
+        table={grid.cells.map((cell) => ({ study: dag, ...cell, ...Object.fromEntries(measured) }))}
+        spec={(_, theme) =>
+          tableSpec(
+            grid.cells.map((cell) => ({
+              cell: label(cell),
+              "date, UTC": new Date(cell.date).toISOString().slice(0, 19),
+              state: cell.state,
+              operations: String(cell.operations || "–"),
+              about: cell.operations ? durations(cell.expected_s, cell.expected_most_s) : "–",
+            })),
+            theme,
+          )
+        }
+      />
+    </p>
+  );
+}
+
 function State({ dag, cell, run }: { dag: string; cell: GridCell; run: ActiveRun | undefined }) {
   return (
     <>
@@ -194,6 +244,10 @@ function State({ dag, cell, run }: { dag: string; cell: GridCell; run: ActiveRun
       {run ? (
         <>
           , <a href={runLink(dag, run.dag_run_id)}>{run.state}</a>
+        </>
+      ) : cell.refused ? (
+        <>
+          , refused <span className="sb-reason">{cell.refused}</span>
         </>
       ) : null}
     </>
@@ -204,6 +258,8 @@ function State({ dag, cell, run }: { dag: string; cell: GridCell; run: ActiveRun
 interface Sent {
   started: number;
   problem?: Problem;
+  /** The key of the cell whose run Airflow did not start. */
+  refused?: string;
 }
 
 /** Start a run of each of these cells, in their order, until one is refused. */
@@ -215,7 +271,8 @@ async function startAll(dag: string, cells: GridCell[], conf: Grid["conf"]): Pro
       started += 1;
     }
   } catch (error) {
-    return { started, problem: error instanceof Problem ? error : new Problem(0, String(error)) };
+    const problem = error instanceof Problem ? error : new Problem(0, String(error));
+    return { started, problem, refused: cells[started]?.key };
   }
   return { started };
 }
@@ -226,7 +283,8 @@ function Outcome({ dag, sent: { started, problem } }: { dag: string; sent: Sent 
       {problem?.status === 403 ? <NoPermission /> : null}
       {problem && problem.status !== 403 ? (
         <p className="sb-state sb-problem" role="alert">
-          <strong>Airflow did not start the other cells.</strong> {problem.message}. They are still chosen.
+          <strong>Airflow did not start the other cells.</strong> The first of them says why. They are still
+          chosen.
         </p>
       ) : null}
       {started ? (
@@ -260,7 +318,10 @@ function chosenText(cells: GridCell[]): string {
     ? `Chosen: ${count(cells.length, "cell")} with ${count(
         sum((cell) => cell.operations),
         "operation",
-      )}, about ${duration(sum((cell) => cell.expected_s))}.${guess}`
+      )}, about ${durations(
+        sum((cell) => cell.expected_s),
+        sum((cell) => cell.expected_most_s),
+      )}.${guess}`
     : "None is chosen.";
 }
 

@@ -1,38 +1,26 @@
 import { type ReactNode, useEffect, useRef, useState } from "react";
 import * as vega from "vega";
-import { compile, type TopLevelSpec } from "vega-lite";
-import { download } from "./download";
-import { csv, figureText, heading, textClass } from "./format";
-import { LIGHT, type Theme } from "./frame";
+import { compile } from "vega-lite";
+import { valueText } from "./cells";
+import { Exports, type Taken } from "./Exports";
+import { cellText, heading, textClass } from "./format";
 import { ScrollTable } from "./ScrollTable";
 import { useTheme } from "./theme";
 import { tooltip } from "./tooltip";
 
-/** Pixels: of a picture that is taken away, whatever the screen. */
-const SAVED_WIDTH = 900;
-
-/** `picture`: it is taken away, and has no legend beside it but its own. */
-type Spec = (width: number, theme: Theme, picture: boolean) => TopLevelSpec;
-
-interface Props {
-  title: string;
-  /** Which run, or runs: said in pictures that are taken away. */
-  source: string;
-  /** The chart's file name without its ending. */
-  name: string;
-  /** What it shows, in a sentence: read out instead of the picture. */
+/** `table` is what the chart is drawn from; it is its text alternative, too. Source and note stand below it. */
+interface Props extends Taken {
+  /** What it shows, in a sentence: spoken instead of the picture. */
   description: string;
-  spec: Spec;
   /** What its colours mean. */
   legend?: ReactNode;
-  /** What the chart is drawn from; it is its text alternative, too. */
-  rows: Record<string, unknown>[];
-  /** What a reader must know of it: below it, and in pictures that are taken away. */
-  note?: string | null;
+  /** The columns of the table that are places on axes, or parameters of datasets. */
+  places?: string[];
 }
 
 /** A chart with its figures as a table, and all of it to take away. */
-export function Chart({ title, source, name, description, legend, spec, rows, note }: Props) {
+export function Chart({ description, legend, places, ...taken }: Props) {
+  const { title, source, spec, table, note } = taken;
   const whole = useRef<HTMLElement>(null);
   const place = useRef<HTMLDivElement>(null);
   const [width, setWidth] = useState(0);
@@ -74,82 +62,45 @@ export function Chart({ title, source, name, description, legend, spec, rows, no
     <figure className="sb-chart" ref={whole}>
       <figcaption>
         <h3>{title}</h3>
-        <Exports name={name} title={title} source={source} rows={rows} spec={spec} note={note} />
+        <Exports {...taken} />
       </figcaption>
       {legend}
       {failed ? <p role="alert">The chart cannot be drawn: {failed}</p> : null}
       <div ref={place} role="img" aria-label={description} className="sb-plot" />
       {note ? <p className="sb-note">{note}</p> : null}
+      <p className="sb-source">{source}</p>
       <details>
         <summary>Figures</summary>
-        <Figures rows={rows} caption={description} />
+        <Figures table={table} caption={description} places={places} />
       </details>
     </figure>
   );
 }
 
-/** A text in lines that a picture has room for. */
-function wrapped(text: string): string[] {
-  return text.match(/.{1,130}(?: |$)/g) ?? [];
-}
-
-/** A picture on white, with its title: what is taken away must be readable by itself. */
-function picture({
-  title,
-  source,
-  spec,
-  note,
-}: Pick<Props, "title" | "source" | "spec" | "note">): vega.View {
-  const whole = {
-    ...spec(SAVED_WIDTH, LIGHT, true),
-    background: "white",
-    padding: 12,
-    title: { text: title, subtitle: [source, ...wrapped(note ?? "")], anchor: "start" as const },
-  };
-  return new vega.View(vega.parse(compile(whole).spec), { renderer: "none" });
-}
-
-/** Buttons that hand out a picture and its rows. */
-export function Exports({ name, title, source, rows, spec, note }: Omit<Props, "description" | "legend">) {
-  const svg = async () =>
-    download(`${name}.svg`, await picture({ title, source, spec, note }).toSVG(), "image/svg+xml");
-  const png = async () => {
-    const image = await fetch(await picture({ title, source, spec, note }).toImageURL("png", 2));
-    download(`${name}.png`, await image.blob(), "image/png");
-  };
-  const files: [string, () => void][] = [
-    ["SVG", svg],
-    ["PNG", png],
-    ["CSV", () => download(`${name}.csv`, csv(rows), "text/csv")],
-    ["JSON", () => download(`${name}.json`, JSON.stringify(rows, null, 2), "application/json")],
-  ];
-  return (
-    <span className="sb-exports">
-      {files.map(([type, save]) => (
-        <button key={type} type="button" onClick={save} aria-label={`Save ${title} as ${type}`}>
-          {type}
-        </button>
-      ))}
-    </span>
-  );
-}
-
-/** Rows as a plain table. */
-export function Figures({ rows, caption }: { rows: Record<string, unknown>[]; caption: string }) {
-  const first = rows[0];
+/** A plain table. */
+export function Figures({
+  table,
+  caption,
+  places = [],
+}: Pick<Props, "table" | "places"> & {
+  caption: string;
+}) {
+  const first = table[0];
   if (!first) return <p>None</p>;
   const names = Object.keys(first);
+  const text = (name: string, value: unknown) =>
+    places.includes(name) ? valueText(value) : cellText(name, value);
   return (
     <ScrollTable label={caption} columns={names.map(heading)}>
-      {rows.map((row, index) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: a row has no name of its own, and rows keep their order
+      {table.map((line, index) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: lines of figures have no names, and none moves
         <tr key={index}>
           {names.map((name) => (
             <td
               key={name}
-              className={typeof row[name] === "number" ? "sb-number" : textClass(figureText(name, row[name]))}
+              className={typeof line[name] === "number" ? "sb-number" : textClass(text(name, line[name]))}
             >
-              {figureText(name, row[name])}
+              {text(name, line[name])}
             </td>
           ))}
         </tr>

@@ -1,40 +1,63 @@
 import { useCallback, useMemo, useState } from "react";
 import type { Loaded } from "./api";
 import { Chart } from "./Chart";
-import { ScaleMenu, Stores } from "./Controls";
+import { Filters, OrderMenu, ScaleMenu, storesOf, valuesOf } from "./Controls";
+import { CurveCharts } from "./CurveCharts";
+import { byCell, type CellName, cellLabel, columns, datasetsText, namesOf, titleOf } from "./cells";
 import { phaseColour, phasesOf, phasesSpec } from "./charts";
-import { type Asked, type Choice, hiddenOf, ordered, scaleOf } from "./choice";
 import {
-  batchesOf,
+  type Asked,
+  type Choice,
+  hiddenOf,
+  isByValue,
+  isShown,
+  kindOf,
+  ordered,
+  scaleFor,
+  scaleOf,
+} from "./choice";
+import { hasCurves } from "./curves";
+import {
+  apart,
+  barsOf,
   chartData,
-  chartRows,
+  chartTable,
   chartTitle,
-  type Figures,
-  METRICS,
-  type Metric,
+  countsText,
+  type Figure,
+  figuresOf,
+  type Layout,
+  lineNames,
   mixed,
+  operationsIn,
+  scaledBy,
 } from "./figures";
-import {
-  batchLabel,
-  byCell,
-  cellLabel,
-  datasetsText,
-  heading,
-  operationsOf,
-  remark,
-  soundness,
-} from "./format";
+import { heading, remark, soundness } from "./format";
 import { colourOf, type Theme } from "./frame";
 import { Legend } from "./Legend";
-import { medianSpec } from "./medians";
+import { medianSpec, valueLabel } from "./medians";
+import { originColumns, originOf, sourceOf } from "./provenance";
 import { Ready } from "./States";
-import type { CellFigures, CellName, CellPhases, Operation } from "./types";
+import { sqlBeside, sqlOf } from "./sql";
+import { chartsOf, isLimit, metricNamed, operationsOf } from "./study";
+import type { CellArtifacts, CellFigures, CellPhases, Operation, Study } from "./types";
 
 const NONE = (
   <p className="sb-state">
     <strong>No attempts yet.</strong> The charts fill as the run goes on.
   </p>
 );
+
+/** What is shown, and the study that it is of. */
+export interface Of<T> {
+  study: Study;
+  cells: T[];
+}
+
+/** What a run's charts are drawn from. */
+export interface Charted extends Of<CellFigures> {
+  artifacts: CellArtifacts[];
+}
 
 /** A choice for a page without an address. */
 export function useOwnChoice(): Choice {
@@ -47,16 +70,6 @@ export function useOwnChoice(): Choice {
   return { asked, choose };
 }
 
-const storesOf = (cells: CellName[]) => [...new Set(cells.map((cell) => cell.store))].sort();
-
-/** The operations that these cells have. */
-function operations(cells: { cell_key: string; operation: Operation }[]): Operation[] {
-  const lists = new Map<string, Operation[]>();
-  for (const { cell_key, operation } of cells)
-    lists.set(cell_key, [...(lists.get(cell_key) ?? []), operation]);
-  return operationsOf([...lists.values()]);
-}
-
 /** In the order of the stores that was chosen. */
 function inOrder<T extends CellName>(cells: T[], asked: Asked): T[] {
   const stores = ordered(asked, storesOf(cells));
@@ -65,129 +78,175 @@ function inOrder<T extends CellName>(cells: T[], asked: Asked): T[] {
   );
 }
 
-/** The study's charts: times, rows a second, and memory, of clients and of engines apart. */
-export function Charts({ of, choice }: { of: Loaded<CellFigures[]>; choice: Choice }) {
+/** The operations that these cells have, in the study's order. */
+const operations = (study: Study, cells: { operation: string }[]) =>
+  operationsOf(
+    study,
+    cells.map((cell) => cell.operation),
+  );
+
+/** The study's charts, in its order. */
+export function Charts({ of, choice }: { of: Loaded<Charted>; choice: Choice }) {
   return (
-    <Ready of={of} empty={NONE}>
-      {(cells) => (
-        <>
-          <p className="sb-line">{datasetsText(cells)}</p>
-          <Unsound cells={cells} />
-          <div className="sb-fields">
-            <ScaleMenu choice={choice} />
-            <Stores stores={storesOf(cells)} choice={choice} />
-          </div>
-          <MetricCharts cells={cells} metrics={METRICS} choice={choice} />
-          <p className="sb-note">
-            Bars: medians of verified attempts that were not disturbed. Lines: their confidence intervals (95
-            % or more), from 6 repeats on. Marks: every attempt; a triangle was bound by its client, a diamond
-            was disturbed and is in no median, a cross has failed, a dash was not run; without a figure they
-            are at the beginning of the axis. On a logarithmic scale there is no zero for a bar to begin at:
-            medians are dots. Relative to the best, bars begin at the best of those shown. Warm-ups are left
-            out.
-          </p>
-        </>
-      )}
+    <Ready of={of}>
+      {({ study, cells, artifacts }) =>
+        cells.length === 0 ? (
+          NONE
+        ) : (
+          <>
+            <p className="sb-line">{datasetsText(study, cells)}</p>
+            <Unsound study={study} cells={cells} />
+            <div className="sb-fields">
+              <ScaleMenu choice={choice} />
+              <OrderMenu choice={choice} />
+              <Filters study={study} cells={cells} choice={choice} />
+            </div>
+            <StudyCharts {...{ study, cells, artifacts, choice }} />
+            <p className="sb-note">
+              Bars: medians of verified attempts that were not disturbed. Lines: their confidence intervals
+              (95 % or more), from 6 repeats on. Marks: every attempt; a triangle was bound by its client, a
+              diamond was disturbed and is in no median, a cross has failed, a dash was not run; without a
+              figure they are at the beginning of the axis. On a logarithmic scale there is no zero for a bar
+              to begin at: medians are dots. Relative to the best, bars begin at the best of those shown.
+              Warm-ups are left out.
+            </p>
+          </>
+        )
+      }
     </Ready>
   );
 }
 
-/** A chart for each operation and metric; those of one figure, as of memory, stand one below the other. */
-export function MetricCharts({
-  cells,
-  metrics,
-  choice,
-}: {
-  cells: Figures[];
-  metrics: Metric[];
-  choice: Choice;
-}) {
-  const names = [...new Set(metrics.map((metric) => metric.name))];
+/** One place for each chart, and for each operation where a chart is of one. */
+function StudyCharts({ study, cells, artifacts, choice }: Charted & { choice: Choice }) {
+  const charts = useMemo(
+    () =>
+      chartsOf(study).flatMap((chart, place) => {
+        const metric = metricNamed(study, chart.metric);
+        if (!metric) return [];
+        const figures = metric.kind === "scalar" ? figuresOf(metric) : null;
+        const own = operationsIn(study, chart, operations(study, cells));
+        return apart(chart, own)
+          .filter((some) => figures || hasCurves(artifacts, metric, some))
+          .map((some) => ({
+            key: [place, ...some.map(({ name }) => name)].join(" "),
+            metric,
+            figures,
+            operations: some,
+            chart,
+          }));
+      }),
+    [study, cells, artifacts],
+  );
+  const run = cells[0]?.attempts[0]?.run_id ?? "";
   return (
     <div className="sb-charts">
-      {operations(cells).flatMap((operation) =>
-        names.map((name) => (
-          <div key={`${operation} ${name}`}>
-            {metrics
-              .filter((metric) => metric.name === name)
-              .map((metric) => (
-                <MedianChart
-                  key={metric.title}
-                  cells={cells}
-                  operation={operation}
-                  metric={metric}
-                  choice={choice}
-                />
-              ))}
-          </div>
-        )),
+      {charts.map(({ key, metric, figures, ...drawn }) =>
+        figures ? (
+          <FigureCharts key={key} {...drawn} {...{ study, cells, figures, choice }} />
+        ) : (
+          <CurveCharts
+            key={key}
+            {...drawn}
+            {...{ study, run, metric, cells: artifacts, measured: cells, choice }}
+          />
+        ),
       )}
     </div>
   );
 }
 
-function MedianChart({
-  cells,
-  operation,
-  metric,
-  choice,
-}: {
-  cells: Figures[];
-  operation: Operation;
-  metric: Metric;
+/** How the medians of figures are drawn. */
+interface Drawn extends Of<CellFigures> {
+  operations: Operation[];
+  chart: Layout;
   choice: Choice;
-}) {
+}
+
+/** The charts of one metric, one below the other: there are several where it is of several things, as memory is. */
+export function FigureCharts({ figures, ...drawn }: Drawn & { figures: Figure[] }) {
+  return (
+    <div>
+      {figures.map((figure) => (
+        <MedianChart key={figure.title} figure={figure} {...drawn} />
+      ))}
+    </div>
+  );
+}
+
+function MedianChart({ study, cells, operations, figure, chart, choice }: Drawn & { figure: Figure }) {
   const { asked } = choice;
-  const scale = scaleOf(asked);
-  const batches = useMemo(() => batchesOf(cells), [cells]);
+  const { colour, panel } = chart;
+  const names = useMemo(() => namesOf(study, cells), [study, cells]);
+  const values = useMemo(() => valuesOf(cells, colour), [cells, colour]);
   const [all, data] = useMemo(() => {
-    const [stores, sizes] = [hiddenOf(asked, "store"), hiddenOf(asked, "batch")];
-    const shown = (cell: CellName) => !stores.has(cell.store) && !sizes.has(String(cell.batch_size));
+    const shown = isShown(asked, names);
     const sorted = inOrder(cells, asked);
-    return [chartData(sorted, operation, metric), chartData(sorted, operation, metric, shown)] as const;
-  }, [cells, operation, metric, asked]);
-  const rows = chartRows(data, metric);
-  const title = chartTitle(operation, metric);
-  const description = `${title}, ${metric.axis}: medians of ${rows.length} cells by batch size, store and client.`;
+    return [
+      chartData(study, sorted, operations, figure, chart),
+      chartData(study, sorted, operations, figure, chart, { shown, byFigure: isByValue(asked) }),
+    ] as const;
+  }, [study, cells, names, operations, figure, chart, asked]);
+  const table = chartTable(study, data, figure, names);
+  const title = chartTitle(operations, figure.title);
+  const used = barsOf(all).map((bar) => bar.cell);
+  const by = [colour, ...lineNames(study, used, chart), panel].filter((name) => name && name !== "operation");
+  const description = `${title}, ${figure.axis}: medians of ${table.length} cells by ${[...new Set(by)].map((name) => titleOf(study, name)).join(", ")}.`;
+  const scale = scaleFor(scaleOf(asked), scaledBy(data), figure.better);
   const spec = useCallback(
     (width: number, theme: Theme, picture: boolean) =>
-      medianSpec(data, { metric, scale, batches, description }, width, theme, picture),
-    [data, metric, scale, batches, description],
+      medianSpec(data, { study, figure, scale, colour, values, description }, width, theme, picture),
+    [data, study, figure, scale, colour, values, description],
   );
-  if (all.lines.length === 0) return null;
-  const used = batchesOf(all.lines.flatMap((line) => line.bars.map((bar) => bar.cell)));
+  if (all.panels.length === 0) return null;
+  const run = cells[0]?.attempts[0]?.run_id ?? "";
   return (
     <Chart
       title={title}
-      source={sourceOf(cells)}
-      name={[operation, metric.name, metric.cover].filter(Boolean).join("-")}
+      source={sourceOf(
+        run,
+        datasetsText(study, used),
+        barsOf(all).flatMap((bar) => bar.cell.attempts),
+      )}
+      run={run}
+      sql={sqlOf({
+        study,
+        cells: used,
+        runs: [run],
+        operations: operations.map(({ name }) => name),
+        ...(figure.ofAttempts ? { metrics: [figure.name] } : {}),
+      })}
+      name={[...operations.map(({ name }) => name), figure.name, figure.cover].filter(Boolean).join("-")}
       description={description}
       legend={
         <Legend
-          title="batch size"
-          kind="batch"
-          entries={used.map((size) => ({
-            name: String(size),
-            label: batchLabel(size),
-            colour: (theme) => colourOf(theme, batches.indexOf(size)),
+          title={titleOf(study, colour)}
+          kind={kindOf(colour)}
+          entries={valuesOf(used, colour).map((name) => ({
+            name,
+            label: valueLabel(name),
+            colour: (theme) => colourOf(theme, values.indexOf(name)),
           }))}
           choice={choice}
         />
       }
       spec={spec}
-      rows={rows}
-      note={data.note}
+      table={table}
+      places={names}
+      note={[data.note, countsText(data, figure), limitsText(study, used)].filter(Boolean).join(" ")}
     />
   );
 }
 
-/** The run and the dataset: said in pictures. */
-function sourceOf(cells: CellFigures[]): string {
-  return `${cells[0]?.attempts[0]?.run_id ?? ""} · ${datasetsText(cells)}`;
+/** Which dashed lines are no store's. */
+function limitsText(study: Study, cells: CellName[]): string {
+  const limits = [...new Set(cells.map((cell) => cell.store).filter((store) => isLimit(study, store)))];
+  if (!limits.length || limits.length === storesOf(cells).length) return "";
+  return `Dashed: ${limits.join(", ")}. It keeps nothing, so it shows what the client alone can do.`;
 }
 
 /** What is not verified, or was disturbed, in words: no chart may hide it. */
-function Unsound({ cells }: { cells: CellFigures[] }) {
+function Unsound({ study, cells }: Of<CellFigures>) {
   const attempts = cells.flatMap((cell) => cell.attempts);
   const notRun = attempts.filter((attempt) => attempt.status === "not_run");
   const failed = attempts.filter((attempt) => attempt.status === "failed");
@@ -208,7 +267,7 @@ function Unsound({ cells }: { cells: CellFigures[] }) {
       <ul>
         {left.map((attempt) => (
           <li key={attempt.attempt_id}>
-            {attempt.operation} {cellLabel(attempt)}, repeat {attempt.repeat}: {remark(attempt)}
+            {attempt.operation} {cellLabel(study, attempt)}, repeat {attempt.repeat}: {remark(attempt)}
           </li>
         ))}
       </ul>
@@ -217,80 +276,93 @@ function Unsound({ cells }: { cells: CellFigures[] }) {
 }
 
 /** Where the time went, a bar for each cell. */
-export function Phases({ of, choice }: { of: Loaded<CellPhases[]>; choice: Choice }) {
+export function Phases({ of, choice }: { of: Loaded<Of<CellPhases>>; choice: Choice }) {
   return (
-    <Ready of={of} empty={NONE}>
-      {(cells) => (
-        <>
-          <p className="sb-line">{datasetsText(cells)}</p>
-          <div className="sb-fields">
-            <Stores stores={storesOf(cells)} choice={choice} />
-          </div>
-          {operations(cells).map((operation) => (
-            <PhaseChart key={operation} operation={operation} of={cells} choice={choice} />
-          ))}
-          <p className="sb-note">
-            Each bar is the verified, undisturbed attempt whose total is nearest to its cell's median: phases
-            of one attempt add up, medians of phases would not. Where there is none it is the last. ▲ was
-            bound by its client, ◆ was disturbed, ✕ has failed, ■ was stopped, ○ was not run.
-          </p>
-        </>
-      )}
+    <Ready of={of}>
+      {({ study, cells }) =>
+        cells.length === 0 ? (
+          NONE
+        ) : (
+          <>
+            <p className="sb-line">{datasetsText(study, cells)}</p>
+            <div className="sb-fields">
+              <Filters study={study} cells={cells} choice={choice} />
+            </div>
+            {operations(study, cells).map((operation) => (
+              <PhaseChart key={operation.name} {...{ study, cells, operation, choice }} />
+            ))}
+            <p className="sb-note">
+              Each bar is the verified, undisturbed attempt whose total is nearest to its cell's median:
+              phases of one attempt add up, medians of phases would not. Where there is none it is the last.
+              What comes before the interpreter is Kubernetes', which tells it in whole seconds. ▲ was bound
+              by its client, ◆ was disturbed, ✕ has failed, ■ was stopped, ○ was not run.
+            </p>
+          </>
+        )
+      }
     </Ready>
   );
 }
 
-function PhaseChart({ operation, of, choice }: { operation: Operation; of: CellPhases[]; choice: Choice }) {
+function PhaseChart({
+  study,
+  cells: all,
+  operation,
+  choice,
+}: Of<CellPhases> & { operation: Operation; choice: Choice }) {
   const { asked } = choice;
   const [cells, used, phases] = useMemo(() => {
-    const [stores, hidden] = [hiddenOf(asked, "store"), hiddenOf(asked, "phase")];
-    const own = of.filter((cell) => cell.operation === operation && !stores.has(cell.store));
-    const used = phasesOf(own);
-    return [inOrder(own, asked), used, used.filter((phase) => !hidden.has(phase))] as const;
-  }, [of, operation, asked]);
-  const title = `Where the time of ${operation}s went`;
+    const [shown, hidden] = [isShown(asked, namesOf(study, all)), hiddenOf(asked, "phase")];
+    const own = all.filter((cell) => cell.operation === operation.name && shown(cell));
+    const names = phasesOf(all);
+    const used = phasesOf(own).map((phase): [string, string] => [phase, phaseColour(phase, names)]);
+    return [inOrder(own, asked), used, used.filter(([phase]) => !hidden.has(phase))] as const;
+  }, [study, all, operation, asked]);
+  const title = chartTitle([operation], "where the time went");
   const description = `${title}: seconds by phase, for ${cells.length} cells.`;
   const spec = useCallback(
     (width: number, theme: Theme, picture: boolean) =>
-      phasesSpec(cells, phases, description, width, theme, picture),
-    [cells, phases, description],
+      phasesSpec(study, cells, phases, description, width, theme, picture),
+    [study, cells, phases, description],
   );
   if (cells.length === 0) return null;
   const run = cells[0]?.attempt.run_id ?? "";
+  const names = namesOf(study, cells);
   return (
     <Chart
       title={title}
-      source={`${run} · ${datasetsText(cells)}`}
-      name={`phases-${operation}`}
+      source={sourceOf(
+        run,
+        datasetsText(study, cells),
+        cells.map((cell) => cell.attempt),
+      )}
+      run={run}
+      sql={sqlBeside("phase", { study, cells, runs: [run], operations: [operation.name] })}
+      name={`phases-${operation.name}`}
       description={description}
       legend={
         <Legend
           title="phase"
           kind="phase"
-          entries={used.map((phase) => ({
-            name: phase,
-            label: heading(phase),
-            colour: () => phaseColour(phase),
-          }))}
+          entries={used.map(([name, colour]) => ({ name, label: heading(name), colour: () => colour }))}
           choice={choice}
         />
       }
       spec={spec}
-      rows={cells.map((cell) => ({
-        cell: cellLabel(cell),
-        rows: cell.rows,
-        seed: cell.seed,
+      table={cells.map((cell) => ({
+        store: cell.store,
+        client: cell.client,
+        ...columns(study, cell, names),
         repeat: cell.attempt.repeat,
         state: soundness(cell.attempt),
         remark: remark(cell.attempt),
         total_s: cell.attempt.total_s,
-        ...Object.fromEntries(used.map((phase) => [`${phase}_s`, cell.phases[phase] ?? null])),
+        ...Object.fromEntries(used.map(([phase]) => [`${phase}_s`, cell.phases[phase] ?? null])),
         run,
+        ...originColumns(originOf([cell.attempt])),
       }))}
-      note={mixed(
-        operation,
-        cells.map((cell) => cell.attempt),
-      )}
+      places={names}
+      note={["One attempt of each cell.", mixed(cells.map((cell) => cell.attempt))].filter(Boolean).join(" ")}
     />
   );
 }

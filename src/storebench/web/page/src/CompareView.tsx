@@ -1,24 +1,45 @@
-import { useCallback } from "react";
+import { useCallback, useMemo } from "react";
 import { address, get, useLoaded } from "./api";
 import { Chart } from "./Chart";
-import { ratiosSpec } from "./charts";
-import type { Choose } from "./choice";
-import { cellLabel, seconds } from "./format";
+import { Filters } from "./Controls";
+import {
+  type CellName,
+  cellLabel,
+  columns,
+  datasetNamesOf,
+  isNumeric,
+  namesOf,
+  placeOf,
+  titleOf,
+  valueText,
+} from "./cells";
+import { labelText, ratiosSpec, saidOf, tableSpec, wordsOf } from "./charts";
+import { type Choice, isShown } from "./choice";
+import { Exports } from "./Exports";
 import type { Theme } from "./frame";
+import { MetricMenu } from "./MetricMenu";
+import { SendAgain } from "./OfRun";
+import { originColumns, originText, together } from "./provenance";
 import { RunLine, RunMenu } from "./Runs";
 import { ScrollTable } from "./ScrollTable";
 import { Ready } from "./States";
-import { type Comparison, LABELS, type Run } from "./types";
+import { sqlOf } from "./sql";
+import { metricNamed, studyNamed } from "./study";
+import type { Comparison, Origin, Run, Study, Verdict, Without } from "./types";
+import { figureIn, NONE } from "./units";
 
 interface Props {
   runs: Run[];
   before: string | undefined;
   after: string | undefined;
-  choose: Choose;
+  metric: string | undefined;
+  choice: Choice;
 }
 
 /** Two runs, cell by cell. */
-export function CompareView({ runs, before, after, choose }: Props) {
+export function CompareView({ runs, before, after, metric, choice }: Props) {
+  // the metric may be of another study than the runs
+  const choose = (run: Record<string, string>) => choice.choose({ ...run, metric: "" });
   return (
     <>
       <div className="sb-fields">
@@ -26,7 +47,7 @@ export function CompareView({ runs, before, after, choose }: Props) {
         <RunMenu label="B" chosen={after} runs={runs} onChoose={(id) => choose({ after: id })} />
       </div>
       {before && after ? (
-        <Verdicts before={before} after={after} />
+        <Verdicts {...{ before, after, metric, choice }} />
       ) : (
         <p className="sb-state">Choose two runs: A is what B is compared with.</p>
       )}
@@ -34,60 +55,127 @@ export function CompareView({ runs, before, after, choose }: Props) {
   );
 }
 
-function Verdicts({ before, after }: { before: string; after: string }) {
-  const loaded = useLoaded(
-    (signal) => get<Comparison>(address("compare", { before, after }), signal),
-    `compare ${before} ${after}`,
-  );
+/** What was found, and the study that it is of. */
+export interface Found {
+  study: Study;
+  found: Comparison;
+}
+
+function Verdicts({
+  before,
+  after,
+  metric,
+  choice,
+}: {
+  before: string;
+  after: string;
+  metric: string | undefined;
+  choice: Choice;
+}) {
+  const loaded = useLoaded(async (signal): Promise<Found> => {
+    const found = await get<Comparison>(address("compare", { before, after, metric }), signal);
+    return { found, study: await studyNamed(found.after.study, signal) };
+  }, `compare ${before} ${after} ${metric}`);
   return (
-    <Ready of={loaded}>
-      {(found) => {
-        const counts = LABELS.map(
-          (label) => `${found.verdicts.filter((verdict) => verdict.label === label).length} ${label}`,
-        );
-        return (
-          <>
-            <RunLine run={found.before} label="A" />
-            <RunLine run={found.after} label="B" />
-            {found.differences.length ? (
-              <div className="sb-state sb-problem">
-                <strong>Not only the runs differ</strong> (A → B):
-                <ul>
-                  {found.differences.map((line) => (
-                    <li key={line}>{line}</li>
-                  ))}
-                </ul>
-              </div>
-            ) : null}
-            {found.caution ? <p className="sb-state">{found.caution}.</p> : null}
-            <p className="sb-line">
-              {found.verdicts.length} compared: {counts.join(", ")}
-            </p>
-            {found.verdicts.length ? <Ratios found={found} /> : null}
-            <VerdictTable found={found} />
-            <p className="sb-note">
-              {found.test}; B / A is the ratio of the geometric means; a difference within{" "}
-              {found.margin_percent} % does not count; the same: the whole interval is within it.
-            </p>
-          </>
-        );
-      }}
-    </Ready>
+    <Ready of={loaded}>{({ study, found }) => <Compared {...{ study, found, metric, choice }} />}</Ready>
+  );
+}
+
+/** What came of the comparison of two runs. */
+export function Compared({
+  study,
+  found: all,
+  metric,
+  choice,
+}: Found & { metric: string | undefined; choice: Choice }) {
+  const { asked, choose } = choice;
+  const cells: CellName[] = useMemo(() => [...all.verdicts, ...all.without], [all]);
+  const found = useMemo(() => {
+    const shown = isShown(asked, namesOf(study, cells));
+    return { ...all, verdicts: all.verdicts.filter(shown), without: all.without.filter(shown) };
+  }, [study, all, cells, asked]);
+  const counts = countsOf(study, found.verdicts);
+  return (
+    <>
+      <RunLine run={found.before} label="A" />
+      <RunLine run={found.after} label="B" />
+      {[...new Map([found.before, found.after].map((run) => [run.id, run])).values()].map((run) =>
+        run.state === "refused" ? <SendAgain key={run.id} run={run} /> : null,
+      )}
+      {found.differences.length ? (
+        <div className="sb-state sb-problem">
+          <strong>Not only the runs differ</strong> (A → B):
+          <ul>
+            {found.differences.map((line) => (
+              <li key={line}>{line}</li>
+            ))}
+          </ul>
+        </div>
+      ) : null}
+      {found.caution ? <p className="sb-state">{found.caution}.</p> : null}
+      <div className="sb-fields">
+        <MetricMenu study={study} chosen={metric} onChoose={(name) => choose({ metric: name })} />
+        <Filters study={study} cells={cells} choice={choice} />
+      </div>
+      <p className="sb-line">
+        {found.verdicts.length} compared: {counts.join(", ")}
+      </p>
+      {found.verdicts.length ? <Ratios study={study} found={found} /> : null}
+      <p className="sb-line">
+        <Exports
+          title="the verdicts"
+          source={sourceOf(found)}
+          run={runsOf(found)}
+          name="verdicts"
+          sql={sqlOf({ study, cells, runs: [found.before.id, found.after.id] })}
+          table={[...found.verdicts, ...found.without].map((one) =>
+            takenOf(study, found, one, namesOf(study, cells)),
+          )}
+          spec={(_, theme) => tableSpec(textsOf(study, found), theme)}
+        />
+      </p>
+      <VerdictTable study={study} found={found} />
+      <p className="sb-note">
+        {found.test}; B / A is the ratio of the geometric means, which one outlier moves more than a median; a
+        difference within {found.margin_percent} % does not count; the same: the whole interval is within it.
+      </p>
+    </>
+  );
+}
+
+/** What a figure of this verdict's metric is called that is above the other side's, and one below it. */
+const wordsFor = (study: Study, { metric, unit }: Verdict) =>
+  wordsOf(metricNamed(study, metric ?? "")?.better ?? "neither").map((label) => ({ label, unit }));
+
+/** How many of these verdicts say what, of all that they could say. */
+function countsOf(study: Study, verdicts: Verdict[]): string[] {
+  const possible = verdicts.flatMap((verdict) => [...wordsFor(study, verdict), verdict]);
+  const unsure = (["the same", "cannot tell"] as const).map((label) => ({ label, unit: null }));
+  return [...saidOf([...possible, ...unsure]).keys()].map(
+    (said) => `${verdicts.filter((verdict) => labelText(verdict) === said).length} ${said}`,
   );
 }
 
 /** A line for each cell and operation, with its verdict, or with the reason why there is none. */
-export function VerdictTable({ found }: { found: Comparison }) {
+export function VerdictTable({ study, found }: Found) {
+  const names = datasetNamesOf(study);
+  const place = (cell: CellName) =>
+    names.map((name) => (
+      <td key={name} className={isNumeric(study, name) ? "sb-number" : undefined}>
+        {valueText(placeOf(cell, name))}
+      </td>
+    ));
   return (
     <ScrollTable
       label="Verdicts"
       columns={[
         "cell",
-        "dataset rows",
-        "seed",
+        ...names.map((name) => titleOf(study, name)),
         "operation",
         "A: median (n)",
         "B: median (n)",
+        "A: geometric mean",
+        "B: geometric mean",
         "B / A",
         "95 % interval",
         "p, adjusted",
@@ -97,72 +185,148 @@ export function VerdictTable({ found }: { found: Comparison }) {
     >
       {found.verdicts.map((verdict) => (
         <tr key={`${verdict.cell_key} ${verdict.operation}`}>
-          <th scope="row">{cellLabel(verdict)}</th>
-          <td className="sb-number">{verdict.rows.toLocaleString("en")}</td>
-          <td className="sb-number">{verdict.seed}</td>
+          <th scope="row">{cellLabel(study, verdict)}</th>
+          {place(verdict)}
           <td>{verdict.operation}</td>
           <td className="sb-number">
-            {seconds(verdict.median_before_s)} ({verdict.n_before})
+            {figureIn(verdict.unit, verdict.median_before)} ({verdict.n_before})
           </td>
           <td className="sb-number">
-            {seconds(verdict.median_after_s)} ({verdict.n_after})
+            {figureIn(verdict.unit, verdict.median_after)} ({verdict.n_after})
           </td>
+          <td className="sb-number">{figureIn(verdict.unit, verdict.mean_before)}</td>
+          <td className="sb-number">{figureIn(verdict.unit, verdict.mean_after)}</td>
           <td className="sb-number">{verdict.ratio.toFixed(3)}</td>
           <td className="sb-number">
             {verdict.low === null || verdict.high === null
-              ? "–"
+              ? NONE
               : `${verdict.low.toFixed(3)} to ${verdict.high.toFixed(3)}`}
           </td>
-          <td className="sb-number">{verdict.p_adjusted === null ? "–" : verdict.p_adjusted.toFixed(4)}</td>
+          <td className="sb-number">{chanceText(verdict.p_adjusted)}</td>
           <td className={`sb-verdict sb-${verdict.label.replace(" ", "-")}`}>
-            {verdict.label}
+            {labelText(verdict)}
             {verdict.reason ? <span className="sb-reason">{verdict.reason}</span> : null}
           </td>
-          <td>{verdict.remarks.join("; ") || "–"}</td>
+          <td>{verdict.remarks.join("; ") || NONE}</td>
         </tr>
       ))}
       {found.without.map((one) => (
         <tr key={`${one.cell_key} ${one.operation}`}>
-          <th scope="row">{cellLabel(one)}</th>
-          <td className="sb-number">{one.rows.toLocaleString("en")}</td>
-          <td className="sb-number">{one.seed}</td>
+          <th scope="row">{cellLabel(study, one)}</th>
+          {place(one)}
           <td>{one.operation}</td>
-          <td colSpan={5}>{one.reason}</td>
+          <td colSpan={7}>{one.reason}</td>
           <td className="sb-verdict">no verdict</td>
-          <td>{one.remarks.join("; ") || "–"}</td>
+          <td>{one.remarks.join("; ") || NONE}</td>
         </tr>
       ))}
     </ScrollTable>
   );
 }
 
-/** How much slower or faster, with how much doubt: above 1 is slower. */
-function Ratios({ found }: { found: Comparison }) {
+/** Both runs, as the names of files begin with them. */
+const runsOf = ({ before, after }: Comparison) => `${before.id}-${after.id}`;
+
+/** Where the figures of both sides come from. */
+function sourceOf({ before, after, verdicts, without }: Comparison): string {
+  const all = [...verdicts, ...without];
+  const side = (run: Run, origins: Origin[]) =>
+    [run.id, originText(together(origins))].filter(Boolean).join(" · ");
+  return [
+    `A: ${side(
+      before,
+      all.map((one) => one.origin_before),
+    )}`,
+    `B: ${side(
+      after,
+      all.map((one) => one.origin_after),
+    )}`,
+  ].join("; ");
+}
+
+/** A cell's operation with its verdict or without, as it is taken away. */
+function takenOf(
+  study: Study,
+  { before, after }: Comparison,
+  one: Verdict | Without,
+  names: string[],
+): Record<string, unknown> {
+  const { remarks, axes, origin_before, origin_after, ...verdict } = one;
+  return {
+    ...verdict,
+    ...columns(study, one, names),
+    unsound: remarks.join("; "),
+    run_before: before.id,
+    run_after: after.id,
+    ...originColumns(origin_before, "_before"),
+    ...originColumns(origin_after, "_after"),
+  };
+}
+
+/** The table of verdicts as a picture has room for it. */
+function textsOf(study: Study, { verdicts, without }: Comparison): Record<string, string>[] {
+  const line = (one: Verdict | Without, a: string, b: string, ratio: string, said: string) => ({
+    cell: cellLabel(study, one),
+    operation: one.operation,
+    "A (n)": a,
+    "B (n)": b,
+    "B / A": ratio,
+    "B is": said,
+  });
+  return [
+    ...verdicts.map((one) =>
+      line(
+        one,
+        `${figureIn(one.unit, one.median_before)} (${one.n_before})`,
+        `${figureIn(one.unit, one.median_after)} (${one.n_after})`,
+        one.ratio.toFixed(3),
+        labelText(one),
+      ),
+    ),
+    ...without.map((one) => line(one, NONE, NONE, NONE, one.reason)),
+  ];
+}
+
+/** A probability, which is never 0. */
+function chanceText(p: number | null): string {
+  if (p === null) return NONE;
+  return p < 0.0001 ? "< 0.0001" : p.toFixed(4);
+}
+
+/** What it means that B is above A, if it is the same of all verdicts. */
+function aboveText(study: Study, verdicts: Verdict[]): string {
+  const words = new Set(verdicts.map((verdict) => wordsFor(study, verdict).map(labelText)[0]));
+  const [only] = words;
+  return words.size === 1 ? `above 1, B is ${only}` : "above 1, B's figure is the higher one";
+}
+
+/** How B's figures are to A's, with how much doubt. */
+function Ratios({ study, found }: Found) {
   const { verdicts, margin_percent, before, after } = found;
-  const title = "B / A, the ratio of the times in the store's client";
-  const description = `${title}, with 95 % intervals, of ${verdicts.length} cells: above 1, B is slower. Grey is the margin of ${margin_percent} %; ▲ marks what is unsound.`;
+  const title = "B / A, the ratio of the figures";
+  const means = aboveText(study, verdicts);
+  const description = `${title}, with 95 % intervals, of ${verdicts.length} cells: ${means}. Grey is the margin of ${margin_percent} %; ▲ marks what is unsound.`;
   const spec = useCallback(
-    (width: number, theme: Theme) => ratiosSpec(verdicts, margin_percent, description, width, theme),
-    [verdicts, margin_percent, description],
+    (width: number, theme: Theme) => ratiosSpec(study, verdicts, margin_percent, description, width, theme),
+    [study, verdicts, margin_percent, description],
   );
+  const names = namesOf(study, verdicts);
   return (
     <>
       <Chart
         title={title}
-        source={`A: ${before.id}, B: ${after.id}`}
+        source={sourceOf(found)}
+        run={runsOf(found)}
+        sql={sqlOf({ study, cells: verdicts, runs: [before.id, after.id] })}
         name="compare"
         description={description}
         spec={spec}
-        rows={verdicts.map(({ remarks, ...verdict }) => ({
-          ...verdict,
-          unsound: remarks.join("; "),
-          run_before: before.id,
-          run_after: after.id,
-        }))}
+        table={verdicts.map((verdict) => takenOf(study, found, verdict, names))}
+        places={names}
       />
       <p className="sb-note">
-        Above 1, B is slower. Grey: the margin of {margin_percent} %, within which a difference does not
-        count. ▲: what is unsound; the table says why.
+        {means.charAt(0).toUpperCase() + means.slice(1)}. Grey: the margin of {margin_percent} %, within which
+        a difference does not count. ▲: what is unsound; the table says why.
       </p>
     </>
   );

@@ -1,11 +1,25 @@
-import { type Choice, hiddenOf, moved, ordered, SCALES, scaleOf, toggled } from "./choice";
+import { byValue, type CellName, descriptionOf, namesOf, type Places, titleOf } from "./cells";
+import {
+  type Choice,
+  hiddenOf,
+  isByValue,
+  kindOf,
+  moved,
+  nameOf,
+  ordered,
+  SCALES,
+  scaleOf,
+  toggled,
+} from "./choice";
+import { valueLabel } from "./medians";
 
-/** Which of two or more scales the charts have. */
+/** Which scale the charts have: each its own, or all the same. */
 export function ScaleMenu({ choice: { asked, choose } }: { choice: Choice }) {
   return (
     <label className="sb-field">
       Scale
-      <select value={scaleOf(asked)} onChange={(event) => choose({ scale: event.target.value })}>
+      <select value={scaleOf(asked) ?? ""} onChange={(event) => choose({ scale: event.target.value })}>
+        <option value="">as each chart needs</option>
         {Object.entries(SCALES).map(([name, title]) => (
           <option key={name} value={name}>
             {title}
@@ -16,9 +30,75 @@ export function ScaleMenu({ choice: { asked, choose } }: { choice: Choice }) {
   );
 }
 
-/** Which stores are shown, and in which order. */
-export function Stores({ stores, choice: { asked, choose } }: { stores: string[]; choice: Choice }) {
-  const hidden = hiddenOf(asked, "store");
+/** In which order the lines of the charts are. */
+export function OrderMenu({ choice: { asked, choose } }: { choice: Choice }) {
+  return (
+    <label className="sb-field">
+      Order
+      <select
+        value={isByValue(asked) ? "value" : ""}
+        onChange={(event) => choose({ lines: event.target.value })}
+      >
+        <option value="">by store</option>
+        <option value="value">by value</option>
+      </select>
+    </label>
+  );
+}
+
+export const storesOf = (cells: CellName[]) => [...new Set(cells.map((cell) => cell.store))].sort();
+
+/** What can be told apart by a name, in its order. */
+export function valuesOf(cells: CellName[], name: string): string[] {
+  const places = new Set(cells.map((cell) => nameOf(cell, name)));
+  return [...places].sort((one, other) => byValue(one || undefined, other || undefined));
+}
+
+/** Which stores are shown, and in which order; which clients, and which values of each axis. What all have alike is no choice. */
+export function Filters({ study, cells, choice }: { study: Places; cells: CellName[]; choice: Choice }) {
+  return (
+    <>
+      <Stores stores={storesOf(cells)} choice={choice} />
+      {["client", ...namesOf(study, cells)].map((name) => {
+        const values = valuesOf(cells, name).filter(Boolean);
+        return values.length < 2 ? null : (
+          <fieldset key={name} className="sb-key" title={descriptionOf(study, name) || undefined}>
+            <legend>{name === "client" ? "Clients" : titleOf(study, name)}</legend>
+            {values.map((value) => (
+              <Box key={value} kind={kindOf(name)} name={value} label={valueLabel(value)} choice={choice} />
+            ))}
+          </fieldset>
+        );
+      })}
+    </>
+  );
+}
+
+function Box({
+  kind,
+  name,
+  label,
+  choice: { asked, choose },
+}: {
+  kind: ReturnType<typeof kindOf>;
+  name: string;
+  label: string;
+  choice: Choice;
+}) {
+  return (
+    <label>
+      <input
+        type="checkbox"
+        checked={!hiddenOf(asked, kind).has(name)}
+        onChange={() => choose(toggled(asked, kind, name))}
+      />
+      {label}
+    </label>
+  );
+}
+
+function Stores({ stores, choice }: { stores: string[]; choice: Choice }) {
+  const { asked, choose } = choice;
   const shown = ordered(asked, stores);
   if (stores.length < 2) return null;
   return (
@@ -42,14 +122,7 @@ export function Stores({ stores, choice: { asked, choose } }: { stores: string[]
           >
             ↓
           </button>
-          <label>
-            <input
-              type="checkbox"
-              checked={!hidden.has(store)}
-              onChange={() => choose(toggled(asked, "store", store))}
-            />
-            {store}
-          </label>
+          <Box kind="store" name={store} label={store} choice={choice} />
         </span>
       ))}
     </fieldset>

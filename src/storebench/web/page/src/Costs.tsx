@@ -1,11 +1,12 @@
 import { useMemo, useState } from "react";
 import { all, useLoaded } from "./api";
-import { MetricCharts } from "./ChartViews";
+import { FigureCharts } from "./ChartViews";
 import type { Choice } from "./choice";
-import { costMetrics, priced } from "./figures";
+import { costFigures, priced } from "./figures";
 import { Ready } from "./States";
 import { useSettled } from "./settled";
-import type { CellFigures, Price } from "./types";
+import { layoutOf, operationsOf } from "./study";
+import type { CellFigures, Price, Study } from "./types";
 
 /** What an hour of a core, and of a GiB of memory, costs: as it was typed. */
 export interface Prices {
@@ -45,8 +46,15 @@ export function amount(text: string): number | null {
   return text.trim() && Number.isFinite(value) && value >= 0 ? value : null;
 }
 
+interface Props {
+  run: string;
+  study: Study;
+  cells: CellFigures[];
+  choice: Choice;
+}
+
 /** What a verified GB cost: for prices that are typed here, as `storebench price` computes it. */
-export function Costs({ run, cells, choice }: { run: string; cells: CellFigures[]; choice: Choice }) {
+export function Costs({ run, study, cells, choice }: Props) {
   const [prices, setPrices] = useState(keptPrices);
   const settled = useSettled(prices);
   const [cpu_hour, gib_hour] = [amount(settled.cpu_hour), amount(settled.gib_hour)];
@@ -74,12 +82,12 @@ export function Costs({ run, cells, choice }: { run: string; cells: CellFigures[
       </div>
       {cpu_hour === null || gib_hour === null ? (
         <p className="sb-note">
-          Type what an hour costs, and each cell has its cost for each GB of CSV. Your browser keeps the
-          prices.
+          Type what an hour costs, and each cell has its cost for each GB of its dataset. Your browser keeps
+          the prices.
         </p>
       ) : (
         <CostCharts
-          {...{ run, cells, choice, cpu_hour, gib_hour, currency: settled.currency.trim() || "units" }}
+          {...{ run, study, cells, choice, cpu_hour, gib_hour, currency: settled.currency.trim() || "units" }}
         />
       )}
     </>
@@ -88,15 +96,13 @@ export function Costs({ run, cells, choice }: { run: string; cells: CellFigures[
 
 function CostCharts({
   run,
+  study,
   cells,
   choice,
   cpu_hour,
   gib_hour,
   currency,
-}: {
-  run: string;
-  cells: CellFigures[];
-  choice: Choice;
+}: Props & {
   cpu_hour: number;
   gib_hour: number;
   currency: string;
@@ -106,13 +112,26 @@ function CostCharts({
     `prices ${run} ${cpu_hour} ${gib_hour}`,
     30_000,
   );
-  const metrics = useMemo(() => costMetrics(currency), [currency]);
-  const figures = useMemo(() => priced(cells, loaded.data ?? []), [cells, loaded.data]);
+  const figures = useMemo(() => costFigures(study, currency), [study, currency]);
+  const [chart, operations] = useMemo(() => {
+    const names = cells.map((cell) => cell.operation);
+    return [layoutOf(study), operationsOf(study, names)] as const;
+  }, [study, cells]);
+  const costs = useMemo(() => priced(cells, loaded.data ?? []), [cells, loaded.data]);
   return (
     <Ready of={loaded}>
       {() => (
         <>
-          <MetricCharts cells={figures} metrics={metrics} choice={choice} />
+          <div className="sb-charts">
+            {operations.map((operation) => (
+              <FigureCharts
+                key={operation.name}
+                cells={costs}
+                operations={[operation]}
+                {...{ study, figures, chart, choice }}
+              />
+            ))}
+          </div>
           <p className="sb-note">
             CPU and memory of the pods alone: the stores' servers are not in it. Medians of verified attempts
             that were not disturbed, as <code>storebench price</code> computes them.

@@ -1,26 +1,35 @@
 import { useCallback, useMemo } from "react";
 import { address, all, get, useLoaded } from "./api";
 import { Chart } from "./Chart";
+import { datasetsText, namesOf } from "./cells";
 import { historySpec } from "./charts";
 import { type Choice, hiddenOf } from "./choice";
-import type { HistoryRow } from "./figures";
-import { moment, remark, soundness } from "./format";
 import { colourOf, type Theme } from "./frame";
+import { historyPoints } from "./history";
 import { Legend } from "./Legend";
+import { MetricMenu } from "./MetricMenu";
+import { sourceOf } from "./provenance";
 import { Ready } from "./States";
-import type { Attempt, Operation } from "./types";
+import { sqlOf } from "./sql";
+import { metricNamed, studyNamed, titleOfOperation } from "./study";
+import type { Attempt, Operation, Study } from "./types";
+import { unitOf } from "./units";
 
 /** Of one cell's attempts, the newest. */
 const MOST = 5000;
 
 interface Props {
   cell: string | undefined;
-  operation: Operation;
+  operation: string | undefined;
+  metric: string | undefined;
   choice: Choice;
 }
 
+/** The study of a cell: its key begins with it. */
+const studyOf = (cell: string) => cell.split("/")[0] ?? "";
+
 /** One cell's operation over time, in all runs. */
-export function HistoryView({ cell, operation, choice }: Props) {
+export function HistoryView({ cell, operation, metric, choice }: Props) {
   const keys = useLoaded(
     (signal) => get<string[]>(address("cell-keys", { limit: 500 }), signal),
     "cell keys",
@@ -47,16 +56,9 @@ export function HistoryView({ cell, operation, choice }: Props) {
             <option key={key} value={key} />
           ))}
         </datalist>
-        <label className="sb-field">
-          Operation
-          <select value={operation} onChange={(event) => choice.choose({ operation: event.target.value })}>
-            <option>write</option>
-            <option>read</option>
-          </select>
-        </label>
       </div>
       {cell ? (
-        <History cell={cell} operation={operation} choice={choice} />
+        <OfCell key={studyOf(cell)} {...{ cell, operation, metric, choice }} />
       ) : (
         <p className="sb-state">Choose a cell to see all that was ever measured of it.</p>
       )}
@@ -64,90 +66,130 @@ export function HistoryView({ cell, operation, choice }: Props) {
   );
 }
 
+/** What can be chosen of a cell: the operations and the metrics of its study. */
+function OfCell({ cell, operation: asked, metric, choice }: Props & { cell: string }) {
+  const name = studyOf(cell);
+  const loaded = useLoaded((signal) => studyNamed(name, signal), `study ${name}`);
+  return (
+    <Ready of={loaded}>
+      {(study) => {
+        const operation = study.operations.find((one) => one.name === asked) ?? study.operations[0];
+        const known = metric && metricNamed(study, metric) ? metric : undefined;
+        if (!operation) return <p className="sb-state">Nothing is known of the study {name}.</p>;
+        return (
+          <>
+            <div className="sb-fields">
+              <label className="sb-field">
+                Operation
+                <select
+                  value={operation.name}
+                  onChange={(event) => choice.choose({ operation: event.target.value })}
+                >
+                  {study.operations.map((one) => (
+                    <option key={one.name} value={one.name}>
+                      {titleOfOperation(one.name)}
+                    </option>
+                  ))}
+                </select>
+              </label>
+              <MetricMenu
+                study={study}
+                chosen={known}
+                onChoose={(chosen) => choice.choose({ metric: chosen })}
+              />
+            </div>
+            <History {...{ study, cell, operation, metric: known, choice }} />
+          </>
+        );
+      }}
+    </Ready>
+  );
+}
+
 interface Of {
+  study: Study;
   cell: string;
   operation: Operation;
+  /** Without one it is that which ranks the operation. */
+  metric: string | undefined;
   choice: Choice;
 }
 
-function History({ cell, operation, choice }: Of) {
+function History({ study, cell, operation, metric, choice }: Of) {
   const loaded = useLoaded(
-    (signal) => all<Attempt>("attempts", { cell, operation, limit: 500 }, signal, MOST),
-    `history ${cell} ${operation}`,
+    (signal) => all<Attempt>("attempts", { cell, operation: operation.name, limit: 500 }, signal, MOST),
+    `history ${cell} ${operation.name}`,
   );
   const empty = (
     <p className="sb-state">
-      <strong>No attempts</strong> of this cell's {operation}.
+      <strong>No attempts</strong> at this operation of the cell.
     </p>
   );
   return (
     <Ready of={loaded} empty={empty}>
-      {(attempts) => <HistoryChart attempts={attempts} {...{ cell, operation, choice }} />}
+      {(attempts) => <HistoryChart {...{ attempts, study, cell, operation, metric, choice }} />}
     </Ready>
   );
 }
 
 /** One cell's attempts; a superseded one is there, and marked. */
-export function HistoryChart({ attempts, cell, operation, choice }: Of & { attempts: Attempt[] }) {
-  const { asked } = choice;
-  const rows: (HistoryRow & Record<string, unknown>)[] = useMemo(
-    () =>
-      attempts
-        .filter((attempt) => !attempt.warm_up)
-        .map((attempt) => ({
-          recorded_at: attempt.recorded_at,
-          recorded: moment(attempt.recorded_at),
-          seconds: attempt.only_s,
-          at: attempt.only_s ?? 0,
-          environment: attempt.environment_hash?.slice(0, 8) ?? "unknown",
-          state: soundness(attempt),
-          remark: remark(attempt),
-          run: attempt.run,
-          cell_key: attempt.cell_key,
-          rows: attempt.rows,
-          seed: attempt.seed,
-        }))
-        .reverse(),
-    [attempts],
-  );
-  const environments = useMemo(() => [...new Set(rows.map((row) => row.environment))], [rows]);
+export function HistoryChart({
+  attempts,
+  study,
+  cell,
+  operation,
+  metric: asked,
+  choice,
+}: Of & { attempts: Attempt[] }) {
+  const { asked: address } = choice;
+  const name = asked ?? operation.metrics[0] ?? "";
+  const metric = metricNamed(study, name);
+  const { axis } = unitOf(metric?.unit ?? "");
+  const names = useMemo(() => namesOf(study, attempts), [study, attempts]);
+  const points = useMemo(() => historyPoints(study, attempts, name), [study, attempts, name]);
+  const kinds = useMemo(() => [...new Set(points.map((point) => point.measured))], [points]);
   const shown = useMemo(() => {
-    const hidden = hiddenOf(asked, "environment");
-    return rows.filter((row) => !hidden.has(row.environment));
-  }, [rows, asked]);
-  const title = `${operation === "write" ? "Write" : "Read"}-only time of ${cell}`;
-  const description = `${title}: ${shown.length} attempts over time, seconds; a colour for each environment.`;
+    const hidden = hiddenOf(address, "environment");
+    return points.filter((point) => !hidden.has(point.measured));
+  }, [points, address]);
+  const what = metric?.title ?? name;
+  const title = `${titleOfOperation(operation.name)}: ${what} of ${cell}`;
+  const description = `${title}: ${shown.length} attempts over time, ${axis || what}; a colour for each environment and set of parameters.`;
   const spec = useCallback(
     (width: number, theme: Theme, picture: boolean) =>
-      historySpec(shown, environments, description, width, theme, picture),
-    [shown, environments, description],
+      historySpec(shown, kinds, axis || what, description, width, theme, picture),
+    [shown, kinds, axis, what, description],
   );
   return (
     <>
       <Chart
         title={title}
-        source="all runs"
-        name={`history-${operation}`}
+        source={sourceOf("all runs", datasetsText(study, attempts.slice(0, 1)), attempts)}
+        run={cell}
+        sql={sqlOf({ study, cells: attempts, cell, operations: [operation.name], metrics: [name] })}
+        name={`history-${operation.name}`}
         description={description}
         legend={
           <Legend
-            title="environment"
+            title="environment and parameters"
             kind="environment"
-            entries={environments.map((name, place) => ({
-              name,
-              label: name,
+            entries={kinds.map((kind, place) => ({
+              name: kind,
+              label: kind,
               colour: (theme) => colourOf(theme, place),
             }))}
             choice={choice}
           />
         }
         spec={spec}
-        rows={shown.map(({ at, recorded, ...row }) => row)}
+        table={shown.map(({ at, recorded, measured, ...point }) => point)}
+        places={names}
       />
       <p className="sb-note">
-        A cross has failed, a dash was not run; without a time they are at 0. A triangle was bound by its
-        client; a diamond was disturbed, and its time compares with nothing; a square was superseded by a
-        later try, and counts nowhere. Warm-ups are left out.
+        A cross has failed, a dash was not run; without a figure they are at 0. A triangle was bound by its
+        client; a diamond was disturbed, and its figure compares with nothing; a square was superseded by a
+        later try, and counts nowhere. Warm-ups are left out. Figures of different colours were measured in
+        another environment or with other parameters: they show no change over time.
       </p>
       {attempts.length === MOST ? (
         <p className="sb-note">Only the newest {MOST.toLocaleString("en")} attempts are shown.</p>

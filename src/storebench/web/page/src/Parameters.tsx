@@ -1,11 +1,8 @@
 import { useId, useState } from "react";
 import type { Parameter } from "./types";
 
-/** The parameters that are not to be the defaults, as texts: the API reads them as it reads the form. */
+/** The parameters that are not to be the defaults, as texts: the API takes them as it takes the form. */
 export type Typed = Record<string, string>;
-
-/** What of a grid everybody chooses; the others are one click away. */
-const FIRST = new Set(["rows", "seed", "repeats"]);
 
 /** From the page's address. */
 export function typedOf(text: string | null): Typed {
@@ -22,7 +19,7 @@ export function textOf(typed: Typed): string {
   return Object.keys(typed).length ? JSON.stringify(typed) : "";
 }
 
-/** A field for each parameter. An empty one is the default, which it shows. */
+/** A field for each parameter: what everybody chooses, and the others one click away. An empty one is the default, which it shows. */
 export function ParameterFields({
   parameters,
   typed,
@@ -40,11 +37,11 @@ export function ParameterFields({
     some.map((one) => (
       <ParameterField key={one.name} of={one} value={typed[one.name] ?? ""} set={(to) => set(one.name, to)} />
     ));
-  const more = parameters.filter(({ name }) => !FIRST.has(name));
+  const more = parameters.filter(({ main }) => !main);
   const [open] = useState(() => more.some(({ name }) => name in typed));
   return (
     <>
-      <div className="sb-parameters">{fields(parameters.filter(({ name }) => FIRST.has(name)))}</div>
+      <div className="sb-parameters">{fields(parameters.filter(({ main }) => main))}</div>
       <details open={open}>
         <summary>More parameters</summary>
         <div className="sb-parameters">{fields(more)}</div>

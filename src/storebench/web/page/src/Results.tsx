@@ -1,16 +1,18 @@
 import { Link, useSearchParams } from "react-router-dom";
 import { all, useLoaded } from "./api";
 import { BackfillView } from "./BackfillView";
-import { Charts, Phases } from "./ChartViews";
+import { type Charted, Charts, type Of, Phases } from "./ChartViews";
 import { CompareView } from "./CompareView";
 import { Costs } from "./Costs";
 import type { Choice, Choose } from "./choice";
 import { HistoryView } from "./HistoryView";
-import { RunMenu, useRuns } from "./Runs";
+import { OfRun } from "./OfRun";
+import { defaultRun, earlier, RunMenu, useRuns } from "./Runs";
 import { RunView } from "./RunView";
 import { NoResults, Ready } from "./States";
+import { withStudy } from "./study";
 import { TableView } from "./TableView";
-import type { CellFigures, CellPhases, Operation, Run } from "./types";
+import type { CellArtifacts, CellFigures, CellPhases, Run } from "./types";
 
 const VIEWS = {
   run: "Run",
@@ -22,8 +24,8 @@ const VIEWS = {
   backfill: "Backfill",
 } as const;
 type View = keyof typeof VIEWS;
-/** The states of runs that have something to compare with. */
-const ENDED = new Set<Run["state"]>(["success", "failed"]);
+/** The views of one run. */
+const OF_RUN: Partial<Record<View, true>> = { run: true, charts: true, phases: true, table: true };
 
 /** What Airflow tells a page that is on a DAG, or on a run of it. */
 export interface Props {
@@ -36,15 +38,17 @@ export function Results({ dagId, runId }: Props) {
   const runs = useRuns(dagId);
   return (
     <div className="sb-page">
-      <Ready of={runs}>{({ items }) => <Views runs={items} dagId={dagId} runId={runId} />}</Ready>
+      <Ready of={runs}>
+        {(found) => <Views runs={found.items} newest={defaultRun(found)} dagId={dagId} runId={runId} />}
+      </Ready>
     </div>
   );
 }
 
-function Views({ runs, dagId, runId }: Props & { runs: Run[] }) {
+function Views({ runs, newest, dagId, runId }: Props & { runs: Run[]; newest: string | undefined }) {
   const [asked, setAsked] = useSearchParams();
   const view: View = (asked.get("view") as View) in VIEWS ? (asked.get("view") as View) : "run";
-  const run = asked.get("run") ?? (dagId && runId ? `${dagId}/${runId}` : runs[0]?.id);
+  const run = asked.get("run") ?? (dagId && runId ? `${dagId}/${runId}` : newest);
   const choose: Choose = (changes, replace = false) =>
     setAsked(
       (before) => {
@@ -73,10 +77,8 @@ function Views({ runs, dagId, runId }: Props & { runs: Run[] }) {
       </nav>
       <h2>{VIEWS[view]}</h2>
       {view === "backfill" ? <BackfillView dagId={dagId} asked={asked} choose={choose} /> : null}
-      {view !== "backfill" && runs.length ? (
-        <Measured view={view} run={run} runs={runs} choice={choice} />
-      ) : null}
-      {view !== "backfill" && !runs.length ? <NoResults /> : null}
+      {view !== "backfill" && run ? <Measured view={view} run={run} runs={runs} choice={choice} /> : null}
+      {view !== "backfill" && !run ? <NoResults /> : null}
     </>
   );
 }
@@ -89,7 +91,7 @@ function Measured({
   choice,
 }: {
   view: View;
-  run: string | undefined;
+  run: string;
   runs: Run[];
   choice: Choice & { asked: URLSearchParams };
 }) {
@@ -98,43 +100,66 @@ function Measured({
     <>
       {view === "compare" || view === "history" ? null : (
         <div className="sb-fields">
-          <RunMenu label="Run" chosen={run} runs={runs} onChoose={(id) => choose({ run: id })} />
+          <RunMenu label="Run" chosen={run} runs={runs} onChoose={(id) => choose({ run: id, metric: "" })} />
         </div>
       )}
-      {view === "run" && run ? <RunView run={run} /> : null}
-      {view === "charts" && run ? <ChartsOf run={run} choice={choice} /> : null}
-      {view === "phases" && run ? <PhasesOf run={run} choice={choice} /> : null}
+      {view in OF_RUN ? (
+        <OfRun run={run} runs={runs}>
+          {view === "run" ? <RunView run={run} choice={choice} /> : null}
+          {view === "charts" ? <ChartsOf run={run} choice={choice} /> : null}
+          {view === "phases" ? <PhasesOf run={run} choice={choice} /> : null}
+          {view === "table" ? <TableView run={run} asked={asked} choose={choose} /> : null}
+        </OfRun>
+      ) : null}
       {view === "compare" ? (
         <CompareView
           runs={runs}
-          before={asked.get("before") ?? runs.find((one) => ENDED.has(one.state) && one.id !== run)?.id}
+          before={asked.get("before") ?? earlier(runs, asked.get("after") ?? run)?.id}
           after={asked.get("after") ?? run}
-          choose={choose}
+          metric={asked.get("metric") ?? undefined}
+          choice={choice}
         />
       ) : null}
       {view === "history" ? (
         <HistoryView
           cell={asked.get("cell") ?? undefined}
-          operation={asked.get("operation") === "read" ? "read" : ("write" as Operation)}
+          operation={asked.get("operation") ?? undefined}
+          metric={asked.get("metric") ?? undefined}
           choice={choice}
         />
       ) : null}
-      {view === "table" ? <TableView run={run} asked={asked} choose={choose} /> : null}
     </>
   );
 }
 
+/** What an answer has of a run's cells, and their study. */
+async function loadCells<T extends { study: string }>(
+  path: string,
+  run: string,
+  signal: AbortSignal,
+): Promise<Of<T>> {
+  const { study, items } = await withStudy(await all<T>(path, { run }, signal), signal);
+  return { study, cells: items };
+}
+
+/** What the charts of a run need: distributions and series only where its study has any. */
+async function loadCharts(run: string, signal: AbortSignal): Promise<Charted> {
+  const found = await loadCells<CellFigures>("cells", run, signal);
+  const more = found.study.metrics.some((metric) => metric.kind !== "scalar");
+  return { ...found, artifacts: more ? await all<CellArtifacts>("artifacts", { run }, signal) : [] };
+}
+
 function ChartsOf({ run, choice }: { run: string; choice: Choice }) {
-  const loaded = useLoaded((signal) => all<CellFigures>("cells", { run }, signal), `cells ${run}`, 30_000);
+  const loaded = useLoaded((signal) => loadCharts(run, signal), `cells ${run}`, 30_000);
   return (
     <>
       <Charts of={loaded} choice={choice} />
-      {loaded.data?.length ? <Costs run={run} cells={loaded.data} choice={choice} /> : null}
+      {loaded.data?.cells.length ? <Costs run={run} choice={choice} {...loaded.data} /> : null}
     </>
   );
 }
 
 function PhasesOf({ run, choice }: { run: string; choice: Choice }) {
-  const loaded = useLoaded((signal) => all<CellPhases>("phases", { run }, signal), `phases ${run}`, 30_000);
+  const loaded = useLoaded((signal) => loadCells<CellPhases>("phases", run, signal), `phases ${run}`, 30_000);
   return <Phases of={loaded} choice={choice} />;
 }

@@ -1,15 +1,20 @@
 import { useRef } from "react";
-import { isOver, phaseOf, type Task, taskLink, tasksOf } from "./airflow";
+import { phaseOf, type Task, taskLink, tasksOf } from "./airflow";
 import { address, all, get, useLoaded } from "./api";
-import { Exports } from "./Chart";
+import { Filters } from "./Controls";
+import { columns, datasetsText, labels, namesOf } from "./cells";
 import { tableSpec } from "./charts";
-import { SIGNS } from "./figures";
-import { cellLabel, datasetSuffix, duration, rate, seconds } from "./format";
-import { operationsOfTurns, type Square, type State, secondsLeft, square } from "./matrix";
-import { RunLine } from "./Runs";
+import { type Choice, isShown } from "./choice";
+import { Exports } from "./Exports";
+import { durations, SIGNS } from "./format";
+import { type Square, type State, secondsLeft, square } from "./matrix";
+import { originColumns, originOf, sourceOf } from "./provenance";
+import { done, RunLine, took } from "./Runs";
 import { ScrollTable } from "./ScrollTable";
 import { Ready } from "./States";
-import type { Attempt, Operation, Run, Turn } from "./types";
+import { sqlOf } from "./sql";
+import { operationsOf, resultText, studyNamed, told } from "./study";
+import type { Attempt, Run, Study, Turn } from "./types";
 
 const EVERY_MS = 5000;
 /** The states in the order of a run's life, with their signs. */
@@ -27,18 +32,16 @@ const STATES: Record<State, string> = {
 
 export interface Live {
   run: Run;
+  study: Study;
   turns: Turn[];
   /** All tries, oldest first. */
   attempts: Attempt[];
   squares: Map<string, Square>;
-  /** It ended in Airflow, and nothing was there to write that down. */
-  broken: boolean;
 }
 
-const place = (of: { cell_key: string; repeat: number }, operation: Operation) =>
+const place = (of: { cell_key: string; repeat: number }, operation: string) =>
   `${of.cell_key}\n${of.repeat}\n${operation}`;
 export const runKey = (name: string) => `run ${name}`;
-const done = (run: Run) => run.verified + run.failed + run.not_run;
 
 /** The run as it is now. Attempts are only ever added: those that came after `before` are asked for. */
 export async function loadRun(name: string, before?: Live, signal?: AbortSignal): Promise<Live> {
@@ -52,32 +55,40 @@ export async function loadRun(name: string, before?: Live, signal?: AbortSignal)
     offset: known?.attempts.length ?? 0,
   };
   const going = run.state === "running";
-  const [turns, added, tasks, broken] = await Promise.all([
+  const [study, turns, added, tasks] = await Promise.all([
+    known?.turns.length ? known.study : studyNamed(run.study, signal),
     known?.turns ?? all<Turn>("turns", { run: run.id, limit: 500 }, signal),
     all<Attempt>("attempts", query, signal),
     going
       ? tasksOf(run.dag_id, run.airflow_run_id, signal).catch(() => new Map<string, Task>())
       : new Map<string, Task>(),
-    going && isOver(run.dag_id, run.airflow_run_id, signal),
   ]);
   const attempts = [...(known?.attempts ?? []), ...added];
   const newest = new Map(attempts.map((attempt) => [place(attempt, attempt.operation), attempt] as const));
   const squares = new Map<string, Square>();
-  const operations = operationsOfTurns(turns);
+  const operations = runOperations(study, turns);
   for (const turn of turns) {
-    for (const operation of operations) {
-      const task = tasks.get(`${turn.task_group}.${operation} ${turn.map_index}`);
-      const found = square(turn, operation, newest.get(place(turn, operation)), task, !going || broken);
+    for (const { name, needs } of operations) {
+      const task = tasks.get(`${turn.task_group}.${name} ${turn.map_index}`);
+      const needed = needs.map((one) => squares.get(place(turn, one))).filter((one) => one !== undefined);
+      const found = square(turn, name, newest.get(place(turn, name)), task, !going, needed);
       if (found.state === "running" && task)
         found.detail = await phaseOf(run.dag_id, run.airflow_run_id, task, signal).catch(() => null);
-      squares.set(place(turn, operation), found);
+      squares.set(place(turn, name), found);
     }
   }
-  return { run, turns, attempts, squares, broken };
+  return { run, study, turns, attempts, squares };
 }
 
+/** The operations of a run, in the study's order. */
+const runOperations = (study: Study, turns: Turn[]) =>
+  operationsOf(
+    study,
+    turns.flatMap((turn) => turn.operations),
+  );
+
 /** The grid of a run as it fills: a line for each turn, a square for each operation. */
-export function RunView({ run: name }: { run: string }) {
+export function RunView({ run: name, choice }: { run: string; choice: Choice }) {
   const before = useRef<Live>(undefined);
   const loaded = useLoaded(
     async (signal) => {
@@ -87,41 +98,54 @@ export function RunView({ run: name }: { run: string }) {
     runKey(name),
     EVERY_MS,
   );
-  return <Ready of={loaded}>{(live) => <Grid live={live} />}</Ready>;
+  return <Ready of={loaded}>{(live) => <Grid live={live} choice={choice} />}</Ready>;
 }
 
 /** A run and its squares. */
-export function Grid({ live: { run, turns, squares, broken } }: { live: Live }) {
+export function Grid({ live, choice }: { live: Live; choice: Choice }) {
+  const { run, study, squares } = live;
   if (run.state === "refused") return <RunLine run={run} />;
   const left =
-    run.state === "running" && !broken
-      ? secondsLeft(done(run), run.planned, (Date.now() - Date.parse(run.started_at)) / 1000, run.expected_s)
-      : null;
-  const operations = operationsOfTurns(turns);
-  const suffix = datasetSuffix(turns);
-  const label = (turn: Turn) => cellLabel(turn) + suffix(turn);
-  const rows = turns.flatMap((turn) =>
+    run.state === "running"
+      ? [run.expected_s, run.expected_most_s ?? run.expected_s]
+          .map((expected_s) => secondsLeft(done(run), run.planned, took(run), expected_s))
+          .filter((seconds) => seconds !== null)
+      : [];
+  const operations = runOperations(study, live.turns).map((operation) => operation.name);
+  const names = namesOf(study, live.turns);
+  const turns = live.turns.filter(isShown(choice.asked, names));
+  const label = labels(study, live.turns);
+  const { second } = told(study, live.attempts);
+  const table = turns.flatMap((turn) =>
     operations.map((operation) => {
       const found = squares.get(place(turn, operation)) as Square;
+      const { attempt } = found;
       return {
         run: run.id,
         cell: turn.cell_key,
-        rows: turn.rows,
-        seed: turn.seed,
+        store: turn.store,
+        client: turn.client,
+        ...columns(study, turn, names),
         repeat: turn.repeat,
         operation,
         state: found.state,
         detail: found.detail,
-        only_s: found.attempt?.only_s ?? null,
-        rows_per_s: found.attempt?.rows_per_s ?? null,
+        metric: attempt?.metric ?? null,
+        value: attempt?.value ?? null,
+        unit: attempt?.unit ?? null,
+        ...Object.fromEntries(second.map(({ name }) => [name, attempt?.metrics[name] ?? null])),
+        ...originColumns(originOf(attempt ? [attempt] : [])),
       };
     }),
   );
-  const shown = turns.map((turn) => ({
+  const texts = turns.map((turn) => ({
     cell: label(turn),
     repeat: repeatLabel(turn),
     ...Object.fromEntries(
-      operations.map((operation) => [operation, squareText(squares.get(place(turn, operation)) as Square)]),
+      operations.map((operation) => [
+        operation,
+        squareText(study, squares.get(place(turn, operation)) as Square),
+      ]),
     ),
   }));
   return (
@@ -132,21 +156,22 @@ export function Grid({ live: { run, turns, squares, broken } }: { live: Live }) 
           <strong>This run ended before it had done all.</strong> {run.reason}
         </p>
       ) : null}
-      {broken ? (
+      {run.to_close ? (
         <p className="sb-state sb-problem">
-          <strong>This run has ended in Airflow</strong> before it was through: it was marked so, or deleted.
           A run with the same parameters and <code>skip_done</code> does what it has left.
         </p>
       ) : null}
       <div className="sb-progress">
         <progress max={run.planned || 1} value={done(run)} aria-label="Operations done" />{" "}
-        {left === null ? "" : `about ${duration(left)} left`}
+        {left.length ? `about ${durations(Math.min(...left), Math.max(...left))} left` : ""}
         <Exports
+          run={run.id}
+          sql={sqlOf({ study, cells: live.turns, runs: [run.id] })}
           name="run"
           title="the run"
-          source={run.id}
-          rows={rows}
-          spec={(_, theme) => tableSpec(shown, theme)}
+          source={sourceOf(run.id, datasetsText(study, live.turns), live.attempts)}
+          table={table}
+          spec={(_, theme) => tableSpec(texts, theme)}
         />
       </div>
       <p className="sb-legend">
@@ -156,6 +181,9 @@ export function Grid({ live: { run, turns, squares, broken } }: { live: Live }) 
           </span>
         ))}
       </p>
+      <div className="sb-fields">
+        <Filters study={study} cells={live.turns} choice={choice} />
+      </div>
       <ScrollTable label="The run's cells" columns={["cell", "repeat", ...operations]} className="sb-grid">
         {turns.map((turn) => (
           <tr key={`${turn.cell_key} ${turn.repeat}`}>
@@ -165,6 +193,7 @@ export function Grid({ live: { run, turns, squares, broken } }: { live: Live }) 
               <SquareCell
                 key={operation}
                 run={run}
+                study={study}
                 turn={turn}
                 operation={operation}
                 of={squares.get(place(turn, operation)) as Square}
@@ -184,14 +213,9 @@ function repeatLabel(turn: Turn): string {
 /** The states of which a square says why. */
 const WITH_REASON = new Set<State>(["disturbed", "failed", "stopped", "not run"]);
 
-/** What stands in a square: its sign, and the seconds, the phase or the state. */
-function squareText(of: Square): string {
-  const figure =
-    of.attempt?.status === "verified"
-      ? [seconds(of.attempt.only_s), ...(of.attempt.rows_per_s ? [rate(of.attempt.rows_per_s)] : [])].join(
-          " · ",
-        )
-      : of.state;
+/** What stands in a square: its sign, and the figure, the phase or the state. */
+function squareText(study: Study, of: Square): string {
+  const figure = of.attempt?.status === "verified" ? resultText(study, of.attempt) : of.state;
   const text = of.state === "running" && of.detail ? `running: ${of.detail.replaceAll("_", " ")}` : figure;
   const marked = of.state === "client-bound" || of.state === "disturbed";
   return `${STATES[of.state]} ${text}${marked ? ` (${of.state})` : ""}`;
@@ -199,18 +223,20 @@ function squareText(of: Square): string {
 
 function SquareCell({
   run,
+  study,
   turn,
   operation,
   of,
 }: {
   run: Run;
+  study: Study;
   turn: Turn;
-  operation: Operation;
+  operation: string;
   of: Square;
 }) {
   const content = (
     <>
-      {squareText(of)}
+      {squareText(study, of)}
       {WITH_REASON.has(of.state) ? <span className="sb-reason">{of.detail}</span> : null}
     </>
   );

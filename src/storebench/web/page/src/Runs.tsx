@@ -1,19 +1,23 @@
 import { address, get, useLoaded } from "./api";
-import { datasetText, duration, moment } from "./format";
-import type { Page, Run } from "./types";
+import { isOfDataset, valueText } from "./cells";
+import { duration, moment } from "./format";
+import type { Run, Runs } from "./types";
 
 const MOST = 100;
 
 export const runsKey = (dag?: string) => `runs ${dag}`;
 
-export function loadRuns(dag?: string, signal?: AbortSignal): Promise<Page<Run>> {
-  return get<Page<Run>>(address("runs", { limit: MOST, dag }), signal);
+export function loadRuns(dag?: string, signal?: AbortSignal): Promise<Runs> {
+  return get<Runs>(address("runs", { limit: MOST, dag }), signal);
 }
 
 /** The newest runs, of one DAG or of all. */
 export function useRuns(dag?: string) {
   return useLoaded((signal) => loadRuns(dag, signal), runsKey(dag), 15_000);
 }
+
+/** The run that is shown where none is asked for: what "latest" means everywhere, or else the newest, which was refused. */
+export const defaultRun = ({ items, latest }: Runs): string | undefined => latest ?? items[0]?.id;
 
 /** A menu of the newest runs. */
 export function RunMenu({
@@ -44,12 +48,13 @@ export function RunMenu({
   );
 }
 
-/** What a run measured: its stores, or its one cell, and the dataset's rows. */
+/** What a run measured: of which study, its stores, or its one cell, and the dataset. */
 export function runLabel(run: Run): string {
   const parts = [
     `${moment(run.started_at)} UTC`,
-    `${backfilled(run) ? "backfill: " : ""}${whatOf(run)}`,
-    ...(run.rows === null ? [] : [`${run.rows.toLocaleString("en")} rows`]),
+    run.study,
+    ...(whatOf(run) ? [`${backfilled(run) ? "backfill: " : ""}${whatOf(run)}`] : []),
+    ...datasetOf(run),
     run.state,
     ...(run.state === "refused" ? [] : [counts(run)]),
   ];
@@ -60,9 +65,16 @@ export function runLabel(run: Run): string {
 const backfilled = (run: Run) => /^(backfill|cell)__/.test(run.airflow_run_id);
 
 function whatOf(run: Run): string {
+  if (!run.cell_key) return run.stores.join(", ");
   // a key is a study, what tells its cells apart, and the dataset
-  if (run.cell_key) return `one cell, ${run.cell_key.split("/").slice(1, -2).join(" ")}`;
-  return run.stores.join(", ") || run.study;
+  const [, ...parts] = run.cell_key.split("/");
+  const own = parts.filter((part) => !isOfDataset(part.split("=")[0] ?? ""));
+  return `one cell, ${own.join(" ")}`;
+}
+
+/** Which dataset it was, where the run has come to know it. */
+function datasetOf(run: Run): string[] {
+  return run.rows === null ? [] : [`rows ${valueText(run.rows)}, seed ${run.seed}`];
 }
 
 /** What came of a run's operations; of each that was tried again, the newest try counts. */
@@ -74,10 +86,33 @@ function counts(run: Run): string {
   ].join(", ");
 }
 
+/** What a run is compared with where nobody has said it: the newest earlier one that is likely to share cells with it. */
+export function earlier(runs: Run[], id: string): Run | undefined {
+  const run = runs.find((one) => one.id === id);
+  return runs.find(
+    (one) =>
+      run &&
+      one.started_at < run.started_at &&
+      one.verified > 0 &&
+      (one.state === "success" || one.state === "failed") &&
+      one.study === run.study &&
+      one.rows === run.rows &&
+      one.seed === run.seed &&
+      one.stores.some((store) => run.stores.includes(store)),
+  );
+}
+
+/** How many of its operations a run has done: those that were not run are none of them. */
+export const done = (run: Run) => run.verified + run.failed;
+
+/** How many seconds a run has worked: without the time between its end and the clearing of its tasks. */
+export function took(run: Run): number {
+  const until = run.finished_at ? Date.parse(run.finished_at) : Date.now();
+  return (until - Date.parse(run.started_at)) / 1000 - run.rested_s;
+}
+
 /** A run's state in a line. */
 export function RunLine({ run, label }: { run: Run; label?: string }) {
-  const until = run.finished_at ? Date.parse(run.finished_at) : Date.now();
-  const done = run.verified + run.failed + run.not_run;
   if (run.state === "refused")
     return (
       <div className="sb-state sb-problem">
@@ -88,11 +123,14 @@ export function RunLine({ run, label }: { run: Run; label?: string }) {
   return (
     <p className="sb-line">
       {label ? <strong>{label}</strong> : null}
-      <span className={`sb-badge sb-${run.state}`}>{run.state}</span> {done} of {run.planned} operations,{" "}
-      {counts(run)} ·{" "}
-      {run.rows === null || run.seed === null ? "" : `${datasetText({ rows: run.rows, seed: run.seed })} · `}
-      {duration((until - Date.parse(run.started_at)) / 1000)} · method {run.method_version}, code{" "}
-      {run.code_version}
+      <span className={`sb-badge sb-${run.state}`}>{run.state}</span> {run.study}: {done(run)} of{" "}
+      {run.planned} operations,{" "}
+      {[
+        counts(run),
+        ...datasetOf(run),
+        duration(took(run)),
+        `method ${run.method_version}, code ${run.code_version}`,
+      ].join(" · ")}
     </p>
   );
 }

@@ -20,7 +20,7 @@ interface TableProps {
   label: string;
   columns: readonly string[];
   className?: string;
-  /** The rows of the table's body. */
+  /** The lines of the table's body. */
   children: ReactNode;
 }
 

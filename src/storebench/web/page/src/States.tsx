@@ -42,7 +42,7 @@ function title(status: number): string {
 
 function advice(status: number, message: string): string {
   if (status === 401) return "Log in to Airflow and load the page again.";
-  if (status === 403) return "Ask whoever runs this Airflow for permission to read the DAG.";
+  if (status === 403) return "Ask whoever runs this Airflow for permission to see the DAG.";
   return `${message}${/[.!?]$/.test(message) ? "" : "."}`;
 }
 
@@ -50,8 +50,8 @@ function advice(status: number, message: string): string {
 export function NoResults() {
   return (
     <div className="sb-state">
-      <strong>No results yet.</strong> Trigger the DAG of a study (<code>bulk_write_read</code>), here in
-      Airflow or with <code>make run</code>; its cells appear as soon as the run is planned.
+      <strong>No results yet.</strong> Trigger the DAG of a study, here in Airflow or with{" "}
+      <code>make run</code>; its cells appear as soon as the run is planned.
     </div>
   );
 }

@@ -1,14 +1,20 @@
 import { useEffect, useRef, useState } from "react";
-import { address, get, useLoaded } from "./api";
-import { COLUMNS, shown } from "./attempts";
-import { Exports } from "./Chart";
+import { address, all, get, type Page, useLoaded } from "./api";
+import { columnsOf, isSort, shown, taken } from "./attempts";
+import { valuesOf } from "./Controls";
+import { datasetsText, isOfDataset, namesOf, titleOf } from "./cells";
 import { tableSpec } from "./charts";
-import type { Choose } from "./choice";
+import { axisKey, type Choose } from "./choice";
+import { Exports } from "./Exports";
 import { soundness, textClass } from "./format";
+import { valueLabel } from "./medians";
+import { sourceOf } from "./provenance";
 import { ScrollFrame } from "./ScrollTable";
 import { Ready } from "./States";
 import { useSettled } from "./settled";
-import type { Attempt, Page } from "./types";
+import { sqlOf } from "./sql";
+import { operationsOf, unknownStudy, withStudy } from "./study";
+import { type Attempt, attemptStatusValues as STATUSES, type Study, type Turn } from "./types";
 
 const SIZE = 100;
 /** The filters that are typed: parts of names. */
@@ -21,22 +27,40 @@ interface Props {
   choose: Choose;
 }
 
+/** What a run set out to do, and its study. */
+function useTurns(run: string | undefined): { study: Study; items: Turn[] } {
+  const { data } = useLoaded(
+    async (signal) => withStudy(run ? await all<Turn>("turns", { run, limit: 500 }, signal) : [], signal),
+    `turns ${run}`,
+  );
+  return data ?? { study: unknownStudy(""), items: [] };
+}
+
 /** Every attempt, sorted and filtered by the database. */
 export function TableView({ run, asked, choose }: Props) {
-  const sort = asked.get("sort") ?? "recorded_at";
+  const sortBy = asked.get("sort");
+  const sort = isSort(sortBy) ? sortBy : "recorded_at";
   const descending = asked.get("order") !== "ascending";
   const filters = Object.fromEntries(
-    [...TYPED, "operation", "status"].map((name) => [name, asked.get(name) || undefined]),
+    [...TYPED, "rows", "seed", "operation", "status"].map((name) => [name, asked.get(name) || undefined]),
   );
-  const query = { run, sort, descending, ...filters };
+  const axis = [...asked]
+    .filter(([name, wanted]) => name.startsWith(axisKey("")) && wanted)
+    .map(([name, wanted]) => `${name.slice(axisKey("").length)}=${wanted}`);
+  const query = { run, sort, descending, ...filters, axis };
   // another question begins at its first page
   const key = JSON.stringify(query);
   const [place, setPlace] = useState({ key, offset: 0 });
   const offset = place.key === key ? place.offset : 0;
   const setOffset = (offset: number) => setPlace({ key, offset });
-  const loaded = useLoaded(
-    (signal) => get<Page<Attempt>>(address("attempts", { ...query, limit: SIZE, offset }), signal),
-    `attempts ${key} ${offset}`,
+  const loaded = useLoaded(async (signal) => {
+    const page = await get<Page<Attempt>>(address("attempts", { ...query, limit: SIZE, offset }), signal);
+    return { ...page, ...(await withStudy(page.items, signal)) };
+  }, `attempts ${key} ${offset}`);
+  const { study: of, items: turns } = useTurns(run);
+  const operations = operationsOf(
+    of,
+    turns.flatMap((turn) => turn.operations),
   );
   const inAddress = Object.fromEntries(TYPED.map((name) => [name, asked.get(name) ?? ""])) as Typed;
   const [typed, setTyped] = useTyped(inAddress, choose);
@@ -53,87 +77,106 @@ export function TableView({ run, asked, choose }: Props) {
             />
           </label>
         ))}
-        <Choice name="operation" chosen={filters.operation} values={["write", "read"]} onChoose={choose} />
+        {namesOf(of, turns).map((name) => {
+          const values = valuesOf(turns, name).filter(Boolean);
+          const key = isOfDataset(name) ? name : axisKey(name);
+          const chosen = asked.get(key) || undefined;
+          return values.length < 2 && !chosen ? null : (
+            <Choice
+              key={name}
+              name={key}
+              label={titleOf(of, name)}
+              chosen={chosen}
+              values={values}
+              text={valueLabel}
+              onChoose={choose}
+            />
+          );
+        })}
         <Choice
-          name="status"
-          chosen={filters.status}
-          values={["verified", "failed", "not_run"]}
+          name="operation"
+          chosen={filters.operation}
+          values={operations.map((operation) => operation.name)}
           onChoose={choose}
         />
+        <Choice name="status" chosen={filters.status} values={STATUSES} onChoose={choose} />
       </div>
       <Ready of={loaded}>
-        {(page) => (
-          <>
-            <p className="sb-line">
-              {page.items.length
-                ? `${page.offset + 1} to ${page.offset + page.items.length}`
-                : "No attempts match"}
-              <button
-                type="button"
-                disabled={offset === 0}
-                onClick={() => setOffset(Math.max(0, offset - SIZE))}
-              >
-                newer page
-              </button>
-              <button type="button" disabled={!page.more} onClick={() => setOffset(offset + SIZE)}>
-                next page
-              </button>
-              <Exports
-                name="attempts"
-                title="this page of attempts"
-                source={run ?? "all runs"}
-                rows={page.items as unknown as Record<string, unknown>[]}
-                spec={(_, theme) => tableSpec(shown(page.items), theme)}
-              />
-            </p>
-            <ScrollFrame label="Attempts" dense>
-              <table>
-                <thead>
-                  <tr>
-                    {COLUMNS.map(({ title, sort: by }) => (
-                      <th
-                        key={title}
-                        scope="col"
-                        aria-sort={by === sort ? (descending ? "descending" : "ascending") : undefined}
-                      >
-                        {by ? (
-                          <button
-                            type="button"
-                            onClick={() =>
-                              choose({
-                                sort: by,
-                                order: by === sort && descending ? "ascending" : "descending",
-                              })
-                            }
-                          >
-                            {title} {by === sort ? (descending ? "↓" : "↑") : ""}
-                          </button>
-                        ) : (
-                          title
-                        )}
-                      </th>
-                    ))}
-                  </tr>
-                </thead>
-                <tbody>
-                  {page.items.map((attempt) => (
-                    <tr key={attempt.attempt_id} className={`sb-${soundness(attempt).replace(" ", "-")}`}>
-                      {COLUMNS.map(({ title, text, hint, number }) => (
-                        <td
+        {({ study, items, offset: first, more }) => {
+          const columns = columnsOf(study, items);
+          return (
+            <>
+              <p className="sb-line">
+                {items.length ? `${first + 1} to ${first + items.length}` : "No attempts match"}
+                <button
+                  type="button"
+                  disabled={offset === 0}
+                  onClick={() => setOffset(Math.max(0, offset - SIZE))}
+                >
+                  newer page
+                </button>
+                <button type="button" disabled={!more} onClick={() => setOffset(offset + SIZE)}>
+                  next page
+                </button>
+                <Exports
+                  run={run ?? ""}
+                  sql={sqlOf({ study, cells: items, runs: run ? [run] : [] })}
+                  name="attempts"
+                  title="this page of attempts"
+                  source={sourceOf(run ?? "all runs", datasetsText(study, items), items)}
+                  table={taken(study, items)}
+                  spec={(_, theme) => tableSpec(shown(study, items), theme)}
+                />
+              </p>
+              <ScrollFrame label="Attempts" dense>
+                <table>
+                  <thead>
+                    <tr>
+                      {columns.map(({ title, sort: by }) => (
+                        <th
                           key={title}
-                          className={number ? "sb-number" : textClass(text(attempt))}
-                          title={hint?.(attempt) ?? undefined}
+                          scope="col"
+                          aria-sort={by === sort ? (descending ? "descending" : "ascending") : undefined}
                         >
-                          {text(attempt)}
-                        </td>
+                          {by ? (
+                            <button
+                              type="button"
+                              onClick={() =>
+                                choose({
+                                  sort: by,
+                                  order: by === sort && descending ? "ascending" : "descending",
+                                })
+                              }
+                            >
+                              {title} {by === sort ? (descending ? "↓" : "↑") : ""}
+                            </button>
+                          ) : (
+                            title
+                          )}
+                        </th>
                       ))}
                     </tr>
-                  ))}
-                </tbody>
-              </table>
-            </ScrollFrame>
-          </>
-        )}
+                  </thead>
+                  <tbody>
+                    {items.map((attempt) => (
+                      <tr key={attempt.attempt_id} className={`sb-${soundness(attempt).replace(" ", "-")}`}>
+                        {columns.map(({ title, text, hint, number }) => (
+                          <td
+                            key={title}
+                            className={number ? "sb-number" : textClass(text(attempt))}
+                            title={hint?.(attempt) ?? undefined}
+                          >
+                            {text(attempt)}
+                          </td>
+                        ))}
+                      </tr>
+                    ))}
+                  </tbody>
+                </table>
+              </ScrollFrame>
+            </>
+          );
+        }}
       </Ready>
     </>
   );
@@ -166,23 +209,29 @@ function useTyped(inAddress: Typed, choose: Choose): [Typed, (typed: Typed) => v
 
 function Choice({
   name,
+  label = name,
   chosen,
   values,
+  text = (value) => value.replace("_", " "),
   onChoose,
 }: {
   name: string;
+  label?: string;
   chosen: string | undefined;
-  values: string[];
+  values: readonly string[];
+  text?: (value: string) => string;
   onChoose: (changes: Record<string, string>) => void;
 }) {
+  // what is asked for may not be there: another run had it
+  const all = chosen && !values.includes(chosen) ? [...values, chosen] : values;
   return (
     <label className="sb-field">
-      {name}
+      {label}
       <select value={chosen ?? ""} onChange={(event) => onChoose({ [name]: event.target.value })}>
         <option value="">all</option>
-        {values.map((value) => (
+        {all.map((value) => (
           <option key={value} value={value}>
-            {value.replace("_", " ")}
+            {text(value)}
           </option>
         ))}
       </select>

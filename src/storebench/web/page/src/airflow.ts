@@ -1,5 +1,5 @@
 import { airflowAddress, get, Problem, post } from "./api";
-import type { Operation, Turn } from "./types";
+import type { Turn } from "./types";
 
 /** What Airflow says of a task: its own API, with the permissions of whoever looks. */
 export interface Task {
@@ -7,6 +7,8 @@ export interface Task {
   map_index: number;
   state: string | null;
   try_number: number;
+  /** Null of one that never began: it may have failed all the same. */
+  start_date: string | null;
 }
 
 interface Logged {
@@ -24,6 +26,7 @@ export interface ActiveRun {
   dag_run_id: string;
   partition_key: string | null;
   state: string;
+  queued_at?: string | null;
   conf: Record<string, unknown> | null;
 }
 
@@ -64,17 +67,17 @@ export async function startCell(dagId: string, key: string, conf: Record<string,
   await post(airflowAddress(runs(dagId)), { dag_run_id, logical_date: null, partition_key: key, conf });
 }
 
-/** Whether a run that was never seen to end has ended in Airflow: it was marked so by hand, or deleted. */
-export async function isOver(dagId: string, runId: string, signal?: AbortSignal): Promise<boolean> {
+/** The state of a run; null where Airflow does not know it. */
+export async function stateOf(dagId: string, runId: string, signal?: AbortSignal): Promise<string | null> {
   try {
-    const { state } = await get<{ state: string }>(airflowAddress(run(dagId, runId)), signal);
-    return state === "success" || state === "failed";
+    return (await get<{ state: string }>(airflowAddress(run(dagId, runId)), signal)).state;
   } catch (problem) {
-    return problem instanceof Problem && problem.status === 404;
+    if (problem instanceof Problem && problem.status === 404) return null;
+    throw problem;
   }
 }
 
-/** What a task that has no row yet can be told by. The others of a large run are not asked for: Airflow is busy measuring. */
+/** What a task that has no attempt yet can be told by. The others of a large run are not asked for: Airflow is busy measuring. */
 const STATES = ["running", "failed", "upstream_failed"];
 
 /** The tasks of a run that are at work or have failed, by their name and map index. */
@@ -122,6 +125,6 @@ export function runLink(dagId: string, runId: string): string {
 }
 
 /** Where a turn's task is there. */
-export function taskLink(dagId: string, runId: string, operation: Operation, turn: Turn): string {
+export function taskLink(dagId: string, runId: string, operation: string, turn: Turn): string {
   return `${runLink(dagId, runId)}/tasks/${turn.task_group}.${operation}/mapped/${turn.map_index}`;
 }

@@ -10,13 +10,22 @@ export class Problem extends Error {
   }
 }
 
-export type Query = Record<string, string | number | boolean | undefined>;
+/** A list is several of the same name. */
+export type Query = Record<string, string | number | boolean | string[] | undefined>;
+
+/** Some of many: `more` says whether there are others after these. */
+export interface Page<T> {
+  items: T[];
+  offset: number;
+  more: boolean;
+}
 
 /** Below Airflow's own address, which may have a path. */
 function below(path: string, query: Query): string {
   const url = new URL(path, document.baseURI);
   for (const [name, value] of Object.entries(query)) {
-    if (value !== undefined) url.searchParams.set(name, String(value));
+    for (const one of Array.isArray(value) ? value : [value])
+      if (one !== undefined) url.searchParams.append(name, String(one));
   }
   return url.href;
 }
@@ -62,7 +71,7 @@ export async function all<T>(
   const items: T[] = [];
   const limit = Number(query.limit ?? 100);
   for (let offset = Number(query.offset ?? 0); ; ) {
-    const page = await get<{ items: T[]; more: boolean }>(address(path, { ...query, limit, offset }), signal);
+    const page = await get<Page<T>>(address(path, { ...query, limit, offset }), signal);
     items.push(...page.items);
     if (!page.more || items.length >= most) return items.slice(0, most);
     offset += limit;

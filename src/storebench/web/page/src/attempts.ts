@@ -1,5 +1,10 @@
-import { batchLabel, mebibytes, moment, rate, remark, seconds } from "./format";
-import type { Attempt } from "./types";
+import { columns, isNumeric, isOfDataset, namesOf, type Places, placeOf, titleOf, valueText } from "./cells";
+import { axisKey, metricKey } from "./choice";
+import { moment, remark } from "./format";
+import { machineText } from "./provenance";
+import { told } from "./study";
+import type { Attempt, Study } from "./types";
+import { figureIn, mebibytes, NONE, seconds } from "./units";
 
 /** A column of a table of attempts; `sort` is what the API sorts by. */
 export interface Column {
@@ -14,7 +19,7 @@ export interface Column {
 /** The cores that a server's client kept busy, of those that it could; an engine in the pod has none to tell it from. */
 function clientCpu(attempt: Attempt): string {
   const { client_cpu_share: used, client_cores_usable: usable } = attempt;
-  if (used === null || usable === null) return "–";
+  if (used === null || usable === null) return NONE;
   return `${used.toFixed(2)} of ${Number(usable.toFixed(2))}`;
 }
 
@@ -24,18 +29,12 @@ function repeat(attempt: Attempt): string {
   return attempt.try_number > 1 || attempt.superseded ? `${number}, try ${attempt.try_number}` : number;
 }
 
-export const COLUMNS: Column[] = [
-  {
-    title: "recorded, UTC",
-    sort: "recorded_at",
-    text: (a) => moment(a.recorded_at),
-  },
+const FIRST: Column[] = [
+  { title: "recorded, UTC", sort: "recorded_at", text: (a) => moment(a.recorded_at) },
   { title: "store", sort: "store", text: (a) => a.store },
   { title: "client", sort: "client", text: (a) => a.client },
-  { title: "batch size", sort: "batch_size", text: (a) => batchLabel(a.batch_size) },
-  { title: "executors", sort: "executors", text: (a) => String(a.executors ?? "–"), number: true },
-  { title: "dataset rows", sort: "rows", text: (a) => a.rows.toLocaleString("en"), number: true },
-  { title: "seed", sort: "seed", text: (a) => String(a.seed), number: true },
+];
+const WHICH: Column[] = [
   { title: "repeat", sort: "repeat", text: repeat, number: true },
   { title: "operation", sort: "operation", text: (a) => a.operation },
   {
@@ -43,13 +42,8 @@ export const COLUMNS: Column[] = [
     sort: "status",
     text: (a) => (a.status === "verified" ? remark(a) : `${remark(a)}: ${a.error ?? ""}`),
   },
-  { title: "only time", sort: "only_s", text: (a) => seconds(a.only_s), number: true },
-  {
-    title: "rows/s",
-    sort: "rows_per_s",
-    text: (a) => rate(a.rows_per_s).replace(" rows/s", ""),
-    number: true,
-  },
+];
+const LAST: Column[] = [
   { title: "total time", sort: "total_s", text: (a) => seconds(a.total_s), number: true },
   {
     title: "memory",
@@ -57,37 +51,107 @@ export const COLUMNS: Column[] = [
     text: (a) => mebibytes(a.all_memory_working_set_peak_bytes),
     number: true,
   },
-  { title: "memory of", sort: null, text: (a) => a.figures_cover ?? "–" },
+  { title: "memory of", sort: null, text: (a) => a.figures_cover ?? NONE },
   { title: "client CPU", sort: "client_cpu_share", text: clientCpu, number: true },
   {
     title: "durability",
     sort: null,
-    text: (a) => a.durability ?? "–",
+    text: (a) => a.durability ?? NONE,
     hint: (a) => a.durability_stated,
   },
-  { title: "delivers", sort: null, text: (a) => a.delivers ?? "–" },
+  { title: "delivers", sort: null, text: (a) => a.delivers ?? NONE },
   {
     title: "server",
     sort: null,
-    text: (a) => [a.server_name, a.server_version].filter(Boolean).join(" ") || "–",
+    text: (a) => [a.server_name, a.server_version].filter(Boolean).join(" ") || NONE,
   },
 ];
+/** What a table of attempts can be sorted by, beside axes and metrics. */
+const SORTS = ["value", "rows", "seed", ...[...FIRST, ...WHICH, ...LAST].map((column) => column.sort)];
 
-/** The columns in which all rows have the same, said once; and the rows without them. */
-export function common(rows: Record<string, string>[]): [Record<string, string>, Record<string, string>[]] {
-  const names = Object.keys(rows[0] ?? {});
-  const same = names.filter((name) => rows.length > 1 && rows.every((row) => row[name] === rows[0]?.[name]));
-  const pick = (row: Record<string, string>, wanted: (name: string) => boolean) =>
-    Object.fromEntries(Object.entries(row).filter(([name]) => wanted(name)));
+/** Whether the API sorts by it: an address may be older than a study's axes, but never names anything else. */
+export const isSort = (name: string | null): name is string =>
+  name !== null && (SORTS.includes(name) || name.startsWith(axisKey("")) || name.startsWith(metricKey("")));
+
+/** A column that the study names, by its title if no other has that. */
+type Named = Omit<Column, "title"> & { title: string; name: string };
+
+/** A place on an axis, or a parameter of the dataset. */
+const place = (study: Places, name: string): Named => ({
+  name,
+  title: titleOf(study, name),
+  sort: isOfDataset(name) ? name : axisKey(name),
+  text: (a) => valueText(placeOf(a, name)),
+  number: isNumeric(study, name),
+});
+
+/** The columns of these attempts: their axes and datasets among them, and the study's own figures. */
+export function columnsOf(study: Study, attempts: Attempt[]): Column[] {
+  const { first, second } = told(study, attempts);
+  const only = first.length === 1 ? first[0] : undefined;
+  const places = namesOf(study, attempts);
+  const own: Named[] = [
+    {
+      name: "figure",
+      title: only?.title ?? "figure",
+      sort: "value",
+      text: (a) => figureIn(a.unit, a.value),
+      hint: (a) => first.find(({ name }) => name === a.metric)?.title ?? a.metric,
+      number: true,
+    },
+    ...second.map(({ name, title, unit }) => ({
+      name,
+      title,
+      sort: metricKey(name),
+      text: (a: Attempt) => figureIn(unit, a.metrics[name]),
+      number: true,
+    })),
+  ];
+  const found: (Column | Named)[] = [
+    ...FIRST,
+    ...places.map((name) => place(study, name)),
+    ...WHICH,
+    ...own,
+    ...LAST,
+  ];
+  const titles = found.map((column) => column.title);
+  return found.map((column) =>
+    "name" in column && titles.indexOf(column.title) !== titles.lastIndexOf(column.title)
+      ? { ...column, title: column.name }
+      : column,
+  );
+}
+
+/** The columns in which all lines have the same, said once; and the lines without them. */
+export function common(table: Record<string, string>[]): [Record<string, string>, Record<string, string>[]] {
+  const names = Object.keys(table[0] ?? {});
+  const same = names.filter(
+    (name) => table.length > 1 && table.every((line) => line[name] === table[0]?.[name]),
+  );
+  const pick = (line: Record<string, string>, wanted: (name: string) => boolean) =>
+    Object.fromEntries(Object.entries(line).filter(([name]) => wanted(name)));
   return [
-    pick(rows[0] ?? {}, (name) => same.includes(name)),
-    rows.map((row) => pick(row, (name) => !same.includes(name))),
+    pick(table[0] ?? {}, (name) => same.includes(name)),
+    table.map((line) => pick(line, (name) => !same.includes(name))),
   ];
 }
 
 /** Attempts as they are shown: a text for each column. */
-export function shown(attempts: Attempt[]): Record<string, string>[] {
+export function shown(study: Study, attempts: Attempt[]): Record<string, string>[] {
+  const all = columnsOf(study, attempts);
   return attempts.map((attempt) =>
-    Object.fromEntries(COLUMNS.map((column) => [column.title, column.text(attempt)])),
+    Object.fromEntries(all.map((column) => [column.title, column.text(attempt)])),
   );
+}
+
+/** Attempts as they are taken away: all that is known of them, each value and each figure in a column of its own. */
+export function taken(study: Study, attempts: Attempt[]): Record<string, unknown>[] {
+  const names = namesOf(study, attempts);
+  const metrics = [...new Set(attempts.flatMap((attempt) => Object.keys(attempt.metrics)))];
+  return attempts.map(({ axes, metrics: own, machine, ...attempt }) => ({
+    ...attempt,
+    machine: machine ? machineText(machine) : null,
+    ...columns(study, { ...attempt, axes }, names),
+    ...Object.fromEntries(metrics.map((name) => [name, own[name] ?? null])),
+  }));
 }

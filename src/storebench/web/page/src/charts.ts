@@ -1,10 +1,10 @@
 import type { TopLevelSpec } from "vega-lite";
-import { comparedLabel, type HistoryRow, phasesLabel } from "./figures";
-import { datasetSuffix, remark } from "./format";
+import { labels, type Places } from "./cells";
+import { cellText, remark, SIGNS, soundness } from "./format";
 import { colourOf, figure, frame, lines, NARROW, quantity, shape, type Theme } from "./frame";
-import { type CellPhases, LABELS, type Verdict } from "./types";
+import { type CellPhases, verdictLabelValues as LABELS, type Metric, type Verdict } from "./types";
 
-/** In their order, from the pod's creation to its end; the operation stands out. On a light ground and on a dark one. */
+/** In their order, from the pod's creation to its end; what is timed stands out. On a light ground and on a dark one. */
 const PHASES: Record<string, string> = {
   queued: "#B9C4CC",
   scheduled: "#8FA3B0",
@@ -19,34 +19,49 @@ const PHASES: Record<string, string> = {
   verify: "#009E73",
   teardown: "#8C8C8C",
 };
-/** What is between the named ones, and whatever a later version may name. */
-const OTHER = "#DDDDDD";
+/** For those that a study's pods name by themselves, one after the other. */
+const OWN = ["#0072B2", "#C9A227", "#882255", "#44AA99", "#6A3D9A", "#B15928"];
+/** What is between the named ones. */
+const REST = ["other", "#DDDDDD"] as const;
 
-export const phaseColour = (phase: string) => PHASES[phase] ?? OTHER;
+/** The colour of a phase; `all` are those of all cells, so that each has the same in every chart. */
+export function phaseColour(phase: string, all: string[]): string {
+  if (phase === REST[0]) return REST[1];
+  const own = all.filter((name) => !(name in PHASES) && name !== REST[0]);
+  return PHASES[phase] ?? (OWN[Math.max(0, own.indexOf(phase)) % OWN.length] as string);
+}
 
-/** The phases of these cells that took any time, in their order. */
-export function phasesOf(cells: CellPhases[]): string[] {
-  const order = [...new Set([...Object.keys(PHASES), ...cells.flatMap((cell) => Object.keys(cell.phases))])];
+/** The phases of these cells that took any time, in their order; one that only a study knows is before what follows it. */
+export function phasesOf(cells: Pick<CellPhases, "phases">[]): string[] {
+  const order = Object.keys(PHASES);
+  for (const names of cells.map((cell) => Object.keys(cell.phases)))
+    for (const [place, name] of names.entries()) {
+      if (order.includes(name)) continue;
+      const next = names.slice(place + 1).find((other) => order.includes(other));
+      order.splice(next === undefined ? order.length : order.indexOf(next), 0, name);
+    }
   return order.filter((name) => cells.some((cell) => (cell.phases[name] ?? 0) > 0));
 }
 
-/** A bar for each cell, made of these phases of its typical attempt. */
+/** A bar for each cell, made of these phases, with these colours, of its typical attempt. */
 export function phasesSpec(
+  study: Places,
   cells: CellPhases[],
-  phases: string[],
+  phases: [string, string][],
   description: string,
   width: number,
   theme: Theme,
   picture: boolean,
 ): TopLevelSpec {
-  const suffix = datasetSuffix(cells);
-  const label = (cell: CellPhases) => phasesLabel(cell, suffix(cell));
+  const name = labels(study, cells);
+  const label = (cell: CellPhases) => marked(soundness(cell.attempt), name(cell));
   const values = cells.flatMap((cell) =>
-    phases.map((phase, position) => ({
+    phases.map(([phase], position) => ({
       cell: label(cell),
       phase: phase.replaceAll("_", " "),
       position,
       seconds: cell.phases[phase] ?? 0,
+      took: cellText(`${phase}_s`, cell.phases[phase] ?? 0),
       remark: remark(cell.attempt),
     })),
   );
@@ -64,27 +79,50 @@ export function phasesSpec(
         field: "phase",
         type: "nominal",
         title: null,
-        scale: { domain: phases.map((name) => name.replaceAll("_", " ")), range: phases.map(phaseColour) },
+        scale: {
+          domain: phases.map(([phase]) => phase.replaceAll("_", " ")),
+          range: phases.map(([, colour]) => colour),
+        },
         legend: picture ? { orient: "bottom", columns: 4 } : null,
       },
       order: { field: "position" },
-      tooltip: [{ field: "cell" }, { field: "phase" }, figure("seconds"), { field: "remark" }],
+      tooltip: [{ field: "cell" }, { field: "phase" }, { field: "took" }, { field: "remark" }],
     },
   };
 }
 
+/** A name with the mark of what is not sound. */
+const marked = (state: keyof typeof SIGNS, name: string) =>
+  state === "verified" ? name : `${SIGNS[state]} ${name}`;
+
 /** How the times on an axis are written: as exactly as their steps need, so that no two are alike. */
-export function timeFormat(rows: { recorded_at: string }[], ticks: number): string {
-  const times = rows.map((row) => Date.parse(row.recorded_at));
+export function timeFormat(points: { recorded_at: string }[], ticks: number): string {
+  const times = points.map((point) => Date.parse(point.recorded_at));
   const step_s = (Math.max(...times) - Math.min(...times)) / 1000 / ticks;
   if (step_s < 60) return "%H:%M:%S";
   return step_s < 86_400 ? "%d %b %H:%M" : "%d %b %Y";
 }
 
-/** One cell's attempts, oldest first; a colour for each of these environments. */
+/** An attempt over time, with its figure in the axis's unit; without one it is drawn `at` 0. */
+export interface HistoryPoint {
+  recorded_at: string;
+  recorded: string;
+  value: number | null;
+  at: number;
+  environment: string;
+  parameters: string;
+  /** What its figure depends on beside the cell: the environment, and the parameters where these differ. */
+  measured: string;
+  state: string;
+  remark: string;
+  run: string;
+}
+
+/** One cell's attempts, oldest first; a colour for each of these environments, or sets of parameters. `axis` is what the figures are in. */
 export function historySpec(
-  rows: HistoryRow[],
-  environments: string[],
+  points: HistoryPoint[],
+  kinds: string[],
+  axis: string,
   description: string,
   width: number,
   theme: Theme,
@@ -94,7 +132,7 @@ export function historySpec(
   return {
     ...frame(description, width, theme),
     height: 280,
-    data: { values: rows },
+    data: { values: points },
     mark: { type: "point", size: 60, strokeWidth: 2 },
     encoding: {
       x: {
@@ -102,55 +140,94 @@ export function historySpec(
         type: "temporal",
         title: "recorded, UTC",
         scale: { type: "utc" },
-        axis: { format: timeFormat(rows, ticks), tickCount: ticks, labelOverlap: true },
+        axis: { format: timeFormat(points, ticks), tickCount: ticks, labelOverlap: true },
       },
-      y: { ...quantity("at", "seconds"), scale: { zero: true }, axis: { tickCount: 6 } },
+      y: { ...quantity("at", axis), scale: { zero: true }, axis: { tickCount: 6 } },
       color: {
-        field: "environment",
+        field: "measured",
         type: "nominal",
-        title: "environment",
-        scale: { domain: environments, range: environments.map((_, place) => colourOf(theme, place)) },
+        title: "environment and parameters",
+        scale: { domain: kinds, range: kinds.map((_, place) => colourOf(theme, place)) },
         legend: picture ? { orient: "top", columns: 6 } : null,
       },
-      shape: shape(rows, theme),
+      shape: shape(points, theme),
       tooltip: [
         { field: "recorded", title: "recorded, UTC" },
-        figure("seconds"),
+        figure("value", axis),
         { field: "run" },
         { field: "environment" },
+        { field: "parameters" },
         { field: "remark" },
       ],
     },
   };
 }
 
-/** A point for each cell that both runs have, B / A, with its interval; 1 is alike. */
+type Label = Verdict["label"];
+
+/** How a verdict is drawn: its place among the colours, and its mark. */
+const VERDICTS: Record<Label, [number, string]> = {
+  better: [0, "triangle-up"],
+  worse: [3, "triangle-down"],
+  higher: [5, "diamond"],
+  lower: [1, "cross"],
+  "the same": [2, "square"],
+  "cannot tell": [6, "circle"],
+};
+
+/** What a figure is called that is above the other side's, and one below it: as storebench.results.verdicts has it. */
+export function wordsOf(better: Metric["better"]): [Label, Label] {
+  if (better === "neither") return ["higher", "lower"];
+  return better === "lower" ? ["worse", "better"] : ["better", "worse"];
+}
+
+/** A verdict in words: times are faster or slower. */
+export function labelText({ label, unit }: Pick<Verdict, "label" | "unit">): string {
+  if (unit !== "s") return label;
+  return { better: "faster", worse: "slower" }[label as string] ?? label;
+}
+
+/** What is said of these verdicts, each once, in the order of the labels. */
+export function saidOf(verdicts: Pick<Verdict, "label" | "unit">[]): Map<string, Label> {
+  const found = LABELS.flatMap((label) => verdicts.filter((verdict) => verdict.label === label));
+  return new Map(found.map((verdict) => [labelText(verdict), verdict.label]));
+}
+
+/** A point for each cell that both runs have, B / A, with its interval; 1 is alike. ▲ marks what is not sound. */
 export function ratiosSpec(
+  study: Places,
   verdicts: Verdict[],
   marginPercent: number,
   description: string,
   width: number,
   theme: Theme,
 ): TopLevelSpec {
-  const suffix = datasetSuffix(verdicts);
+  const name = labels(study, verdicts);
   const values = verdicts.map((verdict) => ({
     ...verdict,
-    cell: comparedLabel(verdict, suffix(verdict)),
+    said: labelText(verdict),
+    cell: `${verdict.remarks.length ? "▲ " : ""}${verdict.operation} ${name(verdict)}`,
   }));
+  const shown = saidOf(verdicts);
+  const looks = [...shown.values()].map((label) => VERDICTS[label]);
   const margin = marginPercent / 100;
   const { height, y } = lines("cell", values.length, 18, width);
   const band = { low: 1 / (1 + margin), high: 1 + margin };
-  // an interval of few repeats may be so wide that nothing else could be seen
+  // whole, however wide: on a logarithmic axis, where twice and half are as far from 1
   const domain = [
-    Math.min(band.low, ...values.map((row) => Math.max(row.low ?? row.ratio, row.ratio / 2))),
-    Math.max(band.high, ...values.map((row) => Math.min(row.high ?? row.ratio, row.ratio * 2))),
+    Math.min(band.low, ...values.map((one) => one.low ?? one.ratio)),
+    Math.max(band.high, ...values.map((one) => one.high ?? one.ratio)),
   ];
-  const ratio = (field: string) => ({ ...quantity(field, "B / A"), scale: { zero: false, domain } });
+  const ratio = (field: string) => ({
+    ...quantity(field, "B / A, logarithmic"),
+    scale: { type: "log" as const, domain, nice: false },
+    axis: { format: ".3~r", labelOverlap: "greedy" as const, labelSeparation: 10 },
+  });
   const color = {
-    field: "label",
+    field: "said",
     type: "nominal" as const,
     title: "B is",
-    scale: { domain: [...LABELS], range: [0, 3, 2, 6].map((place) => colourOf(theme, place)) },
+    scale: { domain: [...shown.keys()], range: looks.map(([colour]) => colourOf(theme, colour)) },
     legend: { orient: "top" as const, columns: width < NARROW ? 2 : 4 },
   };
   return {
@@ -163,8 +240,8 @@ export function ratiosSpec(
         encoding: { x: ratio("low"), x2: { field: "high" } },
       },
       {
-        data: { values: values.filter((row) => row.low !== null) },
-        mark: { type: "rule", strokeWidth: 2, clip: true },
+        data: { values: values.filter((one) => one.low !== null) },
+        mark: { type: "rule", strokeWidth: 2 },
         encoding: { y, x: ratio("low"), x2: { field: "high" }, color },
       },
       {
@@ -175,17 +252,17 @@ export function ratiosSpec(
           x: ratio("ratio"),
           color,
           shape: {
-            field: "label",
+            field: "said",
             type: "nominal",
             title: "B is",
-            scale: { domain: [...LABELS], range: ["triangle-left", "triangle-right", "square", "circle"] },
+            scale: { domain: [...shown.keys()], range: looks.map(([, mark]) => mark) },
           },
           tooltip: [
             { field: "cell" },
             figure("ratio", "B / A"),
             figure("low", "95 % from"),
             figure("high", "to"),
-            { field: "label", title: "B is" },
+            { field: "said", title: "B is" },
             { field: "reason", title: "why" },
           ],
         },
@@ -195,18 +272,17 @@ export function ratiosSpec(
 }
 
 /** A table as a picture: for those who save one. */
-export function tableSpec(rows: Record<string, string>[], theme: Theme): TopLevelSpec {
-  const headings = Object.keys(rows[0] ?? {});
-  const lines = rows.map((row) => Object.values(row));
-  const table = [headings, ...lines];
-  const widths = headings.map((_, n) => 16 + 7 * Math.max(...table.map((line) => (line[n] ?? "").length)));
+export function tableSpec(table: Record<string, string>[], theme: Theme): TopLevelSpec {
+  const headings = Object.keys(table[0] ?? {});
+  const all = [headings, ...table.map((line) => Object.values(line))];
+  const widths = headings.map((_, n) => 16 + 7 * Math.max(...all.map((line) => (line[n] ?? "").length)));
   const starts = widths.map((_, n) => widths.slice(0, n).reduce((sum, width) => sum + width, 8));
-  const values = table.flatMap((line, row) => line.map((text, n) => ({ text, x: starts[n], y: row })));
+  const values = all.flatMap((line, y) => line.map((text, n) => ({ text, x: starts[n], y })));
   const width = widths.reduce((sum, one) => sum + one, 8);
   return {
     ...frame("", width, theme),
     autosize: "pad",
-    height: 20 * table.length,
+    height: 20 * all.length,
     data: { values },
     mark: {
       type: "text",
@@ -221,7 +297,7 @@ export function tableSpec(rows: Record<string, string>[], theme: Theme): TopLeve
         field: "y",
         type: "quantitative",
         axis: null,
-        scale: { domain: [table.length - 0.5, -0.5], nice: false },
+        scale: { domain: [all.length - 0.5, -0.5], nice: false },
       },
       text: { field: "text" },
     },

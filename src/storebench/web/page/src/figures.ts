@@ -1,119 +1,93 @@
-import {
-  batchLabel,
-  batchText,
-  byBatch,
-  datasetSuffix,
-  digits,
-  mebibytes,
-  rate,
-  remark,
-  type Soundness,
-  seconds,
-  soundness,
-} from "./format";
-import type { Attempt, CellFigures, CellName, CellPhases, Compared, Operation, Price, Spread } from "./types";
+import { byValue, type CellName, columns, differing, namesOf, placeOf, placesText } from "./cells";
+import { remark, type Soundness, soundness } from "./format";
+import { originColumns, originOf } from "./provenance";
+import { figureOf, isLimit, titleOfOperation } from "./study";
+import type { Attempt, CellFigures, Chart, Metric, Operation, Price, Spread, Study } from "./types";
+import { digits, type Unit, unitOf } from "./units";
 
 type Cover = Attempt["figures_cover"];
 
-/** One of the study's figures, and how charts name and write it. */
-export interface Metric {
-  name: "only_s" | "rows_per_s" | "total_s" | "memory_bytes" | "cost_per_gb";
+/** What a figure of the pods themselves is, which all studies have, if its title does not say it. */
+const OF_PODS: Record<string, string> = {
+  all_memory_working_set_peak_bytes: "peak working set",
+  all_cpu_s: "of all cores",
+};
+const COVERS: [Cover, string][] = [
+  ["client", "of the client (its server is not in it)"],
+  ["engine", "of the engine, in all its pods"],
+  [null, "not recorded whether of a client or an engine"],
+];
+
+/** A metric, as charts name it and show its figures. */
+export interface Figure {
+  name: string;
   /** Only of cells whose figures are of this: a client's memory and an engine's are not alike. */
   cover?: Cover;
   title: string;
   axis: string;
-  scale: number;
-  better: "lower" | "higher";
-  /** A figure in its own unit, before `scale`. */
-  text: (value: number) => string;
-  /** An attempt's own figure; without it the chart has none but the cells'. */
-  of?: (attempt: Attempt) => number | null;
+  unit: Unit;
+  better: Metric["better"];
+  /** Whether attempts have it, and not only the cells. */
+  ofAttempts: boolean;
 }
 
-const SECONDS = { axis: "seconds", scale: 1, better: "lower", text: seconds } as const;
-const MEMORY = {
-  name: "memory_bytes",
-  scale: 2 ** 20,
-  better: "lower",
-  text: mebibytes,
-  of: (attempt: Attempt) => attempt.all_memory_working_set_peak_bytes,
-} as const;
-
-export const METRICS: Metric[] = [
-  { ...SECONDS, name: "only_s", title: "time in the store's client", of: (attempt) => attempt.only_s },
-  {
-    name: "rows_per_s",
-    title: "dataset rows a second",
-    axis: "dataset rows a second, in the store's client",
-    scale: 1,
-    better: "higher",
-    text: rate,
-    of: (attempt) => attempt.rows_per_s,
-  },
-  { ...SECONDS, name: "total_s", title: "total pod time", of: (attempt) => attempt.total_s },
-  {
-    ...MEMORY,
-    cover: "client",
-    title: "memory of the client (its server is not in it)",
-    axis: "MiB, peak working set of the client",
-  },
-  {
-    ...MEMORY,
-    cover: "engine",
-    title: "memory of the engine and its executors",
-    axis: "MiB, peak working set, with executors",
-  },
-  {
-    ...MEMORY,
-    cover: null,
-    title: "memory, not recorded whether of a client or an engine",
-    axis: "MiB, peak working set, with executors",
-  },
-];
-
-const COST_OF: [Cover, string][] = [
-  ["client", "cost of the client (its server is not in it)"],
-  ["engine", "cost of the engine and its executors"],
-  [null, "cost, not recorded whether of a client or an engine"],
-];
-
-/** What a verified GB cost, in this currency. */
-export function costMetrics(currency: string): Metric[] {
-  return COST_OF.map(([cover, title]) => ({
-    name: "cost_per_gb",
-    cover,
-    title,
-    axis: `${currency} for each GB (10⁹ bytes) of CSV`,
-    scale: 1,
-    better: "lower",
-    text: (value) => `${digits(value, 3)} ${currency}`,
-  }));
+/** How a metric is drawn: in one chart, or in one for each of what it can be of. */
+export function figuresOf(metric: Metric): Figure[] {
+  const unit = unitOf(metric.unit);
+  const what = OF_PODS[metric.name];
+  const figure = { name: metric.name, unit, better: metric.better, ofAttempts: true };
+  const axis = [unit.axis || metric.title, what].filter(Boolean).join(", ");
+  return metric.by_cover
+    ? covered({ ...figure, axis }, metric.title)
+    : [{ ...figure, axis, title: metric.title }];
 }
 
-/** A cell's figures with what it cost. */
-export type Figures = CellFigures & { cost_per_gb?: Spread | null };
+const covered = (figure: Omit<Figure, "title">, title: string): Figure[] =>
+  COVERS.map(([cover, of]) => ({ ...figure, cover, title: `${title}${cover ? " " : ", "}${of}` }));
 
-/** The cells with their prices. */
-export function priced(cells: CellFigures[], prices: Price[]): Figures[] {
-  const key = (one: CellName & { operation: Operation }) => `${one.cell_key}\n${one.operation}`;
+/** What a verified GB, or an attempt of a study without a dataset, cost in this currency. */
+export function costFigures(study: Study, currency: string): Figure[] {
+  const text = (value: number) => `${digits(value, 3)} ${currency}`;
+  const axis = `${currency} for each ${study.dataset ? "GB (10⁹ bytes) of the dataset" : "attempt"}`;
+  return covered(
+    { name: COST, axis, unit: { axis, scale: 1, text }, better: "lower", ofAttempts: false },
+    "cost",
+  );
+}
+
+const COST = "cost";
+
+/** The cells with what they cost among their figures. */
+export function priced(cells: CellFigures[], prices: Price[]): CellFigures[] {
+  const key = (one: { cell_key: string; operation: string }) => `${one.cell_key}\n${one.operation}`;
   const found = new Map(prices.map((price) => [key(price), price]));
   return cells.map((cell) => {
     const price = found.get(key(cell));
-    if (!price || price.cost_per_gb === null) return { ...cell, cost_per_gb: null };
-    const spread = { n: price.n, median: price.cost_per_gb, low: null, high: null, coverage: null };
-    return { ...cell, cost_per_gb: spread };
+    if (!price || price.cost === null) return cell;
+    const spread = { n: price.n, median: price.cost, low: null, high: null, coverage: null };
+    return { ...cell, figures: { ...cell.figures, [COST]: spread } };
   });
 }
 
-export function chartTitle(operation: Operation, metric: Metric): string {
-  const only = metric.name === "only_s" ? `${operation}-only time` : `${operation}: ${metric.title}`;
-  return only.charAt(0).toUpperCase() + only.slice(1);
+/** The operations of a chart: those that it names, or those that report its metric. What all studies have all operations report. */
+export function operationsIn(
+  study: Study,
+  { metric, operations: named }: Chart,
+  operations: Operation[],
+): Operation[] {
+  if (named.length) return operations.filter(({ name }) => named.includes(name));
+  const common = study.common.some(({ name }) => name === metric);
+  return operations.filter((operation) => common || operation.metrics.includes(metric));
 }
 
-/** Store and client, and its executors: what has a line of its own. */
-function series(cell: CellName): string {
-  const executors = cell.executors === null ? "" : `, ${cell.executors} exec.`;
-  return `${cell.store} ${cell.client}${executors}`;
+/** Of which operations each chart is: of one each, or of all together. */
+export const apart = ({ panel }: Layout, operations: Operation[]): Operation[][] =>
+  panel === "operation" ? operations.map((operation) => [operation]) : operations.length ? [operations] : [];
+
+/** What a chart is called: by its operation, where it is of only one. */
+export function chartTitle(operations: Operation[], what: string): string {
+  const [only, ...others] = operations;
+  return only && !others.length ? `${titleOfOperation(only.name)}: ${what}` : titleOfOperation(what);
 }
 
 /** An attempt in a chart. */
@@ -126,21 +100,43 @@ export interface Dot {
 
 /** A cell in a chart: its median in the chart's unit, null where no attempt counts, and its attempts. */
 export interface Bar {
-  cell: Figures;
+  cell: CellFigures;
   spread: Spread | null;
   dots: Dot[];
 }
 
-/** What stands beside one name. */
+/** What stands beside one name. A limit is what the client does without a store: it is a mark for the others, and none of them. */
 export interface Line {
   name: string;
   bars: Bar[];
+  limit: boolean;
+}
+
+/** The lines of one of a chart's panels; one without a name is the only one. */
+export interface Panel {
+  name: string;
+  lines: Line[];
 }
 
 export interface ChartData {
-  lines: Line[];
+  panels: Panel[];
   /** In what else the cells differ. */
   note: string | null;
+}
+
+export const barsOf = (data: ChartData) =>
+  data.panels.flatMap((panel) => panel.lines.flatMap((line) => line.bars));
+/** The medians of what is compared, or those of the limits. */
+export const mediansOf = (data: ChartData, limit = false): number[] =>
+  data.panels
+    .flatMap((panel) => panel.lines.filter((line) => line.limit === limit).flatMap((line) => line.bars))
+    .flatMap((bar) => (bar.spread ? [bar.spread.median] : []));
+
+/** The values by which a chart's scale is chosen: a limit counts only if the others would be short beside it. */
+export function scaledBy(data: ChartData): number[] {
+  const medians = mediansOf(data);
+  const most = Math.max(...medians);
+  return [...medians, ...mediansOf(data, true).filter((limit) => limit > most)];
 }
 
 /** What a cell's figures are of. An attempt that came to no figure does not say it: others of its store do. */
@@ -149,9 +145,16 @@ function coverOf(cell: CellFigures, cells: CellFigures[]): Cover {
   return alike.flatMap((one) => one.attempts).find((attempt) => attempt.figures_cover)?.figures_cover ?? null;
 }
 
-/** Which of these writes were promised another durability than others, or which of these reads deliver something else; null where all are alike. */
-export function mixed(operation: Operation, attempts: Attempt[]): string | null {
-  const kindOf = (one: Attempt) => (operation === "write" ? one.durability : one.delivers);
+/** Which of these attempts at one operation were promised another durability than others, or deliver something else; null where all are alike. */
+export function mixed(attempts: Attempt[]): string | null {
+  const found = [
+    kinds(attempts, "Their durability differs", (one) => one.durability),
+    kinds(attempts, "What they deliver differs", (one) => one.delivers),
+  ];
+  return found.filter(Boolean).join(" ") || null;
+}
+
+function kinds(attempts: Attempt[], what: string, kindOf: (one: Attempt) => string | null): string | null {
   const known = attempts.filter(kindOf);
   const kinds = [...new Set(known.map(kindOf))];
   if (kinds.length < 2) return null;
@@ -164,55 +167,108 @@ export function mixed(operation: Operation, attempts: Attempt[]): string | null 
     const names = new Set(known.filter((one) => kindOf(one) === kind).map(name));
     return `${kind} (${[...names].join(", ")})`;
   });
-  const what = operation === "write" ? "Writes differ in durability" : "Reads deliver different things";
   return `${what}: ${parts.join(", ")}.`;
 }
 
-/** What one chart has of these cells, in their order. `shown` leaves out what is hidden. */
-export function chartData(
-  cells: Figures[],
-  operation: Operation,
-  metric: Metric,
-  shown: (cell: CellName) => boolean = () => true,
-): ChartData {
-  const suffix = datasetSuffix(cells);
-  const chosen = cells.filter(
-    (cell) =>
-      cell.operation === operation &&
-      (metric.cover === undefined || coverOf(cell, cells) === metric.cover) &&
-      shown(cell),
-  );
-  const found = new Map<string, Bar[]>();
-  for (const cell of chosen) {
-    const name = series(cell) + suffix(cell);
-    found.set(name, [...(found.get(name) ?? []), barOf(cell, metric)]);
-  }
-  const bySize = (one: Bar, other: Bar) => byBatch(one.cell.batch_size, other.cell.batch_size);
-  const note = mixed(
-    operation,
-    chosen.flatMap((cell) => cell.attempts),
-  );
-  return { lines: [...found].map(([name, bars]) => ({ name, bars: bars.sort(bySize) })), note };
+/** What a chart's colours and panels tell apart. */
+export type Layout = Pick<Chart, "colour" | "panel">;
+
+/** What the lines of a chart tell apart: store and client, and in what else its cells differ that neither colours nor panels tell. */
+export function lineNames(study: Study, cells: CellName[], { colour, panel }: Layout): string[] {
+  const isLeft = (name: string) => name !== colour && name !== panel;
+  const others = ["operation", ...namesOf(study, cells)].filter(isLeft);
+  return [...["store", "client"].filter(isLeft), ...differing(cells, others)];
 }
 
-function barOf(cell: Figures, metric: Metric): Bar {
-  const scaled = (value: number | null | undefined) => (value == null ? null : value / metric.scale);
-  const spread = cell[metric.name];
-  const { of } = metric;
+/** What one chart has of these cells, in their order. `shown` leaves out what is hidden; `byFigure` has the best lines first. */
+export function chartData(
+  study: Study,
+  cells: CellFigures[],
+  operations: Operation[],
+  figure: Figure,
+  layout: Layout,
+  { shown = () => true, byFigure = false }: { shown?: (cell: CellName) => boolean; byFigure?: boolean } = {},
+): ChartData {
+  const of = new Set(operations.map(({ name }) => name));
+  const chosen = cells.filter(
+    (cell) =>
+      of.has(cell.operation) &&
+      (figure.cover === undefined || coverOf(cell, cells) === figure.cover) &&
+      shown(cell),
+  );
+  const names = lineNames(study, chosen, layout);
+  // where there is nothing else, there is nothing to limit
+  const others = chosen.some((cell) => !isLimit(study, cell.store));
+  const byColour = (one: Bar, other: Bar) => byPlace(layout.colour)(one.cell, other.cell);
+  const order = byFigure ? byBest(figure) : () => 0;
+  return {
+    panels: panelled(chosen, layout.panel).map(([name, some]) => ({
+      name,
+      lines: [false, true].flatMap((limit) => {
+        const own = some.filter((cell) => (others && isLimit(study, cell.store)) === limit);
+        return [...linesOf(study, own, limit ? [...new Set(["store", ...names])] : names, figure)]
+          .map(([name, bars]) => ({ name, bars: bars.sort(byColour), limit }))
+          .sort(order);
+      }),
+    })),
+    note: mixed(chosen.flatMap((cell) => cell.attempts)),
+  };
+}
+
+/** The cells of each of a chart's panels, by the panel's name, which is empty where it is the only one. */
+export function panelled<T extends CellName>(cells: T[], panel: string): [string, T[]][] {
+  const own = panel === "operation" ? "" : panel;
+  const panels = new Map<string, T[]>();
+  for (const cell of [...cells].sort(byPlace(own)))
+    grouped(panels, own ? placesText(cell, [own]) || `no ${own}` : "", []).push(cell);
+  return [...panels];
+}
+
+/** The bars that stand beside each name. */
+function linesOf(study: Study, cells: CellFigures[], names: string[], figure: Figure): Map<string, Bar[]> {
+  const lines = new Map<string, Bar[]>();
+  for (const cell of cells)
+    grouped(lines, placesText(cell, names) || "all", []).push(barOf(study, cell, figure));
+  return lines;
+}
+
+function grouped<T>(groups: Map<string, T>, name: string, empty: T): T {
+  const found = groups.get(name) ?? empty;
+  groups.set(name, found);
+  return found;
+}
+
+/** By an axis's values; stores and clients are in their order already. */
+function byPlace(name: string): (one: CellName, other: CellName) => number {
+  if (["", "store", "client", "operation"].includes(name)) return () => 0;
+  return (one, other) => byValue(placeOf(one, name), placeOf(other, name));
+}
+
+/** Lines by the best of their medians; those without any come last. */
+function byBest({ better }: Figure): (one: Line, other: Line) => number {
+  const sign = better === "lower" ? 1 : -1;
+  const best = (line: Line) =>
+    Math.min(...line.bars.map(({ spread }) => (spread ? sign * spread.median : Number.POSITIVE_INFINITY)));
+  return (one, other) => (best(one) === best(other) ? 0 : best(one) - best(other));
+}
+
+function barOf(study: Study, cell: CellFigures, { name, unit, ofAttempts }: Figure): Bar {
+  const scaled = (value: number | null) => (value === null ? null : value / unit.scale);
+  const spread = cell.figures[name];
   return {
     cell,
     spread: spread
       ? {
           ...spread,
-          median: spread.median / metric.scale,
+          median: spread.median / unit.scale,
           low: scaled(spread.low),
           high: scaled(spread.high),
         }
       : null,
-    dots: of
+    dots: ofAttempts
       ? cell.attempts.map((attempt) => ({
           repeat: attempt.repeat,
-          value: scaled(of(attempt)),
+          value: scaled(figureOf(study, attempt, name)),
           state: soundness(attempt),
           remark: remark(attempt),
         }))
@@ -220,64 +276,47 @@ function barOf(cell: Figures, metric: Metric): Bar {
   };
 }
 
-/** What names a cell in what is taken away: the run and the dataset, too. */
-export function named(cell: CellName, run: string) {
-  const { store, client, executors, batch_size, rows, seed } = cell;
-  return { store, client, executors, batch_size, rows, seed, run };
+/** A chart's figures, as they are taken away: with the run and the dataset. */
+export function chartTable(
+  study: Study,
+  data: ChartData,
+  figure: Figure,
+  names: string[],
+): Record<string, unknown>[] {
+  return barsOf(data).flatMap(({ cell, spread }) =>
+    spread
+      ? [
+          {
+            store: cell.store,
+            client: cell.client,
+            operation: cell.operation,
+            ...columns(study, cell, names),
+            run: cell.attempts[0]?.run_id ?? "",
+            ...originColumns(originOf(cell.attempts)),
+            delivers:
+              [...new Set(cell.attempts.map((one) => one.delivers))].filter(Boolean).join(", ") || null,
+            ...spread,
+            unit: figure.axis,
+          },
+        ]
+      : [],
+  );
 }
 
-/** A chart's figures, as they are taken away. */
-export function chartRows(data: ChartData, metric: Metric): Record<string, unknown>[] {
-  return data.lines
-    .flatMap((line) => line.bars)
-    .flatMap(({ cell, spread }) =>
-      spread ? [{ ...named(cell, cell.attempts[0]?.run_id ?? ""), ...spread, unit: metric.axis }] : [],
-    );
-}
-
-/** The batch sizes of these cells, by size. */
-export function batchesOf(cells: CellName[]): (string | null)[] {
-  return [...new Set(cells.map((cell) => cell.batch_size))].sort(byBatch);
-}
-
-/** The name of a bar's colour. */
-export const batchOf = (bar: Bar) => batchLabel(bar.cell.batch_size);
-
-/** What marks a name whose attempt is not sound. */
-export const SIGNS: Record<Soundness, string> = {
-  verified: "✓",
-  "client-bound": "▲",
-  disturbed: "◆",
-  failed: "✕",
-  stopped: "■",
-  "not run": "○",
-  superseded: "↺",
-};
-
-/** A cell's name in a chart, short. */
-function chartLabel(cell: CellName): string {
-  return `${series(cell)}, ${batchText(cell.batch_size)}`;
-}
-
-/** The same, with the mark of what is not sound. */
-export function phasesLabel(cell: CellPhases, suffix = ""): string {
-  const state = soundness(cell.attempt);
-  return `${state === "verified" ? "" : `${SIGNS[state]} `}${chartLabel(cell)}${suffix}`;
-}
-
-/** What was compared, and that it was not sound where it was not. */
-export function comparedLabel(one: Compared, suffix = ""): string {
-  return `${one.remarks.length ? "▲ " : ""}${one.operation} ${chartLabel(one)}${suffix}`;
-}
-
-/** An attempt; without a figure it is drawn `at` 0. */
-export interface HistoryRow {
-  recorded_at: string;
-  recorded: string;
-  seconds: number | null;
-  at: number;
-  environment: string;
-  state: string;
-  remark: string;
-  run: string;
+/** Of how many repeats the medians are, and whether they have intervals. */
+export function countsText(data: ChartData, { ofAttempts }: Figure): string {
+  const spreads = barsOf(data).flatMap(({ spread }) => (spread ? [spread] : []));
+  if (!spreads.length) return "No repeat counts yet.";
+  const counts = spreads.map(({ n }) => n);
+  const [least, most] = [Math.min(...counts), Math.max(...counts)];
+  const repeats =
+    least === most ? (most === 1 ? "1 repeat" : `${most} repeats`) : `${least} to ${most} repeats`;
+  if (!ofAttempts) return `Medians of ${repeats}.`;
+  const without = spreads.filter(({ low }) => low === null).length;
+  const intervals = without
+    ? without === spreads.length
+      ? "too few for intervals"
+      : `${without} of ${spreads.length} have too few for an interval`
+    : "with intervals of 95 % or more";
+  return `Medians of ${repeats}, ${intervals}.`;
 }

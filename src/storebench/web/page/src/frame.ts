@@ -70,9 +70,9 @@ export function frame(description: string, width: number, theme: Theme) {
 }
 
 /** Marks for the states that there are: a legend of others would be a riddle. */
-export function shape(rows: { state: string }[], theme: Theme) {
+export function shape(marks: { state: string }[], theme: Theme) {
   const states = (Object.keys(MARKS) as Soundness[]).filter((state) =>
-    rows.some((row) => row.state === state),
+    marks.some((mark) => mark.state === state),
   );
   return {
     field: "state",
@@ -118,3 +118,14 @@ export const figure = (field: string, title?: string) => ({
   format: ",.6~r",
   ...(title ? { title } : {}),
 });
+
+/** Where a logarithmic axis has its lines: at the powers of ten alone where there are several, for more would be a hatching, else at 1, 2, 5. */
+export function tens([least = 1, most = 1]: number[]): { values?: number[] } {
+  const [first, last] = [Math.ceil(Math.log10(least)), Math.floor(Math.log10(most))];
+  const steps = last - first + 1 < 3 ? [1, 2, 5] : [1];
+  const powers = Array.from({ length: Math.max(0, last - first + 3) }, (_, n) => 10 ** (first - 1 + n));
+  const values = powers
+    .flatMap((power) => steps.map((step) => step * power))
+    .filter((value) => least <= value && value <= most);
+  return values.length < 2 ? {} : { values };
+}

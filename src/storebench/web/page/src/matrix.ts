@@ -1,8 +1,15 @@
 import type { Task } from "./airflow";
-import { operationsOf, type Soundness, soundness } from "./format";
-import type { Attempt, Operation, Turn } from "./types";
+import { type Soundness, soundness } from "./format";
+import type { Attempt, Turn } from "./types";
 
 export type State = Exclude<Soundness, "superseded"> | "running" | "queued" | "left out";
+
+/** Why an operation has nothing to work on, by the state of one that it needs. */
+const NOTHING_TO_WORK_ON: Partial<Record<State, string>> = {
+  failed: "an operation that it needs has failed",
+  stopped: "an operation that it needs was stopped",
+  "not run": "an operation that it needs was not run",
+};
 
 export interface Square {
   state: State;
@@ -11,13 +18,17 @@ export interface Square {
   attempt: Attempt | null;
 }
 
-/** What became of a turn's operation: its attempt where there is one, else what Airflow says of its task. `over`: the run has ended. */
+/**
+ * What became of a turn's operation: its attempt where there is one, else what Airflow says of its task. `over`: the run has ended;
+ * `needed`: what became of the operations of its cell that it needs.
+ */
 export function square(
   turn: Turn,
-  operation: Operation,
+  operation: string,
   attempt: Attempt | undefined,
   task: Task | undefined,
   over: boolean,
+  needed: Square[] = [],
 ): Square {
   const busy = task?.state === "running";
   if (attempt && !busy) {
@@ -29,17 +40,17 @@ export function square(
   if (!turn.operations.includes(operation))
     return { state: "left out", detail: "not an operation of this store", attempt: null };
   if (busy) return { state: "running", detail: null, attempt: null };
+  // its task fails at once where there is nothing to work on
+  const why = needed.map((one) => NOTHING_TO_WORK_ON[one.state]).find((one) => one !== undefined);
+  if (why && (task || over)) return { state: "not run", detail: why, attempt: null };
+  if (task?.state === "failed" && task.start_date === null)
+    return { state: "not run", detail: "its task was ended before it began", attempt: null };
   if (task?.state === "failed")
     return { state: "failed", detail: "its task has failed: Airflow's log says why", attempt: null };
   if (task?.state === "upstream_failed")
     return { state: "not run", detail: "a task before it has failed", attempt: null };
   if (over) return { state: "not run", detail: "the run ended without it", attempt: null };
   return { state: "queued", detail: null, attempt: null };
-}
-
-/** The operations of a run, in their order. */
-export function operationsOfTurns(turns: Turn[]): Operation[] {
-  return operationsOf(turns.map((turn) => turn.operations));
 }
 
 /**

@@ -1,15 +1,29 @@
 import type { TopLevelSpec } from "vega-lite";
-import type { Scale } from "./choice";
-import { batchOf, type ChartData, type Metric } from "./figures";
-import { batchLabel, datasetText, digits } from "./format";
-import { colourOf, figure, frame, NAME_HEIGHT, NARROW, quantity, shape, type Theme } from "./frame";
+import { cellLabel, datasetText, type Places, titleOf, valueText } from "./cells";
+import { nameOf, type Scale } from "./choice";
+import { type Bar, barsOf, type ChartData, type Figure, type Line, mediansOf } from "./figures";
+import {
+  colourOf,
+  figure as exact,
+  frame,
+  NAME_HEIGHT,
+  NARROW,
+  quantity,
+  shape,
+  type Theme,
+  tens,
+} from "./frame";
+import { digits } from "./units";
 
 /** What a chart of medians shows beside its data. */
 export interface Shown {
-  metric: Metric;
+  study: Places;
+  figure: Figure;
   scale: Scale;
-  /** Of all cells, also of those that are hidden: each keeps its colour. */
-  batches: (string | null)[];
+  /** What its colours tell apart: store, client, operation, or an axis. */
+  colour: string;
+  /** The names of what has a colour each. Of all cells, also of those that are hidden: each keeps its colour. */
+  values: string[];
   description: string;
 }
 
@@ -28,22 +42,25 @@ interface Axis {
   text: (value: number) => string;
 }
 
+/** What the name of a limit's line says beside which it is. */
+const LIMIT = "only the client";
+
 /** The least, or where more is better the greatest, of those that are more than 0. */
-function bestOf(values: number[], metric: Metric): number {
+function bestOf(values: number[], { better }: Figure): number {
   const positive = values.filter((value) => value > 0);
-  return metric.better === "lower" ? Math.min(...positive) : Math.max(...positive);
+  return better === "lower" ? Math.min(...positive) : Math.max(...positive);
 }
 
-function axisOf({ metric, scale }: Shown, medians: number[]): Axis {
-  const own = (value: number) => metric.text(value * metric.scale);
+function axisOf({ figure, scale }: Shown, medians: number[]): Axis {
+  const own = (value: number) => figure.unit.text(value * figure.unit.scale);
   const place = (value: number) => value;
-  if (scale === "linear") return { title: metric.axis, type: "linear", zero: 0, place, text: own };
+  if (scale === "linear") return { title: figure.axis, type: "linear", zero: 0, place, text: own };
   if (scale === "logarithmic")
-    return { title: `${metric.axis}, logarithmic`, type: "log", zero: null, place, text: own };
-  const best = bestOf(medians, metric);
-  const times = (value: number) => (metric.better === "lower" ? value / best : best / value);
+    return { title: `${figure.axis}, logarithmic`, type: "log", zero: null, place, text: own };
+  const best = bestOf(medians, figure);
+  const times = (value: number) => (figure.better === "lower" ? value / best : best / value);
   return {
-    title: `times ${metric.better === "lower" ? "" : "below "}the best one shown, logarithmic`,
+    title: `times ${figure.better === "lower" ? "" : "below "}the best one shown, logarithmic`,
     type: "log",
     zero: 1,
     place: times,
@@ -51,7 +68,10 @@ function axisOf({ metric, scale }: Shown, medians: number[]): Axis {
   };
 }
 
-/** A line for each store and client, in it a bar for each of its batch sizes; bars are medians, rules their intervals, marks attempts. */
+/** The legend's text for a name. */
+export const valueLabel = (name: string) => valueText(name === "" ? null : name);
+
+/** A line for each name, in it a bar for each colour; bars are medians, rules their intervals, marks attempts. Panels are one below the other. */
 export function medianSpec(
   data: ChartData,
   shown: Shown,
@@ -59,61 +79,60 @@ export function medianSpec(
   theme: Theme,
   picture: boolean,
 ): TopLevelSpec {
-  const { metric, batches, description } = shown;
-  const medians = data.lines.flatMap((line) =>
-    line.bars.flatMap((bar) => (bar.spread ? [bar.spread.median] : [])),
-  );
+  const { study, figure, colour, values, description } = shown;
+  const medians = mediansOf(data);
   const axis = axisOf(shown, medians);
-  const values = data.lines.flatMap((line) =>
-    line.bars.flatMap((bar) => [
-      ...(bar.spread ? [bar.spread.median, bar.spread.low, bar.spread.high] : []),
-      ...bar.dots.map((dot) => dot.value),
-    ]),
-  );
-  const places = values.flatMap((value) => (value && value > 0 ? [axis.place(value)] : []));
-  const texts = medians.map(axis.text);
-  const { domain, floor } = extent(axis, places, room(data, texts, width));
+  const drawn = barsOf(data).flatMap(({ spread, dots }) => [
+    ...(spread ? [spread.median, spread.low, spread.high] : []),
+    ...dots.map((dot) => dot.value),
+  ]);
+  const hasPlace = (value: number | null): value is number =>
+    value !== null && (axis.type === "linear" || value > 0);
+  const texts = [...medians, ...mediansOf(data, true)].map(axis.text);
+  const { domain, floor } = extent(axis, drawn.filter(hasPlace).map(axis.place), room(data, texts, width));
   // what has no figure, or none that the scale has a place for, is at its beginning
-  const at = (value: number | null) => (value !== null && value > 0 ? axis.place(value) : floor);
+  const at = (value: number | null) => (hasPlace(value) ? axis.place(value) : floor);
 
-  const names: Record<number, string> = {};
-  const bars: Record<string, unknown>[] = [];
+  const { names, headings, places, limits, height } = arranged(data, width);
+  const bars: (Record<string, unknown> & { limit: boolean })[] = [];
   const dots: (Record<string, unknown> & { state: string })[] = [];
-  let top = 0;
-  for (const line of data.lines) {
-    const height = BAR * line.bars.length;
-    if (width < NARROW) top += NAME_HEIGHT;
-    names[width < NARROW ? top - NAME_HEIGHT / 2 : top + height / 2] = line.name;
-    for (const bar of line.bars) {
-      const { spread } = bar;
-      const cell = { store: line.name, batch: batchOf(bar), dataset: datasetText(bar.cell) };
-      const placed = bar.dots.map((dot) => ({ ...cell, ...dot, at: at(dot.value), middle: top + BAR / 2 }));
-      dots.push(...placed);
-      if (spread)
-        bars.push({
-          ...cell,
-          ...spread,
-          from: axis.zero ?? floor,
-          to: at(spread.median),
-          interval_from: spread.low === null ? null : at(spread.low),
-          interval_to: at(spread.high),
-          text: axis.text(spread.median),
-          // beside all that is drawn of it
-          text_at: Math.max(at(spread.median), at(spread.high), ...placed.map((dot) => dot.at)),
-          top: top + 1,
-          middle: top + BAR / 2,
-          bottom: top + BAR - 1,
-        });
-      top += BAR;
-    }
-    top += GAP;
+  for (const [bar, top] of places) {
+    const { cell, spread } = bar;
+    const about = {
+      cell: cellLabel(study, cell),
+      dataset: datasetText(study, cell),
+      colour: valueLabel(nameOf(cell, colour)),
+    };
+    const placed = bar.dots.map((dot) => ({ ...about, ...dot, at: at(dot.value), middle: top + BAR / 2 }));
+    dots.push(...placed);
+    if (spread)
+      bars.push({
+        ...about,
+        ...spread,
+        limit: limits.has(bar),
+        from: axis.zero ?? floor,
+        to: at(spread.median),
+        interval_from: spread.low === null ? null : at(spread.low),
+        interval_to: at(spread.high),
+        text: axis.text(spread.median),
+        // beside all that is drawn of it
+        text_at: Math.max(floor, at(spread.median), at(spread.high), ...placed.map((dot) => dot.at)),
+        top: top + 1,
+        middle: top + BAR / 2,
+        bottom: top + BAR - 1,
+        above: limits.get(bar) ?? null,
+      });
   }
-  const height = Math.max(BAR, top - GAP);
 
   const x = (field: string) => ({
     ...quantity(field, axis.title),
     scale: { type: axis.type, domain, nice: false },
-    axis: { format: ",.3~r", labelOverlap: "greedy" as const, labelSeparation: 10 },
+    axis: {
+      format: ",.3~r",
+      labelOverlap: "greedy" as const,
+      labelSeparation: 10,
+      ...(axis.type === "log" ? tens(domain) : {}),
+    },
   });
   const y = (field: string) => ({
     field,
@@ -124,6 +143,13 @@ export function medianSpec(
       values: Object.keys(names).map(Number),
       tickCount: Object.keys(names).length, // or Vega leaves some of them out
       labelExpr: `${JSON.stringify(names)}[datum.value]`,
+      labelFontWeight: {
+        condition: {
+          test: `indexof(${JSON.stringify(headings)}, datum.value) >= 0`,
+          value: "bold" as const,
+        },
+        value: "normal" as const,
+      },
       grid: false,
       ticks: false,
       domain: false,
@@ -134,22 +160,22 @@ export function medianSpec(
     },
   });
   const color = {
-    field: "batch",
+    field: "colour",
     type: "nominal" as const,
-    title: "batch size",
-    scale: { domain: batches.map(batchLabel), range: batches.map((_, place) => colourOf(theme, place)) },
+    title: titleOf(study, colour),
+    scale: { domain: values.map(valueLabel), range: values.map((_, place) => colourOf(theme, place)) },
     legend: picture
-      ? { orient: "top" as const, columns: 6, values: [...new Set(bars.map((row) => row.batch))] }
+      ? { orient: "top" as const, columns: 6, values: [...new Set(bars.map((bar) => bar.colour))] }
       : null,
   };
+  const compared = bars.filter((bar) => !bar.limit);
   const tooltip = [
-    { field: "store" },
-    { field: "batch", title: "batch size" },
+    { field: "cell" },
     { field: "dataset" },
-    figure("median", `median, ${metric.axis}`),
+    exact("median", `median, ${figure.axis}`),
     { field: "n", title: "attempts in the median" },
-    figure("low", "interval from"),
-    figure("high", "to"),
+    exact("low", "interval from"),
+    exact("high", "to"),
     { field: "coverage", title: "its coverage", format: ".1%" },
   ];
   return {
@@ -158,12 +184,12 @@ export function medianSpec(
     layer: [
       axis.zero === null
         ? {
-            data: { values: bars },
+            data: { values: compared },
             mark: { type: "point", filled: true, size: 160, opacity: 1 },
             encoding: { x: x("to"), y: y("middle"), color, tooltip },
           }
         : {
-            data: { values: bars },
+            data: { values: compared },
             mark: { type: "rect", opacity: 0.8 },
             encoding: {
               x: x("from"),
@@ -175,7 +201,13 @@ export function medianSpec(
             },
           },
       {
-        data: { values: bars.filter((row) => row.interval_from !== null) },
+        // across all that it limits, down to its own line
+        data: { values: bars.filter((bar) => bar.limit) },
+        mark: { type: "rule", strokeWidth: 2, strokeDash: [6, 4] },
+        encoding: { x: x("to"), y: y("above"), y2: { field: "bottom" }, color, tooltip },
+      },
+      {
+        data: { values: bars.filter((bar) => bar.interval_from !== null) },
         mark: { type: "rule", strokeWidth: 2, color: theme.text },
         encoding: { x: x("interval_from"), x2: { field: "interval_to" }, y: y("middle") },
       },
@@ -193,11 +225,10 @@ export function medianSpec(
           y: y("middle"),
           shape: shape(dots, theme),
           tooltip: [
-            { field: "store" },
-            { field: "batch", title: "batch size" },
+            { field: "cell" },
             { field: "dataset" },
             { field: "repeat" },
-            figure("value", metric.axis),
+            exact("value", figure.axis),
             { field: "remark", title: "state" },
           ],
         },
@@ -207,22 +238,67 @@ export function medianSpec(
         mark: { type: "text", align: "left", dx: 8, fontSize: 12, color: theme.text },
         encoding: { x: x("text_at"), y: y("middle"), text: { field: "text", type: "nominal" } },
       },
+      ...(headings.length
+        ? [
+            {
+              data: { values: headings.map((middle) => ({ above: middle - NAME_HEIGHT / 2 })) },
+              mark: { type: "rule" as const, color: theme.grid, strokeWidth: 1 },
+              encoding: { y: y("above") },
+            },
+          ]
+        : []),
     ],
   };
 }
 
+/** Where the names, those of the panels among them, and the bars are, from the top. */
+function arranged(data: ChartData, width: number) {
+  const names: Record<number, string> = {};
+  const headings: number[] = [];
+  const places: [Bar, number][] = [];
+  /** Where the panel of each limit begins. */
+  const limits = new Map<Bar, number>();
+  let top = 0;
+  for (const panel of data.panels) {
+    const begin = top;
+    if (panel.name) {
+      headings.push(top + NAME_HEIGHT / 2);
+      names[top + NAME_HEIGHT / 2] = panel.name;
+      top += NAME_HEIGHT + GAP / 2;
+    }
+    for (const line of panel.lines) {
+      const height = BAR * line.bars.length;
+      if (width < NARROW) top += NAME_HEIGHT;
+      names[width < NARROW ? top - NAME_HEIGHT / 2 : top + height / 2] = lineName(line);
+      for (const bar of line.bars) {
+        if (line.limit) limits.set(bar, begin);
+        places.push([bar, top]);
+        top += BAR;
+      }
+      top += GAP;
+    }
+  }
+  return { names, headings, places, limits, height: Math.max(BAR, top - GAP) };
+}
+
+const lineName = ({ name, limit }: Line) => (limit ? `${name} (${LIMIT})` : name);
+
 /** By how much an axis must be longer than its figures, so that texts have room behind them. */
 function room(data: ChartData, texts: string[], width: number): number {
-  const longest = (lines: string[]) => LETTER * Math.max(0, ...lines.map((line) => line.length));
-  const names = width < NARROW ? 0 : Math.min(width / 2, longest(data.lines.map((line) => line.name)));
+  const longest = (some: string[]) => LETTER * Math.max(0, ...some.map((one) => one.length));
+  const named = data.panels.flatMap((panel) => [panel.name, ...panel.lines.map(lineName)]);
+  const names = width < NARROW ? 0 : Math.min(width / 2, longest(named));
   const plot = Math.max(80, width - names - 30);
   return plot / (plot - Math.min(0.6 * plot, longest(texts) + 16));
 }
 
-/** From where to where the axis goes. */
+/** From where to where the axis goes, and where on it what has no place is. */
 function extent(axis: Axis, places: number[], stretch: number): { domain: number[]; floor: number } {
   const most = Math.max(0, ...places);
-  if (axis.type === "linear") return { domain: [0, most * stretch || 1], floor: 0 };
+  if (axis.type === "linear") {
+    const least = Math.min(0, ...places);
+    return { domain: [least, least + (most - least) * stretch || 1], floor: 0 };
+  }
   const least = Math.min(axis.zero ?? Number.POSITIVE_INFINITY, ...places);
   const floor = Number.isFinite(least) ? (axis.zero === null ? least / 1.5 : least) : 1;
   return { domain: [floor, floor * Math.max(1.2, most / floor) ** stretch], floor };

@@ -1,6 +1,6 @@
 import { begin } from "./api";
 import { Results } from "./Results";
-import { loadRuns, runsKey } from "./Runs";
+import { defaultRun, loadRuns, runsKey } from "./Runs";
 import { loadRun, runKey } from "./RunView";
 import styles from "./styles.css?inline";
 
@@ -13,7 +13,7 @@ async function hurry(): Promise<void> {
   const asked = new URLSearchParams(location.search);
   const dag = /\/dags\/([^/]+)\//.exec(location.pathname)?.[1];
   const runs = await begin(runsKey(dag), loadRuns(dag));
-  const run = asked.get("run") ?? runs.items[0]?.id;
+  const run = asked.get("run") ?? defaultRun(runs);
   const elsewhere = (asked.get("view") ?? "run") !== "run" || location.pathname.includes("/runs/");
   if (run && !elsewhere) begin(runKey(run), loadRun(run));
 }

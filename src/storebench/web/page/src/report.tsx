@@ -1,41 +1,62 @@
 import { createRoot } from "react-dom/client";
-import { common, shown } from "./attempts";
-import { Exports, Figures } from "./Chart";
+import { common, shown, taken } from "./attempts";
+import { Figures } from "./Chart";
 import { Charts, Phases, useOwnChoice } from "./ChartViews";
+import { byCell, datasetsText } from "./cells";
 import { tableSpec } from "./charts";
-import { byCell, figureText } from "./format";
+import { Exports } from "./Exports";
+import { cellText } from "./format";
+import { sourceOf } from "./provenance";
 import { RunLine, runLabel } from "./Runs";
+import { sqlOf, sqlOfEnvironments } from "./sql";
 import styles from "./styles.css?inline";
-import type { CellFigures, CellPhases, Run } from "./types";
+import type { CellArtifacts, CellFigures, CellPhases, Run, Study } from "./types";
 
 /** All of a report: written into its file by `storebench report`. */
-interface Content {
+export interface Content {
   run: Run;
+  study: Study;
   cells: CellFigures[];
+  artifacts: CellArtifacts[];
   phases: CellPhases[];
   environments: Record<string, unknown>[];
 }
 
-function Report({ content: { run, cells, phases, environments } }: { content: Content }) {
+export function Report({
+  content: { run, study, cells, artifacts, phases, environments },
+}: {
+  content: Content;
+}) {
   const attempts = [...cells].sort(byCell).flatMap((cell) => cell.attempts);
   const choice = useOwnChoice();
-  const [same, different] = common(shown(attempts));
+  const [same, different] = common(shown(study, attempts));
+  const source = sourceOf(run.id, datasetsText(study, cells), attempts);
   const details = [...new Set(environments.flatMap((environment) => Object.keys(environment)))];
+  const described = details.map(
+    (name): Record<string, string> => ({
+      detail: name,
+      ...Object.fromEntries(
+        environments.map((one) => [String(one.hash).slice(0, 8), cellText(name, one[name])]),
+      ),
+    }),
+  );
   return (
     <main className="sb-page">
       <h1>{runLabel(run)}</h1>
       <RunLine run={run} />
       <h2>Charts</h2>
-      <Charts of={{ data: cells }} choice={choice} />
+      <Charts of={{ data: { study, cells, artifacts } }} choice={choice} />
       <h2>Where the time went</h2>
-      <Phases of={{ data: phases }} choice={choice} />
+      <Phases of={{ data: { study, cells: phases } }} choice={choice} />
       <h2>Attempts</h2>
       <Exports
+        run={run.id}
+        sql={sqlOf({ study, cells, runs: [run.id] })}
         name="attempts"
         title="the attempts"
-        source={run.id}
-        rows={attempts as unknown as Record<string, unknown>[]}
-        spec={(_, theme) => tableSpec(shown(attempts), theme)}
+        source={source}
+        table={taken(study, attempts)}
+        spec={(_, theme) => tableSpec(shown(study, attempts), theme)}
       />
       {Object.keys(same).length ? (
         <p className="sb-line">
@@ -46,19 +67,20 @@ function Report({ content: { run, cells, phases, environments } }: { content: Co
         </p>
       ) : null}
       <div className="sb-dense">
-        <Figures rows={different} caption="Every attempt" />
+        <Figures table={different} caption="Every attempt" />
       </div>
       <h2>Environments</h2>
+      <Exports
+        run={run.id}
+        sql={sqlOfEnvironments(run.id)}
+        name="environments"
+        title="the environments"
+        source={source}
+        table={environments.map((one) => ({ run: run.id, ...one }))}
+        spec={(_, theme) => tableSpec(described, theme)}
+      />
       <div className="sb-long">
-        <Figures
-          rows={details.map((name) => ({
-            detail: name,
-            ...Object.fromEntries(
-              environments.map((one) => [String(one.hash).slice(0, 8), figureText(name, one[name])]),
-            ),
-          }))}
-          caption="The environments in which it was measured"
-        />
+        <Figures table={described} caption="The environments in which it was measured" />
       </div>
     </main>
   );

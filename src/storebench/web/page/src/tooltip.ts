@@ -16,7 +16,7 @@ export function tooltip(host: HTMLElement): vega.TooltipHandler {
     }
     box.replaceChildren(
       ...Object.entries(value).flatMap(([name, text]) => {
-        if (text === "null") return []; // so Vega-Lite writes what is not there
+        if (text === "null") return []; // such is in Vega-Lite what is not there
         const line = document.createElement("div");
         const strong = document.createElement("strong");
         strong.textContent = String(text);

@@ -13,6 +13,8 @@ const cell = (key: string, changes: Partial<GridCell> = {}): GridCell => ({
   operations: 2,
   unknown: 0,
   expected_s: 60,
+  expected_most_s: 60,
+  refused: null,
   ...changes,
 });
 const [ONE, TWO, DONE, FAILED] = ["batch=1", "batch=2", "batch=3", "batch=4"].map(
@@ -20,9 +22,9 @@ const [ONE, TWO, DONE, FAILED] = ["batch=1", "batch=2", "batch=3", "batch=4"].ma
 ) as [string, string, string, string];
 const CONF = { rows: 20_000, seed: 42, repeats: 1, skip_done: true };
 const PARAMETERS = [
-  { name: "rows", title: "Rows", text: "Of the **dataset**.", default: 20_000, examples: [1000] },
-  { name: "pod_memory", title: "Memory of a pod", text: "", default: "8Gi", examples: ["2Gi"] },
-  { name: "cpu_limit", title: "CPU limit", text: "", default: false, examples: [true, false] },
+  { name: "rows", title: "Rows", text: "Of the **dataset**.", default: 20_000, main: true, examples: [1000] },
+  { name: "pod_memory", title: "Memory of a pod", text: "", default: "8Gi", main: false, examples: ["2Gi"] },
+  { name: "cpu_limit", title: "CPU limit", text: "", default: false, main: false, examples: [true, false] },
 ];
 
 /** What the API and Airflow answer, and what they were asked and sent. */
@@ -40,8 +42,8 @@ beforeEach(() => {
   grid = {
     cells: [
       cell(ONE),
-      cell(TWO, { unknown: 2, expected_s: 30 }),
-      cell(DONE, { state: "verified once", operations: 0, expected_s: 0 }),
+      cell(TWO, { unknown: 2, expected_s: 30, expected_most_s: 300 }),
+      cell(DONE, { state: "verified once", operations: 0, expected_s: 0, expected_most_s: 0 }),
       cell(FAILED, { state: "failed" }),
     ],
     conf: CONF,
@@ -64,7 +66,7 @@ beforeEach(() => {
     if (pathname === "/api/v2/dags") return json({ dags });
     if (pathname.endsWith("/dagRuns")) return json({ dag_runs: active, total_entries: active.length });
     if (pathname.endsWith("/parameters")) return json(PARAMETERS);
-    if (pathname.endsWith("/runs")) return json({ items: [], offset: 0, more: false });
+    if (pathname.endsWith("/runs")) return json({ items: [], offset: 0, more: false, latest: null });
     asked.push(searchParams);
     const params = JSON.parse(searchParams.get("params") ?? "{}");
     if (params.rows === "-5") return json({ detail: "Rows: '-5' is not a whole number" }, 422);
@@ -94,14 +96,18 @@ const start = () => screen.getByRole("button", { name: /Start/ }) as HTMLButtonE
 const press = (name: string) => fireEvent.click(screen.getByRole("button", { name }));
 
 describe("the grid", () => {
-  it("has its cells with their dates and states, and all that is missing is chosen", async () => {
+  it("has its cells with their dates and states, and nothing is chosen until somebody does", async () => {
     await show();
+    expect(ticked()).toEqual([]);
+    expect(start().disabled).toBe(true);
+    expect(screen.getByText(/3 of 4 cells are to be measured/).textContent).toContain("None is chosen.");
+    press("choose all that is missing");
     expect(ticked()).toEqual([ONE, TWO, FAILED]);
     expect(box(DONE).disabled).toBe(true);
     const line = box(DONE).closest("tr") as HTMLElement;
     expect(line.textContent).toBe("null reference batch=32007-01-01T00:00:00verified once––");
     expect(screen.getByText(/3 of 4 cells are to be measured/).textContent).toContain(
-      "Chosen: 3 cells with 6 operations, about 2 min 30 s. For 2 of them, which are like none before",
+      "Chosen: 3 cells with 6 operations, about 2 min 30 s to 7 min 0 s. For 2 of them, which are like none before",
     );
   });
 
@@ -119,9 +125,25 @@ describe("the grid", () => {
       { dag_run_id: "cell__4", partition_key: FAILED, state: "queued", conf: { ...CONF, rows: 5 } },
     ];
     await show();
-    await waitFor(() => expect(ticked()).toEqual([FAILED]));
+    await screen.findByRole("link", { name: "running" });
+    press("choose all that is missing");
+    expect(ticked()).toEqual([FAILED]);
     const link = within(box(ONE).closest("tr") as HTMLElement).getByRole("link", { name: "running" });
     expect(link.getAttribute("href")).toContain("/dags/study/runs/cell__1");
+  });
+
+  it("says in the cell that asked why its run was refused, until another run of it goes on", async () => {
+    grid.cells = [cell(ONE, { refused: "mongodb was not built yet" }), cell(TWO)];
+    await show();
+    const line = () => (box(ONE).closest("tr") as HTMLElement).textContent;
+    expect(line()).toContain("missing, refused mongodb was not built yet");
+    press("choose all that is missing");
+    expect(box(ONE).checked).toBe(true);
+    cleanup();
+    active = [{ dag_run_id: "cell__1", partition_key: ONE, state: "running", conf: CONF }];
+    await show();
+    await waitFor(() => expect(line()).toContain("missing, running"));
+    expect(line()).not.toContain("refused");
   });
 
   it("is of the study that is chosen, and says that its DAG is paused", async () => {
@@ -137,6 +159,7 @@ describe("the grid", () => {
 describe("the start", () => {
   it("makes a run of each chosen cell's partition, with the parameters, and of no other", async () => {
     await show();
+    press("choose all that is missing");
     press("choose none");
     expect(start().disabled).toBe(true);
     for (const key of [TWO, FAILED]) fireEvent.click(box(key));
@@ -158,17 +181,24 @@ describe("the start", () => {
   it("that is refused in the middle says so, and keeps the others chosen", async () => {
     refuse = (posts) => (posts ? json({ detail: "Dag has import errors" }, 400) : null);
     await show();
+    press("choose all that is missing");
     fireEvent.click(start());
     await screen.findByText("1 run started.");
-    expect(screen.getByRole("alert").textContent).toContain("Dag has import errors. They are still chosen.");
+    const line = (key: string) => box(key).closest("tr") as HTMLElement;
+    expect(within(line(TWO)).getByRole("alert").textContent).toBe("Dag has import errors");
+    expect(within(line(FAILED)).queryByRole("alert")).toBeNull();
+    expect(screen.getByText("Airflow did not start the other cells.")).toBeTruthy();
     expect(ticked()).toEqual([TWO, FAILED]);
   });
 
   it("without permission says whom to ask", async () => {
     refuse = () => json({ detail: "Forbidden" }, 403);
     await show();
+    press("choose all that is missing");
     fireEvent.click(start());
-    expect((await screen.findByRole("alert")).textContent).toContain("You may not start runs of this DAG.");
+    expect(
+      (await screen.findByText("You may not start runs of this DAG.")).closest("[role=alert]"),
+    ).toBeTruthy();
     expect(posts).toEqual([]);
   });
 
@@ -186,6 +216,7 @@ describe("the parameters", () => {
   it("that are typed are those that the cells are looked up with, and that are sent", async () => {
     await show();
     expect(screen.getByLabelText("Rows").getAttribute("placeholder")).toBe("20000");
+    press("choose all that is missing");
     for (const text of ["1", "10", "1000"]) type(text);
     expect(start().disabled).toBe(true);
     expect(JSON.parse(chosen.params ?? "")).toEqual({ rows: "1000" });

@@ -1,138 +1,47 @@
 import * as vega from "vega";
 import { compile, type TopLevelSpec } from "vega-lite";
 import { describe, expect, it } from "vitest";
-import { historySpec, phasesOf, phasesSpec, ratiosSpec, tableSpec, timeFormat } from "../src/charts";
-import { chartData, chartRows, chartTitle, METRICS, type Metric, mixed } from "../src/figures";
+import {
+  historySpec,
+  labelText,
+  phaseColour,
+  phasesOf,
+  phasesSpec,
+  ratiosSpec,
+  tableSpec,
+  timeFormat,
+  wordsOf,
+} from "../src/charts";
 import { DARK, LIGHT } from "../src/frame";
-import { LABELS, type Verdict } from "../src/types";
-import { ATTEMPT, CELL, cellOf, DISTURBED, ENGINE, FAILED, FIGURES } from "./data";
-
-const metric = (name: string) => METRICS.find((one) => one.name === name) as Metric;
-const [ONLY, RATE, MEMORY] = ["only_s", "rows_per_s", "memory_bytes"].map(metric) as [Metric, Metric, Metric];
+import { verdictLabelValues as LABELS, type Verdict } from "../src/types";
+import { ATTEMPT, BULK, CELL, DISTURBED, FAILED, ORIGINS } from "./data";
 
 async function drawn(spec: TopLevelSpec): Promise<string> {
   return new vega.View(vega.parse(compile(spec).spec), { renderer: "none" }).toSVG();
 }
 
-describe("a chart's figures", () => {
-  const only = (cells: Parameters<typeof chartData>[0]) => chartData(cells, "write", ONLY).lines;
-
-  it("are a median, and a mark for each attempt", () => {
-    const [line] = only([FIGURES]);
-    expect(line?.name).toBe("mongodb reference");
-    expect(line?.bars).toMatchObject([
-      { spread: { n: 1, median: 1.5 }, dots: [{ value: 1.5, state: "verified" }, {}] },
-    ]);
-  });
-
-  it("have memory in MiB, and rows a second", () => {
-    const median = (one: Metric) => chartData([FIGURES], "write", one).lines[0]?.bars[0]?.spread?.median;
-    expect(median(MEMORY)).toBe(200);
-    expect(median(RATE)).toBeCloseTo(1333.3, 1);
-  });
-
-  it.each([9, null])("have what a failed attempt came to: %s", (only_s) => {
-    const failed = { ...FAILED, only_s };
-    expect(only([{ ...FIGURES, attempts: [ATTEMPT, failed] }])[0]?.bars[0]?.dots).toMatchObject([
-      { state: "verified" },
-      { state: "failed", remark: "failed: oom_killed", value: only_s },
-    ]);
-  });
-
-  it("mark a disturbed attempt as such, with the reason", () => {
-    expect(only([{ ...FIGURES, attempts: [DISTURBED] }])[0]?.bars[0]?.dots).toMatchObject([
-      { state: "disturbed", remark: "disturbed: throttled in 3 periods" },
-    ]);
-  });
-
-  it("have a client's memory apart from an engine's", () => {
-    const old = { ...ATTEMPT, store: "null", figures_cover: null };
-    const lost = { ...FAILED, client: "tuned" }; // came to no figures: what they are of, the store's others say
-    const cells = [FIGURES, ...[ENGINE, old, lost].map(cellOf)];
-    const charts = METRICS.filter((one) => one.name === "memory_bytes").map((one) => [
-      chartTitle("write", one),
-      chartData(cells, "write", one).lines.map((line) => line.name),
-    ]);
-    expect(charts).toEqual([
-      ["Write: memory of the client (its server is not in it)", ["mongodb reference", "mongodb tuned"]],
-      ["Write: memory of the engine and its executors", ["delta-rs tuned"]],
-      ["Write: memory, not recorded whether of a client or an engine", ["null reference"]],
-    ]);
-  });
-
-  it("are of one operation", () => {
-    expect(chartData([FIGURES], "read", ONLY).lines).toEqual([]);
-  });
-
-  it("have a name for each dataset where there are several", () => {
-    expect(only([FIGURES, { ...FIGURES, rows: 5000 }]).map((line) => line.name)).toEqual([
-      "mongodb reference, 2,000 dataset rows",
-      "mongodb reference, 5,000 dataset rows",
-    ]);
-  });
-
-  it("are taken away with the run, the dataset's rows and the seed", () => {
-    expect(chartRows(chartData([FIGURES], "write", ONLY), ONLY)).toEqual([
-      {
-        store: "mongodb",
-        client: "reference",
-        executors: null,
-        batch_size: "10000",
-        rows: 2000,
-        seed: 7,
-        run: "bulk_write_read/one",
-        n: 1,
-        median: 1.5,
-        low: null,
-        high: null,
-        coverage: null,
-        unit: "seconds",
-      },
-    ]);
-  });
-});
-
-describe("what differs between the cells of a chart", () => {
-  it("is the durability of writes", () => {
-    const none = { ...ENGINE, store: "null", durability: "none" as const };
-    const cells = [ATTEMPT, { ...ATTEMPT, store: "elasticsearch" }, ENGINE, none, FAILED].map(cellOf);
-    expect(chartData(cells, "write", ONLY).note).toBe(
-      "Writes differ in durability: disk (mongodb, elasticsearch), s3 (delta-rs), none (null).",
-    );
-    expect(chartData(cells.slice(0, 2), "write", ONLY).note).toBeNull();
-  });
-
-  it("is what reads deliver, by client", () => {
-    const read = { operation: "read" as const, durability: null };
-    const dicts = { ...ATTEMPT, ...read, delivers: "dicts" };
-    const bson = { ...ATTEMPT, ...read, client: "tuned", delivers: "raw BSON" };
-    const other = { ...dicts, store: "elasticsearch" };
-    expect(mixed("read", [other, dicts, { ...other, client: "tuned" }, bson])).toBe(
-      "Reads deliver different things: dicts (elasticsearch, mongodb reference), raw BSON (mongodb tuned).",
-    );
-    expect(mixed("read", [dicts, { ...bson, delivers: "dicts" }, { ...bson, delivers: null }])).toBeNull();
-  });
-});
+const CONNECT: [string, string][] = [["connect", "#8E6CBB"]];
 
 describe("a chart", () => {
   it("marks the phases of what was disturbed", async () => {
-    const cell = { ...CELL, operation: "write" as const, attempt: DISTURBED, phases: { connect: 1 } };
-    expect(await drawn(phasesSpec([cell], ["connect"], "what", 800, LIGHT, true))).toContain(
+    const cell = { ...CELL, operation: "write", attempt: DISTURBED, phases: { connect: 1 } };
+    expect(await drawn(phasesSpec(BULK, [cell], CONNECT, "what", 800, LIGHT, true))).toContain(
       "◆ mongodb reference",
     );
   });
 
   it("stacks phases", async () => {
-    const cell = { ...CELL, operation: "write" as const, attempt: ATTEMPT };
+    const cell = { ...CELL, operation: "write", attempt: ATTEMPT };
     const broken = { ...cell, store: "null", attempt: FAILED };
     const phases = { connect: 1, container_started: 2, brand_new: 1 };
     const svg = await drawn(
       phasesSpec(
+        BULK,
         [
           { ...cell, phases },
           { ...broken, phases: {} },
         ],
-        phasesOf([{ ...cell, phases }]),
+        phasesOf([{ ...cell, phases }]).map((phase) => [phase, phaseColour(phase, [])]),
         "what",
         800,
         LIGHT,
@@ -144,48 +53,75 @@ describe("a chart", () => {
     expect(svg).toContain("✕ null reference, batch 10,000");
   });
 
+  it("has the phases that only a study knows where they come", () => {
+    const phases: Record<string, number>[] = [
+      { queued: 1, spin_up: 2, operation: 3, spill: 1, other: 1 },
+      { queued: 1, dry: 0, spill: 1 },
+    ];
+    expect(phasesOf(phases.map((one) => ({ phases: one })))).toEqual([
+      "queued",
+      "spin_up",
+      "operation",
+      "spill",
+      "other",
+    ]);
+  });
+
+  it("has a colour for each phase that only a study knows, the same in all charts", () => {
+    const all = ["connect", "warm", "spill", "other"];
+    const colours = all.map((phase) => phaseColour(phase, all));
+    expect(new Set(colours).size).toBe(4);
+    expect(phaseColour("spill", ["connect", "warm", "spill"])).toBe(colours[2]);
+  });
+
   it("has names above its bars where it is narrow", async () => {
-    const cell = { ...CELL, operation: "write" as const, attempt: ATTEMPT, phases: { connect: 1 } };
+    const cell = { ...CELL, operation: "write", attempt: ATTEMPT, phases: { connect: 1 } };
     const [wide, narrow] = await Promise.all(
-      [800, 300].map((width) => drawn(phasesSpec([cell], ["connect"], "what", width, LIGHT, false))),
+      [800, 300].map((width) => drawn(phasesSpec(BULK, [cell], CONNECT, "what", width, LIGHT, false))),
     );
     expect(wide).toMatch(/text-anchor="end"[^>]*>mongodb/);
     expect(narrow).toMatch(/text-anchor="start"[^>]*>mongodb/);
   });
 
-  it("has a cell's history", async () => {
-    const row = {
+  it("has a cell's history, in whatever it was measured", async () => {
+    const point = {
       recorded_at: ATTEMPT.recorded_at,
       recorded: "2026-11-22 12:00",
-      seconds: 1.5,
+      value: 1.5,
       at: 1.5,
       environment: "0123",
+      parameters: "pod_cpu=2",
+      measured: "0123 pod_cpu=2",
       state: "client-bound",
       remark: "client-bound",
       run: "one",
     };
-    expect(await drawn(historySpec([row], ["0123"], "what", 800, LIGHT, true))).toContain("0123");
+    const svg = await drawn(historySpec([point], ["0123 pod_cpu=2"], "sums/s", "what", 800, LIGHT, true));
+    expect(svg).toContain("0123 pod_cpu=2");
+    expect(svg).toContain("sums/s");
   });
 
   it("names each moment once", () => {
-    const rows = (...times: string[]) => times.map((time) => ({ recorded_at: `2026-11-${time}Z` }));
-    expect(timeFormat(rows("22T12:00:00", "22T12:03:00"), 6)).toBe("%H:%M:%S");
-    expect(timeFormat(rows("22T12:00:00", "22T18:00:00"), 6)).toBe("%d %b %H:%M");
-    expect(timeFormat(rows("01T12:00:00", "22T18:00:00"), 6)).toBe("%d %b %Y");
-    expect(timeFormat(rows("22T12:00:00"), 6)).toBe("%H:%M:%S");
+    const points = (...times: string[]) => times.map((time) => ({ recorded_at: `2026-11-${time}Z` }));
+    expect(timeFormat(points("22T12:00:00", "22T12:03:00"), 6)).toBe("%H:%M:%S");
+    expect(timeFormat(points("22T12:00:00", "22T18:00:00"), 6)).toBe("%d %b %H:%M");
+    expect(timeFormat(points("01T12:00:00", "22T18:00:00"), 6)).toBe("%d %b %Y");
+    expect(timeFormat(points("22T12:00:00"), 6)).toBe("%H:%M:%S");
   });
 
   it("has colours that can be seen on a dark ground", async () => {
-    const row = {
+    const point = {
       ...ATTEMPT,
       recorded: "",
-      seconds: 1,
+      value: 1,
       at: 1,
       environment: "e",
+      parameters: "",
+      measured: "e",
       state: "verified",
       remark: "",
     };
-    const svg = await drawn(historySpec([row], ["e"], "what", 800, DARK, false));
+    const svg = await drawn(historySpec([point], ["e"], "seconds", "what", 800, DARK, false));
     expect(svg).toContain(`stroke="${DARK.colours[0]}"`);
     expect(DARK.colours).toHaveLength(LIGHT.colours.length);
     for (const colour of DARK.colours) expect(contrast(colour, "#18181b")).toBeGreaterThan(4.5);
@@ -193,13 +129,18 @@ describe("a chart", () => {
 
   const VERDICT = {
     ...CELL,
-    operation: "write" as const,
-    label: "slower" as Verdict["label"],
+    ...ORIGINS,
+    operation: "write",
+    label: "worse" as Verdict["label"],
     reason: null,
     n_before: 3,
     n_after: 3,
-    median_before_s: 1,
-    median_after_s: 1.2,
+    metric: "only_s",
+    unit: "s",
+    median_before: 1,
+    median_after: 1.2,
+    mean_before: 1.02,
+    mean_after: 1.122,
     ratio: 1.2,
     low: 1.1,
     high: 1.3,
@@ -208,27 +149,49 @@ describe("a chart", () => {
   };
 
   it("has ratios with their intervals, and marks what is unsound", async () => {
-    const svg = await drawn(ratiosSpec([VERDICT], 5, "what", 800, LIGHT));
+    const svg = await drawn(ratiosSpec(BULK, [VERDICT], 5, "what", 800, LIGHT));
     expect(svg).toContain("▲ write mongodb reference");
   });
 
   it("says what differs between two lines of one name", async () => {
-    const other = { ...VERDICT, rows: 5000, cell_key: "other" };
-    const svg = await drawn(ratiosSpec([VERDICT, other], 5, "what", 1200, LIGHT));
-    expect(svg).toContain("batch 10,000, 2,000 dataset rows");
-    expect(svg).toContain("batch 10,000, 5,000 dataset rows");
+    const other = { ...VERDICT, rows: 50000, cell_key: "other" };
+    const svg = await drawn(ratiosSpec(BULK, [VERDICT, other], 5, "what", 1200, LIGHT));
+    expect(svg).toContain("batch 10,000, rows 2,000");
+    expect(svg).toContain("batch 10,000, rows 50,000");
   });
 
-  it("tells all four verdicts apart", async () => {
-    const verdicts = LABELS.map((label) => ({ ...VERDICT, label, cell_key: label }));
-    const svg = await drawn(ratiosSpec(verdicts, 5, "what", 800, LIGHT));
-    for (const label of ["faster", "slower", "the same", "cannot tell"]) expect(svg).toContain(label);
+  it("tells all verdicts apart, by a colour and a mark, and names those that there are", async () => {
+    const verdicts = LABELS.map((label) => ({ ...VERDICT, unit: "bytes", label, cell_key: label }));
+    const svg = await drawn(ratiosSpec(BULK, verdicts, 5, "what", 800, LIGHT));
+    for (const label of LABELS) expect(svg).toContain(label);
+    const marks = /role-mark layer_2_marks.*?<\/g>/s.exec(svg)?.[0] ?? "";
+    const looks = [...marks.matchAll(/ d="([^"]*)"[^>]* fill="([^"]*)"/g)].map(([, ...look]) =>
+      look.join(" "),
+    );
+    expect(new Set(looks).size).toBe(LABELS.length);
+    expect(await drawn(ratiosSpec(BULK, verdicts.slice(0, 1), 5, "what", 800, LIGHT))).not.toContain("worse");
   });
 
-  it("is not stretched by an interval of few repeats", async () => {
+  it("says of a verdict what its metric means", () => {
+    expect([wordsOf("lower"), wordsOf("higher"), wordsOf("neither")]).toEqual([
+      ["worse", "better"],
+      ["better", "worse"],
+      ["higher", "lower"],
+    ]);
+    const said = (unit: string) => LABELS.map((label) => labelText({ label, unit }));
+    expect(said("s")).toEqual(["faster", "slower", "higher", "lower", "the same", "cannot tell"]);
+    expect(said("bytes")).toEqual([...LABELS]);
+  });
+
+  it("has whole intervals, however wide, and twice as far from 1 as half", async () => {
     const wide = { ...VERDICT, label: "cannot tell" as const, low: 0.001, high: 1000 };
-    const svg = await drawn(ratiosSpec([VERDICT, wide], 5, "what", 800, LIGHT));
-    expect(svg).toContain(">1.2<");
+    const spec = ratiosSpec(BULK, [VERDICT, wide], 5, "what", 800, LIGHT);
+    const view = new vega.View(vega.parse(compile(spec).spec), { renderer: "none" });
+    const svg = await view.toSVG();
+    const scale = view.scale("x") as { (value: number): number; domain: () => number[] };
+    expect(scale.domain()).toEqual([0.001, 1000]);
+    expect(scale(2) - scale(1)).toBeCloseTo(scale(1) - scale(0.5), 6);
+    expect(svg).toContain("B / A, logarithmic");
   });
 
   it("can be a table, of text that stays text", async () => {

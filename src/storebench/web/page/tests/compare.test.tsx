@@ -1,23 +1,29 @@
 import { render, screen } from "@testing-library/react";
-import { expect, it } from "vitest";
-import { VerdictTable } from "../src/CompareView";
-import type { Comparison, Run } from "../src/types";
-import { CELL } from "./data";
+import { describe, expect, it } from "vitest";
+import { Compared, VerdictTable } from "../src/CompareView";
+import type { Comparison, Study } from "../src/types";
+import { BULK, CELL, NO_CHOICE, ORIGINS, RUN, TOY, toy } from "./data";
 
-const RUN = { id: "s/one" } as Run;
+type Verdict = Comparison["verdicts"][0];
+
 const FOUND: Comparison = {
   before: RUN,
   after: RUN,
   verdicts: [
     {
       ...CELL,
+      ...ORIGINS,
       operation: "write",
       label: "cannot tell",
+      metric: "only_s",
+      unit: "s",
       reason: "too noisy: with a noise of 8.0% about 14 repeats would do",
       n_before: 3,
       n_after: 3,
-      median_before_s: 1,
-      median_after_s: 1.1,
+      median_before: 1,
+      median_after: 1.1,
+      mean_before: 1.02,
+      mean_after: 1.122,
       ratio: 1.1,
       low: 0.9,
       high: 1.3,
@@ -25,38 +31,121 @@ const FOUND: Comparison = {
       remarks: [],
     },
   ],
-  without: [{ ...CELL, operation: "read", reason: "B has none", remarks: [] }],
+  without: [{ ...CELL, ...ORIGINS, operation: "read", reason: "B has none", remarks: [] }],
   differences: [],
   test: "t-test",
   margin_percent: 5,
   caution: null,
 };
+const ONE = FOUND.verdicts[0] as Verdict;
 
 it("says why a verdict cannot tell, and how many repeats would do", () => {
-  render(<VerdictTable found={FOUND} />);
+  render(<VerdictTable study={BULK} found={FOUND} />);
   const cell = screen.getByText("cannot tell", { exact: false, selector: "td" });
   expect(cell.className).toContain("sb-cannot-tell");
   expect(cell.textContent).toContain("about 14 repeats would do");
   expect(screen.getByText("B has none")).toBeTruthy();
 });
 
+it("shows the means that the ratio is made of, which medians are not", () => {
+  render(<VerdictTable study={BULK} found={FOUND} />);
+  const texts = [...(screen.getAllByRole("row")[1]?.children ?? [])].map((cell) => cell.textContent);
+  expect(texts.slice(4, 9)).toEqual(["1.00 s (3)", "1.10 s (3)", "1.02 s", "1.12 s", "1.100"]);
+});
+
+it("says of no difference that it is never by chance", () => {
+  const sure = { ...ONE, label: "worse" as const, p_adjusted: 1e-9 };
+  render(<VerdictTable study={BULK} found={{ ...FOUND, verdicts: [sure] }} />);
+  expect(screen.getByText("< 0.0001")).toBeTruthy();
+});
+
 it("has a mark of its own for what is the same", () => {
-  const same = {
-    ...(FOUND.verdicts[0] as Comparison["verdicts"][0]),
-    label: "the same" as const,
-    reason: null,
-  };
-  render(<VerdictTable found={{ ...FOUND, verdicts: [same] }} />);
+  const same = { ...ONE, label: "the same" as const, reason: null };
+  render(<VerdictTable study={BULK} found={{ ...FOUND, verdicts: [same] }} />);
   expect(screen.getByText("the same").className).toContain("sb-the-same");
 });
 
-it("lists no two cells alike: their dataset's rows and seed stand beside them", () => {
-  const one = FOUND.verdicts[0] as Comparison["verdicts"][0];
-  const other = { ...one, cell_key: "other", rows: 20_000, seed: 42 };
-  render(<VerdictTable found={{ ...FOUND, verdicts: [one, other], without: [] }} />);
+it("lists no two cells alike: the parameters of their datasets stand beside them", () => {
+  const other = { ...ONE, cell_key: "other", rows: 20000, seed: 42 };
+  render(<VerdictTable study={BULK} found={{ ...FOUND, verdicts: [ONE, other], without: [] }} />);
   const lines = screen.getAllByRole("row").slice(1);
   expect(lines.map((line) => [...line.children].slice(0, 3).map((cell) => cell.textContent))).toEqual([
     ["mongodb reference, batch 10,000", "2,000", "7"],
     ["mongodb reference, batch 10,000", "20,000", "42"],
   ]);
+});
+
+describe("a comparison", () => {
+  const show = (study: Study, verdicts: Verdict[], address = "") =>
+    render(
+      <Compared
+        study={study}
+        found={{ ...FOUND, verdicts, without: [] }}
+        metric={undefined}
+        choice={{ ...NO_CHOICE, asked: new URLSearchParams(address) }}
+      />,
+    );
+  const { study, store, client, axes, rows, seed, cell_key } = toy("sum", 1);
+  const sums = {
+    ...ONE,
+    ...{ study, store, client, axes, rows, seed, cell_key },
+    operation: "sum",
+    metric: "sums_per_s",
+    unit: "sums/s",
+    median_before: 1000,
+    label: "better" as const,
+  };
+  const text = () => document.body.textContent;
+
+  it("counts the verdicts that there can be, in the words of times", () => {
+    show(BULK, [ONE]);
+    expect(screen.getByText("1 compared: 0 faster, 0 slower, 0 the same, 1 cannot tell")).toBeTruthy();
+    expect(text()).toContain("Above 1, B is slower.");
+  });
+
+  it("has the words, the unit and the way of the metric", () => {
+    show(TOY, [sums]);
+    expect(screen.getByText("1 compared: 1 better, 0 worse, 0 the same, 0 cannot tell")).toBeTruthy();
+    expect(text()).toContain("Above 1, B is better.");
+    expect(screen.getByText("1,000 sums/s (3)")).toBeTruthy();
+    expect(screen.getAllByRole("columnheader", { name: "seed" })).toHaveLength(2);
+    expect(screen.getByRole("option", { name: "space saved" })).toBeTruthy();
+    expect(screen.queryByRole("option", { name: "latency" })).toBeNull();
+  });
+
+  it("of several metrics says no more than which figure is higher", () => {
+    const files = { ...sums, metric: "files", unit: "", label: "lower" as const, cell_key: "other" };
+    show(TOY, [sums, files]);
+    expect(text()).toContain("2 compared: 1 better, 0 worse, 0 higher, 1 lower, 0 the same, 0 cannot tell");
+    expect(text()).toContain("Above 1, B's figure is the higher one.");
+  });
+
+  it("says of each side where its figures come from", () => {
+    const origin_after = {
+      servers: ["FerretDB v2.7.0"],
+      durability: ["disk"],
+      machines: [{ cpus: 2, cpu_model: null, memory_gib: 24 }],
+      code_versions: ["0.1.0"],
+      dates: ["2026-11-22"],
+    };
+    show(BULK, [{ ...ONE, origin_after }]);
+    expect(text()).toContain(
+      `B: ${RUN.id} · FerretDB v2.7.0 · durability disk · 2 CPUs, 24 GiB · code 0.1.0 · 2026-11-22`,
+    );
+    expect(screen.getByRole("button", { name: "Save the verdicts as CSV" })).toBeTruthy();
+  });
+
+  it("says why a run was refused, and how to send it again", () => {
+    const before = { ...RUN, id: "s/refused", state: "refused" as const, reason: "The disk is full." };
+    render(<Compared study={BULK} found={{ ...FOUND, before }} metric={undefined} choice={NO_CHOICE} />);
+    expect(text()).toContain("The disk is full.");
+    expect(text()).toContain("Trigger again with this config");
+  });
+
+  it("leaves out what is hidden", () => {
+    const other = { ...sums, cell_key: "other", axes: { ...sums.axes, codec: "zip" } };
+    show(TOY, [sums, other], "without=axis:codec:zip");
+    expect(text()).toContain("1 compared:");
+    expect(screen.getByRole("checkbox", { name: "zip" })).toHaveProperty("checked", false);
+  });
 });

@@ -1,7 +1,7 @@
 import { cleanup, fireEvent, render, screen, waitFor, within } from "@testing-library/react";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { amount, Costs, keptPrices } from "../src/Costs";
-import { CELL, FIGURES, NO_CHOICE } from "./data";
+import { BULK, CELL, FIGURES, NO_CHOICE } from "./data";
 
 const questions: URLSearchParams[] = [];
 
@@ -17,16 +17,17 @@ beforeEach(() => {
       figures_cover: "client",
       n: 1,
       left_out: 1,
-      cpu_hours_per_gb: 2,
-      memory_gib_hours_per_gb: 4,
-      cost_per_gb: 2 * Number(asked.get("cpu_hour")) + 4 * Number(asked.get("gib_hour")),
+      per: "GB",
+      cpu_hours: 2,
+      memory_gib_hours: 4,
+      cost: 2 * Number(asked.get("cpu_hour")) + 4 * Number(asked.get("gib_hour")),
     };
     return new Response(JSON.stringify({ items: [price], offset: 0, more: false }));
   });
 });
 afterEach(() => vi.unstubAllGlobals());
 
-const show = () => render(<Costs run="one" cells={[FIGURES]} choice={NO_CHOICE} />);
+const show = () => render(<Costs run="one" study={BULK} cells={[FIGURES]} choice={NO_CHOICE} />);
 const type = (label: RegExp, text: string) =>
   fireEvent.change(screen.getByLabelText(label), { target: { value: text } });
 
@@ -44,6 +45,14 @@ describe("what a run cost", () => {
     await waitFor(() => expect(within(chart).getByText("0.1")).toBeTruthy());
     expect(chart.textContent).toContain("EUR for each GB");
     expect(questions.map((asked) => asked.get("gib_hour"))).toEqual(["0.005"]);
+  });
+
+  it("is told for each attempt where there is no dataset", async () => {
+    render(<Costs run="one" study={{ ...BULK, dataset: null }} cells={[FIGURES]} choice={NO_CHOICE} />);
+    type(/core/, "0.04");
+    type(/GiB/, "0.005");
+    const heading = await screen.findByRole("heading", { name: /cost of the client/ });
+    expect(heading.closest("figure")?.textContent).toContain("for each attempt");
   });
 
   it("is kept in the browser", () => {

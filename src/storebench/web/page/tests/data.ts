@@ -1,12 +1,129 @@
 import type { Choice } from "../src/choice";
-import type { Attempt, CellFigures, Run, Turn } from "../src/types";
+import { metricNamed } from "../src/study";
+import type {
+  Attempt,
+  CellFigures,
+  Chart,
+  Metric,
+  Operation,
+  Origin,
+  Run,
+  Spread,
+  Store,
+  Study,
+  Turn,
+} from "../src/types";
+
+const metric = (name: string, title: string, unit: string, changes: Partial<Metric> = {}): Metric => ({
+  name,
+  title,
+  unit,
+  better: "lower",
+  kind: "scalar",
+  by_cover: false,
+  ...changes,
+});
+
+const COMMON: Metric[] = [
+  metric("total_s", "total pod time", "s"),
+  metric("all_memory_working_set_peak_bytes", "memory", "bytes", { by_cover: true }),
+  metric("all_cpu_s", "CPU time", "s", { by_cover: true }),
+];
+
+const axis = (name: string, numeric: boolean) => ({
+  name,
+  title: name.charAt(0).toUpperCase() + name.slice(1),
+  description: `What ${name} means.`,
+  numeric,
+  grid: [],
+  where: {},
+});
+
+const chart = (name: string, changes: Partial<Chart> = {}): Chart => ({
+  metric: name,
+  colour: "store",
+  operations: [],
+  panel: "operation",
+  ...changes,
+});
+
+const store = (name: string, operations: string[], keeps_data = true): Store => ({
+  name,
+  clients: ["reference"],
+  operations,
+  keeps_data,
+  server: null,
+  filled_by: null,
+});
+
+const FIGURES_OF = ["only_s", "rows_per_s", "source_s"];
+
+/** The study that Storebench grew from. */
+export const BULK: Study = {
+  name: "bulk_write_read",
+  title: "Bulk write and read",
+  description: "",
+  method_version: 2,
+  operations: [
+    { name: "write", metrics: FIGURES_OF, needs: [] },
+    { name: "read", metrics: FIGURES_OF, needs: ["write"] },
+  ],
+  metrics: [
+    metric("only_s", "time in the store's client", "s"),
+    metric("rows_per_s", "dataset rows a second", "rows/s", { better: "higher" }),
+    metric("source_s", "reading and parsing the CSV", "s", { better: "neither" }),
+  ],
+  common: COMMON,
+  axes: [axis("batch", false), axis("executors", true)],
+  stores: [
+    ...["mongodb", "elasticsearch", "delta-rs", "delta-spark"].map((name) => store(name, ["write", "read"])),
+    store("null", ["write", "read"], false),
+  ],
+  charts: ["only_s", "rows_per_s", "total_s", "all_memory_working_set_peak_bytes"].map((name) =>
+    chart(name, { colour: "batch" }),
+  ),
+  params: [],
+  dataset: { name: "", version: 1 },
+};
+export const [WRITE, READ] = BULK.operations as [Operation, Operation];
+
+/** A study that is like the bulk one in nothing: more is better, an axis has words, and a metric is no number. */
+export const TOY: Study = {
+  name: "toy",
+  title: "Toy",
+  description: "Three operations",
+  method_version: 1,
+  operations: [
+    { name: "fill", metrics: ["sums_per_s"], needs: [] },
+    { name: "sum", metrics: ["sums_per_s", "latency_s"], needs: ["fill"] },
+    { name: "shrink", metrics: ["saved_bytes", "files"], needs: ["fill"] },
+  ],
+  metrics: [
+    metric("sums_per_s", "sums a second", "sums/s", { better: "higher" }),
+    metric("saved_bytes", "space saved", "bytes", { better: "higher" }),
+    metric("files", "files", "", { better: "neither" }),
+    metric("latency_s", "latency", "s", { kind: "histogram" }),
+  ],
+  common: COMMON,
+  axes: [axis("codec", false), axis("level", false)],
+  stores: [store("abacus", ["fill", "sum", "shrink"], false)],
+  charts: [
+    chart("sums_per_s", { colour: "codec", panel: "level" }),
+    chart("latency_s"),
+    chart("saved_bytes", { operations: ["shrink"] }),
+    chart("files", { colour: "codec" }),
+  ],
+  params: [],
+  dataset: { name: "numbers", version: 1 },
+};
+export const [FILL, SUM, SHRINK] = TOY.operations as [Operation, Operation, Operation];
 
 export const CELL = {
   cell_key: "bulk_write_read/mongodb/reference/batch=10000/rows=2000/seed=7",
+  study: "bulk_write_read",
   store: "mongodb",
   client: "reference",
-  batch_size: "10000",
-  executors: null,
+  axes: { batch: "10000" } as Record<string, string>,
   rows: 2000,
   seed: 7,
 };
@@ -27,10 +144,11 @@ export const ATTEMPT: Attempt = {
   error_kind: null,
   error: null,
   disturbed: null,
-  only_s: 1.5,
-  rows_per_s: 2000 / 1.5,
-  source_s: 0.5,
-  barrier_s: 0,
+  perhaps_disturbed: null,
+  metric: "only_s",
+  value: 1.5,
+  unit: "s",
+  metrics: { only_s: 1.5, rows_per_s: 2000 / 1.5, source_s: 0.5 },
   durability: "disk",
   durability_stated: "w=1, j=true",
   total_s: 3,
@@ -47,9 +165,15 @@ export const ATTEMPT: Attempt = {
   node_io_full_share: 0,
   node_steal_share: 0,
   node_others_cores: 0.2,
+  node_strangers_cores: 0.2,
   server_name: "FerretDB",
   server_version: "v2.7.0",
   environment_hash: "0123456789abcdef",
+  machine: { cpus: 2, cpu_model: "Example 9", memory_gib: 24 },
+  parameters_hash: "p1",
+  parameters: { pod_cpu: "500m", cpu_limit: false, pod_memory: "8Gi" },
+  method_version: 2,
+  code_version: "0.1.0",
   node: "node",
   recorded_at: "2026-11-22T12:00:00Z",
 };
@@ -61,13 +185,14 @@ export const FAILED: Attempt = {
   status: "failed",
   error_kind: "oom_killed",
   error: "out of memory",
-  only_s: null,
-  rows_per_s: null,
+  value: null,
+  metrics: {},
   durability: null,
   durability_stated: null,
   total_s: null,
   figures_cover: null,
   all_memory_working_set_peak_bytes: null,
+  all_cpu_s: null,
 };
 
 export const DISTURBED: Attempt = { ...ATTEMPT, attempt_id: "c", disturbed: "throttled in 3 periods" };
@@ -86,6 +211,39 @@ export const ENGINE: Attempt = {
   client_bound: null,
 };
 
+/** What did not begin. */
+export const NOT_RUN: Attempt = {
+  ...FAILED,
+  status: "not_run",
+  error_kind: "not_run",
+  error: "Its write failed: oom_killed",
+};
+
+/** An attempt of the toy study: what it is at, how much it came to, and where. */
+export function toy(
+  operation: string,
+  value: number | null,
+  axes: Record<string, string> = { codec: "none", level: "2" },
+  changes: Partial<Attempt> = {},
+): Attempt {
+  const ranked = TOY.operations.find((one) => one.name === operation)?.metrics[0] ?? "";
+  return {
+    ...ATTEMPT,
+    cell_key: `toy/abacus/hand/${Object.entries(axes).map((one) => one.join("="))}`,
+    study: "toy",
+    store: "abacus",
+    client: "hand",
+    axes,
+    run_id: "toy/one",
+    operation,
+    metric: ranked,
+    value,
+    unit: metricNamed(TOY, ranked)?.unit ?? null,
+    metrics: value === null ? {} : { [ranked]: value },
+    ...changes,
+  };
+}
+
 export const RUN: Run = {
   id: ATTEMPT.run_id,
   study: "bulk_write_read",
@@ -95,6 +253,7 @@ export const RUN: Run = {
   reason: null,
   started_at: "2026-11-22T11:59:00Z",
   finished_at: "2026-11-22T12:01:00Z",
+  rested_s: 0,
   method_version: 2,
   code_version: "0.1.0",
   order_seed: 1,
@@ -105,11 +264,13 @@ export const RUN: Run = {
   cells: 1,
   cell_key: ATTEMPT.cell_key,
   expected_s: null,
+  expected_most_s: null,
   planned: 2,
   verified: 2,
   disturbed: 0,
   failed: 0,
   not_run: 0,
+  to_close: false,
 };
 
 export const TURN: Turn = {
@@ -123,44 +284,29 @@ export const TURN: Turn = {
   operations: ["write", "read"],
 };
 
-export const FIGURES: CellFigures = {
-  ...CELL,
-  operation: "write",
-  attempts: [ATTEMPT, FAILED],
-  only_s: { n: 1, median: 1.5, low: null, high: null, coverage: null },
-  rows_per_s: { n: 1, median: 2000 / 1.5, low: null, high: null, coverage: null },
-  total_s: { n: 1, median: 3, low: null, high: null, coverage: null },
-  memory_bytes: { n: 1, median: 200 * 2 ** 20, low: null, high: null, coverage: null },
-};
+/** Of a verdict, where nothing is known of where its figures come from. */
+export const NO_ORIGIN: Origin = { servers: [], durability: [], machines: [], code_versions: [], dates: [] };
+export const ORIGINS = { origin_before: NO_ORIGIN, origin_after: NO_ORIGIN };
 
-/** What did not begin. */
-export const NOT_RUN: Attempt = {
-  ...FAILED,
-  status: "not_run",
-  error_kind: "not_run",
-  error: "Its write failed: oom_killed",
-};
+export const spread = (median: number): Spread => ({ n: 1, median, low: null, high: null, coverage: null });
 
 /** A cell with one attempt, that counts or not. */
 export function cellOf(attempt: Attempt): CellFigures {
-  const { cell_key, store, client, batch_size, executors, rows, seed, operation } = attempt;
-  const name = { cell_key, store, client, batch_size, executors, rows, seed, operation };
-  return { ...name, attempts: [attempt], only_s: null, rows_per_s: null, total_s: null, memory_bytes: null };
+  const { cell_key, study, store, client, axes, rows, seed, operation } = attempt;
+  return { cell_key, study, store, client, axes, rows, seed, operation, attempts: [attempt], figures: {} };
 }
 
 /** A cell with one attempt that counts. */
-export function measured(changes: Partial<Attempt>): CellFigures {
-  const attempt = { ...ATTEMPT, ...changes };
-  const spread = (value: number | null) =>
-    value === null ? null : { n: 1, median: value, low: null, high: null, coverage: null };
+export function measured(attempt: Attempt): CellFigures {
+  const common = COMMON.map(({ name }) => [name, (attempt as Record<string, unknown>)[name]]);
+  const found = [...Object.entries(attempt.metrics), ...common].filter(([, value]) => value !== null);
   return {
     ...cellOf(attempt),
-    only_s: spread(attempt.only_s),
-    rows_per_s: spread(attempt.rows_per_s),
-    total_s: spread(attempt.total_s),
-    memory_bytes: spread(attempt.all_memory_working_set_peak_bytes),
+    figures: Object.fromEntries(found.map(([name, value]) => [name, spread(value as number)])),
   };
 }
+
+export const FIGURES: CellFigures = { ...measured(ATTEMPT), attempts: [ATTEMPT, FAILED] };
 
 /** Nothing hidden, and whatever is asked for is forgotten. */
 export const NO_CHOICE: Choice = { asked: new URLSearchParams(), choose: () => {} };

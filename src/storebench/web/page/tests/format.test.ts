@@ -1,22 +1,7 @@
 import { describe, expect, it } from "vitest";
-import {
-  batchLabel,
-  byBatch,
-  cellLabel,
-  csv,
-  datasetSuffix,
-  datasetText,
-  duration,
-  figureText,
-  heading,
-  mebibytes,
-  operationsOf,
-  rate,
-  remark,
-  seconds,
-  soundness,
-} from "../src/format";
-import { ATTEMPT, CELL, DISTURBED, ENGINE, FAILED, NOT_RUN } from "./data";
+import { cellText, csv, duration, heading, remark, soundness } from "../src/format";
+import { figureIn, mebibytes, seconds, unitOf } from "../src/units";
+import { ATTEMPT, DISTURBED, ENGINE, FAILED, NOT_RUN } from "./data";
 
 describe("figures for people", () => {
   it("have three digits that count, and a unit", () => {
@@ -30,54 +15,49 @@ describe("figures for people", () => {
       "0 s",
       "–",
     ]);
-    expect([1333.3, 1_240_000, 2.5, null].map(rate)).toEqual([
-      "1,330 rows/s",
-      "1,240,000 rows/s",
-      "2.5 rows/s",
-      "–",
+    expect([5005, 12.345, 0.00195, 0].map((size) => mebibytes(size * 2 ** 20))).toEqual([
+      "5,005 MiB",
+      "12.3 MiB",
+      "0.00195 MiB",
+      "0 MiB",
     ]);
-    expect(mebibytes(5005 * 2 ** 20)).toBe("5,005 MiB");
     expect([59.6, 61, 7260].map(duration)).toEqual(["1 min 0 s", "1 min 1 s", "2 h 1 min"]);
   });
 
-  it("name a cell", () => {
-    expect(cellLabel(CELL)).toBe("mongodb reference, batch 10,000");
-    expect(cellLabel({ ...CELL, batch_size: "all", executors: 1 })).toBe(
-      "mongodb reference, all at once, 1 executor",
-    );
+  it.each([
+    ["s", 1.5, "1.50 s"],
+    ["bytes", 200 * 2 ** 20, "200 MiB"],
+    ["bytes/s", 2.5 * 2 ** 20, "2.5 MiB/s"],
+    ["rows/s", 1_333.3, "1,330 rows/s"],
+    ["sums/s", 1_240_000, "1,240,000 sums/s"],
+    ["", 3, "3"],
+    [null, null, "–"],
+  ])("have the unit that they are measured in: %s", (unit, value, text) => {
+    expect(figureIn(unit, value)).toBe(text);
+  });
+
+  it("have an axis in their unit", () => {
+    expect(["s", "bytes", "bytes/s", "sums/s"].map((name) => unitOf(name).axis)).toEqual([
+      "seconds",
+      "MiB",
+      "MiB/s",
+      "sums/s",
+    ]);
+    expect(unitOf("bytes").scale).toBe(2 ** 20);
   });
 
   it("say in a table what their names say", () => {
     const found = Object.entries({
-      batch_size: "10000",
-      rows: 20000,
-      seed: 20000,
+      n: 20000,
       total_s: 1.5,
-      rows_per_s: 1333.3333,
-      memory_bytes: 200 * 2 ** 20,
+      sums_per_s: 1333.3333,
+      saved_bytes: 200 * 2 ** 20,
       ratio: 1.23456,
       coverage: null,
       state: "failed",
-    }).map(([name, value]) => figureText(name, value));
-    expect(found).toEqual([
-      "10,000",
-      "20,000",
-      "20000",
-      "1.50 s",
-      "1,333",
-      "200 MiB",
-      "1.235",
-      "–",
-      "failed",
-    ]);
-    expect(["rows", "batch_size", "total_s"].map(heading)).toEqual(["dataset rows", "batch size", "total s"]);
-  });
-
-  it("name a dataset, and cells apart where datasets differ", () => {
-    expect(datasetText(CELL)).toBe("2,000 dataset rows, seed 7");
-    expect(datasetSuffix([CELL, CELL])(CELL)).toBe("");
-    expect(datasetSuffix([CELL, { rows: 2000, seed: 8 }])(CELL)).toBe(", seed 7");
-    expect(datasetSuffix([CELL, { rows: 1, seed: 7 }])(CELL)).toBe(", 2,000 dataset rows");
+    }).map(([name, value]) => cellText(name, value));
+    expect(found).toEqual(["20,000", "1.50 s", "1,333", "200 MiB", "1.235", "–", "failed"]);
+    expect(heading("total_s")).toBe("total s");
   });
 
   it("say what is not sound", () => {
@@ -100,27 +80,24 @@ describe("figures for people", () => {
     const both = { ...DISTURBED, client_bound: true };
     expect(soundness(both)).toBe("disturbed");
     expect(remark(both)).toBe("disturbed: throttled in 3 periods; client-bound");
+    const perhaps = { ...ATTEMPT, perhaps_disturbed: "it is not known" };
+    expect(remark(perhaps)).toBe("verified; perhaps disturbed: it is not known");
+    expect(soundness(perhaps)).toBe("verified");
     expect(soundness({ ...FAILED, disturbed: "throttled in 3 periods" })).toBe("failed");
   });
-});
-
-it("batch sizes go by size, all at once last", () => {
-  expect(["all", "10000", "2500", "100000"].sort(byBatch).map(batchLabel)).toEqual([
-    "2,500",
-    "10,000",
-    "100,000",
-    "all at once",
-  ]);
-});
-
-it("operations are in the order of the store that has all of them", () => {
-  expect(operationsOf([["read"], ["write", "read"]])).toEqual(["write", "read"]);
-  expect(operationsOf([])).toEqual([]);
 });
 
 describe("csv", () => {
   it("quotes what needs it", () => {
     expect(csv([{ a: 'x"y', b: "1,2", c: null, d: -1.5 }])).toBe('a,b,c,d\r\n"x""y","1,2",,-1.5\r\n');
+  });
+
+  it("has what only some of its lines have", () => {
+    expect(csv([{ a: 1 }, { a: 2, b: 3 }])).toBe("a,b\r\n1,\r\n2,3\r\n");
+  });
+
+  it("has parameters as JSON", () => {
+    expect(csv([{ a: { pod_cpu: "2" } }])).toBe('a\r\n"{""pod_cpu"":""2""}"\r\n');
   });
 
   it("lets no spreadsheet run a text", () => {

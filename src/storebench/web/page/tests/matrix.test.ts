@@ -3,11 +3,12 @@ import { lastPhase, type Task } from "../src/airflow";
 import { secondsLeft, square } from "../src/matrix";
 import { ATTEMPT, DISTURBED, ENGINE, FAILED, NOT_RUN, TURN } from "./data";
 
-const task = (state: string | null): Task => ({
+const task = (state: string | null, start_date: string | null = "2026"): Task => ({
   task_id: "cell.write",
   map_index: 0,
   state,
   try_number: 1,
+  start_date,
 });
 
 describe("a square", () => {
@@ -26,6 +27,7 @@ describe("a square", () => {
     ["not yet", undefined, task("scheduled"), "queued"],
     ["not yet, as far as Airflow tells", undefined, undefined, "queued"],
     ["killed before its row", undefined, task("failed"), "failed"],
+    ["ended before it began", undefined, task("failed", null), "not run"],
   ] as const)("that is %s", (_, attempt, of, state) => {
     expect(square(TURN, "write", attempt, of, false).state).toBe(state);
   });
@@ -35,6 +37,23 @@ describe("a square", () => {
       state: "not run",
       detail: "the run ended without it",
     });
+  });
+
+  it.each([
+    ["failed", "has failed"],
+    ["stopped", "was stopped"],
+    ["not run", "was not run"],
+  ] as const)("that has nothing to work on never began: %s", (state, words) => {
+    const needed = [ATTEMPT, null].map((attempt) => ({
+      state: attempt ? ("verified" as const) : state,
+      detail: null,
+      attempt,
+    }));
+    const read = square(TURN, "read", undefined, task("failed"), false, needed);
+    expect(read).toMatchObject({ state: "not run", detail: `an operation that it needs ${words}` });
+    expect(square(TURN, "read", undefined, undefined, false, needed).state).toBe("queued");
+    expect(square(TURN, "read", undefined, task("running"), false, needed).state).toBe("running");
+    expect(square(TURN, "read", undefined, task("failed"), false, []).state).toBe("failed");
   });
 
   it("has its reason", () => {

@@ -2,6 +2,7 @@ import { render, screen } from "@testing-library/react";
 import { describe, expect, it } from "vitest";
 import { Problem } from "../src/api";
 import { Figures } from "../src/Chart";
+import { fileName } from "../src/Exports";
 import { NoResults, Ready } from "../src/States";
 
 describe("what is not there yet", () => {
@@ -12,7 +13,7 @@ describe("what is not there yet", () => {
 
   it.each([
     [401, "Log in to Airflow"],
-    [403, "permission"],
+    [403, "permission to see the DAG"],
     [404, "There is no run 'x'"],
     [503, "No connection"],
     [0, "No connection"],
@@ -35,7 +36,14 @@ describe("what is not there yet", () => {
 });
 
 it("text stays text", () => {
-  render(<Figures rows={[{ error: "<img src=x onerror=alert(1)>" }]} caption="rows" />);
+  render(<Figures table={[{ error: "<img src=x onerror=alert(1)>" }]} caption="a table" />);
   expect(document.querySelector("img")).toBeNull();
   expect(screen.getByText("<img src=x onerror=alert(1)>")).toBeTruthy();
+});
+
+it("a file's name begins with its run, and any system takes it", () => {
+  expect(fileName("s/manual__2026-11-25T00:00:00+00:00", "write-only_s")).toBe(
+    "s_manual__2026-11-25T00_00_00_00_00-write-only_s",
+  );
+  expect(fileName("", "attempts")).toBe("attempts");
 });

@@ -2,14 +2,18 @@ import { act, cleanup, fireEvent, render, screen, waitFor } from "@testing-libra
 import { MemoryRouter, useNavigate, useSearchParams } from "react-router-dom";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { TableView } from "../src/TableView";
-import { ATTEMPT } from "./data";
+import { ATTEMPT, BULK, TURN } from "./data";
 
 const questions: URLSearchParams[] = [];
+const TURNS = ["100", "20", "all"].map((batch) => ({ ...TURN, axes: { ...TURN.axes, batch } }));
 
 beforeEach(() => {
   questions.length = 0;
   vi.stubGlobal("fetch", async (address: string) => {
-    const asked = new URL(address).searchParams;
+    const { pathname, searchParams: asked } = new URL(address);
+    if (pathname.endsWith("/study")) return new Response(JSON.stringify(BULK));
+    if (pathname.endsWith("/turns"))
+      return new Response(JSON.stringify({ items: TURNS, offset: 0, more: false }));
     questions.push(asked);
     const items = ["mongodb", "elasticsearch"]
       .filter((store) => store.includes(asked.get("store") ?? ""))
@@ -79,6 +83,26 @@ describe("the filters of the table", () => {
     type("mongo");
     await waitFor(() => expect(questions.at(-1)?.get("store")).toBe("mongo"));
     expect(questions.at(-1)?.get("offset")).toBe("0");
+  });
+
+  it("have the operations and the axes of the run, numbers before words, in the address and the question", async () => {
+    show();
+    const menu = await screen.findByLabelText("batch");
+    const options = (one: Element) => [...one.querySelectorAll("option")].map((option) => option.textContent);
+    expect(options(menu)).toEqual(["all", "20", "100", "all"]);
+    expect(options(screen.getByLabelText("operation"))).toEqual(["all", "write", "read"]);
+    expect(screen.queryByLabelText("seed")).toBeNull();
+    fireEvent.change(menu, { target: { value: "100" } });
+    await waitFor(() => expect(questions.at(-1)?.getAll("axis")).toEqual(["batch=100"]));
+    expect(new URLSearchParams(screen.getByRole("status").textContent ?? "").get("axis:batch")).toBe("100");
+  });
+
+  it("are forgotten by no old address: what it sorts by and nobody knows any more is the time", async () => {
+    show("/?sort=only_s");
+    await waitFor(() => expect(stores()).toBe("mongodb elasticsearch"));
+    expect(questions.at(-1)?.get("sort")).toBe("recorded_at");
+    fireEvent.click(screen.getByRole("button", { name: "batch" }));
+    await waitFor(() => expect(questions.at(-1)?.get("sort")).toBe("axis:batch"));
   });
 
   it("are those of the address, also after a step back", async () => {

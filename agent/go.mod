@@ -1,0 +1,3 @@
+module storebench/agent
+
+go 1.19

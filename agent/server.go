@@ -1,0 +1,238 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"sync"
+	"syscall"
+	"time"
+)
+
+const (
+	prSetChildSubreaper = 36
+	// What the kernel may need to end a killed process that waits for a disk.
+	killPatience = 30 * time.Second
+)
+
+// ending is how the agent ends: with the server's exit code, asked by a signal or not.
+type ending struct {
+	code   int
+	signal string // the one that has ended the server, or ""
+	asked  bool
+	ran    time.Duration
+}
+
+// server is the process that the container was made for. All fields below `mutex` are guarded by it.
+type server struct {
+	path        string
+	command     []string
+	environment []string
+	ready       *readiness
+	left        chan ending   // the agent is to end
+	leaving     chan struct{} // closed at that moment, or before, when the container is told to end
+
+	mutex     sync.Mutex
+	pid       int           // 0: it does not run
+	ended     chan struct{} // closed when the process that was started last has ended
+	stopping  bool          // the API has asked for its end
+	told      bool          // a signal has asked for the end of the container
+	lastEnd   ending
+	starts    int
+	startedAt time.Time
+}
+
+func newServer(path string, command, environment []string, ready *readiness) *server {
+	return &server{path: path, command: command, environment: environment, ready: ready,
+		left: make(chan ending, 1), leaving: make(chan struct{})}
+}
+
+// start starts the server, which does not yet answer then.
+func (s *server) start() error {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	if s.isLeaving() {
+		return errLeaving
+	}
+	if s.pid != 0 {
+		return conflict("the server runs already", "ask /v1/stop first")
+	}
+	// Its own group: a signal that a terminal sends to all processes comes to it once, from the agent.
+	pid, err := syscall.ForkExec(s.path, s.command, &syscall.ProcAttr{
+		Env: s.environment, Files: []uintptr{0, 1, 2}, Sys: &syscall.SysProcAttr{Setpgid: true}})
+	if err != nil {
+		return failure("the server cannot be started", "%s: %v", s.path, err)
+	}
+	s.pid, s.ended, s.stopping, s.startedAt = pid, make(chan struct{}), false, time.Now()
+	s.starts++
+	return nil
+}
+
+// stop ends the server and all that it has started, as the end of its container would: TERM first, KILL after the timeout.
+func (s *server) stop(timeout time.Duration) (stopped, error) {
+	began := time.Now()
+	s.mutex.Lock()
+	if s.isLeaving() {
+		s.mutex.Unlock()
+		return stopped{}, errLeaving
+	}
+	if s.pid == 0 {
+		s.mutex.Unlock()
+		return stopped{}, conflict("the server does not run", "ask /v1/start first")
+	}
+	pid, ended := s.pid, s.ended
+	s.stopping = true
+	syscall.Kill(pid, syscall.SIGTERM)
+	s.mutex.Unlock()
+
+	result := stopped{}
+	if !closedWithin(ended, timeout) {
+		result.Killed = true
+		s.signal(pid, syscall.SIGKILL)
+		if !closedWithin(ended, killPatience) {
+			return result, failure("the server cannot be stopped",
+				"process %d has not ended %v after KILL: it waits for a disk, perhaps; look at the node", pid, killPatience)
+		}
+	}
+	if stopAll(descendants(os.Getpid()), timeout-time.Since(began)) {
+		result.Killed = true
+	}
+	s.mutex.Lock()
+	result.ExitCode = s.lastEnd.code
+	s.mutex.Unlock()
+	result.StopSeconds = time.Since(began).Seconds()
+	return result, nil
+}
+
+// await waits until the server answers. It fails if the server ends before, or after the timeout.
+func (s *server) await(timeout time.Duration) error {
+	for deadline := time.Now().Add(timeout); ; {
+		answer := s.ready.answers()
+		if err := s.isUp(); err != nil || answer == nil {
+			return err
+		}
+		if time.Now().After(deadline) {
+			return &problem{504, "the server does not answer", fmt.Sprintf(
+				"not within %v: %v. It is left running: look at the container's log, or give a longer ready_timeout_s", timeout, answer)}
+		}
+		time.Sleep(lookInterval)
+	}
+}
+
+// isUp is nil if the server runs and is to go on.
+func (s *server) isUp() error {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	if s.told {
+		return errLeaving
+	}
+	if s.pid == 0 {
+		return failure("the server ended before it answered", "%s: look at the container's log", s.lastEnd)
+	}
+	return nil
+}
+
+// signal sends a signal to the process if it is still the server.
+func (s *server) signal(pid int, signal syscall.Signal) {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	if s.pid == pid {
+		syscall.Kill(pid, signal)
+	}
+}
+
+// forward gives signals to the server. INT and TERM tell the container to end: then the agent ends when the server has.
+func (s *server) forward(signals <-chan os.Signal) {
+	for received := range signals {
+		signal := received.(syscall.Signal)
+		s.mutex.Lock()
+		if (signal == syscall.SIGTERM || signal == syscall.SIGINT) && !s.told {
+			s.told = true
+			s.leave()
+		}
+		if s.pid != 0 {
+			syscall.Kill(s.pid, signal)
+		} else if s.told {
+			s.end()
+		}
+		s.mutex.Unlock()
+	}
+}
+
+// reap takes in all children that have ended: the server, and orphans that the kernel gives to the first process of a container.
+func (s *server) reap(children <-chan os.Signal) {
+	for {
+		s.mutex.Lock() // as long as a process is not taken in, its number belongs to no other
+		var status syscall.WaitStatus
+		pid, err := syscall.Wait4(-1, &status, syscall.WNOHANG, nil)
+		if pid > 0 && pid == s.pid {
+			s.serverEnded(status)
+		}
+		s.mutex.Unlock()
+		if err != syscall.EINTR && pid <= 0 {
+			<-children
+		}
+	}
+}
+
+func (s *server) serverEnded(status syscall.WaitStatus) {
+	s.lastEnd = ending{code: status.ExitStatus(), ran: time.Since(s.startedAt)}
+	if status.Signaled() {
+		s.lastEnd.code, s.lastEnd.signal = 128+int(status.Signal()), status.Signal().String()
+	}
+	s.pid = 0
+	if s.told || !s.stopping {
+		s.leave()
+		s.end()
+	}
+	close(s.ended)
+}
+
+func (s *server) isLeaving() bool {
+	select {
+	case <-s.leaving:
+		return true
+	default:
+		return false
+	}
+}
+
+func (s *server) leave() {
+	if !s.isLeaving() {
+		close(s.leaving)
+	}
+}
+
+func (s *server) end() {
+	end := s.lastEnd
+	end.asked = s.told
+	select {
+	case s.left <- end:
+	default:
+	}
+}
+
+// state is what figures say of the server.
+func (s *server) state() (pid, restarts int, startedAt time.Time) {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	return s.pid, s.starts - 1, s.startedAt
+}
+
+func (e ending) String() string {
+	text := fmt.Sprintf("exit code %d after %.1f s", e.code, e.ran.Seconds())
+	if e.signal != "" {
+		text += " (signal: " + e.signal + ")"
+	}
+	return text
+}
+
+func closedWithin(channel <-chan struct{}, timeout time.Duration) bool {
+	timer := time.NewTimer(timeout)
+	defer timer.Stop()
+	select {
+	case <-channel:
+		return true
+	case <-timer.C:
+		return false
+	}
+}

@@ -1,0 +1,139 @@
+"""The compiled jobs of the study map_formats: `python -m bench.formats`, needs `map-job` and `map-codecs` on the PATH.
+
+1. The job `wide` of each format against the job of `null`, which only passes the same bytes.
+2. The Go codecs of Skiff and YSON against those of ytsaurus-client, which are C++ and make objects of Python: rows of the table of
+   `modify`, decoded whole and encoded again, in memory.
+
+All sides take turns: a drift of the machine falls on them alike.
+"""
+
+from __future__ import annotations
+
+import io
+import statistics
+import subprocess
+import time
+from collections.abc import Callable
+
+import click
+from rich.console import Console
+from rich.table import Table
+
+from storebench.stores.map_formats.formats import FORMATS, format_of
+from storebench.stores.map_formats.runner import Jobs, program_of
+from storebench.stores.map_formats.tables import Benchmark, benchmark_of
+
+SEED, TURNS, TIMEOUT_S = 42, 9, 120
+WIDE_ROWS = 1_000_000  # of which a job has 1,000 rows of 1,000 columns
+CODEC_ROWS = 200_000  # of which a tenth is decoded and encoded
+CODEC_S = 0.5  # at least, of a turn of the Go codecs
+
+
+def encoded(name: str, bench: Benchmark, rows: int) -> bytes:
+    """The first tenth of a table."""
+    sink = io.BytesIO()
+    format_of(name, bench).encode(bench.table, bench.input(rows, SEED, 0), sink)
+    return sink.getvalue()
+
+
+def job(name: str, data: bytes) -> float:
+    """The seconds of a job `wide`."""
+    program = program_of("compiled")
+
+    def command(part: int, report: int) -> tuple[str, ...]:
+        return *program, name, "wide", "0", "0", str(report), "end", "direct"
+
+    (ended,) = Jobs(1, TIMEOUT_S).run([data], command)
+    return ended.seconds
+
+
+def compiled(name: str, data: bytes) -> float:
+    """Rows a second of the Go codec."""
+    done = subprocess.run(
+        ["map-codecs", "speed", name, "middle", str(CODEC_S)],
+        input=data,
+        capture_output=True,
+        check=True,
+        timeout=TIMEOUT_S,
+    )
+    rows, seconds = done.stdout.split()
+    return int(rows) / float(seconds)
+
+
+def skiff(data: bytes) -> float:
+    """Rows a second of ytsaurus-client."""
+    from storebench.stores.map_formats.skiff import SkiffFormat
+
+    format_, sink = SkiffFormat(benchmark_of("modify")), io.BytesIO()
+    format_.ready()
+    began_s = time.perf_counter()
+    rows = list(format_._reader.load_rows(io.BytesIO(data)))
+    format_._writer.dump_rows(rows, sink)
+    took_s = time.perf_counter() - began_s
+    return _checked(len(rows), took_s, data, sink)
+
+
+def yson(data: bytes) -> float:
+    """Rows a second of ytsaurus-client."""
+    from storebench.stores.map_formats.yson import YsonFormat
+
+    format_, sink = YsonFormat(benchmark_of("modify")), io.BytesIO()
+    format_.ready()
+    began_s = time.perf_counter()
+    rows = list(format_._rows(io.BytesIO(data)))
+    format_._dump(rows, sink)
+    took_s = time.perf_counter() - began_s
+    return _checked(len(rows), took_s, data, sink)
+
+
+def _checked(rows: int, took_s: float, data: bytes, sink: io.BytesIO) -> float:
+    if sink.getvalue() != data:
+        raise click.ClickException("the rows came out with other bytes than they had")
+    return rows / took_s
+
+
+def medians(sides: dict[str, Callable[[], float]]) -> dict[str, float]:
+    """The median of each side. All have a turn after the other; the first turn warms up."""
+    found: dict[str, list[float]] = {name: [] for name in sides}
+    for turn in range(TURNS + 1):
+        for name, side in sides.items():
+            value = side()
+            if turn:
+                found[name].append(value)
+    return {name: statistics.median(values) for name, values in found.items()}
+
+
+def table(title: str, unit: str, sides: dict[str, float]) -> Table:
+    shown = Table(title=title)
+    shown.add_column("")
+    shown.add_column(unit, justify="right")
+    for name, value in sides.items():
+        shown.add_row(name, f"{value:,.4g}" if value < 1_000 else f"{value:,.0f}")
+    return shown
+
+
+@click.command()
+def main() -> None:
+    console, wide, middle = Console(), benchmark_of("wide"), benchmark_of("modify")
+    console.print("making the tables")
+    tables = {name: encoded(name, wide, WIDE_ROWS) for name in FORMATS}
+    jobs: dict[str, Callable[[], float]] = {}
+    for name in FORMATS:
+        jobs[name] = lambda name=name: job(name, tables[name])  # type: ignore[misc]
+        jobs[f"null, bytes of {name}"] = lambda name=name: job("null", tables[name])  # type: ignore[misc]
+    seconds = medians(jobs)
+    console.print(table("wide: a job of 1,000 rows", "s", seconds))
+    fastest = min(FORMATS, key=seconds.__getitem__)
+    ratios = {"floor_ratio": seconds[fastest] / seconds[f"null, bytes of {fastest}"]}
+    for name, client in (("skiff", skiff), ("yson", yson)):
+        data = encoded(name, middle, CODEC_ROWS)
+        speeds = medians(
+            {"Go": lambda n=name, d=data: compiled(n, d), "ytsaurus-client": lambda c=client, d=data: c(d)}  # type: ignore[misc]
+        )
+        console.print(table(f"{name}: decoded and encoded", "rows/s", speeds))
+        ratios[f"{name}_ratio"] = speeds["Go"] / speeds["ytsaurus-client"]
+    print(*(f"{name}={value:.2f}" for name, value in ratios.items()))
+
+
+if __name__ == "__main__":
+    main()

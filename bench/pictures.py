@@ -1,0 +1,215 @@
+"""Pictures of each view of the results page, for docs/images: `make pictures`. Of what the results database has; it measures nothing."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlencode
+from zipfile import ZipFile
+
+import click
+from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Error as BrowserError
+
+from bench.api_server import login
+from bench.page import PAGE, launched
+from storebench.errors import SpecError
+from storebench.results.queries import Queries
+
+IMAGES = Path(__file__).parents[1] / "docs" / "images"
+EXAMPLE = IMAGES.parent / "studies" / "data" / "bulk_write_read.zip"  # that `make example` loads
+WIDE, PHONE = 1280, 400  # pixels
+LEAST, MOST = 900, 1720  # pixels of a picture's height
+RUNS = 100  # the newest runs among which there must be some to show
+# What is in each view as soon as it shows something.
+FIRST = ".sb-page :is(figure.sb-chart svg, .sb-scroll tbody tr)"
+SCHEMES = ("light", "dark")
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A view at a width. Its file is `page-NAME.png`, in the dark `page-NAME-dark.png`, if it has no other name there."""
+
+    name: str
+    view: str
+    width: int = WIDE
+    dark: str = ""
+
+    def file(self, scheme: str) -> str:
+        """The name of its file."""
+        if scheme == "light":
+            return f"page-{self.name}.png"
+        return f"page-{self.dark or f'{self.name}-dark'}.png"
+
+
+PICTURES = (
+    Picture("run", "run"),
+    Picture("charts", "charts", dark="dark"),
+    Picture("phases", "phases"),
+    Picture("compare", "compare"),
+    Picture("history", "history"),
+    Picture("table", "table"),
+    Picture("backfill", "backfill"),
+    Picture("phone", "phases", PHONE),
+)
+
+
+@dataclass(frozen=True)
+class Shown:
+    """What is to be seen: a run, an earlier one like it, and a cell of both. None where there is none."""
+
+    run: Mapping[str, Any]
+    before: Mapping[str, Any] | None
+    cell: str | None
+
+    def address(self, view: str) -> str:
+        """Of a view."""
+        asked = {"view": view, "run": self.run["id"], "dag": self.run["dag_id"]}
+        if view == "compare" and self.before:
+            asked |= {"before": self.before["id"], "after": self.run["id"]}
+        if view == "history" and self.cell:
+            asked |= {"cell": self.cell}
+        return f"{PAGE}?{urlencode(asked)}"
+
+    def missing(self) -> Iterator[tuple[str, str]]:
+        """The views that have nothing to show, and what would give it to them."""
+        if self.before is None:
+            yield (
+                "compare",
+                "two runs of one study with the same rows and seed, and a store in common: `make run` twice",
+            )
+        if self.cell is None:
+            yield "history", "a cell that a run has measured: `make run`"
+
+
+def chosen(runs: Sequence[Mapping[str, Any]], wanted: str | None = None) -> tuple[Any, Any]:
+    """The run to show, and an earlier one to compare it with, if there is one; `runs` are the newest first.
+
+    Of those that have ended: one that can be compared, of as many stores as possible, with as many verified operations; the newest of
+    several. `wanted` is the id of another one. Raises SpecError where there is none.
+    """
+    ended = [run for run in runs if run["state"] in ("success", "failed") and run["verified"]]
+    pairs = [(run, _like(run, ended[place + 1 :])) for place, run in enumerate(ended)]
+    if wanted is not None:
+        pairs = [pair for pair in pairs if pair[0]["id"] == wanted]
+    if not pairs:
+        what = f"The run {wanted} is not among" if wanted else "There is no run that has ended among"
+        raise SpecError(f"{what} the newest {RUNS} with anything verified: `make run` makes one")
+    return max(pairs, key=lambda pair: (pair[1] is not None, len(pair[0]["stores"]), pair[0]["verified"]))
+
+
+def run_of_example() -> str:
+    """The id of the run that comes with the project: the pictures in the documentation say that they are of it."""
+    with ZipFile(EXAMPLE) as bundle:
+        (run,) = json.loads(bundle.read("run.json"))
+    return str(run["id"])
+
+
+def _like(run: Mapping[str, Any], earlier: Sequence[Mapping[str, Any]]) -> Mapping[str, Any] | None:
+    """The newest of the earlier runs that shares cells with this one, as far as the list tells it."""
+    alike = (
+        one
+        for one in earlier
+        if all(one[name] == run[name] for name in ("study", "rows", "seed"))
+        and set(one["stores"]) & set(run["stores"])
+    )
+    return next(alike, None)
+
+
+def shown_of(queries: Queries, wanted: str | None) -> Shown:
+    """What is to be seen, by what the database has."""
+    run, before = chosen(queries.runs(RUNS), queries.run_named(wanted)["id"] if wanted else None)
+    cells = queries.cells_of_run(run["id"])
+    both = set(cells) & set(queries.cells_of_run(before["id"])) if before else set()
+    return Shown(run, before, next((cell for cell in cells if cell in both), next(iter(cells), None)))
+
+
+def take(browser: Browser, url: str, token: str, shown: Shown, picture: Picture, scheme: Any) -> bytes:
+    """The picture, as a PNG: as high as what there is to see, within LEAST and MOST."""
+    context = browser.new_context(viewport={"width": picture.width, "height": LEAST}, color_scheme=scheme)
+    try:
+        context.add_cookies([{"name": "_token", "value": token, "url": url}])
+        # Airflow keeps its theme in the browser; a new one follows the system's
+        tab = context.new_page()
+        tab.goto(url + shown.address(picture.view))
+        tab.wait_for_selector(FIRST)
+        _settled(tab)
+        height = tab.evaluate(
+            "(() => { const page = document.querySelector('.sb-page');"
+            " return page.getBoundingClientRect().top + page.scrollHeight; })()"
+        )
+        high = min(MOST, max(LEAST, round(height)))
+        tab.set_viewport_size({"width": picture.width, "height": high})
+        _settled(tab)
+        return tab.screenshot(animations="disabled")
+    finally:
+        context.close()
+
+
+def _settled(tab: Page) -> None:
+    """All charts are drawn, and nothing is on its way."""
+    tab.wait_for_load_state("networkidle")
+    tab.wait_for_function(
+        "[...document.querySelectorAll('.sb-plot')].every(plot => plot.querySelector('svg'))"
+    )
+
+
+@click.command(context_settings={"help_option_names": ["-h", "--help"]})
+@click.option(
+    "--run",
+    "wanted",
+    metavar="RUN",
+    default=run_of_example,
+    show_default="the run that comes with the project",
+    help="The run to show; 'richest' of the newest that can be compared.",
+)
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path, file_okay=False),
+    default=IMAGES,
+    show_default="docs/images",
+    help="Where the pictures go.",
+)
+def main(wanted: str, out: Path) -> None:
+    """Take pictures of the results page, each in light and in dark.
+
+    What has nothing to show is named with what it needs, and has no picture.
+    """
+    url, dsn = (
+        os.environ.get(name) for name in ("STOREBENCH_AIRFLOW_URL", "AIRFLOW_CONN_STOREBENCH_RESULTS")
+    )
+    if not url or not dsn:
+        raise click.ClickException("No stack is known: run this with `make pictures`")
+    try:
+        shown = shown_of(Queries(dsn), None if wanted == "richest" else wanted)
+    except SpecError as error:
+        raise click.ClickException(str(error)) from None
+    failed: dict[str, str] = {}
+    lacking = dict(shown.missing())
+    click.echo(f"the run {shown.run['id']}, compared with {shown.before['id'] if shown.before else 'none'}")
+    out.mkdir(parents=True, exist_ok=True)
+    token = login(url)
+    with sync_playwright() as playwright:
+        browser = launched(playwright)
+        for picture in PICTURES:
+            for scheme in () if picture.view in lacking else SCHEMES:
+                path = out / picture.file(scheme)
+                try:
+                    path.write_bytes(take(browser, url, token, shown, picture, scheme))
+                except BrowserError as error:
+                    failed[picture.view] = f"the page shows nothing: {str(error).splitlines()[0]}"
+                    break
+                click.echo(path)
+        browser.close()
+    for view, why in (lacking | failed).items():
+        click.echo(f"no picture of {view}: {why}")
+    if failed:
+        raise click.ClickException("The page did not show what it should")
+
+
+if __name__ == "__main__":
+    main()

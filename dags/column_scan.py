@@ -1,0 +1,99 @@
+"""Column scans, cold and hot."""
+
+from storebench.airflow.dag import study_dag
+from storebench.fields import Text
+from storebench.stores.base import Pod
+from storebench.stores.column_scan.table import ROW_BYTES, SUMMED
+from storebench.study.dataset import Dataset
+from storebench.study.model import MEMORY, Axis, Chart, Metric, Operation, Preset, Study
+
+WENDELIN = ("wendelin-numpy", "wendelin-pandas")
+STORES = (
+    "numpy-memory",
+    "numpy-memmap",
+    "duckdb",
+    "duckdb-parquet",
+    "pyarrow-parquet",
+    "mariadb",
+    *WENDELIN,
+)
+BLOCK_FORMAT = Axis(
+    name="block_format",
+    title="Block format",
+    description="How wendelin.core keeps an array in its database: **ZBlk0** has an object for 2 MiB, **ZBlk1** one for 4 KiB. Other stores ignore it.",
+    pattern="ZBlk[01]",
+    hint="ZBlk0 or ZBlk1",
+    default=("ZBlk0", "ZBlk1"),
+    choices=("ZBlk0", "ZBlk1"),
+    grid=("ZBlk0", "ZBlk1"),
+    where={"store": WENDELIN},
+)
+METRICS = (
+    Metric("write_s", "time to write"),
+    Metric("sum_s", "time to add up the column"),
+    Metric("rows_per_s", "rows a second", "higher"),
+    Metric("stored_bytes", "size of the table"),
+    Metric("disk_read_bytes", "bytes read from disk"),
+    Metric("needed_bytes", "bytes that a cold sum has to read", "neither"),
+    Metric("resident_before_bytes", "bytes in the page cache before", "neither"),
+    Metric("warm_passes", "passes before a hot sum", "neither"),
+)
+SUM = ("sum_s", "disk_read_bytes", "rows_per_s")
+SUMS = ("cold_sum", "hot_sum")
+STUDY_ROWS = 1_430_394
+COLUMN = Text(
+    title="Column to add up",
+    text=f"One of {', '.join(f'**{name}**' for name in SUMMED)}.",
+    default=SUMMED[0],
+    examples=SUMMED,
+    pattern="|".join(SUMMED),
+    hint=f"one of {', '.join(SUMMED)}",
+)
+# These are servers that the run brings: only their agents can prove a cold sum.
+BROUGHT = [f"{name}@one" if name in ("mariadb", *WENDELIN) else name for name in STORES]
+PRESETS = {
+    "quick": Preset(
+        "each tool as the study drove it, with 100,000 rows",
+        {"stores": BROUGHT, "clients": ["reference"], "rows": 100_000},
+    ),
+    "study": Preset(
+        f"the original study: {STUDY_ROWS:,} rows, five repeats",
+        {"stores": BROUGHT, "clients": ["reference"], "rows": STUDY_ROWS, "repeats": 5},
+    ),
+}
+COLUMN_SCAN = Study(
+    name="column_scan",
+    title="Column scans",
+    description="""Add up one column of a table of 23, cold and hot, in MariaDB, NumPy, Wendelin, DuckDB and Parquet.
+
+For each tool one pod writes the table, one adds up the column with cold caches, one with hot ones. Every sum is compared with the exact one,
+and a cold sum is verified only if nothing was in the page cache before, and if it read from disk what it needs.""",
+    stores=STORES,
+    operations=(
+        Operation("write", ("write_s", "stored_bytes", "rows_per_s")),
+        Operation("cold_sum", (*SUM, "needed_bytes", "resident_before_bytes"), needs=("write",)),
+        Operation("hot_sum", (*SUM, "warm_passes"), needs=("write",)),
+    ),
+    metrics=METRICS,
+    dataset=Dataset(
+        name="stock",
+        version=1,
+        text=f"A row has {ROW_BYTES} bytes in 23 columns; the original study had {STUDY_ROWS:,} rows.",
+        row_bytes=ROW_BYTES,
+        max_rows=5_000_000,
+        pod=Pod("columns", arguments=("dataset", "storebench.stores.column_scan.dataset:make")),
+    ),
+    rows=100_000,
+    axes=(BLOCK_FORMAT,),
+    charts=(
+        Chart("sum_s", colour="operation", operations=SUMS, panel=""),
+        Chart("write_s", colour="client"),
+        Chart("stored_bytes", colour="client"),
+        Chart("disk_read_bytes", colour="operation", operations=SUMS, panel=""),
+        Chart(MEMORY.name, colour="store"),
+    ),
+    params={"column": COLUMN},
+    presets=PRESETS,
+)
+
+dag = study_dag(COLUMN_SCAN)

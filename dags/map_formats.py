@@ -1,0 +1,101 @@
+"""Serialization formats in map jobs."""
+
+from storebench.airflow.dag import study_dag
+from storebench.fields import integer
+from storebench.stores.base import Pod
+from storebench.study.dataset import Dataset
+from storebench.study.model import Axis, Chart, Metric, Operation, Study
+
+BENCHMARKS = ("wide", "narrow", "modify", "extend", "complex", "write")
+BENCHMARK = Axis(
+    name="benchmark",
+    title="Benchmarks",
+    description="What a job does: **wide** counts zeros in 1,000 columns, **narrow** adds up lengths in two, **modify** increments one of ten columns,"
+    " **extend** adds a column, **complex** changes a list beside a struct and a dict, **write** makes rows and reads none.",
+    pattern="|".join(BENCHMARKS),
+    hint=f"one of {', '.join(BENCHMARKS)}",
+    default=BENCHMARKS,
+    choices=BENCHMARKS,
+    grid=BENCHMARKS,
+)
+FORMATS = ("yson", "skiff", "protobuf-static", "protobuf-dynamic", "arrow")
+
+
+def _axis(title: str, description: str, *values: str, **where: tuple[str, ...]) -> Axis:
+    """An axis whose default is the first of its values, which also is the one that a backfill fills."""
+    name, first = title.lower(), values[:1]
+    pattern, hint = "|".join(values), " or ".join(values)
+    return Axis(name, title, description, pattern, hint, first, values, first, where)
+
+
+AXES = (
+    BENCHMARK,
+    _axis(
+        "Values",
+        "**few**: each column of the table has at most 16 distinct values, and Arrow has dictionaries.",
+        "random",
+        "few",
+        benchmark=BENCHMARKS[:-1],
+    ),
+    _axis(
+        "Position", "Where **extend** adds its column.", "end", "middle", store=FORMATS, benchmark=("extend",)
+    ),
+    _axis(
+        "Interface", "**common**: one program for all formats, above them.", "direct", "common", store=FORMATS
+    ),
+    _axis("Network", "What passes to each job, and from it.", "unlimited", "10mbit"),
+)
+METRICS = (
+    Metric("job_s", "mean time of a job"),
+    Metric("rows_per_s", "rows a second of a job", "higher"),
+    Metric("mb_per_s", "MB in and out a second of a job", "higher"),
+    Metric("job_cpu_s", "mean CPU time of a job"),
+    Metric("job_off_cpu_s", "mean time of a job off the CPU: waiting for input, output or a core"),
+    Metric("job_memory_peak_bytes", "highest memory of a job"),
+    Metric("in_bytes", "bytes read by all jobs"),
+    Metric("out_bytes", "bytes written by all jobs"),
+    Metric("job_start_s", "mean time until a job is ready", "neither"),
+    Metric("each_job_s", "time of each job", "neither", "series"),
+)
+PARAMS = {
+    "parallel_jobs": integer(
+        1, 1, 10, "Parallel jobs", "How many of the ten jobs of an attempt run at once.", (1, 2, 5, 10)
+    ),
+    "job_timeout_s": integer(
+        600, 1, 86_400, "Job timeout", "A job that takes longer, in seconds, is killed.", (60, 600, 3_600)
+    ),
+}
+MAP_FORMATS = Study(
+    name="map_formats",
+    title="Formats in map jobs",
+    description="""Run six map benchmarks over tables in YSON, Skiff, Protobuf and Arrow.
+
+For each combination of format, client and benchmark one pod runs ten jobs. Each is a process that has a tenth of the table on its
+standard input. Every output is decoded by another implementation and compared with the benchmark's plain definition.""",
+    stores=(*FORMATS, "null"),
+    operations=(Operation("map", tuple(metric.name for metric in METRICS)),),
+    metrics=METRICS,
+    dataset=Dataset(
+        name="map_tables",
+        version=2,
+        text="100,000 rows are a table of 3 to 18 MB for a benchmark and format; the table of 1,000 columns has 1,000 of them.",
+        row_bytes=2_500,  # of all six benchmarks in all formats
+        max_rows=2_000_000,
+        pod=Pod("formats", arguments=("dataset", "storebench.stores.map_formats.dataset:make")),
+        axes=("benchmark", "values"),
+    ),
+    rows=100_000,
+    axes=AXES,
+    charts=(
+        Chart("job_s", colour="store", panel="benchmark"),
+        Chart("rows_per_s", colour="store", panel="benchmark"),
+        Chart("job_cpu_s", colour="store", panel="benchmark"),
+        Chart("job_off_cpu_s", colour="store", panel="benchmark"),
+        Chart("in_bytes", colour="store", panel="benchmark"),
+        Chart("out_bytes", colour="store", panel="benchmark"),
+        Chart("job_memory_peak_bytes", colour="store", panel="benchmark"),
+    ),
+    params=PARAMS,
+)
+
+dag = study_dag(MAP_FORMATS)

@@ -1,0 +1,120 @@
+"""Point operations under load."""
+
+from storebench.airflow.dag import study_dag
+from storebench.fields import Number, integer
+from storebench.study.model import CPU_S, MEMORY, Axis, Chart, Metric, Operation, Preset, Study
+
+STORES = ("mongodb", "cassandra")
+PERCENTILES = {"50": "50 %", "90": "90 %", "99": "99 %", "999": "99.9 %", "100": "all"}
+
+
+def _axis(name: str, title: str, description: str, *values: str, grid: tuple[str, ...]) -> Axis:
+    """Its default is the first of its values."""
+    pattern, hint = "|".join(values), " or ".join(values)
+    return Axis(name, title, description, pattern, hint, values[:1], values, grid)
+
+
+def _seconds(default: float, maximum: float, title: str, text: str, *examples: float) -> Number:
+    return Number(title=title, text=text, default=default, maximum=maximum, examples=examples)
+
+
+AXES = (
+    _axis(
+        "consistency",
+        "Consistency",
+        "How many copies answer before a request is done: **one**, as studied, or a **quorum**.",
+        *("one", "quorum"),
+        grid=("one", "quorum"),
+    ),
+    _axis(
+        "key_distribution",
+        "Keys of reads",
+        "**uniform**: each entity as often as any other; **zipf**: few of them very often.",
+        *("uniform", "zipf"),
+        grid=("uniform",),
+    ),
+    _axis(
+        "load",
+        "Load",
+        "**closed**: a user waits for the answer before it asks again, as studied; **open**: requests begin at a constant rate.",
+        *("closed", "open"),
+        grid=("closed",),
+    ),
+)
+METRICS = (
+    Metric("fill_s", "time to fill the table"),
+    Metric("entities_per_s", "entities a second while the table is filled", "higher"),
+    Metric("operations_per_s", "operations a second", "higher"),
+    *(Metric(f"p{name}_s", f"latency, {text}") for name, text in PERCENTILES.items()),
+    *(Metric(f"service_p{name}_s", f"service time, {text}") for name, text in PERCENTILES.items()),
+    Metric("not_begun_share", "requests of an open load that were not begun in time to count"),
+    Metric("error_share", "requests that have failed"),
+    Metric("timeouts", "requests without an answer in time"),
+    Metric("connection_errors", "requests without a connection"),
+    Metric("server_errors", "requests that the server refused"),
+    Metric("entity_s", "CPU time of the load generator to make and compare an entity", "neither"),
+    Metric("measured_from_s", "end of the warm-up", "neither"),
+    Metric("latency_s", "latency", kind="histogram"),
+    Metric("service_s", "service time", kind="histogram"),
+    Metric("each_second_operations_per_s", "operations in each second", "higher", "series"),
+    Metric("each_second_p50_s", "latency in each second, 50 %", "lower", "series"),
+    Metric("each_second_p99_s", "latency in each second, 99 %", "lower", "series"),
+    Metric("each_second_errors", "failed requests in each second", "lower", "series"),
+    Metric("each_second_users", "users in each second", "neither", "series"),
+)
+LOADED = tuple(metric.name for metric in METRICS[2:])
+PARAMS = {
+    "users": integer(100, 1, 10_000, "Users", "How many do one request after another.", (10, 100, 1_000)),
+    "spawn_rate": _seconds(
+        10, 10_000, "Users a second", "How fast users begin, before the warm-up.", 1, 10, 100
+    ),
+    "rate": integer(500, 1, 100_000, "Rate", "Requests a second of an open load.", (100, 500, 2_000)),
+    "warmup_s": _seconds(15, 3_600, "Warm-up", "Seconds with all users that are in no figure.", 5, 15, 60),
+    "duration_s": _seconds(
+        120, 6_000, "Duration", "Seconds that are measured, after the warm-up.", 10, 120, 600
+    ),
+    "request_timeout_s": _seconds(10, 600, "Timeout", "Seconds after which a request has failed.", 1, 10, 60),
+    "max_error_share": _seconds(0.01, 1, "Errors", "The largest share of failed requests.", 0.001, 0.01, 0.1),
+    "load_processes": integer(1, 1, 64, "Load generators", "How many processes share the users.", (1, 2, 4)),
+}
+AS_STUDIED = {"stores": ["mongodb", "cassandra@one"], "consistency": ["one"], "clients": ["direct"]}
+PRESETS = {
+    "quick": Preset(
+        "20 users for 20 seconds",
+        {**AS_STUDIED, "rows": 10_000, "users": 20, "spawn_rate": 20, "warmup_s": 10, "duration_s": 20},
+    ),
+    "study": Preset(
+        "the original study: 100 users, of which one begins each second, for two minutes",
+        {**AS_STUDIED, "rows": 100_000, "users": 100, "spawn_rate": 1},
+    ),
+}
+POINT_OPERATIONS = Study(
+    name="point_operations",
+    title="Point operations under load",
+    description="""Write and read entities by their ids, one at a time, by many users at once, in MongoDB and Cassandra.
+
+For each combination one pod fills a table, one reads from it, and one writes new entities. Every read is compared with what its id must
+have, and after the writes the whole table is compared with what was acknowledged.""",
+    stores=STORES,
+    operations=(
+        Operation("fill", ("fill_s", "entities_per_s")),
+        Operation("read", LOADED, needs=("fill",)),
+        Operation("write", LOADED, needs=("fill",)),
+    ),
+    metrics=METRICS,
+    rows=100_000,
+    axes=AXES,
+    charts=(
+        Chart("operations_per_s", colour="store"),
+        Chart("each_second_operations_per_s", colour="store"),
+        Chart("latency_s", colour="store"),
+        Chart("p99_s", colour="store"),
+        Chart("each_second_p99_s", colour="store"),
+        Chart(CPU_S.name, colour="store"),
+        Chart(MEMORY.name, colour="store"),
+    ),
+    params=PARAMS,
+    presets=PRESETS,
+)
+
+dag = study_dag(POINT_OPERATIONS)

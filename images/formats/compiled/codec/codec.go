@@ -1,0 +1,77 @@
+// Package codec has the two formats that this project reads and writes itself under one interface: whole rows, value by value. Tests, the
+// mutation of inputs and the benchmark of both use it; jobs do not.
+package codec
+
+import (
+	"fmt"
+	"io"
+
+	"storebench/images/formats/compiled/skiff"
+	"storebench/images/formats/compiled/stream"
+	"storebench/images/formats/compiled/table"
+	"storebench/images/formats/compiled/yson"
+)
+
+// Codec reads and writes the rows of a table.
+type Codec struct {
+	Name   string
+	Table  table.Table
+	row    *table.Row
+	in     *stream.Input
+	decode stream.Decoder
+	append func(to []byte, row *table.Row) []byte
+}
+
+// Names are those of the formats.
+var Names = []string{"skiff", "yson"}
+
+// Tables are those of the benchmarks, by their names.
+var Tables = map[string]table.Table{"wide": table.Wide, "narrow": table.Narrow, "middle": table.Middle, "complex": table.Complex}
+
+// New is the codec of a format for a table.
+func New(name string, of table.Table) (*Codec, error) {
+	c := &Codec{Table: of, row: table.NewRow(of)}
+	switch name {
+	case "skiff":
+		schema := skiff.NewSchema(of)
+		row := skiff.NewRow(schema)
+		c.Name, c.append = "Skiff", schema.AppendRow
+		c.decode = func(data []byte, offset int64, last bool) (int, error) {
+			size, err := row.Scan(data, offset, last)
+			if err == nil {
+				err = row.Decode(c.row)
+			}
+			return size, err
+		}
+	case "yson":
+		decoder := yson.NewDecoder(of, yson.SamePlaces(of))
+		c.Name, c.append = "YSON", yson.NewEncoder(of, yson.SamePlaces(of)).AppendRow
+		c.decode = func(data []byte, offset int64, last bool) (int, error) {
+			return decoder.Row(data, offset, last, c.row)
+		}
+	default:
+		return nil, fmt.Errorf("Unknown format %q: skiff or yson", name)
+	}
+	return c, nil
+}
+
+// Each decodes a stream. A row is valid until its call ends.
+func (c *Codec) Each(source io.Reader, each func(row *table.Row) error) error {
+	if c.in == nil {
+		c.in = stream.NewInput(source, c.Name)
+	} else {
+		c.in.Reset(source)
+	}
+	for {
+		more, err := c.in.Next(c.decode)
+		if !more || err != nil {
+			return err
+		}
+		if err := each(c.row); err != nil {
+			return err
+		}
+	}
+}
+
+// Append writes a row after `to`.
+func (c *Codec) Append(to []byte, row *table.Row) []byte { return c.append(to, row) }

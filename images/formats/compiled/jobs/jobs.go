@@ -1,0 +1,193 @@
+// Package jobs has the jobs of the study: a format and a benchmark, driven directly or through the common interface.
+package jobs
+
+import (
+	"fmt"
+	"io"
+	"math/bits"
+	"slices"
+	"strings"
+
+	"storebench/images/formats/compiled/table"
+)
+
+// Job is what a job does, and how.
+type Job struct {
+	Benchmark   string
+	First, Stop int64 // the numbers of the rows that are written
+	Position    string
+	Interface   string
+}
+
+// Work is a job that is ready: it reads its input to the end, and writes its output.
+type Work func(source io.Reader, sink io.Writer) error
+
+// format has the jobs of a format. What can be known before the first row is made before the work is done.
+type format interface {
+	wide() Work
+	narrow() Work
+	modify() Work
+	extend() Work
+	complex() Work
+	write(first, stop int64) Work
+	records() records // for the common interface
+}
+
+var (
+	formats    = []string{"yson", "skiff", "protobuf_static", "protobuf_dynamic", "arrow"}
+	benchmarks = []string{"wide", "narrow", "modify", "extend", "complex", "write"}
+	positions  = []string{"end", "middle"}
+	interfaces = []string{"direct", "common"}
+)
+
+// Places of columns.
+const (
+	qty    = 3 // of the tables of modify and extend
+	scores = 1 // of the table of complex
+	number = 0 // of the table of narrow
+	text   = 1
+)
+
+var added = table.Column{Name: "next_qty", Kind: table.Int64}
+
+// written is what a row that is only written has, beside its number: the same in each row, known before.
+var written = struct {
+	userID                  uint64
+	price                   float64
+	qty                     int64
+	flag                    bool
+	name, city, email, note []byte
+	ts                      uint64
+}{
+	910_111_213_141, 12.375, 42, true, []byte("a name"), []byte("Orléans"), []byte("user@example.com"), []byte("predefined"),
+	1_700_000_000,
+}
+
+// shape is what a format must know of a benchmark: its tables, and where the new column of extend is in the one that comes out.
+type shape struct {
+	benchmark     string
+	input, output table.Table
+	added         int // -1 where no column is added
+	end           bool
+}
+
+// New makes a job ready. It says what is not there, or means nothing.
+func New(name string, job Job) (Work, error) {
+	for _, one := range []struct {
+		what, asked string
+		known       []string
+	}{
+		{"benchmark", job.Benchmark, benchmarks},
+		{"position", job.Position, positions},
+		{"interface", job.Interface, interfaces},
+		{"format", name, append(slices.Clone(formats), "null")},
+	} {
+		if !slices.Contains(one.known, one.asked) {
+			return nil, fmt.Errorf("Unknown %s %q: one of %s", one.what, one.asked, strings.Join(one.known, ", "))
+		}
+	}
+	if job.Position != "end" && job.Benchmark != "extend" {
+		return nil, fmt.Errorf("position=%s: the benchmark %q adds no column, only \"extend\" does", job.Position, job.Benchmark)
+	}
+	if name == "null" {
+		if job.Position != "end" || job.Interface != "direct" {
+			return nil, fmt.Errorf("null passes bytes: it has no columns and no interface")
+		}
+		return pass, nil
+	}
+	format, err := formatOf(name, shapeOf(job))
+	if err != nil {
+		return nil, err
+	}
+	work := workOf(format, job)
+	if name == "arrow" {
+		work = located(work)
+	}
+	return work, nil
+}
+
+func workOf(format format, job Job) Work {
+	if job.Interface == "common" {
+		return common(job, format.records())
+	}
+	switch job.Benchmark {
+	case "wide":
+		return format.wide()
+	case "narrow":
+		return format.narrow()
+	case "modify":
+		return format.modify()
+	case "extend":
+		return format.extend()
+	case "complex":
+		return format.complex()
+	}
+	return format.write(job.First, job.Stop)
+}
+
+func formatOf(name string, shape shape) (format, error) {
+	switch name {
+	case "yson":
+		return newYson(shape), nil
+	case "skiff":
+		return newSkiff(shape), nil
+	case "protobuf_static":
+		return newStatic(shape), nil
+	case "protobuf_dynamic":
+		return newDynamic(shape)
+	}
+	return newArrow(shape), nil
+}
+
+func shapeOf(job Job) shape {
+	switch job.Benchmark {
+	case "wide":
+		return shape{job.Benchmark, table.Wide, table.Zeros, -1, true}
+	case "narrow":
+		return shape{job.Benchmark, table.Narrow, table.Length, -1, true}
+	case "complex":
+		return shape{job.Benchmark, table.Complex, table.Complex, -1, true}
+	case "extend":
+		place := len(table.Middle)
+		if job.Position == "middle" {
+			place /= 2
+		}
+		return shape{job.Benchmark, table.Middle, table.Middle.With(place, added), place, job.Position == "end"}
+	}
+	return shape{job.Benchmark, table.Middle, table.Middle, -1, true}
+}
+
+// places are where the columns that go in are in a row that comes out.
+func (s shape) places() []int {
+	places := make([]int, len(s.input))
+	for number := range places {
+		places[number] = number
+		if s.added >= 0 && number >= s.added {
+			places[number]++
+		}
+	}
+	return places
+}
+
+// row is a decoded row: of the table that comes out, or the one that goes in, whichever has more columns.
+func (s shape) row() *table.Row {
+	if len(s.output) < len(s.input) {
+		return table.NewRow(s.input)
+	}
+	return table.NewRow(s.output)
+}
+
+// significant is how many bytes a number needs.
+func significant(number uint64) int64 { return int64(bits.Len64(number)+7) / 8 }
+
+// isZero says whether a value of a number's column is 0: a float or double may be -0.
+func isZero(kind table.Kind, bits uint64) bool {
+	return bits == 0 || kind.Real() && bits<<1 == 0
+}
+
+// pass is the job of null: no other can be faster.
+func pass(source io.Reader, sink io.Writer) error {
+	const pieceBytes = 64 << 10 // a pipe holds so much
+	_, err := io.CopyBuffer(sink, source, make([]byte, pieceBytes))
+	return err
+}

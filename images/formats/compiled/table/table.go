@@ -1,0 +1,126 @@
+// Package table has the tables of the benchmarks, as src/storebench/stores/map_formats/tables.py has them, and a decoded row.
+package table
+
+import "strconv"
+
+// Kind is the type of a column.
+type Kind uint8
+
+const (
+	Int8 Kind = iota
+	Int16
+	Int32
+	Int64
+	Uint8
+	Uint16
+	Uint32
+	Uint64
+	Float
+	Double
+	Boolean
+	String
+	OptionalString
+	DoubleList
+	Point // a struct: x, an int64, and y, a string
+	Marks // a dict of strings to int64
+)
+
+// Column is a column of a table.
+type Column struct {
+	Name string
+	Kind Kind
+}
+
+// Table is its columns, in their order.
+type Table []Column
+
+// Mark is an entry of a dict.
+type Mark struct {
+	Name   []byte
+	Number int64
+}
+
+// Row has the values of a row: each column has its place in one or two of the slices, which are as long as the table.
+type Row struct {
+	Numbers []uint64    // integers and booleans, the bits of floats and doubles, a point's x
+	Texts   [][]byte    // strings, a point's y; an optional string that is missing is nil
+	Lists   [][]float64 // lists of doubles
+	Marks   [][]Mark    // dicts, in the order in which they were read
+}
+
+// NewRow makes an empty row. Lists and dicts are there only where the table has such a column.
+func NewRow(of Table) *Row {
+	row := &Row{Numbers: make([]uint64, len(of)), Texts: make([][]byte, len(of))}
+	for _, column := range of {
+		switch column.Kind {
+		case DoubleList:
+			row.Lists = make([][]float64, len(of))
+		case Marks:
+			row.Marks = make([][]Mark, len(of))
+		}
+	}
+	return row
+}
+
+// Signed says whether a kind is an integer with a sign.
+func (kind Kind) Signed() bool { return kind <= Int64 }
+
+// Unsigned says whether a kind is an integer without a sign.
+func (kind Kind) Unsigned() bool { return Uint8 <= kind && kind <= Uint64 }
+
+// Real says whether a kind is a float or a double.
+func (kind Kind) Real() bool { return kind == Float || kind == Double }
+
+// Fits says whether an integer, as the bits of an int64 or a uint64, is one of the kind, which is an integer, too.
+func (kind Kind) Fits(bits uint64) bool {
+	if kind.Signed() {
+		unused := 64 - 8<<kind
+		return int64(bits)<<unused>>unused == int64(bits)
+	}
+	return bits>>(8<<(kind-Uint8)-1)>>1 == 0
+}
+
+// Shown is an integer of the kind in decimal.
+func (kind Kind) Shown(bits uint64) string {
+	if kind.Signed() {
+		return strconv.FormatInt(int64(bits), 10)
+	}
+	return strconv.FormatUint(bits, 10)
+}
+
+// Find is the place of the column with the name, or -1.
+func (of Table) Find(name string) int {
+	for place, column := range of {
+		if column.Name == name {
+			return place
+		}
+	}
+	return -1
+}
+
+// With is a table with one more column, which is at `place` then.
+func (of Table) With(place int, column Column) Table {
+	return append(append(append(Table{}, of[:place]...), column), of[place:]...)
+}
+
+// The tables, by what src/storebench/stores/map_formats/tables.py calls them.
+var (
+	Wide   = wide()
+	Narrow = Table{{"number", Uint64}, {"text", String}}
+	Middle = Table{
+		{"id", Int64}, {"user_id", Uint64}, {"price", Double}, {"qty", Int64}, {"flag", Boolean}, {"name", String}, {"city", String},
+		{"email", String}, {"ts", Uint64}, {"note", String},
+	}
+	Complex = Table{{"note", OptionalString}, {"scores", DoubleList}, {"place", Point}, {"marks", Marks}}
+	Zeros   = Table{{"zeros", Int64}}
+	Length  = Table{{"length", Int64}}
+)
+
+func wide() Table {
+	const columns, kinds = 1000, Double + 1
+	found := make(Table, columns)
+	for place := range found {
+		found[place] = Column{"c" + strconv.Itoa(place), Kind(place % int(kinds))}
+	}
+	return found
+}

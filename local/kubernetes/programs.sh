@@ -1,0 +1,8 @@
+#!/bin/sh
+# etcd and kubectl from Debian's packages: compiled with Kubernetes, they would be a ninth of its packages.
+set -eu
+local/forky "$TMPDIR/tree" etcd-server,kubectl
+for program in etcd kubectl; do
+    install "$TMPDIR/tree/usr/bin/$program" "$STOREBENCH_HOME/bin/.$program"
+    mv "$STOREBENCH_HOME/bin/.$program" "$STOREBENCH_HOME/bin/$program"
+done

@@ -1,0 +1,80 @@
+"""Tells pods how much CPU the embedded servers have used, which the pods cannot see: `python -m local.stack.usage`, a process of the stack.
+
+It is there beside each measurement. So it imports little, and works only when it is asked: before and after an operation.
+"""
+
+import json
+import os
+import time
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+from local.stack import supervisor
+from local.stack.settings import Settings
+from storebench.attempt.usage import boot_id
+
+PROC = Path("/proc")
+KNOWN_S = 600
+# Of /proc/PID/stat, behind the command's name: the parent, then CPU ticks of the process and of its children that have ended.
+PARENT, TICKS = 1, slice(11, 15)
+
+
+def cpu_s(roots: set[int], proc: Path = PROC) -> float:
+    """CPU seconds so far of these processes and all below them, also of those that have ended."""
+    parents, ticks = {}, {}
+    for path in proc.glob("[0-9]*/stat"):
+        try:
+            fields = path.read_text().rpartition(")")[2].split()
+        except OSError:  # it has ended meanwhile
+            continue
+        pid = int(path.parent.name)
+        parents[pid], ticks[pid] = int(fields[PARENT]), sum(map(int, fields[TICKS]))
+    found, added = set(), roots & ticks.keys()
+    while added:
+        found |= added
+        added = {pid for pid, parent in parents.items() if parent in added} - found
+    return sum(ticks[pid] for pid in found) / os.sysconf("SC_CLK_TCK")
+
+
+class Parts:
+    """The processes of the stack's parts, as the supervisor names them. It takes 0.4 s for that, which are not to be spent when an
+    operation has just ended: so what is known for less than KNOWN_S is not asked again, as long as it lives.
+    """
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._known: dict[str, tuple[float, set[int]]] = {}
+
+    def usage(self, part: str) -> dict[str, object] | None:
+        """What is told of a part; None where none of its processes runs."""
+        since_s, roots = self._known.get(part, (0.0, set[int]()))
+        old = time.monotonic() - since_s > KNOWN_S
+        if not roots or old or not all(Path(PROC, str(pid)).exists() for pid in roots):
+            states = supervisor.processes(self._settings) or []
+            roots = {state["pid"] for state in states if state["namespace"] == part and state["is_running"]}
+            if roots:
+                self._known[part] = (time.monotonic(), roots)
+        return {"cpu_s": cpu_s(roots), "boot_id": boot_id()} if roots else None
+
+
+def server(settings: Settings) -> ThreadingHTTPServer:
+    """Listens on the pod network. A part is asked for by its name, as in `/mongodb`."""
+    parts = Parts(settings)
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            found = parts.usage(self.path.strip("/"))
+            body = json.dumps(found).encode()
+            self.send_response(200 if found else 404)
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, format: str, *args: object) -> None:
+            pass
+
+    return ThreadingHTTPServer(settings.address("usage"), Handler)
+
+
+if __name__ == "__main__":
+    server(Settings()).serve_forever()

@@ -1,0 +1,342 @@
+"""The servers that a run brings: which a store's name means, and their life from the first turn that needs them to the last.
+
+One set is there at a time. A turn that needs another one, or none, removes what is there first.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from kubernetes import client as k8s_client
+from kubernetes.client import models as k8s
+from kubernetes.client.exceptions import ApiException
+from kubernetes.utils.quantity import parse_quantity
+from urllib3.exceptions import HTTPError
+
+from storebench.airflow import connections, images, secrets
+from storebench.airflow.kubernetes_api import ask_again, in_words
+from storebench.airflow.node_pools import DEFAULT
+from storebench.airflow.placement import Placement
+from storebench.connection import variable
+from storebench.errors import ServersFailed, SpecError, StorebenchError
+from storebench.results.servers import ServerUse
+from storebench.servers import capacity, topology
+from storebench.servers.cluster import Limits, ServerCluster
+from storebench.servers.pods import deaths
+from storebench.servers.render import (
+    TOKEN_KEY,
+    Place,
+    fingerprint,
+    host_of,
+    rendered,
+    secret_of,
+    set_id,
+)
+from storebench.servers.sizes import FIELDS, Sizes
+from storebench.servers.topology import Object, Topology
+from storebench.servers.watch import AGENTS, TOKEN
+from storebench.stores.base import split
+from storebench.study.cell import Cell
+from storebench.study.model import Study
+
+AGENT_IMAGE = "servers_agent"
+IMAGE_OF = "servers_{}"  # of the container of that name; without such a Variable, the manifest's
+
+
+def topology_of(study: Study, store: str) -> Topology | None:
+    """The topology that this name means. None where it means a server of one's own: it has a connection, which wins, or no name after
+    the @. Raises SpecError where it means neither.
+    """
+    info, (_, name) = study.store(store), split(store)
+    if not name or not info.has_server():
+        return None
+    connection = info.connection_of(store)
+    assert connection is not None and info.connection is not None
+    if connections.exists(connection):
+        return None
+    try:
+        return topology.find(info.connection, name)
+    except SpecError as error:
+        if name in topology.names(info.connection):
+            raise
+        raise SpecError(
+            f"{store!r} means no server: there is no Airflow Connection {connections.PREFIX + connection!r}, and: {error}"
+        ) from None
+
+
+@dataclass(frozen=True, eq=False)
+class Group:
+    """A set of servers. Turns that need the same one have the same `key`."""
+
+    key: str
+    store: str
+    topology: Topology
+    sizes: Sizes
+
+    def objects(self, run_id: str, placement: Placement) -> list[Object]:
+        """What is made of it in this run."""
+        return rendered(self.topology, set_id(run_id, self.key), self.sizes, _place(placement))
+
+    @property
+    def images(self) -> set[str]:
+        """The names of the images that can take the place of the manifests'."""
+        pods = (one["spec"]["template"]["spec"] for one in self.topology.sets)
+        return {
+            _image(container["name"])
+            for pod in pods
+            for container in [*pod["containers"], *pod.get("initContainers", [])]
+        }
+
+    @property
+    def copies(self) -> int:
+        """How many pods it has."""
+        objects = rendered(self.topology, "", self.sizes, Place())
+        return sum(one["spec"].get("replicas", 1) for one in objects if one["kind"] == "StatefulSet")
+
+
+def group_of(study: Study, cell: Cell, params: Mapping[str, Any]) -> Group | None:
+    """What a turn at this cell needs, in a run with these parameters; None where it needs no servers of the run."""
+    found = topology_of(study, cell.store)
+    if found is None:
+        return None
+    axes = {name: value for name, value in cell.axes if name in FIELDS}
+    key = " ".join([cell.store, *(f"{name}={value}" for name, value in axes.items())])
+    return Group(key, cell.store, found, Sizes.of(params, axes))
+
+
+def groups_of(study: Study, cells: Iterable[Cell], params: Mapping[str, Any]) -> dict[Cell, Group | None]:
+    """The same of each cell; each store's servers are looked for once."""
+    axes_of = {cell: (cell.store, *((n, v) for n, v in cell.axes if n in FIELDS)) for cell in cells}
+    first = {place: cell for cell, place in reversed(axes_of.items())}
+    found = {place: group_of(study, cell, params) for place, cell in first.items()}
+    return {cell: found[place] for cell, place in axes_of.items()}
+
+
+def check_agents(
+    study: Study, stores: Iterable[str], params: Mapping[str, Any], brings: Collection[str]
+) -> None:
+    """Raises SpecError for stores that need the agents of servers that the run brings, with these parameters, and would have none. The
+    run `brings` the servers of some stores.
+    """
+    reasons = {store: why for store in sorted(stores) if (why := study.store(store).needs_agents(params))}
+    if not reasons:
+        return
+    if without := [store for store in reasons if store not in brings]:
+        there = topology.brought_for(study)
+        asked = {store: [one for one in there if split(one)[0] == split(store)[0]] for store in without}
+        advice = "; ".join(
+            f"in the place of {store} ask for {' or '.join(ones)}" if ones else f"leave out {store}"
+            for store, ones in asked.items()
+        )
+        raise SpecError(
+            f"{reasons[without[0]]}: only the agents of servers that the run brings can do that, and it brings none for"
+            f" {', '.join(without)}. Give the parameter another value, or {advice}"
+        )
+    if not images.named(AGENT_IMAGE):
+        raise SpecError(
+            f"{next(iter(reasons.values()))}, which the agents of the servers do, and no image of the agent is known. Build it with"
+            f" images/build servers/agent and name it by the Airflow Variable storebench_image_{AGENT_IMAGE}; `make up STORES="
+            f"{','.join(reasons)}` does both in the embedded stack"
+        )
+
+
+def check(groups: Iterable[Group], params: Mapping[str, Any]) -> None:
+    """Raises SpecError for a set of servers that this cluster cannot hold beside a client's pod, before any is made."""
+    core, _ = secrets.cluster_of(DEFAULT)
+    placement = _placement()
+    client = capacity.Need(
+        "the client's pod", parse_quantity(params["pod_cpu"]), parse_quantity(params["pod_memory"])
+    )
+    for group in groups:
+        group.sizes.check(group.topology)
+        objects = group.objects("", placement)
+        needs = capacity.needs_of(objects, client)
+        try:
+            lacks = capacity.lacking(
+                core,
+                k8s_client.StorageV1Api(core.api_client),
+                objects,
+                needs,
+                placement.node_spec(),
+                ask_again,
+            )
+        except (ApiException, HTTPError) as error:
+            raise ServersFailed(f"Kubernetes cannot be asked for its nodes: {in_words(error)}") from error
+        if lacks:
+            raise SpecError(f"The servers {group.key} do not fit on the cluster: {lacks}")
+
+
+@dataclass(frozen=True)
+class Running:
+    """Servers that are ready, for one attempt at them."""
+
+    group: Group
+    set_id: str
+    pods: tuple[k8s.V1Pod, ...]
+    seen: Mapping[str, list[Any]]
+
+    def variables(self, connection: str) -> list[k8s.V1EnvVar]:
+        """What tells a client's pod where they are, as the connection of this name."""
+        told = self.group.topology.connection(host_of(self.group.topology, self.set_id))
+        found = [k8s.V1EnvVar(name=variable(connection), value=json.dumps(told))]
+        if images.named(AGENT_IMAGE):
+            agents = {pod.metadata.name: pod.status.pod_ip for pod in self.pods}
+            token = k8s.V1SecretKeySelector(name=secret_of(self.set_id), key=TOKEN_KEY)
+            found += [
+                k8s.V1EnvVar(name=AGENTS, value=json.dumps(agents)),
+                k8s.V1EnvVar(name=TOKEN, value_from=k8s.V1EnvVarSource(secret_key_ref=token)),
+            ]
+        return found
+
+    def environment(self, client_node: str | None) -> dict[str, Any]:
+        """What an attempt ran on. Alike for servers that are alike: without names of nodes and pods."""
+        return {
+            "servers": {
+                "topology": str(self.group.topology),
+                "sizes": str(self.group.sizes),
+                "manifests": fingerprint(self.group.topology, self.group.sizes),
+                "images": sorted({pod.spec.containers[0].image for pod in self.pods}),
+                "share_the_clients_node": client_node in {pod.spec.node_name for pod in self.pods},
+            }
+        }
+
+
+class Servers:
+    """Those of one run."""
+
+    def __init__(self, run_id: str) -> None:
+        self.run_id = run_id
+
+    @cached_property
+    def cluster(self) -> ServerCluster:
+        """Where they are. Raises SpecError where there is no connection to it."""
+        core, namespace = secrets.cluster_of(DEFAULT)
+        return ServerCluster(core, namespace, ask_again)
+
+    def bring(
+        self, group: Group | None, params: Mapping[str, Any], go_on: Callable[[], None]
+    ) -> Running | None:
+        """Have these servers ready, and no others of this run; None: no servers at all. `go_on` may raise while it waits.
+
+        Raises a StorebenchError where they do not become ready: then nothing is left of them, and it is not tried again in this run.
+        """
+        uses = {use.servers: use for use in connections.left().servers_of(self.run_id)}
+        for use in uses.values():
+            if use.there and (group is None or use.servers != group.key):
+                print(f"Removing the servers {use.servers}, which this turn does not need", flush=True)
+                self._remove(use.servers)
+        if group is None:
+            return None
+        known = uses.get(group.key)
+        if known and known.failed:
+            raise ServersFailed(known.failed)
+        if known and (running := self._running(group, known)):
+            return running
+        return self._made(group, params, go_on, anew=known is not None)
+
+    def still(self, group: Group) -> Running | None:
+        """These servers, if they are the same since they were brought."""
+        known = next((u for u in connections.left().servers_of(self.run_id) if u.servers == group.key), None)
+        return self._running(group, known) if known else None
+
+    def deaths(self, running: Running) -> str | None:
+        """What befell servers since an attempt at them began; None for nothing."""
+        try:
+            return "; ".join(deaths(running.seen, self.cluster.pods(running.set_id))) or None
+        except (ApiException, HTTPError) as error:
+            print(f"The servers' pods cannot be looked at: {in_words(error)}", flush=True)
+            return None
+
+    def release(self) -> str | None:
+        """Remove all of them. Says, and returns, why they cannot be removed; the next run tries it again."""
+        reasons = []
+        for use in connections.left().servers_of(self.run_id):
+            try:
+                self._remove(use.servers)
+            except StorebenchError as error:
+                reasons.append(
+                    f"The servers {use.servers} of the run {self.run_id} are left in the cluster: {error}"
+                )
+                print(f"{reasons[-1]}. The next run removes them", flush=True)
+            else:
+                print(f"Removed the servers {use.servers} of the run {self.run_id}", flush=True)
+        return "\n".join(reasons) or None
+
+    def forget_failures(self) -> None:
+        """What could not be brought is tried again."""
+        for use in connections.left().servers_of(self.run_id):
+            if use.failed:
+                connections.left().servers_removed(self.run_id, use.servers)
+
+    def _running(self, group: Group, known: ServerUse) -> Running | None:
+        if not known.pods:
+            return None
+        try:
+            found = self.cluster.pods(own := set_id(self.run_id, group.key))
+        except (ApiException, HTTPError) as error:
+            raise ServersFailed(f"The servers' pods cannot be looked at: {in_words(error)}") from error
+        if lost := list(deaths(known.pods, found)):
+            print(f"The servers {group.key} are not what they were: {'; '.join(lost)}", flush=True)
+            return None
+        return Running(group, own, tuple(found), known.pods)
+
+    def _made(
+        self, group: Group, params: Mapping[str, Any], go_on: Callable[[], None], *, anew: bool
+    ) -> Running:
+        own, left = set_id(self.run_id, group.key), connections.left()
+        limits = Limits(params["startup_timeout_s"], params["server_start_s"])
+        try:
+            if anew:  # half made, or one of them has died
+                self._remove(group.key)
+            left.bring_servers(self.run_id, group.key, group.store)
+            print(f"Making the servers {group.key}: {group.copies} pods", flush=True)
+            objects = group.objects(self.run_id, _placement())
+            self.cluster.make(own, objects, watched=images.named(AGENT_IMAGE) is not None)
+            seen = self.cluster.wait(own, group.copies, limits, go_on)
+            found = tuple(self.cluster.pods(own))
+        except (StorebenchError, ApiException, HTTPError) as error:
+            raise self._given_up(group, error) from error
+        except BaseException:  # the task is being stopped
+            self._remove(group.key)
+            raise
+        left.servers_ready(self.run_id, group.key, seen)
+        print(f"The servers {group.key} are ready", flush=True)
+        return Running(group, own, found, seen)
+
+    def _given_up(self, group: Group, error: Exception) -> StorebenchError:
+        """The error to raise, recorded for later turns; nothing is left of the servers."""
+        reason = f"The servers {group.key} could not be brought: {in_words(error)}"
+        try:
+            self._remove(group.key, forget=False)
+        except StorebenchError as stays:
+            return ServersFailed(f"{reason}. And they could not be removed: {stays}")
+        connections.left().servers_failed(self.run_id, group.key, reason)
+        return ServersFailed(reason)
+
+    def _remove(self, key: str, *, forget: bool = True) -> None:
+        try:
+            self.cluster.remove(set_id(self.run_id, key))
+        except (ApiException, HTTPError) as error:
+            raise ServersFailed(in_words(error)) from error
+        if forget:
+            connections.left().servers_removed(self.run_id, key)
+
+
+def _placement() -> Placement:
+    return Placement.from_extra(connections.get(DEFAULT.connection).extra_dejson)
+
+
+def _image(container: str) -> str:
+    return IMAGE_OF.format(container.replace("-", "_"))
+
+
+def _place(placement: Placement) -> Place:
+    return Place(
+        spec=placement.node_spec(),
+        image_of=lambda container: images.named(_image(container)),
+        agent=images.named(AGENT_IMAGE),
+    )

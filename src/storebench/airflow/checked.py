@@ -1,0 +1,69 @@
+"""A result that a pod has left, held against what its study says it measures."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+from storebench.attempt.result import AttemptResult
+from storebench.errors import BadResult
+from storebench.study.model import Operation, Study
+
+TEXT_CHARACTERS = 4096  # of a text of a result; the rest is cut off
+ENVIRONMENT_BYTES = 64 * 2**10
+TEXTS = ("error", "verification", "disturbed", "durability_stated", "delivers")
+LENGTHS = {"histograms": ("values", "counts"), "series": ("at_s", "values")}
+
+
+def checked(result: AttemptResult, study: Study, operation: Operation) -> AttemptResult:
+    """The result, its texts cut to their length. One that says what the study does not know, lacks what its operation has to report, or
+    is too large has failed, and keeps none of its figures. One that had failed before keeps its reason, and what is right of its figures.
+    """
+    result = replace(result)
+    for name in TEXTS:
+        if text := getattr(result, name):
+            setattr(result, name, text[:TEXT_CHARACTERS])
+    problems = list(_problems(result, study, operation))
+    if not problems:
+        return result
+    bare = replace(result, histograms={}, series={}, metrics={})
+    if _environment_bytes(result) > ENVIRONMENT_BYTES:
+        bare.environment = {}
+    if result.status == "verified":
+        return replace(bare, status="failed", error_kind=BadResult.kind, error="; ".join(problems))
+    scalars = {metric.name for metric in study.metrics if metric.kind == "scalar"}
+    bare.metrics = {name: value for name, value in result.metrics.items() if name in scalars}
+    return bare
+
+
+def _environment_bytes(result: AttemptResult) -> int:
+    return len(json.dumps(result.environment).encode())
+
+
+def _problems(result: AttemptResult, study: Study, operation: Operation) -> Iterator[str]:
+    kinds = {metric.name: metric.kind for metric in study.metrics}
+    said: dict[str, Mapping[str, Any]] = {
+        "scalar": result.metrics,
+        "histogram": result.histograms,
+        "series": result.series,
+    }
+    for kind, names in said.items():
+        for name in names:
+            if name not in kinds:
+                yield f"The result has the metric {name!r}, which the study {study.name} does not know"
+            elif kinds[name] != kind:
+                yield f"The metric {name!r} of the study {study.name} is a {kinds[name]}, and the result has it as a {kind}"
+    for field, (first, second) in LENGTHS.items():
+        for name, points in getattr(result, field).items():
+            if len(points[first]) != len(points[second]):
+                yield (
+                    f"{field}.{name} has {len(points[first]):,} {first} and {len(points[second]):,} {second}"
+                )
+    if result.status == "verified":
+        for name in operation.metrics:
+            if name not in said[kinds[name]]:
+                yield f"The result lacks {name!r}, a metric of the operation {operation.name}"
+    if (size_bytes := _environment_bytes(result)) > ENVIRONMENT_BYTES:
+        yield f"environment has {size_bytes:,} bytes, and may have {ENVIRONMENT_BYTES:,}"

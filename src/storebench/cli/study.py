@@ -1,0 +1,94 @@
+"""Commands of a study: their help lists its axes, parameters and presets."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from storebench.fields import Field
+    from storebench.study.model import Axis, Study
+
+OPTION = "--study"
+
+
+def default_study() -> str:
+    """The study of a command that names none: STOREBENCH_STUDY, or the first by name."""
+    from storebench.study import studies
+
+    return os.environ.get("STOREBENCH_STUDY") or next(iter(studies.names()), "")
+
+
+class StudyCommand(click.Command):
+    """The study is the one that --study names."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        ctx.meta["study"] = _study_in(args)
+        return super().parse_args(ctx, args)
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        if study := _study(ctx):
+            if study.axes:
+                with formatter.section(f"Axes of {study.name}, for --axis"):
+                    formatter.write_dl([(axis.name, _in_words(axis)) for axis in study.axes])
+            options = [option for name in study.stores for option in study.store(name).options.items()]
+            if params := {**study.params, **dict(options)}:
+                with formatter.section("Its own parameters, for --param"):
+                    formatter.write_dl([(name, _explained(field)) for name, field in params.items()])
+            with formatter.section("Parameters of every study, for --param; the form explains them"):
+                formatter.write_dl(self._common(study, params))
+            with formatter.section("Its stores and clients"):
+                formatter.write_dl([(name, ", ".join(study.store(name).clients)) for name in study.stores])
+            if study.presets:
+                with formatter.section("Its presets"):
+                    formatter.write_dl([(name, one.description) for name, one in study.presets.items()])
+
+    def _common(self, study: Study, own: Mapping[str, Field]) -> list[tuple[str, str]]:
+        """Those that no option of this command stands for."""
+        from storebench.airflow.params import fields_of
+
+        told = {*own, *(axis.name for axis in study.axes), *(option.name for option in self.params)}
+        told |= {"stores", "clients"}  # listed by themselves
+        return [
+            (name, f"{field.title}. Default: {json.dumps(field.default)}.")
+            for name, field in fields_of(study).items()
+            if name not in told
+        ]
+
+
+def _study_in(args: list[str]) -> str:
+    """What comes after --study, or the default: options are parsed only once it is known which there are."""
+    for place, arg in enumerate(args):
+        if arg == OPTION and place + 1 < len(args):
+            return args[place + 1]
+        if arg.startswith(f"{OPTION}="):
+            return arg.partition("=")[2]
+    return default_study()
+
+
+def _study(ctx: click.Context) -> Study | None:
+    """None where there is none yet; a name that is unknown is refused."""
+    from storebench.study import studies
+
+    name = ctx.meta.get("study")
+    if not name:
+        return None
+    if "studies" not in ctx.meta:
+        ctx.meta["studies"] = studies.find(name)
+    found: Study = ctx.meta["studies"]
+    return found
+
+
+def _explained(field: Field) -> str:
+    text = f"{field.title}. {field.text}".replace("**", "")  # the form reads Markdown
+    return f"{text} Default: {json.dumps(field.default)}."
+
+
+def _in_words(axis: Axis) -> str:
+    values = f"{axis.hint}, for example {','.join(axis.choices)}. Default: {','.join(axis.default)}"
+    where = [f"{name} {' or '.join(places)}" for name, places in axis.where.items()]
+    return f"{axis.title}: {values}{'. Only for ' + ', '.join(where) if where else ''}"

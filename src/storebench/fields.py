@@ -1,0 +1,211 @@
+"""The kinds of parameters of a run: each is a field of the form, and reads what comes from there, from the API or the command line.
+
+Airflow's number field changes a number that is out of its range to the nearest one in it, and says nothing. So numbers are text
+fields. And Airflow answers a value that its schema refuses with a dump of the schema. So the schema takes nearly everything, and
+`read` refuses in plain words, in the step `plan`, before any work.
+"""
+
+from __future__ import annotations
+
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields
+from typing import Any, ClassVar
+
+from storebench.errors import SpecError
+
+JSON_TYPES = ("string", "number", "boolean", "array", "object")
+# Digits, perhaps in groups of three as people write large numbers.
+WHOLE_NUMBER = re.compile(r"[+-]?([0-9]+|[0-9]{1,3}([,_ ][0-9]{3})+)")
+JAVA_SIZE = r"[1-9][0-9]*[mg]"
+# Kubernetes quantities
+CPU = r"[1-9][0-9]*(\.[0-9]+)?m?|0\.[0-9]*[1-9]"
+MEMORY = r"[1-9][0-9]*(\.[0-9]+)?(M|G|T|Ki|Mi|Gi|Ti)|[1-9][0-9]{6,}"
+HINTS = {
+    JAVA_SIZE: "a Java size, such as 1g or 768m",
+    CPU: "a number of CPUs, such as 500m, 0.5 or 2",
+    MEMORY: "an amount of memory, such as 500Mi or 8Gi",
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Field(ABC):
+    """One parameter of a run. Without a default (None) it may stay empty."""
+
+    title: str
+    text: str
+    default: Any = None
+    examples: tuple[Any, ...]  # what the form offers
+    # Of a study's own parameter that came later: the value that all results from before it have. Then it does not count (measured_with).
+    earlier: Any = None
+
+    # Airflow chooses the field by the first type, if the schema has examples. "string" is one line of text.
+    shown_as: ClassVar[str] = "string"
+
+    @property
+    def types(self) -> list[str]:
+        """The types of JSON that the form takes, the one that decides how it is shown first."""
+        types = [self.shown_as, *(name for name in JSON_TYPES if name != self.shown_as)]
+        return [*types, "null"] if self.default is None else types
+
+    def read(self, value: Any) -> Any:
+        """The value that `value` means; raises SpecError for one that is not valid."""
+        if self.default is None and (value is None or (isinstance(value, str) and not value.strip())):
+            return None
+        return self._read(value)
+
+    def rules(self) -> dict[str, Any]:
+        """What it takes, as JSON: all but its title and text. `field_of` makes a field of it again."""
+        told = {
+            one.name: getattr(self, one.name)
+            for one in fields(self)
+            if one.name not in ("title", "text", "check")
+            and not (one.name == "earlier" and self.earlier is None)
+        }
+        return {"kind": type(self).__name__, **told, "examples": list(self.examples)}
+
+    @abstractmethod
+    def _read(self, value: Any) -> Any: ...
+
+    def _refused(self, value: Any, hint: str) -> SpecError:
+        return SpecError(f"{self.title}: {value!r} is not {hint}")
+
+
+@dataclass(frozen=True, kw_only=True)
+class WholeNumber(Field):
+    """An integer, or a text that is one: `1000`, `1,000`."""
+
+    minimum: int
+    maximum: int
+
+    def _read(self, value: Any) -> int:
+        number = value
+        if isinstance(value, str) and WHOLE_NUMBER.fullmatch(value.strip()):
+            number = int(re.sub("[,_ ]", "", value))
+        elif isinstance(value, float) and value.is_integer():
+            number = int(value)
+        if isinstance(number, bool) or not isinstance(number, int):
+            raise self._refused(value, self._hint)
+        if not self.minimum <= number <= self.maximum:
+            raise self._refused(value, self._hint)
+        return number
+
+    @property
+    def _hint(self) -> str:
+        return f"a whole number from {self.minimum:,} to {self.maximum:,}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Number(Field):
+    """A number above 0, or a text that is one: `2.5`."""
+
+    maximum: float
+
+    def _read(self, value: Any) -> float:
+        try:
+            number = float("" if isinstance(value, bool) else value)
+        except (TypeError, ValueError):
+            number = 0.0
+        if not 0 < number <= self.maximum:
+            raise self._refused(value, f"a number above 0, and at most {self.maximum:,}")
+        return number
+
+
+@dataclass(frozen=True, kw_only=True)
+class Flag(Field):
+    """Yes or no: a switch."""
+
+    default: bool | None = False
+    examples: tuple[Any, ...] = (True, False)
+
+    shown_as = "boolean"
+
+    def _read(self, value: Any) -> bool:
+        known = {"true": True, "yes": True, "false": False, "no": False}
+        found = known.get(str(value).strip().lower())
+        if found is None:
+            raise self._refused(value, "true or false")
+        return found
+
+
+@dataclass(frozen=True, kw_only=True)
+class Text(Field):
+    """A text that matches `pattern`; `hint` is the pattern in words."""
+
+    pattern: str
+    hint: str
+
+    def _read(self, value: Any) -> str:
+        text = str(value).strip()
+        if not re.fullmatch(self.pattern, text):
+            raise self._refused(value, self.hint)
+        return text
+
+
+@dataclass(frozen=True, kw_only=True)
+class Values(Field):
+    """Several values: a list, or a text with commas between them. `check` returns one that is valid, and raises SpecError for others."""
+
+    check: Callable[[str], str]
+
+    def _read(self, value: Any) -> list[str]:
+        given = value.split(",") if isinstance(value, str) else value
+        if not isinstance(given, (list, tuple)):
+            given = [given]
+        found = [self.check(text) for one in given if (text := str(one).strip())]
+        if not found:
+            raise SpecError(f"{self.title}: give at least one of {', '.join(map(str, self.examples))}")
+        return list(dict.fromkeys(found))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Choice(Values):
+    """Several of what the form lists."""
+
+    shown_as = "array"
+
+
+KINDS: Mapping[str, type[Field]] = {
+    kind.__name__: kind for kind in (WholeNumber, Number, Flag, Text, Values, Choice)
+}
+
+
+def field_of(title: str, text: str, rules: Mapping[str, Any]) -> Field:
+    """The field that has told these rules. What only its study's file can check, it takes as it comes: the plan checks that.
+
+    Raises SpecError for rules of a kind that is not known here.
+    """
+    kind = KINDS.get(str(rules.get("kind")))
+    if kind is None:
+        raise SpecError(f"{title}: there is no kind of parameter {rules.get('kind')!r}")
+    told: dict[str, Any] = {one.name: rules[one.name] for one in fields(kind) if one.name in rules}
+    if issubclass(kind, Values):
+        told["check"] = str
+    return kind(title=title, text=text, **{**told, "examples": tuple(told["examples"])})
+
+
+def size(default: str, pattern: str, title: str, text: str, examples: tuple[str, ...]) -> Text:
+    """A size of JAVA_SIZE, CPU or MEMORY."""
+    return Text(
+        title=title, text=text, default=default, examples=examples, pattern=pattern, hint=HINTS[pattern]
+    )
+
+
+def integer(
+    default: int | None, minimum: int, maximum: int, title: str, text: str, examples: tuple[int, ...]
+) -> WholeNumber:
+    """A whole number, whose range the form says."""
+    return WholeNumber(
+        title=title,
+        text=f"{text} From {minimum:,} to {maximum:,}.",
+        default=default,
+        examples=examples,
+        minimum=minimum,
+        maximum=maximum,
+    )
+
+
+def flag(title: str, text: str, *, default: bool | None = False) -> Flag:
+    """A switch."""
+    return Flag(title=title, text=text, default=default)

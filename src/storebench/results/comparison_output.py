@@ -1,0 +1,165 @@
+"""What a comparison tells: a table to read, JSON, and an exit code."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from dataclasses import asdict
+
+from rich.console import Console
+
+from storebench.results.compare import Comparison
+from storebench.results.listing import NOTHING, Column, print_listing
+from storebench.results.statistics import CONFIDENCE, Interval
+from storebench.results.table import figure_text, places_of
+from storebench.results.verdicts import TEST, Verdict, alike_share, noise_floor
+from storebench.study.cell import Cell
+
+VERDICT = [Column("operation"), Column("B / A", number=True), Column("interval"), Column("verdict: B is")]
+VERDICT += [
+    Column(heading, number=True, needed=False)
+    for heading in ("n A", "n B", "median A", "median B", "p adjusted")
+]
+VERDICT += [Column("why not", prose=True)]
+REGRESSION, COULD_NOT_SHOW = 1, 6  # exit codes
+GOES_ON = (
+    "the run {run} still goes on: compare again when it has ended (`storebench runs` says if it was stopped)"
+)
+
+
+def print_comparison(console: Console, found: Comparison, margin_percent: float, *, noise: bool) -> None:
+    """The verdicts, what has none, and what differs beside what was compared; `noise` adds the noise floor."""
+    if found.verdicts:
+        _print_verdicts(console, found)
+    for (cell, operation), remarks in found.remarks.items():
+        if remarks:
+            console.print(f"unsound: {operation} {cell}".rstrip() + f": {'; '.join(remarks)}", soft_wrap=True)
+    for (cell, operation), reason in found.without.items():
+        console.print(f"no verdict: {operation} {cell}".rstrip() + f": {reason}", soft_wrap=True)
+    if found.differences:
+        console.print("[bold]Not only that differs[/bold] (A -> B):")
+        for line in found.differences:
+            console.print(f"  {line}", soft_wrap=True, markup=False)
+    for run in found.going_on:
+        console.print(GOES_ON.format(run=run), soft_wrap=True, markup=False)
+    counts = Counter(found.in_words(key, verdict.label) for key, verdict in found.verdicts.items())
+    console.print(
+        f"{counts.total()} compared: "
+        + (", ".join(f"{n} {label}" for label, n in counts.most_common()) or "nothing")
+    )
+    if noise and found.verdicts:
+        alike = list(found.verdicts.values())
+        console.print(
+            f"noise floor {noise_floor(alike):.1%}"
+            f" (95 % of the ratios are nearer to 1); not told apart: {alike_share(alike):.0%}"
+        )
+    if found.design.caution:
+        console.print(found.design.caution, soft_wrap=True)
+    console.print(
+        f"{TEST}; of the {found.design.units}{', pair by pair' if found.design.matched else ''}; intervals {CONFIDENCE:.0%}, of"
+        f" the ratio of the geometric means; a difference within {margin_percent:g} % does not count",
+        soft_wrap=True,
+    )
+
+
+def as_json(found: Comparison) -> str:
+    """All of it as one object."""
+    lines = [
+        {
+            "cell": cell,
+            "operation": operation,
+            **found.measured[cell, operation],
+            **asdict(verdict),
+            "remarks": found.remarks[cell, operation],
+        }
+        for (cell, operation), verdict in found.verdicts.items()
+    ]
+    without = [
+        {
+            "cell": cell,
+            "operation": operation,
+            "reason": reason,
+            "remarks": found.remarks[cell, operation],
+        }
+        for (cell, operation), reason in found.without.items()
+    ]
+    content = {
+        "verdicts": lines,
+        "without": without,
+        "differences": found.differences,
+        "test": TEST,
+        "units": found.design.units,
+        "matched": found.design.matched,
+        "caution": found.design.caution,
+        "going_on": found.going_on,
+    }
+    return json.dumps(content, indent=2)
+
+
+def exit_code(found: Comparison, beyond: float, *, single_runs: bool = False) -> tuple[int, list[str]]:
+    """That of a comparison which must show that nothing is worse by more than this share, and what is to be said of it.
+
+    `single_runs`: who asks knows what single runs leave open, and wants an answer all the same.
+    """
+    regressions = found.regressions(beyond)
+    words = " or ".join(sorted({found.in_words(key, verdict.label) for key, verdict in regressions.items()}))
+    worse = (
+        [f"{len(regressions)} operations are {words} by more than {beyond * 100:g} %"] if regressions else []
+    )
+    if found.design.caution and not single_runs:
+        return COULD_NOT_SHOW, [
+            f"{found.design.caution}. With --single-runs a drift counts as a difference",
+            *worse,
+        ]
+    if worse:
+        return REGRESSION, worse
+    hidden = [
+        f"could hide a change for the worse of {beyond * 100:g} %: {operation} {cell}".rstrip() + f": {why}"
+        for (cell, operation), why in found.could_hide(beyond).items()
+    ]
+    hidden += [GOES_ON.format(run=run) for run in found.going_on]
+    if not found.verdicts:
+        hidden.append("nothing could be compared")
+    return (COULD_NOT_SHOW, hidden) if hidden else (0, [])
+
+
+def _print_verdicts(console: Console, found: Comparison) -> None:
+    keys = [cell for cell, _ in found.verdicts]
+    # Of two cells only the operations are told apart
+    names, places = places_of(map(Cell.from_key, keys)) if all(keys) else ([], [[] for _ in keys])
+    print_listing(
+        console,
+        [*names, *VERDICT],
+        [
+            (
+                *place,
+                operation,
+                f"{verdict.ratio:.3f}",
+                _interval(verdict.interval),
+                found.in_words((cell, operation), verdict.label),
+                *_counts(verdict, found.design.units),
+                figure_text(verdict.median_before, unit),
+                figure_text(verdict.median_after, unit),
+                NOTHING if verdict.p_adjusted is None else f"{verdict.p_adjusted:.4f}",
+                verdict.reason or NOTHING,
+            )
+            for place, ((cell, operation), verdict) in zip(places, found.verdicts.items(), strict=True)
+            for unit in [found.measured[cell, operation]["unit"]]
+        ],
+    )
+
+
+def _interval(interval: Interval | None) -> str:
+    return NOTHING if interval is None else f"{interval.low:.3f} to {interval.high:.3f}"
+
+
+def _counts(verdict: Verdict, units: str) -> tuple[str, str]:
+    """How many repeats each side has, and in how many units where a unit has several."""
+    before, after = (
+        str(n) if n == count else f"{n} in {count} {units}"
+        for n, count in (
+            (verdict.n_before, verdict.units_before),
+            (verdict.n_after, verdict.units_after),
+        )
+    )
+    return before, after

@@ -1,0 +1,100 @@
+"""What of an operation's time does not grow with the rows, as far as it was measured. Nothing is measured for it inside the timed window."""
+
+from __future__ import annotations
+
+import math
+import statistics
+import uuid
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from storebench.results.database import Row
+from storebench.results.growth import growth
+from storebench.results.queries import GROWING, OPERATION, VERIFY, Queries, counts
+from storebench.study.cell import Cell
+
+SPREAD = 4  # so many times more rows tell the fixed part, although neither time is exact
+ROUNDED = 0.01  # by so much of it a metric may differ from the phase that it is the time of
+
+
+@dataclass(frozen=True)
+class Fixed:
+    """Of a cell's operation, in the middle of its attempts: how long its pod's own start and end take, and about how much of the operation
+    itself is fixed; None where nothing tells it.
+    """
+
+    start_s: float
+    fixed_s: float | None
+
+
+FixedParts = Mapping[tuple[str, str], Fixed]  # by the cell's key and the operation
+Phases = Mapping[str, float]  # seconds by name
+
+
+@dataclass(frozen=True)
+class _Try:
+    """An attempt that is ranked by how long its operation took, and its phases."""
+
+    row: Row
+    phases: Phases
+
+
+def fixed_of(queries: Queries, rows: Sequence[Row]) -> FixedParts:
+    """The fixed parts of the operations of these attempts, of those that are ranked by how long they took.
+
+    What delivers the dataset is verified by a second pass of the same call in the same session, and of all fields. So what it took longer
+    than that is what only the first one takes. And attempts of the same cell with other numbers of rows tell it, of any operation.
+    """
+    tries: dict[tuple[str, str], list[_Try]] = defaultdict(list)
+    for one in _timed(queries, [row for row in rows if counts(row)]):
+        tries[one.row["cell_key"], one.row["operation"]].append(one)
+    sizes = _sizes(queries, sorted({key for key, _ in tries}))
+    found = {}
+    for (key, operation), of_cell in tries.items():
+        told = [_by_second_pass(of_cell)]
+        told.append(_by_sizes(sizes[key, operation, of_cell[0].row["metric"]], Cell.from_key(key).rows))
+        found[key, operation] = Fixed(
+            statistics.median(map(_start_s, of_cell)),
+            max((part_s for part_s in told if part_s is not None), default=None),
+        )
+    return found
+
+
+def _timed(queries: Queries, rows: Sequence[Row]) -> list[_Try]:
+    phases: dict[uuid.UUID, dict[str, float]] = defaultdict(dict)
+    for phase in queries.phases([row["attempt_id"] for row in rows]):
+        phases[phase["attempt_id"]][phase["name"]] = phase["seconds"]
+    found = [_Try(row, phases[row["attempt_id"]]) for row in rows if row["unit"] == "s" and row["value"]]
+    return [
+        one
+        for one in found
+        if math.isclose(one.row["value"], one.phases.get(OPERATION, math.inf), rel_tol=ROUNDED)
+    ]
+
+
+def _start_s(one: _Try) -> float:
+    """What an attempt did beside the work on its rows: its imports, its connection, its end."""
+    return max(0.0, float(one.row["total_s"] - sum(one.phases.get(name, 0.0) for name in GROWING)))
+
+
+def _by_second_pass(tries: Sequence[_Try]) -> float | None:
+    longer = [
+        one.phases[OPERATION] - one.phases[VERIFY]
+        for one in tries
+        if one.row["delivers"] and VERIFY in one.phases
+    ]
+    return max(0.0, statistics.median(longer)) if longer else None
+
+
+def _by_sizes(by_rows: Mapping[int, float], rows: int) -> float | None:
+    found = growth(by_rows, rows)
+    return found.fixed_s if found is not None and found.high >= SPREAD * found.low else None
+
+
+def _sizes(queries: Queries, keys: Sequence[str]) -> dict[tuple[str, str, str], dict[int, float]]:
+    """The seconds of these cells' operations by numbers of rows, of each metric that ranks them."""
+    found: dict[tuple[str, str, str], dict[int, float]] = defaultdict(dict)
+    for one in queries.seconds_by_rows(keys):
+        found[one["cell_key"], one["operation"], one["metric"]][one["rows"]] = one["seconds"]
+    return found

@@ -1,0 +1,89 @@
+"""Reads what attempts have measured beside their rows: what their metrics mean, their histograms and series."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from typing import Any
+
+from storebench.errors import unknown
+from storebench.results.database import Database, Row
+from storebench.study.model import COMMON, unit_of
+
+Details = Mapping[str, Any]  # of a study: storebench.study.model.Study.details
+
+_COMMON = {metric.name: {**asdict(metric), "unit": metric.unit} for metric in COMMON}
+
+
+def metrics_of(study: Details) -> dict[str, Mapping[str, Any]]:
+    """The study's metrics by name, with those that all studies have."""
+    return {**{metric["name"]: metric for metric in study["metrics"]}, **_COMMON}
+
+
+def scalars_of(study: Details, operation: str) -> list[str]:
+    """The numbers that a verified attempt at this operation reports, the one that ranks it first; those of all studies are last."""
+    metrics = metrics_of(study)
+    own = next((one["metrics"] for one in study["operations"] if one["name"] == operation), ())
+    return [name for name in (*own, *_COMMON) if metrics[name]["kind"] == "scalar"]
+
+
+def value_of(row: Mapping[str, Any], metric: str) -> float | None:
+    """What an attempt, a row of `results`, has of this metric; None where it was not measured."""
+    found: float | None = row[metric] if metric in _COMMON else row["metrics"].get(metric)
+    return found
+
+
+class Measurements(Database):
+    """All that is read of them."""
+
+    def ranked(self, rows: Sequence[Row], metric: str | None = None) -> list[Row]:
+        """These attempts with the metric that ranks their operation, or with `metric` in its place: its value, unit, and which way is
+        better. Attempts at operations that do not report it are left out. Raises SpecError where none reports it.
+        """
+        studies = {name: self.study(name) for name in {row["study"] for row in rows}}
+        scalars = {
+            (row["study"], row["operation"]): scalars_of(studies[row["study"]], row["operation"])
+            for row in rows
+        }
+        known = list(dict.fromkeys(name for names in scalars.values() for name in names))
+        if metric and rows and metric not in known:
+            raise unknown("metric", metric, known)
+        found = []
+        for row in rows:
+            names = scalars[row["study"], row["operation"]]
+            if metric is None or metric in names:
+                name = metric or row["metric"] or names[0]
+                # A study may have a metric no more that older attempts have
+                better = metrics_of(studies[row["study"]]).get(name, {"better": "neither"})["better"]
+                found.append(
+                    {
+                        **row,
+                        "metric": name,
+                        "value": value_of(row, name),
+                        "unit": unit_of(name),
+                        "better": better,
+                    }
+                )
+        return found
+
+    def artifacts(self, attempt_ids: Sequence[uuid.UUID]) -> list[Row]:
+        """The histograms and series of these attempts: attempt_id, name, content."""
+        with self._cursor() as cursor:
+            return cursor.execute(
+                "SELECT * FROM storebench.artifact WHERE attempt_id = ANY(%s) ORDER BY attempt_id, name",
+                (list(attempt_ids),),
+            ).fetchall()
+
+    def study(self, name: str) -> dict[str, Any]:
+        """A study's details, as they were when a run of it last began; raises SpecError for one that has none."""
+        found = self.studies()
+        if name not in found:
+            raise unknown("study", name, found)
+        return found[name]
+
+    def studies(self) -> dict[str, dict[str, Any]]:
+        """The details of all studies that have been recorded, by name."""
+        with self._cursor() as cursor:
+            rows = cursor.execute("SELECT name, details FROM storebench.study ORDER BY name").fetchall()
+        return {row["name"]: row["details"] for row in rows}

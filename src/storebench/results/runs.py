@@ -1,0 +1,152 @@
+"""Reads the runs: by their names, with what they are of and how far they are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from difflib import get_close_matches
+from typing import Any
+
+from storebench.errors import SpecError
+from storebench.results.database import Database, Row, patient
+
+LATEST = "latest"
+BASELINE = "baseline:"
+# Of runs, how many of their operations are in which state: the newest try of each counts. And what they are runs of.
+RUN_COUNTS = """
+SELECT r.*, n.verified, n.disturbed, n.failed, n.not_run, p.planned, p.cells, p.stores, p.rows, p.seed,
+    CASE WHEN p.cells = 1 THEN p.first_key END AS cell_key
+FROM {runs} AS r
+CROSS JOIN LATERAL (
+    SELECT count(*) FILTER (WHERE status = 'verified') AS verified,
+        count(*) FILTER (WHERE status = 'verified' AND disturbed IS NOT NULL) AS disturbed,
+        count(*) FILTER (WHERE status = 'failed') AS failed, count(*) FILTER (WHERE status = 'not_run') AS not_run
+    FROM (
+        SELECT DISTINCT ON (cell_key, repeat, operation) status, disturbed FROM storebench.attempt WHERE run_id = r.id
+        ORDER BY cell_key, repeat, operation, try_number DESC
+    ) AS newest
+) AS n
+CROSS JOIN LATERAL (
+    SELECT coalesce(sum(cardinality(t.operations)) FILTER (WHERE t.skipped IS NULL), 0) AS planned,
+        count(*) FILTER (WHERE t.repeat = 1) AS cells, min(t.cell_key) AS first_key,
+        coalesce(array_agg(DISTINCT c.store), '{{}}') AS stores, min(c.rows) AS rows, min(c.seed) AS seed
+    FROM storebench.run_cell AS t JOIN storebench.cell AS c ON c.key = t.cell_key WHERE t.run_id = r.id
+) AS p
+ORDER BY r.started_at DESC
+"""
+NAMED = """
+SELECT * FROM storebench.run
+WHERE (%(dag_ids)s::text[] IS NULL OR dag_id = ANY(%(dag_ids)s)) AND (%(study)s::text IS NULL OR study = %(study)s)
+"""
+# What the runs of a single cell of the grid are called: those of a backfill by Airflow, others by the page.
+OF_A_CELL = ["backfill__%", "cell__%"]
+LATEST_WITHIN = "24 hours"
+LATEST_RUN = """id = (
+    SELECT id FROM named WHERE state <> 'refused'
+        AND started_at >= (SELECT max(started_at) FROM named WHERE state <> 'refused') - %(within)s::interval
+    ORDER BY airflow_run_id LIKE ANY(%(of_a_cell)s), started_at DESC LIMIT 1
+)"""
+NEAR, MOST_NEAR = 50, 4  # the newest runs among which a name is looked for, and how many are told
+
+
+class Runs(Database):
+    """`dag_ids` are the DAGs whose runs can be named; None: of all."""
+
+    def __init__(self, dsn: str, patience_s: float = 0, dag_ids: Sequence[str] | None = None) -> None:
+        super().__init__(dsn, patience_s)
+        self.dag_ids = dag_ids
+
+    def run_named(self, name: str, study: str | None = None) -> Row:
+        """The row of a run: 'latest', 'baseline:NAME', its id in Airflow, or its id; `study`: it must be of this one.
+
+        'latest' is the newest run that was not refused. A run of a single cell of the grid, such as a backfill's, gives way to the newest
+        other run of the LATEST_WITHIN before it. Raises SpecError where there is no such run, and where there are several.
+        """
+        if name == LATEST:
+            found = self._runs_where(LATEST_RUN, study=study, of_a_cell=OF_A_CELL, within=LATEST_WITHIN)
+            if not found:
+                raise SpecError(f"There are no results{f' of the study {study}' if study else ''} yet")
+        elif name.startswith(BASELINE):
+            condition = "id = (SELECT run_id FROM storebench.baseline WHERE name = %(name)s)"
+            found = self._runs_where(condition, study=study, name=name.removeprefix(BASELINE))
+        else:
+            found = self._runs_where("id = %(name)s OR airflow_run_id = %(name)s", study=study, name=name)
+        if len(found) > 1:
+            several = self._runs_where("airflow_run_id = %(name)s", RUN_COUNTS, study=study, name=name)
+            raise SpecError(
+                f"Several runs are named {name!r}. Give the whole id of one:{_told(several, 'id')}"
+            )
+        if not found:
+            of_study = f" of the study {study}" if study else ""
+            raise SpecError(f"There is no run {name!r}{of_study}.{self._near(name, study)}")
+        return found[0]
+
+    def _runs_where(
+        self, condition: str, query: str = "SELECT * FROM {runs} AS r", **values: Any
+    ) -> list[Row]:
+        """What `query` says of those of the runs that can be named."""
+        runs = f"(WITH named AS ({NAMED}) SELECT * FROM named WHERE {condition})"
+        with self._cursor() as cursor:
+            return cursor.execute(
+                query.format(runs=runs), {"dag_ids": self.dag_ids, "study": None, **values}
+            ).fetchall()
+
+    def _near(self, name: str, study: str | None) -> str:
+        newest = self.runs(NEAR, study)
+        ids = get_close_matches(name, [row["airflow_run_id"] for row in newest], MOST_NEAR)
+        near = [row for row in newest if row["airflow_run_id"] in ids]
+        if not newest:
+            return " There are no results yet"
+        return f" {'Near it are' if near else 'The newest are'}:{_told(near or newest[:MOST_NEAR])}"
+
+    @patient
+    def run_counted(self, run_id: str) -> Row:
+        """One run by its id, with the numbers of its operations as in `runs`."""
+        return self._runs_where("id = %(run_id)s", RUN_COUNTS, run_id=run_id)[0]
+
+    @patient
+    def has_run(self, run_id: str) -> bool:
+        """Whether a run of that id was recorded."""
+        with self._cursor() as cursor:
+            found = cursor.execute("SELECT FROM storebench.run WHERE id = %s", (run_id,)).fetchone()
+        return found is not None
+
+    def runs(self, limit: int, study: str | None = None) -> list[Row]:
+        """The newest runs first, with their stores, rows and seed, and their numbers of operations: planned, verified, of these
+        disturbed, failed, not run."""
+        condition = "true ORDER BY started_at DESC LIMIT %(limit)s"
+        return self._runs_where(condition, RUN_COUNTS, study=study, limit=limit)
+
+    @patient
+    def skipped(self, run_id: str) -> list[str]:
+        """Why turns of a run were left out, one reason for each."""
+        with self._cursor() as cursor:
+            found = cursor.execute(
+                "SELECT skipped FROM storebench.run_cell WHERE run_id = %s AND skipped IS NOT NULL"
+                " ORDER BY position NULLS LAST, cell_key",
+                (run_id,),
+            ).fetchall()
+        return [row["skipped"] for row in found]
+
+    def open_runs(self) -> list[Row]:
+        """The runs that go on, as far as was recorded; the oldest first."""
+        with self._cursor() as cursor:
+            return cursor.execute(
+                "SELECT * FROM storebench.run WHERE state = 'running' ORDER BY started_at"
+            ).fetchall()
+
+    def cells_of_run(self, run_id: str) -> list[str]:
+        """The keys of the cells that a run set out to measure."""
+        with self._cursor() as cursor:
+            found = cursor.execute(
+                "SELECT DISTINCT cell_key FROM storebench.run_cell WHERE run_id = %s ORDER BY cell_key",
+                (run_id,),
+            )
+            return [row["cell_key"] for row in found]
+
+
+def _told(runs: Iterable[Row], name: str = "airflow_run_id") -> str:
+    """A line for each run, to choose one: its name, its stores and rows."""
+    return "".join(
+        f"\n  {row[name]} ({', '.join(row['stores']) or 'no stores'}; {row['rows'] or 0:,} rows)"
+        for row in runs
+    )

@@ -1,0 +1,229 @@
+"""A sentence for each store of a run: its best figures, and how they compare with others that deliver or promise the same.
+
+Nothing is said that the figures do not tell: no superlative without intervals, no ratio of times that are mostly a fixed cost, or that may be
+so, as they are short beside the starts of their pods.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from storebench.results.database import Row
+from storebench.results.fixed import Fixed, FixedParts
+from storebench.results.listing import NOTHING
+from storebench.results.measurements import Details, metrics_of, scalars_of, value_of
+from storebench.results.queries import counts
+from storebench.results.statistics import Summary, summarize
+from storebench.results.table import figure_text, told_apart
+from storebench.study.cell import Cell
+
+MOST = 0.5  # of a time: a larger part is most of it
+# Times the start of its pod: from so long a time on, its unknown fixed part counts as less than most of it. The first operation of a client
+# that starts a JVM and pods of its own takes about twice as long as its pod's start.
+LONG = 5
+NOTHING_KNOWN = Fixed(0.0, None)
+UNKNOWN = "unknown"  # what an operation delivers or promises, where others like it state that
+
+
+@dataclass(frozen=True)
+class Larger:
+    """A preset that has more rows."""
+
+    preset: str
+    rows: int
+
+
+@dataclass(frozen=True)
+class Best:
+    """The operation of a store's best cell among those that are of a kind: what it delivers, or else what it promises; None: it states
+    neither.
+    """
+
+    cell: Cell
+    operation: str
+    metric: Mapping[str, Any]  # that ranks it
+    kind: str | None
+    delivers: bool  # the kind is what it delivers
+    took: Summary
+    start_s: float  # of its pod, and the end
+    fixed_s: float | None  # of the median, about; None: not known
+
+    @property
+    def store(self) -> str:
+        return self.cell.store
+
+    @property
+    def text(self) -> str:
+        return figure_text(self.took.median, self.metric["unit"])
+
+    @property
+    def mostly_fixed(self) -> bool:
+        return self.fixed_s is not None and self.fixed_s > MOST * self.took.median
+
+    @property
+    def short(self) -> bool:
+        """Whether nothing tells its fixed part, and it is not so long that this cannot be most of it."""
+        return self.fixed_s is None and self.took.median < LONG * self.start_s
+
+    @property
+    def compares(self) -> bool:
+        return not self.mostly_fixed and not self.short
+
+
+def sentences(
+    rows: Sequence[Row],
+    operations: Sequence[str],
+    study: Details,
+    fixed: FixedParts,
+    larger: Larger | None = None,
+) -> list[str]:
+    """A line for each store in the order of their names, and what must be known of them. One that keeps nothing is compared with nothing."""
+    cells = list(dict.fromkeys(Cell.from_key(row["cell_key"]) for row in rows))
+    bests = _bests(rows, operations, study, fixed)
+    where = where_of(cells)
+    keeps_none = {one["name"] for one in study["stores"] if not one["keeps_data"]}
+    ranked = [best for best in bests if best.store.partition("@")[0] not in keeps_none]
+    lines = []
+    for store in sorted({cell.store for cell in cells}):
+        parts = []
+        for operation in operations:
+            kinds = {best.kind for best in ranked if best.operation == operation}
+            for best in bests:
+                if (best.store, best.operation) == (store, operation):
+                    kind = _kind(best) if len(kinds) > 1 and best in ranked else ""
+                    said = _compared(best, ranked) if best in ranked else ""
+                    parts.append(f"{operation} {best.text}{where[best.cell]}{kind}{said}")
+        kept = store.partition("@")[0] not in keeps_none or not parts
+        alone = "" if kept else "keeps nothing, so this is what the client alone takes: "
+        lines.append(f"{store}: {alone}{'; '.join(parts) or 'nothing is verified and undisturbed'}.")
+    return [*lines, *_remarks(ranked, larger)]
+
+
+def _bests(rows: Iterable[Row], operations: Sequence[str], study: Details, fixed: FixedParts) -> list[Best]:
+    metrics = metrics_of(study)
+    ranking = {operation: metrics[scalars_of(study, operation)[0]] for operation in operations}
+    tries: dict[tuple[str, str], list[Row]] = defaultdict(list)
+    for row in rows:
+        metric = ranking.get(row["operation"])
+        if metric and counts(row) and value_of(row, metric["name"]) is not None:
+            tries[row["cell_key"], row["operation"]].append(row)
+    found: dict[tuple[str, str, str | None], Best] = {}
+    for (key, operation), of_cell in tries.items():
+        metric = ranking[operation]
+        kinds = {row["delivers"] or row["durability"] for row in of_cell}
+        part = fixed.get((key, operation), NOTHING_KNOWN)
+        values = [value for row in of_cell if (value := value_of(row, metric["name"])) is not None]
+        best = Best(
+            Cell.from_key(key),
+            operation,
+            metric,
+            kinds.pop() if len(kinds) == 1 else UNKNOWN,
+            any(row["delivers"] for row in of_cell),
+            summarize(values),
+            part.start_s,
+            part.fixed_s,
+        )
+        before = found.setdefault((best.store, operation, best.kind), best)
+        if _better(best, before):
+            found[best.store, operation, best.kind] = best
+    return list(found.values())
+
+
+def _better(one: Best, other: Best) -> bool:
+    """Whether its median is; where no way is better, lower ones come first."""
+    if one.metric["better"] == "higher":
+        return one.took.median > other.took.median
+    return one.took.median < other.took.median
+
+
+def _compared(best: Best, ranked: Iterable[Best]) -> str:
+    """Behind a figure: how it compares with the best one of the same kind, as far as that can be told."""
+    if best.mostly_fixed:
+        return f", of which about {figure_text(best.fixed_s, 's')} are a fixed cost"
+    alike = _alike(best, ranked)
+    known = [one for one in alike if one.compares]
+    if not best.compares or len(known) < 2:
+        return ""
+    first = known[0]
+    for one in known[1:]:
+        first = one if _better(one, first) else first
+    is_time = best.metric["unit"] == "s"
+    if best is first:
+        told = len(known) == len(alike) and all(_apart(first, one) for one in known if one is not first)
+        return f", the {'fastest' if is_time else 'best'} of {len(known)}" if told else ""
+    if _apart(first, best) is False:
+        return f", not told apart from {first.store}"
+    if not first.took.median or not best.took.median:
+        return ""
+    return _ratio(best, first, is_time=is_time)
+
+
+def _ratio(best: Best, first: Best, *, is_time: bool) -> str:
+    higher = best.metric["better"] == "higher"
+    ratio = best.took.median / first.took.median
+    ratio = 1 / ratio if higher else ratio
+    times = f"{ratio:.0f}" if ratio >= 10 else f"{ratio:.1f}"
+    if times == "1.0":
+        return f", as {'long' if is_time else 'much'} as {first.store}"
+    if higher:
+        return f"; {first.store} has {times} times as much"
+    return f", {times} times {'as long as' if is_time else 'that of'} {first.store}"
+
+
+def _alike(best: Best, ranked: Iterable[Best]) -> list[Best]:
+    """Those that deliver or promise the same, itself among them; none where that is not known, or where no way is better."""
+    same = [one for one in ranked if one.operation == best.operation]
+    stated = any(one.kind for one in same)
+    if best.kind == UNKNOWN or (stated and best.kind is None) or best.metric["better"] == "neither":
+        return []
+    return [one for one in same if one.kind == best.kind]
+
+
+def _apart(better: Best, worse: Best) -> bool | None:
+    """Whether the intervals of two medians tell them apart; None where one has no interval."""
+    one, other = better.took.interval, worse.took.interval
+    if one is None or other is None:
+        return None
+    return one.low > other.high if better.metric["better"] == "higher" else one.high < other.low
+
+
+def _kind(best: Best) -> str:
+    if best.kind in (None, UNKNOWN):
+        return ""
+    return f" as {best.kind}" if best.delivers else f" with durability {best.kind}"
+
+
+def _remarks(ranked: Sequence[Best], larger: Larger | None) -> list[str]:
+    lines = []
+    if any(best.mostly_fixed for best in ranked):
+        lines.append(
+            "A fixed cost, such as that of a new session's first query, does not grow with the rows. A time that is mostly one is compared"
+            " with nothing, as it says little of larger datasets."
+        )
+    short = {
+        f"{best.store} {best.operation}" for best in ranked if best.short and len(_alike(best, ranked)) > 1
+    }
+    if short:
+        lines.append(
+            f"Short beside the starts of their pods, and nothing tells how much of them is a fixed cost: {', '.join(sorted(short))}. They are compared"
+            " with nothing."
+        )
+    if lines and larger and larger.rows > max(best.cell.rows for best in ranked):
+        lines.append(f"The preset {larger.preset} has {larger.rows:,} rows.")
+    return lines
+
+
+def where_of(found: Sequence[Cell]) -> dict[Cell, str]:
+    """In brackets, what tells each cell from the others of its store."""
+    names, places, _ = told_apart(found)
+    told: dict[Cell, str] = {}
+    for cell, place in zip(found, places, strict=True):
+        texts = {name.heading: text for name, text in zip(names, place, strict=True) if text != NOTHING}
+        texts.pop("store", None)
+        client = [texts.pop("client")] if "client" in texts else []
+        parts = [*client, *(f"{heading}={text}" for heading, text in texts.items())]
+        told[cell] = f" ({', '.join(parts)})" if parts else ""
+    return told

@@ -1,0 +1,93 @@
+"""Which servers runs have brought, and what became of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from psycopg.types.json import Jsonb
+
+from storebench.results.database import Database, Row, patient
+
+
+@dataclass(frozen=True)
+class ServerUse:
+    """Servers that a run has brought, or could not bring: `failed` says why. Without `pods` they are not ready yet."""
+
+    servers: str
+    store: str
+    pods: Mapping[str, list[Any]] | None = None
+    failed: str | None = None
+
+    @property
+    def there(self) -> bool:
+        """Whether there may be something to remove."""
+        return self.failed is None
+
+
+class ServerUses(Database):
+    """Keeps account of it."""
+
+    @patient
+    def bring_servers(self, run_id: str, servers: str, store: str) -> None:
+        """From now on these servers may be there, and are not ready."""
+        with self._cursor() as cursor:
+            cursor.execute(
+                "INSERT INTO storebench.server_use (run_id, servers, store) VALUES (%s, %s, %s)"
+                " ON CONFLICT (run_id, servers) DO UPDATE SET pods = NULL, failed = NULL, made_at = now()",
+                (run_id, servers, store),
+            )
+
+    @patient
+    def servers_ready(self, run_id: str, servers: str, pods: Mapping[str, list[Any]]) -> None:
+        """They are ready, and these are their pods."""
+        with self._cursor() as cursor:
+            cursor.execute(
+                "UPDATE storebench.server_use SET pods = %s WHERE (run_id, servers) = (%s, %s)",
+                (Jsonb(dict(pods)), run_id, servers),
+            )
+
+    @patient
+    def servers_failed(self, run_id: str, servers: str, reason: str) -> None:
+        """They could not be brought, and nothing is left of them."""
+        with self._cursor() as cursor:
+            cursor.execute(
+                "UPDATE storebench.server_use SET pods = NULL, failed = %s WHERE (run_id, servers) = (%s, %s)",
+                (reason, run_id, servers),
+            )
+
+    @patient
+    def servers_removed(self, run_id: str, servers: str) -> None:
+        """Nothing is left of them: the data that turns of this run had there is gone, too."""
+        with self._cursor() as cursor:
+            cursor.execute(
+                "DELETE FROM storebench.undropped AS u USING storebench.server_use AS s, storebench.cell AS c"
+                " WHERE (s.run_id, s.servers) = (%s, %s) AND u.run_id = s.run_id AND c.key = u.cell_key AND c.store = s.store",
+                (run_id, servers),
+            )
+            cursor.execute(
+                "DELETE FROM storebench.server_use WHERE (run_id, servers) = (%s, %s)", (run_id, servers)
+            )
+
+    @patient
+    def servers_of(self, run_id: str) -> list[ServerUse]:
+        """What this run has brought, and has not removed yet; and what it could not bring."""
+        with self._cursor() as cursor:
+            found = cursor.execute(
+                "SELECT servers, store, pods, failed FROM storebench.server_use WHERE run_id = %s ORDER BY made_at",
+                (run_id,),
+            ).fetchall()
+        return [ServerUse(**row) for row in found]
+
+    def runs_with_servers(self) -> list[Row]:
+        """The runs that have brought servers, as far as was recorded: run_id, the `servers` that may be there, and airflow_id where the run
+        itself was recorded, too.
+        """
+        with self._cursor() as cursor:
+            return cursor.execute(
+                "SELECT s.run_id, r.airflow_id,"
+                " coalesce(array_agg(s.servers ORDER BY s.servers) FILTER (WHERE s.failed IS NULL), '{}') AS servers"
+                " FROM storebench.server_use AS s LEFT JOIN storebench.run AS r ON r.id = s.run_id"
+                " GROUP BY s.run_id, r.airflow_id ORDER BY s.run_id"
+            ).fetchall()

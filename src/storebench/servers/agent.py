@@ -1,0 +1,306 @@
+"""Asks the agents in servers' containers: what these have used, and to empty caches. docs/servers-agent.md describes the answers.
+
+The agent is the Go program in agent/. It answers JSON over HTTP on the pod network, to whom has its token.
+"""
+
+from __future__ import annotations
+
+import http.client
+import json
+import types
+import typing
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor, wait
+from contextlib import suppress
+from dataclasses import dataclass, field, fields, replace
+from typing import Any, TypeVar
+
+from storebench.errors import StorebenchError, StoreRefused, StoreUnreachable
+
+PORT = 9110
+# For answers that take no work. The size of the data is one of the figures: there may be very many files.
+TIMEOUT_S = 60.0
+# For what the agent does beside the waits that it is told to limit: it writes changed pages to disk, and ends killed processes.
+WORK_TIMEOUT_S = 600.0
+MAX_ANSWER_BYTES = 65_536
+
+T = TypeVar("T")
+
+
+class AgentUnreachable(StoreUnreachable):
+    """No agent answers in the pod."""
+
+
+class AgentRefused(StoreRefused):
+    """The agent answered, but refused or failed. `status` is that of HTTP: 401 wrong token, 409 not now, 503 about to end."""
+
+    def __init__(self, message: str, status: int) -> None:
+        super().__init__(message)
+        self.status = status
+
+
+@dataclass(frozen=True)
+class Figures:
+    """A container's counters at one moment. None: the kernel does not tell; `notes` says why.
+
+    A source is "cgroup" or "processes": who has counted the bytes. Times are in ISO 8601, with the time zone.
+    """
+
+    version: str
+    cpu_s: float | None
+    memory_working_set_bytes: int | None
+    memory_working_set_peak_bytes: int | None  # since the last begin, sampled every 100 ms
+    throttled_s: float | None
+    throttled_periods: int | None
+    oom_kills: int | None
+    read_bytes: int | None
+    read_bytes_source: str | None
+    written_bytes: int | None
+    written_bytes_source: str | None
+    data_bytes: int | None  # what the data takes on disk
+    restarts: int  # of the server by the agent
+    server_pid: int | None  # in the container; None: it does not run
+    started_at: str  # the server
+    agent_started_at: str  # the container
+    agent_cpu_s: float  # part of cpu_s
+    agent_rss_bytes: int
+    notes: list[str]
+
+
+@dataclass(frozen=True)
+class Used:
+    """What a container has used from `begin` to `end`, agent included. None: the kernel does not tell; `notes` says why."""
+
+    seconds: float
+    cpu_s: float | None
+    memory_working_set_peak_bytes: int | None
+    throttled_s: float | None
+    throttled_periods: int | None
+    oom_kills: int | None
+    read_bytes: int | None
+    read_bytes_source: str | None
+    written_bytes: int | None
+    written_bytes_source: str | None
+    data_bytes: int | None  # at the end
+    data_added_bytes: int | None
+    restarts: int
+    agent_cpu_s: float  # part of cpu_s
+    agent_rss_bytes: int  # at the end
+    notes: list[str]
+
+
+@dataclass(frozen=True)
+class Residence:
+    """How much of the data's files is in the page cache."""
+
+    resident_bytes: int
+    total_bytes: int
+    files: int
+
+
+@dataclass(frozen=True)
+class Stopped:
+    """A server that was stopped. `killed`: TERM was not enough. Its exit code is 128 + the signal's number if one has ended it."""
+
+    stop_s: float
+    exit_code: int
+    killed: bool
+
+
+@dataclass(frozen=True)
+class Dropped:
+    """The page cache before and after the data's files were taken out of it. What a process has mapped stays."""
+
+    drop_s: float
+    resident_before_bytes: int
+    resident_after_drop_bytes: int
+    total_bytes: int
+    files: int
+
+
+@dataclass(frozen=True)
+class Started:
+    """A server that answers, `ready_s` after its start."""
+
+    ready_s: float
+
+
+@dataclass(frozen=True)
+class Cold(Started, Dropped, Stopped):
+    """A server that was stopped, whose files were dropped, and that answers again, with this much of its data in the page cache."""
+
+    resident_after_bytes: int
+
+
+@dataclass(frozen=True)
+class Agent:
+    """The agent in the pod named `pod`, at the address `host`. Each call raises AgentUnreachable or AgentRefused."""
+
+    pod: str
+    host: str
+    token: str = field(repr=False)
+    port: int = PORT
+
+    def version(self) -> str:
+        """The agent's version. It needs no token."""
+        return _read(_Health, self._ask("GET", "/v1/health"), self.pod).version
+
+    def figures(self) -> Figures:
+        return _read(Figures, self._ask("GET", "/v1/figures"), self.pod)
+
+    def begin(self) -> None:
+        """Forgets the peak and notes the counters, which `end` compares."""
+        self._ask("POST", "/v1/begin")
+
+    def end(self) -> Used:
+        """What was used since `begin`. Refused with 409 if nothing was begun, as in a container that has started anew since."""
+        return _read(Used, self._ask("POST", "/v1/end"), self.pod)
+
+    def resident(self) -> Residence:
+        return _read(Residence, self._ask("GET", "/v1/resident", timeout_s=WORK_TIMEOUT_S), self.pod)
+
+    def cold(self, stop_timeout_s: float = 60, ready_timeout_s: float = 300) -> Cold:
+        """Stops the server, drops its files from the page cache, starts it, and waits until it answers.
+
+        It gets KILL if it has not ended `stop_timeout_s` after TERM. It is left running if it does not answer in time.
+        """
+        limits = {"stop_timeout_s": stop_timeout_s, "ready_timeout_s": ready_timeout_s}
+        timeout_s = stop_timeout_s + ready_timeout_s + WORK_TIMEOUT_S
+        return _read(Cold, self._ask("POST", "/v1/cold", limits, timeout_s), self.pod)
+
+    def lukewarm(self) -> Dropped:
+        """Drops the server's files from the page cache and leaves it as it is, running or stopped."""
+        return _read(Dropped, self._ask("POST", "/v1/lukewarm", timeout_s=WORK_TIMEOUT_S), self.pod)
+
+    def stop(self, stop_timeout_s: float = 60) -> Stopped:
+        limits = {"stop_timeout_s": stop_timeout_s}
+        return _read(Stopped, self._ask("POST", "/v1/stop", limits, stop_timeout_s + TIMEOUT_S), self.pod)
+
+    def start(self, ready_timeout_s: float = 300) -> Started:
+        limits = {"ready_timeout_s": ready_timeout_s}
+        return _read(Started, self._ask("POST", "/v1/start", limits, ready_timeout_s + TIMEOUT_S), self.pod)
+
+    def _ask(
+        self, method: str, path: str, body: Mapping[str, float] | None = None, timeout_s: float | None = None
+    ) -> Any:
+        connection = http.client.HTTPConnection(self.host, self.port, timeout=timeout_s or TIMEOUT_S)
+        try:
+            connection.request(
+                method,
+                path,
+                body=None if body is None else json.dumps(body),
+                headers={"Authorization": f"Bearer {self.token}"},
+            )
+            response = connection.getresponse()
+            text = response.read(MAX_ANSWER_BYTES + 1)
+            if response.length and len(text) <= MAX_ANSWER_BYTES:
+                raise http.client.IncompleteRead(text, response.length)
+        except (OSError, http.client.HTTPException) as error:
+            raise AgentUnreachable(
+                f"The agent of the server in pod {self.pod} does not answer {method} {path} at {self.host}:{self.port}"
+                f" ({error or type(error).__name__}). See whether the pod runs and how its container has ended"
+                f" (kubectl describe pod {self.pod}), and whether a NetworkPolicy lets this pod reach it"
+            ) from error
+        finally:
+            connection.close()
+        answer = _json(text)
+        if response.status != 200:
+            raise AgentRefused(self._refusal(path, response.status, answer), response.status)
+        if not isinstance(answer, dict):
+            raise AgentRefused(
+                f"What answers {path} in pod {self.pod} at port {self.port} is no agent: {text[:80]!r}."
+                " See whether the server's container has agent as its command, and that port to itself",
+                response.status,
+            )
+        return answer
+
+    def _refusal(self, path: str, status: int, answer: Any) -> str:
+        if status == 401:
+            return (
+                f"The agent of the server in pod {self.pod} refuses this run's token: the server belongs to another run,"
+                " or its Secret has changed since it was started. Remove the servers and start the run again"
+            )
+        title, detail = "no reason", ""
+        if isinstance(answer, dict):
+            title, detail = str(answer.get("title", title)), str(answer.get("detail", detail))
+        return (
+            f"The agent of the server in pod {self.pod} refuses {path} ({status}): {title}. {detail}".rstrip()
+        )
+
+
+def cold_together(
+    agents: Sequence[Agent], stop_timeout_s: float = 60, ready_timeout_s: float = 300
+) -> dict[str, Cold]:
+    """Makes servers cold that belong together, and gives the figures by pod.
+
+    All are stopped before the first files are dropped, and all files are dropped before the first server starts: none is filled again by
+    another one that still runs. If something fails, those that are down are started.
+    """
+    with ThreadPoolExecutor(max(1, len(agents)), thread_name_prefix="agent") as pool:
+
+        def each(step: Callable[[Agent], T]) -> list[T]:
+            futures = [pool.submit(step, agent) for agent in agents]
+            wait(futures)  # also if one fails: what comes next must not meet an agent that is still at it
+            return [future.result() for future in futures]
+
+        before = each(Agent.resident)
+        try:
+            stopped = each(lambda agent: agent.stop(stop_timeout_s))
+            dropped = [
+                replace(one, resident_before_bytes=earlier.resident_bytes)
+                for one, earlier in zip(each(Agent.lukewarm), before, strict=True)
+            ]
+        except StorebenchError:
+            each(lambda agent: _start_again(agent, ready_timeout_s))
+            raise
+        started = each(lambda agent: agent.start(ready_timeout_s))
+        after = each(Agent.resident)
+    return {
+        agent.pod: Cold(
+            **(vars(stopped[i]) | vars(dropped[i]) | vars(started[i])),
+            resident_after_bytes=after[i].resident_bytes,
+        )
+        for i, agent in enumerate(agents)
+    }
+
+
+def _start_again(agent: Agent, ready_timeout_s: float) -> None:
+    with suppress(AgentUnreachable, AgentRefused):  # among them the refusal of one that runs
+        agent.start(ready_timeout_s)
+
+
+@dataclass(frozen=True)
+class _Health:
+    version: str
+
+
+def _json(text: bytes) -> Any:
+    try:
+        return json.loads(text)
+    except ValueError:
+        return None
+
+
+def _read(kind: type[T], answer: Mapping[str, Any], pod: str) -> T:
+    """The answer as a dataclass. Entries that only a newer agent has are left out."""
+    hints = typing.get_type_hints(kind)
+    values = {}
+    for name in (one.name for one in fields(kind)):  # type: ignore[arg-type]
+        if name not in answer or not _is(answer[name], hints[name]):
+            raise AgentRefused(
+                f"The agent of the server in pod {pod} gives no good {name!r}: {answer.get(name)!r}."
+                " Give the agent's image the version that this Storebench has",
+                200,
+            )
+        values[name] = answer[name]
+    return kind(**values)
+
+
+def _is(value: Any, hint: Any) -> bool:
+    if isinstance(hint, types.UnionType):
+        return any(_is(value, one) for one in typing.get_args(hint))
+    if hint is float:
+        return isinstance(value, (int, float)) and not isinstance(value, bool)
+    if hint is int:
+        return isinstance(value, int) and not isinstance(value, bool)
+    return isinstance(value, typing.get_origin(hint) or hint)

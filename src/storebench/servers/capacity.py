@@ -1,0 +1,133 @@
+"""Whether a cluster can hold the servers of a run, told before they are made: its nodes, and the storage classes of their volumes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any
+
+from kubernetes import client as k8s_client
+from kubernetes.client import models as k8s
+from kubernetes.client.exceptions import ApiException
+from kubernetes.utils.quantity import parse_quantity
+
+from storebench.servers.topology import Object
+
+DEFAULT_CLASS = "storageclass.kubernetes.io/is-default-class"
+GIB = 2**30
+
+
+@dataclass(frozen=True)
+class Need:
+    """What one pod requests: cores, and bytes of memory."""
+
+    what: str
+    cpu: Decimal
+    memory: Decimal
+
+    def __str__(self) -> str:
+        return f"{self.what} ({_figures(self.cpu, self.memory)})"
+
+
+def needs_of(objects: Sequence[Object], client: Need) -> list[Need]:
+    """Of each server's pod, and of the client's beside them."""
+    found = [client]
+    for one in objects:
+        if one["kind"] == "StatefulSet":
+            containers = one["spec"]["template"]["spec"]["containers"]
+            requests = [container.get("resources", {}).get("requests", {}) for container in containers]
+            cpu, memory = (
+                sum((parse_quantity(r.get(n, 0)) for r in requests), Decimal()) for n in ("cpu", "memory")
+            )
+            name = one["metadata"]["name"]
+            found += [Need(f"{name}-{n}", cpu, memory) for n in range(one["spec"].get("replicas", 1))]
+    return found
+
+
+def lacking(
+    core: k8s_client.CoreV1Api,
+    storage: k8s_client.StorageV1Api,
+    objects: Sequence[Object],
+    needs: Sequence[Need],
+    pod: Mapping[str, Any],
+    ask: Callable[[Callable[[], Any]], Any],
+) -> str | None:
+    """What the cluster lacks for these pods, placed as the spec `pod` says; None where it lacks nothing.
+
+    It also says None where the account may not look at nodes and storage classes: then the scheduler says it, when the pods are there.
+    What other pods have taken of the nodes is not seen.
+    """
+    try:
+        nodes = ask(core.list_node).items
+        classes = ask(storage.list_storage_class).items
+    except ApiException as error:
+        if error.status in (401, 403):
+            return None
+        raise
+    said = [*_classes_lacking(objects, classes), *_room_lacking([n for n in nodes if _takes(n, pod)], needs)]
+    return "; ".join(dict.fromkeys(said)) or None
+
+
+def _classes_lacking(objects: Sequence[Object], classes: Sequence[k8s.V1StorageClass]) -> Iterator[str]:
+    there = {one.metadata.name for one in classes}
+    default = any((one.metadata.annotations or {}).get(DEFAULT_CLASS) == "true" for one in classes)
+    for one in objects:
+        for claim in one["spec"].get("volumeClaimTemplates", []) if one["kind"] == "StatefulSet" else []:
+            asked = claim["spec"].get("storageClassName")
+            listed = ", ".join(sorted(there)) or "none"
+            if asked and asked not in there:
+                yield f"the cluster has no storage class {asked!r}. It has {listed}"
+            elif not asked and not default:
+                yield (
+                    "the cluster has no default storage class. Name one by the parameter server_storage_class: there are"
+                    f" {listed}"
+                )
+
+
+def _room_lacking(nodes: Sequence[k8s.V1Node], needs: Sequence[Need]) -> Iterator[str]:
+    """Puts the largest pod first on the node with the most room: what it finds no room for has none, but for odd sizes."""
+    if not nodes:
+        yield "no node takes these pods: the Kubernetes connection's node_selector and tolerations fit none"
+        return
+    room = [[parse_quantity(n.status.allocatable[name]) for name in ("memory", "cpu")] for n in nodes]
+    for need in sorted(needs, key=lambda one: (one.memory, one.cpu), reverse=True):
+        room.sort(reverse=True)
+        place = next((one for one in room if one[0] >= need.memory and one[1] >= need.cpu), None)
+        if place is None:
+            memory, cpu = (sum((n.memory for n in needs), Decimal()), sum((n.cpu for n in needs), Decimal()))
+            largest = ", ".join(
+                f"{n.metadata.name}: {_figures(*(parse_quantity(n.status.allocatable[r]) for r in ('cpu', 'memory')))}"
+                for n in nodes[:5]
+            )
+            yield (
+                f"there is no room for {need}. The servers and the client's pod need {_figures(cpu, memory)} together. The nodes"
+                f" have {largest}{' and others' if len(nodes) > 5 else ''}"
+            )
+            return
+        place[0] -= need.memory
+        place[1] -= need.cpu
+
+
+def _takes(node: k8s.V1Node, pod: Mapping[str, Any]) -> bool:
+    """Whether the node takes pods that are placed so."""
+    labels, spec = node.metadata.labels or {}, node.spec
+    if any(labels.get(name) != value for name, value in pod.get("nodeSelector", {}).items()):
+        return False
+    taints = [taint for taint in spec.taints or [] if taint.effect in ("NoSchedule", "NoExecute")]
+    return not spec.unschedulable and all(
+        any(_tolerates(toleration, taint) for toleration in pod.get("tolerations", [])) for taint in taints
+    )
+
+
+def _tolerates(toleration: Mapping[str, Any], taint: k8s.V1Taint) -> bool:
+    if (
+        toleration.get("effect", taint.effect) != taint.effect
+        or toleration.get("key", taint.key) != taint.key
+    ):
+        return False
+    return toleration.get("operator") == "Exists" or toleration.get("value", "") == (taint.value or "")
+
+
+def _figures(cpu: Decimal, memory: Decimal) -> str:
+    return f"{float(cpu):.3g} cores, {float(memory) / GIB:.3g} GiB"

@@ -1,0 +1,43 @@
+"""HDFS, by Hadoop's own client."""
+
+from __future__ import annotations
+
+import os
+
+from storebench.connection import Connection
+from storebench.errors import SpecError
+from storebench.spark.filesystems.base import FileSystem
+
+PORT = 8020  # of the NameNode
+HADOOP = "hadoop"  # in a connection's extra: more settings of Hadoop's client, as an object
+USER = "HADOOP_USER_NAME"
+# The client's patience, as it is with S3: by itself it tries for a quarter of an hour.
+PATIENCE = {
+    "ipc.client.connect.timeout": "10000",
+    "ipc.client.connect.max.retries": "3",
+    "ipc.client.connect.max.retries.on.timeouts": "3",
+}
+
+
+class Hdfs(FileSystem):
+    """The HDFS of a NameNode. Without `checksum`, blocks are written with no checksums, so that no read can check them."""
+
+    def __init__(self, connection: Connection, *, checksum: bool = True) -> None:
+        if not connection.host:
+            raise SpecError(f"The connection {connection.name!r} has no host: it has to be the NameNode's")
+        self._connection = connection
+        self._checksum = "CRC32C" if checksum else "NULL"
+
+    def uri(self, path: str) -> str:
+        return f"hdfs://{self._connection.host}:{self._connection.port or PORT}/{path}"
+
+    def settings(self) -> dict[str, str]:
+        asked = self._connection.extra.get(HADOOP) or {}
+        hadoop = {**PATIENCE, **asked, "dfs.checksum.type": self._checksum}
+        user = {f"spark.executorEnv.{USER}": self._connection.login} if self._connection.login else {}
+        return {f"spark.hadoop.{name}": str(value) for name, value in hadoop.items()} | user
+
+    def log_in(self) -> None:
+        """Without a login, HDFS takes the name of the pod's user."""
+        if self._connection.login:
+            os.environ[USER] = self._connection.login

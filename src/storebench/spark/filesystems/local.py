@@ -1,0 +1,21 @@
+"""A folder of the pod, by Hadoop's client for local files."""
+
+from __future__ import annotations
+
+from storebench.spark.filesystems.base import FileSystem
+
+# By itself Hadoop puts a file with checksums (.NAME.crc) beside each file.
+WITHOUT_CHECKSUMS = {"spark.hadoop.fs.file.impl": "org.apache.hadoop.fs.RawLocalFileSystem"}
+
+
+class Local(FileSystem):
+    """What only the driver's pod sees: not for a session with executor pods."""
+
+    def __init__(self, folder: str, *, checksum: bool = True) -> None:
+        self._folder, self._checksum = folder, checksum
+
+    def uri(self, path: str) -> str:
+        return f"file://{self._folder}/{path}"
+
+    def settings(self) -> dict[str, str]:
+        return {} if self._checksum else dict(WITHOUT_CHECKSUMS)

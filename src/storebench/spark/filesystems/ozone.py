@@ -1,0 +1,61 @@
+"""Ozone, by its own client for Hadoop: `ofs`, whose paths begin with a volume and a bucket."""
+
+from __future__ import annotations
+
+import os
+
+from storebench.connection import Connection
+from storebench.errors import SpecError
+from storebench.spark.filesystems.base import FileSystem
+from storebench.spark.filesystems.hdfs import HADOOP, PATIENCE, USER
+
+PORT = 9862  # of the OM
+BUCKET = "storebench/storebench"  # volume and bucket, where the connection's schema says no others; the client makes what is missing
+JARS = "STOREBENCH_OZONE_JARS"  # the variable of the image that says where the client is
+OZONE_PATIENCE = {
+    # It waits 2 s, 4 s, 6 s ...: by itself it would try 500 times, and give up after days.
+    "ozone.client.failover.max.attempts": "5",
+}
+
+
+class Ozone(FileSystem):
+    """The Ozone of an OM. Without `checksum`, chunks are written with no checksums, so that no read can check them.
+
+    How many copies a key has is what the OM says, unless the connection's extra has `ozone.replication` among its settings of Hadoop.
+    """
+
+    def __init__(self, connection: Connection, *, checksum: bool = True) -> None:
+        if not connection.host:
+            raise SpecError(f"The connection {connection.name!r} has no host: it has to be the OM's")
+        bucket = (connection.schema or BUCKET).strip("/")
+        if bucket.count("/") != 1:
+            raise SpecError(
+                f"The schema of the connection {connection.name!r} is {connection.schema!r}: it has to be VOLUME/BUCKET"
+            )
+        self._connection, self._bucket = connection, bucket
+        self._checksum = "CRC32" if checksum else "NONE"  # the first one is the client's default
+
+    def uri(self, path: str) -> str:
+        return f"ofs://{self._connection.host}:{self._connection.port or PORT}/{self._bucket}/{path}"
+
+    def settings(self) -> dict[str, str]:
+        asked = self._connection.extra.get(HADOOP) or {}
+        hadoop = {
+            "fs.ofs.impl": "org.apache.hadoop.fs.ozone.RootedOzoneFileSystem",
+            **PATIENCE,
+            **OZONE_PATIENCE,
+            **asked,
+            "ozone.client.checksum.type": self._checksum,
+        }
+        user = {f"spark.executorEnv.{USER}": self._connection.login} if self._connection.login else {}
+        return {f"spark.hadoop.{name}": str(value) for name, value in hadoop.items()} | user
+
+    def log_in(self) -> None:
+        """Without a login, Ozone takes the name of the pod's user."""
+        if self._connection.login:
+            os.environ[USER] = self._connection.login
+
+    def jars(self) -> tuple[str, ...]:
+        if not os.environ.get(JARS):
+            raise SpecError(f"{JARS} is not set: this image has no client of Ozone. Build images/jvm again")
+        return (os.environ[JARS],)

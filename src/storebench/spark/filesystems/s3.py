@@ -1,0 +1,42 @@
+"""S3, by Hadoop's client S3A."""
+
+from __future__ import annotations
+
+import os
+
+from storebench.connection import Connection
+from storebench.s3 import hadoop_settings
+from storebench.spark.filesystems.base import FileSystem
+
+SECRET = ("fs.s3a.access.key", "fs.s3a.secret.key")
+# S3 has no rename. With the magic committer tasks upload parts to their places, and the commit of the job completes the uploads.
+MAGIC = {
+    "spark.hadoop.fs.s3a.committer.name": "magic",
+    "spark.hadoop.fs.s3a.committer.magic.enabled": "true",
+    "spark.hadoop.mapreduce.outputcommitter.factory.scheme.s3a": "org.apache.hadoop.fs.s3a.commit.S3ACommitterFactory",
+    "spark.sql.sources.commitProtocolClass": "org.apache.spark.internal.io.cloud.PathOutputCommitProtocol",
+    "spark.sql.parquet.output.committer.class": "org.apache.spark.internal.io.cloud.BindingParquetOutputCommitter",
+}
+
+
+class S3(FileSystem):
+    """A bucket. With `magic`, Spark's own writers use S3A's magic committer; Delta's have their own way."""
+
+    def __init__(self, connection: Connection, bucket: str = "", *, magic: bool = False) -> None:
+        self._connection, self._bucket, self._magic = connection, bucket, magic
+
+    def uri(self, path: str) -> str:
+        return f"s3a://{self._bucket}/{path}"
+
+    def settings(self) -> dict[str, str]:
+        found = hadoop_settings(self._connection)
+        own = {f"spark.hadoop.{name}": value for name, value in found.items() if name not in SECRET}
+        return own | (MAGIC if self._magic else {})
+
+    def log_in(self) -> None:
+        """Spark hands it on to the executors."""
+        if self._connection.login:
+            os.environ |= {
+                "AWS_ACCESS_KEY_ID": self._connection.login,
+                "AWS_SECRET_ACCESS_KEY": self._connection.password,
+            }

@@ -1,0 +1,1 @@
+"""Stores that write a table in bulk and read it back."""

@@ -1,0 +1,194 @@
+"""What the stores of bulk writes and reads have in common: a table that is written whole, and read whole."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from operator import itemgetter
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+from storebench.attempt.clock import OperationClock
+from storebench.connection import Connection
+from storebench.dataset.checksum import TableChecksum
+from storebench.errors import StoreUnreachable
+from storebench.stores.base import Durability, Store
+from storebench.stores.bulk_write_read.cached import AS_IS, CACHE, EMPTIED, CachedRead
+from storebench.stores.bulk_write_read.source import Source
+from storebench.stores.bulk_write_read.verify import verify
+from storebench.stores.caches import reconnect
+
+if TYPE_CHECKING:
+    from storebench.attempt.run import Attempt
+    from storebench.attempt.spec import AttemptSpec
+
+VERIFY_CHUNK_ROWS = 10_000
+WRITE, READ = "write", "read"
+ALL = "all"  # the batch of all rows
+
+
+class TableStore(Store):
+    """One table for each target. Rows of the source become its rows, and come back."""
+
+    delivers: ClassVar[tuple[str, ...]] = ()  # what a read hands to the program, for each of `clients`
+    operations: ClassVar[tuple[str, ...]] = (WRITE, READ)
+
+    def __init__(
+        self,
+        *,
+        client: str,
+        target: str,
+        connection: Connection | None,
+        source: Source,
+        values: Mapping[str, str] | None = None,
+        operation: str = WRITE,
+    ) -> None:
+        super().__init__(
+            client=client, target=target, connection=connection, values=values, operation=operation
+        )
+        self.source = source
+        self._cached = CachedRead(self, self.values.get(CACHE, AS_IS) if operation == READ else AS_IS)
+
+    @classmethod
+    def of(cls, spec: AttemptSpec, connection: Connection | None, s3_client: Any) -> Self:
+        return cls(
+            client=spec.client,
+            target=spec.target,
+            connection=connection,
+            source=Source.of(s3_client, spec.bucket, str(spec.dataset)),
+            values={**spec.options, **spec.axes},
+            operation=spec.operation,
+        )
+
+    @classmethod
+    def needs_agents(cls, params: Mapping[str, Any]) -> str:
+        state = params.get(CACHE, AS_IS)
+        return f"{CACHE}={state} empties the caches of servers before each read" if state in EMPTIED else ""
+
+    @property
+    def batch(self) -> int | None:
+        """Rows of one write call; None for all at once."""
+        value = self.values.get("batch", ALL)
+        return None if value == ALL else int(value)
+
+    def operate(self, attempt: Attempt) -> str:
+        with attempt.phase("prepare"):
+            manifest = self.source.manifest()
+            if self.operation == WRITE:
+                self.prepare()
+                attempt.durability(self.durability())
+            self._cached.prepare()
+        clock = OperationClock(self.cpu_s)
+        try:
+            with self._cached.watched(attempt), attempt.measuring(clock):
+                rows = self._timed(attempt, clock)
+        finally:
+            attempt.metric("only_s", clock.operation_s)
+            attempt.metric("source_s", clock.source_s)
+            attempt.metric("barrier_s", attempt.seconds_in("barrier"))
+        if clock.operation_s:
+            attempt.metric("rows_per_s", rows / clock.operation_s)
+        with attempt.phase("verify"):
+            proof = self._cached.proof()
+            verified = verify(self, rows, manifest) + proof
+        if self.operation == WRITE:
+            with attempt.phase("teardown"):
+                attempt.result.data_bytes = self.size_bytes()
+        return verified
+
+    def _timed(self, attempt: Attempt, clock: OperationClock) -> int:
+        """The operation, and what makes a write durable; returns the rows handed over, or seen."""
+        if self.operation == READ:
+            attempt.result.delivers = dict(zip(self.clients, self.delivers, strict=False)).get(self.client)
+            with attempt.operation():
+                return self.read(clock)
+        with attempt.operation():
+            rows = self.write(self.batch, clock)
+        with attempt.phase("barrier"):
+            self.barrier()
+        return rows
+
+    def durability(self) -> Durability:
+        """What the acknowledgements of this write promise; asked after `prepare`. What cannot be asked is `unknown`, never an error."""
+        return Durability("unknown", "the store does not state it")
+
+    def disturbances(self) -> list[str]:
+        return [*super().disturbances(), *self._cached.disturbances()]
+
+    @abstractmethod
+    def prepare(self) -> None:
+        """Make the empty target for a write; what an earlier attempt left there is removed."""
+
+    @abstractmethod
+    def write(self, batch: int | None, clock: OperationClock) -> int:
+        """Write the source in batches of `batch` rows (None: all at once); returns the rows handed over."""
+
+    @abstractmethod
+    def barrier(self) -> None:
+        """Make what was written durable and visible, as far as the write did not."""
+
+    @abstractmethod
+    def read(self, clock: OperationClock) -> int:
+        """Read every row of the target; returns the rows seen."""
+
+    def needed_bytes(self) -> int:
+        """What a read has to read from disk at the least, where nothing is cached. Only of stores whose servers a run can bring. Raises
+        StoreRefused where the server does not tell it.
+        """
+        raise NotImplementedError(f"{self.name} cannot tell what a cold read needs")
+
+    @contextmanager
+    def away(self) -> Iterator[None]:
+        """Have no connection to the server while it is stopped and started again. Then it has the target again."""
+        self.close()
+        yield
+        reconnect(self._connect_anew)
+
+    def look(self) -> None:
+        """Raise StoreUnreachable while a server that was started again does not have the target yet; read nothing of it."""
+
+    def _connect_anew(self) -> None:
+        try:
+            self.connect()
+            self.look()
+        except StoreUnreachable:
+            self.close()  # it is tried again, with another client
+            raise
+
+    @abstractmethod
+    def count(self) -> int:
+        """The exact number of rows in the target, as the server counts them."""
+
+    def scan(self) -> Iterator[Mapping[str, Any]]:
+        """Every row of the target once, in any order, for verification: chunks of columns of canonical text.
+
+        After a read it gets them by the very call that `read` times: a second pass of it. A chunk maps each field's name to
+        as many texts as the chunk has rows, in what TableChecksum takes.
+        A null is the empty text.
+        """
+        raise NotImplementedError(f"{self.name} has neither a scan nor a checksum of its own")
+
+    def checksum(self) -> TableChecksum:
+        """The checksum of the target's rows. A store that can compute it where the data is needs no `scan`."""
+        total = TableChecksum()
+        for chunk in self.scan():
+            total.update(chunk)
+        return total
+
+    def verified_by(self) -> str:
+        """The call by which `checksum` gets the rows, in a few words for people: `pymongo find()`."""
+        return f"scan() of {self.name}"
+
+    def size_bytes(self) -> int | None:
+        """How much room the target takes, as the server counts it, all copies and indices included. Asked after a write was verified.
+        None where the server does not tell it, never an error.
+        """
+        return None
+
+
+def columns(rows: Sequence[Mapping[str, str]], names: Sequence[str]) -> dict[str, Sequence[str]]:
+    """Turn rows into columns. Raises ValueError or KeyError for a row that has other fields than `names`."""
+    for row in rows:
+        if len(row) != len(names):
+            raise ValueError(f"{len(row)} fields instead of {len(names)}")
+    return dict(zip(names, zip(*map(itemgetter(*names), rows), strict=True), strict=True))

@@ -1,0 +1,151 @@
+"""What all stores of Delta Lake tables share: where a table is in S3, its removal, and a second look at it by delta-rs."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING, Any
+
+from storebench import s3
+from storebench.connection import Connection
+from storebench.errors import StorebenchError, StoreRefused, StoreUnreachable
+from storebench.stores.base import Durability
+from storebench.stores.bulk_write_read.base import TableStore
+
+if TYPE_CHECKING:
+    from deltalake import DeltaTable
+
+MAX_ERROR_CHARACTERS = 300
+
+
+class DeltaStore(TableStore):
+    """One table per target, below `tables/` in the bucket of the dataset. A commit is durable: there is no barrier.
+
+    Verification reads the table with delta-rs, whatever wrote it; after a read, each store makes a second pass of its own.
+    """
+
+    connection = "s3"
+    figures_cover = "engine"
+
+    @property
+    def key(self) -> str:
+        """The table's folder in the bucket."""
+        return f"tables/{self.target}"
+
+    def uri(self, scheme: str = "s3") -> str:
+        return f"{scheme}://{self.source.bucket}/{self.key}"
+
+    def durability(self) -> Durability:
+        return Durability("s3", "each commit is an acknowledged PUT")
+
+    def prepare(self) -> None:
+        self.drop()
+
+    def barrier(self) -> None:
+        pass
+
+    def check_table(self) -> None:
+        """Raises StoreRefused where there is no table to read."""
+        client, bucket = self.source.s3_client, self.source.bucket
+        with s3.errors(client, bucket, self.key):
+            found = client.list_objects_v2(Bucket=bucket, Prefix=f"{self.key}/_delta_log/", MaxKeys=1)
+        if not found.get("KeyCount"):
+            raise StoreRefused(
+                f"There is no Delta table at {self.uri()}: it was never written, or it was removed"
+            )
+
+    def size_bytes(self) -> int | None:
+        with suppress(StorebenchError):
+            return sum(int(item["Size"]) for items in self._objects() for item in items)
+        return None
+
+    def drop(self) -> None:
+        client, bucket = self.source.s3_client, self.source.bucket
+        for items in self._objects():
+            keys: list[Any] = [{"Key": item["Key"]} for item in items]
+            with s3.errors(client, bucket, self.key):
+                client.delete_objects(Bucket=bucket, Delete={"Objects": keys, "Quiet": True})
+
+    def _objects(self) -> Iterator[list[Any]]:
+        """The table's objects, as S3 lists them: some at a time, never none."""
+        client, bucket = self.source.s3_client, self.source.bucket
+        with s3.errors(client, bucket, self.key):
+            pages = client.get_paginator("list_objects_v2").paginate(Bucket=bucket, Prefix=f"{self.key}/")
+            for page in pages:
+                if items := page.get("Contents"):
+                    yield items
+
+    @property
+    def storage_options(self) -> dict[str, str]:
+        assert self.server is not None
+        return storage_options(self.server)
+
+    def count(self) -> int:
+        """From the Parquet files themselves, not from the log's statistics."""
+        with self.table_errors():
+            return int(self.open_table().to_pyarrow_dataset().count_rows())
+
+    def scan(self) -> Iterator[Mapping[str, Any]]:
+        import pyarrow as pa
+
+        from storebench.dataset.typed import canonical
+
+        with self.table_errors():
+            # not through pyarrow's dataset: if it is not read to its end, it can crash the process at exit
+            for batch in pa.RecordBatchReader.from_stream(self.open_table().scan()):
+                yield canonical(dict(zip(batch.schema.names, batch.columns, strict=True)))
+
+    def verified_by(self) -> str:
+        return "delta-rs DeltaTable.scan()"
+
+    def open_table(self) -> DeltaTable:
+        """The table as deltalake sees it, whatever wrote it."""
+        from deltalake import DeltaTable
+
+        return DeltaTable(self.uri(), storage_options=self.storage_options)
+
+    @contextmanager
+    def table_errors(self) -> Iterator[None]:
+        """Tell S3 that does not answer from a refusal; deltalake's own engine raises bare Exceptions."""
+        from deltalake.exceptions import DeltaError
+        from pyarrow import ArrowException
+
+        try:
+            yield
+        except Exception as error:
+            if not isinstance(error, OSError | DeltaError | ArrowException) and type(error) is not Exception:
+                raise
+            reason = one_line(str(error))
+            if "error sending request" in reason:
+                raise StoreUnreachable(
+                    f"S3 stopped answering at {self.uri()}: {reason}. Is it running, and reachable?"
+                ) from error
+            raise StoreRefused(f"delta-rs failed at {self.uri()}: {reason}") from error
+
+
+def storage_options(server: Connection) -> dict[str, str]:
+    """The S3 connection as deltalake takes it; what has no value is left to the library, which looks where AWS does.
+
+    The connection's extra `delta_rs` (an object) adds options, for a server that needs some: one without conditional
+    puts takes `{"aws_s3_allow_unsafe_rename": "true"}`, which is safe here, where each table has a single writer.
+    """
+    endpoint = server.extra.get("endpoint_url") or ""
+    options = {
+        "aws_endpoint_url": endpoint,
+        "aws_region": server.extra.get("region_name") or "us-east-1",
+        "aws_access_key_id": server.login,
+        "aws_secret_access_key": server.password,
+        "aws_allow_http": "true" if endpoint.startswith("http://") else "",
+        "max_retries": "3",  # as the project's own S3 client
+        **server.extra.get("delta_rs", {}),
+    }
+    return {name: value for name, value in options.items() if value}
+
+
+def one_line(text: str) -> str:
+    """An error of deltalake without colours, line breaks and S3's XML."""
+    text = re.sub(r"\x1b\[[0-9;]*m", "", text)
+    if found := re.search(r"<Code>(.*?)</Code>(?:\s*<Message>(.*?)</Message>)?", text, re.DOTALL):
+        text = f"S3: {found[1]}: {found[2] or ''}"
+    return " ".join(text.replace("↳", " ").split())[:MAX_ERROR_CHARACTERS]

@@ -1,0 +1,125 @@
+"""Delta Lake tables without a JVM: delta-rs, the Python package `deltalake`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from storebench import s3
+from storebench.attempt.clock import OperationClock
+from storebench.stores.base import Server
+from storebench.stores.bulk_write_read.base import VERIFY_CHUNK_ROWS
+from storebench.stores.bulk_write_read.delta import DeltaStore
+
+# No statistics of columns for readers that skip files: a bulk read skips none.
+TUNED_TABLE = {"delta.dataSkippingNumIndexedCols": "0"}
+
+
+class DeltaRs(DeltaStore):
+    """Appends one commit per batch, or overwrites the table with all rows in one.
+
+    A commit is one conditional put (If-None-Match) of the log's next file, which deltalake asks of S3 unless told
+    otherwise: it needs no lock, and two writers cannot both succeed with the same version of the table.
+
+    The `reference` client makes a text table of each list of dicts, opens the table anew for each batch, and reads
+    the whole table into memory. The `tuned` client writes the source's typed tables with cheap Parquet settings to a
+    table that it keeps open, and streams the read through deltalake's own engine.
+    """
+
+    name = "delta-rs"
+    clients = ("reference", "tuned")
+    delivers = ("Arrow", "Arrow")
+    packages = ("deltalake", "pyarrow")
+    modules = ("deltalake", "pyarrow.dataset", "storebench.dataset.typed")
+
+    def connect(self) -> None:
+        assert self.server is not None
+        client, bucket = self.source.s3_client, self.source.bucket
+        with s3.errors(client, bucket):
+            answer = client.list_objects_v2(Bucket=bucket, MaxKeys=1)
+        self._s3_server = answer["ResponseMetadata"]["HTTPHeaders"].get("server", "unknown")
+
+    def describe(self) -> Server:
+        """There is no server but S3's: the work is done by the package in this process."""
+        import deltalake
+
+        settings = {"core": deltalake.rust_core_version(), "s3_server": self._s3_server}
+        return Server("Delta Lake (delta-rs)", deltalake.__version__, settings)
+
+    def write(self, batch: int | None, clock: OperationClock) -> int:
+        with self.table_errors():
+            return self._write_tuned(batch, clock) if self.client == "tuned" else self._write(batch, clock)
+
+    def _write(self, batch: int | None, clock: OperationClock) -> int:
+        import pyarrow as pa
+        from deltalake import write_deltalake
+
+        if batch is None:
+            with clock.operation():
+                table = pa.Table.from_pylist(list(clock.source(self.source.rows())))
+                write_deltalake(self.uri(), table, mode="overwrite", storage_options=self.storage_options)
+            return int(table.num_rows)
+        rows = 0
+        for part in clock.source(self.source.batches(batch)):
+            with clock.operation():
+                table = pa.Table.from_pylist(part)
+                write_deltalake(self.uri(), table, mode="append", storage_options=self.storage_options)
+            rows += len(part)
+        return rows
+
+    def _write_tuned(self, batch: int | None, clock: OperationClock) -> int:
+        from deltalake import ColumnProperties, WriterProperties, write_deltalake
+
+        # Most columns have too many values for a dictionary. Trying one costs half of the write's time.
+        plain = ColumnProperties(dictionary_enabled=False, statistics_enabled="NONE")
+        properties = WriterProperties(compression="SNAPPY", default_column_properties=plain)
+        rows, opened = 0, None
+        # All at once is one Arrow table, not a stream: deltalake would encode while it waits for the stream's next
+        # batch, and that part of its work would count as time of the source.
+        for part in clock.source(self.source.tables(batch)):
+            with clock.operation():
+                if opened is None:
+                    write_deltalake(
+                        self.uri(),
+                        part,
+                        mode="overwrite" if batch is None else "append",
+                        configuration=TUNED_TABLE,
+                        storage_options=self.storage_options,
+                        writer_properties=properties,
+                    )
+                    opened = self.open_table() if batch is not None else None
+                else:  # it knows the table's state, so that the log is not read again
+                    write_deltalake(opened, part, mode="append", writer_properties=properties)
+            rows += part.num_rows
+        return rows
+
+    def read(self, clock: OperationClock) -> int:
+        self.check_table()
+        with self.table_errors(), clock.operation():
+            return sum(part.num_rows for part in self._parts())
+
+    def _parts(self) -> Iterator[Any]:
+        """The table in Arrow, as each client reads it: the timed read and its second pass are both this call."""
+        table = self.open_table()
+        if self.client == "tuned":
+            yield from table.scan()
+        else:
+            yield table.to_pyarrow_table()
+
+    def scan(self) -> Iterator[Mapping[str, Any]]:
+        import pyarrow as pa
+
+        from storebench.dataset.typed import canonical
+
+        if self.operation != "read":
+            yield from super().scan()
+            return
+        with self.table_errors():
+            for part in self._parts():
+                for batch in pa.table(part).to_batches(max_chunksize=VERIFY_CHUNK_ROWS):
+                    yield canonical(dict(zip(batch.schema.names, batch.columns, strict=True)))
+
+    def verified_by(self) -> str:
+        if self.operation != "read" or self.client == "tuned":
+            return super().verified_by()
+        return "delta-rs DeltaTable.to_pyarrow_table()"

@@ -1,0 +1,174 @@
+"""Delta Lake tables, written and read by Spark: the pod is the driver, its executors are pods of their own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from storebench.attempt.clock import OperationClock
+from storebench.dataset.checksum import TableChecksum
+from storebench.spark import session as spark_session
+from storebench.spark.filesystems.s3 import S3
+from storebench.stores.base import Server
+from storebench.stores.bulk_write_read import second_pass
+from storebench.stores.bulk_write_read.delta import DeltaStore
+from storebench.stores.spark import SparkDriver
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+DELTA = {
+    "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension",
+    "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
+}
+TUNED = {
+    "spark.sql.adaptive.enabled": "false",  # plans of one scan: nothing to adapt
+    "spark.databricks.delta.snapshotPartitions": "2",  # the log of one table is small: 50 tasks would cost more than it
+    "spark.databricks.delta.stats.collect": "false",  # minima and maxima of 32 columns that nothing filters by
+    "spark.databricks.delta.properties.defaults.checkpointInterval": "1000",
+    "spark.sql.execution.arrow.maxRecordsPerBatch": "100000",
+}
+# This dataset has line breaks and doubled quotes inside quotes. The study's own CSV had none.
+CSV_OPTIONS = {"multiLine": True, "escape": '"'}
+
+
+class DeltaSpark(SparkDriver, DeltaStore):
+    """`reference` is the study's code, with the defaults of Spark; `tuned` hands typed Arrow tables over.
+
+    A write is verified by delta-rs, in the driver: it sees the table as it is in S3, without Spark. A read is verified
+    by a second pass of Spark's own, in the executors.
+    """
+
+    name = "delta-spark"
+    clients = ("reference", "tuned")
+    delivers = ("rows in Python", "rows in the JVM")
+    packages = ("pyspark", "pandas", "pyarrow", "deltalake")
+    modules = ("pandas", "pyarrow", "pyspark.sql")
+
+    def connect(self) -> None:
+        if self.operation == "drop":
+            return  # needs S3 only
+        assert self.server is not None
+        if self.operation == "read":
+            self.check_table()
+        extra = DELTA | (TUNED if self.client == "tuned" else {})
+        self.start([S3(self.server)], extra)
+
+    def describe(self) -> Server:
+        return Server(
+            "Delta Lake",
+            f"{_delta_version(self.spark)} on Spark {self.spark.version}",
+            {"arrow": self.spark.conf.get("spark.sql.execution.arrow.pyspark.enabled")},
+        )
+
+    def write(self, batch: int | None, clock: OperationClock) -> int:
+        with spark_session.errors("The write"):
+            if self.client == "tuned":
+                return self._write_tables(batch, clock)
+            if batch is None:
+                return self._write_csv(clock)
+            return self._write_batches(batch, clock)
+
+    def _write_batches(self, batch: int, clock: OperationClock) -> int:
+        import pandas
+
+        rows = 0
+        for part in clock.source(self.source.batches(batch)):
+            with clock.operation():
+                frame = self.spark.createDataFrame(pandas.DataFrame(part))
+                frame.write.format("delta").mode("append").save(self._path)
+            rows += len(part)
+        return rows
+
+    def _write_csv(self, clock: OperationClock) -> int:
+        """All at once Spark itself reads the CSV: to infer the types is source time, to parse it again for the write is not."""
+        path = f"s3a://{self.source.bucket}/{self.source.key}"
+        options = {"header": True, "inferSchema": True, **CSV_OPTIONS}
+        (frame,) = clock.source(self.spark.read.options(**options).csv(path) for _ in range(1))
+        with clock.operation():
+            frame.write.format("delta").mode("overwrite").option("overwriteSchema", "True").save(self._path)
+        return self._rows_of_last_commit()
+
+    def _write_tables(self, batch: int | None, clock: OperationClock) -> int:
+        rows = 0
+        for table in clock.source(self.source.tables(batch)):
+            with clock.operation():
+                frame = self.spark.createDataFrame(table)
+                # Smaller files than of 100,000 rows only cost time to open.
+                files = max(1, min(self._cores, table.num_rows // 100_000))
+                frame.coalesce(files).write.format("delta").mode("append").save(self._path)
+            rows += table.num_rows
+        return rows
+
+    def read(self, clock: OperationClock) -> int:
+        with spark_session.errors("The read"):
+            if self.client == "tuned":
+                return self._scan_columns(clock)
+            seen = self.spark.sparkContext.accumulator(0)
+
+            def count(row: Any) -> None:
+                seen.add(1)
+
+            with clock.operation():
+                self._foreach(count)
+            return int(seen.value)
+
+    def _foreach(self, see: Callable[[Any], None]) -> None:
+        """The `reference` read: the timed one and its second pass are both this call."""
+        self._load().foreach(see)
+
+    def _scan_columns(self, clock: OperationClock) -> int:
+        """Every column of every row, inside the executors' JVMs."""
+        from pyspark.sql import Observation
+        from pyspark.sql.functions import count, lit
+
+        seen = Observation("seen")
+        with clock.operation():
+            frame = self._load().observe(seen, count(lit(1)).alias("rows"))
+            frame.write.format("noop").mode("overwrite").save()
+        return int(seen.get["rows"])
+
+    def checksum(self) -> TableChecksum:
+        if self.operation != "read":
+            return super().checksum()
+        with spark_session.errors("The second pass"):
+            if self.client == "tuned":
+                # Nothing can be seen of what goes into the noop sink of the timed read. So this does the same scan of the same columns into Arrow.
+                columns = self._load().mapInArrow(second_pass.of_batches, second_pass.SCHEMA)
+                found = second_pass.total_of(columns.collect())
+            else:
+                seen = self.spark.sparkContext.accumulator(second_pass.Seen(), second_pass.SeenSum())
+                self._foreach(seen.add)
+                found = seen.value
+        if found.problem:
+            raise ValueError(found.problem)
+        return found.checksum
+
+    def verified_by(self) -> str:
+        if self.operation != "read":
+            return super().verified_by()
+        call = "mapInArrow()" if self.client == "tuned" else "foreach()"
+        return f"Spark's {call} in the executors"
+
+    @property
+    def _path(self) -> str:
+        return self.uri("s3a")
+
+    @property
+    def _cores(self) -> int:
+        return self._executors * int(self.values["executor_cores"])
+
+    def _load(self) -> DataFrame:
+        return self.spark.read.format("delta").load(self._path)
+
+    def _rows_of_last_commit(self) -> int:
+        (row,) = self.spark.sql(f"DESCRIBE HISTORY delta.`{self._path}` LIMIT 1").collect()
+        return int(row["operationMetrics"]["numOutputRows"])
+
+
+def _delta_version(spark: SparkSession) -> str:
+    """The version in the manifest of the jar that is loaded."""
+    loader = spark._jvm.java.lang.Thread.currentThread().getContextClassLoader()
+    delta = loader.loadClass("io.delta.sql.DeltaSparkSessionExtension")
+    version = delta.getPackage().getImplementationVersion()
+    return str(version or "unknown")

@@ -1,0 +1,386 @@
+"""Elasticsearch."""
+
+from __future__ import annotations
+
+import itertools
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from storebench.attempt.clock import OperationClock
+from storebench.dataset.checksum import TableChecksum
+from storebench.dataset.schema import FIELDS, Field
+from storebench.errors import StoreRefused, StoreUnreachable
+from storebench.stores.base import Durability, Server
+from storebench.stores.bulk_write_read import tuning
+from storebench.stores.bulk_write_read.base import TableStore, columns
+from storebench.stores.bulk_write_read.elasticsearch_server import (
+    PORT,
+    advise,
+    durability_of,
+    identify,
+    options,
+    refusal,
+)
+from storebench.stores.bulk_write_read.source import Row
+
+if TYPE_CHECKING:
+    from elasticsearch import Elasticsearch as Client
+
+T = TypeVar("T")
+
+REQUEST_TIMEOUT_S = 120
+# How long the server keeps a point in time between two pages.
+KEEP_ALIVE = "5m"
+PAGE_ROWS = 10_000  # a server gives no more with its default `index.max_result_window`
+
+# The tuned client's, beside what storebench.stores.bulk_write_read.tuning makes of the server.
+SAMPLE_ROWS = 10  # whose size says how many rows make a request
+SLICE_PAGE_ROWS = 2_000
+
+SHARD_ORDER = ["_shard_doc"]  # the order in which documents lie: nothing is sorted
+INDEX_ACTION = b'{"index":{}}'
+BULK_ANSWER = ["errors", "items.*.error"]
+FREE_TEXTS = ("comment", "description")
+NO_REPLICAS = {"number_of_replicas": 0, "auto_expand_replicas": False}
+
+
+class Elasticsearch(TableStore):
+    """One index per target. An acknowledged write is durable (it is in the synced translog); the refresh, which
+    makes it visible, is the barrier.
+
+    The `reference` client is the study's: `helpers.bulk` of each batch, or of the CSV reader itself, into a
+    dynamically mapped index; read by a point in time and `search_after`, 10,000 documents a page. The `tuned` one
+    maps each field once, has no refresh and no replica while it writes, and writes and reads with as many workers as the
+    server's processors keep busy.
+
+    Documents get their ids from the server: a row that was written twice is there twice, and noticed.
+    """
+
+    name = "elasticsearch"
+    clients = ("reference", "tuned")
+    delivers = ("dicts", "dicts")
+    connection = "elasticsearch"
+    packages = ("elasticsearch", "orjson")
+    modules = ("elasticsearch.helpers", "orjson")
+
+    _tuning: Mapping[str, int] = MappingProxyType({})
+    _lifted: Mapping[str, Any] | None = None  # the index's own settings of replicas while it has none
+
+    def connect(self) -> None:
+        from elasticsearch import ApiError, OrjsonSerializer
+        from elasticsearch import Elasticsearch as Client
+
+        assert self.server is not None
+        more: dict[str, Any] = {} if self.client == "reference" else {"serializer": OrjsonSerializer()}
+        self._client: Client = Client(
+            **options(self.server),
+            request_timeout=REQUEST_TIMEOUT_S,
+            max_retries=0,  # no silent retries: they would be measured, too
+            **more,
+        )
+        self._nodes: Mapping[str, Any] = {}
+        with self._errors():
+            self._info = dict(self._client.info())
+            # A login may lack the right to monitor, and a serverless project shows no nodes.
+            with suppress(ApiError):
+                self._nodes = self._client.nodes.info(metric=["jvm", "os"])["nodes"]
+        if self.client == "tuned":
+            self._tuning = tuning.for_elasticsearch(self._nodes)
+
+    def describe(self) -> Server:
+        return identify(self._info, self._nodes)
+
+    def client_settings(self) -> Mapping[str, int]:
+        return self._tuning
+
+    def durability(self) -> Durability:
+        from elasticsearch import ApiError
+
+        settings: Mapping[str, Any] = {}
+        with self._errors(), suppress(ApiError):  # a login may lack the right to see them
+            found = self._client.indices.get_settings(index=self.target, include_defaults=True)
+            settings = found[self.target]
+        return durability_of(settings)
+
+    def server_processes(self) -> Mapping[str, float]:
+        from elasticsearch import ApiError, TransportError
+
+        with suppress(ApiError, TransportError):
+            nodes = self._client.nodes.info(metric=["jvm"])["nodes"]
+            return {
+                name: node.get("jvm", {}).get("start_time_in_millis", 0) / 1000
+                for name, node in nodes.items()
+            }
+        return {}
+
+    def server_cpu_s(self) -> float | None:
+        from elasticsearch import ApiError, TransportError
+
+        with suppress(ApiError, TransportError, KeyError):
+            nodes = self._client.nodes.stats(metric=["process"])["nodes"]
+            return sum(float(node["process"]["cpu"]["total_in_millis"]) for node in nodes.values()) / 1000
+        return None
+
+    def prepare(self) -> None:
+        self.drop()
+        mappings, settings = index_of(self.client)
+        with self._errors():
+            made = self._client.indices.create(index=self.target, mappings=mappings, settings=settings)
+        if not made["shards_acknowledged"]:
+            raise StoreRefused(
+                f"Elasticsearch did not start the shard of the index {self.target} within 30 s. Its disk is probably fuller than"
+                " the low watermark allows. GET /_cluster/allocation/explain says why"
+            )
+        if "replicas_while_loading" in self._tuning:
+            with self._errors():
+                self._lift_replicas()
+
+    def _lift_replicas(self) -> None:
+        """Take the replicas away that the server, or a template, has given the index, and remember them."""
+        answer = self._client.indices.get_settings(
+            index=self.target, name=[f"index.{name}" for name in NO_REPLICAS]
+        )
+        own = answer[self.target]["settings"]["index"]
+        if own != {"number_of_replicas": "0"}:
+            self._client.indices.put_settings(index=self.target, settings=NO_REPLICAS)
+            self._lifted = {name: own.get(name) for name in NO_REPLICAS}
+
+    def _put_replicas_back(self) -> None:
+        """Give them back, and wait for those that the cluster has nodes for: none on a cluster of one node."""
+        self._client.indices.put_settings(index=self.target, settings=self._lifted)
+        while self._client.options(ignore_status=408).cluster.health(
+            index=self.target,
+            wait_for_events="languid",
+            wait_for_no_initializing_shards=True,
+            timeout=f"{REQUEST_TIMEOUT_S // 2}s",
+        )["timed_out"]:
+            pass
+
+    def write(self, batch: int | None, clock: OperationClock) -> int:
+        with self._errors():
+            if self.client == "tuned":
+                return self._write_parallel(batch or self._tuning["window_rows"], clock)
+            return self._write(batch, clock)
+
+    def _write(self, batch: int | None, clock: OperationClock) -> int:
+        from elasticsearch import helpers
+
+        if batch is None:
+            with clock.operation():
+                actions = ({"_source": row} for row in clock.source(self.source.rows()))
+                written, _ = helpers.bulk(self._client, actions, index=self.target)
+            return written
+        rows = 0
+        for part in clock.source(self.source.batches(batch)):
+            with clock.operation():
+                actions = ({"_source": row} for row in part)
+                written, _ = helpers.bulk(self._client, actions, index=self.target)
+            rows += written
+        return rows
+
+    def _write_parallel(self, window_rows: int, clock: OperationClock) -> int:
+        """Chunks of each batch at the same time. All at once, the rows pass in windows: were the source read
+        while chunks are on their way, its time could not be taken out of the operation."""
+        rows, workers = 0, self._tuning["workers"]
+        with ThreadPoolExecutor(workers) as pool:
+            for batch in clock.source(self.source.batches(window_rows)):
+                with clock.operation():
+                    size = chunk_rows(batch, workers, self._tuning["request_bytes"])
+                    chunks = [batch[start : start + size] for start in range(0, len(batch), size)]
+                    rows += sum(pool.map(self._write_chunk, chunks))
+        return rows
+
+    def _write_chunk(self, chunk: list[Row]) -> int:
+        import orjson
+        from elasticsearch.helpers import BulkIndexError
+
+        operations: list[Any] = []
+        for row in chunk:
+            operations += (INDEX_ACTION, orjson.dumps(row))
+        # The answer leaves out the documents that went well: parsing it would take longer than the write.
+        answer = self._client.bulk(index=self.target, operations=operations, filter_path=BULK_ANSWER)
+        if answer["errors"]:
+            raise BulkIndexError(f"{len(answer['items'])} documents failed", answer["items"])
+        return len(chunk)
+
+    def barrier(self) -> None:
+        with self._errors():
+            self._client.indices.refresh(index=self.target)
+            if self._lifted:
+                self._put_replicas_back()
+
+    def read(self, clock: OperationClock) -> int:
+        with self._errors(), clock.operation():
+            return sum(self._read_pages(len))
+
+    def _read_pages(self, of_page: Callable[[list[dict[str, Any]]], T]) -> list[T]:
+        """`of_page` of each page of documents, as each client reads them: the timed read and its second pass are both this call."""
+        with self._point_in_time() as pit:
+            if self.client == "reference":
+                return list(map(of_page, self._pages(pit, PAGE_ROWS)))
+
+            slices = self._tuning["workers"]
+
+            def read_slice(number: int) -> list[T]:
+                part = {"id": number, "max": slices}
+                return list(
+                    map(of_page, self._pages(pit, SLICE_PAGE_ROWS, slice=part, track_total_hits=False))
+                )
+
+            with ThreadPoolExecutor(slices) as pool:
+                return list(itertools.chain.from_iterable(pool.map(read_slice, range(slices))))
+
+    def needed_bytes(self) -> int:
+        """The documents themselves, without what serves searches. The server reads one copy of the index to tell it."""
+        with self._errors(), warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # the call is a technical preview
+            found = self._client.indices.disk_usage(index=self.target, run_expensive_tasks=True)
+        try:
+            return int(found[self.target]["all_fields"]["stored_fields_in_bytes"])
+        except KeyError:
+            raise StoreRefused(
+                "Elasticsearch does not tell what the documents take on disk, so no read can be proven cold"
+            ) from None
+
+    @contextmanager
+    def away(self) -> Iterator[None]:
+        """Until the index has all copies that it had: none of them is being made while the read goes on."""
+        with self._errors():
+            had = self._client.cluster.health(index=self.target)["status"]
+        with super().away():
+            yield
+        self._await(had)
+
+    def _await(self, status: str) -> None:
+        with self._errors():
+            found = self._client.options(ignore_status=408).cluster.health(
+                index=self.target, wait_for_status=status, timeout=f"{REQUEST_TIMEOUT_S - 20}s"
+            )
+        if found["timed_out"]:
+            raise StoreRefused(
+                f"The index {self.target} was {status} before Elasticsearch was started again, and is {found['status']} after it"
+            )
+
+    def count(self) -> int:
+        with self._errors():
+            return int(self._client.count(index=self.target)["count"])
+
+    def checksum(self) -> TableChecksum:
+        total = TableChecksum()
+        with self._errors():
+            for page in self._read_pages(self._checksum_of):
+                total.add(page)
+        return total
+
+    def _checksum_of(self, hits: list[dict[str, Any]]) -> TableChecksum:
+        found = TableChecksum()
+        found.update(columns([hit["_source"] for hit in hits], self.source.fields))
+        return found
+
+    def verified_by(self) -> str:
+        return f"search_after over {'slices of ' if self.client == 'tuned' else ''}a point in time"
+
+    def size_bytes(self) -> int | None:
+        from elasticsearch import ApiError, TransportError
+
+        # A login may lack the right to monitor. A serverless project tells no sizes.
+        with suppress(ApiError, TransportError, KeyError):
+            stats = self._client.indices.stats(index=self.target, metric="store")
+            return int(stats["_all"]["total"]["store"]["size_in_bytes"])
+        return None
+
+    def drop(self) -> None:
+        with self._errors():
+            self._client.options(ignore_status=404).indices.delete(index=self.target)
+
+    def close(self) -> None:
+        self._client.close()
+
+    @contextmanager
+    def _point_in_time(self) -> Iterator[str]:
+        """A view of the index as it is now. After a failure the server drops it itself, KEEP_ALIVE later."""
+        pit = str(self._client.open_point_in_time(index=self.target, keep_alive=KEEP_ALIVE)["id"])
+        yield pit
+        self._client.close_point_in_time(id=pit)
+
+    def _pages(self, pit: str, rows: int, **search: Any) -> Iterator[list[dict[str, Any]]]:
+        """The documents of a point in time, `rows` at a time, up to the first empty page."""
+        view = {"id": pit, "keep_alive": KEEP_ALIVE}
+        while True:
+            found = self._client.search(pit=view, size=rows, sort=SHARD_ORDER, **search)
+            hits = found["hits"]["hits"]
+            if not hits:
+                return
+            yield hits
+            view["id"] = found["pit_id"]
+            search["search_after"] = hits[-1]["sort"]
+
+    @contextmanager
+    def _errors(self) -> Iterator[None]:
+        """Tell an unreachable server from one that refused."""
+        from elastic_transport import ConnectionError, ConnectionTimeout, TransportError
+        from elasticsearch import ApiError
+        from elasticsearch.helpers import BulkIndexError
+
+        assert self.server is not None
+        where = f"{self.server.host}:{self.server.port or PORT}"
+        try:
+            yield
+        except (ConnectionError, ConnectionTimeout) as error:
+            raise StoreUnreachable(
+                f"Elasticsearch at {where} does not answer: {error.message}. "
+                "Is it running, and reachable from the pods?"
+            ) from error
+        except ApiError as error:
+            raise StoreRefused(refusal(where, self.server, error)) from error
+        except BulkIndexError as error:
+            failed = next(iter(error.errors[0].values()))
+            reason = advise(failed.get("error"))
+            count = f"{len(error.errors):,} documents of one request"
+            raise StoreRefused(f"Elasticsearch at {where} refused {count}: {reason}") from error
+        except TransportError as error:
+            raise StoreRefused(f"Elasticsearch at {where} failed: {error.message}") from error
+
+
+def index_of(client: str) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The mappings and settings of the index that `client` writes; all else is the server's default.
+
+    The study's index has dynamic mapping, which takes a text field for a date if its first value is one. In a field
+    that may be null it would then refuse each later empty text, or find no date where the first row has none. That
+    those are dates, and that what is no date is only not indexed, is all that the `reference` index is told: so it
+    is mapped alike for every dataset.
+    """
+    if client == "reference":
+        dates = [field for field in FIELDS if field.nullable and field.type in ("date", "timestamp")]
+        return {"properties": {field.name: _mapping(field) for field in dates}}, {}
+    return (
+        {"dynamic": "strict", "properties": {field.name: _mapping(field) for field in FIELDS}},
+        {"refresh_interval": "-1"},
+    )
+
+
+def chunk_rows(batch: Sequence[Row], workers: int, request_bytes: int) -> int:
+    """The rows of one request: as many as make `request_bytes`, or fewer, so that no worker is left without."""
+    import orjson
+
+    sample = batch[:SAMPLE_ROWS]
+    row_bytes = sum(len(orjson.dumps(row)) for row in sample) / len(sample)
+    return max(1, min(int(request_bytes / row_bytes), -(-len(batch) // workers)))
+
+
+def _mapping(field: Field) -> dict[str, Any]:
+    """How a field is indexed once, by what it means. Its value in `_source` stays the text that was sent."""
+    match field.type:
+        case "date" | "timestamp":
+            return {"type": "date", "ignore_malformed": field.nullable}
+        case "integer":
+            return {"type": "long"}
+        case "decimal" | "float":
+            return {"type": "double"}
+        case "boolean" if not field.nullable:  # an empty text would be false
+            return {"type": "boolean"}
+    return {"type": "text" if field.name in FREE_TEXTS else "keyword"}

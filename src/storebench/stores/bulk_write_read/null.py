@@ -1,0 +1,67 @@
+"""A store that accepts everything and keeps nothing: what remains is the client's own ceiling."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from storebench import __version__
+from storebench.attempt.clock import OperationClock
+from storebench.stores.base import Durability, Server
+from storebench.stores.bulk_write_read.base import VERIFY_CHUNK_ROWS, TableStore, columns
+
+
+class Null(TableStore):
+    """Drops what it is given. A read goes over the source, whose time is taken out: the bare loop remains.
+
+    As nothing is kept, verification covers what the client read from the source and handed over.
+    """
+
+    name = "null"
+    keeps_data = False
+    delivers = ("nothing",)
+    figures_cover = "engine"
+
+    def connect(self) -> None:
+        pass
+
+    def describe(self) -> Server:
+        return Server("null", __version__)
+
+    def durability(self) -> Durability:
+        return Durability("none", "nothing is kept")
+
+    def prepare(self) -> None:
+        pass
+
+    def write(self, batch: int | None, clock: OperationClock) -> int:
+        if batch is None:
+            with clock.operation():
+                return sum(1 for _ in clock.source(self.source.rows()))
+        rows = 0
+        for part in clock.source(self.source.batches(batch)):
+            with clock.operation():
+                rows += len(part)
+        return rows
+
+    def barrier(self) -> None:
+        pass
+
+    def read(self, clock: OperationClock) -> int:
+        rows = 0
+        with clock.operation():
+            for _ in clock.source(self.source.rows()):
+                rows += 1
+        return rows
+
+    def count(self) -> int:
+        return sum(1 for _ in self.source.rows())
+
+    def scan(self) -> Iterator[Mapping[str, Sequence[str]]]:
+        for rows in self.source.batches(VERIFY_CHUNK_ROWS):
+            yield columns(rows, self.source.fields)
+
+    def verified_by(self) -> str:
+        return "csv.DictReader over the source"
+
+    def drop(self) -> None:
+        pass

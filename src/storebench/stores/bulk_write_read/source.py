@@ -1,0 +1,77 @@
+"""The dataset as a client reads it: rows of the CSV, streamed from S3."""
+
+from __future__ import annotations
+
+import csv
+import itertools
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from storebench.dataset.manifest import CSV, Manifest
+from storebench.dataset.schema import FIELDS
+from storebench.study.dataset import MANIFEST
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+Row = dict[str, str]
+
+
+class Source:
+    """Streams the dataset's CSV. `fields` are its columns, in order."""
+
+    fields: Sequence[str] = tuple(field.name for field in FIELDS)
+
+    def __init__(self, s3_client: Any, bucket: str, key: str) -> None:
+        self.s3_client = s3_client
+        self.bucket, self.key = bucket, key
+        self._uri = f"s3://{bucket}/{key}"
+
+    @classmethod
+    def of(cls, s3_client: Any, bucket: str, folder: str) -> Source:
+        """The source of the dataset below this key."""
+        return cls(s3_client, bucket, folder + CSV)
+
+    def manifest(self) -> Manifest:
+        """The dataset's manifest. Raises StoreUnreachable or StoreRefused that name S3 and the key."""
+        return Manifest.load(self.s3_client, self.bucket, self.key.removesuffix(CSV) + MANIFEST)
+
+    def rows(self) -> Iterator[Row]:
+        """Each row as `csv.DictReader` gives it, from the first: every value is text, a null is empty."""
+        import smart_open
+
+        with smart_open.open(
+            self._uri, encoding="utf-8", newline="", transport_params={"client": self.s3_client}
+        ) as stream:
+            yield from csv.DictReader(stream)
+
+    def tables(self, rows: int | None) -> Iterator[pa.Table]:
+        """The same as Arrow tables of `rows` rows (None: one of all), typed as the schema says; a null is null.
+
+        The types are `storebench.dataset.typed.ARROW_SCHEMA`.
+        """
+        import pyarrow as pa
+        import smart_open
+
+        from storebench.dataset.typed import ARROW_SCHEMA, csv_reader
+
+        held: list[pa.RecordBatch] = []
+        count = 0
+        with smart_open.open(self._uri, "rb", transport_params={"client": self.s3_client}) as stream:
+            for batch in csv_reader(stream):
+                while rows is not None and count + batch.num_rows >= rows:
+                    held.append(batch.slice(0, rows - count))
+                    batch = batch.slice(rows - count)
+                    yield pa.Table.from_batches(held, ARROW_SCHEMA)
+                    held, count = [], 0
+                if batch.num_rows:
+                    held.append(batch)
+                    count += batch.num_rows
+        if held:
+            yield pa.Table.from_batches(held, ARROW_SCHEMA)
+
+    def batches(self, rows: int) -> Iterator[list[Row]]:
+        """The same in lists of `rows` rows; the last may be shorter."""
+        reader = self.rows()
+        while batch := list(itertools.islice(reader, rows)):
+            yield batch

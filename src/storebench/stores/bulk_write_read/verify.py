@@ -1,0 +1,36 @@
+"""The proof that a store holds, or gave back, the dataset: outside the timed window."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from storebench.dataset.manifest import Manifest
+from storebench.errors import VerificationFailed
+
+if TYPE_CHECKING:
+    from storebench.stores.bulk_write_read.base import TableStore
+
+
+def verify(store: TableStore, rows: int, manifest: Manifest) -> str:
+    """Compare what the operation handled, what the server counts, and every field of every row.
+
+    `rows` is what the timed operation itself handed over or saw. Returns what was verified and by what, for people. Raises
+    VerificationFailed that names what differs from the manifest.
+    """
+    if rows != manifest.rows:
+        raise VerificationFailed(f"The operation handled {rows:,} rows of {manifest.rows:,}")
+    counted = store.count()
+    if counted != manifest.rows:
+        raise VerificationFailed(f"The server counts {counted:,} rows, the dataset has {manifest.rows:,}")
+    try:
+        checksum = store.checksum()
+    except (KeyError, TypeError, ValueError) as error:
+        raise VerificationFailed(f"A row does not have the dataset's fields: {error!r}") from error
+    if differences := checksum.diff(manifest):
+        shown = "; ".join(differences[:5])
+        more = f" and {len(differences) - 5} more" if len(differences) > 5 else ""
+        raise VerificationFailed(f"The data differs from the dataset: {shown}{more}")
+    how = "a second pass of" if store.operation == "read" else "reading back with"
+    return (
+        f"{rows:,} rows handled and counted; all {len(checksum.fields)} fields by {how} {store.verified_by()}"
+    )

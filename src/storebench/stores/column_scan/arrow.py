@@ -1,0 +1,48 @@
+"""The table in Arrow, and back: NULL where the dataset has 0, or no bytes at all."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from storebench.stores.column_scan.table import BY_NAME, Column
+
+if TYPE_CHECKING:
+    import numpy as np
+
+
+def table(columns: Mapping[str, np.ndarray[Any, Any]]) -> Any:
+    """A pyarrow.Table."""
+    import pyarrow as pa
+
+    return pa.table({name: _array(BY_NAME[name], values) for name, values in columns.items()})
+
+
+def _array(column: Column, values: np.ndarray[Any, Any]) -> Any:
+    import numpy as np
+    import pyarrow as pa
+
+    empty = (values == np.zeros(1, column.dtype)[0]) if column.nullable else None
+    if column.is_text:
+        return pa.array(values, mask=empty).cast(pa.string())
+    if column.dtype == "|i1":
+        return pa.array(values.astype(bool))
+    return pa.array(values, mask=empty)
+
+
+def values(found: Any, column: Column) -> np.ndarray[Any, Any]:
+    """Of a pyarrow.ChunkedArray, as the dataset has them."""
+    import numpy as np
+    import pyarrow as pa
+
+    if column.is_text:
+        texts = found.cast(pa.string()).fill_null("").to_pylist()
+        return np.array([text.encode() for text in texts], column.dtype)
+    if column.nullable:
+        found = found.fill_null(0)
+    if column.dtype == "|i1":
+        found = found.cast(pa.int8())
+    if column.dtype.startswith("<M8"):
+        found = found.cast(pa.timestamp("s"))
+    numbers: np.ndarray[Any, Any] = found.to_numpy()
+    return numbers.astype(column.dtype)

@@ -1,0 +1,225 @@
+"""What the stores of this study are: each writes the table, and adds up one of its columns with a cold and with a hot cache."""
+
+from __future__ import annotations
+
+import errno
+from abc import abstractmethod
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+from storebench.attempt.cgroup import Cgroup
+from storebench.attempt.clock import OperationClock
+from storebench.errors import SpecError, StoreRefused, VerificationFailed, unknown
+from storebench.stores.base import Durability, Pod, Store
+from storebench.stores.caches import Cold, WarmedUp
+from storebench.stores.column_scan import residence
+from storebench.stores.column_scan.table import BY_NAME, ROW_BYTES, SUMMED, check_sum, digest
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from storebench.attempt.run import Attempt
+    from storebench.attempt.spec import AttemptSpec
+    from storebench.connection import Connection
+
+MEMORY_FOLD = 3  # the columns, a copy of them in the store's form, and its pages
+MEMORY_BASE_BYTES = 256 << 20
+
+FULL = "The volume is full. Ask for a larger one (volume_size), or for fewer rows"
+
+Columns = Mapping[str, "np.ndarray[Any, Any]"]
+
+
+class ScanStore(Store):
+    """A tool that has the table and adds up the column `self.column` of it."""
+
+    operations = ("write", "cold_sum", "hot_sum")
+    pod = Pod("columns")
+    packages: ClassVar[tuple[str, ...]] = ("numpy",)
+    modules: ClassVar[tuple[str, ...]] = ("numpy", "storebench.stores.column_scan.dataset")
+    holds_the_table = False  # True: each of its pods has the whole table in memory
+    memory_fold: ClassVar[int] = MEMORY_FOLD
+    column: str
+    rows: int
+    _s3: Any  # the client of the S3 that has the dataset
+    _warmed_up: WarmedUp | None = None
+
+    @classmethod
+    def of(cls, spec: AttemptSpec, connection: Connection | None, s3_client: Any) -> Self:
+        store = super().of(spec, connection, s3_client)
+        store._s3, store.rows = s3_client, spec.rows
+        return store
+
+    def connect(self) -> None:
+        self.column = self.values.get("column", "quantity")
+        if self.column not in SUMMED:
+            raise unknown("column to add up", self.column, SUMMED)
+        if self.operation == "write" or self.holds_the_table:
+            check_memory(self.rows, Cgroup().memory_limit_bytes(), self.memory_fold)
+
+    # What a store of this study has beside `connect`, `describe` and `drop`.
+
+    @abstractmethod
+    def write(self, columns: Columns, clock: OperationClock) -> None:
+        """Write the table, and return when it is durable. What is timed is marked on the clock."""
+
+    @abstractmethod
+    def stored_bytes(self) -> int:
+        """What the table takes."""
+
+    @abstractmethod
+    def make_cold(self) -> Cold:
+        """Take the table out of all caches."""
+
+    @abstractmethod
+    def scan(self) -> float:
+        """The sum of the column: at the first call from opening the table on, then again from what is open."""
+
+    def timed_scan(self, clock: OperationClock) -> float:
+        """The same, timed."""
+        with clock.operation():
+            return self.scan()
+
+    @abstractmethod
+    def count(self) -> int:
+        """The rows of the table."""
+
+    @abstractmethod
+    def additions(self) -> int:
+        """How many additions a value goes through at the most, in the order in which `scan` adds."""
+
+    @abstractmethod
+    def read_back(self, column: str) -> np.ndarray[Any, Any]:
+        """The column's values in the order of the rows, by another way than `scan`'s."""
+
+    def read_back_all(self) -> Iterator[tuple[str, np.ndarray[Any, Any]]]:
+        """All columns, each with its name."""
+        return ((name, self.read_back(name)) for name in BY_NAME)
+
+    def durability(self) -> Durability:
+        return Durability("disk", "fsync of each file and folder")
+
+    def read_bytes(self) -> int:
+        """What was read from disk so far."""
+        return residence.read_bytes()
+
+    def grown_bytes(self) -> int | None:
+        """What of the table's files is in the page cache, where the pod can see them."""
+        return None
+
+    def disturbances(self) -> list[str]:
+        return self._warmed_up.disturbances() if self._warmed_up else []
+
+    def operate(self, attempt: Attempt) -> str:
+        from storebench.stores.column_scan.dataset import manifest_of
+
+        with attempt.phase("prepare"):
+            manifest = manifest_of(self._s3, self.bucket, str(attempt.spec.dataset))
+        does = {"write": self._write, "cold_sum": self._cold_sum, "hot_sum": self._hot_sum}
+        try:
+            return does[self.operation](attempt, manifest)
+        except OSError as error:
+            raise StoreRefused(_in_words(error)) from error
+
+    def columns(self, manifest: Mapping[str, Any], prefix: str) -> Columns:
+        """The dataset in memory."""
+        from storebench.stores.column_scan.dataset import columns_of
+
+        return dict(columns_of(self._s3, self.bucket, prefix, manifest))
+
+    def prepare(self, manifest: Mapping[str, Any], prefix: str) -> None:
+        """Before a sum: what is not timed."""
+
+    def _write(self, attempt: Attempt, manifest: Mapping[str, Any]) -> str:
+        clock = OperationClock(self.cpu_s)
+        with attempt.phase("prepare"):
+            columns = self.columns(manifest, str(attempt.spec.dataset))
+        attempt.durability(self.durability())
+        with attempt.measuring(clock), attempt.operation():
+            self.write(columns, clock)
+        del columns
+        attempt.metric("write_s", clock.operation_s)
+        attempt.metric("rows_per_s", self.rows / clock.operation_s)
+        stored = self.stored_bytes()
+        attempt.metric("stored_bytes", stored)
+        attempt.result.data_bytes = stored
+        with attempt.phase("verify"):
+            self._check_count()
+            for name, values in self.read_back_all():
+                self._check_column(name, values, manifest)
+        return f"{self.rows:,} rows counted; the checksums of all {len(BY_NAME)} columns, read back"
+
+    def _cold_sum(self, attempt: Attempt, manifest: Mapping[str, Any]) -> str:
+        clock = OperationClock(self.cpu_s)
+        with attempt.phase("prepare"):
+            self.prepare(manifest, str(attempt.spec.dataset))
+            cold = self.make_cold()
+        before, grown = self.read_bytes(), self.grown_bytes()
+        with attempt.measuring(clock), attempt.operation():
+            found = self.timed_scan(clock)
+        read = self.read_bytes() - before
+        self._report(attempt, clock, read)
+        cold.report(attempt)
+        with attempt.phase("verify"):
+            now = self.grown_bytes()
+            came = read if grown is None or now is None else min(read, now - grown)
+            proof = cold.prove("sum", came)
+            said = self._check_result(found, manifest)
+        return f"{said}; {proof}"
+
+    def _hot_sum(self, attempt: Attempt, manifest: Mapping[str, Any]) -> str:
+        clock = OperationClock(self.cpu_s)
+        with attempt.phase("prepare"):
+            self.prepare(manifest, str(attempt.spec.dataset))
+            self._warmed_up = WarmedUp.by(self._pass_s)
+        before = self.read_bytes()
+        with attempt.measuring(clock), attempt.operation():
+            found = self.timed_scan(clock)
+        self._report(attempt, clock, self.read_bytes() - before)
+        self._warmed_up.report(attempt)
+        with attempt.phase("verify"):
+            return self._check_result(found, manifest)
+
+    def _pass_s(self) -> float:
+        clock = OperationClock()
+        self.timed_scan(clock)
+        return clock.operation_s
+
+    def _report(self, attempt: Attempt, clock: OperationClock, read: int) -> None:
+        attempt.metric("sum_s", clock.operation_s)
+        attempt.metric("rows_per_s", self.rows / clock.operation_s)
+        attempt.metric("disk_read_bytes", read)
+
+    def _check_result(self, found: float, manifest: Mapping[str, Any]) -> str:
+        said = check_sum(found, manifest, self.column, self.additions())
+        self._check_count()
+        self._check_column(self.column, self.read_back(self.column), manifest)
+        return f"{said}; {self.rows:,} rows counted; the column's checksum, read back"
+
+    def _check_count(self) -> None:
+        if (count := self.count()) != self.rows:
+            raise VerificationFailed(f"The table has {count:,} rows, and not {self.rows:,}")
+
+    def _check_column(self, name: str, values: np.ndarray[Any, Any], manifest: Mapping[str, Any]) -> None:
+        column = BY_NAME[name]
+        if len(values) != self.rows or digest(values.astype(column.dtype)) != manifest["digests"][name]:
+            raise VerificationFailed(f"The column {name} has other values than the dataset")
+
+
+def check_memory(rows: int, limit_bytes: int | None, fold: int = MEMORY_FOLD) -> None:
+    """Raises SpecError where so many rows, `fold` times, do not fit into a pod's memory."""
+    needed = fold * rows * ROW_BYTES + MEMORY_BASE_BYTES
+    if limit_bytes is not None and needed > limit_bytes:
+        raise SpecError(
+            f"{rows:,} rows have {rows * ROW_BYTES:,} bytes, for which a pod needs about {needed:,} bytes of memory, and it has"
+            f" {limit_bytes:,}: give pods more (pod_memory), or ask for fewer rows"
+        )
+
+
+def _in_words(error: OSError) -> str:
+    where = f": {error.filename}" if error.filename else ""
+    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        return f"{FULL}{where}"
+    if error.errno == errno.ENOENT:
+        return f"What was written is not there{where}: was the volume lost?"
+    return f"{type(error).__name__}: {error.strerror or error}{where}"

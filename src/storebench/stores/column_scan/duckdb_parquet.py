@@ -1,0 +1,45 @@
+"""Parquet by DuckDB."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from storebench.stores.column_scan import arrow, residence
+from storebench.stores.column_scan.duckdb_engine import DuckdbEngine
+from storebench.stores.column_scan.parquet import ParquetStore
+from storebench.stores.column_scan.table import BY_NAME
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from storebench.attempt.clock import OperationClock
+    from storebench.stores.column_scan.base import Columns
+
+
+class DuckdbParquet(DuckdbEngine, ParquetStore):
+    """DuckDB writes the file, and asks it. A hot sum has the same connection."""
+
+    name = "duckdb-parquet"
+
+    def write(self, columns: Columns, clock: OperationClock) -> None:
+        import duckdb
+
+        table = arrow.table(columns)
+        with clock.operation():
+            with duckdb.connect() as database:
+                database.register("columns", table)
+                database.execute(f"COPY columns TO '{self._path}' (FORMAT parquet)")
+            residence.sync(self._files())
+
+    def scan(self) -> float:
+        import duckdb
+
+        self._database = self._database or duckdb.connect()
+        found = self._database.execute(f"SELECT SUM({self.column}) FROM read_parquet(?)", [str(self._path)])
+        return float(found.fetchall()[0][0])
+
+    def read_back(self, column: str) -> np.ndarray[Any, Any]:
+        """By pyarrow."""
+        import pyarrow.parquet as pq
+
+        return arrow.values(pq.read_table(self._path, columns=[column])[column], BY_NAME[column])

@@ -1,0 +1,60 @@
+"""Stores whose table is files, on the volume that a cell's pods have in common."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Sequence
+from pathlib import Path
+
+from storebench.errors import StoreRefused
+from storebench.stores.base import Pod
+from storebench.stores.caches import Cold
+from storebench.stores.column_scan import residence
+from storebench.stores.column_scan.base import ScanStore
+from storebench.volume import OPTIONS
+
+FOLDER = "/data"
+
+
+class FileStore(ScanStore):
+    """Its sum opens the files: no server has them open."""
+
+    pod = Pod("columns", volume=FOLDER)
+    options = OPTIONS
+    figures_cover = "engine"
+
+    def connect(self) -> None:
+        super().connect()
+        self._folder = Path(FOLDER, self.target)  # a new volume may have a folder of its own (lost+found)
+        if self.operation == "write":
+            self._folder.mkdir(exist_ok=True)
+
+    @abstractmethod
+    def scanned_files(self) -> Sequence[Path]:
+        """Those that a sum reads."""
+
+    @abstractmethod
+    def needed_bytes(self) -> int:
+        """What of them it has to read at the least."""
+
+    def stored_bytes(self) -> int:
+        return residence.size_of(self._files())
+
+    def make_cold(self) -> Cold:
+        needed = self.needed_bytes()  # it may read the files
+        residence.drop(self._files())
+        left = residence.resident_bytes(self._files())
+        return Cold(left, left, needed)
+
+    def grown_bytes(self) -> int:
+        return residence.resident_bytes(self.scanned_files())
+
+    def drop(self) -> None:
+        """The volume goes as a whole, without a pod."""
+
+    def _files(self) -> list[Path]:
+        if not (found := residence.files_of(self._folder)):
+            raise StoreRefused(
+                f"What was written is not there: {self._folder} has no files. Was the volume lost?"
+            )
+        return found

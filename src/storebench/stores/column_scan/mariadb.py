@@ -1,0 +1,220 @@
+"""MariaDB: the study's table and query. `reference` inserts rows; `tuned` loads a file, and has an index that is all that the sum reads."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from storebench.errors import SpecError, StoreRefused, StoreUnreachable
+from storebench.stores.base import Durability, Server
+from storebench.stores.caches import Cold, Servers, reconnect
+from storebench.stores.column_scan import mariadb_rows as rows_of
+from storebench.stores.column_scan.base import ScanStore
+from storebench.stores.column_scan.table import COLUMNS, TABLE
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from storebench.attempt.clock import OperationClock
+    from storebench.stores.column_scan.base import Columns
+
+# A record of the table has about 158 bytes of values and 24 of its own; one of the index 8 of the value, and at least 11.
+TABLE_ROW_BYTES, INDEX_ROW_BYTES = 150, 19
+BATCH_ROWS = 1_000  # of one executemany
+COMMIT_ROWS = 10_000
+FETCH_ROWS = 20_000
+CONNECT_S = 10
+SETTINGS = (
+    "innodb_buffer_pool_size",
+    "innodb_buffer_pool_load_at_startup",
+    "innodb_buffer_pool_dump_at_shutdown",
+    "innodb_flush_method",
+    "innodb_flush_log_at_trx_commit",
+    "query_cache_type",
+)
+CREATE = (
+    f"CREATE TABLE {TABLE} ({', '.join(f'`{column.name}` {column.sql}' for column in COLUMNS)})"
+    " ENGINE=InnoDB DEFAULT CHARSET=utf8 COLLATE=utf8_unicode_ci"
+)
+UNREACHABLE = (2002, 2003, 2006, 2013)  # of the client's errors
+
+
+class Mariadb(ScanStore):
+    """The table is in a database of the target's name."""
+
+    name = "mariadb"
+    clients = ("reference", "tuned")
+    connection = "mariadb"
+    packages = ("numpy", "pymysql")
+    modules = (*ScanStore.modules, "pymysql")
+    _session: Any = None
+
+    def connect(self) -> None:
+        super().connect()
+        self._servers = Servers.from_environment()
+        if self.operation == "cold_sum" and not self._servers:
+            raise SpecError(
+                "A cold sum needs the agent of a server that the run brings, which empties the caches and proves it: ask for mariadb@one"
+            )
+        self._open(with_database=False)
+
+    def describe(self) -> Server:
+        found = dict(self._ask("SHOW GLOBAL VARIABLES"))
+        return Server("MariaDB", found["version"], {name: found.get(name) for name in SETTINGS})
+
+    def client_settings(self) -> Mapping[str, Any]:
+        return {"batch_rows": BATCH_ROWS, "commit_rows": COMMIT_ROWS} if self.client == "reference" else {}
+
+    def durability(self) -> Durability:
+        ((_, value),) = self._ask("SHOW GLOBAL VARIABLES LIKE 'innodb_flush_log_at_trx_commit'")
+        return Durability("disk" if value == "1" else "memory", f"innodb_flush_log_at_trx_commit={value}")
+
+    def write(self, columns: Columns, clock: OperationClock) -> None:
+        self._ask(f"DROP DATABASE IF EXISTS `{self.target}`")
+        self._ask(f"CREATE DATABASE `{self.target}`")
+        self._ask(f"USE `{self.target}`")
+        if self.client == "reference":
+            with clock.operation(), _errors():
+                self._ask(CREATE)
+                self._insert(clock.source(rows_of.batches(columns, BATCH_ROWS)))
+        else:
+            path = Path("/tmp", f"{self.target}.tsv")
+            try:
+                rows_of.write_file(path, columns)
+                with clock.operation():
+                    self._ask(CREATE)
+                    self._ask(f"LOAD DATA LOCAL INFILE '{path}' INTO TABLE {TABLE} CHARACTER SET utf8")
+                    self._session.commit()
+                    self._ask(f"ALTER TABLE {TABLE} ADD KEY {self.column} ({self.column})")
+            finally:
+                path.unlink(missing_ok=True)
+        self._ask(f"ANALYZE TABLE {TABLE}")
+
+    def stored_bytes(self) -> int:
+        """Data and indexes, as the server tells it."""
+        ((data, index),) = self._ask(
+            "SELECT data_length, index_length FROM information_schema.tables WHERE table_schema = %s AND table_name = %s",
+            (self.target, TABLE),
+        )
+        return int(data) + int(index)
+
+    def make_cold(self) -> Cold:
+        return self._servers.make_cold(self._away(), self._needed_bytes())
+
+    def scan(self) -> float:
+        ((found,),) = self._ask(f"SELECT SUM({self.column}) FROM {TABLE}")
+        return float(found)
+
+    def count(self) -> int:
+        ((found,),) = self._ask(f"SELECT COUNT(*) FROM {TABLE}")
+        return int(found)
+
+    def additions(self) -> int:
+        """One row after the other."""
+        return self.rows
+
+    def read_bytes(self) -> int:
+        """What the servers have read from disk; without agents, what InnoDB has read from its files."""
+        if self._servers:
+            return self._servers.read_bytes()
+        ((_, value),) = self._ask("SHOW GLOBAL STATUS LIKE 'Innodb_data_read'")
+        return int(value)
+
+    def prepare(self, manifest: Mapping[str, Any], prefix: str) -> None:
+        self._use()
+
+    def read_back(self, column: str) -> np.ndarray[Any, Any]:
+        ((_, values),) = self._values([column])
+        return values
+
+    def read_back_all(self) -> Iterator[tuple[str, np.ndarray[Any, Any]]]:
+        """In one pass."""
+        yield from self._values([column.name for column in COLUMNS])
+
+    def drop(self) -> None:
+        self._ask(f"DROP DATABASE IF EXISTS `{self.target}`")
+
+    def close(self) -> None:
+        if self._session is not None:
+            with suppress(Exception):  # it may be closed already
+                self._session.close()
+
+    @contextmanager
+    def _away(self) -> Iterator[None]:
+        """Without a session while the server is stopped and started again."""
+        self._session.close()
+        self._session = None
+        yield
+        reconnect(self._open)
+
+    def _needed_bytes(self) -> int:
+        """The records that the sum goes through, without what their pages leave free."""
+        return self.rows * (INDEX_ROW_BYTES if self.client == "tuned" else TABLE_ROW_BYTES)
+
+    def _insert(self, batches: Iterator[Sequence[Sequence[Any]]]) -> None:
+        places = ", ".join(["%s"] * len(COLUMNS))
+        done = 0
+        with self._session.cursor() as cursor:
+            for batch in batches:
+                cursor.executemany(f"INSERT INTO {TABLE} VALUES ({places})", batch)
+                done += len(batch)
+                if done % COMMIT_ROWS == 0:
+                    self._session.commit()
+        self._session.commit()
+
+    def _values(self, names: Sequence[str]) -> Iterator[tuple[str, np.ndarray[Any, Any]]]:
+        """In the order in which rows were inserted, which is that of the table's hidden key."""
+        from pymysql.cursors import SSCursor
+
+        wanted = ", ".join(rows_of.selected(name) for name in names)
+        with _errors(), self._session.cursor(SSCursor) as cursor:
+            cursor.execute(f"SELECT {wanted} FROM {TABLE} USE INDEX ()")
+            yield from rows_of.columns(names, _parts(cursor)).items()
+
+    def _use(self) -> None:
+        self._ask(f"USE `{self.target}`")
+
+    def _open(self, *, with_database: bool = True) -> None:
+        import pymysql
+
+        assert self.server is not None
+        with _errors():
+            self._session = pymysql.connect(
+                host=self.server.host,
+                port=self.server.port or 3306,
+                user=self.server.login or "root",
+                password=self.server.password or "",
+                charset="utf8mb4",
+                local_infile=True,
+                connect_timeout=CONNECT_S,
+            )
+        if with_database:
+            self._use()
+
+    def _ask(self, sql: str, values: Sequence[Any] = ()) -> Any:
+        with _errors(), self._session.cursor() as cursor:
+            cursor.execute(sql, values or None)
+            return cursor.fetchall()
+
+
+def _parts(cursor: Any) -> Iterator[Sequence[Sequence[Any]]]:
+    while part := cursor.fetchmany(FETCH_ROWS):
+        yield part
+
+
+@contextmanager
+def _errors() -> Iterator[None]:
+    """The client's errors in our kinds."""
+    import pymysql
+
+    try:
+        yield
+    except pymysql.MySQLError as error:
+        code, said = (*error.args, "", "")[:2]
+        if code in UNREACHABLE:
+            raise StoreUnreachable(
+                f"MariaDB does not answer ({code}): {said}. Is it running, and reachable?"
+            ) from error
+        raise StoreRefused(f"MariaDB refused ({code}): {said}") from error

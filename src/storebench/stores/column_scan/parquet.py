@@ -1,0 +1,44 @@
+"""Parquet files, whoever writes and reads them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from storebench.errors import StoreRefused
+from storebench.stores.column_scan.files import FileStore
+from storebench.stores.column_scan.table import TABLE
+
+
+class ParquetStore(FileStore):
+    """A sum reads the chunks of its column."""
+
+    packages = ("numpy", "pyarrow", "duckdb")
+    modules = (*FileStore.modules, "pyarrow.parquet", "pyarrow.compute", "duckdb")
+
+    def connect(self) -> None:
+        super().connect()
+        self._path = self._folder / f"{TABLE}.parquet"
+
+    def scanned_files(self) -> Sequence[Path]:
+        return [self._path]
+
+    def needed_bytes(self) -> int:
+        """The compressed chunks of the column, as the file's end tells."""
+        found = self._metadata()
+        place = next(
+            (i for i in range(found.num_columns) if found.schema.column(i).name == self.column), None
+        )
+        if place is None:
+            raise StoreRefused(f"{self._path} has no column {self.column}")
+        groups = (found.row_group(i).column(place) for i in range(found.num_row_groups))
+        return sum(chunk.total_compressed_size for chunk in groups)
+
+    def count(self) -> int:
+        return int(self._metadata().num_rows)
+
+    def _metadata(self) -> Any:
+        import pyarrow.parquet as pq
+
+        return pq.read_metadata(self._path)

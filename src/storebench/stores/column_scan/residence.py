@@ -1,0 +1,85 @@
+"""Whether files are in the page cache, how to take them out, and what this process has read from disk. Linux."""
+
+from __future__ import annotations
+
+import ctypes
+import mmap
+import os
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from storebench.errors import StoreRefused
+
+IO = Path("/proc/self/io")
+_FAILED = ctypes.c_void_p(-1).value
+
+
+def files_of(folder: Path) -> list[Path]:
+    """All files below it."""
+    return sorted(path for path in folder.rglob("*") if path.is_file())
+
+
+def size_of(paths: Iterable[Path]) -> int:
+    """The bytes that these files take on disk."""
+    return sum(path.stat().st_blocks * 512 for path in paths)
+
+
+def sync(paths: Iterable[Path]) -> None:
+    """Wait until these files, and their names, are on disk."""
+    found = list(paths)
+    for path in (*found, *{path.parent for path in found}):
+        with _opened(path) as descriptor:
+            os.fsync(descriptor)
+
+
+def drop(paths: Iterable[Path]) -> None:
+    """Take these files out of the page cache. What a process has mapped stays there."""
+    for path in paths:
+        with _opened(path) as descriptor:
+            os.fsync(descriptor)  # changed pages cannot be dropped
+            os.posix_fadvise(descriptor, 0, 0, os.POSIX_FADV_DONTNEED)
+
+
+def resident_bytes(paths: Iterable[Path]) -> int:
+    """How much of these files is in the page cache, in whole pages. They must be this user's own: of others the kernel does not tell."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    libc.mmap.restype = ctypes.c_void_p
+    libc.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t, *[ctypes.c_int] * 3, ctypes.c_long]
+    libc.mincore.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_char_p]
+    libc.munmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t]
+    pages = 0
+    for path in paths:
+        if not (size := path.stat().st_size):
+            continue
+        with _opened(path) as descriptor:
+            address = libc.mmap(None, size, mmap.PROT_READ, mmap.MAP_SHARED, descriptor, 0)
+        if address == _FAILED:
+            raise OSError(ctypes.get_errno(), "cannot be mapped", str(path))
+        flags = ctypes.create_string_buffer(-(-size // mmap.PAGESIZE))
+        failed = libc.mincore(address, size, flags)
+        libc.munmap(address, size)
+        if failed:
+            raise OSError(ctypes.get_errno(), "the kernel does not tell what is in the page cache", str(path))
+        pages += sum(flag & 1 for flag in flags.raw)
+    return pages * mmap.PAGESIZE
+
+
+def read_bytes(source: Path = IO) -> int:
+    """What this process has had read from disk so far. Raises StoreRefused where the kernel does not tell it."""
+    try:
+        lines = dict(line.split(": ") for line in source.read_text().splitlines())
+        return int(lines["read_bytes"])
+    except (OSError, KeyError, ValueError) as error:
+        raise StoreRefused(
+            f"{source} does not tell what was read from disk, so no read can be proven cold: {error}"
+        ) from None
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[int]:
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        yield descriptor
+    finally:
+        os.close(descriptor)

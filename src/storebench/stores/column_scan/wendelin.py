@@ -1,0 +1,161 @@
+"""wendelin.core: the table as one ZBigArray of rows in ZODB, in a ZEO server. What its stores have in common."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from storebench.attempt.clock import OperationClock
+from storebench.errors import SpecError, VerificationFailed
+from storebench.stores.base import Durability, Pod, Server
+from storebench.stores.caches import Cold, Servers, reconnect
+from storebench.stores.column_scan import numpy_sum
+from storebench.stores.column_scan.base import ScanStore
+from storebench.stores.column_scan.table import BY_NAME, RECORD, ROW_BYTES
+from storebench.stores.column_scan.wendelin_client import WendelinProcess
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from storebench.stores.column_scan.base import Columns
+
+PORT = 8100
+WAIT_S = 10  # for a server that does not answer
+BUFFER_BYTES = 8 << 10  # of a file that the server has open, which no drop empties
+# How many bytes wendelin.core keeps in one object of the database, by the format.
+PART_BYTES = {"ZBlk0": 2 << 20, "ZBlk1": 4 << 10}
+
+
+class WendelinStore(ScanStore):
+    """The client is a process of its own, on the Python that its published version needs. Without data, it has only loaded its libraries.
+
+    It keeps the array in shared memory, page for page as it is read. A sum adds up what is there: a hot one asks the server nothing.
+    """
+
+    by: ClassVar[str]  # what adds up
+    connection = "zeo"
+    pod = Pod("wendelin", shared_memory=True)
+    holds_the_table = True
+    memory_fold = 5  # the columns, the array, its blocks as objects, the transaction's file, and a buffer
+    _client: WendelinProcess | None = None
+    _read = False  # whether the array was read back
+
+    def connect(self) -> None:
+        self._servers = Servers.from_environment()
+        if self.operation != "drop":
+            super().connect()
+            self._format = self.values.get("block_format", "")
+            if self._format not in PART_BYTES:
+                raise SpecError(f"Unknown block_format {self._format!r}: {' or '.join(PART_BYTES)}")
+            if self.operation != "write" and not self._servers:
+                raise SpecError(
+                    "A sum needs the agent of a server that the run brings, which tells what was read from disk, and empties the"
+                    f" caches: ask for {self.name}@one"
+                )
+        self._open()
+
+    def describe(self) -> Server:
+        """A ZEO server tells its protocol, and no version of its own."""
+        return Server("ZEO", f"protocol {self._opened['protocol']}", {"storage": self._opened["storage"]})
+
+    def client_settings(self) -> Mapping[str, Any]:
+        return {"versions": self._opened["versions"]}
+
+    def durability(self) -> Durability:
+        return Durability("disk", "FileStorage: fsync before a transaction's end is acknowledged")
+
+    def cpu_s(self) -> float:
+        return super().cpu_s() + (self._client.cpu_s() if self._client else 0.0)
+
+    def columns(self, manifest: Mapping[str, Any], prefix: str) -> Columns:
+        """They are in the client's memory, not in this process."""
+        from storebench.stores.column_scan.dataset import columns_of
+
+        for name, values in columns_of(self._s3, self.bucket, prefix, manifest):
+            self._ask("column", values.tobytes(), name=name, dtype=BY_NAME[name].dtype)
+        return {}
+
+    def write(self, columns: Columns, clock: OperationClock) -> None:
+        answer = self._ask("write", target=self.target, dtype=RECORD)
+        self._count_in(clock, answer)
+        self._stored_bytes = int(answer["stored_bytes"])
+
+    def stored_bytes(self) -> int:
+        """By how much the server's file has grown."""
+        return self._stored_bytes
+
+    def make_cold(self) -> Cold:
+        """A server that has just started, with none of its file in the page cache, and a client that has just connected.
+
+        To tell clients of late transactions, a server reads the last hundred when it starts. It maps nothing, so all of that is dropped.
+        """
+        return self._servers.make_cold(self._away(), self._needed_bytes())
+
+    def scan(self) -> float:
+        return self.timed_scan(OperationClock())
+
+    def timed_scan(self, clock: OperationClock) -> float:
+        """By the client's clock."""
+        answer = self._ask("sum", target=self.target, column=self.column, by=self.by)
+        self._count_in(clock, answer)
+        return float(answer["sum"])
+
+    def count(self) -> int:
+        """Of what is read back: the array itself only says how many it was made for."""
+        return len(self.read_back("uid").nonzero()[0])
+
+    def additions(self) -> int:
+        return numpy_sum.additions(self.rows)
+
+    def read_bytes(self) -> int:
+        """What the servers have read from disk."""
+        return self._servers.read_bytes()
+
+    def read_back(self, column: str) -> np.ndarray[Any, Any]:
+        """Of the blocks as objects of the database, by a new connection. Raises VerificationFailed where they have another format."""
+        import numpy as np
+
+        if not self._read:
+            found = self._ask("read", target=self.target)
+            if found["formats"] != [self._format]:
+                raise VerificationFailed(
+                    f"The blocks are {' and '.join(found['formats']) or 'not there'}, not {self._format}"
+                )
+            self._read = True
+        return np.frombuffer(self._ask("column_read", column=column)["data"], BY_NAME[column].dtype)
+
+    def drop(self) -> None:
+        self._ask("drop", target=self.target)
+
+    def close(self) -> None:
+        if self._client is not None:
+            self._client.close()
+            self._client = None
+
+    @contextmanager
+    def _away(self) -> Iterator[None]:
+        """Without a client while the server is stopped and started again."""
+        self.close()
+        yield
+        reconnect(self._open)
+
+    def _needed_bytes(self) -> int:
+        """All rows, without the zeros at the end of each block or chunk, which are not stored: no row is all zeros."""
+        stored = self.rows * ROW_BYTES
+        parts = -(-stored // PART_BYTES[self._format])
+        return max(0, stored - parts * ROW_BYTES - BUFFER_BYTES)
+
+    def _open(self) -> None:
+        assert self.server is not None
+        self._client = WendelinProcess(self.values.get("block_format") or next(iter(PART_BYTES)))
+        self._opened = self._ask("open", host=self.server.host, port=self.server.port or PORT, wait_s=WAIT_S)
+
+    def _ask(self, command: str, data: bytes = b"", **arguments: Any) -> dict[str, Any]:
+        assert self._client is not None, "connect() comes first"
+        return self._client.ask(command, data, **arguments)
+
+    @staticmethod
+    def _count_in(clock: OperationClock, answer: Mapping[str, Any]) -> None:
+        clock.operation_s += answer["seconds"]
+        clock.operation_cpu_s += answer["cpu_s"]

@@ -1,0 +1,279 @@
+"""Arrow: rows in batches of columns, as an IPC stream. By pyarrow."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import islice
+from operator import mul
+from typing import IO, Any
+
+from storebench.stores.map_formats.base import MapStore
+from storebench.stores.map_formats.common import Key, Record, Records, names_of
+from storebench.stores.map_formats.formats import Format
+from storebench.stores.map_formats.tables import ADDED, INTEGERS, WRITTEN, Benchmark, Column, Row, Table
+
+BATCH_ROWS = 1_000
+DICTIONARY_BYTES = 210  # of a stream, for each dictionary: about what is in it beside the values
+
+
+class ArrowFormat(Format):
+    """A column that a job reads becomes a list of values; one that it only passes on stays as it is. No kernel computes on columns: a
+    job's own work is Python, as with the other formats. Of a dictionary it reads, or changes, each distinct value once.
+    """
+
+    decoded_by = "arro3, the implementation in Rust"
+
+    def __init__(self, benchmark: Benchmark) -> None:
+        super().__init__(benchmark)
+        import pyarrow
+
+        self._arrow = pyarrow
+        self._new = self._schema(self.output)
+
+    def ready(self) -> None:
+        # The first ones import more.
+        self._total(self._arrow.array([0]).dictionary_encode(), list)
+
+    def _schema(self, table: Table) -> Any:
+        return self._arrow.schema([(column.name, self._type(column.kind)) for column in table.columns])
+
+    def _type(self, kind: str) -> Any:
+        arrow = self._arrow
+        special = {
+            "float": arrow.float32(),
+            "double": arrow.float64(),
+            "boolean": arrow.bool_(),
+            "string": arrow.binary(),
+            "optional_string": arrow.binary(),
+            "double_list": arrow.list_(arrow.float64()),
+            "point": arrow.struct([("x", arrow.int64()), ("y", arrow.binary())]),
+            "marks": arrow.map_(arrow.binary(), arrow.int64()),
+        }
+        return special.get(kind) or getattr(arrow, kind)()
+
+    def encode(self, table: Table, rows: Iterable[Row], sink: IO[bytes]) -> None:
+        arrow, columns = self._arrow, []
+        for column, values in zip(table.columns, zip(*rows, strict=True), strict=True):
+            found = arrow.array([_value(column, value) for value in values], self._type(column.kind))
+            columns.append(self._dictionary(found) if self._pays(column, values) else found)
+        whole = arrow.Table.from_arrays(columns, names=table.names)
+        with arrow.ipc.new_stream(sink, whole.schema) as stream:
+            stream.write_table(whole, max_chunksize=BATCH_ROWS)
+
+    def _pays(self, column: Column, values: Sequence[Any]) -> bool:
+        """Whether a dictionary makes it smaller. Only tables that are to have few values have dictionaries, of strings and numbers."""
+        if self.values != "few" or not (size := _size(column.kind)):
+            return False
+        plain, distinct = (
+            sum(size + (len(value) if isinstance(value, bytes) else 0) for value in some)
+            for some in (values, set(values))
+        )
+        return plain > len(values) + distinct + DICTIONARY_BYTES
+
+    def _dictionary(self, column: Any) -> Any:
+        """The column as a dictionary, the same in each of its batches, with indices of 8 bits."""
+        found = column.dictionary_encode()
+        return self._arrow.DictionaryArray.from_arrays(
+            found.indices.cast(self._arrow.int8()), found.dictionary
+        )
+
+    def decode(self, table: Table, source: IO[bytes]) -> Iterator[Row]:
+        from arro3.io import read_ipc_stream
+
+        for found in read_ipc_stream(source):
+            batch = self._arrow.record_batch(found)
+            if self._plain_schema(batch.schema) != self._schema(table):
+                raise ValueError("a batch has other columns than its table")
+            columns = [
+                [_plain(column, value) for value in batch.column(place).to_pylist()]
+                for place, column in enumerate(table.columns)
+            ]
+            yield from zip(*columns, strict=True)
+
+    def _plain_schema(self, schema: Any) -> Any:
+        """The schema of the same columns without dictionaries."""
+        arrow = self._arrow
+        return arrow.schema(
+            [
+                field.with_type(field.type.value_type) if arrow.types.is_dictionary(field.type) else field
+                for field in schema
+            ]
+        )
+
+    def _batches(self, source: IO[bytes]) -> Any:
+        return self._arrow.ipc.open_stream(source)
+
+    def _dump(self, batches: Iterable[Any], sink: IO[bytes], schema: Any = None) -> None:
+        schema = schema or self._new
+        with self._arrow.ipc.new_stream(sink, schema) as stream:
+            for columns in batches:
+                stream.write_batch(self._arrow.RecordBatch.from_arrays(columns, schema=schema))
+
+    def _is_dictionary(self, column: Any) -> bool:
+        return isinstance(column, self._arrow.DictionaryArray)
+
+    def _total(self, column: Any, measure: Callable[[list[Any]], list[int]]) -> int:
+        """The sum of what `measure` says for each value: of a dictionary, of the distinct ones by how often each is there."""
+        if not self._is_dictionary(column):
+            return sum(measure(column.to_pylist()))
+        from numpy import bincount
+
+        measured = measure(column.dictionary.to_pylist())
+        times = bincount(column.indices.to_numpy(), minlength=len(measured)).tolist()
+        return sum(map(mul, measured, times))
+
+    def _changed(self, column: Any, change: Callable[[list[Any]], list[Any]]) -> Any:
+        """The column with other values: those of a dictionary are changed, and the indices stay."""
+        if self._is_dictionary(column):
+            changed = self._changed(column.dictionary, change)
+            return self._arrow.DictionaryArray.from_arrays(column.indices, changed)
+        return self._arrow.array(change(column.to_pylist()), column.type)
+
+    def records(self) -> Records:
+        return _Records(self)
+
+    def wide(self, source: IO[bytes], sink: IO[bytes]) -> None:
+        zeros = 0
+        for batch in self._batches(source):
+            for column in batch.columns:
+                if self._is_dictionary(column):
+                    zeros += self._total(column, lambda values: [value == 0 for value in values])
+                    continue
+                for value in column.to_pylist():
+                    if value == 0:
+                        zeros += 1
+        self._dump([[self._arrow.array([zeros])]], sink)
+
+    def narrow(self, source: IO[bytes], sink: IO[bytes]) -> None:
+        length = 0
+        for batch in self._batches(source):
+            if any(map(self._is_dictionary, batch.columns)):
+                numbers, texts = batch.columns
+                length += self._total(numbers, lambda all_: [(one.bit_length() + 7) // 8 for one in all_])
+                length += self._total(texts, lambda all_: list(map(len, all_)))
+                continue
+            for number, text in zip(*(column.to_pylist() for column in batch.columns), strict=True):
+                length += (number.bit_length() + 7) // 8 + len(text)
+        self._dump([[self._arrow.array([length])]], sink)
+
+    def modify(self, source: IO[bytes], sink: IO[bytes]) -> None:
+        place, batches = self.table.names.index("qty"), self._batches(source)
+
+        def modified() -> Iterator[list[Any]]:
+            for batch in batches:
+                columns = batch.columns
+                columns[place] = self._changed(columns[place], _incremented)
+                yield columns
+
+        self._dump(modified(), sink, batches.schema)
+
+    def extend(self, source: IO[bytes], sink: IO[bytes]) -> None:
+        place, batches, added = self.table.names.index("qty"), self._batches(source), self.added
+
+        def extended() -> Iterator[list[Any]]:
+            for batch in batches:
+                columns = batch.columns
+                columns.insert(added, self._changed(columns[place], _incremented))
+                yield columns
+
+        fields = list(batches.schema)
+        fields.insert(added, fields[place].with_name(ADDED.name))
+        self._dump(extended(), sink, self._arrow.schema(fields))
+
+    def complex(self, source: IO[bytes], sink: IO[bytes]) -> None:
+        place, batches = self.table.names.index("scores"), self._batches(source)
+
+        def incremented() -> Iterator[list[Any]]:
+            for batch in batches:
+                columns = batch.columns
+                columns[place] = self._changed(columns[place], _appended)
+                yield columns
+
+        self._dump(incremented(), sink, batches.schema)
+
+    def write(self, numbers: range, sink: IO[bytes]) -> None:
+        self._dump(self._put_together((number, *WRITTEN) for number in numbers), sink)
+
+    def _put_together(self, rows: Iterable[Sequence[Any]]) -> Iterator[list[Any]]:
+        left, types = iter(rows), [self._type(column.kind) for column in self.output.columns]
+        while batch := list(islice(left, BATCH_ROWS)):
+            yield list(map(self._arrow.array, zip(*batch, strict=True), types))
+
+
+class _Record(Record):
+    __slots__ = ("names", "row")
+
+    def __init__(self, row: list[Any], names: Mapping[Key, int]) -> None:
+        self.row, self.names = row, names
+
+    def get(self, column: Key) -> Any:
+        return self.row[self.names[column]]
+
+    def set(self, column: Key, value: Any) -> None:
+        self.row[self.names[column]] = value
+
+
+class _Records(Records):
+    """A row is a list of its values: all columns are decoded, and dictionaries are lost."""
+
+    def __init__(self, format_: ArrowFormat) -> None:
+        self._format = format_
+        self._read, self._new = _places(format_.table), _places(format_.output)
+
+    def read(self, source: IO[bytes]) -> Iterator[Record]:
+        names = self._read
+        for batch in self._format._batches(source):
+            lists = [column.to_pylist() for column in batch.columns]
+            yield from (_Record(list(values), names) for values in zip(*lists, strict=True))
+
+    def new(self) -> Record:
+        return _Record([None] * len(self._format.output.columns), self._new)
+
+    def widened(self, row: Any) -> Record:
+        row.row.insert(self._format.added, None)
+        return _Record(row.row, self._new)
+
+    def write(self, rows: Iterable[Any], sink: IO[bytes]) -> None:
+        self._format._dump(self._format._put_together(row.row for row in rows), sink)
+
+
+def _places(table: Table) -> dict[Key, int]:
+    return {key: table.names.index(name) for key, name in names_of(table).items()}
+
+
+def _incremented(values: list[int]) -> list[int]:
+    return [value + 1 for value in values]
+
+
+def _appended(lists: list[list[float]]) -> list[list[float]]:
+    return [[*(one + 1 for one in scores), float(len(scores))] for scores in lists]
+
+
+def _size(kind: str) -> int:
+    """Bytes of a value in Arrow, a string's without its text; 0 for a kind that no dictionary holds."""
+    if kind in INTEGERS:
+        return (INTEGERS[kind][0] + 7) // 8
+    return {"float": 4, "double": 8, "string": 4, "optional_string": 4}.get(kind, 0)
+
+
+def _value(column: Column, value: Any) -> Any:
+    return {"x": value[0], "y": value[1]} if column.kind == "point" else value
+
+
+def _plain(column: Column, value: Any) -> Any:
+    if column.kind == "point":
+        return value["x"], value["y"]
+    if column.kind == "double_list":
+        return tuple(value)
+    return tuple(sorted(value)) if column.kind == "marks" else value
+
+
+FORMAT = ArrowFormat
+
+
+class Arrow(MapStore):
+    """A format of columns."""
+
+    name = "arrow"
+    encoding = "arrow"
+    packages = ("pyarrow",)

@@ -1,0 +1,165 @@
+"""What the stores of this study are: formats, whose jobs an attempt runs and verifies."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+from storebench import __version__
+from storebench.attempt.cgroup import Cgroup
+from storebench.attempt.clock import OperationClock
+from storebench.errors import SpecError, StoreRefused, VerificationFailed, unknown
+from storebench.stores.base import Pod, Server, Store
+from storebench.stores.map_formats.check import digest_of
+from storebench.stores.map_formats.common import check_interface
+from storebench.stores.map_formats.formats import format_of
+from storebench.stores.map_formats.network import NETWORKS
+from storebench.stores.map_formats.runner import Ended, Jobs, each, program_of
+from storebench.stores.map_formats.tables import JOBS, benchmark_of, key_of
+from storebench.stores.map_formats.verify import verify
+from storebench.study.dataset import MANIFEST
+
+if TYPE_CHECKING:
+    from storebench.attempt.run import Attempt
+    from storebench.attempt.spec import AttemptSpec
+    from storebench.connection import Connection
+
+MEMORY_FOLD = 4  # a table, what comes out of it, a copy of either on its way, and the processes
+
+
+class MapStore(Store):
+    """A format. Its operation is a map: ten processes, each of which has a tenth of the table as its input."""
+
+    operations = ("map",)
+    clients = ("python", "compiled")
+    keeps_data = False
+    figures_cover = "engine"
+    pod = Pod("formats")
+    encoding: ClassVar[str]  # in which the dataset has the table for it
+    _s3: Any  # the client of the S3 that has the dataset
+
+    @classmethod
+    def of(cls, spec: AttemptSpec, connection: Connection | None, s3_client: Any) -> Self:
+        store = super().of(spec, connection, s3_client)
+        store._s3 = s3_client
+        return store
+
+    def connect(self) -> None:
+        axes = self.values  # without those that mean nothing here
+        self._benchmark = benchmark_of(
+            axes.get("benchmark", ""), axes.get("values", "random"), axes.get("position", "end")
+        )
+        self._interface = check_interface(axes.get("interface", "direct"))
+        network = axes.get("network", "unlimited")
+        if network not in NETWORKS:
+            raise unknown("network", network, NETWORKS)
+        self._bits_per_s = NETWORKS[network]
+        self._program = program_of(self.client)
+        self._format = self.name.replace("-", "_")
+
+    def describe(self) -> Server:
+        return Server(self.name, __version__)
+
+    def client_settings(self) -> Mapping[str, Any]:
+        return {"jobs": JOBS, "parallel_jobs": self._parallel}
+
+    @property
+    def _parallel(self) -> int:
+        return int(self.values["parallel_jobs"])
+
+    def operate(self, attempt: Attempt) -> str:
+        spec = attempt.spec
+        clock = OperationClock(lambda: sum(os.times()[:4]))  # of the jobs, too, when they have ended
+        with attempt.phase("prepare"):
+            key = f"{spec.dataset}{MANIFEST}"
+            if (found := self._read(key)) is None:
+                raise StoreRefused(f"s3://{self.bucket}/{key} is not there: the next run makes the dataset")
+            manifest = json.loads(found)
+            _check_memory(manifest["format_bytes"][self.encoding], Cgroup().memory_limit_bytes())
+            table = self._table(str(spec.dataset), manifest["digests"][self.encoding])
+        bench = self._benchmark
+        parts = [bench.part(spec.rows, part) for part in range(JOBS)]
+
+        def command(part: int, report: int) -> Sequence[str]:
+            numbers = (str(number) for number in (parts[part].start, parts[part].stop, report))
+            return *self._program, self._format, bench.name, *numbers, bench.position, self._interface
+
+        jobs = Jobs(self._parallel, float(self.values["job_timeout_s"]), self._bits_per_s)
+        with attempt.measuring(clock), attempt.operation(), clock.operation():
+            done = jobs.run(table, command)
+        self._report(attempt, manifest["table_rows"], sum(map(len, table)), done)
+        with attempt.phase("verify"):
+            wanted = manifest["output_digests"][bench.position]
+            return self.verified(spec, table, [one.output for one in done], wanted)
+
+    def verified(
+        self, spec: AttemptSpec, table: Sequence[bytes], outputs: Sequence[bytes], wanted: Sequence[str]
+    ) -> str:
+        """What was verified, and how. Raises VerificationFailed."""
+
+        def check(part: int) -> int:
+            bench = self._benchmark
+            wrong = verify(
+                self._format, bench, "output", spec.rows, spec.seed, part, wanted[part], outputs[part]
+            )
+            if wrong:
+                raise VerificationFailed(f"The output of job {part}: {wrong}")
+            return 1
+
+        count = sum(each(check, JOBS, len(os.sched_getaffinity(0))))
+        how = format_of(self._format, self._benchmark).decoded_by
+        return f"the rows of {count} jobs decoded by {how}; all values by the benchmark's plain definition"
+
+    def drop(self) -> None:
+        """Nothing is kept."""
+
+    def _report(self, attempt: Attempt, rows: int, in_bytes: int, done: Sequence[Ended]) -> None:
+        out_bytes, all_s = sum(len(one.output) for one in done), sum(one.seconds for one in done)
+        attempt.metric("job_s", all_s / len(done))
+        attempt.metric("rows_per_s", rows / all_s)
+        attempt.metric("mb_per_s", (in_bytes + out_bytes) / all_s / 1e6)
+        attempt.metric("job_cpu_s", sum(one.cpu_s for one in done) / len(done))
+        attempt.metric("job_off_cpu_s", sum(one.off_cpu_s for one in done) / len(done))
+        attempt.metric("job_start_s", sum(one.start_s for one in done) / len(done))
+        attempt.metric("job_memory_peak_bytes", max(one.memory_peak_bytes for one in done))
+        attempt.metric("in_bytes", in_bytes)
+        attempt.metric("out_bytes", out_bytes)
+        attempt.series("each_job_s", ((one.began_s, one.seconds) for one in done))
+
+    @property
+    def _reads(self) -> bool:
+        """Whether the jobs have an input."""
+        return self._benchmark.name != "write"
+
+    def _table(self, prefix: str, wanted: Sequence[str]) -> list[bytes]:
+        """The input of each job, whole and in memory. Raises StoreRefused for one that is not what the dataset's pod has made."""
+        if not self._reads:
+            return [b""] * JOBS
+        table = []
+        for part in range(JOBS):
+            key = key_of(prefix, self.encoding, part)
+            data = self._read(key)
+            if data is None or digest_of(data) != wanted[part]:
+                raise StoreRefused(
+                    f"s3://{self.bucket}/{key} {'is not there' if data is None else 'has other bytes than it was made of'}:"
+                    f" remove s3://{self.bucket}/{prefix}{MANIFEST}, and the next run makes the dataset anew"
+                )
+            table.append(data)
+        return table
+
+    def _read(self, key: str) -> bytes | None:
+        from storebench import s3  # a job imports this module, and would have all of boto3 in its memory
+
+        with s3.errors(self._s3, self.bucket, key):
+            return s3.read(self._s3, self.bucket, key)
+
+
+def _check_memory(table_bytes: int, limit_bytes: int | None) -> None:
+    needed = MEMORY_FOLD * table_bytes
+    if limit_bytes is not None and needed > limit_bytes:
+        raise SpecError(
+            f"The table has {table_bytes:,} bytes, for which a pod needs about {needed:,} bytes of memory, and it has"
+            f" {limit_bytes:,}: give pods more (pod_memory), or ask for fewer rows"
+        )

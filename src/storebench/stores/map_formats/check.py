@@ -1,0 +1,79 @@
+"""Verifies what a job has written, as a process: decodes standard input by an implementation that is not the job's.
+
+Usage: python -m storebench.stores.map_formats.check FORMAT BENCHMARK VALUES POSITION input|output ROWS SEED PART DIGEST. It fails, and
+says the first difference, where the rows are not those of the benchmark's plain definition.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import os
+import sys
+from collections.abc import Iterable, Iterator
+from itertools import zip_longest
+
+from storebench.stores.map_formats.formats import format_of
+from storebench.stores.map_formats.tables import Benchmark, Row, benchmark_of
+
+DIGEST_BYTES = 16
+# Protobuf takes the one of its implementations that is named here, when it is loaded.
+PROTOBUF = "PROTOCOL_BUFFERS_PYTHON_IMPLEMENTATION"
+
+
+def digest(rows: Iterable[Row]) -> str:
+    """The checksum of plain rows, in their order. Each value counts with its type."""
+    found = hashlib.blake2b(digest_size=DIGEST_BYTES)
+    for row in rows:
+        found.update(repr(row).encode())
+    return found.hexdigest()
+
+
+def digest_of(data: bytes) -> str:
+    """The checksum of bytes."""
+    return hashlib.blake2b(data, digest_size=DIGEST_BYTES).hexdigest()
+
+
+def check(
+    name: str, bench: Benchmark, side: str, rows: int, seed: int, part: int, wanted: str, data: bytes
+) -> str:
+    """What is wrong with the rows in `data`; empty where they are the expected ones."""
+    table = bench.table if side == "input" else bench.output
+    decoder = format_of(name, bench)
+    if digest(decoder.decode(table, io.BytesIO(data))) == wanted:
+        return ""
+    expected = bench.input(rows, seed, part) if side == "input" else bench.expected(rows, seed, part)
+    return difference(table.names, expected, decoder.decode(table, io.BytesIO(data)))
+
+
+def difference(names: Iterable[str], expected: Iterator[Row], found: Iterator[Row]) -> str:
+    """The first difference, in words."""
+    for number, (one, other) in enumerate(zip_longest(expected, found), 1):
+        if other is None:
+            return f"only {number - 1:,} rows came out"
+        if one is None:
+            return f"more than {number - 1:,} rows came out"
+        if repr(one) != repr(other):
+            (name, *_), (value, *_), (instead, *_) = zip(
+                *((n, a, b) for n, a, b in zip(names, one, other, strict=True) if repr(a) != repr(b)),
+                strict=True,
+            )
+            return f"row {number:,}, column {name}: {instead!r}, and not {value!r}"
+    return "the manifest has another checksum than the benchmark's plain definition: make the dataset anew"
+
+
+def main() -> None:
+    os.environ[PROTOBUF] = "python"
+    name, benchmark, values, position, side, rows, seed, part, wanted = sys.argv[1:]
+    bench = benchmark_of(benchmark, values, position)
+    try:
+        data = sys.stdin.buffer.read()
+        wrong = check(name, bench, side, int(rows), int(seed), int(part), wanted, data)
+    except Exception as error:  # noqa: BLE001 - whatever a decoder raises for bytes that are none of its format
+        wrong = f"cannot be decoded: {type(error).__name__}: {error}"
+    if wrong:
+        sys.exit(wrong)
+
+
+if __name__ == "__main__":
+    main()

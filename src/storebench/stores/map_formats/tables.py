@@ -1,0 +1,258 @@
+"""The tables of the benchmarks: their columns, and their rows, which the seed decides.
+
+A row is a tuple in the order of the columns, of plain Python values. A string is bytes. A struct is a tuple, and a dict a tuple of
+pairs that are sorted by their keys. Nothing here knows a format.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from random import Random
+from typing import Any
+
+from storebench.errors import SpecError, unknown
+
+Row = tuple[Any, ...]
+
+VALUES = ("random", "few")
+FEW = 16  # distinct values of a column, at most
+POSITIONS = ("end", "middle")  # of the column that `extend` adds
+
+JOBS = 10  # each has a tenth of the table
+WIDE_COLUMNS = 1_000
+WIDE_SHARE = (
+    100  # a row of the wide table stands for so many rows asked for: the tables are of about the same size
+)
+
+INTEGERS = {
+    f"{sign}int{bits}": (bits - (not sign), not sign) for sign in ("", "u") for bits in (8, 16, 32, 64)
+}
+WIDE_KINDS = (*INTEGERS, "float", "double")
+CITIES = (b"Paris", b"Lille", b"Tokyo", "Orléans".encode(), "Zürich".encode(), b"Oslo")
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column; `kind` is its type: int8 to int64, uint8 to uint64, float, double, boolean, string, and those of COMPLEX."""
+
+    name: str
+    kind: str
+
+
+@dataclass(frozen=True)
+class Table:
+    """Columns in their order."""
+
+    columns: tuple[Column, ...]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(one.name for one in self.columns)
+
+
+def _table(**kinds: str) -> Table:
+    return Table(tuple(Column(name, kind) for name, kind in kinds.items()))
+
+
+WIDE = Table(tuple(Column(f"c{n}", WIDE_KINDS[n % len(WIDE_KINDS)]) for n in range(WIDE_COLUMNS)))
+NARROW = _table(number="uint64", text="string")
+MIDDLE = _table(
+    id="int64",
+    user_id="uint64",
+    price="double",
+    qty="int64",
+    flag="boolean",
+    name="string",
+    city="string",
+    email="string",
+    ts="uint64",
+    note="string",
+)
+ADDED = Column("next_qty", "int64")
+EXTENDED = Table((*MIDDLE.columns, ADDED))
+HALF = len(MIDDLE.columns) // 2
+INSERTED = Table((*MIDDLE.columns[:HALF], ADDED, *MIDDLE.columns[HALF:]))
+# optional_string: bytes or None; double_list: a tuple of floats; point: a struct of x, an int64, and y, a string;
+# marks: a dict of strings to int64
+COMPLEX = _table(note="optional_string", scores="double_list", place="point", marks="marks")
+ZEROS = _table(zeros="int64")
+LENGTH = _table(length="int64")
+
+
+def _text(random: Random, longest: int) -> bytes:
+    size = int(random.random() * (longest + 1))
+    return (
+        random.getrandbits(4 * size).to_bytes((size + 1) // 2, "big").hex()[:size].encode() if size else b""
+    )
+
+
+def _wide_value(random: Random, kind: str) -> Any:
+    if random.random() < 0.125:
+        return 0 if kind in INTEGERS else 0.0
+    if kind in INTEGERS:
+        bits, signed = INTEGERS[kind]
+        value = random.getrandbits(bits)
+        return value - (1 << bits) if signed and random.random() < 0.5 else value
+    # A float of 32 bits has each of these exactly.
+    return random.getrandbits(20) / 8 - 60_000.0 if kind == "float" else random.random() * 1e6
+
+
+def _wide(random: Random, number: int) -> Row:
+    return tuple(_wide_value(random, column.kind) for column in WIDE.columns)
+
+
+def _narrow(random: Random, number: int) -> Row:
+    return random.getrandbits(40), _text(random, 40)
+
+
+def _middle(random: Random, number: int) -> Row:
+    return (
+        number,
+        random.getrandbits(40),
+        random.random() * 100,
+        int(random.random() * 109) - 9,
+        random.random() < 0.5,
+        b"name-%d" % number,
+        CITIES[int(random.random() * len(CITIES))],
+        b"user-%d@example.com" % random.getrandbits(24),
+        1_700_000_000 + number,
+        _text(random, 40),
+    )
+
+
+def _complex(random: Random, number: int) -> Row:
+    marks = {_text(random, 8): random.getrandbits(31) - (1 << 30) for _ in range(int(random.random() * 5))}
+    return (
+        _text(random, 20) if random.random() < 0.7 else None,
+        tuple(random.random() * 10 for _ in range(int(random.random() * 9))),
+        (random.getrandbits(31) - (1 << 30), _text(random, 12)),
+        tuple(sorted(marks.items())),
+    )
+
+
+# What a row that is only written has, beside its number: the same in each row, known before.
+WRITTEN = (
+    910_111_213_141,
+    12.375,
+    42,
+    True,
+    b"a name",
+    "Orléans".encode(),
+    b"user@example.com",
+    1_700_000_000,
+    b"predefined",
+)
+
+
+def _written(random: Random, number: int) -> Row:
+    return number, *WRITTEN
+
+
+@dataclass(frozen=True)
+class Benchmark:
+    """What a job does: `map` is its plain definition, which says the rows that come out for those that go in."""
+
+    name: str
+    table: Table  # that goes in; of `write`, which reads nothing, the one that is written
+    output: Table
+    row: Callable[[Random, int], Row]
+    map: Callable[[Iterator[Row]], Iterator[Row]]
+    values: str = "random"  # `few`: each column of its table has at most FEW distinct ones
+    position: str = "end"
+
+    def rows(self, asked: int) -> int:
+        """How many rows its table has in a dataset of so many; raises SpecError where a job would have none."""
+        rows = asked // WIDE_SHARE if self.table is WIDE else asked
+        if rows < JOBS:
+            least = JOBS * WIDE_SHARE if self.table is WIDE else JOBS
+            raise SpecError(
+                f"{asked:,} rows are too few for the benchmark {self.name!r}: each of {JOBS} jobs needs a row. Ask for {least:,} or more"
+            )
+        return rows
+
+    def part(self, asked: int, part: int) -> range:
+        """The numbers of the rows of a job."""
+        rows = self.rows(asked)
+        return range(rows * part // JOBS, rows * (part + 1) // JOBS)
+
+    def input(self, asked: int, seed: int, part: int) -> Iterator[Row]:
+        """The rows that a job gets."""
+        random = Random(f"{self.name}/{seed}/{part}")  # a text is hashed: the same everywhere
+        numbers = self.part(asked, part)
+        if self.values == "random":
+            return (self.row(random, number) for number in numbers)
+        of_all_parts = Random(f"{self.name}/{seed}")
+        columns = list(zip(*(self.row(of_all_parts, number) for number in range(FEW)), strict=True))
+        return (tuple(values[int(random.random() * FEW)] for values in columns) for _ in numbers)
+
+    def expected(self, asked: int, seed: int, part: int) -> Iterator[Row]:
+        """The rows that have to come out of a job."""
+        return self.map(self.input(asked, seed, part))
+
+
+def _zeros(rows: Iterator[Row]) -> Iterator[Row]:
+    yield (sum(row.count(0) for row in rows),)
+
+
+def _length(rows: Iterator[Row]) -> Iterator[Row]:
+    yield (sum((number.bit_length() + 7) // 8 + len(text) for number, text in rows),)
+
+
+def _modified(rows: Iterator[Row]) -> Iterator[Row]:
+    return ((*row[:3], row[3] + 1, *row[4:]) for row in rows)
+
+
+def _extended(rows: Iterator[Row]) -> Iterator[Row]:
+    return ((*row, row[3] + 1) for row in rows)
+
+
+def _inserted(rows: Iterator[Row]) -> Iterator[Row]:
+    return ((*row[:HALF], row[3] + 1, *row[HALF:]) for row in rows)
+
+
+def _incremented(rows: Iterator[Row]) -> Iterator[Row]:
+    return (
+        (note, (*(one + 1 for one in scores), float(len(scores))), place, marks)
+        for note, scores, place, marks in rows
+    )
+
+
+BENCHMARKS = {
+    one.name: one
+    for one in (
+        Benchmark("wide", WIDE, ZEROS, _wide, _zeros),
+        Benchmark("narrow", NARROW, LENGTH, _narrow, _length),
+        Benchmark("modify", MIDDLE, MIDDLE, _middle, _modified),
+        Benchmark("extend", MIDDLE, EXTENDED, _middle, _extended),
+        Benchmark("complex", COMPLEX, COMPLEX, _complex, _incremented),
+        Benchmark("write", MIDDLE, MIDDLE, _written, iter),
+    )
+}
+
+
+def benchmark_of(name: str, values: str = "random", position: str = "end") -> Benchmark:
+    """The benchmark of that name with such values in its table, and with the new column of `extend` at that position. Raises SpecError for
+    what is not there, or means nothing."""
+    for what, asked, known in (
+        ("benchmark", name, tuple(BENCHMARKS)),
+        ("values", values, VALUES),
+        ("position", position, POSITIONS),
+    ):
+        if asked not in known:
+            raise unknown(what, asked, known)
+    found = replace(BENCHMARKS[name], values=values, position=position)
+    if values == "few" and name == "write":
+        raise SpecError(
+            "values=few: the benchmark 'write' reads no table, and what it writes is always the same"
+        )
+    if position == "end":
+        return found
+    if name != "extend":
+        raise SpecError(f"position={position}: the benchmark {name!r} adds no column, only 'extend' does")
+    return replace(found, output=INSERTED, map=_inserted)
+
+
+def key_of(prefix: str, encoding: str, part: int) -> str:
+    """Where a job's tenth is."""
+    return f"{prefix}{encoding}/{part}"

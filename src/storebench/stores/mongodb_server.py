@@ -1,0 +1,124 @@
+"""How MongoDB, and servers that speak its protocol, are reached and told apart: what stores of several studies share."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+from urllib.parse import parse_qsl, quote
+
+from storebench.connection import Connection
+from storebench.errors import SpecError, StoreRefused, StoreUnreachable
+from storebench.stores.base import Durability, Server
+
+# MongoDB's codes: a login that it refuses; a mongos that finds no primary of a shard, as while one is elected
+LOGIN_FAILED, NO_PRIMARY = 18, 133
+
+
+def uri(server: Connection) -> str:
+    """The connection string. `extra` may hold `scheme` (mongodb, mongodb+srv) and `options` (a query string)."""
+    login = f"{quote(server.login, safe='')}:{quote(server.password, safe='')}@" if server.login else ""
+    port = f":{server.port}" if server.port else ""
+    options = server.extra.get("options", "")
+    return f"{server.extra.get('scheme', 'mongodb')}://{login}{server.host}{port}/?{options}"
+
+
+def shard_key(asked: str) -> dict[str, int | str]:
+    """The key by which a collection is sharded, as the connection's extra `shard_key` says it: by the hash of `_id`, or by its ranges."""
+    kinds: dict[str, int | str] = {"hashed": "hashed", "ranged": 1}
+    if asked not in kinds:
+        raise SpecError(
+            f"The extra 'shard_key' of the MongoDB connection must be one of {', '.join(kinds)}, not {asked!r}"
+        )
+    return {"_id": kinds[asked]}
+
+
+def durable(server: Connection) -> dict[str, Any]:
+    """The client's options that ask for a durable acknowledgement; none where the connection's own options say how they want it."""
+    options = parse_qsl(server.extra.get("options", "").replace(";", "&"))
+    asked = {name.lower(): value for name, value in options}
+    return {} if "journal" in asked or "fsync" in asked or asked.get("w") == "0" else {"journal": True}
+
+
+def durability_of(concern: Mapping[str, Any], server: Server) -> Durability:
+    """What an acknowledgement under a write concern promises: PyMongo's document of it, and the server that answered."""
+    asked = ", ".join(f"{name}={str(value).lower()}" for name, value in sorted(concern.items(), reverse=True))
+    asked = asked or "the server's default write concern"
+    if concern.get("w") == 0:
+        return Durability("none", asked)
+    if server.name == "FerretDB":
+        if "postgresql" not in server.settings:  # it may be SQLite, which may be in memory
+            return Durability("unknown", f"{asked}; which database FerretDB commits to, it does not say")
+        return Durability("disk", f"{asked}; FerretDB commits to PostgreSQL")
+    if server.name != "MongoDB" or "j" not in concern:
+        return Durability("unknown", asked)
+    if not concern["j"]:
+        return Durability("memory", asked)
+    # The journal of the engine inMemory is memory, too: the server acknowledges j=true at once.
+    engine = server.settings.get("storage_engine")
+    if engine is None:
+        return Durability("unknown", f"{asked}; which storage engine it has, the server does not say")
+    if engine == "inMemory":
+        return Durability("memory", f"{asked}; the storage engine is inMemory")
+    return Durability("disk", asked)
+
+
+def identify(
+    build: Mapping[str, Any], status: Mapping[str, Any] | str, host: Mapping[str, Any] | str
+) -> Server:
+    """Which server answered. `hello` and `buildInfo.version` alone name MongoDB for each that speaks its protocol.
+
+    FerretDB 2 says so in `buildInfo.ferretdb`, FerretDB 1 in `ferretdbVersion`; a mongod has a 40-digit git
+    version and a list of storage engines. `status` and `host`, the answers to serverStatus and hostInfo, may each be a text
+    that says why there is none.
+    """
+    settings: dict[str, Any] = {}
+    for command, answer in (("serverStatus", status), ("hostInfo", host)):
+        if isinstance(answer, str):
+            settings[command] = answer
+    if isinstance(status, str):
+        status = {}
+    system = {} if isinstance(host, str) else host.get("system") or {}
+    # in a container a mongod may use fewer than the machine has
+    if cores := system.get("numCoresAvailableToProcess") or system.get("numCores"):
+        settings["cores"] = int(cores)
+    if ferretdb := build.get("ferretdb"):
+        details = status.get("ferretdb") or {}
+        settings |= {
+            "protocol": str(build.get("version", "")),
+            **{key: str(value) for key, value in sorted(details.items()) if isinstance(value, str | int)},
+        }
+        return Server("FerretDB", str(ferretdb.get("version", "unknown")), settings)
+    if version := build.get("ferretdbVersion"):
+        return Server("FerretDB", str(version), settings | {"protocol": str(build.get("version", ""))})
+    if len(str(build.get("gitVersion", ""))) == 40 and build.get("storageEngines"):
+        if engine := (status.get("storageEngine") or {}).get("name"):
+            settings["storage_engine"] = engine
+        return Server("MongoDB", str(build["version"]), settings | {"git": build["gitVersion"]})
+    return Server("unknown server of the MongoDB protocol", str(build.get("version", "unknown")), settings)
+
+
+@contextmanager
+def errors(server: Connection | None) -> Iterator[None]:
+    """Tell an unreachable server from one that refused: raises StoreUnreachable or StoreRefused for what pymongo raises."""
+    from pymongo.errors import AutoReconnect, OperationFailure, PyMongoError
+
+    assert server is not None
+    where = f"{server.host}:{server.port or 27017}"
+    try:
+        yield
+    except AutoReconnect as error:  # a server that cannot be selected is one of these
+        reason = str(error).partition(" (configured")[0]  # without pymongo's description of the topology
+        raise StoreUnreachable(
+            f"MongoDB at {where} does not answer: {reason}. Is it running, and reachable from the pods?"
+        ) from error
+    except OperationFailure as error:
+        if error.code == LOGIN_FAILED:
+            raise StoreRefused(
+                f"MongoDB at {where} refused the login of user {server.login!r}: check the connection"
+            ) from error
+        if error.code == NO_PRIMARY:
+            raise StoreUnreachable(f"MongoDB at {where} has no member that answers: {error}") from error
+        raise StoreRefused(f"MongoDB at {where} refused: {error}") from error
+    except PyMongoError as error:
+        raise StoreRefused(f"MongoDB at {where} failed: {error}") from error

@@ -1,0 +1,1 @@
+"""The stores of the study parquet_copy: file systems under Spark."""

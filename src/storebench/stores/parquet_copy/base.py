@@ -1,0 +1,279 @@
+"""What the stores of this study are: a file system into which Spark generates Parquet files, and in which it copies them."""
+
+from __future__ import annotations
+
+import os
+import re
+from abc import abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+from storebench.attempt.cgroup import Cgroup
+from storebench.attempt.clock import OperationClock
+from storebench.errors import SpecError, VerificationFailed
+from storebench.spark import session as spark_session
+from storebench.spark.filesystems.base import FileSystem
+from storebench.stores.base import Durability, Server
+from storebench.stores.parquet_copy.files import Files, Listed
+from storebench.stores.parquet_copy.network import Traffic
+from storebench.stores.parquet_copy.rows import SCHEMA, Checksum, Rows, made
+from storebench.stores.spark import SparkDriver
+from storebench.study.reserved import DROP
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+    from storebench.attempt.run import Attempt
+    from storebench.attempt.spec import AttemptSpec
+    from storebench.connection import Connection
+
+GENERATED, COPIED, WARM_UP = "generated", "copied", "warm-up"  # folders of a cell
+FILE_BYTES = 128 << 20  # of the tuned client's files: what Spark reads in one task, and a block of HDFS
+WARM_UP_ROWS = 100
+# An iteration of the reference client is in the driver's memory as it is made, as Python's objects, and as what Spark has packed of them.
+MEMORY_FOLD = 4
+MEMORY_BASE_BYTES = 512 << 20
+# In every session: what makes small writes slow and tells nothing.
+SETTINGS = {"spark.sql.adaptive.enabled": "false"}  # no plan of this study has a shuffle
+DESCRIBED = (
+    "spark.sql.parquet.compression.codec",
+    "spark.sql.files.maxPartitionBytes",
+    "spark.sql.sources.commitProtocolClass",
+)
+# Parquet's own checksums of pages: written by default, and checked by no reader that does not ask for it.
+PAGE_CHECKSUM = "parquet.page.write-checksum.enabled"
+
+
+class ParquetStore(SparkDriver):
+    """`reference` does what the study's code did: the driver makes each iteration as a list of rows, which Spark appends.
+    `tuned` lets the executors make all rows, and writes files of one size in one job.
+    """
+
+    operations: ClassVar[tuple[str, ...]] = ("generate", "copy")
+    clients = ("reference", "tuned")
+    packages = ("pyspark", "pyarrow", "numpy")
+    modules: ClassVar[tuple[str, ...]] = ("numpy", "pyarrow.parquet", "pyspark.sql")
+    rows: Rows
+    _s3: Any  # the client of the S3 that has the results
+
+    @classmethod
+    def of(cls, spec: AttemptSpec, connection: Connection | None, s3_client: Any) -> Self:
+        store = super().of(spec, connection, s3_client)
+        store._s3 = s3_client
+        if spec.operation != DROP:
+            iterations, record_bytes = (int(store.values[name]) for name in ("iterations", "record_bytes"))
+            store.rows = Rows(spec.seed, iterations, spec.rows, record_bytes)
+        # An axis that means nothing to a store has no value.
+        store.values = {"executors": spark_session.LOCAL, "checksum": "on", **store.values}
+        return store
+
+    # What a store has.
+
+    @property
+    @abstractmethod
+    def file_system(self) -> FileSystem:
+        """As Spark uses it."""
+
+    @property
+    @abstractmethod
+    def files(self) -> Files:
+        """The same, seen by another way."""
+
+    @abstractmethod
+    def durability(self) -> Durability:
+        """What it promises when Spark has ended."""
+
+    def version(self) -> tuple[str, str]:
+        """The server's name and version."""
+        return "Spark", str(self.spark.version)
+
+    def server_settings(self) -> Mapping[str, str]:
+        """As the server tells them."""
+        return {}
+
+    # The verbs of an attempt.
+
+    @property
+    def checksum(self) -> bool:
+        """Whether the file system is to have checksums of what is in it."""
+        return self.values["checksum"] == "on"
+
+    def folder(self, name: str) -> str:
+        """The path of one of the cell's folders."""
+        return f"{self.root}/{name}"
+
+    @property
+    def root(self) -> str:
+        """The path below which all that the cell keeps is."""
+        return f"storebench/{self.target}"
+
+    def connect(self) -> None:
+        self.files.check()
+        if self.operation != DROP:
+            self.begin([self.file_system])
+
+    def begin(self, file_systems: Sequence[FileSystem]) -> None:
+        """Start the session."""
+        if self.client == "reference" and self.operation == "generate":
+            check_memory(self.rows, self.values["driver_memory"], Cgroup().memory_limit_bytes())
+        self.start(file_systems, SETTINGS)
+
+    def describe(self) -> Server:
+        name, version = self.version()
+        hadoop = self.spark.sparkContext._jsc.hadoopConfiguration()
+        own = {
+            "spark": str(self.spark.version),
+            "hadoop_client": str(self.spark._jvm.org.apache.hadoop.util.VersionInfo.getVersion()),
+            PAGE_CHECKSUM: str(hadoop.get(PAGE_CHECKSUM) or "default (true)"),
+            **{setting: str(self.spark.conf.get(setting)) for setting in DESCRIBED},
+        }
+        return Server(name, version, {**own, **self.server_settings()})
+
+    def client_cores(self) -> int:
+        """Without executor pods, Spark has a thread for each core that it sees."""
+        return super().client_cores() if self._executors else os.cpu_count() or 1
+
+    def operate(self, attempt: Attempt) -> str:
+        source, destination = self.folder(GENERATED), self.folder(COPIED)
+        if self.operation == "generate":
+            with attempt.phase("prepare"):
+                self.files.check_absent(source)
+                self._warm_up()
+            self.measure(attempt, self.generate)
+            with attempt.phase("verify"):
+                return self._verify(attempt, source, self._generated_files())
+        with attempt.phase("prepare"):
+            self.files.check_absent(destination)
+            self.files.whole(source)
+            self._warm_up()
+        self.measure(attempt, self.copy)
+        with attempt.phase("verify"):
+            tasks = self.spark.read.parquet(self.file_system.uri(source)).rdd.getNumPartitions()
+            return self._verify(attempt, destination, tasks)
+
+    def generate(self) -> None:
+        """Write all rows."""
+        self.write_all(self.rows, GENERATED)
+
+    def copy(self) -> None:
+        """Read all rows, and write them elsewhere."""
+        source, destination = (self.file_system.uri(self.folder(one)) for one in (GENERATED, COPIED))
+        self.spark.read.parquet(source).write.parquet(destination)
+
+    def save(self, frame: DataFrame, mode: str, folder: str) -> None:
+        """Where rows go."""
+        frame.write.mode(mode).parquet(self.file_system.uri(self.folder(folder)))
+
+    def write_all(self, rows: Rows, folder: str) -> None:
+        """As the client does it."""
+        if self.client == "reference":
+            for iteration in range(rows.iterations):
+                frame = self.spark.createDataFrame(rows.values(iteration), SCHEMA)
+                self.save(frame, "append", folder)
+        else:
+            ids = self.spark.range(0, rows.total, 1, self._tuned_files(rows))
+            self.save(ids.mapInArrow(partial(made, rows), SCHEMA), "errorifexists", folder)
+
+    def few_rows(self) -> Rows:
+        """For a warm-up."""
+        return Rows(self.rows.seed, 1, WARM_UP_ROWS, self.rows.record_bytes)
+
+    def _warm_up(self) -> None:
+        """A JVM's first job takes seconds longer than its next one: so the same is done with few rows before."""
+        uri = self.file_system.uri(self.folder(WARM_UP))
+        with spark_session.errors("The warm-up"):
+            self.write_all(self.few_rows(), WARM_UP)
+            self.spark.read.parquet(uri).write.parquet(f"{uri}/copy")
+        self.files.remove(self.folder(WARM_UP))
+
+    def measure(self, attempt: Attempt, does: Callable[[], None]) -> None:
+        """Time it, and report what every operation has."""
+        clock = OperationClock(self.cpu_s)
+        attempt.durability(self.durability())
+        before = Traffic.so_far()
+        with (
+            attempt.measuring(clock),
+            attempt.operation(),
+            spark_session.errors(f"The operation {self.operation}"),
+            clock.operation(),
+        ):
+            does()
+        after = Traffic.so_far()
+        attempt.metric("time_s", clock.operation_s)
+        attempt.metric("mb_per_s", self.rows.total_bytes / 1e6 / clock.operation_s)
+        if before and after and not self._executors:  # executor pods have interfaces of their own
+            traffic = after.since(before)
+            attempt.metric("received_bytes", traffic.received_bytes)
+            attempt.metric("sent_bytes", traffic.sent_bytes)
+
+    def _generated_files(self) -> int:
+        """How many files there have to be."""
+        if self.client == "tuned":
+            return self._tuned_files(self.rows)
+        return self.rows.iterations * min(self.rows.rows, self._tasks)
+
+    def _tuned_files(self, rows: Rows) -> int:
+        """As many for each task at a time, none of which is larger than FILE_BYTES."""
+        return min(rows.total, self._tasks * -(-rows.total_bytes // (self._tasks * FILE_BYTES)))
+
+    @property
+    def _tasks(self) -> int:
+        """How many run at a time."""
+        return int(self.spark.sparkContext.defaultParallelism)
+
+    def _verify(self, attempt: Attempt, folder: str, tasks: int) -> str:
+        """Read the folder back. `tasks` is how many have written it: none of them leaves more than one file, and only a part of a file without the
+        beginning of a row group leaves none."""
+        listed = self.files.whole(folder)
+        disk_bytes = self.files.disk_bytes(folder)
+        attempt.metric("disk_bytes", disk_bytes)
+        attempt.metric("file_bytes", listed.file_bytes)
+        attempt.metric("files", len(listed.sizes))
+        attempt.result.data_bytes = disk_bytes
+        check_files(listed, tasks)
+        expected, found = self.rows.checksum(), self._read_back(folder)
+        if (found.rows, found.sum) != (expected.rows, expected.sum):
+            raise VerificationFailed(
+                f"{folder} has {found.rows:,} rows with the checksum {found}, and not {expected.rows:,} with {expected}"
+            )
+        return (
+            f"{found.rows:,} rows in {len(listed.sizes)} files, read back by {type(self.files).__name__} and pyarrow with the checksums of"
+            f" Parquet's pages; checksum {found}"
+        )
+
+    def _read_back(self, folder: str) -> Checksum:
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
+        found = Checksum(self.rows.record_bytes)
+        for name, data in self.files.parts(folder):
+            try:
+                table = pq.ParquetFile(pa.BufferReader(data), page_checksum_verification=True)
+                for batch in table.iter_batches(batch_size=self.rows.batch_rows):
+                    found.add_batch(batch)
+            except (ValueError, OSError, KeyError, pa.ArrowException) as error:
+                raise VerificationFailed(f"{folder}/{name} has other rows: {error}") from error
+        return found
+
+    def drop(self) -> None:
+        self.files.remove(self.root)
+
+
+def check_files(listed: Listed, tasks: int) -> None:
+    """Raises VerificationFailed where so many tasks cannot have left these files."""
+    count = len(listed.sizes)
+    if count > tasks or (count < tasks and listed.file_bytes < tasks * FILE_BYTES // 2) or not count:
+        raise VerificationFailed(f"There are {count} files, and {tasks} tasks have written them")
+
+
+def check_memory(rows: Rows, heap: str, limit_bytes: int | None) -> None:
+    """Raises SpecError where an iteration does not fit into a pod whose JVM has so large a heap."""
+    number, unit = re.fullmatch(r"(\d+)([mg])", heap).groups()  # type: ignore[union-attr] # the form has checked it
+    heap_bytes = int(number) << {"m": 20, "g": 30}[unit]
+    needed = MEMORY_FOLD * rows.rows * rows.record_bytes + heap_bytes + MEMORY_BASE_BYTES
+    if limit_bytes is not None and needed > limit_bytes:
+        raise SpecError(
+            f"An iteration has {rows.rows * rows.record_bytes:,} bytes, for which a pod whose driver_memory is {heap} needs about {needed:,} bytes,"
+            f" and it has {limit_bytes:,}: give pods more (pod_memory), or ask for fewer rows or more iterations"
+        )

@@ -1,0 +1,142 @@
+"""Files of a file system, seen by another way than Spark's: to verify what Spark has left, and to remove it."""
+
+from __future__ import annotations
+
+import shutil
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from storebench import s3
+from storebench.errors import StoreRefused, VerificationFailed
+
+SUCCESS = "_SUCCESS"  # Spark's mark of a folder that is whole
+UNDER_WAY = ("_temporary", "__magic")  # folders of a write that has not ended
+
+
+@dataclass(frozen=True)
+class Listed:
+    """What is in a folder: the names of all entries, and of its data files with their sizes."""
+
+    names: tuple[str, ...]
+    sizes: dict[str, int]
+
+    @property
+    def file_bytes(self) -> int:
+        """Of all data files, without copies of them."""
+        return sum(self.sizes.values())
+
+
+class Files(ABC):
+    """Folders are named by paths without a slash at the beginning."""
+
+    @abstractmethod
+    def entries(self, folder: str) -> dict[str, int] | None:
+        """The entries of a folder with their sizes in bytes, those of folders in it with 0; None if there is no such folder."""
+
+    @abstractmethod
+    def read(self, path: str) -> bytes:
+        """A file's bytes."""
+
+    @abstractmethod
+    def disk_bytes(self, folder: str) -> int:
+        """What a folder takes on disks, with all copies, as far as the file system tells."""
+
+    @abstractmethod
+    def remove(self, folder: str) -> None:
+        """With all that is in it. It is no error if there is none."""
+
+    def check(self) -> None:  # noqa: B027 - not all can tell
+        """Raises a StorebenchError where the file system cannot be used."""
+
+    def check_absent(self, folder: str) -> None:
+        """Raises StoreRefused where there is something: to overwrite or to add to it would be another measurement."""
+        if self.entries(folder) is not None:
+            raise StoreRefused(
+                f"The destination {folder} exists. An earlier try has left it: clear the cell's steps from drop on, then this step"
+            )
+
+    def whole(self, folder: str) -> Listed:
+        """What is in a folder that Spark has written. Raises VerificationFailed for one that is not there, or was not written to its end."""
+        found = self.entries(folder)
+        if found is None:
+            raise VerificationFailed(f"{folder} is not there")
+        if SUCCESS not in found or any(name in found for name in UNDER_WAY):
+            left = ", ".join(name for name in UNDER_WAY if name in found)
+            raise VerificationFailed(
+                f"{folder} was not written to its end: {f'it has {left}' if left else f'there is no {SUCCESS}'}"
+            )
+        sizes = {name: size for name, size in found.items() if not name.startswith(("_", "."))}
+        return Listed(tuple(found), sizes)
+
+    def parts(self, folder: str) -> Iterator[tuple[str, bytes]]:
+        """The data files of a whole folder, each with its bytes."""
+        for name in sorted(self.whole(folder).sizes):
+            yield name, self.read(f"{folder}/{name}")
+
+
+class LocalFiles(Files):
+    """Below a folder of the pod."""
+
+    def __init__(self, root: Path) -> None:
+        self._root = root
+
+    def entries(self, folder: str) -> dict[str, int] | None:
+        path = self._root / folder
+        if not path.is_dir():
+            return None
+        return {one.name: one.stat().st_size if one.is_file() else 0 for one in path.iterdir()}
+
+    def read(self, path: str) -> bytes:
+        return (self._root / path).read_bytes()
+
+    def disk_bytes(self, folder: str) -> int:
+        found = (one.stat() for one in (self._root / folder).rglob("*") if one.is_file())
+        return sum(one.st_blocks * 512 for one in found)
+
+    def remove(self, folder: str) -> None:
+        shutil.rmtree(self._root / folder, ignore_errors=True)
+
+
+class S3Files(Files):
+    """In a bucket. Copies that the S3 server keeps are not told."""
+
+    def __init__(self, client: Any, bucket: str) -> None:
+        self._client, self._bucket = client, bucket
+
+    def entries(self, folder: str) -> dict[str, int] | None:
+        found: dict[str, int] = {}
+        for key, size in self._objects(folder):
+            name, _, rest = key.removeprefix(f"{folder}/").partition("/")
+            if name:
+                found[name] = 0 if rest else size
+        return found or None
+
+    def read(self, path: str) -> bytes:
+        with s3.errors(self._client, self._bucket, path):
+            found = s3.read(self._client, self._bucket, path)
+        if found is None:
+            raise VerificationFailed(f"{path} is not there")
+        return found
+
+    def disk_bytes(self, folder: str) -> int:
+        return sum(size for _, size in self._objects(folder))
+
+    def remove(self, folder: str) -> None:
+        keys = [{"Key": key} for key, _ in self._objects(folder)]
+        for first in range(0, len(keys), 1000):
+            with s3.errors(self._client, self._bucket, folder):
+                self._client.delete_objects(
+                    Bucket=self._bucket, Delete={"Objects": keys[first : first + 1000], "Quiet": True}
+                )
+
+    def _objects(self, folder: str) -> Iterator[tuple[str, int]]:
+        with s3.errors(self._client, self._bucket, folder):
+            pages = self._client.get_paginator("list_objects_v2").paginate(
+                Bucket=self._bucket, Prefix=f"{folder}/"
+            )
+            for page in pages:
+                for item in page.get("Contents", ()):
+                    yield item["Key"], int(item["Size"])

@@ -1,0 +1,77 @@
+"""Files by a client of Hadoop in a JVM, without Spark: for file systems whose servers tell nothing of files by HTTP."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Callable
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from storebench.spark import session as spark_session
+from storebench.spark.filesystems.base import FileSystem
+from storebench.stores.parquet_copy.files import Files
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+PREFIX = "spark.hadoop."
+
+
+class HadoopFiles(Files):
+    """In the JVM of the session that there is, or in one of its own where there is none."""
+
+    def __init__(self, file_system: FileSystem, session: Callable[[], SparkSession | None]) -> None:
+        self._file_system, self._session = file_system, session
+
+    def entries(self, folder: str) -> dict[str, int] | None:
+        with spark_session.errors(f"Listing {folder}"):
+            if not self._client.exists(self._path(folder)):
+                return None
+            found = self._client.listStatus(self._path(folder))
+            return {
+                str(one.getPath().getName()): int(one.getLen()) if one.isFile() else 0 for one in list(found)
+            }
+
+    def read(self, path: str) -> bytes:
+        with tempfile.TemporaryDirectory() as folder, spark_session.errors(f"Reading {path}"):
+            copy = Path(folder) / "copy"
+            local = self._jvm.org.apache.hadoop.fs.Path(copy.as_uri())
+            self._client.copyToLocalFile(False, self._path(path), local, True)  # the last: no .crc beside it
+            return copy.read_bytes()
+
+    def disk_bytes(self, folder: str) -> int:
+        """With all copies."""
+        with spark_session.errors(f"Adding up {folder}"):
+            return int(self._client.getContentSummary(self._path(folder)).getSpaceConsumed())
+
+    def remove(self, folder: str) -> None:
+        with spark_session.errors(f"Removing {folder}"):
+            self._client.delete(self._path(folder), True)
+
+    def _path(self, path: str) -> Any:
+        return self._jvm.org.apache.hadoop.fs.Path(self._file_system.uri(path))
+
+    @cached_property
+    def _client(self) -> Any:
+        session = self._session()
+        if session is not None:
+            configuration = session.sparkContext._jsc.hadoopConfiguration()
+        else:
+            configuration = self._jvm.org.apache.hadoop.conf.Configuration()
+            for name, value in self._file_system.settings().items():
+                if name.startswith(PREFIX):
+                    configuration.set(name.removeprefix(PREFIX), value)
+        return self._path("").getFileSystem(configuration)
+
+    @cached_property
+    def _jvm(self) -> Any:
+        session = self._session()
+        if session is not None:
+            return session._jvm
+        from pyspark.java_gateway import launch_gateway
+
+        self._file_system.log_in()
+        os.environ |= spark_session.class_path([self._file_system])
+        return launch_gateway().jvm  # it ends with this process

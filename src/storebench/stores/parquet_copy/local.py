@@ -1,0 +1,38 @@
+"""The pod's volume, by Hadoop's client for local files: what Spark does without a network."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cached_property
+from pathlib import Path
+from typing import ClassVar
+
+from storebench.fields import Field
+from storebench.spark.filesystems import local
+from storebench.spark.options import OPTIONS
+from storebench.stores.base import Durability, Pod
+from storebench.stores.parquet_copy.base import ParquetStore
+from storebench.stores.parquet_copy.files import LocalFiles
+from storebench.volume import OPTIONS as VOLUME
+
+FOLDER = "/data"
+
+
+class Local(ParquetStore):
+    """The driver does all work: only its pod has the volume."""
+
+    name = "local"
+    pod = Pod("jvm", account="storebench-spark", volume=FOLDER)
+    options: ClassVar[Mapping[str, Field]] = {**OPTIONS, **VOLUME}
+    figures_cover = "engine"
+
+    @cached_property
+    def file_system(self) -> local.Local:
+        return local.Local(FOLDER, checksum=self.checksum)
+
+    @cached_property
+    def files(self) -> LocalFiles:
+        return LocalFiles(Path(FOLDER))
+
+    def durability(self) -> Durability:
+        return Durability("memory", "no fsync: files may be in the page cache only")

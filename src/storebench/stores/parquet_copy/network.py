@@ -1,0 +1,31 @@
+"""What has gone through the network interfaces of this pod."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+DEVICES = Path("/proc/net/dev")
+
+
+@dataclass(frozen=True)
+class Traffic:
+    """Bytes since the pod's start, without those to itself."""
+
+    received_bytes: int
+    sent_bytes: int
+
+    @classmethod
+    def so_far(cls) -> Traffic | None:
+        """None where the kernel does not tell."""
+        try:
+            lines = DEVICES.read_text().splitlines()[2:]
+            counts = [line.split(":", 1) for line in lines]
+            found = [text.split() for name, text in counts if name.strip() != "lo"]
+            return cls(sum(int(one[0]) for one in found), sum(int(one[8]) for one in found))
+        except (OSError, ValueError, IndexError):
+            return None
+
+    def since(self, before: Traffic) -> Traffic:
+        """What came after `before`."""
+        return Traffic(self.received_bytes - before.received_bytes, self.sent_bytes - before.sent_bytes)

@@ -1,0 +1,68 @@
+"""No file system: the rows are made, and go nowhere. What that takes is in the time of every other store, too."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+from storebench.errors import VerificationFailed
+from storebench.spark import session as spark_session
+from storebench.stores.base import Durability
+from storebench.stores.parquet_copy.base import ParquetStore
+from storebench.stores.parquet_copy.rows import Checksum, summed
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+    from storebench.attempt.run import Attempt
+    from storebench.spark.filesystems.base import FileSystem
+    from storebench.stores.parquet_copy.files import Files
+
+
+class Null(ParquetStore):
+    """Spark's sink `noop` takes the rows. A second pass over the same frames is what is verified."""
+
+    name = "null"
+    operations = ("generate",)
+    keeps_data = False
+    figures_cover = "engine"
+    _seen: Checksum | None = None  # of a second pass
+
+    @property
+    def file_system(self) -> FileSystem:
+        raise NotImplementedError  # it has none
+
+    @property
+    def files(self) -> Files:
+        raise NotImplementedError
+
+    def connect(self) -> None:
+        self.begin([])
+
+    def durability(self) -> Durability:
+        return Durability("none", "nothing is kept")
+
+    def operate(self, attempt: Attempt) -> str:
+        with attempt.phase("prepare"), spark_session.errors("The warm-up"):
+            self.write_all(self.few_rows(), "")
+        self.measure(attempt, self.generate)
+        with attempt.phase("verify"), spark_session.errors("The second pass"):
+            self._seen = found = Checksum(self.rows.record_bytes)
+            self.generate()
+            expected = self.rows.checksum()
+            if (found.rows, found.sum) != (expected.rows, expected.sum):
+                raise VerificationFailed(
+                    f"Spark got {found.rows:,} rows with the checksum {found}, and not {expected.rows:,} with {expected}"
+                )
+        return f"{found.rows:,} rows in a second pass; checksum {found}"
+
+    def save(self, frame: DataFrame, mode: str, folder: str) -> None:
+        if self._seen is None:
+            frame.write.format("noop").mode("overwrite").save()
+            return
+        totals = frame.mapInArrow(partial(summed, self.rows), "rows bigint, sum string").collect()
+        for total in totals:
+            self._seen.include(total["rows"], int(total["sum"], 16))
+
+    def drop(self) -> None:
+        """Nothing is kept."""

@@ -1,0 +1,73 @@
+"""What an OM tells of itself on its web server."""
+
+from __future__ import annotations
+
+import json
+import urllib.error
+import urllib.request
+from typing import Any
+
+from storebench.connection import Connection
+from storebench.errors import StoreRefused, StoreUnreachable
+from storebench.spark.filesystems.hdfs import HADOOP
+
+PORT = 9874
+HTTP_PORT = "http_port"  # in a connection's extra: another one
+TIMEOUT_S = 60.0
+INFO = "Hadoop:service=OzoneManager,name=OzoneManagerInfo,*"
+REPLICATION = "ozone.replication"
+DEFAULT_REPLICATION = "ozone.server.default.replication"
+WRITE_SYNC = "hdds.container.chunk.write.sync"
+# Which decide what a write costs and what its acknowledgement promises, as far as all servers have the same configuration
+SETTINGS = (
+    DEFAULT_REPLICATION,
+    "ozone.server.default.replication.type",
+    "ozone.scm.block.size",
+    "ozone.scm.container.size",
+    WRITE_SYNC,
+)
+
+
+class OzoneManager:
+    """The OM that the connection names."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+        self._address = f"http://{connection.host}:{connection.extra.get(HTTP_PORT) or PORT}"
+        self._opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+
+    def version(self) -> str:
+        """Raises a StorebenchError where no OM answers."""
+        try:
+            bean = json.loads(self._fetch(f"/jmx?qry={INFO}"))["beans"][0]
+            return str(bean.get("SoftwareVersion") or "unknown")
+        except (ValueError, LookupError):
+            raise StoreRefused(
+                f"{self._address} does not answer as an OM does: is its port right ({HTTP_PORT} in the connection's extra)?"
+            ) from None
+
+    def settings(self) -> dict[str, str]:
+        """As far as it tells them."""
+        try:
+            found = {one["key"]: one["value"] for one in json.loads(self._fetch("/conf"))["properties"]}
+        except (StoreRefused, StoreUnreachable, ValueError, LookupError, TypeError):
+            return {}
+        return {name: str(found[name]) for name in SETTINGS if name in found}
+
+    def replication(self) -> str:
+        """How many copies of each block there are, as the client asks for it, or else the OM says."""
+        asked: dict[str, Any] = self._connection.extra.get(HADOOP) or {}
+        return str(asked.get(REPLICATION) or self.settings().get(DEFAULT_REPLICATION, "unknown"))
+
+    def _fetch(self, path: str) -> bytes:
+        request = urllib.request.Request(f"{self._address}{path}", headers={"Accept": "application/json"})
+        try:
+            with self._opener.open(request, timeout=TIMEOUT_S) as answer:
+                body: bytes = answer.read()
+                return body
+        except urllib.error.HTTPError as error:
+            raise StoreRefused(f"The OM at {self._address} refused: {error.code} {error.reason}") from None
+        except OSError as error:
+            raise StoreUnreachable(
+                f"Ozone's OM does not answer at {self._address}: {error}. Is its web server reachable?"
+            ) from None

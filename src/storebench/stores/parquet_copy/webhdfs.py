@@ -1,0 +1,130 @@
+"""HDFS by its HTTP interface (WebHDFS): another client than the one that is measured, which sees the same files."""
+
+from __future__ import annotations
+
+import json
+import urllib.error
+import urllib.parse
+import urllib.request
+from typing import Any
+
+from storebench.connection import Connection
+from storebench.errors import StoreRefused, StoreUnreachable
+from storebench.spark.filesystems.hdfs import HADOOP
+from storebench.stores.parquet_copy.files import Files
+
+PORT = 9870  # of the NameNode's web server
+HTTP_PORT = "http_port"  # in a connection's extra: another one
+TIMEOUT_S = 60.0
+STATE = "Hadoop:service=NameNode,name=FSNamesystemState"
+INFO = "Hadoop:service=NameNode,name=NameNodeInfo"
+# Of the NameNode, which decide what a write costs and what its acknowledgement promises
+SETTINGS = ("dfs.blocksize", "dfs.bytes-per-checksum", "dfs.datanode.synconclose", "dfs.permissions.enabled")
+UNTOLD = {"dfs.datanode.synconclose": "false"}  # what a NameNode means that does not tell them
+
+
+class WebHdfs(Files):
+    """The NameNode tells what there is. It sends a reader to a DataNode, whose own client of HDFS gets the blocks."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+        self._address = f"http://{connection.host}:{connection.extra.get(HTTP_PORT) or PORT}"
+        self._opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+
+    @property
+    def copies(self) -> int:
+        """How many copies of each block clients ask for."""
+        asked = self._connection.extra.get(HADOOP) or {}
+        return int(asked.get("dfs.replication", 3))
+
+    def check(self) -> None:
+        """Raises StoreRefused where HDFS is in its safe mode, or has fewer DataNodes than copies are asked for."""
+        state = self._bean(STATE)
+        if state.get("FSState") != "Operational":
+            raise StoreRefused(
+                f"HDFS at {self._address} is in its safe mode, in which nothing can be written. Are its DataNodes there?"
+                f" It sees {state.get('NumLiveDataNodes')}"
+            )
+        if (living := int(state.get("NumLiveDataNodes", 0))) < self.copies:
+            raise StoreRefused(
+                f"HDFS at {self._address} has {living} living DataNodes, and each block is to have {self.copies} copies"
+                " (dfs.replication): start more, or ask for fewer copies in the connection's extra"
+            )
+
+    def version(self) -> str:
+        """As the NameNode tells it."""
+        return str(self._bean(INFO).get("SoftwareVersion") or "unknown")
+
+    def settings(self) -> dict[str, str]:
+        """The NameNode's, as far as it tells them."""
+        request = urllib.request.Request(f"{self._address}/conf", headers={"Accept": "application/json"})
+        try:
+            with self._opener.open(request, timeout=TIMEOUT_S) as answer:
+                found = {one["key"]: one["value"] for one in json.load(answer)["properties"]}
+        except (OSError, ValueError, KeyError, TypeError):
+            return {}
+        return UNTOLD | {name: str(found[name]) for name in SETTINGS if name in found}
+
+    def entries(self, folder: str) -> dict[str, int] | None:
+        answer = self._ask("LISTSTATUS", folder)
+        if answer is None:
+            return None
+        return {
+            one["pathSuffix"]: int(one["length"]) if one["type"] == "FILE" else 0
+            for one in answer["FileStatuses"]["FileStatus"]
+        }
+
+    def read(self, path: str) -> bytes:
+        found = self._open("OPEN", path)
+        if found is None:
+            raise StoreRefused(f"{path} is not in HDFS any more")
+        return found
+
+    def disk_bytes(self, folder: str) -> int:
+        """Blocks with all copies, without the files of their checksums."""
+        answer = self._ask("GETCONTENTSUMMARY", folder)
+        return int(answer["ContentSummary"]["spaceConsumed"]) if answer else 0
+
+    def remove(self, folder: str) -> None:
+        self._ask("DELETE", folder, method="DELETE", recursive="true")
+
+    def _bean(self, name: str) -> dict[str, Any]:
+        found = self._fetch(f"{self._address}/jmx?qry={name}", "GET")
+        try:
+            bean: dict[str, Any] = json.loads(found or b"{}")["beans"][0]
+        except (ValueError, LookupError):
+            raise StoreRefused(
+                f"{self._address} does not answer as a NameNode does: is its port right ({HTTP_PORT} in the connection's extra)?"
+            ) from None
+        return bean
+
+    def _ask(self, operation: str, path: str, method: str = "GET", **more: str) -> Any:
+        found = self._open(operation, path, method, **more)
+        return None if found is None else json.loads(found)
+
+    def _open(self, operation: str, path: str, method: str = "GET", **more: str) -> bytes | None:
+        user = {"user.name": self._connection.login} if self._connection.login else {}
+        query = urllib.parse.urlencode({"op": operation, **user, **more})
+        return self._fetch(f"{self._address}/webhdfs/v1/{urllib.parse.quote(path)}?{query}", method)
+
+    def _fetch(self, url: str, method: str) -> bytes | None:
+        """The answer's body; None for what is not there."""
+        try:
+            with self._opener.open(urllib.request.Request(url, method=method), timeout=TIMEOUT_S) as answer:
+                body: bytes = answer.read()
+                return body
+        except urllib.error.HTTPError as error:
+            if error.code == 404:
+                return None
+            raise StoreRefused(f"HDFS at {self._address} refused: {_reason(error)}") from None
+        except OSError as error:
+            raise StoreUnreachable(
+                f"HDFS does not answer at {self._address}: {error}. Is its web server (WebHDFS) reachable?"
+            ) from None
+
+
+def _reason(error: urllib.error.HTTPError) -> str:
+    try:
+        return str(json.load(error)["RemoteException"]["message"]).splitlines()[0][:500]
+    except (ValueError, LookupError, TypeError, OSError):
+        return f"{error.code} {error.reason}"

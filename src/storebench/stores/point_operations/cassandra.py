@@ -1,0 +1,208 @@
+"""Cassandra: an entity is a row whose primary key is the entity's id."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from typing import Any
+from uuid import UUID
+
+from storebench.errors import StoreRefused, StoreUnreachable
+from storebench.stores.base import Durability, Server
+from storebench.stores.point_operations import requests
+from storebench.stores.point_operations.base import CONNECT_S, PointStore
+from storebench.stores.point_operations.entities import FIELDS, Entity
+
+TABLE = "entities"
+CREATE = f"CREATE TABLE {TABLE} (id uuid PRIMARY KEY, name text, age int, description text, address text, phone text, email text)"
+COPIES = 3  # of each row, where there are so many nodes
+FILL_CONCURRENCY = 64
+SCAN_ROWS = 2_000  # of a page
+SLOW_S = 60.0  # for statements that are not measured
+# Of the server, as it tells them itself.
+SETTINGS = (
+    "commitlog_sync",
+    "commitlog_sync_period",
+    "concurrent_reads",
+    "concurrent_writes",
+    "memtable_allocation_type",
+    "num_tokens",
+    "disk_access_mode",
+)
+
+
+class Cassandra(PointStore):
+    """A keyspace for each target. Each node has a copy of each row, or three of them have one."""
+
+    name = "cassandra"
+    connection = "cassandra"
+    packages = (*PointStore.packages, "cassandra-driver")
+    modules = (*PointStore.modules, "cassandra.cluster")
+    _scanned = ""
+
+    def connect(self) -> None:
+        from cassandra import ConsistencyLevel
+        from cassandra.auth import PlainTextAuthProvider
+        from cassandra.cluster import EXEC_PROFILE_DEFAULT, Cluster, ExecutionProfile
+        from cassandra.policies import DCAwareRoundRobinPolicy, FallthroughRetryPolicy, TokenAwarePolicy
+        from cassandra.query import tuple_factory
+
+        assert self.server is not None
+        self._level = {"one": ConsistencyLevel.ONE, "quorum": ConsistencyLevel.QUORUM}[self.consistency]
+        profile = ExecutionProfile(
+            load_balancing_policy=TokenAwarePolicy(DCAwareRoundRobinPolicy()),
+            retry_policy=FallthroughRetryPolicy(),  # no silent retries: they would be measured, too
+            consistency_level=self._level,
+            request_timeout=float(self.values.get("request_timeout_s", CONNECT_S)),
+            row_factory=tuple_factory,
+        )
+        login = self.server.login
+        self._cluster = Cluster(
+            [self.server.host],
+            port=self.server.port or 9042,
+            protocol_version=5,
+            connect_timeout=CONNECT_S,
+            control_connection_timeout=CONNECT_S,
+            execution_profiles={EXEC_PROFILE_DEFAULT: profile},
+            auth_provider=PlainTextAuthProvider(login, self.server.password) if login else None,
+        )
+        with self._errors():
+            self._session = self._cluster.connect()
+            if self.operation in ("read", "write"):
+                self._prepare()
+
+    def _prepare(self) -> None:
+        self._session.set_keyspace(self._keyspace)
+        names, places = ", ".join(FIELDS), ", ".join("?" * len(FIELDS))
+        self._insert = self._session.prepare(f"INSERT INTO {TABLE} ({names}) VALUES ({places})")
+        self._select = self._session.prepare(f"SELECT {names} FROM {TABLE} WHERE id = ?")
+
+    @property
+    def _keyspace(self) -> str:
+        """A name has at most 48 characters. The end of the target tells it from all others."""
+        return f"storebench{self.target[-17:]}"
+
+    def describe(self) -> Server:
+        with self._errors():
+            ((version,),) = self._ask("SELECT release_version FROM system.local")
+            found = self._settings()
+            tables = self._ask(
+                "SELECT table_name FROM system_schema.tables WHERE keyspace_name = 'system_schema'"
+            )
+        name = "ScyllaDB" if ("scylla_tables",) in list(tables) else "Cassandra"
+        nodes = len(self._cluster.metadata.all_hosts())
+        return Server(name, str(version), {**found, "nodes": nodes, "copies": min(COPIES, nodes)})
+
+    def client_settings(self) -> Mapping[str, Any]:
+        return {**super().client_settings(), "protocol_version": self._cluster.protocol_version}
+
+    def durability(self) -> Durability:
+        sync = self._settings().get("commitlog_sync")
+        if sync is None:
+            return Durability("unknown", "the server does not tell its commitlog_sync")
+        copies = f"acknowledged by {self.consistency} of its copies"
+        return Durability("memory" if sync == "periodic" else "disk", f"{copies}, commitlog_sync={sync}")
+
+    def create(self) -> None:
+        self.drop()
+        with self._errors():
+            hosts = self._cluster.metadata.all_hosts()
+            centre, copies = hosts[0].datacenter, min(COPIES, len(hosts))
+            self._ask(
+                f"CREATE KEYSPACE {self._keyspace} WITH replication ="
+                f" {{'class': 'NetworkTopologyStrategy', '{centre}': {copies}}}"
+            )
+            self._session.set_keyspace(self._keyspace)
+            self._ask(CREATE)
+            self._prepare()
+
+    def fill(self, entities: Sequence[Entity]) -> None:
+        from cassandra.concurrent import execute_concurrent_with_args
+
+        with self._errors():
+            execute_concurrent_with_args(self._session, self._insert, entities, concurrency=FILL_CONCURRENCY)
+
+    def insert(self, new: Entity) -> None:
+        self._session.execute(self._insert, new)
+
+    def get(self, id: UUID) -> tuple[Any, ...] | None:
+        found: tuple[Any, ...] | None = self._session.execute(self._select, (id,)).one()
+        return found
+
+    def outcome(self, error: Exception) -> int:
+        from cassandra import DriverException, OperationTimedOut, RequestExecutionException, Timeout
+        from cassandra.cluster import NoHostAvailable
+        from cassandra.connection import ConnectionException
+
+        if isinstance(error, OperationTimedOut | Timeout):
+            return requests.TIMEOUT
+        if isinstance(error, NoHostAvailable | ConnectionException | OSError):
+            return requests.CONNECTION
+        if isinstance(error, DriverException | RequestExecutionException):
+            return requests.SERVER
+        raise error
+
+    def scan(self) -> Iterator[tuple[Any, ...]]:
+        """Each row from all of its copies, or from most of them where a node is away."""
+        from cassandra import ConsistencyLevel, Unavailable
+        from cassandra.query import SimpleStatement
+
+        self._session.set_keyspace(self._keyspace)
+        text = f"SELECT {', '.join(FIELDS)} FROM {TABLE}"
+        with self._errors():
+            try:
+                level, self._scanned = ConsistencyLevel.ALL, "ALL"
+                found = self._session.execute(
+                    SimpleStatement(text, fetch_size=SCAN_ROWS, consistency_level=level), timeout=SLOW_S
+                )
+            except Unavailable:
+                level, self._scanned = ConsistencyLevel.QUORUM, "QUORUM, as not all nodes are there"
+                found = self._session.execute(
+                    SimpleStatement(text, fetch_size=SCAN_ROWS, consistency_level=level), timeout=SLOW_S
+                )
+            yield from found
+
+    def scanned_by(self) -> str:
+        return f"a scan with the consistency {self._scanned}"
+
+    def drop(self) -> None:
+        with self._errors():
+            self._ask(f"DROP KEYSPACE IF EXISTS {self._keyspace}")
+
+    def close(self) -> None:
+        self._cluster.shutdown()
+
+    def _ask(self, text: str) -> Any:
+        return self._session.execute(text, timeout=SLOW_S)
+
+    def _settings(self) -> dict[str, Any]:
+        """Those of SETTINGS that the server tells: servers before Cassandra 4 have no such table."""
+        from cassandra import InvalidRequest
+
+        with suppress(InvalidRequest):
+            found = dict(self._ask("SELECT name, value FROM system_views.settings"))
+            return {name: found[name] for name in SETTINGS if name in found}
+        return {}
+
+    @contextmanager
+    def _errors(self) -> Iterator[None]:
+        """The client's errors in our kinds."""
+        from cassandra import AuthenticationFailed, DriverException
+        from cassandra.cluster import NoHostAvailable
+
+        assert self.server is not None
+        where = f"{self.server.host}:{self.server.port or 9042}"
+        try:
+            yield
+        except NoHostAvailable as error:
+            reasons = list(getattr(error, "errors", {}).values())
+            if any(isinstance(one, AuthenticationFailed) for one in reasons):
+                raise StoreRefused(
+                    f"Cassandra at {where} refused the login of user {self.server.login!r}: check the connection"
+                ) from error
+            reason = reasons[0] if reasons else error
+            raise StoreUnreachable(
+                f"Cassandra at {where} does not answer: {reason}. Is it running, and reachable from the pods?"
+            ) from error
+        except DriverException as error:
+            raise StoreRefused(f"Cassandra at {where} refused: {error}") from error

@@ -1,0 +1,64 @@
+"""Compares a whole table with what was written: none missing, none doubled, none that nobody has written, and all fields right."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from storebench.errors import VerificationFailed
+from storebench.stores.point_operations.entities import entity, number_of
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from storebench.stores.point_operations.requests import Requests
+
+    Mask = np.ndarray[Any, Any]
+
+
+@dataclass(frozen=True)
+class Written:
+    """By their numbers: which entities must be there, and which may be, as nobody knows whether they were written."""
+
+    must: Mask
+    may: Mask
+
+    @classmethod
+    def of(cls, rows: int, written: Iterable[Requests]) -> Written:
+        """A table that was filled with so many rows, and then written to by these requests."""
+        import numpy as np
+
+        parts = list(written)
+        most = max([rows, *(int(part.number.max()) + 1 for part in parts if len(part.number))])
+        must, may = np.zeros(most, bool), np.zeros(most, bool)
+        must[:rows] = may[:rows] = True
+        for part in parts:
+            must[part.acknowledged()] = True
+            may[part.number] = True
+        return cls(must, may)
+
+
+def check_table(found: Iterable[tuple[Any, ...]], seed: int, written: Written) -> str:
+    """What was compared, in words. `found` has the fields of each entity of the table. Raises VerificationFailed."""
+    import numpy as np
+
+    seen = np.zeros(len(written.may), bool)
+    for fields in found:
+        number = number_of(seed, fields[0])
+        if number >= len(seen) or not written.may[number]:
+            raise VerificationFailed(f"The table has the entity {fields[0]}, which nobody has written")
+        if seen[number]:
+            raise VerificationFailed(f"The table has the entity {fields[0]} twice")
+        if tuple(fields) != tuple(entity(seed, number)):
+            raise VerificationFailed(f"The entity {fields[0]} has other fields than were written: {fields}")
+        seen[number] = True
+    missing = written.must & ~seen
+    if lost := int(missing.sum()):
+        first = entity(seed, int(missing.argmax())).id
+        raise VerificationFailed(
+            f"{lost:,} of {int(written.must.sum()):,} acknowledged entities are not in the table, {first} among them"
+        )
+    unsure = int((seen & ~written.must).sum())
+    more = f"; {unsure:,} more are there, whose writes were not acknowledged" if unsure else ""
+    return f"{int(written.must.sum()):,} acknowledged entities are there once, with all their fields{more}"

@@ -1,0 +1,121 @@
+"""The load generators of an attempt: processes, which begin together and whose requests are put together."""
+
+from __future__ import annotations
+
+import json
+import os
+import select
+import subprocess
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Self
+
+from storebench.errors import StoreRefused
+
+# gevent has to be there before anything else is imported that it changes.
+PROGRAM = "from gevent import monkey; monkey.patch_all(); from storebench.stores.point_operations import load; load.main()"
+READY = "ready"  # what a load generator says
+READY_TIMEOUT_S = 120.0
+LEAD_S = 0.5  # from the word to begin until all begin
+END_TIMEOUT_S = 60.0  # beside the timeout of a request
+_TICKS = os.sysconf("SC_CLK_TCK")
+
+
+class Generators:
+    """Processes that each do one of `jobs`. Use as a context, which ends them."""
+
+    def __init__(self, jobs: Sequence[Mapping[str, Any]]) -> None:
+        self._jobs = jobs
+        self._processes: list[subprocess.Popen[str]] = []
+
+    def __enter__(self) -> Self:
+        try:
+            for job in self._jobs:
+                process = subprocess.Popen(
+                    [sys.executable, "-c", PROGRAM],
+                    stdin=subprocess.PIPE,
+                    stdout=subprocess.PIPE,
+                    text=True,
+                )
+                self._processes.append(process)
+                assert process.stdin is not None
+                process.stdin.write(json.dumps(job) + "\n")
+                process.stdin.flush()
+            for process in self._processes:
+                if (said := _line(process, READY_TIMEOUT_S)) != READY:
+                    raise StoreRefused(
+                        f"A load generator did not become ready, and said {said!r}: its log says why"
+                    )
+        except BaseException:
+            self.__exit__()
+            raise
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for process in self._processes:
+            if process.poll() is None:
+                process.kill()
+            process.wait()
+            for stream in (process.stdin, process.stdout):
+                if stream:
+                    stream.close()
+
+    def begin(self) -> float:
+        """All begin at the second on the monotonic clock that this returns."""
+        begin_s = time.monotonic() + LEAD_S
+        for process in self._processes:
+            assert process.stdin is not None
+            try:
+                process.stdin.write(f"{begin_s}\n")
+                process.stdin.flush()
+            except BrokenPipeError:
+                raise StoreRefused("A load generator has ended before it began: its log says why") from None
+        return begin_s
+
+    def wait_until(self, at_s: float) -> None:
+        """Raises StoreRefused where one ends before that second."""
+        while (left_s := at_s - time.monotonic()) > 0:
+            time.sleep(min(0.2, left_s))
+            for process in self._processes:
+                if process.poll() is not None:
+                    raise StoreRefused(
+                        f"A load generator ended with {process.returncode} while it was measured: its log says why"
+                    )
+
+    def files(self, timeout_s: float) -> list[Path]:
+        """What they have noted, once they have ended. `timeout_s` is that of a request."""
+        until_s = time.monotonic() + timeout_s + END_TIMEOUT_S
+        for process in self._processes:
+            try:
+                code = process.wait(max(0.0, until_s - time.monotonic()))
+            except subprocess.TimeoutExpired:
+                raise StoreRefused(
+                    f"A load generator did not end within {timeout_s + END_TIMEOUT_S:.0f} s: requests hang"
+                ) from None
+            if code:
+                raise StoreRefused(f"A load generator ended with {code}: its log says why")
+        return [Path(job["file"]) for job in self._jobs]
+
+    def cpu_s(self) -> float:
+        """CPU seconds of all of them so far; of those that have ended, too."""
+        ended = os.times()
+        return ended.children_user + ended.children_system + sum(map(_cpu_s, self._processes))
+
+
+def _cpu_s(process: subprocess.Popen[str]) -> float:
+    if process.returncode is not None:
+        return 0.0
+    try:
+        found = Path(f"/proc/{process.pid}/stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return 0.0
+    return (int(found[11]) + int(found[12])) / _TICKS
+
+
+def _line(process: subprocess.Popen[str], timeout_s: float) -> str:
+    assert process.stdout is not None
+    if not select.select([process.stdout], [], [], timeout_s)[0]:
+        return f"nothing within {timeout_s:.0f} s"
+    return process.stdout.readline().strip()

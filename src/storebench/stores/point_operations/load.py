@@ -1,0 +1,144 @@
+"""The load, by Locust as in the study.
+
+Closed: each user does one request after the other, and waits for each answer. Open: requests are to begin at constant distances, and the
+users share them; one that begins late, because all users wait for answers, is as slow as somebody who comes at its time sees it.
+
+Locust and the stores' clients work here with gevent, which replaces parts of Python's own library. So it is a process of its own:
+`generators` starts it. It reads one JSON from its standard input, says that it is ready, waits until it is told when to begin, and leaves
+what it has noted in a file.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import time
+import traceback
+from collections.abc import Callable, Iterator
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+from storebench.connection import Connection
+from storebench.stores import load
+from storebench.stores.point_operations import requests
+from storebench.stores.point_operations.base import PointStore
+from storebench.stores.point_operations.entities import entity
+from storebench.stores.point_operations.generators import READY
+from storebench.stores.point_operations.keys import drawn
+
+WATCH_S = 1.0  # between two looks at how many users there are
+
+
+def main() -> None:
+    """Do what standard input says."""
+    import gevent
+    from locust import User, constant, task
+    from locust.env import Environment
+    from locust.exception import StopUser
+
+    job: dict[str, Any] = json.loads(sys.stdin.readline())
+    store = load(job["study"], job["store"])(
+        client=job["client"],
+        target=job["target"],
+        connection=Connection(**job["connection"]) if job["connection"] else None,
+        values=job["values"],
+        operation=job["operation"],
+    )
+    assert isinstance(store, PointStore)
+    sender = store.sender()
+    sender.connect()
+    log = requests.Log()
+    once = _operation(sender, job)
+    seen: set[int] = set()  # kinds of errors, whose first one is in the pod's log
+
+    times = count(job["stream"], job["streams"])  # of an open load: which of its requests comes next
+
+    class EntityUser(User):
+        wait_time = constant(0)
+
+        @task
+        def request(self) -> None:
+            meant_s = None
+            if job["rate"]:
+                meant_s = begin_s + next(times) / job["rate"]
+                if meant_s >= end_s:
+                    raise StopUser
+                gevent.sleep(max(0.0, meant_s - time.monotonic()))
+            try:
+                number, began_s, took_s, outcome, error = once()
+            except Exception:  # noqa: BLE001 - Locust would go on without it
+                traceback.print_exc()
+                os._exit(1)
+            if meant_s is None:
+                meant_s = began_s
+            log.note(number, meant_s, began_s + took_s - meant_s, took_s, outcome)
+            if error and outcome not in seen:
+                seen.add(outcome)
+                print(f"the first {requests.OUTCOMES[outcome]}: {error!r}", flush=True)
+            self.environment.events.request.fire(
+                request_type=job["operation"],
+                name="entity",
+                response_time=took_s * 1000,
+                response_length=0,
+                exception=error,
+                context={},
+            )
+
+    environment = Environment(user_classes=[EntityUser], stop_timeout=job["timeout_s"] + 1)
+    runner = environment.create_local_runner()
+    print(READY, flush=True)
+    os.dup2(2, 1)  # nobody reads more from standard output
+    begin_s = float(sys.stdin.readline())
+    end_s = begin_s + job["seconds"]
+    gevent.sleep(max(0.0, begin_s - time.monotonic()))
+    runner.start(job["users"], spawn_rate=job["spawn_rate"])
+    users: list[tuple[float, int]] = []
+    while (left_s := end_s - time.monotonic()) > 0:
+        users.append((time.monotonic(), runner.user_count))
+        gevent.sleep(min(WATCH_S, left_s))
+    runner.quit()  # when the requests that are under way have ended
+    log.save(Path(job["file"]), users)
+    sender.close()
+
+
+def _operation(sender: Any, job: dict[str, Any]) -> Callable[[], tuple[int, float, float, int, Any]]:
+    """Does one request. Only what is between the two looks at the clock is its latency."""
+    seed, clock = job["seed"], time.monotonic
+    numbers: Iterator[int]
+
+    def write() -> tuple[int, float, float, int, Any]:
+        number = next(numbers)
+        new = entity(seed, number)
+        began_s = clock()
+        try:
+            sender.insert(new)
+        except Exception as error:  # noqa: BLE001 - each kind is counted
+            return number, began_s, clock() - began_s, sender.outcome(error), error
+        return number, began_s, clock() - began_s, requests.DONE, None
+
+    def read() -> tuple[int, float, float, int, Any]:
+        number = next(numbers)
+        wanted = entity(seed, number)
+        began_s = clock()
+        try:
+            found = sender.get(wanted.id)
+        except Exception as error:  # noqa: BLE001 - each kind is counted
+            return number, began_s, clock() - began_s, sender.outcome(error), error
+        took_s = clock() - began_s
+        if found is None:
+            return number, began_s, took_s, requests.MISSING, LookupError(f"{wanted.id} is not there")
+        if tuple(found) != tuple(wanted):
+            return number, began_s, took_s, requests.WRONG, ValueError(f"{found} is not {wanted}")
+        return number, began_s, took_s, requests.DONE, None
+
+    if job["operation"] == "write":
+        numbers = count(job["rows"] + job["stream"], job["streams"])
+        return write
+    numbers = drawn(job["key_distribution"], job["rows"], seed, job["stream"])
+    return read
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,133 @@
+"""MongoDB, and servers that speak its protocol: an entity is a document whose `_id` is the entity's id."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+from uuid import UUID
+
+from storebench.stores.base import Durability, Server
+from storebench.stores.mongodb_server import durability_of, errors, identify, shard_key, uri
+from storebench.stores.point_operations import requests
+from storebench.stores.point_operations.base import CONNECT_S, PointStore
+from storebench.stores.point_operations.entities import FIELDS, Entity
+
+if TYPE_CHECKING:
+    from pymongo import MongoClient
+
+DEFAULT_DATABASE = "storebench"
+SCAN_DOCUMENTS = 1_000  # of an answer
+# The consistency as the study had it, and that of a majority of the copies: write concern and read concern.
+CONCERNS: Mapping[str, tuple[int | str, str]] = {"one": (1, "local"), "quorum": ("majority", "majority")}
+
+
+class MongoDB(PointStore):
+    """A collection of the target's name. Reads are of the primary."""
+
+    name = "mongodb"
+    connection = "mongodb"
+    packages = (*PointStore.packages, "pymongo")
+    modules = (*PointStore.modules, "pymongo")
+
+    def connect(self) -> None:
+        from bson.binary import UuidRepresentation
+        from bson.codec_options import CodecOptions
+        from pymongo import MongoClient, WriteConcern
+        from pymongo.read_concern import ReadConcern
+
+        assert self.server is not None
+        write, read = CONCERNS[self.consistency]
+        timeout_ms = int(float(self.values.get("request_timeout_s", CONNECT_S)) * 1000)
+        with errors(self.server):
+            self._client: MongoClient[dict[str, Any]] = MongoClient(
+                uri(self.server),
+                serverSelectionTimeoutMS=CONNECT_S * 1000,
+                connectTimeoutMS=CONNECT_S * 1000,
+                socketTimeoutMS=timeout_ms,
+                waitQueueTimeoutMS=timeout_ms,
+                maxPoolSize=int(self.values.get("users", 100)),
+                retryWrites=False,  # no silent retries: they would be measured, too
+                retryReads=False,
+            )
+            self._database = self._client[self.server.schema or DEFAULT_DATABASE]
+            options: CodecOptions[dict[str, Any]] = CodecOptions(
+                uuid_representation=UuidRepresentation.STANDARD
+            )
+            self._collection = self._database.get_collection(
+                self.target, options, write_concern=WriteConcern(write), read_concern=ReadConcern(read)
+            )
+            self._client.admin.command("ping")
+
+    def describe(self) -> Server:
+        with errors(self.server):
+            answers = [self._if_permitted(command) for command in ("serverStatus", "hostInfo")]
+            return identify(self._client.admin.command("buildInfo"), *answers)
+
+    def client_settings(self) -> Mapping[str, Any]:
+        write, read = CONCERNS[self.consistency]
+        return {**super().client_settings(), "write_concern": f"w={write}", "read_concern": read}
+
+    def durability(self) -> Durability:
+        return durability_of(self._collection.write_concern.document, self.describe())
+
+    def create(self) -> None:
+        assert self.server is not None
+        self.drop()
+        if asked := self.server.extra.get("shard_key"):
+            key = shard_key(str(asked))
+            with errors(self.server):
+                self._client.admin.command("shardCollection", self._collection.full_name, key=key)
+
+    def fill(self, entities: Sequence[Entity]) -> None:
+        with errors(self.server):
+            self._collection.insert_many([_document(one) for one in entities], ordered=False)
+
+    def insert(self, new: Entity) -> None:
+        self._collection.insert_one(_document(new))
+
+    def get(self, id: UUID) -> tuple[Any, ...] | None:
+        found = self._collection.find_one({"_id": id})
+        return None if found is None else _fields(found)
+
+    def outcome(self, error: Exception) -> int:
+        from pymongo.errors import ConnectionFailure, PyMongoError
+
+        if isinstance(error, PyMongoError) and error.timeout:
+            return requests.TIMEOUT
+        if isinstance(error, ConnectionFailure):
+            return requests.CONNECTION
+        if isinstance(error, PyMongoError):
+            return requests.SERVER
+        raise error
+
+    def scan(self) -> Iterator[tuple[Any, ...]]:
+        with errors(self.server):
+            yield from map(_fields, self._collection.find(batch_size=SCAN_DOCUMENTS))
+
+    def scanned_by(self) -> str:
+        return f"find() with the read concern {CONCERNS[self.consistency][1]}"
+
+    def drop(self) -> None:
+        from pymongo import WriteConcern
+
+        with errors(self.server):  # always acknowledged: the drop must be over before the next write
+            self._collection.with_options(write_concern=WriteConcern()).drop()
+
+    def close(self) -> None:
+        self._client.close()
+
+    def _if_permitted(self, command: str) -> Mapping[str, Any] | str:
+        from pymongo.errors import OperationFailure
+
+        try:
+            return self._client.admin.command(command)
+        except OperationFailure as error:
+            return f"refused, code {error.code}"
+
+
+def _document(one: Entity) -> dict[str, Any]:
+    return {"_id": one.id, **dict(zip(FIELDS[1:], one[1:], strict=True))}
+
+
+def _fields(document: Mapping[str, Any]) -> tuple[Any, ...]:
+    return (document.get("_id"), *(document.get(name) for name in FIELDS[1:]))

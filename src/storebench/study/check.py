@@ -1,0 +1,113 @@
+"""What is wrong with a study: found when its file is loaded, before anything runs."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Collection, Iterable, Sequence
+from typing import TYPE_CHECKING
+
+from storebench.study.reserved import CLIENT, COLUMNS, DROP, OPERATION, STORE, SUFFIXES, TABLES
+
+if TYPE_CHECKING:
+    from storebench.study.model import Study
+
+# A view of the study has its name and one of SUFFIXES, and Postgres cuts off what is longer than 63 characters.
+NAME = re.compile(r"[a-z][a-z0-9_]{0,54}")
+
+
+def problems(study: Study, common: Collection[str]) -> Iterable[str]:
+    """What is wrong with a study, each thing in words; `common` are the metrics that every attempt has."""
+    yield from _names("study", [study.name])
+    yield from (
+        f"{study.name}{suffix} would be a table of the results: give another name"
+        for suffix in SUFFIXES
+        if study.name + suffix in TABLES
+    )
+    if not study.stores:
+        yield "it has no store"
+    yield from (f"the store {name!r} is there twice" for name, n in Counter(study.stores).items() if n > 1)
+    yield from _of_columns(study)
+    yield from _of_operations(study)
+    yield from _of_charts(study, common)
+
+
+def _of_columns(study: Study) -> Iterable[str]:
+    """Axes and metrics are columns of the study's view, beside those of all results."""
+    axes, metrics = [one.name for one in study.axes], [one.name for one in study.metrics]
+    yield from _names("metric", metrics)
+    yield from _names("axis", axes)
+    taken = sorted({*axes, *metrics} & COLUMNS)
+    yield from (f"{name!r} is a column of all results: give another name" for name in taken)
+    if both := sorted({*axes} & {*metrics}):
+        yield f"{', '.join(both)}: there is an axis and a metric of that name"
+    for place, axis in enumerate(study.axes):
+        for name in axis.where:
+            if name not in ("store", "client", *axes[:place]):
+                yield f"the axis {axis.name!r} depends on {name!r}, which is no axis before it"
+        yield from (
+            f"the axis {axis.name!r} is for the store {name!r}, which is not there"
+            for name in axis.where.get("store", ())
+            if name not in study.stores
+        )
+    if study.dataset:
+        yield from (
+            f"the dataset depends on {name!r}, which is no axis"
+            for name in study.dataset.axes
+            if name not in axes
+        )
+
+
+def _of_operations(study: Study) -> Iterable[str]:
+    names = [one.name for one in study.operations]
+    kinds = {metric.name: metric.kind for metric in study.metrics}
+    yield from _names("operation", names)
+    if not names:
+        yield "it has no operation"
+    if DROP in names:
+        yield f"{DROP!r} is what removes a cell's data, and cannot be an operation"
+    for place, operation in enumerate(study.operations):
+        for needed in operation.needs:
+            if needed not in names:
+                yield f"the operation {operation.name!r} needs {needed!r}, which is not there"
+            elif names.index(needed) >= place:
+                yield f"the operation {operation.name!r} needs {needed!r}, which does not come before it"
+        yield from (
+            f"the metric {name!r} of the operation {operation.name!r} is not among its metrics"
+            for name in operation.metrics
+            if name not in kinds
+        )
+        if not operation.metrics:
+            yield f"the operation {operation.name!r} has no metric"
+        elif (kind := kinds.get(operation.metrics[0], "scalar")) != "scalar":
+            yield f"the first metric of the operation {operation.name!r} ranks it, and {operation.metrics[0]!r} is a {kind}, not a number"
+
+
+def _of_charts(study: Study, common: Collection[str]) -> Iterable[str]:
+    metrics = {*(one.name for one in study.metrics), *common}
+    operations = {one.name for one in study.operations}
+    places = {STORE, CLIENT, OPERATION, *(axis.name for axis in study.axes)}
+    for chart in study.charts:
+        if chart.metric not in metrics:
+            yield f"a chart shows {chart.metric!r}, which is not among its metrics"
+        yield from (
+            f"a chart of {chart.metric!r} is of {name!r}, which is no operation"
+            for name in chart.operations
+            if name not in operations
+        )
+        yield from (
+            f"a chart of {chart.metric!r} tells {name!r} apart, which is no axis"
+            for name in filter(None, [chart.colour, chart.panel])
+            if name not in places
+        )
+        if chart.colour == chart.panel:
+            yield f"a chart of {chart.metric!r} has {chart.colour!r} as colour and as panel"
+
+
+def _names(what: str, names: Sequence[str]) -> Iterable[str]:
+    yield from (f"the {what} {name!r} is there twice" for name, n in Counter(names).items() if n > 1)
+    yield from (
+        f"{name!r} is no name of a {what}: lower-case letters, digits and _, a letter first, at most 55"
+        for name in names
+        if not NAME.fullmatch(name)
+    )

@@ -1,0 +1,122 @@
+"""The grid: the valid combinations of the values of a study's axes."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from storebench.errors import SpecError, unknown
+from storebench.stores.base import split
+from storebench.study.cell import Cell
+from storebench.study.dataset import MAX_SEED
+from storebench.study.model import Axis, Study
+
+MAX_ROWS = 1_000_000_000  # of a study without a dataset
+
+
+@dataclass(frozen=True)
+class Grid:
+    """The cells of a run, and how many combinations were left out because they repeat another cell."""
+
+    cells: tuple[Cell, ...]
+    dropped: int
+    dropped_because: str = ""
+
+
+def grid(
+    study: Study,
+    *,
+    stores: Sequence[str],
+    clients: Sequence[str],
+    axes: Mapping[str, Sequence[str]],
+    rows: int,
+    seed: int,
+    full: bool = True,
+) -> Grid:
+    """A study's cells for these values, in the order given: stores, then clients, then the axes.
+
+    An axis left out takes its defaults. Without `full`, at each store one thing at a time differs from the first of its
+    values: the client, or the place on one axis. A value that means the same as another one of them is left out (`Axis.whole`).
+    Raises SpecError for any value that is not valid, before anything else happens.
+    """
+    for what, asked, known in (("store", stores, study.stores), ("client", clients, study.clients)):
+        _check(what, asked, known)
+    check_integer("rows", rows, 1, max_rows(study))
+    check_integer("seed", seed, 0, MAX_SEED)
+    asked_on = [_values_on(axis, axes.get(axis.name, axis.default)) for axis in study.axes]
+    combinations = math.prod(map(len, (stores, clients, *asked_on)))
+    reasons = set()
+    values = []
+    for axis, column in zip(study.axes, asked_on, strict=True):
+        repeated = axis.repeated(column, rows)
+        reasons |= {repeats(axis, value, kept, rows) for value, kept in repeated.items()}
+        values.append([value for value in column if value not in repeated])
+    first = {axis.name: column[0] for axis, column in zip(study.axes, values, strict=True)}
+    cells: dict[Cell, None] = {}
+    for store, client, *combination in itertools.product(stores, clients, *values):
+        info = study.store(store)
+        if client not in info.clients:
+            reasons.add(f"{store} has no client {client!r}")
+            continue
+        meant = _meant(study, store, client, combination)
+        differing = sum(value != first[name] for name, value in meant)
+        differing += client != next(name for name in clients if name in info.clients)
+        if differing > 1 and not full:
+            reasons.add("one thing is varied at a time")
+            continue
+        cell = Cell(study.name, store, client, meant, rows, seed)
+        if cell in cells:
+            ignored = [axis.name for axis in study.axes if axis.name not in dict(meant)]
+            reasons.add(f"{store} has no {', '.join(ignored)}")
+        cells[cell] = None
+    if not cells:
+        raise SpecError(f"No cell is left to run: {'; '.join(sorted(reasons))}")
+    return Grid(tuple(cells), combinations - len(cells), "; ".join(sorted(reasons)))
+
+
+def operations_of(study: Study, cells: Iterable[Cell]) -> int:
+    """How many operations these cells have together, each measured once."""
+    return sum(len(study.operations_of(cell.store)) for cell in cells)
+
+
+def repeats(axis: Axis, value: str, kept: str, rows: int) -> str:
+    """Why a value of an axis is left out beside the one that means the same."""
+    return f"{axis.name}={value} is the same as {axis.name}={kept}, as the dataset has {rows:,} rows"
+
+
+def max_rows(study: Study) -> int:
+    """The most rows that a run of the study can ask for."""
+    return study.dataset.max_rows if study.dataset else MAX_ROWS
+
+
+def check_integer(name: str, value: Any, minimum: int, maximum: int) -> int:
+    """Return `value` if it is an integer in the range; raises SpecError if not."""
+    if isinstance(value, bool) or not isinstance(value, int) or not minimum <= value <= maximum:
+        raise SpecError(f"{name} must be a whole number from {minimum:,} to {maximum:,}, not {value!r}")
+    return value
+
+
+def _meant(study: Study, store: str, client: str, combination: Sequence[str]) -> tuple[tuple[str, str], ...]:
+    """Those of the values on all axes that mean something there."""
+    found: dict[str, str] = {}
+    for axis, value in zip(study.axes, combination, strict=True):
+        if axis.means_something(store, client, found):
+            found[axis.name] = value
+    return tuple(found.items())
+
+
+def _check(what: str, asked: Sequence[str], known: Collection[str]) -> None:
+    if not asked:
+        raise SpecError(f"Choose at least one {what}: {', '.join(known)}")
+    for name in asked:
+        if name not in known and (what == "client" or split(name)[0] not in known):
+            raise unknown(what, name, known)
+
+
+def _values_on(axis: Axis, values: Sequence[str]) -> list[str]:
+    if not values:
+        raise SpecError(f"{axis.title}: give at least one value")
+    return list(dict.fromkeys(axis.check(str(value)) for value in values))

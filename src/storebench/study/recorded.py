@@ -1,0 +1,106 @@
+"""A study as its details tell it: for who shows it, and has neither its file nor its stores."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from storebench.errors import SpecError, unknown
+from storebench.fields import Field, field_of
+from storebench.stores.base import Pod, Store, split
+from storebench.study.dataset import Dataset
+from storebench.study.model import Axis, Operation, Study
+
+
+@dataclass(frozen=True)
+class Recorded(Study):
+    """It cannot be run: of its axes there is what its grid has, of its stores what they can do, and no pod."""
+
+    classes: Mapping[str, type[Store]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """It was checked when its file was loaded."""
+
+    def store(self, name: str) -> type[Store]:
+        """As the details describe it; raises SpecError for one that is not of this study."""
+        base, _ = split(name)
+        if base not in self.classes:
+            raise unknown("store", base, self.classes)
+        return self.classes[base]
+
+
+def recorded(details: Mapping[str, Any]) -> Recorded:
+    """The study of these details (`Study.details`); raises SpecError for those that an earlier version has recorded, which say less."""
+    try:
+        return _recorded(details)
+    except (KeyError, TypeError) as error:
+        raise SpecError(
+            f"What is known of the study {details.get('name')!r} was recorded by another version of Storebench: {error}"
+        ) from None
+
+
+def _recorded(details: Mapping[str, Any]) -> Recorded:
+    asked = {
+        one["name"]: field_of(one["title"], one["description"], one["rules"]) for one in details["params"]
+    }
+    of_stores = {name for store in details["stores"] for name in store["options"]}
+    dataset = details["dataset"]
+    return Recorded(
+        name=details["name"],
+        title=details["title"],
+        description=details["description"],
+        stores=tuple(one["name"] for one in details["stores"]),
+        operations=tuple(
+            Operation(one["name"], tuple(one["metrics"]), tuple(one["needs"]))
+            for one in details["operations"]
+        ),
+        metrics=(),
+        axes=tuple(_axis(one) for one in details["axes"]),
+        dataset=dataset
+        and Dataset(
+            name=dataset["name"],
+            version=dataset["version"],
+            text=dataset["text"],
+            row_bytes=dataset["row_bytes"],
+            max_rows=dataset["max_rows"],
+            pod=Pod(),
+            axes=tuple(dataset["axes"]),
+        ),
+        rows=details["rows"],
+        params={name: one for name, one in asked.items() if name not in of_stores},
+        method_version=details["method_version"],
+        classes={one["name"]: _store(one, asked) for one in details["stores"]},
+    )
+
+
+def _axis(told: Mapping[str, Any]) -> Axis:
+    return Axis(
+        name=told["name"],
+        title=told["title"],
+        description=told["description"],
+        pattern="",
+        hint="",
+        default=(),
+        choices=(),
+        grid=tuple(told["grid"]),
+        where={name: tuple(values) for name, values in told["where"].items()},
+        whole=told["whole"],
+    )
+
+
+def _store(told: Mapping[str, Any], asked: Mapping[str, Field]) -> type[Store]:
+    """A class that is only read: it has no verbs."""
+    return type(
+        told["name"],
+        (Store,),
+        {
+            "name": told["name"],
+            "operations": tuple(told["operations"]),
+            "clients": tuple(told["clients"]),
+            "keeps_data": told["keeps_data"],
+            "connection": told["server"],
+            "filled_by": told["filled_by"],
+            "options": {name: asked[name] for name in told["options"]},
+        },
+    )

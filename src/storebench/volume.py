@@ -1,0 +1,30 @@
+"""The volume of a cell: a folder that its pods have in common, for stores whose data is files (`Pod.volume`)."""
+
+from __future__ import annotations
+
+from storebench.fields import MEMORY, Field, Text
+
+SIZE, STORAGE_CLASS = "volume_size", "volume_storage_class"
+# For the `options` of a store whose pods have one.
+OPTIONS: dict[str, Field] = {
+    SIZE: Text(
+        title="Size of a volume",
+        text="Of stores whose data is files: the volume that a cell's pods have in common. Kubernetes quantity, such as **4Gi**.",
+        default="4Gi",
+        examples=("1Gi", "4Gi", "20Gi"),
+        pattern=MEMORY,
+        hint="an amount of storage, such as 500Mi or 8Gi",
+    ),
+    STORAGE_CLASS: Text(
+        title="Storage class of volumes",
+        text="Of stores whose data is files: the StorageClass of their volumes. Empty: the cluster's default.",
+        examples=("standard",),
+        pattern=r"[a-z0-9]([-.a-z0-9]{0,251}[a-z0-9])?",
+        hint="the name of a StorageClass",
+    ),
+}
+
+
+def claim_of(target: str) -> str:
+    """The name of the volume claim of what a cell keeps as `target`."""
+    return target.replace("_", "-")

@@ -1,0 +1,19 @@
+"""Writes the API's description: `python -m storebench.web.openapi`. The page's types are made from it: `npm run types`."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from storebench.web.api import app
+
+PATH = Path(__file__).parent / "page" / "openapi.json"
+
+
+def text() -> str:
+    """What the API says of itself now."""
+    return json.dumps(app.openapi(), indent=2, ensure_ascii=False) + "\n"
+
+
+if __name__ == "__main__":
+    PATH.write_text(text())

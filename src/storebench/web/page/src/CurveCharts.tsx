@@ -1,0 +1,119 @@
+import { useCallback, useMemo } from "react";
+import { Chart } from "./Chart";
+import { valuesOf } from "./Controls";
+import { datasetsText, namesOf, titleOf } from "./cells";
+import { type Choice, isShown, kindOf, scaleFor, scaleOf } from "./choice";
+import { type Curve, curvePanels, curveSpec, curveTable } from "./curves";
+import { chartTitle, mixed } from "./figures";
+import { colourOf, type Theme } from "./frame";
+import { Legend } from "./Legend";
+import { valueLabel } from "./medians";
+import { sourceOf } from "./provenance";
+import { sqlBeside } from "./sql";
+import type { CellArtifacts, CellFigures, Chart as ChartOf, Metric, Operation, Study } from "./types";
+
+interface Drawn {
+  study: Study;
+  run: string;
+  /** The run's attempts, by cell and operation: where the curves come from. */
+  measured: CellFigures[];
+  operations: Operation[];
+  metric: Metric;
+  chart: ChartOf;
+  choice: Choice;
+}
+
+/** Distributions or series of some operations: a chart for each panel, one below the other. */
+export function CurveCharts({ cells, ...drawn }: Drawn & { cells: CellArtifacts[] }) {
+  const { study, operations, metric, chart, choice } = drawn;
+  const panels = useMemo(
+    () => curvePanels(study, cells, operations, metric, chart),
+    [study, cells, operations, metric, chart],
+  );
+  const values = useMemo(() => valuesOf(cells, chart.colour), [cells, chart.colour]);
+  return (
+    <div>
+      {panels.map(({ name, curves }) => (
+        <CurveChart key={name} panel={name} all={curves} {...drawn} values={values} choice={choice} />
+      ))}
+    </div>
+  );
+}
+
+function CurveChart({
+  panel,
+  all,
+  values,
+  study,
+  run,
+  measured,
+  operations,
+  metric,
+  chart,
+  choice,
+}: Drawn & { panel: string; all: Curve[]; values: string[] }) {
+  const { asked } = choice;
+  const { colour } = chart;
+  const cells = useMemo(() => all.map(({ cell }) => cell), [all]);
+  const names = useMemo(() => namesOf(study, cells), [study, cells]);
+  const curves = useMemo(() => {
+    const shown = isShown(asked, names);
+    return all.filter(({ cell }) => shown(cell));
+  }, [all, names, asked]);
+  const title = [chartTitle(operations, metric.title), panel].filter(Boolean).join(", ");
+  const what = metric.kind === "histogram" ? "value by percentile" : "value over time";
+  const description = `${title}: ${what}, of ${curves.length} cells.`;
+  const points = curves.flatMap((curve) => curve.points.map(([, value]) => value));
+  // a curve has no best
+  const scale = scaleFor(scaleOf(asked), points, "neither");
+  const spec = useCallback(
+    (width: number, theme: Theme, picture: boolean) =>
+      curveSpec(study, curves, { metric, scale, colour, values, description }, width, theme, picture),
+    [study, curves, metric, scale, colour, values, description],
+  );
+  const attemptsOf = useMemo(() => {
+    const found = new Map(measured.map((cell) => [`${cell.cell_key} ${cell.operation}`, cell.attempts]));
+    return (cell: CellArtifacts) => found.get(`${cell.cell_key} ${cell.operation}`) ?? [];
+  }, [measured]);
+  const attempts = cells.flatMap(attemptsOf);
+  const counted = metric.kind === "histogram" ? mergedText(curves) : OF_TYPICAL;
+  return (
+    <Chart
+      title={title}
+      source={sourceOf(run, datasetsText(study, cells), attempts)}
+      run={run}
+      sql={sqlBeside(
+        "artifact",
+        { study, cells, runs: [run], operations: operations.map(({ name }) => name) },
+        metric.name,
+      )}
+      name={[...operations.map(({ name }) => name), metric.name, panel].filter(Boolean).join("-")}
+      description={description}
+      legend={
+        <Legend
+          title={titleOf(study, colour)}
+          kind={kindOf(colour)}
+          entries={valuesOf(cells, colour).map((name) => ({
+            name,
+            label: valueLabel(name),
+            colour: (theme) => colourOf(theme, values.indexOf(name)),
+          }))}
+          choice={choice}
+        />
+      }
+      spec={spec}
+      table={curveTable(study, curves, metric, names, run, attemptsOf)}
+      places={names}
+      note={[counted, mixed(attempts)].filter(Boolean).join(" ")}
+    />
+  );
+}
+
+const OF_TYPICAL = "Of the repeat whose total pod time is nearest to the cell's median.";
+
+/** Of how many repeats the distributions are. */
+function mergedText(curves: Curve[]): string {
+  const counts = [...new Set(curves.map(({ cell }) => cell.n))].sort((one, other) => one - other);
+  const repeats = counts.length < 2 ? `${counts[0] ?? 0}` : `${counts[0]} to ${counts.at(-1)}`;
+  return `The counts of all repeats that count, ${repeats} of each cell, are added to one distribution. The last point of a line is the greatest value.`;
+}

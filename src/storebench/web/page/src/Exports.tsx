@@ -1,0 +1,124 @@
+import { useState } from "react";
+import * as vega from "vega";
+import { compile, type TopLevelSpec } from "vega-lite";
+import { copyPicture, copySvg, copyText } from "./clipboard";
+import { download } from "./download";
+import { csv } from "./format";
+import { LIGHT, type Theme } from "./frame";
+
+/** Pixels: of a picture that is taken away, whatever the screen. */
+const SAVED_WIDTH = 900;
+
+/** `picture`: it is taken away, and has no legend beside it but its own. */
+export type Spec = (width: number, theme: Theme, picture: boolean) => TopLevelSpec;
+
+/** A picture and its figures, as they are taken away. */
+export interface Taken {
+  title: string;
+  /** Where it comes from: which run, or runs, of what, and how that was measured. In pictures and in the question to the database. */
+  source: string;
+  /** Of which run, or runs, it is: its files' names begin with it. */
+  run: string;
+  /** What they go on with, before their ending. */
+  name: string;
+  spec: Spec;
+  table: Record<string, unknown>[];
+  /** The question to the results database that it is the answer to. */
+  sql: string;
+  /** What a reader must know of it. */
+  note?: string | null;
+}
+
+/** A text in lines that a picture has room for. */
+function wrapped(text: string): string[] {
+  return text.match(/.{1,130}(?: |$)/g) ?? [];
+}
+
+/** A picture on white, with its title: what is taken away must be readable by itself. */
+function picture({
+  title,
+  source,
+  spec,
+  note,
+}: Pick<Taken, "title" | "source" | "spec" | "note">): vega.View {
+  const whole = {
+    ...spec(SAVED_WIDTH, LIGHT, true),
+    background: "white",
+    padding: 12,
+    title: { text: title, subtitle: [...wrapped(source), ...wrapped(note ?? "")], anchor: "start" as const },
+  };
+  return new vega.View(vega.parse(compile(whole).spec), { renderer: "none" });
+}
+
+async function png(taken: Taken): Promise<Blob> {
+  const image = await fetch(await picture(taken).toImageURL("png", 2));
+  return image.blob();
+}
+
+/** The question, with where its answer came from. */
+export function commented({
+  title,
+  source,
+  note,
+  sql,
+}: Pick<Taken, "title" | "source" | "note" | "sql">): string {
+  const lines = [title, source, note ?? ""].flatMap((text) => text.split(/[\r\n]+/)).filter(Boolean);
+  return `${lines.map((line) => `-- ${line}\n`).join("")}${sql}`;
+}
+
+/** A name of a file that any system takes: it says of which run it is. */
+export const fileName = (run: string, name: string) =>
+  [run, name]
+    .map((part) => part.replaceAll(/[^\w.-]+/g, "_"))
+    .filter(Boolean)
+    .join("-");
+
+/** Buttons that hand out a picture and its figures: as files, and to the clipboard. */
+export function Exports(taken: Taken) {
+  const [said, setSaid] = useState("");
+  const { run, name, title, table } = taken;
+  const file = fileName(run, name);
+  const ways: Record<"Save" | "Copy", [string, () => Promise<void>][]> = {
+    Save: [
+      ["SVG", async () => download(`${file}.svg`, await picture(taken).toSVG(), "image/svg+xml")],
+      ["PNG", async () => download(`${file}.png`, await png(taken), "image/png")],
+      ["CSV", async () => download(`${file}.csv`, csv(table), "text/csv")],
+      ["JSON", async () => download(`${file}.json`, JSON.stringify(table, null, 2), "application/json")],
+      ["SQL", async () => download(`${file}.sql`, commented(taken), "application/sql")],
+    ],
+    Copy: [
+      ["CSV", () => copyText(csv(table))],
+      ["SQL", () => copyText(commented(taken))],
+      ["SVG", () => copySvg(picture(taken).toSVG())],
+      ["PNG", () => copyPicture("image/png", () => png(taken))],
+    ],
+  };
+  const act = async (way: string, type: string, todo: () => Promise<void>) => {
+    try {
+      await todo();
+      setSaid(way === "Copy" ? `${type} copied` : "");
+    } catch (problem) {
+      setSaid(problem instanceof Error ? problem.message : String(problem));
+    }
+  };
+  return (
+    <span className="sb-exports">
+      {Object.entries(ways).map(([way, types]) => (
+        <span key={way}>
+          {way}
+          {types.map(([type, todo]) => (
+            <button
+              key={type}
+              type="button"
+              onClick={() => act(way, type, todo)}
+              aria-label={`${way} ${title} as ${type}`}
+            >
+              {type}
+            </button>
+          ))}
+        </span>
+      ))}
+      <span aria-live="polite">{said}</span>
+    </span>
+  );
+}

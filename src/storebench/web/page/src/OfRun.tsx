@@ -1,0 +1,142 @@
+import { type ReactNode, useState } from "react";
+import { type ActiveRun, activeRuns, runLink, runsLink, stateOf } from "./airflow";
+import { address, get, Problem, useLoaded } from "./api";
+import { copyText } from "./clipboard";
+import { RunLine } from "./Runs";
+import { Ready } from "./States";
+import type { Run } from "./types";
+
+const EVERY_MS = 5000;
+
+/** What is shown of a run, or why there is nothing of it: it waits, is about to begin, ended too early, or was refused. */
+export function OfRun({ run, runs, children }: { run: string; runs: Run[]; children: ReactNode }) {
+  const known = runs.find(({ id }) => id === run);
+  return known ? (
+    <Known run={known}>{children}</Known>
+  ) : (
+    <Unlisted key={run} run={run}>
+      {children}
+    </Unlisted>
+  );
+}
+
+function Known({ run, children }: { run: Run; children: ReactNode }) {
+  return run.state === "refused" ? <Refused run={run} /> : children;
+}
+
+/** A run that is not among the newest: an older one, or one that has not come to its plan. */
+function Unlisted({ run, children }: { run: string; children: ReactNode }) {
+  const loaded = useLoaded((signal) => whereabouts(run, signal), `whereabouts ${run}`, EVERY_MS);
+  return (
+    <Ready of={loaded}>
+      {(found) => ("id" in found ? <Known run={found}>{children}</Known> : <Waiting {...found} />)}
+    </Ready>
+  );
+}
+
+/** What Airflow says of a run that is not among the results. */
+export interface Waits {
+  dagId: string;
+  runId: string;
+  state: string;
+  /** The runs of the DAG that are before it. */
+  before: ActiveRun[];
+}
+
+/** The run, or what Airflow says of one that is not among the results yet. */
+async function whereabouts(name: string, signal: AbortSignal): Promise<Run | Waits> {
+  try {
+    return await get<Run>(address("run", { run: name }), signal);
+  } catch (problem) {
+    const [dagId, ...parts] = name.split("/");
+    const runId = parts.join("/");
+    if (!(problem instanceof Problem) || problem.status !== 404 || !dagId || !runId) throw problem;
+    const state = await stateOf(dagId, runId, signal);
+    if (state === null) throw problem;
+    return { dagId, runId, state, before: state === "queued" ? await before(dagId, runId, signal) : [] };
+  }
+}
+
+async function before(dagId: string, runId: string, signal: AbortSignal): Promise<ActiveRun[]> {
+  const active = await activeRuns(dagId, signal);
+  const since = active.find((one) => one.dag_run_id === runId)?.queued_at ?? "";
+  return active.filter(
+    (one) => one.dag_run_id !== runId && (one.state === "running" || (one.queued_at ?? "") < since),
+  );
+}
+
+/** Why there is nothing to see yet, and what it waits for. */
+export function Waiting({ dagId, state, before }: Waits) {
+  if (state === "queued")
+    return (
+      <p className="sb-state" role="status">
+        <strong>
+          {before.length ? "Queued behind " : "Queued."}
+          {before.map(({ dag_run_id, state }, place) => (
+            <span key={dag_run_id}>
+              {place ? ", " : ""}
+              <a href={runLink(dagId, dag_run_id)}>{dag_run_id}</a> ({state})
+            </span>
+          ))}
+        </strong>{" "}
+        One run of a DAG goes after the other. {before.length ? "" : "It is the next one. "}If the DAG is
+        paused, it waits until you switch it on.
+      </p>
+    );
+  if (state === "running")
+    return (
+      <p className="sb-state" role="status">
+        <strong>It has begun.</strong> Its cells appear here as soon as it is planned.
+      </p>
+    );
+  return (
+    <p className="sb-state sb-problem">
+      <strong>It ended in Airflow before it was planned</strong> ({state}): Airflow's log of its plan says
+      why.
+    </p>
+  );
+}
+
+/** Why a run was refused, and how to send a better one. */
+function Refused({ run }: { run: Run }) {
+  return (
+    <>
+      <RunLine run={run} />
+      <SendAgain run={run} />
+    </>
+  );
+}
+
+/** The form with the values of a run, to change and send again. Airflow's form takes none from an address, but from a run's page. */
+export function SendAgain({ run }: { run: Run }) {
+  const [said, setSaid] = useState("");
+  const params = JSON.stringify(run.params, null, 2);
+  const copy = () =>
+    copyText(params).then(
+      () => setSaid("copied"),
+      (problem: Error) => setSaid(problem.message),
+    );
+  return (
+    <>
+      <p>
+        To send it again, open <a href={runLink(run.dag_id, run.airflow_run_id)}>the run in Airflow</a>.
+        Choose <strong>Trigger</strong>, then <strong>Trigger again with this config</strong>: the form opens
+        with these values, for you to change. If the run is no longer there, open{" "}
+        <a href={runsLink(run.dag_id)}>the form of the DAG</a>, and paste them under{" "}
+        <strong>Advanced Options</strong>. If nothing about them has to change,{" "}
+        <code>storebench replay {run.id} --trigger</code> sends them as they are.
+      </p>
+      <p className="sb-line">
+        Its parameters
+        <button type="button" onClick={copy}>
+          copy
+        </button>
+        <span aria-live="polite">{said}</span>
+      </p>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by the keyboard */}
+      <section className="sb-scroll" tabIndex={0} aria-label={`The parameters of ${run.airflow_run_id}`}>
+        <pre className="sb-params">{params}</pre>
+      </section>
+    </>
+  );
+}

@@ -1,0 +1,205 @@
+import type { TopLevelSpec } from "vega-lite";
+import { cellLabel, columns, datasetText, differing, namesOf, placesText } from "./cells";
+import { nameOf, type Scale } from "./choice";
+import { type Layout, panelled } from "./figures";
+import { colourOf, frame, quantity, type Theme, tens } from "./frame";
+import { valueLabel } from "./medians";
+import { originColumns, originOf } from "./provenance";
+import type { Attempt, CellArtifacts, Metric, Operation, Study } from "./types";
+import { unitOf } from "./units";
+
+/** A cell's distribution, as percentiles and values, or its series, as seconds since the operation began and values. */
+export interface Curve {
+  cell: CellArtifacts;
+  /** What tells it from others of its colour; empty where nothing has to. */
+  name: string;
+  points: [number, number][];
+}
+
+/** The curves of one of a chart's panels; one without a name is the only one. */
+export interface CurvePanel {
+  name: string;
+  curves: Curve[];
+}
+
+/** What a chart of curves shows beside them. */
+export interface CurvesShown {
+  metric: Metric;
+  scale: Scale;
+  colour: string;
+  /** As in charts of medians: the names of what has a colour each, hidden or not. */
+  values: string[];
+  description: string;
+}
+
+/** What a cell's operation has of a metric that is no number. */
+const pointsOf = (cell: CellArtifacts, { name, kind }: Metric): [number, number][] =>
+  (kind === "histogram" ? cell.curves : cell.series)[name] ?? [];
+
+/** Whether one of the cells has such a metric of one of the operations. */
+export const hasCurves = (cells: CellArtifacts[], metric: Metric, operations: Operation[]) =>
+  operations.some(({ name }) =>
+    cells.some((cell) => cell.operation === name && pointsOf(cell, metric).length > 0),
+  );
+
+/** The curves of these cells, in their order. */
+export function curvePanels(
+  study: Study,
+  cells: CellArtifacts[],
+  operations: Operation[],
+  metric: Metric,
+  { colour, panel }: Layout,
+): CurvePanel[] {
+  const of = new Set(operations.map(({ name }) => name));
+  const chosen = cells.filter((cell) => of.has(cell.operation) && pointsOf(cell, metric).length > 0);
+  const own = ["store", "client", "operation", ...namesOf(study, cells)];
+  const names = differing(chosen, own).filter((name) => name !== colour && name !== panel);
+  return panelled(chosen, panel).map(([name, some]) => ({
+    name,
+    curves: some.map((cell) => ({
+      cell,
+      name: placesText(cell, names),
+      points: pointsOf(cell, metric),
+    })),
+  }));
+}
+
+/** Where a percentile is: each nine has the same length. What is at 100 % is as far behind the last one as that is behind half of it. */
+function placed(points: [number, number][]): [number, number, number][] {
+  const last = Math.max(0, ...points.map(([percentile]) => percentile).filter((one) => one < 100));
+  const nines = (percentile: number) => 100 / (100 - percentile);
+  return points.map(([percentile, value]) => [
+    percentile < 100 ? nines(percentile) : 2 * nines(last),
+    percentile,
+    value,
+  ]);
+}
+
+/** A line for each curve. */
+export function curveSpec(
+  study: Study,
+  curves: Curve[],
+  { metric, scale, colour, values: names, description }: CurvesShown,
+  width: number,
+  theme: Theme,
+  picture: boolean,
+): TopLevelSpec {
+  const [unit, isLog, isShare] = [
+    unitOf(metric.unit),
+    scale === "logarithmic",
+    metric.kind === "histogram",
+  ] as const;
+  const values = curves.flatMap(({ cell, name, points }, key) => {
+    const about = {
+      key,
+      name,
+      cell: cellLabel(study, cell),
+      dataset: datasetText(study, cell),
+      colour: valueLabel(nameOf(cell, colour)),
+    };
+    const all = isShare ? placed(points) : points.map(([x, value]) => [x, x, value] as const);
+    return all
+      .filter(([, , value]) => !isLog || value > 0)
+      .map(([x, along, value]) => ({ ...about, x, along, at: value / unit.scale, text: unit.text(value) }));
+  });
+  const most = Math.max(10, ...values.map((one) => one.x));
+  const nines = Array.from({ length: Math.floor(Math.log10(most)) }, (_, n) => 10 ** (n + 1));
+  const figures = values.map((one) => one.at);
+  const domain = [Math.min(...figures), Math.max(...figures)];
+  const lines = [...new Set(curves.map((curve) => curve.name))];
+  return {
+    ...frame(description, width, theme),
+    height: 280,
+    data: { values },
+    encoding: {
+      x: isShare
+        ? {
+            ...quantity("x", "percentile"),
+            scale: { type: "log", domain: [1, most], nice: false },
+            axis: {
+              values: [1, 2, ...nines],
+              labelExpr: "format(100 - 100 / datum.value, '.8~r') + ' %'",
+            },
+          }
+        : quantity("x", "seconds since the operation began"),
+      y: {
+        ...quantity("at", [unit.axis || metric.title, isLog ? "logarithmic" : ""].filter(Boolean).join(", ")),
+        scale: isLog ? { type: "log", domain, nice: false } : { zero: true },
+        axis: { tickCount: 6, ...(isLog ? tens(domain) : {}) },
+      },
+      color: {
+        field: "colour",
+        type: "nominal",
+        title: null,
+        scale: { domain: names.map(valueLabel), range: names.map((_, place) => colourOf(theme, place)) },
+        legend: picture
+          ? { orient: "top", columns: 6, values: [...new Set(values.map((one) => one.colour))] }
+          : null,
+      },
+    },
+    layer: [
+      {
+        mark: { type: "line", strokeWidth: 2 },
+        encoding: {
+          detail: { field: "key" },
+          ...(lines.length > 1 ? { strokeDash: dashes(lines, width, theme) } : {}),
+        },
+      },
+      {
+        mark: { type: "point", filled: true, opacity: 1, size: 18 },
+        encoding: {
+          tooltip: [
+            { field: "cell" },
+            { field: "dataset" },
+            { field: "along", title: isShare ? "percentile" : "seconds", format: ".6~r" },
+            { field: "text", title: metric.title },
+          ],
+        },
+      },
+    ],
+  };
+}
+
+/** A dash for each of these names. */
+function dashes(names: string[], width: number, theme: Theme) {
+  return {
+    field: "name",
+    type: "nominal" as const,
+    title: null,
+    scale: { domain: names },
+    legend: {
+      orient: "bottom" as const,
+      direction: "horizontal" as const,
+      columns: Math.max(1, Math.floor(width / 280)),
+      symbolType: "stroke",
+      symbolSize: 900,
+      symbolStrokeWidth: 2,
+      symbolStrokeColor: theme.text,
+    },
+  };
+}
+
+/** The curves' points, as they are taken away. */
+export function curveTable(
+  study: Study,
+  curves: Curve[],
+  { name, kind }: Metric,
+  names: string[],
+  run: string,
+  attemptsOf: (cell: CellArtifacts) => Attempt[],
+): Record<string, unknown>[] {
+  const along = kind === "histogram" ? "percentile" : "since_begin_s";
+  const whose = (cell: CellArtifacts) => ({
+    store: cell.store,
+    client: cell.client,
+    operation: cell.operation,
+    ...columns(study, cell, names),
+    run,
+    n: cell.n,
+    ...originColumns(originOf(attemptsOf(cell))),
+  });
+  return curves.flatMap(({ cell, points }) => {
+    const own = whose(cell);
+    return points.map(([x, value]) => ({ ...own, [along]: x, [name]: value }));
+  });
+}

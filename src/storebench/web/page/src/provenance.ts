@@ -1,0 +1,81 @@
+/** Where figures come from: which server answered, what it promised, on which machine, by which code, and when. */
+import type { Attempt, Machine, Origin } from "./types";
+
+const each = (texts: (string | null)[]) =>
+  [...new Set(texts)].filter((text) => text !== null && text !== "") as string[];
+
+/** What these attempts have in common, and in what they differ. */
+export function originOf(attempts: Attempt[]): Origin {
+  return {
+    servers: each(attempts.map((one) => [one.server_name, one.server_version].filter(Boolean).join(" "))),
+    durability: each(attempts.map((one) => one.durability)),
+    machines: machinesOf(attempts.flatMap(({ machine }) => (machine ? [machine] : []))),
+    code_versions: each(attempts.map((one) => one.code_version)),
+    dates: each(attempts.map((one) => one.recorded_at.slice(0, 10))).sort(),
+  };
+}
+
+/** Of several cells together. */
+export function together(origins: Origin[]): Origin {
+  return {
+    servers: each(origins.flatMap((one) => one.servers)),
+    durability: each(origins.flatMap((one) => one.durability)),
+    machines: machinesOf(origins.flatMap((one) => one.machines)),
+    code_versions: each(origins.flatMap((one) => one.code_versions)),
+    dates: each(origins.flatMap((one) => one.dates)).sort(),
+  };
+}
+
+/** Each once. */
+function machinesOf(machines: Machine[]): Machine[] {
+  return [...new Map(machines.map((one) => [machineText(one), one])).values()];
+}
+
+/** A machine in words; what it did not tell is left out. */
+export function machineText({ cpus, cpu_model, memory_gib }: Machine): string {
+  const count = cpus === null ? null : `${cpus} CPU${cpus === 1 ? "" : "s"}`;
+  const memory = memory_gib === null ? null : `${memory_gib} GiB`;
+  return [[count, cpu_model && `(${cpu_model})`].filter(Boolean).join(" "), memory]
+    .filter(Boolean)
+    .join(", ");
+}
+
+const list = (texts: string[]) => texts.join(", ") || null;
+
+/** In columns, for what is taken away; their names may have an end, where there are several of each. */
+export function originColumns(origin: Origin, end = ""): Record<string, string | null> {
+  return {
+    [`server${end}`]: list(origin.servers),
+    [`durability${end}`]: list(origin.durability),
+    [`machine${end}`]: origin.machines.map(machineText).join("; ") || null,
+    [`code_version${end}`]: list(origin.code_versions),
+    [`recorded_on${end}`]: datesText(origin.dates),
+  };
+}
+
+/** One date, or the first and the last. */
+function datesText(dates: string[]): string | null {
+  const [first, last] = [dates[0], dates.at(-1)];
+  return first && last && first !== last ? `${first} to ${last}` : (first ?? null);
+}
+
+/** In a line. */
+export function originText({ servers, durability, machines, code_versions, dates }: Origin): string {
+  return [
+    list(servers),
+    durability.length ? `durability ${list(durability)}` : null,
+    machines.map(machineText).join("; "),
+    code_versions.length ? `code ${list(code_versions)}` : null,
+    datesText(dates),
+  ]
+    .filter(Boolean)
+    .join(" · ");
+}
+
+/** Where the figures of these attempts come from, in a line: which run, of what, and how it was measured. */
+export function sourceOf(run: string, dataset: string, attempts: Attempt[]): string {
+  const methods = list(each(attempts.map((one) => String(one.method_version))));
+  return [run, dataset, originText(originOf(attempts)), methods && `method ${methods}`]
+    .filter(Boolean)
+    .join(" · ");
+}

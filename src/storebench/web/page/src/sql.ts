@@ -1,0 +1,86 @@
+import { axesOf, type CellName, datasetNamesOf, type Places } from "./cells";
+
+const quoted = (text: string) => `'${text.replaceAll("'", "''")}'`;
+// a study may call an axis or a metric what SQL has a meaning for
+const column = (name: string) => `"${name}"`;
+
+const WHICH = ["store", "client"];
+const STATE = ["operation", "repeat", "status", "disturbed"];
+/** Where an attempt's figures come from. */
+const ORIGIN = ["run_id", "server_name", "server_version", "durability", "code_version", "recorded_at"];
+/** On what it ran: it is with the environment. */
+const MACHINE = `(SELECT concat_ws(', ', e.details ->> 'cpus', e.details ->> 'cpu_model', e.details ->> 'memory_gib')
+  FROM storebench.environment AS e WHERE e.hash = environment_hash) AS machine_cpus_model_gib`;
+
+/** What is asked for: rows of the study's view, of these runs or of one cell. */
+export interface Asked {
+  study: Places & { name: string };
+  cells: CellName[];
+  runs?: string[];
+  cell?: string;
+  operations?: string[];
+  metrics?: string[];
+}
+
+/** The question to the results database whose answer a chart is drawn from: a row for each attempt, warm-ups left out. */
+export function sqlOf({ study, cells, runs = [], cell, operations = [], metrics }: Asked): string {
+  const places = [...axesOf(study, cells), ...datasetNamesOf(study)].map(column);
+  const figures = metrics?.map(column) ?? ["metric", "value", "unit", "metrics"];
+  const measured = cell ? ["environment_hash", "parameters_hash"] : [];
+  const columns = [...WHICH, ...places, ...STATE, ...measured, ...figures, ...ORIGIN, MACHINE];
+  return [
+    `SELECT ${columns.join(", ")}`,
+    `FROM storebench.${study.name}`,
+    where(runs, cell, operations),
+    END,
+  ].join("\n");
+}
+
+/** Likewise for what is beside the attempts: histograms and series, or phases. */
+export function sqlBeside(
+  table: "artifact" | "phase",
+  { study, cells, runs = [], operations = [] }: Asked,
+  name?: string,
+): string {
+  const places = [...axesOf(study, cells), ...datasetNamesOf(study)].map(column);
+  const own = table === "artifact" ? ["content"] : ["name", "seconds"];
+  const columns = [...WHICH, ...places, ...STATE, ...own, ...ORIGIN, MACHINE];
+  return [
+    `SELECT ${columns.join(", ")}`,
+    `FROM storebench.${study.name} JOIN storebench.${table} USING (attempt_id)`,
+    `${where(runs, undefined, operations)}${name ? ` AND name = ${quoted(name)}` : ""}`,
+    END,
+  ].join("\n");
+}
+
+/** What is known of a study's grid with a dataset: the newest attempts, from which the page tells what is still to be measured. */
+export function sqlOfGrid(study: string, { rows, seed }: Record<string, unknown>): string {
+  return [
+    `SELECT store, client, axes, operation, status, disturbed, ${ORIGIN.join(", ")}, ${MACHINE}`,
+    "FROM storebench.newest",
+    `WHERE study = ${quoted(study)} AND rows = ${Number(rows)} AND seed = ${Number(seed)}`,
+    "ORDER BY store, client, cell_key, operation;\n",
+  ].join("\n");
+}
+
+/** In which environments a run was measured. */
+export function sqlOfEnvironments(run: string): string {
+  return [
+    "SELECT hash, details FROM storebench.environment",
+    `WHERE hash IN (SELECT environment_hash FROM storebench.results WHERE run_id = ${quoted(run)})`,
+    "ORDER BY hash;\n",
+  ].join("\n");
+}
+
+const END = "ORDER BY store, client, cell_key, operation, repeat;\n";
+
+function where(runs: string[], cell: string | undefined, operations: string[]): string {
+  const among = (name: string, values: string[]) =>
+    values.length ? [`${name} IN (${values.map(quoted).join(", ")})`] : [];
+  return `WHERE ${[
+    ...among("run_id", runs),
+    ...(cell ? [`cell_key = ${quoted(cell)}`] : []),
+    ...among("operation", operations),
+    "NOT warm_up",
+  ].join(" AND ")}`;
+}

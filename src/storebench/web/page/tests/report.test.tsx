@@ -1,0 +1,56 @@
+import { screen, within } from "@testing-library/react";
+import { act } from "react";
+import { afterEach, expect, it, vi } from "vitest";
+import { BULK, cellOf, FAILED, measured, RUN, TOY, toy } from "./data";
+
+afterEach(() => {
+  document.body.replaceChildren();
+  vi.resetModules();
+});
+
+/** What a report that has this in its file shows. */
+async function report(content: unknown) {
+  document.body.innerHTML = '<div id="report"></div><script type="application/json" id="content"></script>';
+  (document.getElementById("content") as HTMLElement).textContent = JSON.stringify(content);
+  await act(() => import("../src/report"));
+}
+
+it("a report is of the study in its file", async () => {
+  const attempts = ["zip", "none"].map((codec) => toy("sum", 5, { codec, level: "2" }));
+  const cells = attempts.map(measured);
+  const phases = attempts.map((attempt) => ({ ...cellOf(attempt), attempt, phases: { connect: 1 } }));
+  const run = { ...RUN, study: "toy", cell_key: null, stores: ["abacus"] };
+  const artifacts = cells.map(({ attempts: _, figures: __, ...cell }) => ({
+    ...cell,
+    curves: {
+      latency_s: [
+        [50, 0.1],
+        [100, 0.2],
+      ],
+    },
+    series: {},
+    n: 1,
+  }));
+  await report({
+    run,
+    study: TOY,
+    cells,
+    artifacts,
+    phases,
+    environments: [{ hash: "0123456789", cpus: 2 }],
+  });
+  const headings = screen.getAllByRole("heading").map((heading) => heading.textContent);
+  expect(headings[0]).toContain("abacus · rows 2,000, seed 7 · success");
+  expect(headings).toContain("Sum: sums a second");
+  expect(headings).toContain("Sum: latency");
+  expect(headings).toContain("Sum: where the time went");
+  const table = within(screen.getByRole("region", { name: "Every attempt" }));
+  expect(table.getAllByRole("columnheader").map((heading) => heading.textContent)).toEqual(["codec"]);
+  expect(document.body.textContent).toContain("sums a second 5 sums/s");
+});
+
+it("a report of a run of which nothing counts names it", async () => {
+  const cells = [cellOf(FAILED)];
+  await report({ run: RUN, study: BULK, cells, artifacts: [], phases: [], environments: [] });
+  expect(screen.getByText("1 attempt is in no median: 1 failed")).toBeTruthy();
+});

@@ -1,0 +1,42 @@
+"""The bulk study as tests use it: cells of it, and what the pods of its attempts are told."""
+
+from functools import cache
+
+from storebench.attempt.spec import AttemptSpec
+from storebench.study import studies
+from storebench.study.cell import Cell
+from storebench.study.dataset import folder_of
+
+BULK = "bulk_write_read"
+PRIMARY = "only_s"  # ranks both operations
+
+
+@cache
+def bulk_study():
+    return studies.find(BULK)
+
+
+def cell_at(store, seed, rows=1000, study=BULK, client="reference", **axes):
+    """A cell of this dataset, with these values on the axes."""
+    return Cell(study, store, client, tuple((name, str(value)) for name, value in axes.items()), rows, seed)
+
+
+def spec_for(operation, cell, target, bucket, **options):
+    """What the pod of an attempt at this cell is told, as the DAG does it."""
+    study = bulk_study()
+    return AttemptSpec(
+        operation=operation,
+        cell_key=cell.key,
+        study=cell.study,
+        store=cell.store,
+        client=cell.client,
+        axes=dict(cell.axes),
+        rows=cell.rows,
+        seed=cell.seed,
+        target=target,
+        bucket=bucket,
+        dataset=folder_of(study.dataset_of(cell)),
+        results=f"results/{target}/{operation}-",
+        method_version=study.method_version,
+        options=options,
+    )

@@ -1,0 +1,64 @@
+"""What happens when a block has changed on a DataNode's disk, with checksums and without, and when a DataNode ends during a copy."""
+
+import pytest
+
+from local.stack.settings import Settings
+from storebench.servers.render import LABEL
+from tests.e2e.harness import NAMESPACE, delete, soon
+
+STUDY = "parquet_copy"
+BIT = 1
+
+
+def flip_a_block():
+    """Change one bit in the middle of the largest block that a DataNode has. Its checksums are in another file, and stay."""
+    volumes = Settings().run / "volumes"
+    blocks = [
+        path for path in volumes.glob("*data-hdfs-datanode-*/blocks/**/blk_*") if path.suffix != ".meta"
+    ]
+    block = max(blocks, key=lambda path: path.stat().st_size)
+    with block.open("r+b") as file:
+        file.seek(block.stat().st_size // 2)
+        (byte,) = file.read(1)
+        file.seek(-1, 1)
+        file.write(bytes([byte ^ BIT]))
+    return block
+
+
+@pytest.mark.parametrize("checksum", ["on", "off"])
+def test_flipped_block(drill, say, checksum):
+    # One copy of each block: a reader that notices has no other one to go to.
+    run = drill("hdfs@one", study=STUDY, rows=20_000, checksum=[checksum], iterations=["1"])
+    run.wait_for_end_of(run.started("cell.generate"))
+    block = flip_a_block()  # before the pod of the copy has started Spark
+    assert run.end() == "failed"
+    rows = {row["operation"]: row for row in run.rows()}
+    assert rows["generate"]["status"] == "verified"
+    copy = rows["copy"]
+    assert copy["status"] == "failed"
+    if checksum == "on":
+        assert copy["error_kind"] == "store_failed", "the read has noticed"
+        assert "Could not obtain block" in copy["error"] or "Checksum" in copy["error"]
+    else:
+        assert copy["error_kind"] == "verification_failed", "the copy went through, with the changed bytes"
+    say(f"a bit of {block.name} flipped, checksums {checksum}: {copy['error_kind']}: {copy['error']}")
+
+
+def test_datanode_ends_in_a_copy(drill, say):
+    run = drill("hdfs@three", study=STUDY, rows=100_000, checksum=["on"], iterations=["2"])
+    run.working("copy")
+    servers = run.cluster.list_namespaced_pod(NAMESPACE, label_selector=LABEL).items
+    node = next(pod.metadata.name for pod in servers if pod.metadata.name.startswith("hdfs-datanode-"))
+    delete(run.cluster, node)
+    run.end()
+    rows = {row["operation"]: row for row in run.rows()}
+    copy = rows["copy"]
+    if copy["status"] == "verified":
+        assert node in copy["disturbed"], "its time is not that of three DataNodes"
+    else:
+        assert copy["error_kind"] in ("server_died", "store_failed") and copy["error"]
+    soon(
+        lambda: not run.cluster.list_namespaced_pod(NAMESPACE, label_selector=LABEL).items,
+        300,
+    )
+    say(f"a DataNode that ended in a copy: {copy['status']}, {copy['disturbed'] or copy['error']!r}")

@@ -1,0 +1,47 @@
+"""What happens when servers that a run has brought die, and when the run is stopped while they start or work."""
+
+import pytest
+
+from storebench.results.left import Left
+from storebench.servers.render import LABEL
+from tests.drills.drill import STUDY
+from tests.e2e.harness import NAMESPACE, delete, soon
+
+STORE = "elasticsearch@one"
+
+
+def servers(run):
+    return run.cluster.list_namespaced_pod(NAMESPACE, label_selector=LABEL).items
+
+
+def nothing_is_left(run):
+    soon(lambda: not servers(run), 300)
+    assert [use["run_id"] for use in Left(run.database).runs_with_servers()] == []
+
+
+def test_server_dies_in_a_cell(drill, say):
+    run = drill(STORE)
+    run.working("write")
+    (server,) = servers(run)
+    delete(run.cluster, server.metadata.name)
+    assert run.end() == "failed"
+    rows = run.rows()
+    died = [row for row in rows if row["error_kind"] == "server_died"]
+    assert [row["operation"] for row in died] == ["write"] and "the server" in died[0]["error"].lower()
+    others = {row["status"] for row in rows if row["cell_key"] != died[0]["cell_key"]}
+    assert others == {"verified"}, "the next cell has new servers"
+    nothing_is_left(run)
+    say(f"a server that died in a write: its row says {died[0]['error']!r}; the next cell was verified")
+
+
+@pytest.mark.parametrize("when", ["they start", "a cell is measured"])
+def test_run_stopped(drill, say, when):
+    run = drill(STORE)
+    if when == "they start":
+        soon(lambda: servers(run), 300)
+    else:
+        run.working("write")
+    run.airflow.call("PATCH", f"/api/v2/dags/{STUDY}/dagRuns/{run.run}", json={"state": "failed"})
+    soon(lambda: run.airflow.run_state(STUDY, run.run) == "failed", 300)
+    nothing_is_left(run)
+    say(f"a run that was stopped while {when}: its servers and their volumes are gone")

@@ -1,0 +1,25 @@
+"""The study point_operations through Airflow and Kubernetes: a server that the run brings, and one that is there.
+
+All its clients: drills/test_point_operations.py.
+"""
+
+import pytest
+
+from tests.e2e.harness import run
+
+FEW = ("users=5", "spawn_rate=10", "warmup_s=2", "duration_s=5")
+
+
+@pytest.mark.timeout(1200)
+def test_entities_are_written_and_read_in_mongodb_and_in_cassandra():
+    params = [part for one in FEW for part in ("--param", one)]
+    chosen = ("--stores", "mongodb,cassandra@one", "--axis", "consistency=one", "--rows", "1000", *params)
+    code, text, rows = run("--study", "point_operations", "--clients", "direct", *chosen)
+    assert (code, len(rows)) == (0, 6), text
+    for row in rows:
+        assert row["status"] == "verified", row["error"]
+        metrics = row["metrics"]
+        if row["operation"] != "fill":
+            assert metrics["operations_per_s"] > 0 and metrics["error_share"] == 0
+            assert 0 < metrics["p50_s"] <= metrics["p99_s"] <= metrics["p100_s"]
+        assert row["server_name"] == {"cassandra@one": "Cassandra"}.get(row["store"], row["server_name"])

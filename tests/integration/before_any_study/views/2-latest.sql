@@ -1,0 +1,34 @@
+-- What each cell and operation has come to last: the newest verified attempt that was not disturbed, warm-ups left out, and the median of
+-- all that are like it. What was not run, or failed, since then takes nothing from it.
+CREATE VIEW storebench.latest AS
+SELECT
+    newest.*,
+    -- those of a run that was not closed yet are not in the statistics
+    coalesce(s.n, 1) AS n,
+    coalesce(s.median_s, newest.write_only_s, newest.read_only_s) AS median_s,
+    jsonb_build_object(
+        'method_version', newest.method_version,
+        'durability', newest.durability,
+        'delivers', newest.delivers,
+        -- the parameters that every store has, and of the environment the machine: the others are of one store
+        'pod_cpu', newest.parameters -> 'pod_cpu',
+        'cpu_limit', newest.parameters -> 'cpu_limit',
+        'pod_memory', newest.parameters -> 'pod_memory',
+        'kernel', e.details -> 'kernel',
+        'cpu_model', e.details -> 'cpu_model',
+        'cpus', e.details -> 'cpus',
+        'memory_gib', e.details -> 'memory_gib'
+    ) AS conditions
+FROM storebench.cell AS c
+CROSS JOIN (VALUES ('write'), ('read')) AS o (operation)
+CROSS JOIN LATERAL (
+    SELECT r.*
+    FROM storebench.results AS r
+    WHERE r.cell_key = c.key AND r.operation = o.operation AND r.status = 'verified' AND r.disturbed IS NULL AND NOT r.warm_up
+    ORDER BY r.recorded_at DESC
+    LIMIT 1
+) AS newest
+LEFT JOIN storebench.environment AS e ON e.hash = newest.environment_hash
+LEFT JOIN storebench.statistic AS s
+    ON (s.cell_key, s.operation, s.environment_hash, s.parameters_hash, s.method_version)
+    = (newest.cell_key, newest.operation, newest.environment_hash, coalesce(newest.parameters_hash, ''), newest.method_version);

@@ -1,0 +1,12 @@
+-- The newest attempt of each cell and operation, whatever came of it, warm-ups left out.
+CREATE VIEW storebench.newest AS
+SELECT newest.*
+FROM storebench.cell AS c
+CROSS JOIN (VALUES ('write'), ('read')) AS o (operation)
+CROSS JOIN LATERAL (
+    SELECT r.*
+    FROM storebench.results AS r
+    WHERE r.cell_key = c.key AND r.operation = o.operation AND NOT r.warm_up
+    ORDER BY r.recorded_at DESC
+    LIMIT 1
+) AS newest;

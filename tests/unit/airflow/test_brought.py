@@ -1,0 +1,397 @@
+"""Servers that a run brings, through the steps of a DAG, on a cluster in memory."""
+
+import dataclasses
+import json
+from types import SimpleNamespace
+
+import pytest
+from airflow.sdk.exceptions import AirflowFailException, AirflowSkipException
+
+from storebench.airflow import brought, connections, images, pods, secrets
+from storebench.airflow.brought import Servers, groups_of, topology_of
+from storebench.airflow.plan import order_of
+from storebench.airflow.server_steps import BringOperator, remove_servers
+from storebench.errors import SpecError
+from storebench.results.servers import ServerUse
+from storebench.servers import cluster as server_cluster
+from storebench.servers.render import LABEL, set_id
+from storebench.servers.topology import FOLDER
+from storebench.study.model import Axis
+from storebench.study.order import Turn
+from storebench.study.studies import find
+from tests.unit.airflow.account import PARAMS, VERIFIED, attempt, context
+from tests.unit.airflow.cluster import ended
+from tests.unit.example import STUDY, cell
+from tests.unit.servers.kube import Kube, container, starting
+
+ONE, THREE, PLAIN = cell("elasticsearch@one"), cell("elasticsearch@three"), cell("elasticsearch")
+DONE = {"cell.write_0": "success", "cell.read_0": "success"}
+RUN = "s/now"
+
+
+@pytest.fixture
+def kube(cluster, monkeypatch):
+    """The servers' cluster; there are connections to all but @one and @three."""
+    found = Kube(lambda pod: ended(message=VERIFIED.to_json()))
+    hook = SimpleNamespace(core_v1_client=found, get_namespace=lambda: "ns", is_in_cluster=False)
+    monkeypatch.setattr(pods.StorebenchPodOperator, "hook", hook)
+    monkeypatch.setattr(secrets, "cluster_of", lambda node_pool: (found, "ns"))
+    monkeypatch.setattr(server_cluster.k8s_client, "AppsV1Api", lambda api_client: found)
+    monkeypatch.setattr(server_cluster, "POLL_INTERVAL_S", 0.001)
+    monkeypatch.setattr(connections, "exists", lambda name: not name.endswith(("_one", "_three", "_away")))
+    monkeypatch.setattr(images, "named", {"servers_elasticsearch": "own/es:1"}.get)
+    monkeypatch.delenv(FOLDER, raising=False)
+    return found
+
+
+@pytest.fixture
+def at(account):
+    """Set the cell of the account's turns."""
+
+    def put(one):
+        account.cell = one
+
+    return put
+
+
+def work(operation, states=None, **more):
+    attempt(operation).execute(context(f"cell.{operation}", states, **more))
+
+
+def servers_there(kube):
+    return sorted(name for name, pod in kube.pods.items() if LABEL in pod.metadata.labels)
+
+
+def name_of(key, run=RUN):
+    return f"elasticsearch-{set_id(run, key)}"
+
+
+def told(kube, monkeypatch):
+    """What the last client's pod got, by name."""
+    found = {}
+    end = kube.end
+
+    def note(pod):
+        found.clear()
+        found.update({one["name"]: one for one in pod.spec["containers"][0]["env"]})
+        return end(pod)
+
+    kube.end = note
+    return found
+
+
+def test_a_name_means_a_connection_then_a_topology(kube):
+    assert topology_of(STUDY, "elasticsearch") is None
+    assert topology_of(STUDY, "elasticsearch@v8") is None, "it has a connection"
+    assert topology_of(STUDY, "null@one") is None, "a pool of nodes"
+    assert str(topology_of(STUDY, "elasticsearch@three")) == "elasticsearch/three"
+
+
+def test_a_connection_of_a_topologys_name_wins(kube, monkeypatch):
+    monkeypatch.setattr(connections, "exists", lambda name: True)
+    assert topology_of(STUDY, "elasticsearch@three") is None
+
+
+def test_a_name_that_means_neither_is_refused_with_what_there_is(kube):
+    with pytest.raises(SpecError) as error:
+        topology_of(STUDY, "elasticsearch@away")
+    said = str(error.value)
+    assert "no Airflow Connection 'storebench_elasticsearch_away'" in said and "there are: one, three" in said
+
+
+def test_cells_with_the_same_servers_stay_together_and_the_groups_are_shuffled(kube):
+    cells = [cell(store, batch=batch) for batch in ("10", "20") for store in (ONE.store, "null", THREE.store)]
+    groups = groups_of(STUDY, cells, PARAMS)
+    orders = set()
+    for seed in range(20):
+        params = {**PARAMS, "repeats": 3, "order_seed": seed, "random_order": True}
+        order, _ = order_of(STUDY, dict.fromkeys(cells, 3), params, groups)
+        stores = [turn.cell.store for turn in order]
+        assert len(order) == 18 and {turn.node_pool for turn in order} == {""}
+        assert len([n for n in range(1, 18) if stores[n] != stores[n - 1]]) == 2, "each group once"
+        orders.add(tuple(dict.fromkeys(stores)))
+    assert len(orders) > 3
+
+
+def test_sizes_on_an_axis_make_groups_of_their_own(kube):
+    axis = Axis("server_memory", "m", "", ".*", "", ("2Gi",), ("2Gi",), ("2Gi",))
+    study = dataclasses.replace(STUDY, axes=(*STUDY.axes, axis))
+    cells = [cell(ONE.store, batch=batch, server_memory=size) for batch in (1, 2) for size in ("2Gi", "4Gi")]
+    groups = groups_of(study, cells, PARAMS)
+    assert [groups[one].key for one in cells] == [f"{ONE.store} server_memory={n}Gi" for n in (2, 4, 2, 4)]
+    assert groups[cells[0]] is groups[cells[2]] and groups[cells[1]].sizes.memory == "4Gi"
+
+
+def test_a_write_brings_its_servers_and_its_pod_is_told_where_they_are(account, kube, at, monkeypatch):
+    at(ONE)
+    found = told(kube, monkeypatch)
+    work("write")
+    assert servers_there(kube) == [f"{name_of(ONE.store)}-0"]
+    told_connection = json.loads(found["STOREBENCH_CONN_ELASTICSEARCH_ONE"]["value"])
+    assert told_connection == {"host": name_of(ONE.store), "port": 9200}
+    assert "STOREBENCH_AGENT_TOKEN" not in found, "there is no image of the agent"
+    (done,) = account.attempts
+    assert done[0] == "write" and done[1].status == "verified"
+    assert done[1].environment["servers"] == {
+        "topology": "elasticsearch/one",
+        "sizes": "",
+        "manifests": done[1].environment["servers"]["manifests"],
+        "images": ["own/es:1"],
+        "share_the_clients_node": True,
+    }
+    assert account.servers[RUN, ONE.store].pods == {f"{name_of(ONE.store)}-0": ["1", 0]}
+    assert [name for _, _, name in account.secret_users] == ["s3"], "no Secret of a connection"
+
+
+def test_with_an_agent_the_pod_gets_its_addresses_and_its_token(account, kube, at, monkeypatch):
+    monkeypatch.setattr(images, "named", {"servers_agent": "own/agent:1"}.get)
+    at(ONE)
+    found = told(kube, monkeypatch)
+    work("write")
+    secret = f"storebench-servers-{set_id(RUN, ONE.store)}"
+    assert json.loads(found["STOREBENCH_AGENTS"]["value"]) == {f"{name_of(ONE.store)}-0": "10.0.0.1"}
+    assert found["STOREBENCH_AGENT_TOKEN"]["valueFrom"]["secretKeyRef"]["name"] == secret in kube.secrets
+    Servers(RUN).release()
+    assert secret not in kube.secrets
+
+
+def test_the_cells_next_steps_use_the_same_servers(account, kube, at):
+    at(ONE)
+    work("write")
+    work("read", {"cell.write_0": "success"})
+    work("drop", DONE)
+    assert kube.made == 1 and [one[1].status for one in account.attempts] == ["verified"] * 2
+    assert account.left == {}
+
+
+def test_a_turn_at_other_servers_removes_those_before_it(account, kube, at):
+    at(ONE)
+    work("write")
+    at(THREE)
+    work("write")
+    assert servers_there(kube) == [f"{name_of(THREE.store)}-{n}" for n in range(3)]
+    assert list(account.servers) == [(RUN, THREE.store)]
+    at(PLAIN)
+    work("write")
+    assert servers_there(kube) == [] and account.servers == {} and kube.objects == {}
+
+
+def test_servers_that_cannot_be_brought_are_a_row_and_are_not_tried_again(account, kube, at):
+    kube.status_of = lambda name: starting(waiting=("ImagePullBackOff", "not found"))
+    at(ONE)
+    for _ in range(2):
+        with pytest.raises(AirflowFailException, match=r"own/es:1|es:1 cannot be had"):
+            work("write")
+    assert kube.made == 1 and servers_there(kube) == [] and kube.objects == {}
+    operation, result, _ = account.attempts[0]
+    assert (operation, result.status, result.error_kind) == ("write", "not_run", "servers_failed")
+    assert result.error.startswith("The servers elasticsearch@one could not be brought: ")
+    assert len(account.attempts) == 2
+    kube.status_of = Kube().status_of
+    at(THREE)
+    work("write")
+    assert account.attempts[-1][1].status == "verified", "the next cell is clean"
+
+
+def test_a_server_that_dies_in_an_attempt_is_its_reason_and_the_next_cell_has_new_ones(account, kube, at):
+    at(ONE)
+
+    def end(pod):
+        dead = kube.pods[f"{name_of(ONE.store)}-0"]
+        dead.status.container_statuses = [container(restarts=1, before=ended(137, "OOMKilled"))]
+        failed = dataclasses.replace(VERIFIED, status="failed", error_kind="unreachable", error="No answer")
+        return ended(3, message=failed.to_json())
+
+    before, kube.end = kube.end, end
+    with pytest.raises(AirflowFailException, match="server_died"):
+        work("write")
+    result = account.attempts[0][1]
+    assert result.error_kind == "server_died"
+    assert (
+        "ended, and was started again: OOMKilled (exit code 137). The client says: No answer" in result.error
+    )
+    kube.end = before
+    with pytest.raises(AirflowSkipException, match="servers that the run brought are gone"):
+        work("drop", {"cell.write_0": "failed", "cell.read_0": "failed"})
+    assert account.left == {}, "there is nothing to remove any more"
+    work("write")
+    assert kube.made == 2 and account.attempts[-1][1].status == "verified"
+    assert account.attempts[-1][1].disturbed is None
+
+
+def test_a_server_that_was_started_again_in_a_verified_attempt_disturbed_it(account, kube, at):
+    at(ONE)
+    before = kube.end
+
+    def end(pod):
+        kube.pods[f"{name_of(ONE.store)}-0"].status.container_statuses = [container(restarts=1)]
+        return before(pod)
+
+    kube.end = end
+    work("write")
+    result = account.attempts[0][1]
+    assert result.status == "verified" and "was started again" in result.disturbed
+
+
+def test_a_step_whose_data_went_with_its_server_is_a_row(account, kube, at):
+    at(ONE)
+    work("write")
+    kube.pods.clear()
+    with pytest.raises(AirflowFailException, match="what was written is lost: a server has died"):
+        work("read", {"cell.write_0": "success"})
+    operation, result, _ = account.attempts[-1]
+    assert (operation, result.status, result.error_kind) == ("read", "not_run", "server_died")
+    assert kube.made == 1, "the next cell makes them"
+
+
+def test_a_step_that_is_stopped_while_servers_start_leaves_none(account, kube, at, monkeypatch):
+    kube.status_of = lambda name: starting()
+    at(ONE)
+    step = attempt("write")
+    step._killed = True
+    with pytest.raises(AirflowFailException, match="was stopped"):
+        step.execute(context("cell.write"))
+    assert kube.made == 1 and servers_there(kube) == [] and account.servers == {}
+
+
+def test_sizes_are_parameters_of_what_is_measured_at_brought_servers_alone(account, kube, at, monkeypatch):
+    noted = []
+    monkeypatch.setattr(account, "add_attempt", lambda *_, parameters=None, **__: noted.append(parameters))
+    at(ONE)
+    work("write", server_memory="4Gi")
+    at(PLAIN)
+    work("write", server_memory="4Gi")
+    assert noted[0]["server_memory"] == "4Gi" and not any("server" in name for name in noted[1])
+
+
+class Planned:
+    """What the step before the cells asks of the results."""
+
+    def __init__(self, account, turns):
+        self.account, self.turns, self.stopped = account, turns, None
+
+    def recorded_turns(self, run_id):
+        return self.turns
+
+    def stop_run(self, run_id, reason):
+        self.stopped = reason
+
+
+@pytest.fixture
+def bring(account, kube, monkeypatch):
+    def run(*cells, stopped=False):
+        planned = Planned(account, [Turn(one, 1) for one in cells])
+        monkeypatch.setattr(connections, "repository", lambda *_: planned)
+        step = BringOperator(task_id="servers", study=STUDY)
+        if stopped:
+            step.on_kill()
+        try:
+            step.execute(context("servers"))
+        finally:
+            run.stopped = planned.stopped
+
+    return run
+
+
+def test_the_step_before_the_cells_brings_the_first_servers(bring, account, kube):
+    bring(THREE, ONE)
+    assert servers_there(kube) == [f"{name_of(THREE.store)}-{n}" for n in range(3)]
+    assert account.servers[RUN, THREE.store].pods
+
+
+def test_it_brings_none_where_the_first_turn_needs_none(bring, account, kube):
+    bring(PLAIN, ONE)
+    bring()
+    assert servers_there(kube) == [] and account.servers == {}
+
+
+def test_servers_that_all_turns_need_and_that_do_not_start_end_the_run_with_the_reason(bring, account, kube):
+    kube.status_of = lambda name: starting(waiting=("ImagePullBackOff", "not found"))
+    with pytest.raises(AirflowFailException, match="The servers elasticsearch@one could not be brought"):
+        bring(ONE, ONE)
+    assert bring.stopped.startswith("The servers elasticsearch@one could not be brought")
+    kube.status_of = Kube().status_of
+    bring(ONE)
+    assert account.servers[RUN, ONE.store].pods, "the step was cleared: it tries again"
+
+
+def test_servers_that_only_some_turns_need_leave_the_others(bring, account, kube):
+    kube.status_of = lambda name: starting(waiting=("ImagePullBackOff", "not found"))
+    bring(ONE, PLAIN)
+    assert bring.stopped is None and account.servers[RUN, ONE.store].failed
+
+
+def test_a_stop_while_they_start_leaves_none(bring, account, kube):
+    kube.status_of = lambda name: starting()
+    with pytest.raises(AirflowFailException, match="was stopped"):
+        bring(ONE, stopped=True)
+    assert servers_there(kube) == [] and account.servers == {}
+
+
+def test_the_last_step_removes_what_is_left(account, kube, at):
+    at(THREE)
+    work("write")
+    remove_servers(context("remove_servers", {"aggregate": "running"}))
+    assert servers_there(kube) == [] and account.servers == {} and kube.objects == {}
+    assert account.left == {}, "the data is gone with them"
+
+
+def test_the_last_step_fails_where_servers_stay_and_after_a_stop(account, kube, at, monkeypatch):
+    monkeypatch.setattr(server_cluster, "GONE_WITHIN_S", 0.01)
+    at(ONE)
+    work("write")
+    kube.sticky = {f"data-{name_of(ONE.store)}-0"}
+    with pytest.raises(
+        AirflowFailException, match="Not removed:\nThe servers elasticsearch@one of the run s/now"
+    ):
+        remove_servers(context("remove_servers", {"aggregate": "success"}))
+    assert account.servers, "the next run tries again"
+    kube.sticky = set()
+    with pytest.raises(AirflowFailException, match="The run was stopped"):
+        remove_servers(context("remove_servers", {"aggregate": "skipped"}))
+    assert servers_there(kube) == [] and account.servers == {}
+
+
+def test_what_does_not_fit_is_refused_before_anything_is_made(kube, monkeypatch):
+    monkeypatch.setattr(brought.capacity, "lacking", lambda *_: "there is no room")
+    groups = groups_of(STUDY, [THREE], PARAMS)
+    with pytest.raises(
+        SpecError, match="The servers elasticsearch@three do not fit on the cluster: there is no room"
+    ):
+        brought.check(groups.values(), PARAMS)
+    assert kube.objects == {}
+
+
+def test_one_node_cannot_have_copies(kube):
+    groups = groups_of(STUDY, [ONE], {**PARAMS, "server_copies": 3})
+    with pytest.raises(SpecError, match="server_copies"):
+        brought.check(groups.values(), PARAMS)
+
+
+def test_what_has_failed_in_a_run_is_kept_with_its_reason():
+    assert not ServerUse("s", "s", failed="why").there and ServerUse("s", "s").there
+
+
+@pytest.fixture
+def bulk():
+    return find("bulk_write_read")
+
+
+def test_caches_can_be_emptied_only_at_servers_of_the_run(kube, bulk, monkeypatch):
+    monkeypatch.setattr(images, "named", lambda name: "own/agent:1")
+    stores, emptied = {ONE.store, PLAIN.store, "delta-rs"}, {"cache": "cold"}
+    with pytest.raises(SpecError) as error:
+        brought.check_agents(bulk, stores, emptied, {ONE.store})
+    said = str(error.value)
+    assert said.startswith("cache=cold empties the caches of servers before each read: only the agents")
+    assert "brings none for delta-rs, elasticsearch. Give the parameter another value, or leave out" in said
+    assert "in the place of elasticsearch ask for elasticsearch@one or elasticsearch@three" in said
+    brought.check_agents(bulk, {ONE.store}, emptied, {ONE.store})
+    for cache in ("as_is", "hot"):
+        brought.check_agents(bulk, stores, {"cache": cache}, set())
+    brought.check_agents(STUDY, stores, {}, set())
+
+
+def test_servers_without_agents_cannot_have_their_caches_emptied(kube, bulk):
+    with pytest.raises(SpecError, match=r"no image of the agent is known\. .*storebench_image_servers_agent"):
+        brought.check_agents(bulk, {ONE.store}, {"cache": "lukewarm"}, {ONE.store})

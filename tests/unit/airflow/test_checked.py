@@ -1,0 +1,83 @@
+"""A result that breaks what its study says is a row with its reason."""
+
+import pytest
+
+from storebench.airflow.checked import ENVIRONMENT_BYTES, TEXT_CHARACTERS, checked
+from storebench.attempt.result import AttemptResult
+from storebench.study.model import Metric, Operation, Study
+
+PUT = Operation("put", ("puts_per_s", "latency_s", "done_bytes"))
+STUDY = Study(
+    name="toy",
+    title="Toy",
+    description="",
+    stores=("toy",),
+    operations=(PUT, Operation("get", ("gets_per_s",))),
+    metrics=(
+        Metric("puts_per_s", "puts", "higher"),
+        Metric("gets_per_s", "gets", "higher"),
+        Metric("latency_s", "latency", kind="histogram"),
+        Metric("done_bytes", "done", "neither", "series"),
+    ),
+)
+FIGURES = {
+    "metrics": {"puts_per_s": 5.0},
+    "histograms": {"latency_s": {"values": [0.5], "counts": [3]}},
+    "series": {"done_bytes": {"at_s": [0.1], "values": [7]}},
+}
+
+
+def verified(**figures):
+    return AttemptResult(status="verified", **{**FIGURES, **figures})
+
+
+def test_a_result_that_is_as_its_study_says_stays_as_it_is():
+    assert checked(verified(), STUDY, PUT) == verified()
+
+
+@pytest.mark.parametrize(
+    ("figures", "words"),
+    [
+        (
+            {"metrics": {"puts_per_s": 1.0, "speed": 2.0}},
+            "the metric 'speed', which the study toy does not know",
+        ),
+        ({"metrics": {}}, "lacks 'puts_per_s', a metric of the operation put"),
+        ({"histograms": {}}, "lacks 'latency_s', a metric of the operation put"),
+        ({"series": {}}, "lacks 'done_bytes', a metric of the operation put"),
+        (
+            {"series": {**FIGURES["series"], "latency_s": {"at_s": [], "values": []}}},
+            "is a histogram, and the result has it as a series",
+        ),
+        (
+            {"histograms": {"latency_s": {"values": [1, 2], "counts": [1]}}},
+            "histograms.latency_s has 2 values and 1 counts",
+        ),
+        ({"series": {"done_bytes": {"at_s": [1], "values": []}}}, "series.done_bytes has 1 at_s and 0"),
+        (
+            {"environment": {"x": "x" * ENVIRONMENT_BYTES}},
+            "environment has 65,545 bytes, and may have 65,536",
+        ),
+    ],
+)
+def test_what_cannot_be_is_a_row_with_its_reason(figures, words):
+    found = checked(verified(**figures), STUDY, PUT)
+    assert (found.status, found.error_kind) == ("failed", "bad_result")
+    assert words in found.error
+    assert not found.metrics and not found.histograms and not found.series
+
+
+def test_a_failure_keeps_its_own_reason_and_the_figures_that_are_known():
+    failed = AttemptResult(error_kind="unreachable", error="down", metrics={"puts_per_s": 1.0, "speed": 2.0})
+    found = checked(failed, STUDY, PUT)
+    assert (found.error_kind, found.error, found.metrics) == ("unreachable", "down", {"puts_per_s": 1.0})
+
+
+def test_a_failure_need_not_have_what_a_verified_attempt_reports():
+    failed = AttemptResult(error_kind="unreachable", error="down")
+    assert checked(failed, STUDY, PUT) == failed
+
+
+def test_texts_are_cut():
+    found = checked(verified(verification="v" * 9999), STUDY, PUT)
+    assert (found.status, len(found.verification)) == ("verified", TEXT_CHARACTERS)

@@ -1,0 +1,126 @@
+"""Histograms and series of attempts, as `storebench results` prints them."""
+
+import csv
+import io
+import json
+import uuid
+
+import pytest
+from rich.console import Console
+
+from storebench.errors import SpecError
+from storebench.results import artifacts
+from tests.unit.example import cell
+
+STUDY = {
+    "metrics": [
+        {"name": "only_s", "kind": "scalar", "unit": "s"},
+        {"name": "latency_s", "kind": "histogram", "unit": "s"},
+        {"name": "rate_per_s", "kind": "series", "unit": "rate/s"},
+    ]
+}
+FEW = {"values": [0.001, 0.5], "counts": [99, 1]}
+MANY = {"values": [0.001, 0.25], "counts": [1, 899]}
+SERIES = {"at_s": [0, 1.5], "values": [90, 110]}
+
+
+def row(repeat=1, try_number=1, **changes):
+    return {
+        "attempt_id": uuid.uuid4(),
+        "study": "s",
+        "run_id": "s/r",
+        "run": "r",
+        "cell_key": cell().key,
+        "operation": "write",
+        "repeat": repeat,
+        "try_number": try_number,
+        "warm_up": repeat == 0,
+        "status": "verified",
+        "disturbed": None,
+    } | changes
+
+
+class Recorded:
+    """As `Queries`, with these contents of attempts, by name."""
+
+    def __init__(self, contents):
+        self.contents = contents
+
+    def study(self, name):
+        return STUDY
+
+    def artifacts(self, ids):
+        return [
+            {"attempt_id": one, "name": name, "content": content}
+            for one in ids
+            for name, content in self.contents.get(one, {}).items()
+        ]
+
+
+def found(rows, contents, kind="histogram", metric="latency_s"):
+    recorded = Recorded({one["attempt_id"]: content for one, content in zip(rows, contents, strict=True)})
+    return artifacts.artifacts_of(recorded, rows, kind, metric)
+
+
+def test_the_attempts_of_a_cell_are_merged_by_their_counts_and_not_averaged():
+    rows = [row(1), row(2)]
+    (line,) = artifacts.histogram_lines(found(rows, [{"latency_s": FEW}, {"latency_s": MANY}]))
+    assert (line["attempts"], line["count"]) == (2, 1000)
+    assert list(zip(line["values"], line["counts"], strict=True)) == [(0.001, 100), (0.25, 899), (0.5, 1)]
+    assert [artifacts.percentile(line, one) for one in (10, 50, 99.9, 100)] == [0.001, 0.25, 0.25, 0.5]
+    console = Console(width=200, file=io.StringIO())
+    artifacts.print_histograms(console, [line])
+    text = console.file.getvalue()
+    assert "p99.9" in text and "0.2500 s" in text and "1,000" in text
+    assert list(csv.DictReader(io.StringIO(artifacts.histograms_csv([line]))))[0]["count"] == "100"
+    assert json.loads(artifacts.as_json([line]))[0]["counts"] == [100, 899, 1]
+
+
+def test_only_what_counts_is_merged():
+    rows = [
+        row(1, status="failed"),
+        row(1, 2),
+        row(0),
+        row(2, disturbed="throttled"),
+        row(3),
+        row(4),
+    ]
+    contents = [
+        {"latency_s": MANY},
+        {"latency_s": FEW},
+        *({"latency_s": MANY},) * 2,
+        {},
+        {"rate_per_s": SERIES},
+    ]
+    (line,) = artifacts.histogram_lines(found(rows, contents))
+    assert (line["attempts"], line["counts"]) == (1, [99, 1])
+
+
+def test_a_series_is_told_point_by_point_of_each_attempt():
+    lines = artifacts.series_lines(
+        found([row(1), row(2)], [{"rate_per_s": SERIES}] * 2, "series", "rate_per_s")
+    )
+    rows = list(csv.DictReader(io.StringIO(artifacts.series_csv(lines))))
+    assert [(one["repeat"], one["at_s"], one["value"]) for one in rows] == [
+        ("1", "0", "90"),
+        ("1", "1.5", "110"),
+        ("2", "0", "90"),
+        ("2", "1.5", "110"),
+    ]
+    console = Console(width=200, file=io.StringIO())
+    artifacts.print_series(console, lines)
+    assert "110.0 rate/s" in console.file.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("kind", "metric", "words"),
+    [
+        ("histogram", "latency", "Unknown histogram 'latency'. Did you mean latency_s?"),
+        ("histogram", "rate_per_s", "Unknown histogram 'rate_per_s'"),
+        ("series", "only_s", "Unknown series 'only_s'"),
+    ],
+)
+def test_a_metric_that_is_none_of_that_kind_is_refused(kind, metric, words):
+    with pytest.raises(SpecError) as refused:
+        found([row()], [{}], kind, metric)
+    assert words in str(refused.value)

@@ -1,0 +1,282 @@
+import uuid
+from dataclasses import replace
+
+import pytest
+
+from storebench.results.fixed import Fixed, fixed_of
+from storebench.results.sentences import Larger, sentences
+from storebench.study.model import Metric, Operation
+from tests.unit.example import STUDY, cell
+
+
+def row(
+    store, took_s, operation="read", kind="dicts", client="reference", rest_s=0.0, rows=20_000, **changes
+):
+    return {
+        "attempt_id": uuid.uuid4(),
+        "cell_key": f"s/{store}/{client}/batch=all/rows={rows}/seed=42",
+        "operation": operation,
+        "status": "verified",
+        "disturbed": None,
+        "delivers": kind if operation == "read" else None,
+        "durability": kind if operation == "write" else None,
+        "metric": "only_s",
+        "value": took_s,
+        "unit": "s",
+        "metrics": {"only_s": took_s},
+        "total_s": took_s + 0.5 + rest_s,
+    } | changes
+
+
+def repeated(store, *took_s, **of):
+    return [row(store, one_s, **of) for one_s in took_s]
+
+
+def said(rows, fixed=None, larger=None):
+    """The sentences, those on stores by the store."""
+    lines = sentences(rows, ["write", "read"], STUDY.details(), fixed or {}, larger)
+    stores = {one["cell_key"].split("/")[1] for one in rows}
+    return {line.partition(":")[0]: line.partition(": ")[2] for line in lines[: len(stores)]}, lines[
+        len(stores) :
+    ]
+
+
+def test_only_reads_that_deliver_the_same_are_compared():
+    found, remarks = said(
+        [
+            row("mongodb", 2.0),
+            row("elasticsearch", 5.0),
+            row("delta-rs", 0.1, kind="Arrow"),
+            row("delta-kernel", 4.0, kind="rows in the JVM"),
+        ]
+    )
+    assert found == {
+        "mongodb": "read 2.000 s as dicts.",
+        "elasticsearch": "read 5.000 s as dicts, 2.5 times as long as mongodb.",
+        "delta-rs": "read 0.1000 s as Arrow.",
+        "delta-kernel": "read 4.000 s as rows in the JVM.",
+    }
+    assert remarks == []
+
+
+def test_a_store_whose_clients_deliver_different_things_has_a_time_for_each():
+    found, _ = said([row("mongodb", 2.0), row("mongodb", 1.0, kind="raw BSON", client="tuned")])
+    assert found == {"mongodb": "read 2.000 s (reference) as dicts; read 1.000 s (tuned) as raw BSON."}
+
+
+@pytest.mark.parametrize("kind", [None, "unknown"])
+def test_what_is_not_known_to_promise_the_same_is_not_compared(kind):
+    rows = [row("mongodb", 2.0, "write", kind), row("elasticsearch", 5.0, "write", kind)]
+    found, _ = said([*rows, row("delta-rs", 1.0, "write", "s3")])
+    assert found.pop("delta-rs") == "write 1.000 s with durability s3."
+    assert found == {"mongodb": "write 2.000 s.", "elasticsearch": "write 5.000 s."}
+
+
+def test_writes_are_compared_with_those_of_the_same_durability():
+    writes = {"mongodb": "disk", "elasticsearch": "disk", "delta-rs": "s3"}
+    found, _ = said([row(store, n, "write", kind) for n, (store, kind) in enumerate(writes.items(), 2)])
+    assert found["elasticsearch"] == "write 3.000 s with durability disk, 1.5 times as long as mongodb."
+    assert found["delta-rs"] == "write 4.000 s with durability s3."
+
+
+def test_the_fastest_is_called_so_only_where_intervals_tell_it_from_all_others():
+    six = [2.0, 2.1, 2.0, 2.1, 2.0, 2.1]
+    slower = repeated("elasticsearch", *(3 * value for value in six))
+    assert said([*repeated("mongodb", *six), *slower])[0]["mongodb"] == "read 2.050 s, the fastest of 2."
+    assert said([*repeated("mongodb", *six[:5]), *slower])[0] == {
+        "mongodb": "read 2.000 s.",
+        "elasticsearch": "read 6.150 s, 3.1 times as long as mongodb.",
+    }
+    near = repeated("elasticsearch", *(value + 0.05 for value in six))
+    assert said([*repeated("mongodb", *six), *near])[0] == {
+        "mongodb": "read 2.050 s.",
+        "elasticsearch": "read 2.100 s, not told apart from mongodb.",
+    }
+
+
+def test_a_time_that_is_mostly_a_fixed_cost_is_compared_with_nothing_and_says_so():
+    """As a Spark session's first query of 20,000 rows beside a client without a JVM."""
+    slow = row("delta-spark", 25.0, "write", "s3")
+    rows = [slow, row("delta-rs", 0.5, "write", "s3"), row("delta-kernel", 2.0, "write", "s3")]
+    key = slow["cell_key"], "write"
+    fixed = {key: Fixed(12.0, 23.5)}
+    found, remarks = said(rows, fixed, Larger("study", 1_000_000))
+    assert found == {
+        "delta-spark": "write 25.00 s, of which about 23.50 s are a fixed cost.",
+        "delta-rs": "write 0.5000 s.",
+        "delta-kernel": "write 2.000 s, 4.0 times as long as delta-rs.",
+    }
+    assert remarks[0].startswith("A fixed cost, such as that of a new session's first query, does not grow")
+    assert remarks[1:] == ["The preset study has 1,000,000 rows."]
+    assert said(rows, fixed, Larger("study", 20_000))[1] == remarks[:1]
+    assert "50 times as long as delta-rs" in said(rows, {key: Fixed(12.0, 2.0)})[0]["delta-spark"]
+
+
+def test_a_time_that_is_short_beside_its_pods_start_is_compared_with_nothing_if_its_fixed_part_is_not_known():
+    rows = [row("delta-rs", 0.1, "write", "s3"), row("delta-spark", 25.0, "write", "s3")]
+    small, large = ((one["cell_key"], "write") for one in rows)
+    plain = {"delta-rs": "write 0.1000 s.", "delta-spark": "write 25.00 s."}
+    found, (remark,) = said(rows, {small: Fixed(1.0, 0.01), large: Fixed(12.0, None)})
+    assert found == plain
+    assert remark.startswith("Short beside the starts of their pods") and "cost: delta-spark write." in remark
+    found, remarks = said(rows, {small: Fixed(1.0, 0.01), large: Fixed(5.0, None)})
+    assert found["delta-spark"] == "write 25.00 s, 250 times as long as delta-rs." and remarks == []
+
+
+def test_no_remark_is_made_of_what_would_be_compared_with_nothing_anyway():
+    alone = row("delta-spark", 25.0, "write", "s3")
+    rows = [alone, row("mongodb", 2.0, "write", "disk")]
+    assert said(rows, {(alone["cell_key"], "write"): Fixed(12.0, None)})[1] == []
+
+
+def test_a_time_that_is_the_same_to_the_tenth_is_as_long():
+    found, _ = said([row("mongodb", 18.68), row("elasticsearch", 18.69)])
+    assert found["elasticsearch"] == "read 18.69 s, as long as mongodb."
+
+
+class Measured:
+    """What else was measured: how long each attempt's operation and second pass took, and cells with other numbers of rows."""
+
+    def __init__(self, rows, passes=None, sizes=()):
+        self.rows, self.passes, self.sizes = rows, passes or {}, sizes
+
+    def phases(self, ids):
+        found = [("source", one["attempt_id"], 0.5) for one in self.rows]
+        found += [("operation", one["attempt_id"], one["metrics"]["only_s"]) for one in self.rows]
+        found += [("verify", one, took_s) for one, took_s in self.passes.items()]
+        return [
+            {"attempt_id": one, "name": name, "seconds": took_s} for name, one, took_s in found if one in ids
+        ]
+
+    def seconds_by_rows(self, keys):
+        return [
+            {"cell_key": key, "operation": operation, "metric": "only_s", "rows": rows, "seconds": took_s}
+            for key in keys
+            for operation, rows, took_s in self.sizes
+        ]
+
+
+def fixed_parts(*rows, passes=None, sizes=()):
+    return fixed_of(Measured(rows, passes, sizes), rows)
+
+
+def test_what_a_read_takes_longer_than_its_second_pass_is_fixed():
+    first, other = row("delta-spark", 25.0, rest_s=14.0), row("mongodb", 1.0, rest_s=3.0)
+    passes = {first["attempt_id"]: 4.0, other["attempt_id"]: 2.0}
+    assert fixed_parts(first, other, passes=passes) == {
+        (first["cell_key"], "read"): Fixed(10.0, 21.0),
+        (other["cell_key"], "read"): Fixed(1.0, 0.0),
+    }
+
+
+def test_what_verifies_a_write_is_no_second_pass_of_it():
+    write = row("delta-spark", 25.0, "write", "s3", rest_s=14.0)
+    (found,) = fixed_parts(write, passes={write["attempt_id"]: 4.0}).values()
+    assert found == Fixed(10.0, None)
+
+
+@pytest.mark.parametrize(
+    ("larger", "fixed_s"), [((100_000, 29.0), 24.0), ((100_000, 125.0), 0.0), ((40_000, 25.5), None)]
+)
+def test_two_numbers_of_rows_far_apart_tell_the_fixed_part_of_a_write(larger, fixed_s):
+    write = row("delta-spark", 25.0, "write", "s3", rest_s=12.0)
+    (found,) = fixed_parts(write, sizes=[("write", 20_000, 25.0), ("write", *larger)]).values()
+    assert found == Fixed(12.0, fixed_s if fixed_s is None else pytest.approx(fixed_s))
+
+
+def test_nothing_tells_the_fixed_part_of_a_write_that_was_measured_alone_or_of_what_does_not_count():
+    write = row("delta-spark", 25.0, "write", "s3")
+    (found,) = fixed_parts(write, sizes=[("write", 20_000, 25.0)]).values()
+    assert found == Fixed(0.0, None)
+    failed = row("delta-spark", 25.0, status="failed")
+    assert fixed_parts(failed, passes={failed["attempt_id"]: 4.0}) == {}
+
+
+@pytest.mark.parametrize(
+    "ranking", [{"metric": "p99_s", "value": 0.002}, {"metric": "puts_per_s", "unit": "puts/s"}]
+)
+def test_what_is_not_ranked_by_how_long_it_took_has_no_fixed_part(ranking):
+    """A latency is short beside the start of a pod, and says nothing of it; a rate is no time."""
+    assert fixed_parts(row("mongodb", 25.0, rest_s=12.0, **ranking)) == {}
+
+
+RATE = Metric("puts_per_s", "puts a second", "higher")
+
+
+def ranked(figures, metric=RATE):
+    """The sentences of a study whose writes have these figures, and state neither what they promise nor what they deliver."""
+    operations = (Operation("write", (metric.name,)), Operation("read", (metric.name,)))
+    study = replace(STUDY, operations=operations, metrics=(metric,), charts=()).details()
+    rows = [
+        row("", 1.0, "write", None, cell_key=one.key, metrics={} if value is None else {metric.name: value})
+        for one, values in figures.items()
+        for value in values
+    ]
+    return sentences(rows, ["write"], study, {})
+
+
+def test_where_more_is_better_the_best_cell_has_most_and_others_are_told_how_much_it_has():
+    figures = {
+        cell("mongodb", batch="1"): [4000.0],
+        cell("mongodb", batch="10"): [2000.0],
+        cell("elasticsearch", batch="1"): [500.0],
+        cell("elasticsearch", batch="10"): [1000.0, 1000.0, 9000.0],
+        cell("null", batch="1"): [90_000.0],
+    }
+    assert ranked(figures) == [
+        "elasticsearch: write 1,000 puts/s (batch=10); mongodb has 4.0 times as much.",
+        "mongodb: write 4,000 puts/s (batch=1).",
+        "null: keeps nothing, so this is what the client alone takes: write 90,000 puts/s (batch=1).",
+    ]
+
+
+def test_the_best_is_called_so_only_where_intervals_tell_it_from_all_others():
+    six = [200.0, 210.0, 200.0, 210.0, 200.0, 210.0]
+    apart = {cell("mongodb"): six, cell("elasticsearch"): [value / 3 for value in six]}
+    assert ranked(apart)[1] == "mongodb: write 205.0 puts/s, the best of 2."
+    near = {cell("mongodb"): six, cell("elasticsearch"): [value - 5 for value in six]}
+    assert ranked(near) == [
+        "elasticsearch: write 200.0 puts/s, not told apart from mongodb.",
+        "mongodb: write 205.0 puts/s.",
+    ]
+
+
+def test_what_is_no_time_is_not_called_fast_or_long():
+    size = Metric("peak_bytes", "most memory")
+    assert ranked({cell("mongodb"): [100.0], cell("elasticsearch"): [2500.0]}, size) == [
+        "elasticsearch: write 2,500 bytes, 25 times that of mongodb.",
+        "mongodb: write 100.0 bytes.",
+    ]
+    assert ranked({cell("mongodb"): [100.0], cell("elasticsearch"): [101.0]}, size)[0] == (
+        "elasticsearch: write 101.0 bytes, as much as mongodb."
+    )
+
+
+def test_where_neither_way_is_better_nothing_is_ranked():
+    figures = {cell("mongodb"): [3.0] * 6, cell("elasticsearch"): [2.0] * 6}
+    assert ranked(figures, Metric("depth", "of the queue", "neither")) == [
+        "elasticsearch: write 2.000.",
+        "mongodb: write 3.000.",
+    ]
+
+
+def test_a_figure_of_zero_is_no_factor():
+    assert ranked({cell("mongodb"): [5.0], cell("elasticsearch"): [0.0]}) == [
+        "elasticsearch: write 0 puts/s.",
+        "mongodb: write 5.000 puts/s.",
+    ]
+
+
+def test_the_only_store_is_compared_with_none_and_one_without_a_figure_says_so():
+    assert ranked({cell("mongodb"): [5.0], cell("elasticsearch"): [None]}) == [
+        "elasticsearch: nothing is verified and undisturbed.",
+        "mongodb: write 5.000 puts/s.",
+    ]
+
+
+def test_cells_of_other_axes_are_told_apart_by_those_that_they_have():
+    figures = {cell("mongodb", batch="1"): [2.0], cell("delta-spark", batch="all", executors="2"): [1.0]}
+    assert ranked(figures) == [
+        "delta-spark: write 1.000 puts/s (batch=all); mongodb has 2.0 times as much.",
+        "mongodb: write 2.000 puts/s (batch=1).",
+    ]

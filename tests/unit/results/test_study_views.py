@@ -1,0 +1,54 @@
+"""The views that each study has of its own; tests/integration asks Postgres for what they answer."""
+
+import re
+from dataclasses import replace
+
+import pytest
+
+from storebench.errors import SpecError
+from storebench.results.study_views import make
+from storebench.study.model import Metric
+from storebench.study.reserved import TABLES
+from tests.unit.example import STUDY
+
+
+class Cursor:
+    """Keeps what it is told to execute."""
+
+    def __init__(self):
+        self.statements = []
+
+    def execute(self, statement):
+        self.statements.append(statement.as_string(None))
+
+
+def made(study):
+    cursor = Cursor()
+    make(cursor, study.details())
+    return {
+        re.search(r'"storebench"\."(\w+)"', text)[1]: text
+        for text in cursor.statements
+        if text.startswith("CREATE")
+    }
+
+
+def test_they_have_the_axes_and_the_scalars_as_columns_behind_those_of_all():
+    queue = Metric("queue_bytes", "queue", "neither", "series")
+    write, read = STUDY.operations
+    write = replace(write, metrics=(*write.metrics, queue.name))
+    found = made(replace(STUDY, metrics=(*STUDY.metrics, queue), operations=(write, read)))
+    assert list(found) == [STUDY.name, *(f"{STUDY.name}_{one}" for one in ("latest", "newest", "summary"))]
+    of_all = found[STUDY.name]
+    assert re.findall(r' AS "(\w+)"', of_all) == ["batch", "executors", "only_s", "rows_per_s", "source_s"]
+    assert of_all.startswith(f'CREATE VIEW "storebench"."{STUDY.name}" AS SELECT r.*, ')
+    assert of_all.endswith(f"""FROM "storebench"."results" AS r WHERE r.study = '{STUDY.name}'""")
+    assert "(r.axes ->> 'batch') AS" in of_all, "a batch may be a word"
+    assert re.findall(r' AS "(\w+)"', found[f"{STUDY.name}_summary"]) == ["batch", "executors"]
+
+
+@pytest.mark.parametrize("name", sorted(TABLES))
+def test_a_study_that_is_called_as_a_table_has_none(name):
+    cursor = Cursor()
+    with pytest.raises(SpecError, match=f"{name} is a table of the results"):
+        make(cursor, {**STUDY.details(), "name": name})
+    assert not cursor.statements

@@ -1,0 +1,15 @@
+import pytest
+
+from storebench.servers import cluster as module
+from storebench.servers.topology import FOLDER
+from tests.unit.servers.kube import Kube
+
+
+@pytest.fixture
+def kube(monkeypatch):
+    """A cluster in memory, in whose API ServerCluster works without waiting."""
+    monkeypatch.delenv(FOLDER, raising=False)
+    found = Kube()
+    monkeypatch.setattr(module.k8s_client, "AppsV1Api", lambda api_client: found)
+    monkeypatch.setattr(module, "POLL_INTERVAL_S", 0.001)
+    return found

@@ -1,0 +1,185 @@
+"""Jobs of each format and benchmark as processes, as an attempt runs them, and what bad bytes come to."""
+
+import io
+import pickle
+import subprocess
+import sys
+
+import pytest
+
+from storebench.errors import StoreRefused
+from storebench.stores.map_formats.check import digest
+from storebench.stores.map_formats.formats import FORMATS, format_of
+from storebench.stores.map_formats.runner import PYTHON, Jobs
+from storebench.stores.map_formats.tables import benchmark_of
+from storebench.stores.map_formats.verify import verify
+from tests.unit.stores.map_formats.checking import checked
+
+SEED, PART = 7, 3
+MODIFY, NARROW, WIDE = map(benchmark_of, ("modify", "narrow", "wide"))
+
+
+def encoded(name, bench, rows):
+    sink = io.BytesIO()
+    format_of(name, bench).encode(bench.table, bench.input(rows, SEED, PART), sink)
+    return sink.getvalue()
+
+
+def run(name, bench, rows, inputs, timeout_s=60, interface="direct"):
+    numbers = bench.part(rows, PART)
+
+    def command(part, report):
+        numbered = (str(number) for number in (numbers.start, numbers.stop, report))
+        return *PYTHON, name, bench.name, *numbered, bench.position, interface
+
+    return Jobs(2, timeout_s).run(inputs, command)
+
+
+def wrong(name, bench, rows, output):
+    return verify(name, bench, "output", rows, SEED, PART, digest(bench.expected(rows, SEED, PART)), output)
+
+
+# test_maps.py has all formats, benchmarks and axes without processes.
+@pytest.mark.parametrize(
+    ("name", "bench", "interface"),
+    [
+        ("yson", benchmark_of("narrow"), "common"),
+        ("skiff", benchmark_of("extend", "few", "middle"), "direct"),
+        ("protobuf_dynamic", benchmark_of("write"), "direct"),
+        ("arrow", benchmark_of("extend", "few", "middle"), "common"),
+    ],
+    ids=["yson", "skiff", "protobuf_dynamic", "arrow"],
+)
+def test_a_job_has_the_rows_of_the_plain_definition(name, bench, interface):
+    rows = 1_000
+    given = b"" if bench.name == "write" else encoded(name, bench, rows)
+    (ended,) = run(name, bench, rows, [given], interface=interface)
+    assert wrong(name, bench, rows, ended.output) == ""
+    assert ended.seconds > 0 and ended.start_s > 0 and ended.cpu_s > 0 and ended.memory_peak_bytes > 10 << 20
+
+
+def test_of_the_rows_of_another_job_it_says_what_differs():
+    (ended,) = run("yson", MODIFY, 1_000, [encoded("yson", MODIFY, 1_000)])
+    other = digest(MODIFY.expected(1_000, SEED, PART + 1))
+    assert "anew" in verify("yson", MODIFY, "output", 1_000, SEED, PART, other, ended.output)
+    said = verify("yson", MODIFY, "output", 1_000, SEED, PART + 1, other, ended.output)
+    assert said == "row 1, column id: 300, and not 400 (exit code 1)"
+
+
+def test_rows_of_another_position_or_with_other_values_are_not_verified():
+    bench = benchmark_of("extend", "few", "middle")
+    output = io.BytesIO()
+    format_of("skiff", bench).encode(bench.output, bench.expected(1_000, SEED, PART), output)
+    others = [("extend", "few", "end"), ("extend", "random", "middle")]
+    cases = [
+        ("skiff", of, "output", 1_000, SEED, PART, digest(benchmark_of(*of).expected(1_000, SEED, PART)))
+        for of in [("extend", "few", "middle"), *others]
+    ]
+    right, *wrong_ = checked([(*case, output.getvalue()) for case in cases])
+    assert right == ""
+    assert all(wrong_)
+
+
+def test_the_job_of_null_passes_its_bytes():
+    data = bytes(range(256)) * 1_000
+    (ended,) = run("null", WIDE, 1_000, [data])
+    assert ended.output == data
+    assert ended.seconds < ended.start_s, "the start of a process is not in its time"
+
+
+# In a process of their own, as bad bytes could be the end of it
+CUTS = """
+import io, pickle, sys
+from storebench.stores.map_formats.job import work_of
+
+def made(name, data):
+    sink = io.BytesIO()
+    try:
+        work_of(name, "modify", range(0), "end", "direct")(io.BytesIO(data), sink)
+    except Exception as error:
+        return None
+    return sink.getvalue()
+
+cases = pickle.load(sys.stdin.buffer)
+sys.stdout.buffer.write(pickle.dumps([made(*case) for case in cases]))
+"""
+
+
+def test_an_input_that_is_cut_short_is_an_error():
+    tables = {name: encoded(name, MODIFY, 1_000) for name in FORMATS}
+    cut = [
+        (name, table[: max(1, int(len(table) * share))])
+        for name, table in tables.items()
+        for share in (0.001, 0.4, 0.997)
+    ]
+    done = subprocess.run(
+        [sys.executable, "-c", CUTS],
+        input=pickle.dumps([*tables.items(), *cut]),
+        stdout=subprocess.PIPE,
+        check=True,
+        timeout=60,
+    )
+    outputs = pickle.loads(done.stdout)
+    assert None not in outputs[: len(tables)]
+    wanted = digest(MODIFY.expected(1_000, SEED, PART))
+    cases = [
+        (name, ("modify",), "output", 1_000, SEED, PART, wanted, output)
+        for (name, _), output in zip([*tables.items(), *cut], outputs, strict=True)
+        if output is not None
+    ]
+    said = checked(cases)
+    assert not any(said[: len(tables)])
+    assert all(said[len(tables) :])
+
+
+def test_an_output_that_is_cut_or_has_a_flipped_byte_is_not_verified():
+    wanted = digest(MODIFY.expected(1_000, SEED, PART))
+    cases = []
+    for name in FORMATS:
+        whole = io.BytesIO()
+        format_of(name, MODIFY).encode(MODIFY.output, MODIFY.expected(1_000, SEED, PART), whole)
+        output = whole.getvalue()
+        for share in (0.05, 0.6):
+            place = int(len(output) * share)
+            flipped = bytearray(output)
+            # In Arrow a byte may be padding, which is no value: a flip of many is seen
+            for at in range(place, place + 16):
+                flipped[at] ^= 0x55
+            cases += [(name, output), (name, output[:place]), (name, bytes(flipped))]
+    said = checked(
+        [(name, ("modify",), "output", 1_000, SEED, PART, wanted, output) for name, output in cases]
+    )
+    assert not any(said[::3])
+    assert all(said[1::3]) and all(said[2::3])
+
+
+def test_one_job_that_fails_among_several_ends_them_all_and_is_named():
+    good = encoded("protobuf_static", NARROW, 1_000)
+    inputs = [good, good, good[:-2], good, good]
+    with pytest.raises(
+        StoreRefused, match=r"^Job 2 has failed: ValueError: Protobuf, byte [\d,]+: .*exit code 1"
+    ):
+        run("protobuf_static", NARROW, 1_000, inputs)
+
+
+def test_a_job_that_takes_too_long_is_killed():
+    with pytest.raises(StoreRefused, match=r"^Job 0 has not ended after 0.05 s: it was killed$"):
+        run("yson", NARROW, 1_000, [b""], timeout_s=0.05)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (("yaml", "narrow", "0", "1", "{}", "end", "direct"), "Unknown format 'yaml'"),
+        (("yson", "narow", "0", "1", "{}", "end", "direct"), "Did you mean narrow?"),
+        (
+            ("yson", "narrow", "0", "1", "{}", "middle", "direct"),
+            "'narrow' adds no column, only 'extend' does",
+        ),
+        (("yson", "narrow", "0", "1", "{}", "end"), "Usage: job FORMAT BENCHMARK"),
+    ],
+)
+def test_a_job_that_is_not_there_says_so(arguments, says):
+    with pytest.raises(StoreRefused) as refused:
+        Jobs(1, 60).run([b""], lambda _, report: [*PYTHON, *(one.format(report) for one in arguments)])
+    assert says in str(refused.value)

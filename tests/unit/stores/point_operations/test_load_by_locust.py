@@ -1,0 +1,155 @@
+"""The load: Locust in processes of its own, against a store in a file."""
+
+import pytest
+
+from storebench.errors import SpecError, StoreRefused, VerificationFailed
+from storebench.stores.point_operations.base import Load
+from storebench.stores.point_operations.requests import PERCENTILES
+from tests.unit.stores.point_operations.conftest import LOAD
+
+
+def test_a_table_is_filled_and_compared(attempt):
+    found = attempt("fill")
+    assert found.status == "verified" and "300 acknowledged entities are there once" in found.verification
+    assert set(found.metrics) == {"fill_s", "entities_per_s"} and found.durability == "memory"
+
+
+@pytest.mark.parametrize("distribution", ["uniform", "zipf"])
+def test_reads_are_measured_after_the_warm_up_and_each_is_compared(attempt, distribution):
+    attempt("fill")
+    found = attempt("read", axes={"key_distribution": distribution})
+    metrics = found.metrics
+    assert found.status == "verified" and "each of which gave all fields" in found.verification
+    assert metrics["measured_from_s"] == pytest.approx(1.0)  # all users are there after 0.5 s
+    counted = sum(found.histograms["latency_s"]["counts"])
+    assert metrics["operations_per_s"] == counted / 2
+    assert counted < int(found.verification.split()[0].replace(",", ""))  # the warm-up's are compared, too
+    percentiles = [metrics[name] for name in PERCENTILES]
+    assert percentiles == sorted(percentiles) and percentiles[0] > 0
+    rates = found.series["each_second_operations_per_s"]
+    assert rates["at_s"] == [0, 1, 2] and sum(rates["values"][1:]) == counted
+    assert found.series["each_second_users"]["values"][-1] == 4
+    assert metrics["error_share"] == 0 and 0 < found.client_cpu_share < 1.2
+    assert metrics["entity_s"] < 0.001
+
+
+def test_each_write_is_new_and_read_back_also_of_several_load_generators(attempt):
+    attempt("fill")
+    found = attempt("write", load_processes="2")
+    counted = sum(found.histograms["latency_s"]["counts"])
+    kept = int(found.verification.split()[0].replace(",", ""))
+    assert found.status == "verified" and kept > 300 + counted
+    assert found.series["each_second_users"]["values"][-1] == 4
+
+
+@pytest.mark.parametrize(
+    ("fault", "says"),
+    [("lost", "acknowledged entities are not in the table"), ("twice", "twice")],
+)
+def test_a_write_that_is_lost_or_doubled_is_found(attempt, fault, says):
+    attempt("fill")
+    with pytest.raises(VerificationFailed, match=says):
+        attempt("write", fault=fault)
+
+
+@pytest.mark.parametrize(("fault", "says"), [("missing", "found nothing"), ("wrong", "found other fields")])
+def test_a_read_that_gives_nothing_or_something_else_is_found(attempt, fault, says):
+    attempt("fill", rows=20)
+    with pytest.raises(VerificationFailed, match=says):
+        attempt("read", rows=20, fault=fault)
+
+
+def test_a_table_that_is_smaller_than_asked_is_found(attempt):
+    attempt("fill", rows=100)
+    with pytest.raises(VerificationFailed, match="found nothing"):
+        attempt("read", rows=200)
+
+
+def test_too_many_errors_fail_the_attempt_and_are_counted(attempt):
+    attempt("fill")
+    with pytest.raises(
+        StoreRefused, match=r"33\.\d+% of the requests have failed, and at most 1\.00% may"
+    ) as error:
+        attempt("write", fault="errors")
+    metrics = error.value.result.metrics
+    assert metrics["error_share"] == pytest.approx(1 / 3, abs=0.01) and metrics["timeouts"] > 0
+    assert sum(error.value.result.series["each_second_errors"]["values"]) >= metrics["timeouts"]
+
+
+def test_a_write_whose_acknowledgement_was_lost_may_be_there(attempt):
+    attempt("fill")
+    found = attempt("write", fault="unsure")
+    assert (
+        found.status == "verified"
+        and "more are there, whose writes were not acknowledged" in found.verification
+    )
+
+
+@pytest.mark.parametrize(
+    ("fault", "says"),
+    [("exit", "ended with 3"), ("unknown", "ended with 1"), ("no start", "did not become ready")],
+)
+def test_a_load_generator_that_ends_is_no_result(attempt, monkeypatch, fault, says):
+    attempt("fill")
+    if fault == "no start":  # only where the load is
+        from storebench import stores
+
+        toy = stores.load("toy_points", "toy")
+        connect = toy.connect
+        monkeypatch.setattr(toy, "connect", lambda self: (self.values.pop("fault"), connect(self)))
+        monkeypatch.setattr(toy, "_jobs", with_fault(toy._jobs))
+    with pytest.raises(StoreRefused, match=says):
+        attempt("read", fault=fault)
+
+
+def with_fault(jobs):
+    return lambda *given: ({**job, "values": {**job["values"], "fault": "no start"}} for job in jobs(*given))
+
+
+@pytest.mark.parametrize(
+    ("asked", "says"),
+    [
+        ({"duration_s": "0.2"}, "shorter than its warm-up"),
+        ({"load_processes": "5"}, "cannot be divided among 5 load generators"),
+    ],
+)
+def test_a_load_that_contradicts_itself_is_refused(asked, says):
+    with pytest.raises(SpecError, match=says):
+        Load.of({**LOAD, **asked})
+
+
+def test_users_are_divided_among_load_generators():
+    assert Load.of({**LOAD, "users": "11", "load_processes": "3"}).shares() == [4, 4, 3]
+
+
+def test_an_open_load_keeps_its_rate_whatever_the_load_generators_are(attempt):
+    attempt("fill")
+    found = attempt("read", axes={"load": "open"}, rate="100", load_processes="2")
+    assert found.status == "verified" and found.metrics["operations_per_s"] == pytest.approx(100, abs=1)
+    assert found.metrics["not_begun_share"] == pytest.approx(0, abs=0.01)
+    assert found.metrics["service_p50_s"] <= found.metrics["p50_s"]
+
+
+def test_a_server_that_stalls_is_seen_by_the_open_load_only(attempt):
+    """It stops for half a second of each two: a quarter of all who come at a constant rate wait."""
+    attempt("fill")
+    stall = {"fault": "stall", "duration_s": "4.0"}
+    closed = attempt("read", **stall).metrics
+    opened = attempt("read", axes={"load": "open"}, **stall).metrics
+    assert opened["p90_s"] > 0.15 > opened["service_p90_s"]
+    assert closed["p90_s"] < 0.15 and closed["p100_s"] > 0.3
+
+
+def test_a_rate_that_the_server_does_not_reach_is_said(attempt):
+    """Four users and 0.05 s for a read are 80 reads a second."""
+    attempt("fill")
+    found = attempt("read", axes={"load": "open"}, rate="110", fault="slow")
+    assert found.status == "verified" and 0.1 < found.metrics["not_begun_share"] < 1
+    assert found.metrics["p50_s"] > 2 * found.metrics["service_p50_s"] >= 0.1
+
+
+def test_a_rate_that_no_load_generator_reaches_has_no_figures(attempt):
+    attempt("fill")
+    with pytest.raises(StoreRefused, match="far behind the rate of 100000 a second") as error:
+        attempt("read", axes={"load": "open"}, rate="100000")
+    assert error.value.result.metrics["not_begun_share"] == 1

@@ -1,0 +1,83 @@
+"""A store of point_operations in a file of SQLite, which can go wrong in the ways that `fault` names."""
+
+import sqlite3
+import time
+from uuid import UUID
+
+from storebench.stores.base import Durability
+from storebench.stores.point_operations import requests
+from storebench.stores.point_operations.base import PointStore
+from storebench.stores.point_operations.entities import FIELDS, Entity, number_of
+
+SEED = 7
+
+
+class Toy(PointStore):
+    name = "toy"
+    connection = "toy"
+
+    def connect(self):
+        if self.values.get("fault") == "no start" and self.operation == "read":
+            raise RuntimeError("the toy is broken")
+        self._fault = self.values.get("fault")
+        self._session = sqlite3.connect(self.server.host, isolation_level=None)
+        self._session.execute("PRAGMA synchronous=OFF")
+
+    def create(self):
+        self.drop()
+        self._session.execute("CREATE TABLE t (id TEXT, name, age, description, address, phone, email)")
+        self._session.execute("CREATE INDEX i ON t (id)")
+
+    def fill(self, entities):
+        self._session.executemany("INSERT INTO t VALUES (?, ?, ?, ?, ?, ?, ?)", map(_row, entities))
+
+    def insert(self, new):
+        number = number_of(SEED, new.id)
+        if self._fault == "errors" and number % 3 == 0:
+            raise TimeoutError
+        if self._fault == "unsure" and number % 300 == 0:
+            self.fill([new])
+            raise TimeoutError
+        if self._fault == "lost" and number % 50 == 0:
+            return
+        self.fill([new])
+        if self._fault == "twice" and number % 50 == 0:
+            self.fill([new])
+
+    def get(self, id):
+        if self._fault == "exit":
+            raise SystemExit(3)
+        number = number_of(SEED, id)
+        found = self._session.execute("SELECT * FROM t WHERE id = ?", (str(id),)).fetchone()
+        if found is None or (self._fault == "missing" and number == 5):
+            return None
+        if self._fault == "wrong" and number == 5:
+            return UUID(found[0]), "Nobody", *found[2:]
+        if self._fault == "stall" and (now := time.monotonic() % 2) < 0.5:
+            time.sleep(0.5 - now)
+        if self._fault == "slow":
+            time.sleep(0.05)
+        if self._fault == "unknown":
+            raise RuntimeError("the toy has a mistake")
+        return UUID(found[0]), *found[1:]
+
+    def outcome(self, error):
+        assert isinstance(error, TimeoutError)
+        return requests.TIMEOUT
+
+    def scan(self):
+        for found in self._session.execute(f"SELECT {', '.join(FIELDS)} FROM t"):
+            yield UUID(found[0]), *found[1:]
+
+    def durability(self):
+        return Durability("memory", "synchronous=OFF")
+
+    def drop(self):
+        self._session.execute("DROP TABLE IF EXISTS t")
+
+    def close(self):
+        self._session.close()
+
+
+def _row(one: Entity):
+    return str(one.id), *one[1:]

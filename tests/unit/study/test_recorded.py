@@ -1,0 +1,76 @@
+import json
+
+import pytest
+
+from storebench.airflow.params import cell_fields
+from storebench.errors import SpecError
+from storebench.fields import KINDS, Choice, Number, Text, Values, field_of, flag, integer
+from storebench.study.cell import Cell
+from storebench.study.parameters import measured_with
+from storebench.study.partition import partitions, repeated
+from storebench.study.recorded import recorded
+from storebench.study.studies import CHECKOUT_DAGS, find, names
+
+FIELDS = (
+    integer(1, 1, 9, "Count", "How many.", (1, 2)),
+    Number(title="Share", text="Of all.", maximum=100, examples=(1, 2.5)),
+    flag("Yes", "Or no.", default=None),
+    Text(title="Size", text="A size.", default="1g", pattern="[0-9]g", hint="a size", examples=("1g",)),
+)
+
+
+@pytest.fixture(params=[path.stem for path in CHECKOUT_DAGS.glob("*.py")])
+def study(request, monkeypatch):
+    """Each of the project's studies."""
+    monkeypatch.setenv("AIRFLOW__CORE__DAGS_FOLDER", str(CHECKOUT_DAGS))
+    if request.param not in names():
+        pytest.skip("a module beside a study")
+    return find(request.param)
+
+
+def test_what_is_asked_of_a_recorded_study_is_what_its_file_says(study):
+    same = recorded(json.loads(json.dumps(study.details())))
+    assert same.method_version == study.method_version
+    assert {name: field.rules() for name, field in cell_fields(same).items()} == {
+        name: field.rules() for name, field in cell_fields(study).items()
+    }
+    keys = list(partitions(study))
+    assert repeated(same, keys, 1000) == repeated(study, keys, 1000)
+    params = {name: field.default for name, field in cell_fields(study).items()}
+    for key in keys:
+        cell = Cell.from_key(f"{study.name}/{key}/rows=1000/seed=7")
+        assert same.dataset_of(cell) == study.dataset_of(cell)
+        assert same.operations_of(cell.store) == study.operations_of(cell.store)
+        assert measured_with(same, cell.store, params) == measured_with(study, cell.store, params)
+
+
+@pytest.mark.parametrize("one", FIELDS, ids=lambda one: type(one).__name__)
+def test_a_field_is_the_same_after_it_was_told(one):
+    assert field_of(one.title, one.text, json.loads(json.dumps(one.rules()))) == one
+
+
+def test_what_only_the_studys_file_can_check_is_left_to_the_plan():
+    def refuse(text):
+        raise SpecError(text)
+
+    one = Values(title="Sizes", text="", default="1", examples=("1", "2"), check=refuse)
+    assert field_of("Sizes", "", json.loads(json.dumps(one.rules()))).read("3, 4") == ["3", "4"]
+    assert {Values, Choice} < set(KINDS.values())
+
+
+@pytest.mark.parametrize(
+    ("details", "words"), [({}, "another version"), ({"name": "a", "params": [{}]}, "another version")]
+)
+def test_details_of_an_earlier_version_are_refused(details, words):
+    with pytest.raises(SpecError, match=words):
+        recorded(details)
+
+
+def test_a_kind_that_is_not_known_is_refused():
+    with pytest.raises(SpecError, match="no kind of parameter 'Colour'"):
+        field_of("Hue", "", {"kind": "Colour"})
+
+
+def test_a_store_that_is_not_of_the_study_is_refused(study):
+    with pytest.raises(SpecError, match="Unknown store 'nonesuch'"):
+        recorded(study.details()).store("nonesuch")

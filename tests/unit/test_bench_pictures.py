@@ -1,0 +1,67 @@
+from pathlib import Path
+
+import pytest
+
+from bench.pictures import IMAGES, PICTURES, RUNS, SCHEMES, Shown, chosen
+from storebench.errors import SpecError
+
+
+def run(name, **changes):
+    found = {
+        "id": name,
+        "dag_id": "d",
+        "study": "s",
+        "rows": 1000,
+        "seed": 7,
+        "stores": ["a", "b"],
+        "verified": 8,
+        "state": "success",
+    }
+    return {**found, **changes}
+
+
+def names(pair):
+    return [one and one["id"] for one in pair]
+
+
+def test_the_richest_run_that_can_be_compared_is_shown():
+    runs = [
+        run("refused", state="refused", verified=0),
+        run("going", state="running"),
+        run("alone", stores=["a", "b", "c"], rows=5),
+        run("small", stores=["a"]),
+        run("newest"),
+        run("other", study="t"),
+        run("older", verified=4),
+    ]
+    assert names(chosen(runs)) == ["newest", "older"]
+    assert names(chosen(runs, "small")) == ["small", "newest"]
+    assert names(chosen(runs[:4])) == ["alone", None]
+    assert names(chosen([run("one"), run("two", stores=["c"])])) == ["one", None]
+
+
+@pytest.mark.parametrize("wanted", [None, "gone"])
+def test_without_a_run_it_says_how_to_get_one(wanted):
+    with pytest.raises(SpecError, match=f"newest {RUNS} with anything verified: `make run`"):
+        chosen([run("refused", state="refused", verified=0)], wanted)
+
+
+def test_what_has_nothing_to_show_is_named():
+    assert [view for view, _ in Shown(run("one"), None, None).missing()] == ["compare", "history"]
+    assert not list(Shown(run("one"), run("two"), "a/b").missing())
+
+
+def test_an_address_names_what_is_seen():
+    shown = Shown(run("s/one"), run("s/two"), "a/b=c")
+    assert "before=s%2Ftwo&after=s%2Fone" in shown.address("compare")
+    assert "cell=a%2Fb%3Dc" in shown.address("history")
+    assert "view=backfill" in shown.address("backfill") and "dag=d" in shown.address("backfill")
+
+
+def test_each_picture_has_a_file_of_its_own_and_the_documentation_shows_only_such():
+    files = [picture.file(scheme) for picture in PICTURES for scheme in SCHEMES]
+    assert len(set(files)) == len(files) == 2 * 8
+    docs = IMAGES.parent
+    texts = [path.read_text() for path in (*docs.rglob("*.md"), docs.parent / "README.md")]
+    used = {Path(name).name for name in IMAGES.iterdir() if any(name.name in text for text in texts)}
+    assert {name for name in used if name.startswith("page-")} <= set(files)

@@ -1,0 +1,191 @@
+"""Tables and pictures of measured figures: each says of which method and version it is, and the study's figures are those of its bundle."""
+
+import csv
+import json
+import re
+import zipfile
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from storebench.results.bundle_upgrade import upgraded
+from storebench.study import studies
+
+ROOT = Path(__file__).parents[2]
+DOCS = ROOT / "docs"
+DATA = DOCS / "studies" / "data"
+STUDY_PAGE = DOCS / "studies" / "bulk_write_read.md"
+# A decision's figures are those that it was taken by, whatever has changed since.
+PAGES = [ROOT / "README.md", *(p for p in sorted(DOCS.rglob("*.md")) if p.parent.name != "decisions")]
+WITHOUT_FIGURES = {"how-it-works.svg", "backfill.png"}  # a drawing, and a dialog of Airflow
+CAPTION = re.compile(r"\*Measured: (\w+), method (\d+), version (\d+\.\d+\.\d+\+g[0-9a-f]{12})[;.] ")
+PICTURE = re.compile(r"(?:\]\(|src=\")[\w./]*images/([\w.-]+)")
+NUMBER = re.compile(r"-?\d[\d,]*(\.\d+)?( ?(%|s|ms|MiB|MB|GB)| \(client\))?( to \d[\d.]*)?")
+FIGURES = {"only_s": 2, "total_s": 2, "memory": 0}  # and their decimal places
+FACTOR = 1.5  # that the study's page takes for the interval of a ratio
+MIB = 1024**2
+
+
+def blocks(page):
+    """The paragraphs and tables of a page, each as its lines."""
+    text = re.sub(r"^```.*?^```", "", page.read_text(), flags=re.MULTILINE | re.DOTALL)
+    return [block.splitlines() for block in re.split(r"\n\s*\n", text) if block.strip()]
+
+
+def cells_of(line):
+    return [cell.strip().replace("`", "") for cell in line.strip().strip("|").split("|")]
+
+
+def table(block):
+    """Its header and its rows."""
+    header, _, *rows = map(cells_of, block)
+    return header, rows
+
+
+def is_measured(block):
+    """Whether it has a picture, or is a table at least a third of which are numbers; what stands first in a line names the line."""
+    if not block[0].startswith("|"):
+        return bool(set(PICTURE.findall("\n".join(block))) - WITHOUT_FIGURES)
+    cells = [cell for row in table(block)[1] for cell in row[1:] if cell]
+    return sum(bool(NUMBER.fullmatch(cell)) for cell in cells) * 3 >= len(cells) > 0
+
+
+def captions(found):
+    """Of each measured block the caption in the paragraph below it, or None."""
+    below = [*found[1:], [""]]
+    return [
+        (block, CAPTION.match(after[0]))
+        for block, after in zip(found, below, strict=True)
+        if is_measured(block)
+    ]
+
+
+@cache
+def method_of(study):
+    return studies.find(study).method_version
+
+
+def mistakes(page):
+    found = []
+    for block, caption in captions(blocks(page)):
+        if caption is None:
+            found.append(f"no line '*Measured: STUDY, method N, version V; …*' below {block[0][:60]}")
+        elif int(caption[2]) != (now := method_of(caption[1])):
+            found.append(f"method {caption[2]}, and {caption[1]} has {now} today: {block[0][:60]}")
+    return found
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_what_was_measured_says_by_which_version_and_by_the_present_method(page):
+    assert mistakes(page) == []
+
+
+PLAIN = "| store | s |\n|---|---|\n| null | 1.50 |\n"
+PRESENT = "*Measured: bulk_write_read, method 2, version 0.1.0+g97e28f31da79; once.*\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        (PLAIN, "no line"),
+        ("![A chart](images/page-charts.png)\n", "no line"),
+        ('<img src="images/page-dark.png">\n', "no line"),
+        (f"{PLAIN}\nText between.\n\n{PRESENT}", "no line"),
+        (f"{PLAIN}\n{PRESENT.replace(', version 0.1.0+g97e28f31da79', '')}", "no line"),
+        (f"{PLAIN}\n{PRESENT.replace('method 2', 'method 1')}", "method 1, and bulk_write_read has 2 today"),
+        (f"{PLAIN}\n{PRESENT}", None),
+        ("![A drawing](images/how-it-works.svg)\n", None),
+        ("| code | meaning |\n|---|---|\n| 0 | no operation is slower |\n", None),
+    ],
+)  # fmt: skip
+def test_a_caption_that_lacks_or_is_old_is_found(text, reason, tmp_path):
+    (tmp_path / "page.md").write_text(f"# A page\n\n{text}")
+    found = mistakes(tmp_path / "page.md")
+    assert len(found) == bool(reason) and all(reason in mistake for mistake in found)
+
+
+@cache
+def bundle():
+    """The figures of each attempt by store, batch, executors and operation; and the version that measured them."""
+    with zipfile.ZipFile(DATA / "bulk_write_read.zip") as file:
+        tables = {n[:-5]: json.loads(file.read(n)) for n in file.namelist() if n.endswith(".json")}
+    executors = {}
+    for row in tables["executor"]:
+        peak = executors.get(row["attempt_id"], 0) + row["memory_working_set_peak_bytes"]
+        executors[row["attempt_id"]] = peak
+    axes = {
+        cell["key"]: (cell["store"], cell["axes"]["batch"], cell["axes"].get("executors", ""))
+        for cell in tables["cell"]
+    }
+    rows = [row for row in upgraded(tables)["attempt"] if row["status"] == "verified"]
+    figures = {
+        (*axes[row["cell_key"]], row["operation"]): {
+            "only_s": row["value"],
+            "total_s": row["total_s"],
+            "memory": (row["memory_working_set_peak_bytes"] + executors.get(row["id"], 0)) / MIB,
+        }
+        for row in rows
+    }
+    (version,) = {(row["method_version"], row["code_version"]) for row in rows}
+    return figures, version
+
+
+def tables_of(page, first):
+    """The rows of its tables whose header begins so, each as a mapping of the header's cells; and the captions."""
+    found = [(*table(b), caption) for b, caption in captions(blocks(page)) if b[0].startswith("|")]
+    found = [(header, rows, caption) for header, rows, caption in found if header[: len(first)] == first]
+    return [dict(zip(h, row, strict=True)) for h, rows, _ in found for row in rows], [c for *_, c in found]
+
+
+@pytest.mark.parametrize(
+    ("page", "count"),
+    [(STUDY_PAGE, 18), (ROOT / "README.md", 5)],
+    ids=lambda value: getattr(value, "name", ""),
+)
+def test_the_figures_of_the_study_are_those_of_the_bundle(page, count):
+    figures, version = bundle()
+    rows, (caption,) = tables_of(page, ["store", "batch", "executors"])
+    assert (int(caption[2]), caption[3]) == version
+    assert len(rows) == count
+    shown = 0
+    for row in rows:
+        cell = (row.pop("store"), row.pop("batch"), row.pop("executors"))
+        for column, text in row.items():
+            operation, figure, *_ = column.split()
+            expected = figures.get((*cell, operation))
+            assert text.removesuffix(" (client)") == (
+                f"{expected[figure]:,.{FIGURES[figure]}f}" if expected else ""
+            ), (cell, column)
+            shown += bool(expected)
+    assert shown == (3 * len(figures) if page == STUDY_PAGE else shown) > 0
+
+
+def test_the_ratios_of_the_study_are_those_of_the_bundle():
+    figures, version = bundle()
+    rows, found = tables_of(STUDY_PAGE, ["of", "A", "B"])
+    assert {(int(caption[2]), caption[3]) for caption in found} == {version}
+    assert f"the {len(rows)} ratios" in STUDY_PAGE.read_text()
+    for row in rows:
+        operation, figure = row["of"].split()
+        a, b = (figures[(*[*row[side].split(", "), ""][:3], operation)][figure] for side in "AB")
+        expected = (f"{b / a:.2f}", f"{b / a / FACTOR:.2f} to {b / a * FACTOR:.2f}")
+        assert (row["B / A"], row["interval"]) == expected, row
+    summary, _ = tables_of(STUDY_PAGE, ["the original study said"])
+    assert len(summary) == 13
+    for column, found in (("ratios", "B / A"), ("intervals", "interval")):
+        ends = {f"{float(end):.3g}" for row in rows for end in row[found].split(" to ")}
+        assert {f"{float(end):.3g}" for row in summary for end in row[column].split(" to ")} <= ends
+
+
+def test_the_noise_that_the_intervals_are_made_of_is_that_of_two_runs():
+    figures, _ = bundle()
+    with (DATA / "bulk_write_read-method-1.csv").open() as file:
+        older = {(r["store"], r["batch"], r["executors"], r["operation"]): r for r in csv.DictReader(file)}
+    both = sorted(figures.keys() & older.keys())
+    text = STUDY_PAGE.read_text()
+    assert f"have {len(both)} attempts in common" in text
+    for figure, column in (("only_s", "only_s"), ("memory", "memory_mib")):
+        ratios = [figures[key][figure] / float(older[key][column]) for key in both]
+        factor = max(max(ratio, 1 / ratio) for ratio in ratios)
+        assert factor < FACTOR and f" by {'a factor of ' * (figure == 'only_s')}{factor:.2f} at most" in text

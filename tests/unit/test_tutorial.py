@@ -1,0 +1,198 @@
+"""The study of docs/studies/README.md: what its reader makes can be used, and what he types is understood."""
+
+import json
+import os
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import click
+import pytest
+
+from storebench import protocol, stores
+from storebench.airflow.checked import checked
+from storebench.airflow.params import defaults_of, grid_of
+from storebench.attempt import run
+from storebench.attempt.result import AttemptResult
+from storebench.attempt.spec import VARIABLE, AttemptSpec
+from storebench.attempt.termination import VARIABLE as MESSAGE
+from storebench.cli import main
+from storebench.errors import SpecError
+from storebench.study import studies
+from storebench.study.cell import Cell
+from storebench.trigger import places_of
+from tests import tutorial
+from tests.unit.attempt.test_run import Cgroup
+from tests.unit.results.test_study_views import made
+
+NAME = "gzip_levels"
+STUDY, ZLIB, GZIP = tutorial.files()
+STORES = ("zlib", "gzip")
+ROWS = 500
+TYPED = tutorial.commands()
+MAKEFILE = (Path(__file__).parents[2] / "Makefile").read_text()
+
+
+@pytest.fixture
+def checkout(tmp_path, monkeypatch):
+    """A folder with the tutorial's files, as far as its section 2."""
+    tutorial.put(tmp_path)
+    monkeypatch.setenv("AIRFLOW__CORE__DAGS_FOLDER", str(tmp_path / "dags"))
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    monkeypatch.setattr(
+        stores, "__path__", [*stores.__path__, str(tmp_path / "src" / "storebench" / "stores")]
+    )
+    before = set(sys.modules)
+    yield tmp_path
+    stores._class_of.cache_clear()
+    for name in set(sys.modules) - before:
+        if name.startswith(f"storebench.stores.{NAME}"):
+            del sys.modules[name]
+
+
+@pytest.fixture
+def study(checkout):
+    """The study at its end, with both stores: what changes its file was typed."""
+    (edit,) = [line for line in TYPED if line.startswith("sed ")]
+    subprocess.run(edit, shell=True, cwd=checkout, check=True)
+    return studies.find(NAME)
+
+
+@pytest.fixture
+def attempt(study, monkeypatch, tmp_path):
+    """What an attempt at a store leaves: its exit code, and its result as it would be recorded."""
+    monkeypatch.setenv("STOREBENCH_CONN_S3", "{}")
+    monkeypatch.setattr(run, "client_for", lambda connection: None)
+    monkeypatch.setattr(run, "Cgroup", Cgroup)
+    monkeypatch.setattr(run, "raise_on_sigterm", lambda: None)
+    message = tmp_path / "message"
+    monkeypatch.setenv(MESSAGE, str(message))
+
+    def attempted(store, operation, level="6", seed=42, **environment):
+        cell = Cell(NAME, store, "reference", (("level", level),), ROWS, seed)
+        spec = AttemptSpec(
+            operation,
+            cell.key,
+            NAME,
+            store,
+            "reference",
+            {"level": level},
+            ROWS,
+            seed,
+            "t",
+            "b",
+            None,
+            f"results/t/{operation}-",
+        )
+        told = {VARIABLE: spec.to_json(), **environment}
+        if command := study.store(store).pod_of(operation).command:
+            code = subprocess.run(command, env={**os.environ, **told}, check=False).returncode
+        else:
+            monkeypatch.setenv(VARIABLE, told[VARIABLE])
+            code = run.main()
+        content = json.loads(message.read_text())
+        assert protocol.problem("result", content) is None
+        return code, checked(AttemptResult.from_json(message.read_text()), study, study.operation(operation))
+
+    return attempted
+
+
+def test_the_files_are_three_and_the_first_two_are_short():
+    assert (
+        f"dags/{NAME}.py",
+        *(f"src/storebench/stores/{NAME}/{store}.py" for store in STORES),
+    ) == (STUDY, ZLIB, GZIP)
+    lines = {path: len(content.splitlines()) for path, content in tutorial.files().items()}
+    assert lines[STUDY] + lines[ZLIB] <= 100 and lines[GZIP] <= 60
+
+
+def test_without_its_store_the_study_says_which_module_is_missing(checkout):
+    (checkout / ZLIB).unlink()
+    with pytest.raises(SpecError, match=f"no module storebench/stores/{NAME}/zlib.py"):
+        studies.find(NAME)
+
+
+def test_the_study_is_what_its_text_says(study):
+    found = study.details()
+    assert [store["name"] for store in found["stores"]] == list(STORES)
+    assert study.steps == ("pack", "unpack"), "nothing is kept, so nothing is dropped"
+    assert [(one["name"], one["unit"], one["better"]) for one in found["metrics"]] == [
+        ("pack_s", "s", "lower"),
+        ("unpack_s", "s", "lower"),
+        ("mb_per_s", "mb/s", "higher"),
+        ("packed_share", "ratio", "lower"),
+    ]
+    assert found["dataset"] is None and [axis["name"] for axis in found["axes"]] == ["level"]
+    whole = grid_of(study, defaults_of(study, {}))
+    assert len(whole.cells) == 2 * 3 and {cell.rows for cell in whole.cells} == {200_000}
+
+
+@pytest.mark.parametrize("operation", ["pack", "unpack"])
+@pytest.mark.parametrize("store", STORES)
+def test_an_attempt_is_verified_and_reports_what_it_has_to(attempt, study, store, operation):
+    code, found = attempt(store, operation)
+    assert (code, found.status) == (0, "verified"), found.error
+    assert found.metrics.keys() == set(study.operation(operation).metrics)
+    assert all(value > 0 for value in found.metrics.values())
+    assert found.metrics.get("packed_share", 0) < 1
+
+
+@pytest.mark.parametrize("seed", [0, 42, 2**53 - 1])
+def test_both_stores_work_on_the_same_text(attempt, seed):
+    one, other = (attempt(store, "unpack", seed=seed)[1].verification for store in STORES)
+    assert one == other and re.fullmatch(r"\d+ bytes compared; SHA-256 [0-9a-f]{12}", one)
+
+
+@pytest.mark.parametrize("store", STORES)
+def test_a_higher_level_packs_better(attempt, store):
+    fast, best = (attempt(store, "pack", level)[1].metrics["packed_share"] for level in "19")
+    assert best < fast
+
+
+@pytest.mark.parametrize("operation", ["pack", "unpack"])
+def test_a_library_that_gives_back_other_bytes_is_found_out(attempt, monkeypatch, operation):
+    monkeypatch.setattr("zlib.decompress", lambda packed: b"x")
+    code, found = attempt("zlib", operation)
+    assert (code, found.status, found.error_kind) == (4, "failed", "verification_failed")
+
+
+@pytest.mark.parametrize("operation", ["pack", "unpack"])
+def test_a_program_that_gives_back_other_bytes_is_found_out(attempt, tmp_path, operation):
+    fake = tmp_path / "bin" / "gzip"
+    fake.parent.mkdir()
+    fake.write_text("#!/bin/sh\necho x\n")
+    fake.chmod(0o755)
+    code, found = attempt("gzip", operation, PATH=f"{fake.parent}:{os.environ['PATH']}")
+    assert (code, found.status, found.error_kind) == (4, "failed", "verification_failed")
+
+
+def test_what_is_typed_is_understood(study, monkeypatch):
+    monkeypatch.setenv("STOREBENCH_STUDY", NAME)
+    understood = []
+    for line in TYPED:
+        program, *arguments = shlex.split(line)
+        if program == "storebench":
+            name, *options = arguments
+            context = main.commands[name].make_context(name, options, resilient_parsing=True)
+            for option in (one for one in options if one.startswith("--") and one != "--help"):
+                assert any(option in known.opts for known in context.command.params), line
+            for key in (one for one in options if one.startswith(f"{NAME}/")):
+                assert Cell.from_key(key) in grid_of(study, defaults_of(study, {})).cells, line
+            if "--metric" in options:
+                assert options[options.index("--metric") + 1] in {one.name for one in study.metrics}
+        elif program == "make":
+            target, *variables = arguments
+            assert re.search(rf"^{target}:", MAKEFILE, re.MULTILINE)
+            given = dict(one.split("=", 1) for one in variables)
+            assert given.keys() <= {"STUDY", "AXES", "REPEATS"} and given["STUDY"] == NAME
+            places_of(given.get("AXES", ""), study)
+        elif program == "psql":
+            view = made(study)[NAME]
+            assert f'"{NAME}"' in view and '"level"' in view and '"mb_per_s"' in view
+        else:
+            assert program in (".", "export", "mkdir", "sed"), line
+        understood.append(program)
+    assert understood.count("make") == 2 and understood.count("storebench") >= 8
+    assert isinstance(main, click.Group)
