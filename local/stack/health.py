@@ -15,13 +15,16 @@ from local.stack.settings import Settings
 # Seconds after which a server that does not answer is given up; on a busy machine each needs a fraction of it.
 TIME_LIMITS = {"airflow": 240, "kubernetes": 180}
 TIME_LIMIT = 90
-MORE_FOR_A_NODE = 90  # its images are imported before it is there
+IMPORT_MB_S = 10  # a node imports its images before it is there, after a crash all of them; on a busy machine it is several times as fast
 
 
 def time_limit(name: str, settings: Settings) -> int:
     """Seconds after which this part is given up."""
-    more = MORE_FOR_A_NODE * (len(settings.nodes) - 1) if name == "kubernetes" else 0
-    return TIME_LIMITS.get(name, TIME_LIMIT) + more
+    limit = TIME_LIMITS.get(name, TIME_LIMIT)
+    if name == "kubernetes":
+        archives = sum(archive.stat().st_size for archive in (settings.home / "images").glob("*.tar"))
+        limit += round(len(settings.nodes) * archives / (IMPORT_MB_S * 1e6))
+    return limit
 
 
 def results(settings: Settings) -> None:
@@ -69,7 +72,7 @@ def kubernetes(settings: Settings) -> None:
         for node in settings.nodes:
             response = client.get(f"/api/v1/nodes/{node.name}")
             if response.status_code == 404:
-                raise RuntimeError(f"the kubelet has not registered its node {node.name}")
+                raise RuntimeError(f"the kubelet, which waits for its images, has not registered its node {node.name}")
             for condition in response.raise_for_status().json()["status"].get("conditions", []):
                 if condition["type"] == "Ready" and condition["status"] != "True":
                     raise RuntimeError(f"the node {node.name} is not ready: {condition['message']}")
