@@ -5,7 +5,9 @@ import pytest
 from storebench.results.left import Left
 from storebench.servers.render import LABEL
 from tests.drills.drill import STUDY
+from tests.e2e import harness
 from tests.e2e.harness import NAMESPACE, delete, soon
+from tests.e2e.test_servers import SIZE, check_figures
 
 STORE = "elasticsearch@one"
 
@@ -45,3 +47,12 @@ def test_run_stopped(drill, say, when):
     soon(lambda: run.airflow.run_state(STUDY, run.run) == "failed", 300)
     nothing_is_left(run)
     say(f"a run that was stopped while {when}: its servers and their volumes are gone")
+
+
+def test_three_nodes_are_one_server(say):
+    code, text, rows = harness.run("--stores", "elasticsearch@three", "--axis", "batch=1000", *SIZE)
+    assert code == 0, text
+    for row in rows:
+        assert (row["status"], row["server_name"]) == ("verified", "Elasticsearch")
+        check_figures(row, pods=3)
+    say(f"three nodes of Elasticsearch: CPU {[row['servers_cpu_s'] for row in rows]} s in write and read")
