@@ -157,7 +157,7 @@ def build(settings: Settings, secrets: dict[str, str], images: dict[str, str]) -
         "AIRFLOW__WORKERS__EXECUTION_API_RETRY_WAIT_MAX": "5",
         # A task that was skipped ends when its process is seen to have ended, which may be an interval late. The default is 5 s.
         "AIRFLOW__WORKERS__MIN_HEARTBEAT_INTERVAL": "1",
-        "AIRFLOW__DAG_PROCESSOR__REFRESH_INTERVAL": "30",
+        "AIRFLOW__DAG_PROCESSOR__REFRESH_INTERVAL": "10",
         # A DAG file that has changed is read at once. The others are read again only for what they import: 5 minutes will do.
         "AIRFLOW__DAG_PROCESSOR__MIN_FILE_PROCESS_INTERVAL": "300",
         "AIRFLOW__USAGE_DATA_COLLECTION__ENABLED": "False",
