@@ -72,7 +72,9 @@ def kubernetes(settings: Settings) -> None:
         for node in settings.nodes:
             response = client.get(f"/api/v1/nodes/{node.name}")
             if response.status_code == 404:
-                raise RuntimeError(f"the kubelet, which waits for its images, has not registered its node {node.name}")
+                raise RuntimeError(
+                    f"the kubelet, which waits for its images, has not registered its node {node.name}"
+                )
             for condition in response.raise_for_status().json()["status"].get("conditions", []):
                 if condition["type"] == "Ready" and condition["status"] != "True":
                     raise RuntimeError(f"the node {node.name} is not ready: {condition['message']}")
