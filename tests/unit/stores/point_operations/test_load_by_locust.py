@@ -150,6 +150,6 @@ def test_a_rate_that_the_server_does_not_reach_is_said(attempt):
 
 def test_a_rate_that_no_load_generator_reaches_has_no_figures(attempt):
     attempt("fill")
-    with pytest.raises(StoreRefused, match="far behind the rate of 100000 a second") as error:
-        attempt("read", axes={"load": "open"}, rate="100000")
+    with pytest.raises(StoreRefused, match="far behind the rate of 2,000,000 a second") as error:
+        attempt("read", axes={"load": "open"}, rate="2000000")
     assert error.value.result.metrics["not_begun_share"] == 1
