@@ -100,6 +100,10 @@ def test_a_run_with_its_turns_cells_and_phases(client, run, cells):
         "rows_per_s": "higher",
         "source_s": "neither",
         "barrier_s": "lower",
+        "warm_passes": "neither",
+        "resident_before_bytes": "neither",
+        "needed_bytes": "neither",
+        "disk_read_bytes": "lower",
     }
 
     turns = get(client, "turns", run=name)["items"]

@@ -42,7 +42,9 @@ def test_the_server_sees_nothing_of_the_agents_variables(container, tmp_path):
     assert found["SOMETHING"] == "else"
     assert not [name for name in found if name.startswith("STOREBENCH_AGENT_")]
     assert found == {
-        name: text for name, text in one.environment.items() if not name.startswith("STOREBENCH_AGENT_")
+        name: text
+        for name, text in one.environment.items()
+        if text and not name.startswith("STOREBENCH_AGENT_")
     }
 
 

@@ -93,7 +93,7 @@ def nobodys(agent_built):
     """The agent of a user without any rights, around a server, with a folder of data that it owns."""
     if os.geteuid() != 0:
         pytest.skip("only root can start a process of another user")
-    folder = Path(tempfile.mkdtemp(prefix="agent-"))
+    folder = Path(tempfile.mkdtemp(prefix="agent-", dir="/var/tmp"))  # where that user may go
     folder.chmod(0o755)
     program, data = folder / "agent", folder / "data"
     subprocess.run([BINARY, "install", program], check=True)

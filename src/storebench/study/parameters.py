@@ -24,7 +24,9 @@ def measured_with(
     told = [name for name in (store, study.store(store).filled_by) if name]
     options = [option for name in told for option in study.store(name).options]
     own = [
-        name for name, field in study.params.items() if field.earlier is None or params[name] != field.earlier
+        name
+        for name, field in study.params.items()
+        if field.earlier is None or params.get(name, field.earlier) != field.earlier
     ]
     sizes = [name for name in FIELDS if name in params] if brings else []
     return {name: params[name] for name in dict.fromkeys([*POD, *own, *options, *sizes])}

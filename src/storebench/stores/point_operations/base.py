@@ -299,7 +299,9 @@ def _errors(found: Requests, load: Load) -> str | None:
     counts = found.counts()
     if not counts["done"]:
         reached = (
-            f", as the load generators are far behind the rate of {load.rate:,.12g} a second" if load.rate else ""
+            f", as the load generators are far behind the rate of {load.rate:,.12g} a second"
+            if load.rate
+            else ""
         )
         return f"No request was done in {found.seconds:g} s: {_counted(counts)}{reached}"
     share = 1 - counts["done"] / sum(counts.values())
