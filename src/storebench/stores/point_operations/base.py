@@ -189,7 +189,7 @@ class PointStore(Store):
     def _measured(self, attempt: Attempt, load: Load, folder: Path) -> Requests:
         """Run the load. What the pod and the servers use is counted from the end of the warm-up on."""
         with attempt.phase("start_load"):
-            generators = Generators(list(self._jobs(attempt.spec, load, folder)))
+            generators = Generators(list(self.jobs(attempt.spec, load, folder)))
             generators.__enter__()
         try:
             clock = OperationClock(generators.cpu_s)
@@ -207,7 +207,7 @@ class PointStore(Store):
         finally:
             generators.__exit__()
 
-    def _jobs(self, spec: AttemptSpec, load: Load, folder: Path) -> Iterator[Mapping[str, Any]]:
+    def jobs(self, spec: AttemptSpec, load: Load, folder: Path) -> Iterator[Mapping[str, Any]]:
         distribution = self.values.get("key_distribution", DISTRIBUTIONS[0])
         if distribution not in DISTRIBUTIONS:
             raise unknown("key_distribution", distribution, DISTRIBUTIONS)

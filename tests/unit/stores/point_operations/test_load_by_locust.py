@@ -97,7 +97,7 @@ def test_a_load_generator_that_ends_is_no_result(attempt, monkeypatch, fault, sa
         toy = stores.load("toy_points", "toy")
         connect = toy.connect
         monkeypatch.setattr(toy, "connect", lambda self: (self.values.pop("fault"), connect(self)))
-        monkeypatch.setattr(toy, "_jobs", with_fault(toy._jobs))
+        monkeypatch.setattr(toy, "jobs", with_fault(toy.jobs))
     with pytest.raises(StoreRefused, match=says):
         attempt("read", fault=fault)
 
