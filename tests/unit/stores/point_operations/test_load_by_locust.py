@@ -2,10 +2,8 @@
 
 import pytest
 
-from storebench.errors import SpecError, StoreRefused, VerificationFailed
-from storebench.stores.point_operations.base import Load
+from storebench.errors import StoreRefused, VerificationFailed
 from storebench.stores.point_operations.requests import PERCENTILES
-from tests.unit.stores.point_operations.conftest import LOAD
 
 
 def test_a_table_is_filled_and_compared(attempt):
@@ -106,22 +104,6 @@ def with_fault(jobs):
     return lambda *given: ({**job, "values": {**job["values"], "fault": "no start"}} for job in jobs(*given))
 
 
-@pytest.mark.parametrize(
-    ("asked", "says"),
-    [
-        ({"duration_s": "0.2"}, "shorter than its warm-up"),
-        ({"load_processes": "5"}, "cannot be divided among 5 load generators"),
-    ],
-)
-def test_a_load_that_contradicts_itself_is_refused(asked, says):
-    with pytest.raises(SpecError, match=says):
-        Load.of({**LOAD, **asked})
-
-
-def test_users_are_divided_among_load_generators():
-    assert Load.of({**LOAD, "users": "11", "load_processes": "3"}).shares() == [4, 4, 3]
-
-
 def test_an_open_load_keeps_its_rate_whatever_the_load_generators_are(attempt):
     attempt("fill")
     found = attempt("read", axes={"load": "open"}, rate="100", load_processes="2")
@@ -151,5 +133,36 @@ def test_a_rate_that_the_server_does_not_reach_is_said(attempt):
 def test_a_rate_that_no_load_generator_reaches_has_no_figures(attempt):
     attempt("fill")
     with pytest.raises(StoreRefused, match="far behind the rate of 100000 a second") as error:
-        attempt("read", axes={"load": "open"}, rate="100000")
+        attempt("read", axes={"load": "open"}, rate="100000", fault="slow")
     assert error.value.result.metrics["not_begun_share"] == 1
+
+
+def test_a_ramp_ends_where_the_latency_breaks_its_limit_and_the_rate_before_is_the_result(attempt):
+    """Four users and 0.05 s for a read are 80 reads a second."""
+    attempt("fill")
+    found = attempt("read", axes={"load": "ramp"}, fault="slow", load_processes="2")
+    metrics = found.metrics
+    assert found.status == "verified" and metrics["operations_per_s"] == pytest.approx(75, abs=1)
+    assert metrics["broken_operations_per_s"] == 112.5
+    assert (
+        metrics["measured_from_s"] == 3 and metrics["p99_s"] <= 0.5
+    )  # of the second step, after 1 s and the first one
+    assert metrics["not_begun_share"] == pytest.approx(0, abs=0.01)
+    assert "at 75 a second 100.00% were answered within 500 ms, at 112.5 a second " in found.verification
+    rates, latencies = (found.series[f"each_step_{name}"] for name in ("operations_per_s", "p99_s"))
+    assert rates == {"at_s": [1, 3, 5], "values": [50, 75, 112.5]} and latencies["at_s"] == [1, 3, 5]
+    assert latencies["values"][1] == metrics["p99_s"] and latencies["values"][2] > 0.5
+    assert found.environment["client_settings"]["slo_ms"] == "500.0"
+
+
+def test_a_ramp_whose_first_rate_breaks_the_limit_has_no_result(attempt):
+    attempt("fill")
+    with pytest.raises(StoreRefused, match=r"first rate of the ramp breaks .* lower first_rate") as error:
+        attempt("read", axes={"load": "ramp"}, fault="slow", slo_ms="20")
+    assert error.value.result.series["each_step_p99_s"]["values"][0] >= 0.05
+
+
+def test_a_load_generator_that_ends_during_a_ramp_is_no_result(attempt):
+    attempt("fill")
+    with pytest.raises(StoreRefused, match="ended with 3"):
+        attempt("read", axes={"load": "ramp"}, fault="exit")
