@@ -58,6 +58,7 @@ VALUES = {
     "request_timeout_s": "10",
     "max_error_share": "0.01",
     "load_processes": "1",
+    "read_share": "0",
 }
 
 

@@ -65,6 +65,15 @@ OF_RAMPS = (
     Metric("each_step_operations_per_s", "rate of each step of a ramp", "neither", "series"),
     Metric("each_step_p99_s", "latency in each step of a ramp, 99 %", "lower", "series"),
 )
+OF_MIXES = tuple(
+    metric
+    for kind in ("read", "write")
+    for metric in (
+        Metric(f"{kind}_p50_s", f"latency of the {kind}s of a mix, 50 %"),
+        Metric(f"{kind}_p99_s", f"latency of the {kind}s of a mix, 99 %"),
+        Metric(f"{kind}_latency_s", f"latency of the {kind}s of a mix", kind="histogram"),
+    )
+)
 AS_STUDIED = {"stores": ["mongodb", "cassandra@one"], "consistency": ["one"], "clients": ["direct"]}
 PRESETS = {
     "quick": Preset(
@@ -82,14 +91,14 @@ POINT_OPERATIONS = Study(
     description="""Write and read entities by their ids, one at a time, by many users at once, in MongoDB and Cassandra.
 
 For each combination one pod fills a table, one reads from it, and one writes new entities. Every read is compared with what its id must
-have, and after the writes the whole table is compared with what was acknowledged.""",
+have, and after the writes the whole table is compared with what was acknowledged. With `read_share`, reads are among the writes.""",
     stores=STORES,
     operations=(
         Operation("fill", ("fill_s", "entities_per_s")),
         Operation("read", LOADED, needs=("fill",)),
         Operation("write", LOADED, needs=("fill",)),
     ),
-    metrics=(*METRICS, *OF_RAMPS),
+    metrics=(*METRICS, *OF_RAMPS, *OF_MIXES),
     rows=100_000,
     axes=AXES,
     charts=(

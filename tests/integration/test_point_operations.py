@@ -33,6 +33,7 @@ LOAD = {
     "rate_factor": "3.0",
     "step_s": "1.0",
     "slo_ms": "1000.0",
+    "read_share": "0",
 }
 
 
@@ -82,6 +83,18 @@ def test_a_table_is_filled_read_and_written(attempt, consistency):
     concern = {"one": "w=1", "quorum": "w=majority"}[consistency]
     assert written.environment["client_settings"]["write_concern"] == concern
     assert written.durability_stated.startswith(concern)
+
+
+def test_a_mix_is_verified_as_reads_and_as_writes(attempt):
+    attempt("fill")
+    found = attempt("write", read_share="0.5")
+    assert found.status == "verified" and found.metrics["error_share"] == 0
+    assert (
+        "acknowledged entities are there once" in found.verification
+        and "reads, each of which" in found.verification
+    )
+    of_kinds = sum(sum(found.histograms[f"{kind}_latency_s"]["counts"]) for kind in ("read", "write"))
+    assert of_kinds == sum(found.histograms["latency_s"]["counts"])
 
 
 def test_a_ramp_ends_before_the_server_s_limit_and_what_it_wrote_is_there(attempt):

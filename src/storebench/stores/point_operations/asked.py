@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from storebench.errors import SpecError, unknown
-from storebench.fields import Field, Number, integer
+from storebench.fields import Field, Number, Text, integer
 from storebench.stores.point_operations.arrivals import Schedule, asked
 
 LOADS = CLOSED, OPEN, RAMP = ("closed", "open", "ramp")
@@ -53,6 +53,15 @@ PARAMS: Mapping[str, Field] = {
         *(10, 50, 200),
         earlier=50,
     ),
+    "read_share": Text(
+        title="Reads among the writes",
+        text="Share of reads in the operation write, which is a mix then. They ask for entities of the filled table.",
+        default="0",
+        pattern=r"0|0\.[0-9]*[1-9]",
+        hint="0, or a share below 1, such as 0.5",
+        examples=("0", "0.5", "0.95"),
+        earlier="0",
+    ),
 }
 
 
@@ -89,6 +98,7 @@ class Load:
     rates: tuple[float, ...] = ()  # those of the steps of a ramp
     step_s: float = 0
     slo_s: float = 0
+    read_share: float = 0  # of the operation write
 
     @classmethod
     def of(cls, values: Mapping[str, str]) -> Load:
@@ -108,6 +118,7 @@ class Load:
             rates=_rates(values) if kind == RAMP else (),
             step_s=float(values["step_s"]) if kind == RAMP else 0,
             slo_s=float(values["slo_ms"]) / 1000 if kind == RAMP else 0,
+            read_share=float(values["read_share"]),
         )
         if not load.rates and load.duration_s < load.warmup_s:
             raise SpecError(

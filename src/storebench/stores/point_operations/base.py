@@ -141,11 +141,18 @@ class PointStore(Store):
         if climbed:
             figures.report_ramp(attempt, found, climbed)
             problem = climbed.problem() or problem
+        reads, writes = (found.those(mask) for mask in (found.number < spec.rows, found.number >= spec.rows))
+        if self.operation == "write" and load.read_share:
+            figures.report_mix(attempt, reads, writes)
         with attempt.phase("verify"):
-            said = self._check(spec, found) if self.operation == "write" else figures.check_reads(found)
+            said = []
+            if self.operation == "write":
+                said.append(self._check(spec, writes))
+            if self.operation == "read" or load.read_share:
+                said.append(figures.check_reads(reads))
             if problem:
                 raise StoreRefused(problem)
-        return f"{said}; {climbed.says()}" if climbed else said
+        return "; ".join([*said, *([climbed.says()] if climbed else [])])
 
     def _measured(self, attempt: Attempt, load: Load, folder: Path) -> tuple[Requests, Climb | None]:
         """Run the load. What the pod and the servers use is counted from the end of the warm-up on."""
@@ -192,6 +199,7 @@ class PointStore(Store):
                 "timeout_s": load.timeout_s,
                 "schedule": load.schedule,
                 "slo_s": load.slo_s,
+                "read_share": load.read_share,
                 "rows": spec.rows,
                 "seed": spec.seed,
                 "key_distribution": distribution,

@@ -59,6 +59,15 @@ def report_ramp(attempt: Attempt, found: Requests, climb: Climb) -> None:
         attempt.metric("broken_operations_per_s", broken.step.rate)
 
 
+def report_mix(attempt: Attempt, reads: Requests, writes: Requests) -> None:
+    """The latencies of both kinds; those of a kind of which nothing was done are left out."""
+    for kind, found in (("read", reads), ("write", writes)):
+        if len(ordered := found.latencies()):
+            attempt.histogram(f"{kind}_latency_s", requests.histogram(ordered))
+            for name in ("p50_s", "p99_s"):
+                attempt.metric(f"{kind}_{name}", requests.percentile(ordered, requests.PERCENTILES[name]))
+
+
 def check_reads(found: Requests) -> str:
     """Raises VerificationFailed where a read gave nothing, or something else than its id must have; in the warm-up, too."""
     bad = {kind: int((found.outcome == kind).sum()) for kind in (requests.MISSING, requests.WRONG)}

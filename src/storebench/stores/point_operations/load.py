@@ -17,7 +17,7 @@ import os
 import sys
 import time
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -29,7 +29,7 @@ from storebench.stores.point_operations.arrivals import arrivals
 from storebench.stores.point_operations.base import PointStore
 from storebench.stores.point_operations.entities import entity
 from storebench.stores.point_operations.generators import READY
-from storebench.stores.point_operations.keys import drawn
+from storebench.stores.point_operations.keys import drawn, kinds
 
 WATCH_S = 1.0  # between two looks at how many users there are
 
@@ -119,12 +119,13 @@ def main() -> None:
 
 
 def _operation(sender: Any, job: dict[str, Any]) -> Callable[[], tuple[int, float, float, int, Any]]:
-    """Does one request. Only what is between the two looks at the clock is its latency."""
-    seed, clock = job["seed"], time.monotonic
-    numbers: Iterator[int]
+    """Does one request: reads, writes, or either of them. Only what is between the two looks at the clock is its latency."""
+    seed, stream, clock = job["seed"], job["stream"], time.monotonic
+    fresh = count(job["rows"] + stream, job["streams"])
+    filled = drawn(job["key_distribution"], job["rows"], seed, stream)
 
     def write() -> tuple[int, float, float, int, Any]:
-        number = next(numbers)
+        number = next(fresh)
         new = entity(seed, number)
         began_s = clock()
         try:
@@ -134,7 +135,7 @@ def _operation(sender: Any, job: dict[str, Any]) -> Callable[[], tuple[int, floa
         return number, began_s, clock() - began_s, requests.DONE, None
 
     def read() -> tuple[int, float, float, int, Any]:
-        number = next(numbers)
+        number = next(filled)
         wanted = entity(seed, number)
         began_s = clock()
         try:
@@ -148,11 +149,12 @@ def _operation(sender: Any, job: dict[str, Any]) -> Callable[[], tuple[int, floa
             return number, began_s, took_s, requests.WRONG, ValueError(f"{found} is not {wanted}")
         return number, began_s, took_s, requests.DONE, None
 
-    if job["operation"] == "write":
-        numbers = count(job["rows"] + job["stream"], job["streams"])
+    if job["operation"] == "read":
+        return read
+    if not job["read_share"]:
         return write
-    numbers = drawn(job["key_distribution"], job["rows"], seed, job["stream"])
-    return read
+    is_read = kinds(job["read_share"], seed, stream)
+    return lambda: read() if next(is_read) else write()
 
 
 if __name__ == "__main__":

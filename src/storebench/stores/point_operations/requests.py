@@ -79,6 +79,11 @@ class Requests:
         joined["began_s"] = joined["began_s"] - zero_s
         return cls(**joined, measured_from_s=from_s - zero_s, measured_to_s=to_s - zero_s, users=users)
 
+    def those(self, mask: Numbers) -> Requests:
+        """Only some of them."""
+        names = ("number", "began_s", "took_s", "served_s", "outcome")
+        return replace(self, **{name: getattr(self, name)[mask] for name in names})
+
     def between(self, from_s: float, to_s: float) -> Requests:
         """The same with the figures of other seconds."""
         return replace(self, measured_from_s=from_s, measured_to_s=to_s)

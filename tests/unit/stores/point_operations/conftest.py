@@ -26,6 +26,7 @@ LOAD = {
     "rate_factor": "1.5",
     "step_s": "2.0",
     "slo_ms": "500.0",
+    "read_share": "0",
 }
 
 

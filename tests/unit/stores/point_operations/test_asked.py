@@ -73,3 +73,14 @@ def test_a_ramp_that_nothing_breaks_is_no_result():
     climb = Climb([Tried(step, step.asked, 1.0) for step in steps], 0.05)
     assert climb.broken is None and climb.counts == steps[1]
     assert "No rate up to 100,000 a second broke the limit of 50 ms" in climb.problem()
+
+
+@pytest.mark.parametrize(("given", "found"), [(0, "0"), ("0", "0"), (0.5, "0.5"), ("0.95", "0.95")])
+def test_a_share_of_reads_is_below_1(given, found):
+    assert PARAMS["read_share"].read(given) == found
+
+
+@pytest.mark.parametrize("given", [1, "1.5", -0.5, "half", "0.", 0.0])
+def test_what_is_no_share_of_reads_is_refused(given):
+    with pytest.raises(SpecError, match="is not 0, or a share below 1, such as"):
+        PARAMS["read_share"].read(given)

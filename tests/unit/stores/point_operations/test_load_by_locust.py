@@ -166,3 +166,41 @@ def test_a_load_generator_that_ends_during_a_ramp_is_no_result(attempt):
     attempt("fill")
     with pytest.raises(StoreRefused, match="ended with 3"):
         attempt("read", axes={"load": "ramp"}, fault="exit")
+
+
+@pytest.mark.parametrize("load", ["closed", "open"])
+def test_a_mix_reads_what_was_filled_and_writes_what_is_new_and_is_verified_as_both(attempt, load):
+    attempt("fill")
+    found = attempt("write", axes={"load": load}, read_share="0.75")
+    table, reads = found.verification.split("; ")[0], found.verification.split("; ")[-1]
+    assert found.status == "verified" and "each of which gave all fields" in reads
+    kept, read = (int(text.split()[0].replace(",", "")) for text in (table, reads))
+    assert read / (read + kept - 300) == pytest.approx(0.75, abs=0.06)
+    counts = {name: sum(found.histograms[name]["counts"]) for name in found.histograms}
+    assert counts["read_latency_s"] + counts["write_latency_s"] == counts["latency_s"]
+    assert counts["read_latency_s"] / counts["latency_s"] == pytest.approx(0.75, abs=0.08)
+    metrics = found.metrics
+    assert metrics["operations_per_s"] == counts["latency_s"] / 2
+    assert min(metrics["read_p50_s"], metrics["write_p50_s"]) <= metrics["p50_s"]
+    assert max(metrics["read_p99_s"], metrics["write_p99_s"]) >= metrics["p99_s"]
+
+
+@pytest.mark.parametrize(
+    ("fault", "says"),
+    [
+        ("missing", "found nothing"),
+        ("wrong", "found other fields"),
+        ("lost", "acknowledged entities are not in the table"),
+    ],
+)
+def test_a_mix_in_which_a_read_or_a_write_goes_wrong_is_found(attempt, fault, says):
+    attempt("fill", rows=20)
+    with pytest.raises(VerificationFailed, match=says):
+        attempt("write", rows=20, read_share="0.5", fault=fault)
+
+
+def test_reads_by_themselves_are_no_mix(attempt):
+    attempt("fill")
+    found = attempt("read", read_share="0.5")
+    assert found.status == "verified" and "table" not in found.verification
+    assert set(found.histograms) == {"latency_s", "service_s"}
