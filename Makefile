@@ -190,7 +190,11 @@ bench-encryption: up ## Measure the cost of Spark's encryption, on and off in tu
 bench-grid: up ## Measure a run of 1,000 cells: its plan, its first and last cells, and its cost to Airflow (about 2 hours)
 	@$(WITH_STACK) $(VENV)/bin/python -m bench.grid $(call options,CELLS EDGE)
 
-# It needs no stack.
+# These need no stack.
+.PHONY: bench-load
+bench-load: setup ## Compare the load generator of point_operations with a raw log of its requests, and its rate with Locust's (two minutes)
+	@$(VENV)/bin/python -m bench.load $(call options,SECONDS)
+
 .PHONY: bench-agent
 bench-agent: setup $(AGENT) ## Measure the CPU and memory of the agent that watches a server's container (a minute)
 	@$(VENV)/bin/python -m bench.agent $(call options,SECONDS)

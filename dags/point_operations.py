@@ -1,7 +1,7 @@
 """Point operations under load."""
 
 from storebench.airflow.dag import study_dag
-from storebench.fields import Number, integer
+from storebench.stores.point_operations.asked import LOADS, PARAMS
 from storebench.study.model import CPU_S, MEMORY, Axis, Chart, Metric, Operation, Preset, Study
 
 STORES = ("mongodb", "cassandra")
@@ -12,10 +12,6 @@ def _axis(name: str, title: str, description: str, *values: str, grid: tuple[str
     """Its default is the first of its values."""
     pattern, hint = "|".join(values), " or ".join(values)
     return Axis(name, title, description, pattern, hint, values[:1], values, grid)
-
-
-def _seconds(default: float, maximum: float, title: str, text: str, *examples: float) -> Number:
-    return Number(title=title, text=text, default=default, maximum=maximum, examples=examples)
 
 
 AXES = (
@@ -36,8 +32,9 @@ AXES = (
     _axis(
         "load",
         "Load",
-        "**closed**: a user waits for the answer before it asks again, as studied; **open**: requests begin at a constant rate.",
-        *("closed", "open"),
+        "**closed**: a user waits for the answer before it asks again, as studied; **open**: requests begin at a constant rate; **ramp**: that"
+        " rate rises until the latency breaks its limit, and the one before it is the result.",
+        *LOADS,
         grid=("closed",),
     ),
 )
@@ -63,20 +60,20 @@ METRICS = (
     Metric("each_second_users", "users in each second", "neither", "series"),
 )
 LOADED = tuple(metric.name for metric in METRICS[2:])
-PARAMS = {
-    "users": integer(100, 1, 10_000, "Users", "How many do one request after another.", (10, 100, 1_000)),
-    "spawn_rate": _seconds(
-        10, 10_000, "Users a second", "How fast users begin, before the warm-up.", 1, 10, 100
-    ),
-    "rate": integer(500, 1, 100_000, "Rate", "Requests a second of an open load.", (100, 500, 2_000)),
-    "warmup_s": _seconds(15, 3_600, "Warm-up", "Seconds with all users that are in no figure.", 5, 15, 60),
-    "duration_s": _seconds(
-        120, 6_000, "Duration", "Seconds that are measured, after the warm-up.", 10, 120, 600
-    ),
-    "request_timeout_s": _seconds(10, 600, "Timeout", "Seconds after which a request has failed.", 1, 10, 60),
-    "max_error_share": _seconds(0.01, 1, "Errors", "The largest share of failed requests.", 0.001, 0.01, 0.1),
-    "load_processes": integer(1, 1, 64, "Load generators", "How many processes share the users.", (1, 2, 4)),
-}
+OF_RAMPS = (
+    Metric("broken_operations_per_s", "rate at which a ramp broke its limit", "neither"),
+    Metric("each_step_operations_per_s", "rate of each step of a ramp", "neither", "series"),
+    Metric("each_step_p99_s", "latency in each step of a ramp, 99 %", "lower", "series"),
+)
+OF_MIXES = tuple(
+    metric
+    for kind in ("read", "write")
+    for metric in (
+        Metric(f"{kind}_p50_s", f"latency of the {kind}s of a mix, 50 %"),
+        Metric(f"{kind}_p99_s", f"latency of the {kind}s of a mix, 99 %"),
+        Metric(f"{kind}_latency_s", f"latency of the {kind}s of a mix", kind="histogram"),
+    )
+)
 AS_STUDIED = {"stores": ["mongodb", "cassandra@one"], "consistency": ["one"], "clients": ["direct"]}
 PRESETS = {
     "quick": Preset(
@@ -94,14 +91,14 @@ POINT_OPERATIONS = Study(
     description="""Write and read entities by their ids, one at a time, by many users at once, in MongoDB and Cassandra.
 
 For each combination one pod fills a table, one reads from it, and one writes new entities. Every read is compared with what its id must
-have, and after the writes the whole table is compared with what was acknowledged.""",
+have, and after the writes the whole table is compared with what was acknowledged. With `read_share`, reads are among the writes.""",
     stores=STORES,
     operations=(
         Operation("fill", ("fill_s", "entities_per_s")),
         Operation("read", LOADED, needs=("fill",)),
         Operation("write", LOADED, needs=("fill",)),
     ),
-    metrics=METRICS,
+    metrics=(*METRICS, *OF_RAMPS, *OF_MIXES),
     rows=100_000,
     axes=AXES,
     charts=(
@@ -110,6 +107,7 @@ have, and after the writes the whole table is compared with what was acknowledge
         Chart("latency_s", colour="store"),
         Chart("p99_s", colour="store"),
         Chart("each_second_p99_s", colour="store"),
+        Chart("each_step_p99_s", colour="store"),
         Chart(CPU_S.name, colour="store"),
         Chart(MEMORY.name, colour="store"),
     ),

@@ -44,15 +44,15 @@ class Drill:
         self.run = self.airflow.trigger(self.study, self.conf)
         return self
 
-    def started(self, task):
-        """The pod of this task of the run, as soon as it runs."""
+    def started(self, task, seconds=240):
+        """The pod of this task of the run, as soon as it runs, within so many seconds."""
         selector = f"dag_id={self.study},task_id={task},run_id={make_safe_label_value(self.run)}"
 
         def running():
             found = self.cluster.list_namespaced_pod(NAMESPACE, label_selector=selector).items
             return [pod for pod in found if pod.status.phase == "Running"]
 
-        return soon(running, 240)[0]
+        return soon(running, seconds)[0]
 
     def working(self, operation):
         """A pod of this run that is busy with this operation."""

@@ -1,8 +1,14 @@
-"""The whole study point_operations through Airflow and Kubernetes."""
+"""The whole study point_operations through Airflow and Kubernetes, and what happens when a node of Cassandra dies."""
 
+import os
+import signal
+import time
+
+import psutil
 import pytest
 
-from tests.e2e.harness import run
+from storebench.servers.render import LABEL
+from tests.e2e.harness import NAMESPACE, run, soon
 
 FEW = ("users=5", "spawn_rate=10", "warmup_s=2", "duration_s=5")
 
@@ -29,3 +35,59 @@ def test_entities_are_written_and_read_in_mongodb_and_in_cassandra(cluster):
             assert metrics["operations_per_s"] > 0 and metrics["error_share"] == 0
             assert 0 < metrics["p50_s"] <= metrics["p99_s"] <= metrics["p100_s"]
         assert row["server_name"] == {"cassandra@one": "Cassandra"}.get(row["store"], row["server_name"])
+
+
+WRITES = {
+    "rows": 2000,
+    "clients": ["direct"],
+    "consistency": ["quorum"],
+    "users": 10,
+    "spawn_rate": 10,
+    "warmup_s": 3,
+    "duration_s": 40,
+    "request_timeout_s": 5,
+    "max_error_share": 0.5,  # of closed users, some of whom wait for the dead node
+}
+
+
+@pytest.mark.timeout(1800)
+def test_a_node_of_three_is_killed_during_writes_at_quorum(drill, say):
+    run = drill("cassandra@three", study="point_operations", **WRITES)
+    # three nodes have come one after the other, and reads before the writes
+    written_by = run.started("cell.write", 1200)
+    soon(lambda: "phase: operation" in log_of(run, written_by), 120)
+    time.sleep(5)
+    nodes = run.cluster.list_namespaced_pod(NAMESPACE, label_selector=LABEL).items
+    node = sorted(one.metadata.name for one in nodes)[2]  # not the one that the others began with
+    os.kill(cassandra_of(node), signal.SIGKILL)
+    assert run.end() == "success", run.rows()
+    assert [(row["operation"], row["status"]) for row in run.rows()] == [
+        (operation, "verified") for operation in ("fill", "read", "write")
+    ]
+    write = run.rows()[-1]
+    kept, _, said = write["verification"].partition(" ")
+    assert said.startswith("acknowledged entities are there once, with all their fields")
+    metrics = write["metrics"]
+    measured = round(metrics["operations_per_s"] * WRITES["duration_s"])
+    assert int(kept.replace(",", "")) >= WRITES["rows"] + measured > WRITES["rows"]
+    assert node in write["disturbed"]
+    say(
+        f"kill -9 of one of three nodes of Cassandra during writes at QUORUM: {write['verification']};"
+        f" {metrics['error_share']:.2%} of the requests have failed"
+    )
+
+
+def log_of(run, pod):
+    return run.cluster.read_namespaced_pod_log(pod.metadata.name, NAMESPACE)
+
+
+def cassandra_of(pod):
+    """The process of the node in this pod, which runs on this machine."""
+    found = [
+        process.pid
+        for process in psutil.process_iter(["cmdline"])
+        if "org.apache.cassandra.service.CassandraDaemon" in (process.info["cmdline"] or [])
+        and process.environ().get("HOSTNAME") == pod
+    ]
+    (pid,) = found
+    return pid

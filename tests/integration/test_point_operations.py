@@ -11,11 +11,11 @@ from urllib.request import Request, urlopen
 import pytest
 from pymongo import MongoClient
 
+from storebench import stores
 from storebench.attempt import run
 from storebench.attempt.clock import PhaseClock
 from storebench.attempt.spec import AttemptSpec
 from storebench.errors import SpecError, StoreUnreachable, VerificationFailed
-from storebench.stores import load
 from storebench.stores.mongodb_server import uri
 from storebench.study.cell import Cell
 
@@ -29,6 +29,11 @@ LOAD = {
     "max_error_share": "0.01",
     "load_processes": "1",
     "rate": "200",
+    "first_rate": "100",
+    "rate_factor": "3.0",
+    "step_s": "1.0",
+    "slo_ms": "1000.0",
+    "read_share": "0",
 }
 
 
@@ -36,8 +41,8 @@ LOAD = {
 def attempt(connections, unique):
     """Run an operation in this process; returns its result. What it has kept is dropped at the end."""
 
-    def attempt(operation, consistency="one", client="direct", **options):
-        axes = {"consistency": consistency, "key_distribution": "uniform"}
+    def attempt(operation, consistency="one", client="direct", load="closed", **options):
+        axes = {"consistency": consistency, "key_distribution": "uniform", "load": load}
         cell = Cell("point_operations", "mongodb", client, tuple(axes.items()), ROWS, SEED)
         spec = AttemptSpec(
             operation=operation,
@@ -54,7 +59,7 @@ def attempt(connections, unique):
             results="results/",
             options={**LOAD, **options},
         )
-        tried = run.Attempt(spec, load("point_operations", "mongodb"), PhaseClock())
+        tried = run.Attempt(spec, stores.load("point_operations", "mongodb"), PhaseClock())
         tried.run()
         return tried.result
 
@@ -78,6 +83,30 @@ def test_a_table_is_filled_read_and_written(attempt, consistency):
     concern = {"one": "w=1", "quorum": "w=majority"}[consistency]
     assert written.environment["client_settings"]["write_concern"] == concern
     assert written.durability_stated.startswith(concern)
+
+
+def test_a_mix_is_verified_as_reads_and_as_writes(attempt):
+    attempt("fill")
+    found = attempt("write", read_share="0.5")
+    assert found.status == "verified" and found.metrics["error_share"] == 0
+    assert (
+        "acknowledged entities are there once" in found.verification
+        and "reads, each of which" in found.verification
+    )
+    of_kinds = sum(sum(found.histograms[f"{kind}_latency_s"]["counts"]) for kind in ("read", "write"))
+    assert of_kinds == sum(found.histograms["latency_s"]["counts"])
+
+
+def test_a_ramp_ends_before_the_server_s_limit_and_what_it_wrote_is_there(attempt):
+    attempt("fill")
+    found = attempt("write", load="ramp")
+    metrics, rates = found.metrics, found.series["each_step_operations_per_s"]["values"]
+    assert found.status == "verified" and "acknowledged entities are there once" in found.verification
+    assert (
+        rates == [100 * 3**step for step in range(len(rates))]
+        and metrics["broken_operations_per_s"] == rates[-1]
+    )
+    assert 0.98 * rates[-2] <= metrics["operations_per_s"] <= rates[-2] and metrics["p99_s"] <= 1
 
 
 def test_an_entity_that_is_gone_or_changed_is_found(attempt, connections, unique):

@@ -144,7 +144,7 @@ class Cassandra(PointStore):
 
     def scan(self) -> Iterator[tuple[Any, ...]]:
         """Each row from all of its copies, or from most of them where a node is away."""
-        from cassandra import ConsistencyLevel, Unavailable
+        from cassandra import ConsistencyLevel, ReadTimeout, Unavailable
         from cassandra.query import SimpleStatement
 
         self._session.set_keyspace(self._keyspace)
@@ -155,7 +155,7 @@ class Cassandra(PointStore):
                 found = self._session.execute(
                     SimpleStatement(text, fetch_size=SCAN_ROWS, consistency_level=level), timeout=SLOW_S
                 )
-            except Unavailable:
+            except (Unavailable, ReadTimeout):  # a node is away, whether the others know it already or not
                 level, self._scanned = ConsistencyLevel.QUORUM, "QUORUM, as not all nodes are there"
                 found = self._session.execute(
                     SimpleStatement(text, fetch_size=SCAN_ROWS, consistency_level=level), timeout=SLOW_S

@@ -65,14 +65,30 @@ class Generators:
     def begin(self) -> float:
         """All begin at the second on the monotonic clock that this returns."""
         begin_s = time.monotonic() + LEAD_S
+        self._say(str(begin_s))
+        return begin_s
+
+    def answered_in_time(self, part: int) -> int:
+        """How many requests of this part of the schedule were answered within the limit so far. Raises StoreRefused where one does not
+        say it."""
+        self._say(str(part))
+        told = [_line(process, READY_TIMEOUT_S) for process in self._processes]
+        if not all(one.isdigit() for one in told):
+            raise StoreRefused(f"A load generator said {told} in the place of its figures: its log says why")
+        return sum(map(int, told))
+
+    def end(self) -> None:
+        """They begin no more requests."""
+        self._say("end")
+
+    def _say(self, word: str) -> None:
         for process in self._processes:
             assert process.stdin is not None
             try:
-                process.stdin.write(f"{begin_s}\n")
+                process.stdin.write(f"{word}\n")
                 process.stdin.flush()
             except BrokenPipeError:
-                raise StoreRefused("A load generator has ended before it began: its log says why") from None
-        return begin_s
+                raise StoreRefused("A load generator has ended too early: its log says why") from None
 
     def wait_until(self, at_s: float) -> None:
         """Raises StoreRefused where one ends before that second."""

@@ -1,4 +1,4 @@
-"""Which entities reads ask for."""
+"""Which entities reads ask for, and which requests of a mix are reads."""
 
 from __future__ import annotations
 
@@ -22,3 +22,12 @@ def drawn(distribution: str, rows: int, seed: int, stream: int) -> Iterator[int]
     while True:
         ranks = np.searchsorted(shares, random.random(BLOCK) * shares[-1], side="right")
         yield from ((np.minimum(ranks, rows - 1) + 1) * _PRIME % rows).tolist()
+
+
+def kinds(read_share: float, seed: int, stream: int) -> Iterator[bool]:
+    """Whether each request of a mix is a read, without end; the same ones each time."""
+    import numpy as np
+
+    random = np.random.default_rng([seed & 0xFFFF_FFFF_FFFF_FFFF, stream, 1])
+    while True:
+        yield from (random.random(BLOCK) < read_share).tolist()

@@ -1,11 +1,13 @@
 """The load, by Locust as in the study.
 
-Closed: each user does one request after the other, and waits for each answer. Open: requests are to begin at constant distances, and the
-users share them; one that begins late, because all users wait for answers, is as slow as somebody who comes at its time sees it.
+Closed: each user does one request after the other, and waits for each answer. Open, and the steps of a ramp: requests are to begin at
+constant distances, and the users share them; one that begins late, because all users wait for answers, is as slow as somebody who comes at
+its time sees it.
 
 Locust and the stores' clients work here with gevent, which replaces parts of Python's own library. So it is a process of its own:
 `generators` starts it. It reads one JSON from its standard input, says that it is ready, waits until it is told when to begin, and leaves
-what it has noted in a file.
+what it has noted in a file. Meanwhile it says of a part of its schedule, when it is asked by its number, how many requests were answered
+in time; any other word ends it.
 """
 
 from __future__ import annotations
@@ -15,7 +17,7 @@ import os
 import sys
 import time
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -23,10 +25,11 @@ from typing import Any
 from storebench.connection import Connection
 from storebench.stores import load
 from storebench.stores.point_operations import requests
+from storebench.stores.point_operations.arrivals import arrivals
 from storebench.stores.point_operations.base import PointStore
 from storebench.stores.point_operations.entities import entity
 from storebench.stores.point_operations.generators import READY
-from storebench.stores.point_operations.keys import drawn
+from storebench.stores.point_operations.keys import drawn, kinds
 
 WATCH_S = 1.0  # between two looks at how many users there are
 
@@ -34,6 +37,7 @@ WATCH_S = 1.0  # between two looks at how many users there are
 def main() -> None:
     """Do what standard input says."""
     import gevent
+    from gevent.select import select
     from locust import User, constant, task
     from locust.env import Environment
     from locust.exception import StopUser
@@ -52,19 +56,20 @@ def main() -> None:
     log = requests.Log()
     once = _operation(sender, job)
     seen: set[int] = set()  # kinds of errors, whose first one is in the pod's log
-
-    times = count(job["stream"], job["streams"])  # of an open load: which of its requests comes next
+    schedule = job["schedule"]
+    times = arrivals(schedule, job["stream"], job["streams"])  # of the request that comes next
+    in_time = [0] * len(schedule)
 
     class EntityUser(User):
         wait_time = constant(0)
 
         @task
         def request(self) -> None:
-            meant_s = None
-            if job["rate"]:
-                meant_s = begin_s + next(times) / job["rate"]
-                if meant_s >= end_s:
+            meant_s = part = None
+            if schedule:
+                if (following := next(times, None)) is None:
                     raise StopUser
+                part, meant_s = following[0], begin_s + following[1]
                 gevent.sleep(max(0.0, meant_s - time.monotonic()))
             try:
                 number, began_s, took_s, outcome, error = once()
@@ -73,7 +78,10 @@ def main() -> None:
                 os._exit(1)
             if meant_s is None:
                 meant_s = began_s
-            log.note(number, meant_s, began_s + took_s - meant_s, took_s, outcome)
+            latency_s = began_s + took_s - meant_s
+            log.note(number, meant_s, latency_s, took_s, outcome)
+            if part is not None and outcome == requests.DONE and latency_s <= job["slo_s"]:
+                in_time[part] += 1
             if error and outcome not in seen:
                 seen.add(outcome)
                 print(f"the first {requests.OUTCOMES[outcome]}: {error!r}", flush=True)
@@ -89,7 +97,8 @@ def main() -> None:
     environment = Environment(user_classes=[EntityUser], stop_timeout=job["timeout_s"] + 1)
     runner = environment.create_local_runner()
     print(READY, flush=True)
-    os.dup2(2, 1)  # nobody reads more from standard output
+    answers = os.fdopen(os.dup(1), "w")
+    os.dup2(2, 1)  # what anything else prints goes to the log
     begin_s = float(sys.stdin.readline())
     end_s = begin_s + job["seconds"]
     gevent.sleep(max(0.0, begin_s - time.monotonic()))
@@ -97,19 +106,26 @@ def main() -> None:
     users: list[tuple[float, int]] = []
     while (left_s := end_s - time.monotonic()) > 0:
         users.append((time.monotonic(), runner.user_count))
-        gevent.sleep(min(WATCH_S, left_s))
+        if select([sys.stdin], [], [], min(WATCH_S, left_s))[0]:
+            if not (word := sys.stdin.readline().strip()).isdigit():
+                break
+            print(in_time[int(word)], file=answers, flush=True)
+    users.append(
+        (min(time.monotonic(), end_s - 0.001), runner.user_count)
+    )  # in the last second, if there was none
     runner.quit()  # when the requests that are under way have ended
     log.save(Path(job["file"]), users)
     sender.close()
 
 
 def _operation(sender: Any, job: dict[str, Any]) -> Callable[[], tuple[int, float, float, int, Any]]:
-    """Does one request. Only what is between the two looks at the clock is its latency."""
-    seed, clock = job["seed"], time.monotonic
-    numbers: Iterator[int]
+    """Does one request: reads, writes, or either of them. Only what is between the two looks at the clock is its latency."""
+    seed, stream, clock = job["seed"], job["stream"], time.monotonic
+    fresh = count(job["rows"] + stream, job["streams"])
+    filled = drawn(job["key_distribution"], job["rows"], seed, stream)
 
     def write() -> tuple[int, float, float, int, Any]:
-        number = next(numbers)
+        number = next(fresh)
         new = entity(seed, number)
         began_s = clock()
         try:
@@ -119,7 +135,7 @@ def _operation(sender: Any, job: dict[str, Any]) -> Callable[[], tuple[int, floa
         return number, began_s, clock() - began_s, requests.DONE, None
 
     def read() -> tuple[int, float, float, int, Any]:
-        number = next(numbers)
+        number = next(filled)
         wanted = entity(seed, number)
         began_s = clock()
         try:
@@ -133,11 +149,12 @@ def _operation(sender: Any, job: dict[str, Any]) -> Callable[[], tuple[int, floa
             return number, began_s, took_s, requests.WRONG, ValueError(f"{found} is not {wanted}")
         return number, began_s, took_s, requests.DONE, None
 
-    if job["operation"] == "write":
-        numbers = count(job["rows"] + job["stream"], job["streams"])
+    if job["operation"] == "read":
+        return read
+    if not job["read_share"]:
         return write
-    numbers = drawn(job["key_distribution"], job["rows"], seed, job["stream"])
-    return read
+    is_read = kinds(job["read_share"], seed, stream)
+    return lambda: read() if next(is_read) else write()
 
 
 if __name__ == "__main__":

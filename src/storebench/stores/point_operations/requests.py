@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -74,13 +74,19 @@ class Requests:
             name: np.concatenate([part[name] for part in parts])
             for name in ("number", "began_s", "took_s", "served_s", "outcome")
         }
-        users: dict[int, int] = {}
-        for part in parts:
-            mine = {int(at_s - zero_s): int(count) for at_s, count in part["users"]}
-            for second, count in mine.items():
-                users[second] = users.get(second, 0) + count
+        seconds = range(int(max(part["users"][:, 0].max(initial=zero_s) for part in parts) - zero_s) + 1)
+        users = {second: sum(_users(part["users"], zero_s + second) for part in parts) for second in seconds}
         joined["began_s"] = joined["began_s"] - zero_s
         return cls(**joined, measured_from_s=from_s - zero_s, measured_to_s=to_s - zero_s, users=users)
+
+    def those(self, mask: Numbers) -> Requests:
+        """Only some of them."""
+        names = ("number", "began_s", "took_s", "served_s", "outcome")
+        return replace(self, **{name: getattr(self, name)[mask] for name in names})
+
+    def between(self, from_s: float, to_s: float) -> Requests:
+        """The same with the figures of other seconds."""
+        return replace(self, measured_from_s=from_s, measured_to_s=to_s)
 
     @property
     def seconds(self) -> float:
@@ -124,6 +130,12 @@ class Requests:
         for second in range(last):
             part = slice(edges[second], edges[second + 1])
             yield second, np.sort(took[part][done[part]]), int((~done[part]).sum())
+
+
+def _users(seen: Numbers, from_s: float) -> int:
+    """How many a load generator had last, before this second was over."""
+    before = seen[seen[:, 0] < from_s + 1]
+    return int(before[-1, 1]) if len(before) else 0
 
 
 def percentile(ordered: Numbers, percent: float) -> float:

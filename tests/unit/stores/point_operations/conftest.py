@@ -22,6 +22,11 @@ LOAD = {
     "max_error_share": "0.01",
     "load_processes": "1",
     "rate": "200",
+    "first_rate": "50.0",
+    "rate_factor": "1.5",
+    "step_s": "2.0",
+    "slo_ms": "500.0",
+    "read_share": "0",
 }
 
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from storebench.errors import VerificationFailed
 from storebench.stores.point_operations.check import Written, check_table
 from storebench.stores.point_operations.entities import BITS, entity, number_of
-from storebench.stores.point_operations.keys import drawn
+from storebench.stores.point_operations.keys import drawn, kinds
 
 ROWS, SEED = 50, 3
 
@@ -60,6 +60,13 @@ def test_keys_are_the_same_each_time_and_others_in_each_stream():
     assert first == list(itertools.islice(drawn("zipf", 500, 1, 0), 100))
     assert first != list(itertools.islice(drawn("zipf", 500, 1, 1), 100))
     assert set(itertools.islice(drawn("uniform", 1, 1, 0), 100)) == {0}
+
+
+def test_a_mix_has_its_share_of_reads_the_same_ones_each_time():
+    first = list(itertools.islice(kinds(0.95, 1, 0), 100_000))
+    assert sum(first) / len(first) == pytest.approx(0.95, abs=0.005)
+    assert first == list(itertools.islice(kinds(0.95, 1, 0), 100_000))
+    assert first[:1_000] != list(itertools.islice(kinds(0.95, 1, 1), 1_000))
 
 
 def table():

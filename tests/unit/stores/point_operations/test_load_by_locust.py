@@ -2,10 +2,8 @@
 
 import pytest
 
-from storebench.errors import SpecError, StoreRefused, VerificationFailed
-from storebench.stores.point_operations.base import Load
+from storebench.errors import StoreRefused, VerificationFailed
 from storebench.stores.point_operations.requests import PERCENTILES
-from tests.unit.stores.point_operations.conftest import LOAD
 
 
 def test_a_table_is_filled_and_compared(attempt):
@@ -97,29 +95,13 @@ def test_a_load_generator_that_ends_is_no_result(attempt, monkeypatch, fault, sa
         toy = stores.load("toy_points", "toy")
         connect = toy.connect
         monkeypatch.setattr(toy, "connect", lambda self: (self.values.pop("fault"), connect(self)))
-        monkeypatch.setattr(toy, "_jobs", with_fault(toy._jobs))
+        monkeypatch.setattr(toy, "jobs", with_fault(toy.jobs))
     with pytest.raises(StoreRefused, match=says):
         attempt("read", fault=fault)
 
 
 def with_fault(jobs):
     return lambda *given: ({**job, "values": {**job["values"], "fault": "no start"}} for job in jobs(*given))
-
-
-@pytest.mark.parametrize(
-    ("asked", "says"),
-    [
-        ({"duration_s": "0.2"}, "shorter than its warm-up"),
-        ({"load_processes": "5"}, "cannot be divided among 5 load generators"),
-    ],
-)
-def test_a_load_that_contradicts_itself_is_refused(asked, says):
-    with pytest.raises(SpecError, match=says):
-        Load.of({**LOAD, **asked})
-
-
-def test_users_are_divided_among_load_generators():
-    assert Load.of({**LOAD, "users": "11", "load_processes": "3"}).shares() == [4, 4, 3]
 
 
 def test_an_open_load_keeps_its_rate_whatever_the_load_generators_are(attempt):
@@ -131,13 +113,13 @@ def test_an_open_load_keeps_its_rate_whatever_the_load_generators_are(attempt):
 
 
 def test_a_server_that_stalls_is_seen_by_the_open_load_only(attempt):
-    """It stops for half a second of each two: a quarter of all who come at a constant rate wait."""
+    """It stops for 0.6 s of each 6: as 2 s of each 20. A tenth of all who come at a constant rate wait, and one request of one user."""
     attempt("fill")
-    stall = {"fault": "stall", "duration_s": "4.0"}
+    stall = {"fault": "stall", "users": "1", "duration_s": "6.0"}
     closed = attempt("read", **stall).metrics
     opened = attempt("read", axes={"load": "open"}, **stall).metrics
-    assert opened["p90_s"] > 0.15 > opened["service_p90_s"]
-    assert closed["p90_s"] < 0.15 and closed["p100_s"] > 0.3
+    assert opened["p999_s"] > 0.5 and opened["p99_s"] > 0.4 > opened["service_p99_s"]
+    assert closed["p999_s"] < 0.4 and closed["p100_s"] > 0.5
 
 
 def test_a_rate_that_the_server_does_not_reach_is_said(attempt):
@@ -150,6 +132,75 @@ def test_a_rate_that_the_server_does_not_reach_is_said(attempt):
 
 def test_a_rate_that_no_load_generator_reaches_has_no_figures(attempt):
     attempt("fill")
-    with pytest.raises(StoreRefused, match="far behind the rate of 2,000,000 a second") as error:
-        attempt("read", axes={"load": "open"}, rate="2000000")
+    with pytest.raises(StoreRefused, match="far behind the rate of 100000 a second") as error:
+        attempt("read", axes={"load": "open"}, rate="100000", fault="slow")
     assert error.value.result.metrics["not_begun_share"] == 1
+
+
+def test_a_ramp_ends_where_the_latency_breaks_its_limit_and_the_rate_before_is_the_result(attempt):
+    """Four users and 0.05 s for a read are 80 reads a second."""
+    attempt("fill")
+    found = attempt("read", axes={"load": "ramp"}, fault="slow", load_processes="2")
+    metrics = found.metrics
+    assert found.status == "verified" and metrics["operations_per_s"] == pytest.approx(75, abs=1)
+    assert metrics["broken_operations_per_s"] == 112.5
+    assert (
+        metrics["measured_from_s"] == 3 and metrics["p99_s"] <= 0.5
+    )  # of the second step, after 1 s and the first one
+    assert metrics["not_begun_share"] == pytest.approx(0, abs=0.01)
+    assert "at 75 a second 100.00% were answered within 500 ms, at 112.5 a second " in found.verification
+    rates, latencies = (found.series[f"each_step_{name}"] for name in ("operations_per_s", "p99_s"))
+    assert rates == {"at_s": [1, 3, 5], "values": [50, 75, 112.5]} and latencies["at_s"] == [1, 3, 5]
+    assert latencies["values"][1] == metrics["p99_s"] and latencies["values"][2] > 0.5
+    assert found.environment["client_settings"]["slo_ms"] == "500.0"
+
+
+def test_a_ramp_whose_first_rate_breaks_the_limit_has_no_result(attempt):
+    attempt("fill")
+    with pytest.raises(StoreRefused, match=r"first rate of the ramp breaks .* lower first_rate") as error:
+        attempt("read", axes={"load": "ramp"}, fault="slow", slo_ms="20")
+    assert error.value.result.series["each_step_p99_s"]["values"][0] >= 0.05
+
+
+def test_a_load_generator_that_ends_during_a_ramp_is_no_result(attempt):
+    attempt("fill")
+    with pytest.raises(StoreRefused, match="ended with 3"):
+        attempt("read", axes={"load": "ramp"}, fault="exit")
+
+
+@pytest.mark.parametrize("load", ["closed", "open"])
+def test_a_mix_reads_what_was_filled_and_writes_what_is_new_and_is_verified_as_both(attempt, load):
+    attempt("fill")
+    found = attempt("write", axes={"load": load}, read_share="0.75")
+    table, reads = found.verification.split("; ")[0], found.verification.split("; ")[-1]
+    assert found.status == "verified" and "each of which gave all fields" in reads
+    kept, read = (int(text.split()[0].replace(",", "")) for text in (table, reads))
+    assert read / (read + kept - 300) == pytest.approx(0.75, abs=0.06)
+    counts = {name: sum(found.histograms[name]["counts"]) for name in found.histograms}
+    assert counts["read_latency_s"] + counts["write_latency_s"] == counts["latency_s"]
+    assert counts["read_latency_s"] / counts["latency_s"] == pytest.approx(0.75, abs=0.08)
+    metrics = found.metrics
+    assert metrics["operations_per_s"] == counts["latency_s"] / 2
+    assert min(metrics["read_p50_s"], metrics["write_p50_s"]) <= metrics["p50_s"]
+    assert max(metrics["read_p99_s"], metrics["write_p99_s"]) >= metrics["p99_s"]
+
+
+@pytest.mark.parametrize(
+    ("fault", "says"),
+    [
+        ("missing", "found nothing"),
+        ("wrong", "found other fields"),
+        ("lost", "acknowledged entities are not in the table"),
+    ],
+)
+def test_a_mix_in_which_a_read_or_a_write_goes_wrong_is_found(attempt, fault, says):
+    attempt("fill", rows=20)
+    with pytest.raises(VerificationFailed, match=says):
+        attempt("write", rows=20, read_share="0.5", fault=fault)
+
+
+def test_reads_by_themselves_are_no_mix(attempt):
+    attempt("fill")
+    found = attempt("read", read_share="0.5")
+    assert found.status == "verified" and "table" not in found.verification
+    assert set(found.histograms) == {"latency_s", "service_s"}

@@ -53,8 +53,8 @@ class Toy(PointStore):
             return None
         if self._fault == "wrong" and number == 5:
             return UUID(found[0]), "Nobody", *found[2:]
-        if self._fault == "stall" and (now := time.monotonic() % 2) < 0.5:
-            time.sleep(0.5 - now)
+        if self._fault == "stall" and (now := time.monotonic() % 6) < 0.6:
+            time.sleep(0.6 - now)
         if self._fault == "slow":
             time.sleep(0.05)
         if self._fault == "unknown":

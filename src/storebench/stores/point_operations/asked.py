@@ -1,0 +1,186 @@
+"""What a run asks for of a load: its parameters, and what they mean together."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from storebench.errors import SpecError, unknown
+from storebench.fields import Field, Number, Text, integer
+from storebench.stores.point_operations.arrivals import Schedule, asked
+
+LOADS = CLOSED, OPEN, RAMP = ("closed", "open", "ramp")
+# Of a ramp.
+RAMP_ASKS = ("first_rate", "rate_factor", "step_s", "slo_ms")
+MAX_RATE, MAX_STEPS = 100_000, 100
+PERCENT = 99  # of the requests of a step must be answered in time: the 99th percentile
+SPARE_S = 60.0
+MIN_ASKED = 100  # requests of a step, so that there is a 99th percentile
+
+
+def _number(
+    default: float, maximum: float, title: str, text: str, *examples: float, earlier: float | None = None
+) -> Number:
+    return Number(
+        title=title, text=text, default=default, maximum=maximum, examples=examples, earlier=earlier
+    )
+
+
+# Those that came later have an `earlier`: the results from before them were measured without them.
+PARAMS: Mapping[str, Field] = {
+    "users": integer(100, 1, 10_000, "Users", "How many do one request after another.", (10, 100, 1_000)),
+    "spawn_rate": _number(
+        10, 10_000, "Users a second", "How fast users begin, before the warm-up.", 1, 10, 100
+    ),
+    "rate": integer(500, 1, MAX_RATE, "Rate", "Requests a second of an open load.", (100, 500, 2_000)),
+    "warmup_s": _number(15, 3_600, "Warm-up", "Seconds with all users that are in no figure.", 5, 15, 60),
+    "duration_s": _number(
+        120, 6_000, "Duration", "Seconds that are measured, after the warm-up.", 10, 120, 600
+    ),
+    "request_timeout_s": _number(10, 600, "Timeout", "Seconds after which a request has failed.", 1, 10, 60),
+    "max_error_share": _number(0.01, 1, "Errors", "The largest share of failed requests.", 0.001, 0.01, 0.1),
+    "load_processes": integer(1, 1, 64, "Load generators", "How many processes share the users.", (1, 2, 4)),
+    "first_rate": _number(
+        100, MAX_RATE, "First rate", "Requests a second at which a ramp begins.", 20, 100, 500, earlier=100
+    ),
+    "rate_factor": _number(
+        *(1.25, 10, "Factor", "By how much the rate of a ramp rises from step to step.", 1.1, 1.25, 2),
+        earlier=1.25,
+    ),
+    "step_s": _number(5, 600, "Step", "Seconds of each step of a ramp.", 5, 10, 30, earlier=5),
+    "slo_ms": _number(
+        *(50, 600_000, "Limit of the latency", "Milliseconds in which 99 % of a step must be answered."),
+        *(10, 50, 200),
+        earlier=50,
+    ),
+    "read_share": Text(
+        title="Reads among the writes",
+        text="Share of reads in the operation write, which is a mix then. They ask for entities of the filled table.",
+        default="0",
+        pattern=r"0|0\.[0-9]*[1-9]",
+        hint="0, or a share below 1, such as 0.5",
+        examples=("0", "0.5", "0.95"),
+        earlier="0",
+    ),
+}
+
+
+@dataclass(frozen=True)
+class Step:
+    """A part of a ramp. Its seconds count from the first user on."""
+
+    rate: float  # requests a second
+    from_s: float
+    to_s: float
+
+    @property
+    def asked(self) -> int:
+        """How many requests are to begin in it."""
+        return asked(self.rate, self.to_s - self.from_s)
+
+    def holds(self, in_time: int) -> bool:
+        """Whether the 99th percentile is within the limit if so many requests were answered in it."""
+        return in_time * 100 >= self.asked * PERCENT
+
+
+@dataclass(frozen=True)
+class Load:
+    """How much is asked of a store, and for how long."""
+
+    users: int
+    spawn_rate: float  # users a second
+    warmup_s: float  # with all users, before anything counts
+    duration_s: float
+    processes: int
+    timeout_s: float  # of a request
+    max_error_share: float
+    rate: float = 0  # requests a second of an open load; 0: it is closed, or a ramp
+    rates: tuple[float, ...] = ()  # those of the steps of a ramp
+    step_s: float = 0
+    slo_s: float = 0
+    read_share: float = 0  # of the operation write
+
+    @classmethod
+    def of(cls, values: Mapping[str, str]) -> Load:
+        """Of the run's parameters; raises SpecError where they contradict each other."""
+        kind = values.get("load", CLOSED)
+        if kind not in LOADS:
+            raise unknown("load", kind, LOADS)
+        load = cls(
+            users=int(values["users"]),
+            spawn_rate=float(values["spawn_rate"]),
+            warmup_s=float(values["warmup_s"]),
+            duration_s=float(values["duration_s"]),
+            processes=int(values["load_processes"]),
+            timeout_s=float(values["request_timeout_s"]),
+            max_error_share=float(values["max_error_share"]),
+            rate=float(values["rate"]) if kind == OPEN else 0,
+            rates=_rates(values) if kind == RAMP else (),
+            step_s=float(values["step_s"]) if kind == RAMP else 0,
+            slo_s=float(values["slo_ms"]) / 1000 if kind == RAMP else 0,
+            read_share=float(values["read_share"]),
+        )
+        if not load.rates and load.duration_s < load.warmup_s:
+            raise SpecError(
+                f"A measurement of {load.duration_s:g} s is shorter than its warm-up of {load.warmup_s:g} s: ask for a longer duration_s"
+            )
+        if load.users < load.processes:
+            raise SpecError(
+                f"{load.users} users cannot be divided among {load.processes} load generators: ask for fewer load_processes"
+            )
+        return load
+
+    @property
+    def before_s(self) -> float:
+        """From the first user on until the figures begin."""
+        return self.users / self.spawn_rate + self.warmup_s
+
+    @property
+    def steps(self) -> tuple[Step, ...]:
+        """Those of a ramp."""
+        ends = [self.before_s + place * self.step_s for place in range(len(self.rates) + 1)]
+        return tuple(Step(*one) for one in zip(self.rates, ends, ends[1:], strict=False))
+
+    @property
+    def schedule(self) -> Schedule:
+        """The rates that it keeps; none if it is closed. Those of a ramp have the warm-up before them."""
+        if self.rates:
+            return [(self.rates[0], self.before_s), *((rate, self.step_s) for rate in self.rates)]
+        return [(self.rate, self.before_s + self.duration_s)] if self.rate else []
+
+    @property
+    def longest_s(self) -> float:
+        """After which a load generator ends by itself. That of a ramp is told to end, and has time to spare."""
+        if self.rates:
+            return self.steps[-1].to_s + self.slo_s + SPARE_S
+        return self.before_s + self.duration_s
+
+    def shares(self) -> list[int]:
+        """The users of each load generator."""
+        least, more = divmod(self.users, self.processes)
+        return [least + (place < more) for place in range(self.processes)]
+
+
+def _rates(values: Mapping[str, str]) -> tuple[float, ...]:
+    """Those of a ramp, up to the largest one that can be asked for; raises SpecError where they make none."""
+    first, factor, step_s, slo_ms = (float(values[name]) for name in RAMP_ASKS)
+    if factor <= 1:
+        raise SpecError(f"A ramp rises, and does not with a rate_factor of {factor:g}: ask for more than 1")
+    if slo_ms > 1000 * step_s:
+        raise SpecError(
+            f"The limit slo_ms={slo_ms:g} is longer than a step of {step_s:g} s: ask for a longer step_s"
+        )
+    if (count := asked(first, step_s)) < MIN_ASKED:
+        raise SpecError(
+            f"A step of {step_s:g} s at {first:g} a second has {count} requests, and 1 % of them is none:"
+            f" ask for a larger first_rate or step_s, so that there are {MIN_ASKED}"
+        )
+    rates = [first]
+    while (following := rates[-1] * factor) <= MAX_RATE:
+        rates.append(following)
+        if len(rates) > MAX_STEPS:
+            raise SpecError(
+                f"A ramp from {first:g} a second by {factor:g} has more than {MAX_STEPS} steps up to {MAX_RATE:,}:"
+                " ask for a larger rate_factor or first_rate"
+            )
+    return tuple(rates)

@@ -1,0 +1,98 @@
+"""What an attempt reports of the requests of its load, and what is wrong with them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from storebench.errors import VerificationFailed
+from storebench.stores.point_operations import requests
+
+if TYPE_CHECKING:
+    from storebench.attempt.run import Attempt
+    from storebench.stores.point_operations.ramp import Climb
+    from storebench.stores.point_operations.requests import Requests
+
+
+def report(attempt: Attempt, found: Requests, meant: int) -> None:
+    """Where nothing was done, there are only counts. So many requests were `meant` to begin; 0: there is no rate."""
+    counts, ordered = found.counts(), found.latencies()
+    asked = sum(counts.values())
+    attempt.metric("error_share", 1 - counts["done"] / asked if asked else 1.0)
+    attempt.metric("timeouts", counts["timeout"])
+    attempt.metric("connection_errors", counts["connection"])
+    attempt.metric("server_errors", counts["server"])
+    attempt.metric("measured_from_s", found.measured_from_s)
+    attempt.metric("not_begun_share", max(0.0, 1 - asked / meant) if meant else 0.0)
+    if not len(ordered):
+        return
+    attempt.metric("operations_per_s", len(ordered) / found.seconds)
+    for name, percent in requests.PERCENTILES.items():
+        attempt.metric(name, requests.percentile(ordered, percent))
+    attempt.histogram("latency_s", requests.histogram(ordered))
+    served = found.latencies(served=True)
+    attempt.histogram("service_s", requests.histogram(served))
+    for name, percent in requests.PERCENTILES.items():
+        attempt.metric(f"service_{name}", requests.percentile(served, percent))
+    seconds = list(found.each_second())
+    attempt.series("each_second_operations_per_s", ((at, len(took)) for at, took, _ in seconds))
+    attempt.series("each_second_errors", ((at, errors) for at, _, errors in seconds))
+    attempt.series("each_second_users", sorted(found.users.items()))
+    for name in ("p50_s", "p99_s"):
+        percent = requests.PERCENTILES[name]
+        points = ((at, requests.percentile(took, percent)) for at, took, _ in seconds if len(took))
+        attempt.series(f"each_second_{name}", points)
+
+
+def report_ramp(attempt: Attempt, found: Requests, climb: Climb) -> None:
+    """All its steps, and where it broke. Of the load generator the step counts in which that was decided."""
+    attempt.result.client_cpu_share = climb.cores
+    steps = [one.step for one in climb.tried]
+    attempt.series("each_step_operations_per_s", ((step.from_s, step.rate) for step in steps))
+    latencies = [(step, found.between(step.from_s, step.to_s).latencies()) for step in steps]
+    percent = requests.PERCENTILES["p99_s"]
+    attempt.series(
+        "each_step_p99_s",
+        ((step.from_s, requests.percentile(took, percent)) for step, took in latencies if len(took)),
+    )
+    if broken := climb.broken:
+        attempt.metric("broken_operations_per_s", broken.step.rate)
+
+
+def report_mix(attempt: Attempt, reads: Requests, writes: Requests) -> None:
+    """The latencies of both kinds; those of a kind of which nothing was done are left out."""
+    for kind, found in (("read", reads), ("write", writes)):
+        if len(ordered := found.latencies()):
+            attempt.histogram(f"{kind}_latency_s", requests.histogram(ordered))
+            for name in ("p50_s", "p99_s"):
+                attempt.metric(f"{kind}_{name}", requests.percentile(ordered, requests.PERCENTILES[name]))
+
+
+def check_reads(found: Requests) -> str:
+    """Raises VerificationFailed where a read gave nothing, or something else than its id must have; in the warm-up, too."""
+    bad = {kind: int((found.outcome == kind).sum()) for kind in (requests.MISSING, requests.WRONG)}
+    if any(bad.values()):
+        raise VerificationFailed(
+            f"Of {len(found.outcome):,} reads, {bad[requests.MISSING]:,} found nothing and {bad[requests.WRONG]:,} found other fields"
+            " than their ids must have"
+        )
+    done = int((found.outcome == requests.DONE).sum())
+    return f"{done:,} reads, each of which gave all fields that its id must have"
+
+
+def problem(found: Requests, rate: float, max_error_share: float) -> str | None:
+    """What is wrong where too many requests have failed; `rate` is that of an open load, or 0."""
+    counts = found.counts()
+    if not counts["done"]:
+        behind = f", as the load generators are far behind the rate of {rate:g} a second" if rate else ""
+        return f"No request was done in {found.seconds:g} s: {_counted(counts)}{behind}"
+    share = 1 - counts["done"] / sum(counts.values())
+    if share <= max_error_share:
+        return None
+    return (
+        f"{share:.2%} of the requests have failed, and at most {max_error_share:.2%} may: {_counted(counts)}"
+    )
+
+
+def _counted(counts: Mapping[str, int]) -> str:
+    return ", ".join(f"{count:,} {name}" for name, count in counts.items() if count) or "none was begun"

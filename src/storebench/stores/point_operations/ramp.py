@@ -1,0 +1,85 @@
+"""A ramp: its rates rise until the latency breaks its limit, and the rate before that one is what the store does."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from storebench.stores.point_operations.asked import MAX_RATE, PERCENT, Load, Step
+from storebench.stores.point_operations.generators import Generators
+
+
+@dataclass(frozen=True)
+class Tried:
+    """A step that was run."""
+
+    step: Step
+    in_time: int  # requests that were answered within the limit
+    cores: float  # that the load generators kept busy
+
+    @property
+    def held(self) -> bool:
+        """Whether the 99th percentile was within the limit."""
+        return self.step.holds(self.in_time)
+
+
+@dataclass(frozen=True)
+class Climb:
+    """The steps that were run; at least one."""
+
+    tried: Sequence[Tried]
+    slo_s: float
+
+    @property
+    def broken(self) -> Tried | None:
+        """The step that broke the limit."""
+        return None if self.tried[-1].held else self.tried[-1]
+
+    @property
+    def counts(self) -> Step:
+        """The step whose figures count: the last one that held, or the only one."""
+        held = [one.step for one in self.tried if one.held]
+        return held[-1] if held else self.tried[0].step
+
+    @property
+    def cores(self) -> float:
+        """What the load generators kept busy where it was decided: in the last step."""
+        return self.tried[-1].cores
+
+    def says(self) -> str:
+        """Between which rates the store's limit is."""
+        return f"the ramp: {self._share(self.tried[-2])}, {self._share(self.tried[-1])}"
+
+    def problem(self) -> str | None:
+        """Why there is no rate before the one that broke the limit."""
+        if not self.broken:
+            return f"No rate up to {MAX_RATE:,} a second broke the limit of {1000 * self.slo_s:g} ms: ask for a lower slo_ms"
+        if len(self.tried) == 1:
+            return (
+                f"The first rate of the ramp breaks the limit: {self._share(self.tried[0])}, and {PERCENT} % must be."
+                " Ask for a lower first_rate, or for a higher slo_ms"
+            )
+        return None
+
+    def _share(self, one: Tried) -> str:
+        share = one.in_time / one.step.asked
+        return f"at {one.step.rate:.5g} a second {share:.2%} were answered within {1000 * self.slo_s:g} ms"
+
+
+def climb(generators: Generators, load: Load, begin_s: float) -> Climb:
+    """Run the steps until one breaks the limit, and end the load. A step is judged when its last requests can be answered in time no
+    more: the next one has begun then. Raises StoreRefused where a load generator ends."""
+    tried: list[Tried] = []
+    generators.wait_until(begin_s + load.before_s)
+    at_s, cpu_s = time.monotonic(), generators.cpu_s()
+    for part, step in enumerate(load.steps, start=1):  # the first part is the warm-up
+        generators.wait_until(begin_s + step.to_s + load.slo_s)
+        in_time = generators.answered_in_time(part)
+        before_s, before_cpu_s = at_s, cpu_s
+        at_s, cpu_s = time.monotonic(), generators.cpu_s()
+        tried.append(Tried(step, in_time, (cpu_s - before_cpu_s) / (at_s - before_s)))
+        if not tried[-1].held:
+            break
+    generators.end()
+    return Climb(tried, load.slo_s)

@@ -1,0 +1,86 @@
+"""What a run asks for of a load, and when its requests are to begin."""
+
+import heapq
+import itertools
+
+import pytest
+
+from storebench.errors import SpecError
+from storebench.stores.point_operations.arrivals import arrivals, asked
+from storebench.stores.point_operations.asked import PARAMS, Load, Step
+from storebench.stores.point_operations.ramp import Climb, Tried
+from tests.unit.stores.point_operations.conftest import LOAD
+
+
+@pytest.mark.parametrize(
+    ("asks", "says"),
+    [
+        ({"duration_s": "0.2"}, "shorter than its warm-up"),
+        ({"load_processes": "5"}, "cannot be divided among 5 load generators"),
+        ({"load": "half-open"}, "half-open"),
+        ({"load": "ramp", "rate_factor": "1.0"}, "ask for more than 1"),
+        ({"load": "ramp", "slo_ms": "2001"}, "longer than a step of 2 s"),
+        ({"load": "ramp", "first_rate": "49"}, "has 98 requests"),
+        ({"load": "ramp", "rate_factor": "1.01"}, "more than 100 steps up to 100,000"),
+    ],
+)
+def test_a_load_that_contradicts_itself_is_refused(asks, says):
+    with pytest.raises(SpecError, match=says):
+        Load.of({**LOAD, **asks})
+
+
+def test_the_defaults_of_a_ramp_are_one():
+    load = Load.of({"load": "ramp", **{name: str(one.default) for name, one in PARAMS.items()}})
+    assert load.rates[0] == 100 and load.rates[-1] > 75_000 and len(load.rates) == 31
+    assert load.longest_s > load.steps[-1].to_s + load.slo_s
+
+
+def test_users_are_divided_among_load_generators():
+    assert Load.of({**LOAD, "users": "11", "load_processes": "3"}).shares() == [4, 4, 3]
+
+
+def test_a_closed_load_has_no_schedule_and_an_open_one_has_one_rate():
+    assert list(arrivals(Load.of(LOAD).schedule, 0, 1)) == []
+    found = list(arrivals(Load.of({**LOAD, "load": "open"}).schedule, 0, 1))
+    assert found == [(0, number / 200) for number in range(600)]  # 3 s, with the warm-up
+
+
+def test_a_ramp_rises_by_its_factor_after_a_warm_up_at_its_first_rate():
+    load = Load.of({**LOAD, "load": "ramp", "duration_s": "0.1"})  # a duration is not asked for
+    found = list(itertools.takewhile(lambda one: one[0] < 4, arrivals(load.schedule, 0, 1)))
+    counts = [sum(part == one for part, _ in found) for one in range(4)]
+    assert counts == [50, 100, 150, 225] == [asked(50, 1), *(step.asked for step in load.steps[:3])]
+    assert [step.from_s for step in load.steps[:3]] == [1, 3, 5] and load.steps[0].to_s == 3
+    for part, at_s in found[50:]:
+        step = load.steps[part - 1]
+        assert step.from_s <= at_s < step.to_s
+
+
+def test_several_load_generators_keep_the_distances_together():
+    schedule = [(7.0, 1.5), (30.0, 2.0), (11.0, 1.1)]
+    parts = [list(arrivals(schedule, stream, 3)) for stream in range(3)]
+    assert list(heapq.merge(*parts)) == list(arrivals(schedule, 0, 1))
+    assert {len(part) for part in parts} == {28}  # of 11, 60 and 13 requests
+
+
+def test_a_step_holds_as_long_as_99_of_100_are_in_time():
+    step = Step(100.0, 0.0, 2.0)
+    assert step.asked == 200 and step.holds(198) and not step.holds(197)
+
+
+def test_a_ramp_that_nothing_breaks_is_no_result():
+    steps = [Step(50_000.0, 0.0, 1.0), Step(100_000.0, 1.0, 2.0)]
+    climb = Climb([Tried(step, step.asked, 1.0) for step in steps], 0.05)
+    assert climb.broken is None and climb.counts == steps[1]
+    assert "No rate up to 100,000 a second broke the limit of 50 ms" in climb.problem()
+
+
+@pytest.mark.parametrize(("given", "found"), [(0, "0"), ("0", "0"), (0.5, "0.5"), ("0.95", "0.95")])
+def test_a_share_of_reads_is_below_1(given, found):
+    assert PARAMS["read_share"].read(given) == found
+
+
+@pytest.mark.parametrize("given", [1, "1.5", -0.5, "half", "0.", 0.0])
+def test_what_is_no_share_of_reads_is_refused(given):
+    with pytest.raises(SpecError, match="is not 0, or a share below 1, such as"):
+        PARAMS["read_share"].read(given)
