@@ -177,9 +177,7 @@ def test_options_of_one_store_servers_and_versions_that_differ_are_ranked_togeth
         environment={**ENVIRONMENT, "server_name": "Elasticsearch", "packages": {"elasticsearch": "8"}},
         params={**PARAMS, **BROUGHT},
     )
-    assert ranking() == [
-        [(1, "elasticsearch", 1, 1.0), (2, "mongodb", 1, 2.0), (3, "delta-spark", 1, 3.0)]
-    ]
+    assert ranking() == [[(1, "elasticsearch", 1, 1.0), (2, "mongodb", 1, 2.0), (3, "delta-spark", 1, 3.0)]]
 
 
 @pytest.mark.parametrize("beginning", ["Which stores are fastest", "One cell over time"])

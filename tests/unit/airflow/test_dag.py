@@ -42,6 +42,16 @@ def test_the_steps_of_a_run_are_in_order(dag):
         assert {("dataset", f"cell.{step}"), (f"cell.{step}", "aggregate")} <= edges
 
 
+def test_a_study_without_a_dataset_cleans_up_before_its_cells_too(dags):
+    for name in ("parquet_copy", "point_operations"):
+        dag = dags[name]
+        edges = {(task.task_id, down) for task in dag.tasks for down in task.downstream_task_ids}
+        cells = {task.task_id for task in dag.tasks if task.task_id.startswith("cell.")}
+        assert {("plan", "clean"), ("clean", "aggregate"), *(("clean", one) for one in cells)} <= edges
+        clean = dag.get_task("clean")
+        assert (clean.trigger_rule, clean.pool) == ("all_done", "benchmark")
+
+
 def test_servers_are_made_before_the_cells_and_removed_after_them_whatever_becomes_of_these(dag):
     edges = {(task.task_id, down) for task in dag.tasks for down in task.downstream_task_ids}
     assert {("dataset", "servers"), ("servers", "aggregate"), ("servers", "remove_servers")} <= edges
