@@ -67,6 +67,19 @@ def test_a_study_whose_stores_have_no_topology_has_no_such_steps(dags):
     assert {"servers", "remove_servers"}.isdisjoint(dags["map_formats"].task_ids)
 
 
+def test_a_study_with_a_mistake_is_among_the_import_errors_and_the_others_go_on(tmp_path):
+    from airflow.dag_processing.dagbag import DagBag
+
+    text = (DAGS / "bulk_write_read.py").read_text()
+    (tmp_path / "good.py").write_text(text)
+    (tmp_path / "bad.py").write_text(text.replace('needs=("write",)', 'needs=("fill",)'))
+    bag = DagBag(dag_folder=str(tmp_path), bundle_name="dags-folder")
+    ((path, error),) = bag.import_errors.items()
+    assert Path(path).name == "bad.py"
+    assert "the operation 'read' needs 'fill', which is not there" in error
+    assert set(bag.dags) == {"bulk_write_read"}
+
+
 def test_pods_share_a_pool_finish_a_cell_before_the_next_and_what_is_timed_is_never_retried(dag):
     pods = [dag.get_task(name) for name in ("dataset", "cell.write", "cell.read", "cell.drop")]
     assert {task.pool for task in pods} == {"benchmark"}
