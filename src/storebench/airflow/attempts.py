@@ -291,9 +291,7 @@ class AttemptOperator(CleaningOperator):
         if self.operation == DROP:
             return result
         operation, cell = self.study.operation(key.operation), Cell.from_key(spec.cell_key)
-        if spec.store == cell.store:
-            result = checked(result, self.study, operation)
-        else:
+        if spec.store != cell.store:
             result = replace(
                 result,
                 metrics={},  # of another operation
@@ -301,6 +299,7 @@ class AttemptOperator(CleaningOperator):
                 series={},
                 error=f"{spec.store} could not do its {spec.operation}: {result.error}",
             )
+        result = checked(result, self.study, operation)
         pod = observe.pod_record(self.observed, self.CONTAINER)
         # A stop removes the servers, too
         if self.servers and not self._killed and (deaths := Servers(key.run_id).deaths(self.servers)):

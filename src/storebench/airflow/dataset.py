@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from copy import copy
 from typing import Any
@@ -78,7 +77,7 @@ class DatasetOperator(BeforeCellsOperator):
 def _manifest(message: str | None) -> dict[str, Any]:
     """What the pod has left. Raises BadResult for what is no manifest."""
     try:
-        found: dict[str, Any] = json.loads(message or "")
+        found: dict[str, Any] = protocol.read(message or "")
     except ValueError as error:
         raise BadResult(f"The pod left no manifest: {error}") from None
     if wrong := protocol.problem("manifest", found):
