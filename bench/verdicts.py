@@ -145,7 +145,7 @@ def main(rows: int, repeats: int, stores: str, axes: tuple[str, ...], slowdown: 
         f"equal_cannot_tell_share={alike_share(list(equal.verdicts.values())):.3f}"
         f" equal_verdicts={len(equal.verdicts)}"
         f" planted_found={sum(verdict.is_worse for verdict in aimed)} planted={len(aimed)}"
-        f" planted_ratio={min(verdict.ratio for verdict in aimed):.3f}"
+        f" planted_ratio={min(verdict.ratio for verdict in aimed if verdict.ratio is not None):.3f}"
         f" others_cannot_tell_share={alike_share(others):.3f}"
         f" plan_turns={turns} false_share={false_share:.3f} power_{SLOWDOWN * 100:.0f}={power:.3f}"
     )

@@ -37,40 +37,50 @@ PAGE := $(call stamp,page,local/page.sh local/npm requirements/host.in $(sort $(
 BASE_IMAGE := $(call stamp,base-image,local/images/base.sh local/images/storage.sh)
 # Of dags/ the pods need the modules beside the studies' files, not these.
 POD_CODE := images/build $(sort $(shell grep -L study_dag dags/*.py)) $(sort $(shell find src/storebench -path '*/web' -prune -o -name '*.py' -print -o -name '*.json' -print -o -name '*.sql' -print))
-IMAGE_PYTHON := $(call stamp,image-python,$(POD_CODE) images/python/Dockerfile requirements/pod-python.txt)
-IMAGE_JVM := $(call stamp,image-jvm,$(POD_CODE) requirements/pod-build.txt requirements/pod-jvm.txt \
-	$(sort $(shell find images/jvm -type f -not -path '*/target/*')))
-COMPILED := $(sort $(shell find images/formats/compiled -type f))
-IMAGE_FORMATS := $(call stamp,image-formats,$(POD_CODE) images/formats/Dockerfile requirements/pod-go.txt requirements/pod-formats.txt $(COMPILED))
-MAP_JOB := $(call stamp,map-job,local/map-job.sh $(COMPILED))
-IMAGE_COLUMNS := $(call stamp,image-columns,$(POD_CODE) images/columns/Dockerfile requirements/pod-columns.txt)
-IMAGE_WENDELIN := $(call stamp,image-wendelin,$(POD_CODE) images/wendelin/Dockerfile requirements/pod-wendelin.txt requirements/client-wendelin-build.txt \
-	requirements/client-wendelin.txt)
-IMAGE_LOAD := $(call stamp,image-load,$(POD_CODE) images/load/Dockerfile requirements/pod-load.txt)
-SERVICES := $(call stamp,services,local/services/build.sh local/go-build $(addprefix local/services/,go.mod go.sum main.go))
-# Images of servers that a run brings: a folder under images/servers/ is all that there is to one. Its key is of that, and of what its
-# Dockerfile copies.
+# Images: a folder under images/ is all that there is to one, also one of a server that a run brings (images/servers/). Its key is of that, and of
+# what its Dockerfile copies. That of a pod is of POD_CODE, too. images/airflow is of Docker Compose.
+copied = $(shell sed -n '/^COPY --from=/d; s/^COPY //p' images/$(1)/Dockerfile | tr ' ' '\n' | grep -v '^--' | grep -v '^[/$$]')
+files = $(sort $(shell find images/$(1) $(filter-out src/storebench,$(call copied,$(1))) -type f))
+IMAGES := $(filter-out airflow,$(patsubst images/%/Dockerfile,%,$(sort $(wildcard images/*/Dockerfile))))
+OTHER_IMAGES := $(filter-out python,$(IMAGES))
 SERVERS := $(patsubst images/servers/%/Dockerfile,%,$(sort $(wildcard images/servers/*/Dockerfile)))
 SERVER_IMAGES := $(addprefix servers-,$(SERVERS))
-copied = $(shell sed -n '/^COPY --from=/d; s/^COPY //p' images/servers/$(1)/Dockerfile | tr ' ' '\n' | grep -v '^--' | grep -v '^[/$$]')
-server_stamp = $(call stamp,image-servers-$(1),images/build $(sort $(shell find images/servers/$(1) $(call copied,$(1)) -type f)))
-$(foreach server,$(SERVERS),$(eval IMAGE_servers-$(server) := $(call server_stamp,$(server))))
+COMPILED := $(sort $(shell find images/formats/compiled -type f))
+# Where a key is of files in another order, or not of all. A key that changes builds the image again, also where it is the same.
+FILES_jvm := requirements/pod-build.txt requirements/pod-jvm.txt $(sort $(shell find images/jvm -type f -not -path '*/target/*'))
+FILES_formats := images/formats/Dockerfile requirements/pod-go.txt requirements/pod-formats.txt $(COMPILED)
+FILES_wendelin := images/wendelin/Dockerfile requirements/pod-wendelin.txt requirements/client-wendelin-build.txt requirements/client-wendelin.txt
+$(foreach image,$(IMAGES),$(eval IMAGE_$(image) := $(call stamp,image-$(image),$(POD_CODE) $(or $(FILES_$(image)),$(call files,$(image))))))
+$(foreach server,$(SERVERS),$(eval IMAGE_servers-$(server) := $(call stamp,image-servers-$(server),images/build $(call files,servers/$(server)))))
+# About how many seconds they take, and what is in them.
+SECONDS_python := 50
+SECONDS_columns := 60
+SECONDS_load := 60
+SECONDS_formats := 150
+SECONDS_wendelin := 150
+SECONDS_jvm := 160
+HAS_columns := : DuckDB, Arrow, MariaDB's client
+HAS_load := : Locust, the drivers of MongoDB and Cassandra
+HAS_formats := : YSON, Skiff, Protobuf, Arrow
+HAS_wendelin := : Python 3.9, wendelin.core, pandas
+HAS_jvm := : Spark, Delta Lake and Java readers
+MAP_JOB := $(call stamp,map-job,local/map-job.sh $(COMPILED))
+SERVICES := $(call stamp,services,local/services/build.sh local/go-build $(addprefix local/services/,go.mod go.sum main.go))
 BROWSER := $(call stamp,browser,local/browser.sh)
 COMPOSE := $(call stamp,compose,local/compose/compose.sh local/forky)
 ENGINE := $(call stamp,engine,local/compose/packages.sh)
 DOCS := $(call stamp,docs,local/docs.sh requirements/docs.txt)
 # A stamp that is there is of a step that is done: make must not delete it if it is interrupted at that moment.
 .PRECIOUS: $(REQUIREMENTS) $(KUBERNETES) $(ETCD) $(PAUSE) $(FERRETDB) $(S3) $(SUPERVISOR) $(POSTGRES) $(ELASTICSEARCH) $(READER) $(AGENT) $(PYTHON) \
-	$(CHECKOUT) $(PAGE) $(BASE_IMAGE) $(IMAGE_PYTHON) $(IMAGE_JVM) $(IMAGE_FORMATS) $(MAP_JOB) $(IMAGE_COLUMNS) $(IMAGE_LOAD) $(IMAGE_WENDELIN) $(SERVICES) \
-	$(foreach image,$(SERVER_IMAGES),$(IMAGE_$(image))) $(BROWSER) $(COMPOSE) $(ENGINE) $(DOCS)
+	$(CHECKOUT) $(PAGE) $(BASE_IMAGE) $(MAP_JOB) $(SERVICES) $(foreach image,$(IMAGES) $(SERVER_IMAGES),$(IMAGE_$(image))) $(BROWSER) $(COMPOSE) $(ENGINE) $(DOCS)
 # What every run needs. Images wait for the network and the disk half of the time: they come first, beside the long compilation.
-STEPS := $(KUBERNETES) $(IMAGE_PYTHON) $(POSTGRES) $(CHECKOUT) $(PAGE)
+STEPS := $(KUBERNETES) $(IMAGE_python) $(POSTGRES) $(CHECKOUT) $(PAGE)
 PROGRAMS := $(S3) $(SUPERVISOR) $(ETCD)
 # What only some stores need: the parts of the stores of STUDY or STORES, or without them PARTS; and those that were built before, which
 # are kept up to date.
 NEEDED := $(if $(STUDY),--study $(STUDY)) $(if $(STORES),--stores "$(STORES)")
 PARTS := elasticsearch jvm mongodb
-BUILT := $(if $(wildcard $(STOREBENCH_HOME)/elasticsearch),elasticsearch) $(foreach image,columns formats jvm load wendelin $(SERVER_IMAGES),$(if $(wildcard \
+BUILT := $(if $(wildcard $(STOREBENCH_HOME)/elasticsearch),elasticsearch) $(foreach image,$(OTHER_IMAGES) $(SERVER_IMAGES),$(if $(wildcard \
 	$(STOREBENCH_HOME)/images/$(image).txt),$(image))) $(if $(wildcard $(STOREBENCH_HOME)/bin/ferretdb),mongodb) \
 	$(if $(wildcard $(STOREBENCH_HOME)/bin/coredns),services)
 
@@ -85,27 +95,17 @@ setup: ## Build and fetch everything that the embedded stack needs (the first ti
 	@ln -sfn $(STOREBENCH_HOME)/page/static src/storebench/web/page/static
 	@rm -rf $(STOREBENCH_HOME)/go  # sources and caches of 5 GB, which only a change of their versions would need again
 
-.PHONY: needed columns formats load services wendelin $(PARTS) $(SERVER_IMAGES)
+.PHONY: needed services $(PARTS) $(OTHER_IMAGES) $(SERVER_IMAGES)
 needed: $(CHECKOUT)
 	@parts=$$($(VENV)/bin/python -m local.stack needs $(NEEDED)) && $(MAKE) --no-print-directory --silent $(CHECKOUT) $$parts
 
 elasticsearch: $(ELASTICSEARCH)
 
-columns: $(IMAGE_COLUMNS)
-
-formats: $(IMAGE_FORMATS)
-
-jvm: $(IMAGE_JVM)
-
-load: $(IMAGE_LOAD)
-
-wendelin: $(IMAGE_WENDELIN)
-
 mongodb: $(FERRETDB)
 
 services: $(SERVICES)
 
-$(foreach image,$(SERVER_IMAGES),$(eval $(image): $$(IMAGE_$(image))))
+$(foreach image,$(OTHER_IMAGES) $(SERVER_IMAGES),$(eval $(image): $$(IMAGE_$(image))))
 
 $(REQUIREMENTS):
 	$(step) 40 "checking what this machine has, installing what is missing" local/requirements.sh
@@ -183,26 +183,12 @@ $(PAUSE):
 	$(step) 10 "compiling the pause image" local/images/pause.sh
 
 image_key = $(lastword $(subst -, ,$(notdir $@)))
+image_name = $(patsubst image-%,%,$(patsubst %-$(image_key),%,$(notdir $@)))
+build_image = $(step) $(or $(SECONDS_$(image_name)),90) "building the image $(image_name)$(HAS_$(image_name))" local/images/pod.sh $(image_name) $(image_key)
 
 # Of builds that make starts together one waits for the other: they share one store of images.
-$(IMAGE_PYTHON): $(BASE_IMAGE) $(PAUSE)
-	$(step) 50 "building the image python" local/images/pod.sh python $(image_key)
+$(IMAGE_python) $(foreach image,$(SERVER_IMAGES),$(IMAGE_$(image))): $(BASE_IMAGE) $(PAUSE)
+	$(build_image)
 
-$(IMAGE_JVM): $(IMAGE_PYTHON)
-	$(step) 160 "building the image jvm: Spark, Delta Lake and Java readers" local/images/pod.sh jvm $(image_key)
-
-$(IMAGE_FORMATS): $(IMAGE_PYTHON)
-	$(step) 150 "building the image formats: YSON, Skiff, Protobuf, Arrow" local/images/pod.sh formats $(image_key)
-
-$(IMAGE_COLUMNS): $(IMAGE_PYTHON)
-	$(step) 60 "building the image columns: DuckDB, Arrow, MariaDB's client" local/images/pod.sh columns $(image_key)
-
-$(IMAGE_LOAD): $(IMAGE_PYTHON)
-	$(step) 60 "building the image load: Locust, the drivers of MongoDB and Cassandra" local/images/pod.sh load $(image_key)
-
-$(IMAGE_WENDELIN): $(IMAGE_PYTHON)
-	$(step) 150 "building the image wendelin: Python 3.9, wendelin.core, pandas" local/images/pod.sh wendelin $(image_key)
-
-$(foreach image,$(SERVER_IMAGES),$(IMAGE_$(image))): $(BASE_IMAGE) $(PAUSE)
-	$(step) 90 "building the image $(patsubst image-%,%,$(patsubst %-$(image_key),%,$(notdir $@)))" \
-		local/images/pod.sh $(patsubst image-%,%,$(patsubst %-$(image_key),%,$(notdir $@))) $(image_key)
+$(foreach image,$(OTHER_IMAGES),$(IMAGE_$(image))): $(IMAGE_python)
+	$(build_image)

@@ -14,9 +14,14 @@ from storebench.study import studies
 from storebench.study.model import Study
 
 CHECKOUT = Path(__file__).parents[2]
-# Named as the stores' connections and the supervisor's namespaces are, and as the folders under images/.
+# Named as the stores' connections and the supervisor's namespaces are.
 SERVERS = frozenset(OWN_SERVERS) - {"kubernetes", "s3"}
-IMAGES = frozenset({"columns", "formats", "jvm", "load", "wendelin"})
+ALWAYS_BUILT = "python"
+# Of pods: the folders under images/. images/airflow is of Docker Compose.
+IMAGES = frozenset(path.parent.name for path in (CHECKOUT / "images").glob("*/Dockerfile")) - {
+    ALWAYS_BUILT,
+    "airflow",
+}
 # What servers need that a run brings, and volumes (local/stack/services.py); the images of such servers: the folders under images/servers/.
 SERVICES = "services"
 ON_DEMAND = SERVERS | {SERVICES}

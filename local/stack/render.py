@@ -26,7 +26,6 @@ CLUSTER = {
         ("kube-apiserver", "kube-controller-manager", "kube-scheduler", "kube-proxy", "kubelet"), "kubernetes"
     ),
 }
-POD_IMAGES = ("python", "jvm", "formats", "columns", "load", "wendelin")
 # The steps of the set-up whose results run in the stack, beside those of the servers that not every run needs.
 RUNNING = ("kubernetes", "etcd", "versitygw", "process-compose", "postgres", "python")
 # The programs of what not every run needs: built only where a store has needed them.
@@ -42,10 +41,10 @@ def secrets(settings: Settings) -> dict[str, str]:
 def images(settings: Settings) -> dict[str, str]:
     """The images of pods, as their builds printed them: by the name of their folder under images/, those of servers as `servers-NAME`."""
     found = {}
-    for name in (*POD_IMAGES, *sorted(parts.SERVER_IMAGES)):
+    for name in (parts.ALWAYS_BUILT, *sorted(parts.IMAGES | parts.SERVER_IMAGES)):
         path = settings.home / "images" / f"{name}.txt"
         if not path.exists():
-            if name in parts.IMAGES | parts.SERVER_IMAGES:
+            if name != parts.ALWAYS_BUILT:
                 continue  # no store has needed it yet
             raise StackError(f"There is no pod image {name} ({path} is missing): run `make setup`.")
         found[name] = dict(line.split("=", 1) for line in path.read_text().split())["image"]

@@ -10,7 +10,7 @@ SELECT
         'method_version', newest.method_version,
         'durability', newest.durability,
         'delivers', newest.delivers,
-        -- the parameters that every store has, and of the environment the machine: the others are of one store
+        -- the parameters that every store has, and of the environment the machine
         'pod_cpu', newest.parameters -> 'pod_cpu',
         'cpu_limit', newest.parameters -> 'cpu_limit',
         'pod_memory', newest.parameters -> 'pod_memory',
@@ -18,9 +18,28 @@ SELECT
         'cpu_model', e.details -> 'cpu_model',
         'cpus', e.details -> 'cpus',
         'memory_gib', e.details -> 'memory_gib'
+    ) || jsonb_strip_nulls(
+        -- and those that the study has itself, and the sizes of servers that the run brought: the others are of one store
+        jsonb_build_object('parameters', (
+            SELECT jsonb_object_agg(p.key, p.value) FROM jsonb_each(newest.parameters) AS p
+            WHERE p.key = ANY(t.own) AND p.value <> 'null'
+        ))
     ) AS conditions
 FROM storebench.cell AS c
-JOIN storebench.study AS t ON t.name = c.study
+JOIN (
+    SELECT
+        s.name,
+        s.operations,
+        ARRAY(
+            SELECT p.param ->> 'name' FROM jsonb_array_elements(s.details -> 'params') AS p (param)
+            WHERE NOT EXISTS (
+                SELECT FROM jsonb_array_elements(s.details -> 'stores') AS o (store)
+                WHERE (o.store -> 'options') ? (p.param ->> 'name')
+            )
+        ) || '{server_cpu,server_memory,server_disk,server_storage_class,server_copies}' AS own
+    FROM storebench.study AS s
+    OFFSET 0 -- once for each study, not for each row
+) AS t ON t.name = c.study
 CROSS JOIN LATERAL unnest(t.operations) AS o (operation)
 CROSS JOIN LATERAL (
     SELECT r.*

@@ -8,6 +8,7 @@ import pytest
 from storebench.attempt.result import AttemptResult
 from storebench.results.attempts import AttemptKey, PodRecord
 from storebench.results.repository import run_id_of
+from storebench.servers.sizes import FIELDS
 from storebench.study.order import turns
 from storebench.study.parameters import measured_with
 from tests.bulk import BULK, PRIMARY, bulk_study, cell_at
@@ -49,7 +50,7 @@ def cells():
 def run(repository):
     """Record a run with seconds(cell, turn) as its times, and figures(cell, operation) of each attempt.
 
-    With `so_far` it goes on after so many turns.
+    With `so_far` it goes on after so many turns. It brings its servers if `params` have their sizes.
     """
 
     def make(
@@ -78,6 +79,7 @@ def run(repository):
             skipped={},
         )
         run_id, dataset = run_id_of(study.name, name), study.dataset_of(cells[0])
+        brings = not FIELDS.keys().isdisjoint(params)
         if dataset:
             rows, seed = cells[0].rows, cells[0].seed
             repository.add_dataset(
@@ -102,7 +104,7 @@ def run(repository):
                     metric=operation.ranked_by,
                     target="t",
                     dataset=dataset,
-                    parameters=measured_with(study, turn.cell.store, params),
+                    parameters=measured_with(study, turn.cell.store, params, brings=brings),
                 )
         if so_far is None:
             repository.finish_run(run_id)

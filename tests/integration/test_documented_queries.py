@@ -13,11 +13,14 @@ from storebench.attempt.result import AttemptResult
 from storebench.results.attempts import AttemptKey, PodRecord
 from storebench.results.repository import run_id_of
 from storebench.results.summary import refresh
+from storebench.servers.sizes import FIELDS
 from storebench.study.order import turns
 from tests.bulk import BULK, PRIMARY, bulk_study, cell_at
 from tests.integration.recorded import ENVIRONMENT, PARAMS, STUDY
 
 TEXT = (Path(__file__).parents[2] / "docs" / "results.md").read_text()
+
+BROUGHT = dict.fromkeys(FIELDS)  # servers that the run brings, each as large as its topology has it
 
 
 @pytest.fixture
@@ -149,9 +152,11 @@ def test_a_store_keeps_its_rank_by_its_median_whatever_came_of_a_later_attempt(
         ("write", {"figures": lambda cell, operation: {"durability": "memory"}}),
         ("read", {"figures": lambda cell, operation: {"delivers": "bytes"}}),
         ("write", {"params": {**PARAMS, "pod_cpu": "2"}}),
+        ("read", {"params": {**PARAMS, "cache": "cold"}}),
+        ("read", {"params": {**PARAMS, **BROUGHT, "server_memory": "2Gi"}}),
         ("read", {"environment": {**ENVIRONMENT, "cpus": 64}}),
     ],
-    ids=["durability", "delivers", "parameters", "machine"],
+    ids=["durability", "delivers", "parameters", "the study's own", "servers' sizes", "machine"],
 )
 def test_only_what_is_alike_is_ranked_together(ranking, run, cells, operation, other):
     mongodb, elasticsearch = (cell(cells[0].seed, store) for store in ("mongodb", "elasticsearch"))
@@ -160,16 +165,19 @@ def test_only_what_is_alike_is_ranked_together(ranking, run, cells, operation, o
     assert ranking(operation) == [[(1, "elasticsearch", 1, 1.0)], [(1, "mongodb", 1, 2.0)]]
 
 
-def test_servers_and_versions_that_differ_are_ranked_together(ranking, run, cells):
+def test_options_of_one_store_servers_and_versions_that_differ_are_ranked_together(ranking, run, cells):
     mongodb, elasticsearch = (cell(cells[0].seed, store) for store in ("mongodb", "elasticsearch"))
+    delta = cell(cells[0].seed, "delta-spark")
     run([mongodb], 1, lambda cell, turn: 2.0)
+    run([delta], 1, lambda cell, turn: 3.0)
     run(
         [elasticsearch],
         1,
         lambda cell, turn: 1.0,
         environment={**ENVIRONMENT, "server_name": "Elasticsearch", "packages": {"elasticsearch": "8"}},
+        params={**PARAMS, **BROUGHT},
     )
-    assert ranking() == [[(1, "elasticsearch", 1, 1.0), (2, "mongodb", 1, 2.0)]]
+    assert ranking() == [[(1, "elasticsearch", 1, 1.0), (2, "mongodb", 1, 2.0), (3, "delta-spark", 1, 3.0)]]
 
 
 @pytest.mark.parametrize("beginning", ["Which stores are fastest", "One cell over time"])

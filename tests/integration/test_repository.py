@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 import psycopg
 import pytest
 from click.testing import CliRunner
+from psycopg.rows import dict_row
 
 from storebench import protocol
 from storebench.airflow.retrieve import whole
@@ -386,6 +387,39 @@ def test_a_study_can_give_no_name_that_the_results_have(database):
     views = {name + suffix for name in studies.names() for suffix in VIEWS}
     assert {name for (name,) in tables} - views == TABLES
     assert columns == COLUMNS
+
+
+def test_the_largest_figures_that_the_protocol_takes_can_be_recorded_and_added_up(repository, database, run):
+    said = protocol.schema("result")
+    most = {name: kind["maximum"] for name, kind in said["$defs"].items()}
+    kinds = {
+        name: most[kind["$ref"].rpartition("/")[2]]
+        for name, kind in said["properties"].items()
+        if "$ref" in kind and name != "data_bytes"
+    }
+    pods = said["properties"]["usage"]
+    figures = {
+        name: most[kind["$ref"].rpartition("/")[2]]
+        for name, kind in pods["items"]["properties"].items()
+        if "$ref" in kind
+    }
+    name = pods["items"]["properties"]["name"]["maxLength"]
+    result = replace(
+        VERIFIED,
+        **kinds,
+        environment={"server_name": "s" * 60_000},
+        usage=[
+            {"role": role, "name": "\N{GRINNING FACE}" * (name - 3) + f"{n:03}", **figures}
+            for role in ("executor", "server")
+            for n in range(pods["maxItems"] // 2)
+        ],
+    )
+    assert protocol.problem("result", json.loads(result.to_json())) is None
+    add(repository, run, result=result)
+    with psycopg.connect(database, row_factory=dict_row) as connection:
+        row = connection.execute("SELECT * FROM storebench.results WHERE run_id = %s", (run,)).fetchone()
+    assert row["all_memory_working_set_peak_bytes"] == 1001 * most["bytes"]
+    assert (row["executor_pods"], row["server_pods"]) == (500, 500)
 
 
 def test_the_unit_of_a_metric_is_the_same_in_sql(database):

@@ -4,7 +4,7 @@ from types import SimpleNamespace
 import pytest
 from click.testing import CliRunner
 
-from storebench.cli import main
+from storebench.cli import main, runs
 from storebench.errors import StoreUnreachable
 from storebench.results.stopped import COMMAND
 from tests.unit import example
@@ -304,9 +304,50 @@ def test_results_of_an_unknown_store_are_refused_and_of_others_are_none(nowhere,
 
 
 def test_a_file_that_cannot_be_written_is_one_line(nowhere, monkeypatch):
-    monkeypatch.setattr("storebench.web.report.write_report", lambda dsn, run, out: out.mkdir(parents=True))
+    monkeypatch.setattr(
+        "storebench.web.report.write_report", lambda dsn, run, out, study: out.mkdir(parents=True)
+    )
     result = CliRunner().invoke(main, ["report", "latest", "--out", "/proc/x"])
     assert result.exit_code == 2 and result.output == "storebench: /proc/x: No such file or directory\n"
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["results", "--run", "latest"],
+        ["compare", "latest", "--a-a"],
+        ["compare", "latest", "latest"],
+        ["plan-repeats", "latest", "--difference", "20"],
+        ["price", "latest", "--cpu-hour", "1", "--gib-hour", "1"],
+        ["report", "latest", "--out", "x"],
+        ["export", "latest"],
+        ["baseline", "a", "latest"],
+        ["replay", "latest"],
+        ["follow", "latest"],
+    ],
+    ids=" ".join,
+)
+def test_the_newest_run_is_that_of_the_study_that_is_named(nowhere, monkeypatch, tmp_path, arguments):
+    from storebench.errors import SpecError
+    from storebench.results.queries import Queries
+    from storebench.results.runs import Runs
+
+    asked = []
+
+    def named(self, name, study=None):
+        asked.append((name, study))
+        raise SpecError("no such run")
+
+    monkeypatch.setattr(Runs, "run_named", named)
+    monkeypatch.setattr(Queries, "study", lambda self, name: {})
+    monkeypatch.setattr("storebench.web.report.SCRIPT", tmp_path / "report.js")
+    (tmp_path / "report.js").touch()
+    monkeypatch.setattr("storebench.trigger.Airflow.run_state", lambda self, dag, run: None)
+    for study in ("toy", None):
+        named_so = ["--study", study] if study else []
+        result = CliRunner().invoke(main, [*arguments, *named_so])
+        assert result.exit_code == 2 and "no such run" in result.output
+    assert asked == [("latest", "toy"), ("latest", None)]
 
 
 @pytest.fixture
@@ -327,8 +368,13 @@ def test_ctrl_c_says_what_goes_on_and_how_to_follow_or_stop_it(triggered, monkey
     monkeypatch.setattr("storebench.follow.follow", interrupted)
     result = CliRunner().invoke(main, ["run"])
     assert result.exit_code == 130 and "The run goes on in Airflow" in result.output
-    assert "follow manual__1\n" in result.output
+    assert "follow manual__1 --study bulk_write_read\n" in result.output
     assert "mark it as failed at http://127.0.0.1:1/dags/bulk_write_read/runs/manual__1" in result.output
+
+
+def test_what_to_type_after_a_run_compares_it_with_the_newest_of_its_own_study():
+    *_, last = runs._next("toy", "manual__1", "http://airflow", ["null"])
+    assert "compare manual__1 latest --study toy " in last
 
 
 def test_a_run_is_quick_unless_places_in_the_grid_are_named(triggered, monkeypatch):
@@ -416,7 +462,7 @@ def test_a_run_that_has_no_results_yet_is_followed_by_its_id_in_airflow(nowhere,
     from storebench.errors import SpecError
     from storebench.results.repository import Repository
 
-    def unknown(self, name):
+    def unknown(self, name, study):
         raise SpecError(f"There is no run {name!r}")
 
     followed = []
@@ -428,7 +474,8 @@ def test_a_run_that_has_no_results_yet_is_followed_by_its_id_in_airflow(nowhere,
         "storebench.follow.follow", lambda *arguments: followed.append(arguments[3:]) or "success"
     )
     assert CliRunner().invoke(main, ["follow", "manual__1"]).exit_code == 0
-    assert followed == [("bulk_write_read", "manual__1")]
+    assert CliRunner().invoke(main, ["follow", "manual__1", "--study", "toy"]).exit_code == 0
+    assert followed == [("bulk_write_read", "manual__1"), ("toy", "manual__1")]
     result = CliRunner().invoke(main, ["follow", "manual__2"])
     assert result.exit_code == 2 and "There is no run 'manual__2'" in result.output
 

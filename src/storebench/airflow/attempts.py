@@ -77,17 +77,19 @@ class AttemptOperator(CleaningOperator):
             run_id_of(context["dag"].dag_id, context["run_id"]),
         )
         ends = self.ends_of_earlier(context)
+        own = context["ti"].map_index or 0
         if self.operation == DROP:
-            self.remove_leftovers(context)  # in every case
+            self.remove_leftovers(context, [own])  # in every case
             if params["keep_data"]:
                 raise AirflowSkipException("keep_data is set: the data stays in the store")
             if set(ends.values()) == {"skipped"}:
                 raise AirflowSkipException("Nothing was done: there is nothing to remove")
-        # In the default pool, the step dataset does that, if there is one
-        if not ends and not context["ti"].map_index and (self.node_pool != DEFAULT or study.dataset is None):
+        if not ends and DROP not in study.steps:
+            self.remove_leftovers(context, self.cells_left(context))
+        if not ends and own == 0 and self.node_pool != DEFAULT:  # there, a step before the cells does that
             self.clean(context)
         repository = connections.repository(connections.PATIENCE_S)
-        turn = repository.recorded_turn(run_id, self.node_pool.name, context["ti"].map_index or 0)
+        turn = repository.recorded_turn(run_id, self.node_pool.name, own)
         cell, repeat = turn.cell, turn.repeat
         steps = steps_of(study, cell.store)
         first = self.operation == steps[0]
@@ -194,26 +196,45 @@ class AttemptOperator(CleaningOperator):
                 COMMAND,
             )
 
-    def states_of(self, operations: Sequence[str], context: Context) -> list[str | None]:
-        """Airflow's states of these operations' tasks of the same cell; None of one that did not begin."""
+    def states_of(
+        self, operations: Sequence[str], context: Context, number: int | None = None
+    ) -> list[str | None]:
+        """Airflow's states of these operations' tasks of the same cell, or of the one with this number; None of one that did not begin."""
         ti = context["ti"]
+        index = ti.map_index if number is None else number
         task_ids = [f"{self.node_pool.group}.{operation}" for operation in operations]
         states = ti.get_task_states(
             dag_id=context["dag"].dag_id,
-            map_index=ti.map_index,
+            map_index=index,
             task_ids=task_ids,
             run_ids=[context["run_id"]],
         ).get(context["run_id"], {})
-        return [states.get(f"{task_id}_{ti.map_index}") for task_id in task_ids]
+        return [states.get(f"{task_id}_{index}") for task_id in task_ids]
 
-    def remove_leftovers(self, context: Context) -> None:
-        """A pod whose task was killed goes on alone: it must not fall into the next cell's measurement, so it is waited for."""
+    def remove_leftovers(self, context: Context, numbers: Sequence[int]) -> None:
+        """Remove the pods of the attempts at the cells with these numbers. A pod whose task was killed goes on alone: it must not fall into
+        another cell's measurement, so it is waited for.
+        """
+        selector = self.attempts_of_run(context)
+        for number in numbers:
+            leftovers.remove_pods(self.client, self.namespace_of_pods(), f"map_index={number},{selector}")
+
+    def cells_left(self, context: Context) -> list[int]:
+        """The numbers of the run's cells whose steps have ended, and of which pods are there."""
+        found = leftovers.cells_with_pods(
+            self.client, self.namespace_of_pods(), self.attempts_of_run(context)
+        )
+        names = [one.name for one in self.study.operations]
+        return [number for number in found if ENDED.issuperset(self.states_of(names, context, number))]
+
+    def attempts_of_run(self, context: Context) -> str:
+        """Selects the pods of the run's attempts on these nodes."""
         labels = self._get_ti_pod_labels(context, include_try_number=False)
-        own = ",".join(f"{name}={labels[name]}" for name in ("dag_id", "run_id", "map_index"))
+        run = ",".join(f"{name}={labels[name]}" for name in ("dag_id", "run_id"))
         # Each pool of nodes numbers its cells on its own.
         names = (f"{self.node_pool.group}.{one.name}" for one in self.study.operations)
         tasks = ",".join(make_safe_label_value(name) for name in names)
-        leftovers.remove_pods(self.client, self.namespace_of_pods(), f"{own},task_id in ({tasks})")
+        return f"{run},task_id in ({tasks})"
 
     def servers_for(
         self,
@@ -270,9 +291,7 @@ class AttemptOperator(CleaningOperator):
         if self.operation == DROP:
             return result
         operation, cell = self.study.operation(key.operation), Cell.from_key(spec.cell_key)
-        if spec.store == cell.store:
-            result = checked(result, self.study, operation)
-        else:
+        if spec.store != cell.store:
             result = replace(
                 result,
                 metrics={},  # of another operation
@@ -280,6 +299,7 @@ class AttemptOperator(CleaningOperator):
                 series={},
                 error=f"{spec.store} could not do its {spec.operation}: {result.error}",
             )
+        result = checked(result, self.study, operation)
         pod = observe.pod_record(self.observed, self.CONTAINER)
         # A stop removes the servers, too
         if self.servers and not self._killed and (deaths := Servers(key.run_id).deaths(self.servers)):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
@@ -13,7 +14,16 @@ from storebench.study.model import Operation, Study
 
 TEXT_CHARACTERS = 4096  # of a text of a result; the rest is cut off
 ENVIRONMENT_BYTES = 64 * 2**10
-TEXTS = ("error", "verification", "disturbed", "durability_stated", "delivers")
+TEXTS = (
+    "error_kind",
+    "error",
+    "verification",
+    "disturbed",
+    "perhaps_disturbed",
+    "durability_stated",
+    "delivers",
+    "code_version",
+)
 LENGTHS = {"histograms": ("values", "counts"), "series": ("at_s", "values")}
 
 
@@ -31,6 +41,8 @@ def checked(result: AttemptResult, study: Study, operation: Operation) -> Attemp
     bare = replace(result, histograms={}, series={}, metrics={})
     if _environment_bytes(result) > ENVIRONMENT_BYTES:
         bare.environment = {}
+    if _twice(result):
+        bare.usage = []
     if result.status == "verified":
         return replace(bare, status="failed", error_kind=BadResult.kind, error="; ".join(problems))
     scalars = {metric.name for metric in study.metrics if metric.kind == "scalar"}
@@ -40,6 +52,12 @@ def checked(result: AttemptResult, study: Study, operation: Operation) -> Attemp
 
 def _environment_bytes(result: AttemptResult) -> int:
     return len(json.dumps(result.environment).encode())
+
+
+def _twice(result: AttemptResult) -> list[tuple[str, str]]:
+    """The role and name of those pods in `usage` that are there more than once."""
+    counted = Counter((pod["role"], pod["name"]) for pod in result.usage)
+    return [pod for pod, n in counted.items() if n > 1]
 
 
 def _problems(result: AttemptResult, study: Study, operation: Operation) -> Iterator[str]:
@@ -65,5 +83,7 @@ def _problems(result: AttemptResult, study: Study, operation: Operation) -> Iter
         for name in operation.metrics:
             if name not in said[kinds[name]]:
                 yield f"The result lacks {name!r}, a metric of the operation {operation.name}"
+    for role, name in _twice(result):
+        yield f"usage has the {role} {name!r} twice"
     if (size_bytes := _environment_bytes(result)) > ENVIRONMENT_BYTES:
         yield f"environment has {size_bytes:,} bytes, and may have {ENVIRONMENT_BYTES:,}"

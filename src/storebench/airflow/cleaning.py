@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from airflow.sdk import Context
-from airflow.sdk.exceptions import AirflowFailException
+from airflow.sdk.exceptions import AirflowFailException, AirflowSkipException
 
 from storebench.airflow import leftovers, observe
 from storebench.airflow.kubernetes_api import in_words
@@ -19,6 +19,7 @@ from storebench.results.repository import run_id_of
 from storebench.study import studies
 from storebench.study.reserved import DROP
 
+PLAN = "plan"  # the first step of a run
 MEMORY = "1Gi"  # of a pod that drops: data does not go through it
 LEFT = "storebench/left"  # label of a pod that drops what another run left
 
@@ -94,6 +95,28 @@ class CleaningOperator(StorebenchPodOperator):
         if self.dropping:
             self.dropping.on_kill()
         super().on_kill()
+
+
+class BeforeCellsOperator(CleaningOperator):
+    """The step between a run's plan and its cells. It cleans up after runs that are over: also where the plan has failed, or has found
+    nothing to do.
+    """
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(trigger_rule="all_done", **kwargs)
+
+    def execute(self, context: Context) -> None:
+        if not self.is_planned(context):
+            self.clean({**context, "params": {}})  # it may be these that were refused
+            raise AirflowSkipException("The plan has not succeeded: this run has no cells")
+        self.clean(context)
+
+    @staticmethod
+    def is_planned(context: Context) -> bool:
+        """Whether the run's plan has succeeded."""
+        dag_id, run = context["dag"].dag_id, context["run_id"]
+        states = context["ti"].get_task_states(dag_id=dag_id, task_ids=[PLAN], run_ids=[run])
+        return bool(states.get(run, {}).get(PLAN) == "success")
 
 
 class CleanOperator(CleaningOperator):

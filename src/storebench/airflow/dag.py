@@ -1,5 +1,6 @@
 """Makes a study's DAG: plan -> dataset -> one mapped group for each cell (its operations -> drop) -> aggregate.
 
+Where the study has no dataset, a step that only cleans up stands in its place, and where no store keeps data, a cell has no drop.
 Where a run can bring servers: dataset -> servers -> cells -> remove_servers, which is a teardown (docs/decisions/0024).
 Where there are several pools of nodes, each has a group of its own.
 """
@@ -14,6 +15,7 @@ from airflow.sdk.exceptions import AirflowFailException
 
 from storebench.airflow import connections, secrets
 from storebench.airflow.attempts import AttemptOperator
+from storebench.airflow.cleaning import BeforeCellsOperator
 from storebench.airflow.dataset import DatasetOperator
 from storebench.airflow.doc import cleared, doc_of
 from storebench.airflow.ends import close_stopped, failed_step
@@ -83,10 +85,12 @@ def study_dag(study: Study) -> DAG:
                 raise AirflowFailException(f"These tasks failed; their logs say why: {', '.join(tasks)}")
 
         planned, end = plan(), aggregate()
-        ready: Any = planned
-        if study.dataset:
-            ready = DatasetOperator(task_id="dataset", study=study)
-            planned >> ready >> end  # it cleans up where no cell waits for it
+        ready: BeforeCellsOperator = (
+            DatasetOperator(task_id="dataset", study=study)
+            if study.dataset
+            else BeforeCellsOperator(task_id="clean")
+        )
+        planned >> ready >> end  # it cleans up where no cell waits for it
         brought: list[Any] = []
         if brought_for(study):
             brought = [BringOperator(task_id=BRING, study=study)]

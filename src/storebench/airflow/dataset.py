@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from copy import copy
 from typing import Any
 
 from airflow.sdk import Context
-from airflow.sdk.exceptions import AirflowFailException, AirflowSkipException
+from airflow.sdk.exceptions import AirflowFailException
 
 from storebench import protocol
 from storebench.airflow import connections, observe
-from storebench.airflow.cleaning import CleaningOperator
+from storebench.airflow.cleaning import BeforeCellsOperator
 from storebench.airflow.params import grid_of, values_of
 from storebench.attempt.dataset import VARIABLE, DatasetSpec
 from storebench.errors import BadResult
@@ -21,32 +20,26 @@ from storebench.study.cell import Cell
 from storebench.study.dataset import Dataset, folder_of
 from storebench.study.model import Study
 
-PLAN = "plan"  # the step before
 MEMORY = "1Gi"  # a generator's memory does not grow with the dataset
 
 
-class DatasetOperator(CleaningOperator):
-    """Makes sure that the run's datasets are in S3, and records them. Before that, it cleans up after runs that are over: also where the
-    plan has failed, or has found nothing to do.
-    """
+class DatasetOperator(BeforeCellsOperator):
+    """Makes sure that the run's datasets are in S3, and records them."""
 
     making: DatasetOperator | None = None
 
     def __init__(self, *, study: Study, **kwargs: Any) -> None:
         assert study.dataset is not None
-        super().__init__(trigger_rule="all_done", **kwargs)
+        super().__init__(**kwargs)
         self.dataset: Dataset = study.dataset
         self.study = study
 
     def execute(self, context: Context) -> None:
-        if not self.is_planned(context):
-            self.clean({**context, "params": {}})  # it may be these that were refused
-            raise AirflowSkipException("The plan has not succeeded: this run needs no dataset")
+        super().execute(context)
         params = values_of(self.study, context["params"])
         run_id = run_id_of(context["dag"].dag_id, context["run_id"])
         repository = connections.repository(connections.PATIENCE_S)
         repository.stop_run(run_id, None)  # it may be a second try
-        self.clean(context)
         self.name = "dataset"
         self.use_connections(["s3"])
         cells = grid_of(self.study, params, context["dag_run"].partition_key).cells
@@ -62,13 +55,6 @@ class DatasetOperator(CleaningOperator):
                 repository.stop_run(run_id, reason)
                 raise AirflowFailException(reason) from None
             repository.add_dataset(dataset, self.dataset.version, cell.rows, cell.seed, manifest)
-
-    @staticmethod
-    def is_planned(context: Context) -> bool:
-        """Whether the run's plan has succeeded."""
-        dag_id, run = context["dag"].dag_id, context["run_id"]
-        states = context["ti"].get_task_states(dag_id=dag_id, task_ids=[PLAN], run_ids=[run])
-        return bool(states.get(run, {}).get(PLAN) == "success")
 
     def dataset_of(self, cell: Cell) -> str:
         """The id of the cell's dataset."""
@@ -91,7 +77,7 @@ class DatasetOperator(CleaningOperator):
 def _manifest(message: str | None) -> dict[str, Any]:
     """What the pod has left. Raises BadResult for what is no manifest."""
     try:
-        found: dict[str, Any] = json.loads(message or "")
+        found: dict[str, Any] = protocol.read(message or "")
     except ValueError as error:
         raise BadResult(f"The pod left no manifest: {error}") from None
     if wrong := protocol.problem("manifest", found):

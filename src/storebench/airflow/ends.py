@@ -16,7 +16,7 @@ from storebench.results.stopped import AIRFLOW_ID, GOING, OVER, RunStates, close
 from storebench.results.unneeded import secrets_of_runs_over, servers_of_runs_over
 
 # The steps before a run's cells. Each pool of nodes may have a step that names its turns.
-BEFORE_CELLS = re.compile(r"plan|turns_\w+|dataset|servers")
+BEFORE_CELLS = re.compile(r"plan|turns_\w+|dataset|clean|servers")
 
 
 def airflow_id() -> str:

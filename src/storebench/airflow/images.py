@@ -8,7 +8,7 @@ from storebench import __version__
 
 
 def image(name: str) -> str:
-    """The pod image built from images/<name>: the Airflow Variable `storebench_image_<name>`, or the local tag."""
+    """The pod image built from images/<name>: the Airflow Variable `storebench_image_<name>`, with `_` for each `-`, or the local tag."""
     return named(name) or f"storebench/{name}:{__version__}"
 
 
@@ -16,5 +16,5 @@ def named(name: str) -> str | None:
     """The image that the Variable names, or `name` itself if it is a reference; None where there is no such Variable."""
     if "/" in name or ":" in name:
         return name
-    reference: str | None = Variable.get(f"storebench_image_{name}", default=None)
+    reference: str | None = Variable.get(f"storebench_image_{name.replace('-', '_')}", default=None)
     return reference

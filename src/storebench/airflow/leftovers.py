@@ -141,6 +141,12 @@ def _remove_dataset(dataset: str) -> None:
                 client.delete_object(Bucket=bucket, Key=item["Key"])
 
 
+def cells_with_pods(client: k8s_client.CoreV1Api, namespace: str, selector: str) -> list[int]:
+    """The numbers of the cells that the pods with these labels are of."""
+    pods = ask_again(lambda: client.list_namespaced_pod(namespace, label_selector=selector)).items
+    return sorted({int(pod.metadata.labels.get("map_index", 0)) for pod in pods})
+
+
 def remove_pods(client: k8s_client.CoreV1Api, namespace: str, selector: str) -> None:
     """Remove the pods with these labels and all others of their attempts (some pods start pods), and wait until they are gone:
     they may still be at work. Raises StorebenchError if they are there for more than GONE_WITHIN_S.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import signal
 from collections.abc import Sequence
 from dataclasses import replace
@@ -65,7 +64,7 @@ def attempt_result(pod: k8s.V1Pod | None, container: str, error: BaseException |
 def _parsed(message: str, exit_code: int) -> AttemptResult | None:
     """The result that a pod has left, or why it is none; None for the last lines of the log of a pod that has failed."""
     try:
-        content = json.loads(message)
+        content = protocol.read(message)
     except ValueError as error:
         if exit_code:
             return None
@@ -113,6 +112,7 @@ def step_result(pod: k8s.V1Pod | None, container: str, error: BaseException | No
         last_words = last_words.removeprefix("storebench: ")
         crashed = result.error_kind == "crashed"  # then they do not say why
         result.error = f"{result.error}. Its last words: {last_words}" if crashed else last_words
+        result.error = protocol.storable(result.error)
     return result
 
 

@@ -33,7 +33,7 @@ from storebench.results.repository import run_id_of
 from storebench.spark import session
 from storebench.spark.options import KEY_NAME
 from storebench.stores.base import Pod, Store
-from storebench.volume import claim_of
+from storebench.stores.volume import claim_of
 
 
 class StorebenchPodOperator(KubernetesPodOperator):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Callable
 from typing import Any
 
@@ -31,13 +30,18 @@ def whole(
         if not key.startswith(spec.results):  # a pod must not choose other objects to be read and removed
             raise StorebenchError(f"{key!r} is not a key of this attempt")
         client = connect()
-        text = retrying(_read, client, bucket, key, sha256)
-        if wrong := protocol.problem("result", json.loads(text)):
+        content = retrying(_read, client, bucket, key, sha256)
+        try:
+            text = content.decode()
+            wrong = protocol.problem("result", protocol.read(text))
+        except ValueError as error:
+            raise BadResult(f"it is no JSON: {error}") from None
+        if wrong:
             raise BadResult(f"it is not as docs/protocol.md has it: {wrong}")
         found = AttemptResult.from_json(text)
     except BadResult as error:
         return without(result, error.kind, str(error))
-    except (StorebenchError, ValueError) as error:
+    except StorebenchError as error:
         return without(result, "infrastructure", str(error))
     try:
         retrying(_remove, client, bucket, key)
@@ -46,7 +50,7 @@ def whole(
     return found
 
 
-def _read(client: Any, bucket: str, key: str, sha256: str | None) -> str:
+def _read(client: Any, bucket: str, key: str, sha256: str | None) -> bytes:
     with s3.errors(client, bucket, key):
         size_bytes = s3.size(client, bucket, key)
         if size_bytes is not None and size_bytes > protocol.RESULT_BYTES:
@@ -56,7 +60,7 @@ def _read(client: Any, bucket: str, key: str, sha256: str | None) -> str:
         raise StorebenchError(f"s3://{bucket}/{key} is not there")
     if hashlib.sha256(content).hexdigest() != sha256:
         raise StorebenchError(f"s3://{bucket}/{key} is not what the pod wrote: its SHA-256 differs")
-    return content.decode()
+    return content
 
 
 def _remove(client: Any, bucket: str, key: str) -> None:

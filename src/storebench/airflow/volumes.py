@@ -14,7 +14,7 @@ from urllib3.exceptions import HTTPError
 from storebench.airflow.kubernetes_api import RIGHTS, ask_again, in_words
 from storebench.airflow.placement import with_volume
 from storebench.errors import StorebenchError
-from storebench.volume import OPTIONS, SIZE, STORAGE_CLASS
+from storebench.stores.volume import OPTIONS, SIZE, STORAGE_CLASS
 
 NAME = "storebench-volume"  # in the pod
 LABEL = "storebench/volume"

@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from storebench.cli.environment import page_of, results_dsn
+from storebench.cli.study import of_study
 from storebench.errors import SpecError
 
 
@@ -29,6 +30,7 @@ def migrate(reader: str | None) -> None:
 
 @click.command()
 @click.argument("run_", metavar="RUN")
+@of_study
 @click.option(
     "--out", type=click.Path(dir_okay=False, path_type=Path), help="The file (default: RUN.zip here)."
 )
@@ -39,7 +41,7 @@ def migrate(reader: str | None) -> None:
     metavar="KEYFILE",
     help="Sign it with this SSH key, in a second file with .sig at the end of its name.",
 )
-def export(run_: str, out: Path | None, key: Path | None) -> None:
+def export(run_: str, study: str | None, out: Path | None, key: Path | None) -> None:
     """Write a run to one file, with checksums.
 
     It holds the run's attempts, phases, environments, datasets and parameters.
@@ -48,7 +50,7 @@ def export(run_: str, out: Path | None, key: Path | None) -> None:
     from storebench.results.bundle import Bundles
     from storebench.results.queries import Queries
 
-    run_id = Queries(results_dsn()).run_named(run_)["id"]
+    run_id = Queries(results_dsn()).run_named(run_, study)["id"]
     path = out or Path(re.sub(r"[^0-9A-Za-z.+-]+", "_", run_id) + ".zip")
     counts = Bundles(results_dsn()).export(run_id, path)
     click.echo(f"{path}: {', '.join(f'{count} {name}' for name, count in counts.items())}")

@@ -10,12 +10,13 @@ from typing import Any
 import click
 
 from storebench.cli.environment import console, results_dsn
+from storebench.cli.study import of_study
 from storebench.errors import SpecError, unknown
 
 
 @click.command()
 @click.option("--run", "run_", metavar="RUN", help="A run's id, 'latest', or 'baseline:NAME'.")
-@click.option("--study", help="Only of this study; 'latest' is of it, too.")
+@click.option("--study", metavar="NAME", help="Only of this study: 'latest' is its newest run.")
 @click.option("--store", help="Only this store.")
 @click.option("--cell", help="Only cells whose key contains this text.")
 @click.option(
@@ -111,6 +112,7 @@ def _print_artifacts(
     metavar="PERCENT",
     help="Exit with code 1 where B is worse by more than this, and with 6 where it could be for all that was measured.",
 )
+@of_study
 @click.option("--metric", help="Compare by this metric (default: the one that ranks each operation).")
 @click.option(
     "--single-runs",
@@ -124,6 +126,7 @@ def compare(
     arms: bool,
     margin: float,
     fail_over: float | None,
+    study: str | None,
     metric: str | None,
     single_runs: bool,
     format_: str,
@@ -157,9 +160,9 @@ def compare(
     queries = Queries(results_dsn())
     share = margin / 100
     found = (
-        compare_arms(queries, before, margin=share, metric=metric)
+        compare_arms(queries, before, margin=share, metric=metric, study=study)
         if after is None
-        else compare_sides(queries, before, after, margin=share, metric=metric)
+        else compare_sides(queries, before, after, margin=share, metric=metric, study=study)
     )
     if format_ == "json":
         click.echo(as_json(found))
@@ -191,6 +194,7 @@ def compare(
     metavar="N",
     help="Cells times operations of the comparison that is planned (default: those of A).",
 )
+@of_study
 @click.option("--metric", help="Plan for this metric (default: the one that ranks each operation).")
 @click.option("--format", "format_", type=click.Choice(["table", "json"]), default="table", show_default=True)
 def plan_repeats_(
@@ -199,6 +203,7 @@ def plan_repeats_(
     difference: float,
     margin: float,
     pairs: int | None,
+    study: str | None,
     metric: str | None,
     format_: str,
 ) -> None:
@@ -218,6 +223,7 @@ def plan_repeats_(
         margin=margin / 100,
         pairs=pairs,
         metric=metric,
+        study=study,
     )
     if format_ == "json":
         click.echo(plan_json(plan))
@@ -227,13 +233,16 @@ def plan_repeats_(
 
 @click.command()
 @click.argument("run_", metavar="RUN")
+@of_study
 @click.option("--cpu-hour", type=click.FloatRange(0), required=True, help="Price of one core for an hour.")
 @click.option(
     "--gib-hour", type=click.FloatRange(0), required=True, help="Price of one GiB of memory for an hour."
 )
 @click.option("--currency", default="USD", show_default=True, help="Only a name.")
 @click.option("--format", "format_", type=click.Choice(["table", "json"]), default="table", show_default=True)
-def price(run_: str, cpu_hour: float, gib_hour: float, currency: str, format_: str) -> None:
+def price(
+    run_: str, study: str | None, cpu_hour: float, gib_hour: float, currency: str, format_: str
+) -> None:
     """Tell what a verified GB cost in CPU and memory.
 
     Of a study without a dataset it is what a verified attempt cost. These are hours of the pods that worked on it. The stores' servers are not in it: clients are ranked among clients, engines that
@@ -243,7 +252,7 @@ def price(run_: str, cpu_hour: float, gib_hour: float, currency: str, format_: s
     from storebench.results.queries import Queries
 
     queries = Queries(results_dsn())
-    found = prices(queries.attempts_of_run(queries.run_named(run_)["id"]), cpu_hour, gib_hour)
+    found = prices(queries.attempts_of_run(queries.run_named(run_, study)["id"]), cpu_hour, gib_hour)
     if format_ == "json":
         click.echo(json.dumps([vars(one) for one in found], indent=2))
     else:
@@ -253,7 +262,8 @@ def price(run_: str, cpu_hour: float, gib_hour: float, currency: str, format_: s
 @click.command()
 @click.argument("name")
 @click.argument("run_", metavar="RUN")
-def baseline(name: str, run_: str) -> None:
+@of_study
+def baseline(name: str, run_: str, study: str | None) -> None:
     """Let baseline:NAME mean RUN, a run's id or 'latest'."""
     from storebench.results.repository import Repository
 
@@ -262,22 +272,23 @@ def baseline(name: str, run_: str) -> None:
             f"{name!r} cannot be a baseline's name: `storebench compare` takes commas as between several runs"
         )
     repository = Repository(results_dsn())
-    run_id = repository.run_named(run_)["id"]
+    run_id = repository.run_named(run_, study)["id"]
     repository.set_baseline(name, run_id)
     click.echo(f"baseline:{name} is {run_id}")
 
 
 @click.command()
 @click.argument("run_", metavar="RUN")
+@of_study
 @click.option(
     "--out", type=click.Path(file_okay=False, path_type=Path), required=True, help="The folder to write to."
 )
-def report(run_: str, out: Path) -> None:
+def report(run_: str, study: str | None, out: Path) -> None:
     """Write a run's charts and tables as one HTML file.
 
     It needs no Airflow. The run's attempts are beside it as CSV and JSON.
     """
     from storebench.web.report import write_report
 
-    for path in write_report(results_dsn(), run_, out):
+    for path in write_report(results_dsn(), run_, out, study):
         click.echo(str(path))

@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from storebench.cli.environment import airflow_login, command, console, env_file, results_dsn
-from storebench.cli.study import StudyCommand, default_study
+from storebench.cli.study import StudyCommand, default_study, of_study
 from storebench.errors import SpecError
 
 INTERRUPTED = 130  # as a shell has it of what Ctrl-C has ended
@@ -97,23 +97,24 @@ def studies() -> None:
 
 @click.command()
 @click.argument("run_", metavar="[RUN]", default="latest")
-@click.option("--study", default=default_study, help="The DAG of a run that has no results yet.")
-def follow(run_: str, study: str) -> None:
+@of_study
+def follow(run_: str, study: str | None) -> None:
     """Follow a run that goes on, and print each result.
 
-    RUN is a run's id, or 'latest'. Ctrl-C ends the command, not the run.
+    RUN is a run's id, or 'latest'. Of a run that has no results yet, the study must be given, unless it is the default one. Ctrl-C ends
+    the command, not the run.
     """
     from storebench.results.repository import Repository
     from storebench.trigger import PATIENCE_S, Airflow
 
     airflow, repository = Airflow(*airflow_login()), Repository(results_dsn(), PATIENCE_S)
     try:
-        found = repository.run_named(run_)
+        found = repository.run_named(run_, study)
         dag_id, run_id = found["dag_id"], found["airflow_run_id"]
     except SpecError:
-        if airflow.run_state(study, run_) is None:
+        dag_id, run_id = study or default_study(), run_
+        if airflow.run_state(dag_id, run_id) is None:
             raise
-        dag_id, run_id = study, run_
     _follow(airflow, repository, dag_id, run_id)
 
 
@@ -129,7 +130,9 @@ def _follow(airflow: Any, repository: Any, dag_id: str, run_id: str) -> None:
     try:
         state = follow.follow(console(), airflow, repository, dag_id, run_id)
     except KeyboardInterrupt:
-        click.echo(f"\nThe run goes on in Airflow.\n  follow it: {command()} follow {run_id}")
+        click.echo(
+            f"\nThe run goes on in Airflow.\n  follow it: {command()} follow {run_id} --study {dag_id}"
+        )
         click.echo(f"  stop it: mark it as failed at {url}")
         sys.exit(INTERRUPTED)
     if rows := repository.attempts_of_run(run_id_of(dag_id, run_id)):
@@ -171,14 +174,15 @@ def _next(study: str, run_id: str, url: str, stores: list[str]) -> list[str]:
         f"  {command()} report {run_id} --out DIR   # charts, as one HTML file",
         f"  {url}/plugin/storebench-run   # the same, live",
         f"  {command()} {finer}   # finer: with intervals",
-        f"  {command()} compare {run_id} latest   # after another run, both with {MIN_UNITS} repeats or more: what differs",
+        f"  {command()} compare {run_id} latest --study {study}   # after another run, both with {MIN_UNITS} repeats or more: what differs",
     ]
 
 
 @click.command()
 @click.argument("run_", metavar="RUN")
+@of_study
 @click.option("--trigger", is_flag=True, help="Start the run in Airflow, too.")
-def replay(run_: str, trigger: bool) -> None:
+def replay(run_: str, study: str | None, trigger: bool) -> None:
     """Print a run's parameters, to start another like it.
 
     They are JSON, and the seed of the order is among them.
@@ -186,7 +190,7 @@ def replay(run_: str, trigger: bool) -> None:
     from storebench.results.queries import Queries
     from storebench.trigger import Airflow
 
-    found = Queries(results_dsn()).run_named(run_)
+    found = Queries(results_dsn()).run_named(run_, study)
     conf = {**found["params"], "order_seed": found["order_seed"]}
     click.echo(json.dumps(conf, indent=2))
     if trigger:

@@ -14,6 +14,10 @@ if TYPE_CHECKING:
     from storebench.study.model import Axis, Study
 
 OPTION = "--study"
+# Of commands that take the names of runs
+of_study = click.option(
+    OPTION, metavar="NAME", help="The run must be of this study: 'latest' is its newest one."
+)
 
 
 def default_study() -> str:

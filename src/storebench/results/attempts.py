@@ -58,7 +58,6 @@ USAGE_FIGURES = (
     "data_bytes",
     "restarts",
 )
-ROLES = ("executor", "server")  # of the pods beside an attempt's own that are recorded
 
 
 @dataclass(frozen=True)
@@ -193,6 +192,5 @@ class Attempts(Database):
                     [
                         (key.id, pod["role"], pod["name"], *(pod.get(figure) for figure in USAGE_FIGURES))
                         for pod in result.usage
-                        if pod["role"] in ROLES
                     ],
                 )

@@ -70,9 +70,10 @@ def compare(
     *,
     margin: float = MARGIN,
     metric: str | None = None,
+    study: str | None = None,
 ) -> Comparison:
     """Two runs cell by cell, or two cells given by their keys, over all runs: `storebench.results.sides.sides_of`."""
-    return _compared(queries, sides_of(queries, before, after, metric), margin)
+    return _compared(queries, sides_of(queries, before, after, metric, study), margin)
 
 
 def compare_arms(
@@ -81,9 +82,10 @@ def compare_arms(
     *,
     margin: float = MARGIN,
     metric: str | None = None,
+    study: str | None = None,
 ) -> Comparison:
     """One run against itself: `storebench.results.sides.arms_of`."""
-    return _compared(queries, arms_of(queries, run, metric), margin)
+    return _compared(queries, arms_of(queries, run, metric, study), margin)
 
 
 def _compared(queries: Queries, sides: Sides, margin: float) -> Comparison:

@@ -47,8 +47,8 @@ def print_comparison(console: Console, found: Comparison, margin_percent: float,
         f"{counts.total()} compared: "
         + (", ".join(f"{n} {label}" for label, n in counts.most_common()) or "nothing")
     )
-    if noise and found.verdicts:
-        alike = list(found.verdicts.values())
+    alike = [verdict for verdict in found.verdicts.values() if verdict.ratio is not None]
+    if noise and alike:
         console.print(
             f"noise floor {noise_floor(alike):.1%}"
             f" (95 % of the ratios are nearer to 1); not told apart: {alike_share(alike):.0%}"
@@ -134,7 +134,7 @@ def _print_verdicts(console: Console, found: Comparison) -> None:
             (
                 *place,
                 operation,
-                f"{verdict.ratio:.3f}",
+                NOTHING if verdict.ratio is None else f"{verdict.ratio:.3f}",
                 _interval(verdict.interval),
                 found.in_words((cell, operation), verdict.label),
                 *_counts(verdict, found.design.units),

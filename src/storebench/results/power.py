@@ -15,6 +15,7 @@ from storebench.results.verdicts import CANNOT_TELL, MIN_UNITS, Noise, Verdict
 POWER = 0.9
 MOST_UNITS = 1000
 STEPS = 200  # of the distribution of a measured spread
+NO_RATIO = "figures of 0 or below cannot be compared by their ratio"
 
 Key = TypeVar("Key")
 
@@ -61,13 +62,16 @@ def units_for(noise: Noise, ratio: float, *, pairs: int, margin: float) -> int |
 
 def explained(found: Mapping[Key, Verdict], *, units: str, margin: float) -> dict[Key, Verdict]:
     """The same verdicts; each that cannot tell has its reason, and how many units would do. `units` is what people call them."""
+    pairs = sum(verdict.ratio is not None for verdict in found.values())
     return {
-        key: _explained(verdict, units, len(found), margin) if verdict.label == CANNOT_TELL else verdict
+        key: _explained(verdict, units, pairs, margin) if verdict.label == CANNOT_TELL else verdict
         for key, verdict in found.items()
     }
 
 
 def _explained(verdict: Verdict, units: str, pairs: int, margin: float) -> Verdict:
+    if verdict.ratio is None:
+        return replace(verdict, reason=NO_RATIO)
     if verdict.interval is None:
         cause = (
             f"too few {units} (A has {verdict.units_before}, B {verdict.units_after}; {MIN_UNITS} at least)"

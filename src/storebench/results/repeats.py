@@ -54,6 +54,7 @@ def plan_repeats(
     margin: float = MARGIN,
     pairs: int | None = None,
     metric: str | None = None,
+    study: str | None = None,
 ) -> Plan:
     """The plan of a comparison like this one, or of two sides like the only one; of `pairs` pairs, or as many as there are. It is of the
     metric that ranks each operation, or of `metric`.
@@ -67,7 +68,9 @@ def plan_repeats(
             " with a smaller margin"
         )
     sides = (
-        alike(side_of(queries, before, metric)) if after is None else sides_of(queries, before, after, metric)
+        alike(side_of(queries, before, metric, study))
+        if after is None
+        else sides_of(queries, before, after, metric, study)
     )
     found, _ = sides.pairs()
     groups, _ = sides.groups()

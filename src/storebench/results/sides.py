@@ -107,21 +107,23 @@ class Sides:
         return pairs, without
 
 
-def sides_of(queries: Queries, before: str, after: str, metric: str | None = None) -> Sides:
+def sides_of(
+    queries: Queries, before: str, after: str, metric: str | None = None, study: str | None = None
+) -> Sides:
     """Two runs, or two cells given by their keys, over all runs; of each operation the metric that ranks it, or `metric`.
 
-    A run is a name for `Queries.run_named`; several have commas between them. Raises SpecError for a name that is neither, or for a run
-    and a cell.
+    A run is a name for `Queries.run_named`, which must be of `study` where that is given; several have commas between them. Raises
+    SpecError for a name that is neither, or for a run and a cell.
     """
-    one, other = side_of(queries, before, metric), side_of(queries, after, metric)
+    one, other = side_of(queries, before, metric, study), side_of(queries, after, metric, study)
     if one.is_cell != other.is_cell:
         raise SpecError("Compare two runs or two cells, not a run and a cell")
     return Sides(one, other, (_design_of_cells if one.is_cell else _design_of_runs)(one.runs, other.runs))
 
 
-def arms_of(queries: Queries, run: str, metric: str | None = None) -> Sides:
+def arms_of(queries: Queries, run: str, metric: str | None = None, study: str | None = None) -> Sides:
     """One run against itself: the arms A and B of an A/A run, or of any other its odd repeats and its even ones."""
-    whole = side_of(queries, run, metric)
+    whole = side_of(queries, run, metric, study)
     if whole.is_cell or len(whole.runs) > 1:
         raise SpecError("Only one run has arms: name one run")
     first, second = (
@@ -137,12 +139,13 @@ def alike(side: Side) -> Sides:
     return Sides(side, side, Design("repeats", (_repeat, _repeat), caution=DRIFT))
 
 
-def side_of(queries: Queries, name: str, metric: str | None = None) -> Side:
-    """One run, several, or a cell over all runs. Raises SpecError for a name that is none of these."""
+def side_of(queries: Queries, name: str, metric: str | None = None, study: str | None = None) -> Side:
+    """One run, several, or a cell over all runs; runs are of `study` where that is given. Raises SpecError for a name that is none of these."""
     try:
         cell = Cell.from_key(name)
     except (SpecError, ValueError):
-        runs = {run["id"]: run for run in map(queries.run_named, name.split(","))}
+        found = [queries.run_named(one, study) for one in name.split(",")]
+        runs = {run["id"]: run for run in found}
         going_on = [run for run in runs.values() if run["state"] == "running"]
         return _side(
             queries,

@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from typing import Any
 
+from storebench.results.database import Row
 from storebench.results.measurements import Details, scalars_of, value_of
 from storebench.results.queries import counts
 from storebench.results.repository import Repository
@@ -18,21 +19,26 @@ GROUP = ("cell_key", "operation", "environment_hash", "parameters_hash", "method
 def refresh(repository: Repository, keys: Sequence[str]) -> None:
     """Compute the statistics of these cells anew, of each operation, metric, environment, set of parameters and method version on its own."""
     studies = repository.studies()
-    groups: dict[tuple[Any, ...], list[dict[str, Any]]] = defaultdict(list)
+    groups: dict[tuple[Any, ...], list[Row]] = defaultdict(list)
     for row in repository.attempts_of_cells(keys):
         if counts(row):
             groups[tuple(row[name] for name in GROUP)].append(row)
     found = [
         _statistic(metric, rows, values)
         for rows in groups.values()
-        for metric in summarized(studies[rows[0]["study"]], rows[0]["operation"])
+        for metric in summarized(studies.get(rows[0]["study"]), rows)
         if (values := [value for row in rows if (value := value_of(row, metric)) is not None])
     ]
     repository.replace_statistics(keys, found)
 
 
-def summarized(study: Details, operation: str) -> list[str]:
-    """The metrics of an operation that are kept: the one that ranks it, and those that the study's charts show."""
+def summarized(study: Details | None, rows: Sequence[Row]) -> list[str]:
+    """The metrics that are kept of these attempts at an operation: the one that ranks it, and those that the study's charts show. Without
+    a study of which anything is known, those by which the attempts were ranked.
+    """
+    if study is None:
+        return sorted({row["metric"] for row in rows if row["metric"]})
+    operation = rows[0]["operation"]
     scalars = scalars_of(study, operation)
     charted = {
         chart["metric"]
@@ -42,7 +48,7 @@ def summarized(study: Details, operation: str) -> list[str]:
     return [name for place, name in enumerate(scalars) if place == 0 or name in charted]
 
 
-def _statistic(metric: str, rows: Sequence[dict[str, Any]], values: Sequence[float]) -> dict[str, Any]:
+def _statistic(metric: str, rows: Sequence[Row], values: Sequence[float]) -> dict[str, Any]:
     found = summarize(values)
     return {
         **{name: rows[0][name] for name in GROUP},

@@ -80,14 +80,16 @@ def print_results(console: Console, rows: Rows, studies: Mapping[str, Details]) 
 
 
 def _others(rows: Rows, studies: Mapping[str, Details]) -> list[str]:
-    """The metrics beside those that rank the attempts, in the study's order; none where there are several studies."""
+    """The metrics beside those that rank the attempts, in the study's order, or that of their names where nothing is known of it; none
+    where there are several studies."""
     names = {row["study"] for row in rows}
     if len(names) != 1:
         return []
     (study,) = names
     ranking = {row["metric"] for row in rows}
     there = {name for row in rows for name in row["metrics"]} - ranking
-    return [one["name"] for one in studies[study]["metrics"] if one["name"] in there]
+    order = [one["name"] for one in studies[study]["metrics"]] if study in studies else sorted(there)
+    return [name for name in order if name in there]
 
 
 def places_of(cells: Iterable[Cell]) -> tuple[list[Column], list[list[str]]]:

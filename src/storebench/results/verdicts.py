@@ -17,7 +17,6 @@ from storebench.study.model import Better
 MARGIN = 0.05
 # On each side, for a verdict. Where repeats have two modes, chance alone puts three or four of one kind on one side too often.
 MIN_UNITS = 5
-RESOLUTION = 1e-6  # figures are rounded up to this: zero has no logarithm
 # The share of the units that is cut off at each end: with 10 units or more, one outlier costs little.
 TRIMMED = 0.1
 TEST = f"t-test of the logarithms, {TRIMMED:.0%} trimmed at each end (Yuen), two-sided; p adjusted by Benjamini-Hochberg"
@@ -81,7 +80,8 @@ class Effect:
 
 @dataclass(frozen=True)
 class Verdict:
-    """`after` against `before`. `ratio` is of their geometric means; `better` is the way in which figures are better.
+    """`after` against `before`. `ratio` is of their geometric means, and None where figures of 0 or below have none; `better` is the way
+    in which figures are better.
 
     `reason` is why it cannot be told, `enough` how many units on each side probably would do.
     """
@@ -93,9 +93,9 @@ class Verdict:
     units_after: int
     median_before: float
     median_after: float
-    mean_before: float  # geometric, of the units that the trimming leaves: the ratio is made of these
-    mean_after: float
-    ratio: float
+    mean_before: float | None  # geometric, of the units that the trimming leaves: the ratio is made of these
+    mean_after: float | None
+    ratio: float | None
     interval: Interval | None
     noise: Noise | None
     p: float | None
@@ -116,7 +116,8 @@ class Verdict:
 
     @property
     def worse_by(self) -> float:
-        """By which share `after` is worse: 0.1 is 10 %; below 0 where it is better."""
+        """By which share `after` is worse: 0.1 is 10 %; below 0 where it is better. Of a verdict that has a ratio."""
+        assert self.ratio is not None
         return (1 / self.ratio if self.better == "higher" else self.ratio) - 1
 
     @property
@@ -128,10 +129,13 @@ class Verdict:
 
 
 def effect_of(pair: Pair) -> Effect | None:
-    """How the sides of a pair differ; None for one unit, which has no noise. A unit counts as the median of its repeats."""
-    if min(len(pair.before), len(pair.after)) < 2:
+    """How the sides of a pair differ; None for one unit, which has no noise, and for figures that have no ratio. A unit counts as the
+    median of its repeats.
+    """
+    logarithms = _logarithms(pair)
+    if logarithms is None or min(len(pair.before), len(pair.after)) < 2:
         return None
-    before, after = _logarithms(pair)
+    before, after = logarithms
     if pair.matched:
         changes = _Mean.of(after - before)
         noise = Noise(changes.deviation, math.sqrt(changes.variance * changes.n), matched=True)
@@ -179,7 +183,10 @@ def verdicts_of(pairs: Mapping[Key, Pair], *, margin: float = MARGIN) -> dict[Ke
             low, high, p_, adjusted_ = map(float, figures[key])
             interval = Interval(low, high, CONFIDENCE)
             label = _label(pair.better, interval, adjusted_, margin)
-        effect, means = effects[key], [_geometric_mean(side) for side in _logarithms(pair)]
+        effect, logarithms = effects[key], _logarithms(pair)
+        means: Sequence[float | None] = (
+            [_geometric_mean(side) for side in logarithms] if logarithms else (None, None)
+        )
         before, after = ([s for unit in side for s in unit] for side in (pair.before, pair.after))
         found[key] = Verdict(
             label=label,
@@ -191,7 +198,7 @@ def verdicts_of(pairs: Mapping[Key, Pair], *, margin: float = MARGIN) -> dict[Ke
             median_after=statistics.median(after),
             mean_before=means[0],
             mean_after=means[1],
-            ratio=math.exp(effect.log_ratio) if effect else means[1] / means[0],
+            ratio=_ratio(effect, *means),
             interval=interval,
             noise=effect.noise if effect else None,
             p=p_,
@@ -201,9 +208,16 @@ def verdicts_of(pairs: Mapping[Key, Pair], *, margin: float = MARGIN) -> dict[Ke
     return found
 
 
+def _ratio(effect: Effect | None, before: float | None, after: float | None) -> float | None:
+    if effect:
+        return math.exp(effect.log_ratio)
+    return after / before if before and after else None
+
+
 def noise_floor(found: Sequence[Verdict]) -> float:
-    """By how much arms that differ in nothing differ all the same: the 95th percentile of their ratios' distance from 1."""
-    return float(np.percentile([max(v.ratio, 1 / v.ratio) - 1 for v in found], 95))
+    """By how much arms that differ in nothing differ all the same: the 95th percentile of the distance from 1 of at least one ratio."""
+    ratios = [verdict.ratio for verdict in found if verdict.ratio is not None]
+    return float(np.percentile([max(ratio, 1 / ratio) - 1 for ratio in ratios], 95))
 
 
 def alike_share(found: Sequence[Verdict]) -> float:
@@ -228,12 +242,10 @@ def left(n: int) -> int:
     return n - 2 * int(TRIMMED * n)
 
 
-def _logarithms(pair: Pair) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
-    before, after = (
-        np.log([max(statistics.median(unit), RESOLUTION) for unit in side])
-        for side in (pair.before, pair.after)
-    )
-    return before, after
+def _logarithms(pair: Pair) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]] | None:
+    """None where a figure is 0 or below: it has none."""
+    before, after = ([statistics.median(unit) for unit in side] for side in (pair.before, pair.after))
+    return (np.log(before), np.log(after)) if min(*before, *after) > 0 else None
 
 
 def _geometric_mean(logarithms: npt.NDArray[np.float64]) -> float:

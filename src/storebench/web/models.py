@@ -384,9 +384,11 @@ class Verdict(Compared):
     n_after: int
     median_before: float
     median_after: float
-    mean_before: float = Field(description="Geometric mean of A's repeats, the outermost tenths left out")
-    mean_after: float = Field(description="Likewise of B's")
-    ratio: float = Field(description="Geometric mean B / geometric mean A")
+    mean_before: float | None = Field(
+        description="Geometric mean of A's repeats, the outermost tenths left out; None where figures of 0 or below have none"
+    )
+    mean_after: float | None = Field(description="Likewise of B's")
+    ratio: float | None = Field(description="Geometric mean B / geometric mean A")
     low: float | None
     high: float | None
     p_adjusted: float | None

@@ -37,14 +37,14 @@ DOCUMENT = """<!DOCTYPE html>
 """
 
 
-def write_report(dsn: str, name: str, folder: Path) -> list[Path]:
+def write_report(dsn: str, name: str, folder: Path, study: str | None = None) -> list[Path]:
     """Write a run's report.html, attempts.csv and attempts.json into `folder`, which is made; returns their paths.
 
     Raises SpecError for an unknown run, and where the front end was never built.
     """
     if not SCRIPT.is_file():
         raise SpecError("The report's front end is not built: `make setup` builds it")
-    run_id = Queries(dsn).run_named(name)["id"]
+    run_id = Queries(dsn).run_named(name, study)["id"]
     read = Reading(dsn, Reading(dsn, []).dags())
     attempts = read.attempts_of(run_id, read.cells_of_run_page(run_id, MOST_CELLS, 0))
     typical = figures.typical_of(attempts)

@@ -58,13 +58,17 @@ def test_a_result_that_is_as_its_study_says_stays_as_it_is():
             {"environment": {"x": "x" * ENVIRONMENT_BYTES}},
             "environment has 65,545 bytes, and may have 65,536",
         ),
+        (
+            {"usage": [{"role": "executor", "name": "1"}, {"role": "executor", "name": "1"}]},
+            "usage has the executor '1' twice",
+        ),
     ],
 )
 def test_what_cannot_be_is_a_row_with_its_reason(figures, words):
     found = checked(verified(**figures), STUDY, PUT)
     assert (found.status, found.error_kind) == ("failed", "bad_result")
     assert words in found.error
-    assert not found.metrics and not found.histograms and not found.series
+    assert not found.metrics and not found.histograms and not found.series and not found.usage
 
 
 def test_a_failure_keeps_its_own_reason_and_the_figures_that_are_known():
@@ -73,11 +77,26 @@ def test_a_failure_keeps_its_own_reason_and_the_figures_that_are_known():
     assert (found.error_kind, found.error, found.metrics) == ("unreachable", "down", {"puts_per_s": 1.0})
 
 
+def test_pods_of_several_roles_may_have_one_name():
+    usage = [{"role": role, "name": "1"} for role in ("executor", "server")]
+    assert checked(verified(usage=usage), STUDY, PUT).usage == usage
+
+
+def test_a_failure_keeps_its_own_reason_where_the_database_takes_no_pod_twice():
+    twice = AttemptResult(error_kind="unreachable", error="down", usage=[{"role": "server", "name": "1"}] * 2)
+    found = checked(twice, STUDY, PUT)
+    assert (found.error_kind, found.error, found.usage) == ("unreachable", "down", [])
+
+
 def test_a_failure_need_not_have_what_a_verified_attempt_reports():
     failed = AttemptResult(error_kind="unreachable", error="down")
     assert checked(failed, STUDY, PUT) == failed
 
 
 def test_texts_are_cut():
-    found = checked(verified(verification="v" * 9999), STUDY, PUT)
-    assert (found.status, len(found.verification)) == ("verified", TEXT_CHARACTERS)
+    long = dict.fromkeys(("verification", "perhaps_disturbed", "code_version", "delivers"), "v" * 9999)
+    found = checked(verified(**long), STUDY, PUT)
+    assert found.status == "verified"
+    assert {len(getattr(found, name)) for name in long} == {TEXT_CHARACTERS}
+    failed = checked(AttemptResult(error_kind="k" * 9999, error="e" * 9999), STUDY, PUT)
+    assert {len(failed.error_kind), len(failed.error)} == {TEXT_CHARACTERS}

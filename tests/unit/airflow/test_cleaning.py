@@ -9,7 +9,7 @@ from airflow.sdk.exceptions import AirflowFailException, AirflowSkipException
 from botocore.exceptions import EndpointConnectionError
 
 from storebench.airflow import connections
-from storebench.airflow.cleaning import CleanOperator
+from storebench.airflow.cleaning import BeforeCellsOperator, CleanOperator
 from storebench.airflow.dataset import DatasetOperator
 from storebench.airflow.node_pools import NodePool
 from storebench.airflow.placement import LABEL
@@ -76,13 +76,30 @@ def test_the_dataset_step_drops_what_runs_that_are_over_have_left(cluster, accou
     assert cluster.pods == {}
 
 
+def test_where_no_dataset_is_made_the_step_before_the_cells_only_cleans_up(cluster, account, dropped):
+    account.leaves("s/stopped", CELL, 1)
+    BeforeCellsOperator(task_id="clean").execute(context("clean", airflow_states={"stopped": "failed"}))
+    assert dropped == [CELL.target("s/stopped", 1)] and account.left == {}
+    assert len(cluster.started) == 1
+
+
 @pytest.mark.parametrize("plan", ["failed", "skipped"])
-def test_a_run_that_is_refused_or_has_nothing_to_do_cleans_up_all_the_same(cluster, account, dropped, plan):
+@pytest.mark.parametrize(
+    "step",
+    [
+        lambda: DatasetOperator(task_id="dataset", study=STUDY),
+        lambda: BeforeCellsOperator(task_id="clean"),
+    ],
+    ids=["dataset", "no dataset"],
+)
+def test_a_run_that_is_refused_or_has_nothing_to_do_cleans_up_all_the_same(
+    cluster, account, dropped, plan, step
+):
     account.leaves("s/stopped", CELL, 1)
     account.stopped = "refused"
     asked = context("dataset", {"plan": plan}, airflow_states={"stopped": "failed"}, rows="no number")
     with pytest.raises(AirflowSkipException):
-        make_dataset(asked)
+        step().execute(asked)
     assert dropped == [CELL.target("s/stopped", 1)] and account.left == {}
     assert (account.datasets_made, account.stopped) == ([], "refused")
 

@@ -42,6 +42,16 @@ def test_the_steps_of_a_run_are_in_order(dag):
         assert {("dataset", f"cell.{step}"), (f"cell.{step}", "aggregate")} <= edges
 
 
+def test_a_study_without_a_dataset_cleans_up_before_its_cells_too(dags):
+    for name in ("parquet_copy", "point_operations"):
+        dag = dags[name]
+        edges = {(task.task_id, down) for task in dag.tasks for down in task.downstream_task_ids}
+        cells = {task.task_id for task in dag.tasks if task.task_id.startswith("cell.")}
+        assert {("plan", "clean"), ("clean", "aggregate"), *(("clean", one) for one in cells)} <= edges
+        clean = dag.get_task("clean")
+        assert (clean.trigger_rule, clean.pool) == ("all_done", "benchmark")
+
+
 def test_servers_are_made_before_the_cells_and_removed_after_them_whatever_becomes_of_these(dag):
     edges = {(task.task_id, down) for task in dag.tasks for down in task.downstream_task_ids}
     assert {("dataset", "servers"), ("servers", "aggregate"), ("servers", "remove_servers")} <= edges
@@ -55,6 +65,19 @@ def test_servers_are_made_before_the_cells_and_removed_after_them_whatever_becom
 
 def test_a_study_whose_stores_have_no_topology_has_no_such_steps(dags):
     assert {"servers", "remove_servers"}.isdisjoint(dags["map_formats"].task_ids)
+
+
+def test_a_study_with_a_mistake_is_among_the_import_errors_and_the_others_go_on(tmp_path):
+    from airflow.dag_processing.dagbag import DagBag
+
+    text = (DAGS / "bulk_write_read.py").read_text()
+    (tmp_path / "good.py").write_text(text)
+    (tmp_path / "bad.py").write_text(text.replace('needs=("write",)', 'needs=("fill",)'))
+    bag = DagBag(dag_folder=str(tmp_path), bundle_name="dags-folder")
+    ((path, error),) = bag.import_errors.items()
+    assert Path(path).name == "bad.py"
+    assert "the operation 'read' needs 'fill', which is not there" in error
+    assert set(bag.dags) == {"bulk_write_read"}
 
 
 def test_pods_share_a_pool_finish_a_cell_before_the_next_and_what_is_timed_is_never_retried(dag):

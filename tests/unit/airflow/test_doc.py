@@ -24,9 +24,13 @@ def test_the_steps_are_the_studys():
 
 
 def test_a_pods_image_is_a_folders_or_a_reference(monkeypatch):
-    known = {"storebench_image_python": "registry.example.com/storebench-python:3"}
+    known = {
+        "storebench_image_python": "registry.example.com/storebench-python:3",
+        "storebench_image_a_b": "a/b:1",
+    }
     monkeypatch.setattr(images.Variable, "get", lambda name, default=None: known.get(name, default))
     assert images.image("python") == "registry.example.com/storebench-python:3"
+    assert images.image("a-b") == "a/b:1"
     assert images.image("jvm").startswith("storebench/jvm:")
     for reference in ("registry.example.com/tool:2", "busybox:1.36", "library/busybox"):
         assert images.image(reference) == images.named(reference) == reference

@@ -98,6 +98,43 @@ def test_every_other_end_has_its_kind_and_reason(observed, kind, words):
     assert words in result.error
 
 
+GOOD = AttemptResult(status="verified", verification="all").to_json()
+
+
+@pytest.mark.parametrize(
+    ("message", "words"),
+    [
+        ("done", "The pod's result is no JSON: "),
+        (GOOD[:-5], "One of more than 4096 bytes is cut off"),
+        ("[" * 4096, "is no JSON: it is nested too deeply"),
+        ('{"version": 1}', "is not as docs/protocol.md has it: 'status' is a required property"),
+        ("[]", "is not as docs/protocol.md has it: [] is not of type 'object'"),
+        (GOOD.replace("null", "NaN", 1), "is not a finite number"),
+        (GOOD.replace('"all"', '"a\\u0000b"'), "verification has a character that is in no text"),
+    ],
+)
+def test_a_pod_that_ended_well_and_left_no_result_has_a_bad_one(message, words):
+    found = observe.attempt_result(pod(ended(0, message=message)), "base", None)
+    assert (found.status, found.error_kind) == ("failed", "bad_result")
+    assert words in found.error
+
+
+@pytest.mark.parametrize("message", ["Traceback: x", '{"rows": 1}', "[" * 4096])
+def test_the_last_lines_of_the_log_of_a_pod_that_failed_are_no_result(message):
+    found = observe.attempt_result(pod(ended(5, "Error", message)), "base", None)
+    assert (found.error_kind, "exit code 5" in found.error) == ("store_failed", True)
+
+
+def test_a_result_that_is_not_as_it_should_be_is_a_bad_one_whatever_the_exit_code():
+    found = observe.attempt_result(pod(ended(5, "Error", '{"version": 1, "status": "failed"}')), "base", None)
+    assert found.error_kind == "bad_result" and "'error_kind' is a required property" in found.error
+
+
+def test_last_words_that_no_text_may_have_are_replaced():
+    found = observe.step_result(pod(ended(3, "Error", "10 %\nstorebench: a\0b")), "base", None)
+    assert found.error == "a\ufffdb"
+
+
 @pytest.mark.parametrize(
     ("observed", "kind", "words"),
     [

@@ -13,7 +13,6 @@ from airflow.sdk.exceptions import (
 from kubernetes.client.exceptions import ApiException
 
 from storebench.airflow import kubernetes_api, leftovers
-from storebench.airflow.attempts import AttemptOperator
 from storebench.airflow.dataset import DatasetOperator
 from storebench.airflow.placement import LABEL
 from storebench.attempt.result import AttemptResult
@@ -171,6 +170,23 @@ def test_leftover_pods_are_gone_before_the_drop_ends_even_where_the_data_is_kept
     with pytest.raises(AirflowSkipException, match="keep_data"):
         attempt("drop").execute(context("cell.drop", KILLED, keep_data=True))
     assert set(orphans) == {"other"}
+
+
+@pytest.mark.parametrize(
+    ("state", "left"), [("failed", {"other"}), ("running", {"driver", "executor", "other"})]
+)
+def test_where_no_drop_comes_leftover_pods_of_ended_cells_are_gone_before_the_next_one(
+    cluster, account, orphans, monkeypatch, state, left
+):
+    monkeypatch.setattr(type(STUDY), "steps", ("write", "read"))
+    there = []
+    cluster.end = lambda pod: (there.append(set(orphans)), ended(message=VERIFIED.to_json()))[1]
+    second = context(
+        "cell.write", {"cell.write_0": "success", "cell.read_0": state, "cell.write_1": "running"}
+    )
+    second["ti"].map_index = 1
+    attempt("write").execute(second)
+    assert there == [left]
 
 
 def test_a_leftover_pod_that_does_not_go_fails_the_drop(cluster, account, orphans, monkeypatch):
@@ -434,17 +450,6 @@ def test_each_dataset_that_axes_shape_is_made_once(cluster, account):
         "wide/v1/batch=20/rows=1000/seed=42",
         "wide/v1/batch=10/rows=1000/seed=42",
     ]
-
-
-def test_a_study_without_a_dataset_cleans_up_before_its_first_cell(cluster, account, monkeypatch):
-    cleaned = []
-    monkeypatch.setattr(AttemptOperator, "clean", lambda self, context: cleaned.append(self.operation))
-    bare = replace(STUDY, dataset=None)
-    attempt("write", study=bare).execute(context("cell.write"))
-    attempt("read", study=bare).execute(context("cell.read", states_of(write="success")))
-    assert cleaned == ["write"]
-    attempt("write").execute(context("cell.write"))
-    assert cleaned == ["write"], "the step dataset does that"
 
 
 def test_a_turn_that_is_left_out_is_left_out_in_all_its_steps(account, told, scans):

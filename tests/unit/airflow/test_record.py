@@ -1,11 +1,14 @@
 """What the operator makes of a pod that has ended: the row that it writes."""
 
+from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
 
 from storebench.airflow import attempts
+from storebench.airflow.checked import TEXT_CHARACTERS
 from storebench.attempt.overflow import fitting
+from storebench.attempt.result import AttemptResult
 from tests.unit.airflow.test_observe import ended, pod
 from tests.unit.attempt.test_overflow import LONG, SPEC, FakeS3
 from tests.unit.example import STUDY
@@ -60,6 +63,16 @@ def test_the_row_of_a_result_that_did_not_fit_is_as_if_it_had(operator, bucket, 
     assert result.environment.items() >= LONG.environment.items()
     assert parameters == PARAMETERS
     assert bucket.objects == {}
+
+
+def test_what_another_store_left_of_its_step_is_looked_at_too(operator, bucket, rows):
+    twice = [{"role": "executor", "name": "1"}] * 2
+    failed = AttemptResult(error_kind="refused", error="e" * 9999, usage=twice)
+    other = replace(SPEC, cell_key=SPEC.cell_key.replace("delta-spark", "delta-kernel"))
+    operator(fitting(failed, SPEC).to_json()).record(KEY, other, None)
+    ((result, _),) = rows
+    assert result.usage == [] and result.error.startswith("delta-spark could not do its write: e")
+    assert len(result.error) == TEXT_CHARACTERS
 
 
 def test_nothing_of_a_drop_is_left_in_s3(operator, bucket, rows):

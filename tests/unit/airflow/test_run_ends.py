@@ -57,7 +57,13 @@ def test_a_run_that_airflow_does_not_have_has_no_state():
 
 @pytest.mark.parametrize(
     ("failed", "named"),
-    [("plan", "plan"), ("dataset", "dataset"), ("turns_v8", "turns_v8"), ("cell.write_0", None)],
+    [
+        ("plan", "plan"),
+        ("dataset", "dataset"),
+        ("clean", "clean"),
+        ("turns_v8", "turns_v8"),
+        ("cell.write_0", None),
+    ],
 )
 def test_a_step_before_the_cells_that_failed_is_named(failed, named):
     found = failed_step({"plan": "success", "dataset": "upstream_failed", failed: "failed"})

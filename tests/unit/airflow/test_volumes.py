@@ -8,7 +8,7 @@ from storebench.airflow import volumes
 from storebench.airflow.placement import Placement
 from storebench.errors import SpecError
 from storebench.stores.base import Pod
-from storebench.volume import OPTIONS, SIZE, STORAGE_CLASS, claim_of
+from storebench.stores.volume import OPTIONS, SIZE, STORAGE_CLASS, claim_of
 from tests.unit.airflow.account import CELL, attempt, context
 from tests.unit.airflow.cluster import ended
 from tests.unit.airflow.test_cleaning import bucket, make_dataset  # noqa: F401

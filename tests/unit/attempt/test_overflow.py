@@ -181,6 +181,16 @@ def test_a_whole_that_breaks_the_schema_is_a_row_that_names_the_field(bucket):
     assert "metrics.only_s is not a finite number" in row.error
 
 
+@pytest.mark.parametrize("content", [b"\xff\xfe", b"[" * 5000, b"done"])
+def test_a_whole_that_is_no_json_is_a_bad_result(bucket, content):
+    key = f"{SPEC.results}1.json"
+    bucket.objects["bench", key] = content
+    stored = {"key": key, "sha256": overflow.hashlib.sha256(content).hexdigest()}
+    row = found(bucket, AttemptResult(status="verified", metrics={"only_s": 1.0}, stored=stored))
+    assert (row.error_kind, row.metrics) == ("bad_result", {"only_s": 1.0})
+    assert "it is no JSON: " in row.error
+
+
 def test_a_failure_keeps_its_own_reason_where_the_whole_is_lost(bucket):
     short = message(fitting(AttemptResult(error_kind="store_failed", error="full " * 10_000), SPEC))
     bucket.objects.clear()

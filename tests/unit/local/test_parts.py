@@ -1,7 +1,9 @@
 """Which parts of the stack a run's stores need."""
 
 import os
+import re
 import shlex
+import shutil
 import subprocess
 import sys
 from dataclasses import replace
@@ -14,7 +16,7 @@ from local.stack import parts
 from local.stack.__main__ import main
 from local.stack.settings import Settings
 from storebench.errors import SpecError
-from storebench.stores.base import Store
+from storebench.stores.base import Pod, Store
 from tests.unit.example import BATCH, STUDY
 
 ROOT = Path(__file__).parents[3]
@@ -86,18 +88,76 @@ def test_a_connection_of_that_name_is_a_server_of_the_user_s_own(topology, monke
     assert parts.needed_by(STUDY, ["elasticsearch@three"]) == set()
 
 
-def test_each_folder_under_images_servers_is_a_target_of_the_set_up(tmp_path):
-    database = subprocess.run(
-        ["make", "--print-data-base", "--dry-run", "--file=local/setup.mk", "servers-elasticsearch"],
-        cwd=ROOT,
-        env={**os.environ, "STOREBENCH_HOME": str(tmp_path)},
+@pytest.fixture
+def checkout(tmp_path):
+    """A copy of this one, but for what images are made of only links, to which folders of images can be added."""
+    made = tmp_path / "checkout"
+    made.mkdir()
+    for path in ROOT.iterdir():
+        if path.name not in (".git", "images"):
+            (made / path.name).symlink_to(path)
+    shutil.copytree(ROOT / "images", made / "images")
+    return made
+
+
+def database_of(checkout, home, *targets):
+    """What make knows there, and what it would do for these targets."""
+    return subprocess.run(
+        ["make", "--print-data-base", "--dry-run", "--file=local/setup.mk", *targets],
+        cwd=checkout,
+        env={**os.environ, "STOREBENCH_HOME": str(home)},
         capture_output=True,
         text=True,
         check=True,
     ).stdout
+
+
+def test_each_folder_under_images_is_a_target_of_the_set_up(tmp_path):
+    database = database_of(ROOT, tmp_path, "servers-elasticsearch", "jvm")
     assert "local/images/pod.sh servers-elasticsearch " in database
+    assert (
+        '160 "building the image jvm: Spark, Delta Lake and Java readers" local/images/pod.sh jvm '
+        in database
+    )
     phony = next(line for line in database.splitlines() if line.startswith(".PHONY:"))
-    assert set(phony.split()) >= parts.SERVER_IMAGES | {"services"}
+    assert set(phony.split()) >= parts.IMAGES | parts.SERVER_IMAGES | {"services"}
+    assert not {"airflow", "python"} & set(phony.split()), "the one is never needed, the other always"
+
+
+def test_a_new_folder_under_images_is_built_once_a_store_needs_it(checkout, tmp_path):
+    def steps(*targets):
+        found = re.findall(r"/image-(\w+)-\w+ \d+ \"building", database_of(checkout, tmp_path, *targets))
+        return list(dict.fromkeys(found))
+
+    def stamp():
+        return re.search(r"^IMAGE_shiny := (\S+)$", database_of(checkout, tmp_path), re.MULTILINE)[1]
+
+    folder = checkout / "images" / "shiny"
+    folder.mkdir()
+    (folder / "Dockerfile").write_text(
+        "FROM debian:bookworm-slim\nCOPY images/python requirements/pod-load.txt /tmp/\n"
+    )
+    assert steps("shiny") == ["python", "shiny"] and "shiny" not in steps("jvm")
+    first = stamp()
+    (folder / "more").write_text("a file that is beside it")
+    second = stamp()
+    (checkout / "images" / "python" / "more").write_text("one that it copies")
+    assert len({first, second, stamp()}) == 3
+    listed = subprocess.run(
+        [sys.executable, "-c", "from local.stack import parts; print(*parts.IMAGES)"],
+        cwd=checkout,
+        env={**os.environ, "PYTHONPATH": f"{checkout}:{ROOT / 'src'}"},
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout
+    assert set(listed.split()) == parts.IMAGES | {"shiny"}
+
+
+def test_an_image_that_a_store_names_is_a_part_that_it_needs(monkeypatch):
+    monkeypatch.setattr(parts, "IMAGES", parts.IMAGES | {"shiny"})
+    monkeypatch.setattr(STUDY.store("null"), "pod", Pod(image="shiny"))
+    assert parts.needed_by(STUDY, ["null"]) == {"shiny"}
 
 
 def test_with_a_cluster_of_the_user_s_own_its_services_are_not_the_stack_s(tmp_path):

@@ -46,8 +46,8 @@ class Recorded:
     def __init__(self, *rows, to_come=None):
         self.rows, self.to_come = rows, to_come or {}
 
-    def run_named(self, name):
-        if name not in {row["run_id"] for row in self.rows}:
+    def run_named(self, name, study=None):
+        if study not in (None, "s") or name not in {row["run_id"] for row in self.rows}:
             raise SpecError(f"There is no run {name!r}")
         return {
             "id": name,
@@ -99,6 +99,17 @@ def test_repeats_count_alone_where_each_side_has_one_run_and_a_drift_is_pointed_
     assert (sides.design.units, sides.design.matched) == ("repeats", False)
     assert pair_of(sides).before == [[1.0], [2.0], [3.0]]
     assert "a drift of the machine between the two runs cannot be told" in sides.design.caution.lower()
+
+
+def test_both_sides_are_of_the_study_that_is_asked_for():
+    rows = [row(run, 1, 1.0) for run in ("a", "b")]
+    assert sides_of(Recorded(*rows), "a", "b", study="s").pairs()[0]
+    for find in (
+        lambda: sides_of(Recorded(*rows), "a", "b", study="t"),
+        lambda: arms_of(Recorded(*rows), "a", study="t"),
+    ):
+        with pytest.raises(SpecError, match="There is no run 'a'"):
+            find()
 
 
 def test_as_many_runs_on_both_sides_are_turns_in_the_order_in_which_they_are_named():

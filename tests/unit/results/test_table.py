@@ -52,9 +52,9 @@ ROW = {
 VERIFIED = {**ROW, "status": "verified", "error_kind": None, "error": None}
 
 
-def shown(*rows, width=300):
+def shown(*rows, width=300, studies=None):
     console = Console(width=width, file=io.StringIO())
-    print_results(console, rows, {"s": STUDY.details()})
+    print_results(console, rows, {"s": STUDY.details()} if studies is None else studies)
     return console.file.getvalue()
 
 
@@ -73,6 +73,13 @@ def test_the_table_shows_units_figures_and_the_reason_of_a_failure():
         "100,000",
     ):
         assert words in text
+
+
+def test_a_row_of_a_study_of_which_nothing_is_known_is_shown_with_what_it_has():
+    text = shown({**VERIFIED, "metrics": {"only_s": 1.23456, "zeta_s": 7.5, "alpha_s": 6.5}}, studies={})
+    head, _, figures, *_ = text.splitlines()
+    assert head.index("alpha_s") < head.index("zeta_s")
+    assert figures.index("6.500") < figures.index("7.500") and " 1.235 " in figures
 
 
 def test_what_was_not_measured_is_a_dash_and_never_zero():

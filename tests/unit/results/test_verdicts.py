@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from storebench.results.power import explained
 from storebench.results.verdicts import (
     Pair,
     alike_share,
@@ -129,9 +130,23 @@ def test_repeats_without_any_noise_are_told():
     assert (found["same"].label, found["slow"].label) == ("the same", "worse")
 
 
-def test_what_took_no_time_that_could_be_measured_has_a_verdict_all_the_same():
-    found = verdicts_of({"nothing": Pair([[0.0]] * 5, [[0.0]] * 5)})["nothing"]
-    assert (found.label, found.ratio) == ("the same", 1)
+@pytest.mark.parametrize(("before", "after"), [(0.0, 0.0), (0.0, 2.0), (2.0, 0.0), (-1.0, 2.0), (1e-9, 0.0)])
+def test_figures_of_0_or_below_have_no_ratio_and_are_never_the_same(before, after):
+    pairs = {"none": Pair([[before]] * 5, [[after]] * 5), "slow": Pair(noisy(1), noisy(2, median_s=1.2))}
+    found = verdicts_of(pairs)
+    none = found["none"]
+    assert (none.label, none.ratio, none.interval, none.p, none.mean_after) == ("cannot tell", *[None] * 4)
+    assert (none.median_before, none.median_after) == (before, after)
+    assert effect_of(pairs["none"]) is None, "there is no noise to plan with"
+    assert found["slow"] == verdicts_of({"slow": pairs["slow"]})["slow"], "it counts as no other pair"
+    explained_ = explained(found, units="repeats", margin=0.05)["none"]
+    assert explained_.reason == "figures of 0 or below cannot be compared by their ratio"
+    assert noise_floor(list(found.values())) > 0.1
+
+
+def test_small_figures_are_compared_as_they_are():
+    found = verdicts_of({"small": Pair([[1e-9]] * 5, [[2e-9]] * 5)})["small"]
+    assert (found.label, found.ratio) == ("worse", pytest.approx(2))
 
 
 def test_no_pair_no_verdict():

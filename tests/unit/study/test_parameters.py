@@ -1,10 +1,13 @@
+import re
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 from storebench.airflow.params import defaults_of
 from storebench.errors import SpecError
 from storebench.fields import flag
+from storebench.servers.sizes import FIELDS
 from storebench.spark.options import OPTIONS
 from storebench.study import parameters
 from storebench.study.parameters import measured_with
@@ -64,6 +67,12 @@ def test_caches_that_a_run_has_chosen_count(study):
         for cache in ("as_is", "cold", "lukewarm", "hot")
     }
     assert found == {"as_is": None, "cold": "cold", "lukewarm": "lukewarm", "hot": "hot"}
+
+
+def test_the_conditions_of_results_have_what_every_store_has():
+    view = (Path(__file__).parents[3] / "sql" / "views" / "2-latest.sql").read_text()
+    assert set(re.findall(r"'(\w+)', newest\.parameters -> '\1'", view)) == set(parameters.POD)
+    assert set(re.search(r"\|\| '{(server_[a-z_,]+)}' AS own", view)[1].split(",")) == set(FIELDS)
 
 
 def test_a_parameter_that_the_study_has_not_is_refused(study):

@@ -11,7 +11,7 @@ from storebench.stores.base import Pod
 from storebench.stores.caches import Cold
 from storebench.stores.column_scan import residence
 from storebench.stores.column_scan.base import ScanStore
-from storebench.volume import OPTIONS
+from storebench.stores.volume import OPTIONS
 
 FOLDER = "/data"
 

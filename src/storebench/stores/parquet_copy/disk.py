@@ -13,8 +13,8 @@ from storebench.attempt.clock import OperationClock
 from storebench.errors import StoreRefused, VerificationFailed
 from storebench.stores.base import Durability, Pod, Store
 from storebench.stores.parquet_copy.rows import Checksum, Rows
+from storebench.stores.volume import OPTIONS
 from storebench.study.reserved import DROP
-from storebench.volume import OPTIONS
 
 if TYPE_CHECKING:
     from storebench.attempt.run import Attempt

@@ -13,7 +13,7 @@ from storebench.spark.options import OPTIONS
 from storebench.stores.base import Durability, Pod
 from storebench.stores.parquet_copy.base import ParquetStore
 from storebench.stores.parquet_copy.files import LocalFiles
-from storebench.volume import OPTIONS as VOLUME
+from storebench.stores.volume import OPTIONS as VOLUME
 
 FOLDER = "/data"
 

@@ -13,7 +13,7 @@ from storebench.errors import StoreRefused, VerificationFailed
 from storebench.stores.column_scan import dataset, residence
 from storebench.stores.column_scan.numpy_sum import additions
 from storebench.stores.column_scan.table import BY_NAME, COLUMNS, ROW_BYTES, bound, check_sum, digest
-from storebench.volume import OPTIONS
+from storebench.stores.volume import OPTIONS
 from tests.unit.stores.column_scan.conftest import ROWS, SEED, Bucket
 
 ROOT = Path(__file__).parents[4]

@@ -13,7 +13,7 @@ import {
   titleOf,
   valueText,
 } from "./cells";
-import { labelText, ratiosSpec, saidOf, tableSpec, wordsOf } from "./charts";
+import { hasRatio, labelText, ratiosSpec, saidOf, tableSpec, wordsOf } from "./charts";
 import { type Choice, isShown } from "./choice";
 import { Exports } from "./Exports";
 import type { Theme } from "./frame";
@@ -120,7 +120,7 @@ export function Compared({
       <p className="sb-line">
         {found.verdicts.length} compared: {counts.join(", ")}
       </p>
-      {found.verdicts.length ? <Ratios study={study} found={found} /> : null}
+      {found.verdicts.some(hasRatio) ? <Ratios study={study} found={found} /> : null}
       <p className="sb-line">
         <Exports
           title="the verdicts"
@@ -196,7 +196,7 @@ export function VerdictTable({ study, found }: Found) {
           </td>
           <td className="sb-number">{figureIn(verdict.unit, verdict.mean_before)}</td>
           <td className="sb-number">{figureIn(verdict.unit, verdict.mean_after)}</td>
-          <td className="sb-number">{verdict.ratio.toFixed(3)}</td>
+          <td className="sb-number">{ratioText(verdict)}</td>
           <td className="sb-number">
             {verdict.low === null || verdict.high === null
               ? NONE
@@ -279,13 +279,15 @@ function textsOf(study: Study, { verdicts, without }: Comparison): Record<string
         one,
         `${figureIn(one.unit, one.median_before)} (${one.n_before})`,
         `${figureIn(one.unit, one.median_after)} (${one.n_after})`,
-        one.ratio.toFixed(3),
+        ratioText(one),
         labelText(one),
       ),
     ),
     ...without.map((one) => line(one, NONE, NONE, NONE, one.reason)),
   ];
 }
+
+const ratioText = ({ ratio }: Verdict) => ratio?.toFixed(3) ?? NONE;
 
 /** A probability, which is never 0. */
 function chanceText(p: number | null): string {
@@ -305,7 +307,7 @@ function Ratios({ study, found }: Found) {
   const { verdicts, margin_percent, before, after } = found;
   const title = "B / A, the ratio of the figures";
   const means = aboveText(study, verdicts);
-  const description = `${title}, with 95 % intervals, of ${verdicts.length} cells: ${means}. Grey is the margin of ${margin_percent} %; ▲ marks what is unsound.`;
+  const description = `${title}, with 95 % intervals, of ${verdicts.filter(hasRatio).length} cells: ${means}. Grey is the margin of ${margin_percent} %; ▲ marks what is unsound.`;
   const spec = useCallback(
     (width: number, theme: Theme) => ratiosSpec(study, verdicts, margin_percent, description, width, theme),
     [study, verdicts, margin_percent, description],

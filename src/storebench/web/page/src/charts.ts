@@ -193,7 +193,10 @@ export function saidOf(verdicts: Pick<Verdict, "label" | "unit">[]): Map<string,
   return new Map(found.map((verdict) => [labelText(verdict), verdict.label]));
 }
 
-/** A point for each cell that both runs have, B / A, with its interval; 1 is alike. ▲ marks what is not sound. */
+/** Whether a verdict has a ratio: figures of 0 or below have none. */
+export const hasRatio = (verdict: Verdict): verdict is Verdict & { ratio: number } => verdict.ratio !== null;
+
+/** A point for each verdict with a ratio, B / A, and its interval; 1 is alike. ▲ marks what is not sound. */
 export function ratiosSpec(
   study: Places,
   verdicts: Verdict[],
@@ -203,12 +206,12 @@ export function ratiosSpec(
   theme: Theme,
 ): TopLevelSpec {
   const name = labels(study, verdicts);
-  const values = verdicts.map((verdict) => ({
+  const values = verdicts.filter(hasRatio).map((verdict) => ({
     ...verdict,
     said: labelText(verdict),
     cell: `${verdict.remarks.length ? "▲ " : ""}${verdict.operation} ${name(verdict)}`,
   }));
-  const shown = saidOf(verdicts);
+  const shown = saidOf(values);
   const looks = [...shown.values()].map((label) => VERDICTS[label]);
   const margin = marginPercent / 100;
   const { height, y } = lines("cell", values.length, 18, width);

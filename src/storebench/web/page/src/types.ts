@@ -1225,19 +1225,19 @@ export interface components {
             median_after: number;
             /**
              * Mean Before
-             * @description Geometric mean of A's repeats, the outermost tenths left out
+             * @description Geometric mean of A's repeats, the outermost tenths left out; None where figures of 0 or below have none
              */
-            mean_before: number;
+            mean_before: number | null;
             /**
              * Mean After
              * @description Likewise of B's
              */
-            mean_after: number;
+            mean_after: number | null;
             /**
              * Ratio
              * @description Geometric mean B / geometric mean A
              */
-            ratio: number;
+            ratio: number | null;
             /** Low */
             low: number | null;
             /** High */

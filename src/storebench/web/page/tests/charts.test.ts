@@ -160,6 +160,16 @@ describe("a chart", () => {
     expect(svg).toContain("batch 10,000, rows 50,000");
   });
 
+  it("leaves out what has no ratio", async () => {
+    const none = { ...VERDICT, ratio: null, low: null, high: null, label: "cannot tell" as const };
+    const svg = await drawn(
+      ratiosSpec(BULK, [VERDICT, { ...none, cell_key: "other", operation: "sweep" }], 5, "what", 800, LIGHT),
+    );
+    expect(svg).toContain("write mongodb reference");
+    expect(svg).not.toContain("sweep");
+    expect(svg).not.toContain("cannot tell");
+  });
+
   it("tells all verdicts apart, by a colour and a mark, and names those that there are", async () => {
     const verdicts = LABELS.map((label) => ({ ...VERDICT, unit: "bytes", label, cell_key: label }));
     const svg = await drawn(ratiosSpec(BULK, verdicts, 5, "what", 800, LIGHT));

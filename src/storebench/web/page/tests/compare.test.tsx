@@ -53,6 +53,13 @@ it("shows the means that the ratio is made of, which medians are not", () => {
   expect(texts.slice(4, 9)).toEqual(["1.00 s (3)", "1.10 s (3)", "1.02 s", "1.12 s", "1.100"]);
 });
 
+it("has no ratio and no means of figures that have none", () => {
+  const none = { ...ONE, mean_before: null, mean_after: null, ratio: null, low: null, high: null };
+  render(<VerdictTable study={BULK} found={{ ...FOUND, verdicts: [none] }} />);
+  const texts = [...(screen.getAllByRole("row")[1]?.children ?? [])].map((cell) => cell.textContent);
+  expect(texts.slice(6, 10)).toEqual(["–", "–", "–", "–"]);
+});
+
 it("says of no difference that it is never by chance", () => {
   const sure = { ...ONE, label: "worse" as const, p_adjusted: 1e-9 };
   render(<VerdictTable study={BULK} found={{ ...FOUND, verdicts: [sure] }} />);

@@ -1,0 +1,45 @@
+"""What is said of a comparison."""
+
+import io
+import json
+
+import pytest
+from rich.console import Console
+
+from storebench.results import power
+from storebench.results.compare import Comparison
+from storebench.results.comparison_output import as_json, exit_code, print_comparison
+from storebench.results.sides import Design
+from storebench.results.verdicts import Pair, verdicts_of
+from tests.unit.example import cell
+
+KEY = (cell().key, "write")
+
+
+@pytest.fixture
+def without_a_ratio():
+    """Of a figure that is 0 on both sides."""
+    found = verdicts_of({KEY: Pair([[0.0]] * 5, [[0.0]] * 5)})
+    return Comparison(
+        power.explained(found, units="repeats", margin=0.05),
+        {},
+        {KEY: []},
+        [],
+        Design("repeats", (str, str)),
+        frozenset(),
+        {KEY: {"metric": "barrier_s", "unit": "s"}},
+        {},
+        (),
+        ({}, {}),
+    )
+
+
+def test_figures_that_have_no_ratio_cannot_be_told_apart_and_are_never_shown_to_be_no_worse(without_a_ratio):
+    console = Console(width=280, file=io.StringIO())
+    print_comparison(console, without_a_ratio, 5, noise=True)
+    text = console.file.getvalue()
+    assert "cannot tell" in text and power.NO_RATIO in text and "noise floor" not in text
+    (told,) = json.loads(as_json(without_a_ratio))["verdicts"]
+    assert (told["label"], told["ratio"], told["reason"]) == ("cannot tell", None, power.NO_RATIO)
+    code, (line,) = exit_code(without_a_ratio, 0.1)
+    assert code == 6 and power.NO_RATIO in line

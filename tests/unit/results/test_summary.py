@@ -1,0 +1,46 @@
+"""What is kept of the attempts at cells."""
+
+from types import SimpleNamespace
+
+from storebench.results.summary import GROUP, refresh
+from tests.unit.example import STUDY, cell
+
+CELL = cell(batch="10")
+ROW = {
+    **dict.fromkeys(GROUP),
+    "cell_key": CELL.key,
+    "study": STUDY.name,
+    "operation": "write",
+    "method_version": 1,
+    "status": "verified",
+    "disturbed": None,
+    "metric": "only_s",
+    "metrics": {"only_s": 2.0, "rows_per_s": 500.0},
+    "total_s": 9.0,
+    "all_memory_working_set_peak_bytes": 1,
+    "all_cpu_s": 1.0,
+    "figures_cover": "client",
+}
+
+
+def kept(*rows, studies):
+    """What is put in the place of the cell's statistics: metric, n, median."""
+    found = []
+    repository = SimpleNamespace(
+        studies=lambda: studies,
+        attempts_of_cells=lambda keys: list(rows),
+        replace_statistics=lambda keys, statistics: found.extend(statistics),
+    )
+    refresh(repository, [CELL.key])
+    return [(one["metric"], one["n"], one["median"]) for one in found]
+
+
+def test_the_metric_that_ranks_an_operation_and_those_of_charts_are_kept():
+    studies = {STUDY.name: STUDY.details()}
+    slower = {**ROW, "metrics": {"only_s": 4.0}}
+    failed = {**ROW, "status": "failed", "metric": None, "metrics": {}}
+    assert kept(ROW, slower, failed, studies=studies) == [("only_s", 2, 3.0)]
+
+
+def test_of_a_study_of_which_nothing_is_known_what_ranked_its_attempts_is_kept():
+    assert kept(ROW, studies={}) == [("only_s", 1, 2.0)]
