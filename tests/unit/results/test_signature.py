@@ -58,7 +58,7 @@ def database(monkeypatch):
         def __init__(self, dsn):
             pass
 
-        def run_named(self, name):
+        def run_named(self, name, study=None):
             return {"id": name}
 
     monkeypatch.setenv("AIRFLOW_CONN_STOREBENCH_RESULTS", "postgresql://nowhere")
