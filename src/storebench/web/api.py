@@ -22,24 +22,12 @@ from storebench.results.verdicts import MARGIN, TEST
 from storebench.web import figures, filling
 from storebench.web.access import GridDagDep, ReadingDep, StatesDep
 from storebench.web.artifacts import artifacts_of
-from storebench.web.models import (
-    Attempt,
-    CellArtifacts,
-    CellFigures,
-    CellPhases,
-    Comparison,
-    Grid,
-    Page,
-    Parameter,
-    Price,
-    Run,
-    Runs,
-    Status,
-    Study,
-    Turn,
-    Verdict,
-    Without,
-)
+from storebench.web.models.answers import Page
+from storebench.web.models.attempts import Attempt, CellArtifacts, CellFigures, CellPhases, Price, Status
+from storebench.web.models.comparisons import Comparison, Verdict, Without
+from storebench.web.models.grids import Grid, Parameter
+from storebench.web.models.runs import Run, Runs, Turn
+from storebench.web.models.studies import Study
 from storebench.web.reading import AXIS, METRIC, Reading, Sort
 
 STATIC = Path(__file__).parent / "page" / "static"

@@ -9,7 +9,7 @@ from storebench.results.database import Row
 from storebench.results.queries import counts
 from storebench.study.histogram import Histogram, curve
 from storebench.web.figures import grouped, named, typical_of
-from storebench.web.models import CellArtifacts
+from storebench.web.models.attempts import CellArtifacts
 
 
 def artifacts_of(rows: Sequence[Row], artifacts: Iterable[Row]) -> list[CellArtifacts]:

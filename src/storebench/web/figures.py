@@ -14,7 +14,9 @@ from storebench.results.queries import Queries, counts
 from storebench.results.statistics import summarize
 from storebench.study.cell import Cell
 from storebench.study.model import COMMON
-from storebench.web.models import Attempt, CellFigures, CellPhases, Machine, Origin, Spread, Study
+from storebench.web.models.attempts import Attempt, CellFigures, CellPhases, Machine, Spread
+from storebench.web.models.comparisons import Origin
+from storebench.web.models.studies import Study
 
 _COMMON = [{**asdict(metric), "unit": metric.unit} for metric in COMMON]
 

@@ -14,7 +14,7 @@ from storebench.results import missing
 from storebench.results.expected import Pace
 from storebench.study.order import turns
 from storebench.web.access import GridDag
-from storebench.web.models import Grid, GridCell, Parameter
+from storebench.web.models.grids import Grid, GridCell, Parameter
 
 # What everybody chooses; said also where they are the defaults: a run says what it measured.
 MAIN = ("rows", "seed", "repeats")

@@ -15,7 +15,7 @@ from storebench.results.queries import Queries
 from storebench.results.table import as_csv, as_json
 from storebench.web import figures
 from storebench.web.artifacts import artifacts_of
-from storebench.web.models import Run
+from storebench.web.models.runs import Run
 from storebench.web.reading import Reading
 
 SCRIPT = Path(__file__).parent / "page" / "static" / "report.js"

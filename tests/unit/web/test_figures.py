@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 import pytest
 
 from storebench.web.figures import figures_of, named, phases_of, typical_of
-from storebench.web.models import Attempt
+from storebench.web.models.attempts import Attempt
 
 
 def row(operation="write", repeat=1, status="verified", **figures):
