@@ -7,6 +7,7 @@ import {
   cellLabel,
   columns,
   datasetNamesOf,
+  datasetsText,
   isNumeric,
   namesOf,
   placeOf,
@@ -16,6 +17,7 @@ import {
 import { hasRatio, labelText, ratiosSpec, saidOf, tableSpec, wordsOf } from "./charts";
 import { type Choice, isShown } from "./choice";
 import { Exports } from "./Exports";
+import { intervalsText, repeatsText } from "./figures";
 import type { Theme } from "./frame";
 import { MetricMenu } from "./MetricMenu";
 import { SendAgain } from "./OfRun";
@@ -95,6 +97,7 @@ export function Compared({
     return { ...all, verdicts: all.verdicts.filter(shown), without: all.without.filter(shown) };
   }, [study, all, cells, asked]);
   const counts = countsOf(study, found.verdicts);
+  const note = `${found.test}; B / A is the ratio of the geometric means, which one outlier moves more than a median; a difference within ${found.margin_percent} % does not count; the same: the whole interval is within it.`;
   return (
     <>
       <RunLine run={found.before} label="A" />
@@ -124,7 +127,8 @@ export function Compared({
       <p className="sb-line">
         <Exports
           title="the verdicts"
-          source={sourceOf(found)}
+          source={sourceOf(study, found)}
+          note={note}
           run={runsOf(found)}
           name="verdicts"
           sql={sqlOf({ study, cells, runs: [found.before.id, found.after.id] })}
@@ -135,10 +139,7 @@ export function Compared({
         />
       </p>
       <VerdictTable study={study} found={found} />
-      <p className="sb-note">
-        {found.test}; B / A is the ratio of the geometric means, which one outlier moves more than a median; a
-        difference within {found.margin_percent} % does not count; the same: the whole interval is within it.
-      </p>
+      <p className="sb-note">{note}</p>
     </>
   );
 }
@@ -227,12 +228,13 @@ export function VerdictTable({ study, found }: Found) {
 /** Both runs, as the names of files begin with them. */
 const runsOf = ({ before, after }: Comparison) => `${before.id}-${after.id}`;
 
-/** Where the figures of both sides come from. */
-function sourceOf({ before, after, verdicts, without }: Comparison): string {
+/** What was measured on both sides, and where the figures of each come from. */
+function sourceOf(study: Study, { before, after, verdicts, without }: Comparison): string {
   const all = [...verdicts, ...without];
   const side = (run: Run, origins: Origin[]) =>
-    [run.id, originText(together(origins))].filter(Boolean).join(" · ");
+    [run.id, originText(together(origins)), `method ${run.method_version}`].filter(Boolean).join(" · ");
   return [
+    datasetsText(study, all),
     `A: ${side(
       before,
       all.map((one) => one.origin_before),
@@ -241,7 +243,9 @@ function sourceOf({ before, after, verdicts, without }: Comparison): string {
       after,
       all.map((one) => one.origin_after),
     )}`,
-  ].join("; ");
+  ]
+    .filter(Boolean)
+    .join("; ");
 }
 
 /** A cell's operation with its verdict or without, as it is taken away. */
@@ -314,22 +318,23 @@ function Ratios({ study, found }: Found) {
   );
   const names = namesOf(study, verdicts);
   return (
-    <>
-      <Chart
-        title={title}
-        source={sourceOf(found)}
-        run={runsOf(found)}
-        sql={sqlOf({ study, cells: verdicts, runs: [before.id, after.id] })}
-        name="compare"
-        description={description}
-        spec={spec}
-        table={verdicts.map((verdict) => takenOf(study, found, verdict, names))}
-        places={names}
-      />
-      <p className="sb-note">
-        {means.charAt(0).toUpperCase() + means.slice(1)}. Grey: the margin of {margin_percent} %, within which
-        a difference does not count. ▲: what is unsound; the table says why.
-      </p>
-    </>
+    <Chart
+      title={title}
+      source={sourceOf(study, found)}
+      run={runsOf(found)}
+      sql={sqlOf({ study, cells: verdicts, runs: [before.id, after.id] })}
+      name="compare"
+      description={description}
+      spec={spec}
+      table={verdicts.map((verdict) => takenOf(study, found, verdict, names))}
+      places={names}
+      note={`${countsText(verdicts.filter(hasRatio))} ${means.charAt(0).toUpperCase() + means.slice(1)}. Grey: the margin of ${margin_percent} %, within which a difference does not count. ▲: what is unsound; the table says why.`}
+    />
   );
+}
+
+/** Of how many repeats the ratios are, and whether they have intervals. */
+function countsText(verdicts: Verdict[]): string {
+  const [a, b] = [verdicts.map((one) => one.n_before), verdicts.map((one) => one.n_after)];
+  return `Geometric means of ${repeatsText(a)} in A and ${repeatsText(b)} in B, ${intervalsText(verdicts, "with intervals of 95 %")}.`;
 }

@@ -307,16 +307,23 @@ export function chartTable(
 export function countsText(data: ChartData, { ofAttempts }: Figure): string {
   const spreads = barsOf(data).flatMap(({ spread }) => (spread ? [spread] : []));
   if (!spreads.length) return "No repeat counts yet.";
-  const counts = spreads.map(({ n }) => n);
-  const [least, most] = [Math.min(...counts), Math.max(...counts)];
-  const repeats =
-    least === most ? (most === 1 ? "1 repeat" : `${most} repeats`) : `${least} to ${most} repeats`;
+  const repeats = repeatsText(spreads.map(({ n }) => n));
   if (!ofAttempts) return `Medians of ${repeats}.`;
-  const without = spreads.filter(({ low }) => low === null).length;
-  const intervals = without
-    ? without === spreads.length
-      ? "too few for intervals"
-      : `${without} of ${spreads.length} have too few for an interval`
-    : "with intervals of 95 % or more";
-  return `Medians of ${repeats}, ${intervals}.`;
+  return `Medians of ${repeats}, ${intervalsText(spreads, "with intervals of 95 % or more")}.`;
+}
+
+/** How many repeats there are of each of several. */
+export function repeatsText(counts: number[]): string {
+  const [least, most] = [Math.min(...counts), Math.max(...counts)];
+  if (least !== most) return `${least} to ${most} repeats`;
+  return most === 1 ? "1 repeat" : `${most} repeats`;
+}
+
+/** Which of several figures have no interval; `known` says it where all have one. */
+export function intervalsText(figures: { low: number | null }[], known: string): string {
+  const without = figures.filter(({ low }) => low === null).length;
+  if (!without) return known;
+  return without === figures.length
+    ? "too few for intervals"
+    : `${without} of ${figures.length} have too few for an interval`;
 }

@@ -1,5 +1,5 @@
-import { render, screen } from "@testing-library/react";
-import { describe, expect, it } from "vitest";
+import { fireEvent, render, screen, within } from "@testing-library/react";
+import { describe, expect, it, vi } from "vitest";
 import { Compared, VerdictTable } from "../src/CompareView";
 import type { Comparison, Study } from "../src/types";
 import { BULK, CELL, NO_CHOICE, ORIGINS, RUN, TOY, toy } from "./data";
@@ -37,6 +37,7 @@ const FOUND: Comparison = {
   margin_percent: 5,
   caution: null,
 };
+const RATIO = "B / A, the ratio of the figures";
 const ONE = FOUND.verdicts[0] as Verdict;
 
 it("says why a verdict cannot tell, and how many repeats would do", () => {
@@ -140,6 +141,30 @@ describe("a comparison", () => {
       `B: ${RUN.id} · FerretDB v2.7.0 · durability disk · 2 CPUs, 24 GiB · code 0.1.0 · 2026-11-22`,
     );
     expect(screen.getByRole("button", { name: "Save the verdicts as CSV" })).toBeTruthy();
+  });
+
+  it("says at the chart, in its picture and in its question what one has to know to read it", async () => {
+    const copied: string[] = [];
+    vi.stubGlobal("navigator", { clipboard: { writeText: async (text: string) => copied.push(text) } });
+    vi.stubGlobal("ClipboardItem", undefined);
+    show(BULK, [ONE, { ...ONE, cell_key: "other", n_after: 1, low: null, high: null }]);
+    const chart = screen.getByRole("img").closest("figure") as HTMLElement;
+    for (const type of ["SVG", "SQL"]) {
+      fireEvent.click(within(chart).getByRole("button", { name: `Copy ${RATIO} as ${type}` }));
+      await within(chart).findByText(`${type} copied`);
+    }
+    const [svg, sql] = copied.map((text) => text.replaceAll(/<[^>]*>|\n-- /g, " "));
+    expect(svg).toMatch(/B \/ A/);
+    expect(sql).toMatch(/SELECT/);
+    for (const text of [chart.textContent, svg, sql])
+      for (const told of [
+        "Geometric means of 3 repeats in A and 1 to 3 repeats in B, 1 of 2 have too few for an interval.",
+        "rows 2,000, seed 7",
+        "method 2",
+        "Above 1, B is slower.",
+      ])
+        expect(text?.replaceAll(/\s+/g, " ")).toContain(told);
+    vi.unstubAllGlobals();
   });
 
   it("says why a run was refused, and how to send it again", () => {
