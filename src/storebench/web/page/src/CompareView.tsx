@@ -20,7 +20,7 @@ import { Exports } from "./Exports";
 import { intervalsText, repeatsText } from "./figures";
 import type { Theme } from "./frame";
 import { MetricMenu } from "./MetricMenu";
-import { SendAgain } from "./OfRun";
+import { OfRun } from "./OfRun";
 import { originColumns, originText, together } from "./provenance";
 import { RunLine, RunMenu } from "./Runs";
 import { ScrollTable } from "./ScrollTable";
@@ -33,7 +33,7 @@ import { figureIn, NONE } from "./units";
 interface Props {
   runs: Run[];
   before: string | undefined;
-  after: string | undefined;
+  after: string;
   metric: string | undefined;
   choice: Choice;
 }
@@ -48,11 +48,15 @@ export function CompareView({ runs, before, after, metric, choice }: Props) {
         <RunMenu label="A" chosen={before} runs={runs} onChoose={(id) => choose({ before: id })} />
         <RunMenu label="B" chosen={after} runs={runs} onChoose={(id) => choose({ after: id })} />
       </div>
-      {before && after ? (
-        <Verdicts {...{ before, after, metric, choice }} />
-      ) : (
-        <p className="sb-state">Choose two runs: A is what B is compared with.</p>
-      )}
+      <OfRun run={after} runs={runs} label="B">
+        {before ? (
+          <OfRun run={before} runs={runs} label="A">
+            <Verdicts {...{ before, after, metric, choice }} />
+          </OfRun>
+        ) : (
+          <p className="sb-state">Choose two runs: A is what B is compared with.</p>
+        )}
+      </OfRun>
     </>
   );
 }
@@ -102,9 +106,6 @@ export function Compared({
     <>
       <RunLine run={found.before} label="A" />
       <RunLine run={found.after} label="B" />
-      {[...new Map([found.before, found.after].map((run) => [run.id, run])).values()].map((run) =>
-        run.state === "refused" ? <SendAgain key={run.id} run={run} /> : null,
-      )}
       {found.differences.length ? (
         <div className="sb-state sb-problem">
           <strong>Not only the runs differ</strong> (A → B):

@@ -8,34 +8,36 @@ import type { Run } from "./types";
 
 const EVERY_MS = 5000;
 
-/** What is shown of a run, or why there is nothing of it: it waits, is about to begin, ended too early, or was refused. */
-export function OfRun({ run, runs, children }: { run: string; runs: Run[]; children: ReactNode }) {
-  const known = runs.find(({ id }) => id === run);
-  return known ? (
-    <Known run={known}>{children}</Known>
-  ) : (
-    <Unlisted key={run} run={run}>
-      {children}
-    </Unlisted>
-  );
+interface Shown {
+  /** Which of several runs it is. */
+  label?: string;
+  children: ReactNode;
 }
 
-function Known({ run, children }: { run: Run; children: ReactNode }) {
-  return run.state === "refused" ? <Refused run={run} /> : children;
+/** What is shown of a run, or why there is nothing of it: it waits, is about to begin, ended too early, or was refused. */
+export function OfRun({ run, runs, ...shown }: Shown & { run: string; runs: Run[] }) {
+  const known = runs.find(({ id }) => id === run);
+  return known ? <Known run={known} {...shown} /> : <Unlisted key={run} run={run} {...shown} />;
+}
+
+function Known({ run, label, children }: Shown & { run: Run }) {
+  return run.state === "refused" ? <Refused run={run} label={label} /> : children;
 }
 
 /** A run that is not among the newest: an older one, or one that has not come to its plan. */
-function Unlisted({ run, children }: { run: string; children: ReactNode }) {
+function Unlisted({ run, ...shown }: Shown & { run: string }) {
   const loaded = useLoaded((signal) => whereabouts(run, signal), `whereabouts ${run}`, EVERY_MS);
   return (
     <Ready of={loaded}>
-      {(found) => ("id" in found ? <Known run={found}>{children}</Known> : <Waiting {...found} />)}
+      {(found) =>
+        "id" in found ? <Known run={found} {...shown} /> : <Waiting {...found} label={shown.label} />
+      }
     </Ready>
   );
 }
 
 /** What Airflow says of a run that is not among the results. */
-export interface Waits {
+interface Waits {
   dagId: string;
   runId: string;
   state: string;
@@ -66,10 +68,12 @@ async function before(dagId: string, runId: string, signal: AbortSignal): Promis
 }
 
 /** Why there is nothing to see yet, and what it waits for. */
-export function Waiting({ dagId, state, before }: Waits) {
+function Waiting({ dagId, state, before, label }: Waits & { label: string | undefined }) {
+  const which = label ? <strong>{label} </strong> : null;
   if (state === "queued")
     return (
       <p className="sb-state" role="status">
+        {which}
         <strong>
           {before.length ? "Queued behind " : "Queued."}
           {before.map(({ dag_run_id, state }, place) => (
@@ -86,11 +90,13 @@ export function Waiting({ dagId, state, before }: Waits) {
   if (state === "running")
     return (
       <p className="sb-state" role="status">
+        {which}
         <strong>It has begun.</strong> Its cells appear here as soon as it is planned.
       </p>
     );
   return (
     <p className="sb-state sb-problem">
+      {which}
       <strong>It ended in Airflow before it was planned</strong> ({state}): Airflow's log of its plan says
       why.
     </p>
@@ -98,17 +104,17 @@ export function Waiting({ dagId, state, before }: Waits) {
 }
 
 /** Why a run was refused, and how to send a better one. */
-function Refused({ run }: { run: Run }) {
+function Refused({ run, label }: { run: Run; label: string | undefined }) {
   return (
     <>
-      <RunLine run={run} />
+      <RunLine run={run} label={label} />
       <SendAgain run={run} />
     </>
   );
 }
 
 /** The form with the values of a run, to change and send again. Airflow's form takes none from an address, but from a run's page. */
-export function SendAgain({ run }: { run: Run }) {
+function SendAgain({ run }: { run: Run }) {
   const [said, setSaid] = useState("");
   const params = JSON.stringify(run.params, null, 2);
   const copy = () =>

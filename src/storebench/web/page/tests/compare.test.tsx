@@ -1,6 +1,6 @@
-import { fireEvent, render, screen, within } from "@testing-library/react";
-import { describe, expect, it, vi } from "vitest";
-import { Compared, VerdictTable } from "../src/CompareView";
+import { cleanup, fireEvent, render, screen, within } from "@testing-library/react";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { Compared, CompareView, VerdictTable } from "../src/CompareView";
 import type { Comparison, Study } from "../src/types";
 import { BULK, CELL, NO_CHOICE, ORIGINS, RUN, TOY, toy } from "./data";
 
@@ -167,17 +167,58 @@ describe("a comparison", () => {
     vi.unstubAllGlobals();
   });
 
-  it("says why a run was refused, and how to send it again", () => {
-    const before = { ...RUN, id: "s/refused", state: "refused" as const, reason: "The disk is full." };
-    render(<Compared study={BULK} found={{ ...FOUND, before }} metric={undefined} choice={NO_CHOICE} />);
-    expect(text()).toContain("The disk is full.");
-    expect(text()).toContain("Trigger again with this config");
-  });
-
   it("leaves out what is hidden", () => {
     const other = { ...sums, cell_key: "other", axes: { ...sums.axes, codec: "zip" } };
     show(TOY, [sums, other], "without=axis:codec:zip");
     expect(text()).toContain("1 compared:");
     expect(screen.getByRole("checkbox", { name: "zip" })).toHaveProperty("checked", false);
+  });
+});
+
+describe("two runs of which one has nothing to compare", () => {
+  /** What Airflow says of the runs; the page's API knows none of them. */
+  let states: Record<string, string>;
+  beforeEach(() => {
+    states = {};
+    vi.stubGlobal("fetch", async (address: string) => {
+      const { pathname } = new URL(address);
+      const json = (body: unknown, status = 200) => new Response(JSON.stringify(body), { status });
+      if (pathname.startsWith("/storebench/")) return json({ detail: "There is none" }, 404);
+      const first = { dag_run_id: "first", state: "running", queued_at: "2026-11-22T12:00:00Z" };
+      if (pathname.endsWith("/dagRuns")) return json({ dag_runs: [first], total_entries: 1 });
+      const state = states[pathname.split("/").at(-1) ?? ""];
+      return state ? json({ state }) : json({ detail: "not found" }, 404);
+    });
+  });
+  afterEach(() => vi.unstubAllGlobals());
+
+  const show = (before: string | undefined, after: string, runs = [RUN]) =>
+    render(<CompareView {...{ runs, before, after, metric: undefined, choice: NO_CHOICE }} />);
+
+  it("say behind which runs it is queued, whichever it is", async () => {
+    states.mine = "queued";
+    for (const [before, after, label] of [
+      [undefined, "s/mine", "B"],
+      [RUN.id, "s/mine", "B"],
+      ["s/mine", RUN.id, "A"],
+    ] as const) {
+      show(before, after);
+      await screen.findByText(/Queued behind/);
+      expect(screen.getByRole("status").textContent).toContain(`${label} Queued behind first (running)`);
+      expect(document.body.textContent).not.toMatch(/Choose two runs|There is no/);
+      cleanup();
+    }
+  });
+
+  it("say that there is no other one, if it has something", () => {
+    show(undefined, RUN.id);
+    expect(screen.getByText("Choose two runs: A is what B is compared with.")).toBeTruthy();
+  });
+
+  it("say why it was refused, and how to send it again", () => {
+    const refused = { ...RUN, id: "s/refused", state: "refused" as const, reason: "The disk is full." };
+    show(refused.id, RUN.id, [RUN, refused]);
+    expect(document.body.textContent).toContain("A This run was refused before any work. The disk is full.");
+    expect(document.body.textContent).toContain("Trigger again with this config");
   });
 });
