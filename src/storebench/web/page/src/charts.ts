@@ -4,7 +4,7 @@ import { cellText, remark, SIGNS, soundness } from "./format";
 import { colourOf, figure, frame, lines, NARROW, quantity, shape, type Theme } from "./frame";
 import { type CellPhases, verdictLabelValues as LABELS, type Metric, type Verdict } from "./types";
 
-/** In their order, from the pod's creation to its end; what is timed stands out. On a light ground and on a dark one. */
+/** Those of all pods in their order, from the pod's creation to its end; what is timed stands out. On a light ground and on a dark one. */
 const PHASES: Record<string, string> = {
   queued: "#B9C4CC",
   scheduled: "#8FA3B0",
@@ -15,12 +15,11 @@ const PHASES: Record<string, string> = {
   prepare: "#CC79A7",
   source: "#56B4E9",
   operation: "#D55E00",
-  barrier: "#E69F00",
   verify: "#009E73",
   teardown: "#8C8C8C",
 };
-/** For those that a study's pods name by themselves, one after the other. */
-const OWN = ["#0072B2", "#C9A227", "#882255", "#44AA99", "#6A3D9A", "#B15928"];
+/** For those that only a study's pods have, one after the other. */
+const OWN = ["#E69F00", "#0072B2", "#C9A227", "#882255", "#44AA99", "#6A3D9A", "#B15928"];
 /** What is between the named ones. */
 const REST = ["other", "#DDDDDD"] as const;
 
@@ -31,16 +30,14 @@ export function phaseColour(phase: string, all: string[]): string {
   return PHASES[phase] ?? (OWN[Math.max(0, own.indexOf(phase)) % OWN.length] as string);
 }
 
-/** The phases of these cells that took any time, in their order; one that only a study knows is before what follows it. */
+/** The phases of these cells that took any time, in their order; one that only a study knows is behind what it follows: attempts may break off. */
 export function phasesOf(cells: Pick<CellPhases, "phases">[]): string[] {
   const order = Object.keys(PHASES);
   for (const names of cells.map((cell) => Object.keys(cell.phases)))
-    for (const [place, name] of names.entries()) {
-      if (order.includes(name)) continue;
-      const next = names.slice(place + 1).find((other) => order.includes(other));
-      order.splice(next === undefined ? order.length : order.indexOf(next), 0, name);
-    }
-  return order.filter((name) => cells.some((cell) => (cell.phases[name] ?? 0) > 0));
+    for (const [place, name] of names.entries())
+      if (name !== REST[0] && !order.includes(name))
+        order.splice(order.indexOf(names[place - 1] ?? "") + 1, 0, name);
+  return [...order, REST[0]].filter((name) => cells.some((cell) => (cell.phases[name] ?? 0) > 0));
 }
 
 /** A bar for each cell, made of these phases, with these colours, of its typical attempt. */

@@ -67,6 +67,20 @@ describe("a chart", () => {
     ]);
   });
 
+  it("has them behind what they follow, also where the first attempt broke off there", () => {
+    const phases: Record<string, number>[] = [
+      { operation: 3, settle: 1, teardown: 1, other: 1 },
+      { operation: 3, settle: 1, cool: 2, verify: 1, teardown: 1 },
+    ];
+    const order = ["operation", "settle", "cool", "verify", "teardown", "other"];
+    expect(phasesOf(phases.map((one) => ({ phases: one })))).toEqual(order);
+  });
+
+  it("knows no study's phases: they have their colours by their places alone", () => {
+    const own = ["barrier", "start_load", "warm_up"];
+    expect(new Set(own.map((phase) => phaseColour(phase, [phase]))).size).toBe(1);
+  });
+
   it("has a colour for each phase that only a study knows, the same in all charts", () => {
     const all = ["connect", "warm", "spill", "other"];
     const colours = all.map((phase) => phaseColour(phase, all));
