@@ -4,7 +4,7 @@ import { Chart } from "./Chart";
 import { Filters, OrderMenu, ScaleMenu, storesOf, valuesOf } from "./Controls";
 import { CurveCharts } from "./CurveCharts";
 import { byCell, type CellName, cellLabel, columns, datasetsText, namesOf, titleOf } from "./cells";
-import { phaseColour, phasesOf, phasesSpec } from "./charts";
+import { phaseColour, phaseFill, phasesOf, phasesSpec } from "./charts";
 import {
   type Asked,
   type Choice,
@@ -32,7 +32,7 @@ import {
   operationsIn,
   scaledBy,
 } from "./figures";
-import { heading, remark, soundness } from "./format";
+import { heading, remark, soundness, WHOLE } from "./format";
 import { colourOf, type Theme } from "./frame";
 import { Legend } from "./Legend";
 import { medianSpec, valueLabel } from "./medians";
@@ -294,8 +294,9 @@ export function Phases({ of, choice }: { of: Loaded<Of<CellPhases>>; choice: Cho
             <p className="sb-note">
               Each bar is the verified, undisturbed attempt whose total is nearest to its cell's median:
               phases of one attempt add up, medians of phases would not. Where there is none it is the last.
-              What comes before the interpreter is Kubernetes', which tells it in whole seconds. ▲ was bound
-              by its client, ◆ was disturbed, ✕ has failed, ■ was stopped, ○ was not run.
+              What comes before the interpreter is Kubernetes', which tells it in whole seconds: it is pale,
+              with a dashed edge. ▲ was bound by its client, ◆ was disturbed, ✕ has failed, ■ was stopped, ○
+              was not run.
             </p>
           </>
         )
@@ -344,7 +345,12 @@ function PhaseChart({
         <Legend
           title="phase"
           kind="phase"
-          entries={used.map(([name, colour]) => ({ name, label: heading(name), colour: () => colour }))}
+          entries={used.map(([name, colour]) => ({
+            name,
+            label: heading(name),
+            colour: (theme: Theme) => phaseFill(theme, name, colour),
+            dashed: WHOLE.has(name),
+          }))}
           choice={choice}
         />
       }
@@ -362,7 +368,15 @@ function PhaseChart({
         ...originColumns(originOf([cell.attempt])),
       }))}
       places={names}
-      note={["One attempt of each cell.", mixed(cells.map((cell) => cell.attempt))].filter(Boolean).join(" ")}
+      note={[
+        "One attempt of each cell.",
+        phases.some(([phase]) => WHOLE.has(phase))
+          ? "Pale and dashed: Kubernetes tells it, to the second."
+          : "",
+        mixed(cells.map((cell) => cell.attempt)),
+      ]
+        .filter(Boolean)
+        .join(" ")}
     />
   );
 }

@@ -6,6 +6,8 @@ export interface Entry {
   name: string;
   label: string;
   colour: (theme: Theme) => string;
+  /** It is drawn with a dashed edge. */
+  dashed?: boolean;
 }
 
 /** What the colours of a chart mean; each entry is a button that hides what it names, or shows it again. */
@@ -25,7 +27,7 @@ export function Legend({
   return (
     <fieldset className="sb-key">
       <legend>{title}</legend>
-      {entries.map(({ name, label, colour }) => (
+      {entries.map(({ name, label, colour, dashed }) => (
         <button
           key={name}
           type="button"
@@ -33,7 +35,11 @@ export function Legend({
           title={hidden.has(name) ? "show" : "hide"}
           onClick={() => choice.choose(toggled(choice.asked, kind, name))}
         >
-          <span className="sb-colour" style={{ background: colour(theme) }} aria-hidden="true" />
+          <span
+            className={dashed ? "sb-colour sb-dashed" : "sb-colour"}
+            style={{ backgroundColor: colour(theme) }}
+            aria-hidden="true"
+          />
           {label}
         </button>
       ))}

@@ -1,7 +1,7 @@
 import type { TopLevelSpec } from "vega-lite";
 import { labels, type Places } from "./cells";
-import { cellText, remark, SIGNS, soundness } from "./format";
-import { colourOf, figure, frame, lines, NARROW, quantity, shape, type Theme } from "./frame";
+import { cellText, remark, SIGNS, soundness, WHOLE } from "./format";
+import { colourOf, figure, frame, lines, NARROW, pale, quantity, shape, type Theme } from "./frame";
 import { type CellPhases, verdictLabelValues as LABELS, type Metric, type Verdict } from "./types";
 
 /** Those of all pods in their order, from the pod's creation to its end; what is timed stands out. On a light ground and on a dark one. */
@@ -30,6 +30,10 @@ export function phaseColour(phase: string, all: string[]): string {
   return PHASES[phase] ?? (OWN[Math.max(0, own.indexOf(phase)) % OWN.length] as string);
 }
 
+/** How a phase is filled: one that Kubernetes tells, in whole seconds, otherwise than what is measured. */
+export const phaseFill = (theme: Theme, phase: string, colour: string) =>
+  WHOLE.has(phase) ? pale(theme, colour) : colour;
+
 /** The phases of these cells that took any time, in their order; one that only a study knows is behind what it follows: attempts may break off. */
 export function phasesOf(cells: Pick<CellPhases, "phases">[]): string[] {
   const order = Object.keys(PHASES);
@@ -39,6 +43,9 @@ export function phasesOf(cells: Pick<CellPhases, "phases">[]): string[] {
         order.splice(order.indexOf(names[place - 1] ?? "") + 1, 0, name);
   return [...order, REST[0]].filter((name) => cells.some((cell) => (cell.phases[name] ?? 0) > 0));
 }
+
+/** What is told so is pale, with a dashed edge. */
+const TO_THE_SECOND = "to the second";
 
 /** A bar for each cell, made of these phases, with these colours, of its typical attempt. */
 export function phasesSpec(
@@ -53,14 +60,17 @@ export function phasesSpec(
   const name = labels(study, cells);
   const label = (cell: CellPhases) => marked(soundness(cell.attempt), name(cell));
   const values = cells.flatMap((cell) =>
-    phases.map(([phase], position) => ({
-      cell: label(cell),
-      phase: phase.replaceAll("_", " "),
-      position,
-      seconds: cell.phases[phase] ?? 0,
-      took: cellText(`${phase}_s`, cell.phases[phase] ?? 0),
-      remark: remark(cell.attempt),
-    })),
+    phases
+      .map(([phase], position) => ({
+        cell: label(cell),
+        phase: phase.replaceAll("_", " "),
+        position,
+        seconds: cell.phases[phase] ?? 0,
+        took: cellText(`${phase}_s`, cell.phases[phase] ?? 0),
+        told: WHOLE.has(phase) ? TO_THE_SECOND : "measured",
+        remark: remark(cell.attempt),
+      }))
+      .filter(({ seconds }) => seconds > 0),
   );
   const { height, y } = lines("cell", cells.length, 18, width);
   return {
@@ -78,9 +88,28 @@ export function phasesSpec(
         title: null,
         scale: {
           domain: phases.map(([phase]) => phase.replaceAll("_", " ")),
-          range: phases.map(([, colour]) => colour),
+          range: phases.map(([phase, colour]) => phaseFill(theme, phase, colour)),
         },
         legend: picture ? { orient: "bottom", columns: 4 } : null,
+      },
+      stroke: {
+        condition: { test: `datum.told === '${TO_THE_SECOND}'`, value: theme.text },
+        value: null,
+      },
+      strokeDash: {
+        field: "told",
+        type: "nominal",
+        title: null,
+        scale: { domain: [TO_THE_SECOND, "measured"], range: [[3, 2], []] },
+        legend: values.some(({ told }) => told === TO_THE_SECOND)
+          ? {
+              orient: "top",
+              values: [TO_THE_SECOND],
+              symbolType: "square",
+              symbolFillColor: "transparent",
+              symbolStrokeColor: theme.text,
+            }
+          : null,
       },
       order: { field: "position" },
       tooltip: [{ field: "cell" }, { field: "phase" }, { field: "took" }, { field: "remark" }],

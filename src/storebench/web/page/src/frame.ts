@@ -1,6 +1,8 @@
 import type { Soundness } from "./format";
 
 export interface Theme {
+  /** What is behind it all, about: the page around a chart has its own. */
+  ground: string;
   text: string;
   grid: string;
   /** For what has a colour each, in its order. */
@@ -9,12 +11,14 @@ export interface Theme {
 
 /** Okabe and Ito's colours, which colour-blind people can tell apart; black and yellow, which a theme would swallow, left out. */
 export const LIGHT: Theme = {
+  ground: "#ffffff",
   text: "#27272a",
   grid: "#d4d4d8",
   colours: ["#0072B2", "#E69F00", "#009E73", "#D55E00", "#CC79A7", "#56B4E9", "#8C8C8C"],
 };
 /** The same hues, light enough for a dark ground. */
 export const DARK: Theme = {
+  ground: "#18181b",
   text: "#e4e4e7",
   grid: "#52525b",
   colours: ["#4D9FE6", "#F2B233", "#2BBF93", "#F27D3D", "#E39AC2", "#9BD4F7", "#B4B4B4"],
@@ -23,6 +27,14 @@ export const DARK: Theme = {
 /** Of the one at this place; where there are more than colours they begin again. */
 export function colourOf(theme: Theme, place: number): string {
   return theme.colours[place % theme.colours.length] as string;
+}
+
+/** A colour with more of the ground in it than of itself. */
+export function pale(theme: Theme, colour: string): string {
+  const parts = [colour, theme.ground].map((one) => one.match(/[\da-f]{2}/gi) ?? []);
+  const [own, ground] = parts.map((part) => part.map((text) => Number.parseInt(text, 16)));
+  const mixed = own?.map((part, at) => Math.round(0.4 * part + 0.6 * (ground?.[at] ?? 0)));
+  return `#${mixed?.map((part) => part.toString(16).padStart(2, "0")).join("")}`;
 }
 
 /** How an attempt is marked, in every chart. */

@@ -361,6 +361,15 @@ it("the phases of attempts of different durability say so", () => {
   ).toBeTruthy();
 });
 
+it("the phases that are told to the second are dashed in the legend, too, and said to be", () => {
+  const phases = { queued: 2, connect: 1 };
+  const cells = [{ ...cellOf(ATTEMPT), attempt: ATTEMPT, phases }];
+  render(<Phases of={{ data: { study: BULK, cells } }} choice={NO_CHOICE} />);
+  const dashed = [...document.querySelectorAll(".sb-dashed")].map((one) => one.parentElement?.textContent);
+  expect(dashed).toEqual(["queued"]);
+  expect(screen.getByText(/Pale and dashed: Kubernetes tells it, to the second\./)).toBeTruthy();
+});
+
 it("only what needs an operation that has failed is not run for it", async () => {
   const { study, cell_key, store, client, axes, rows, seed } = toy("fill", 5);
   const cell = { study, cell_key, store, client, axes, rows, seed };

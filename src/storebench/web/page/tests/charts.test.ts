@@ -5,6 +5,7 @@ import {
   historySpec,
   labelText,
   phaseColour,
+  phaseFill,
   phasesOf,
   phasesSpec,
   ratiosSpec,
@@ -51,6 +52,28 @@ describe("a chart", () => {
     for (const name of ["container started", "brand new"]) expect(svg).toContain(name);
     expect(svg).not.toContain("verify");
     expect(svg).toContain("✕ null reference, batch 10,000");
+  });
+
+  it("draws what is told to the second otherwise than what is measured, by an edge that is seen on any ground", async () => {
+    const phases = { queued: 2, connect: 1, verify: 0 };
+    const cell = { ...CELL, operation: "write", attempt: ATTEMPT, phases };
+    const used = Object.keys(phases).map((phase): [string, string] => [phase, phaseColour(phase, [])]);
+    for (const theme of [LIGHT, DARK]) {
+      const svg = await drawn(phasesSpec(BULK, [cell], used, "what", 800, theme, false));
+      const [queued, connect, ...others] = bars(svg);
+      expect(queued).toContain(`fill="${phaseFill(theme, "queued", "#B9C4CC")}"`);
+      expect(queued).toContain(`stroke="${theme.text}" stroke-dasharray="3,2"`);
+      expect(connect).toContain('fill="#8E6CBB"');
+      expect(connect).not.toMatch(/stroke="#|stroke-dasharray="3/);
+      expect(others).toEqual([]);
+      expect(contrast(theme.text, theme.ground)).toBeGreaterThan(4.5);
+      expect(svg).toContain(">to the second<");
+      expect(svg).not.toContain(">measured<");
+    }
+    const measured = phasesSpec(BULK, [cell], used.slice(1), "what", 800, LIGHT, false);
+    expect(await drawn(measured)).not.toContain("to the second");
+    expect(phaseFill(LIGHT, "queued", "#000000")).toBe("#999999");
+    expect(phaseFill(LIGHT, "connect", "#000000")).toBe("#000000");
   });
 
   it("has the phases that only a study knows where they come", () => {
@@ -138,7 +161,7 @@ describe("a chart", () => {
     const svg = await drawn(historySpec([point], ["e"], "seconds", "what", 800, DARK, false));
     expect(svg).toContain(`stroke="${DARK.colours[0]}"`);
     expect(DARK.colours).toHaveLength(LIGHT.colours.length);
-    for (const colour of DARK.colours) expect(contrast(colour, "#18181b")).toBeGreaterThan(4.5);
+    for (const colour of DARK.colours) expect(contrast(colour, DARK.ground)).toBeGreaterThan(4.5);
   });
 
   const VERDICT = {
@@ -224,6 +247,9 @@ describe("a chart", () => {
     expect(svg).toContain("1.50 s");
   });
 });
+
+/** The parts of the bars in a drawing. */
+const bars = (svg: string) => /role-mark marks.*?<\/g>/s.exec(svg)?.[0].match(/<path[^>]*>/g) ?? [];
 
 /** Of two colours, as WCAG defines it. */
 function contrast(one: string, other: string): number {
