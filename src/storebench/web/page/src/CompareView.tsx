@@ -49,13 +49,15 @@ export function CompareView({ runs, before, after, metric, choice }: Props) {
         <RunMenu label="B" chosen={after} runs={runs} onChoose={(id) => choose({ after: id })} />
       </div>
       <OfRun run={after} runs={runs} label="B">
-        {before ? (
-          <OfRun run={before} runs={runs} label="A">
-            <Verdicts {...{ before, after, metric, choice }} />
-          </OfRun>
-        ) : (
-          <p className="sb-state">Choose two runs: A is what B is compared with.</p>
-        )}
+        {() =>
+          before ? (
+            <OfRun run={before} runs={runs} label="A">
+              {() => <Verdicts {...{ before, after, metric, choice }} />}
+            </OfRun>
+          ) : (
+            <p className="sb-state">Choose two runs: A is what B is compared with.</p>
+          )
+        }
       </OfRun>
     </>
   );

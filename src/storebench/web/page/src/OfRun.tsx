@@ -11,7 +11,7 @@ const EVERY_MS = 5000;
 interface Shown {
   /** Which of several runs it is. */
   label?: string;
-  children: ReactNode;
+  children: (run: Run) => ReactNode;
 }
 
 /** What is shown of a run, or why there is nothing of it: it waits, is about to begin, ended too early, or was refused. */
@@ -21,7 +21,7 @@ export function OfRun({ run, runs, ...shown }: Shown & { run: string; runs: Run[
 }
 
 function Known({ run, label, children }: Shown & { run: Run }) {
-  return run.state === "refused" ? <Refused run={run} label={label} /> : children;
+  return run.state === "refused" ? <Refused run={run} label={label} /> : children(run);
 }
 
 /** A run that is not among the newest: an older one, or one that has not come to its plan. */

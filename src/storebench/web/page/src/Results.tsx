@@ -1,5 +1,6 @@
+import { useRef } from "react";
 import { Link, useSearchParams } from "react-router-dom";
-import { all, useLoaded } from "./api";
+import { address, all, get, type Page, useLoaded } from "./api";
 import { BackfillView } from "./BackfillView";
 import { type Charted, Charts, type Of, Phases } from "./ChartViews";
 import { CompareView } from "./CompareView";
@@ -12,7 +13,7 @@ import { RunView } from "./RunView";
 import { NoResults, Ready } from "./States";
 import { withStudy } from "./study";
 import { TableView } from "./TableView";
-import type { CellArtifacts, CellFigures, CellPhases, Run } from "./types";
+import type { Attempt, CellArtifacts, CellFigures, CellPhases, Run } from "./types";
 
 const VIEWS = {
   run: "Run",
@@ -105,10 +106,14 @@ function Measured({
       )}
       {view in OF_RUN ? (
         <OfRun run={run} runs={runs}>
-          {view === "run" ? <RunView run={run} choice={choice} /> : null}
-          {view === "charts" ? <ChartsOf run={run} choice={choice} /> : null}
-          {view === "phases" ? <PhasesOf run={run} choice={choice} /> : null}
-          {view === "table" ? <TableView run={run} asked={asked} choose={choose} /> : null}
+          {(found) => (
+            <>
+              {view === "run" ? <RunView run={run} choice={choice} /> : null}
+              {view === "charts" ? <ChartsOf run={found} choice={choice} /> : null}
+              {view === "phases" ? <PhasesOf run={found} choice={choice} /> : null}
+              {view === "table" ? <TableView run={run} asked={asked} choose={choose} /> : null}
+            </>
+          )}
         </OfRun>
       ) : null}
       {view === "compare" ? (
@@ -149,17 +154,39 @@ async function loadCharts(run: string, signal: AbortSignal): Promise<Charted> {
   return { ...found, artifacts: more ? await all<CellArtifacts>("artifacts", { run }, signal) : [] };
 }
 
-function ChartsOf({ run, choice }: { run: string; choice: Choice }) {
-  const loaded = useLoaded((signal) => loadCharts(run, signal), `cells ${run}`, 30_000);
+const isGoing = (run: Run) => run.state === "running";
+
+/** What comes of a run's attempts. It is asked for again only if an attempt has come, which is looked at often while the run goes on. */
+function useAttemptsOf<T>(what: string, run: Run, load: (run: string, signal: AbortSignal) => Promise<T>) {
+  const before = useRef<{ key: string; data: T }>(undefined);
+  return useLoaded(
+    async (signal) => {
+      const query = { run: run.id, limit: 1 };
+      const [newest] = (await get<Page<Attempt>>(address("attempts", query), signal)).items;
+      const key = `${run.id} ${newest?.attempt_id}`;
+      if (before.current?.key !== key) before.current = { key, data: await load(run.id, signal) };
+      return before.current.data;
+    },
+    `${what} ${run.id}`,
+    isGoing(run) ? 5000 : 30_000,
+  );
+}
+
+function ChartsOf({ run, choice }: { run: Run; choice: Choice }) {
+  const loaded = useAttemptsOf("cells", run, loadCharts);
   return (
     <>
+      {isGoing(run) ? (
+        <p className="sb-line">This run goes on: bars and lines come when an attempt has ended.</p>
+      ) : null}
       <Charts of={loaded} choice={choice} />
-      {loaded.data?.cells.length ? <Costs run={run} choice={choice} {...loaded.data} /> : null}
+      {loaded.data?.cells.length ? <Costs run={run.id} choice={choice} {...loaded.data} /> : null}
     </>
   );
 }
 
-function PhasesOf({ run, choice }: { run: string; choice: Choice }) {
-  const loaded = useLoaded((signal) => loadCells<CellPhases>("phases", run, signal), `phases ${run}`, 30_000);
-  return <Phases of={loaded} choice={choice} />;
+const loadPhases = (run: string, signal: AbortSignal) => loadCells<CellPhases>("phases", run, signal);
+
+function PhasesOf({ run, choice }: { run: Run; choice: Choice }) {
+  return <Phases of={useAttemptsOf("phases", run, loadPhases)} choice={choice} />;
 }

@@ -31,7 +31,7 @@ afterEach(() => {
 const show = (run: string, runs = [RUN]) =>
   render(
     <OfRun run={run} runs={runs}>
-      what was measured
+      {() => "what was measured"}
     </OfRun>,
   );
 
