@@ -39,7 +39,6 @@ QUESTIONS = (
     "artifacts?run=latest",
     "attempts?run=latest",
     "attempts?sort=total_s&store=mongo",
-    "prices?run=latest&cpu_hour=1&gib_hour=1",
     "cell-keys?limit=500",
     f"compare?before={STUDY}/r1&after=latest",
     f"runs?limit=100&dag={OTHER}",

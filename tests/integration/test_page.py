@@ -27,8 +27,6 @@ from tests.bulk import PRIMARY, bulk_study
 from tests.integration.conftest import required
 from tests.integration.recorded import ENVIRONMENT, PARAMS, ROWS, STUDY, timed
 
-PRICES = {"cpu_hour": 1, "gib_hour": 1}
-
 
 @pytest.fixture
 def client(database):
@@ -354,21 +352,22 @@ def test_what_a_gb_cost_is_what_the_command_line_says(client, database, reposito
         target=None,
         dataset=bulk_study().dataset_of(cells[0]),
     )
-    found = get(client, "prices", run=name, cpu_hour=0.5, gib_hour=0.25)["items"]
+    found = get(client, "cells", run=name)["items"]
     queries = Queries(database)
-    same = prices(queries.attempts_of_run(queries.run_named(name)["id"]), 0.5, 0.25)
-    by_key = {(price.cell_key, price.operation): price for price in same}
-    assert len(found) == len(by_key) == 4
+    said = {
+        (price.cell_key, price.operation): price
+        for price in prices(queries.attempts_of_run(queries.run_named(name)["id"]), 0.5, 0.25)
+    }
+    assert len(found) == len(said) == 4
     for one in found:
-        assert {key: one[key] for key in vars(same[0])} == vars(by_key[one["cell_key"], one["operation"]])
-    cheapest = found[0]
-    assert (cheapest["store"], cheapest["rows"]) == ("mongodb", ROWS)
-    assert cheapest["operation"] == "write"
-    assert cheapest["cost"] == pytest.approx((2 * 0.5 + 1 * 0.25) * 1e9)  # of a dataset of one byte
-    first = get(client, "prices", run=name, cpu_hour=1, gib_hour=1, limit=1)
-    assert (len(first["items"]), first["more"]) == (2, True)
-    get(client, "prices", run=name, cpu_hour=-1, gib_hour=1, answers=422)
-    get(client, "prices", run=name, answers=422)
+        price = said[one["cell_key"], one["operation"]]
+        hours = {name: getattr(price, name) for name in ("n", "cpu_hours", "memory_gib_hours")}
+        assert one["used"] == (hours if price.n else None)
+    (only,) = [one for one in found if one["used"]]
+    assert (only["cell_key"], only["operation"]) == (cells[0].key, "write")
+    # 2 core hours and 1 GiB hour, of a dataset of one byte
+    assert only["used"] == {"n": 1, "cpu_hours": pytest.approx(2e9), "memory_gib_hours": pytest.approx(1e9)}
+    assert said[cells[0].key, "write"].cost == pytest.approx((2 * 0.5 + 1 * 0.25) * 1e9)
 
 
 def test_text_never_becomes_sql(client, run, cells):
@@ -494,9 +493,9 @@ def test_nobody_sees_a_run_whose_dag_they_may_not_read(stranger, run, cells):
     assert get(stranger, "runs")["items"] == []
     assert get(stranger, "attempts")["items"] == []
     assert get(stranger, "cell-keys") == []
-    for path in ("run", "turns", "cells", "phases", "prices"):
+    for path in ("run", "turns", "cells", "phases"):
         for asked in (name, run_id_of(STUDY, name), "latest"):
-            get(stranger, path, run=asked, answers=404, **PRICES if path == "prices" else {})
+            get(stranger, path, run=asked, answers=404)
     get(stranger, "compare", before=name, after=name, answers=404)
 
 
@@ -526,7 +525,7 @@ def test_the_readers_role_can_only_read(database, run, cells):
 
 def test_every_route_asks_who_it_is():
     described = app.openapi()["paths"]
-    assert len(described) == 13
+    assert len(described) == 12
     for path in described:
         assert TestClient(app).get(path).status_code == 401, path
     for path in ("/static/page.js", "/openapi.json"):

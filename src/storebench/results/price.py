@@ -34,8 +34,8 @@ Per = Literal[
 
 
 @dataclass(frozen=True)
-class Price:
-    """Of one cell's operation; hours are medians over the `n` attempts that count, for each of what `per` says."""
+class Hours:
+    """What one cell's operation used: medians over the `n` attempts that count, for each of what `per` says."""
 
     figures_cover: str | None  # of COVERS
     cell_key: str
@@ -47,12 +47,29 @@ class Price:
         float | None
     )  # used, of the pod, those that it started, and servers; None where no attempt counts
     memory_gib_hours: float | None  # their peak working set, for as long as the pod lived
+
+
+@dataclass(frozen=True)
+class Price(Hours):
+    """Likewise with what that cost."""
+
     cost: float | None
 
 
 def prices(rows: Iterable[Mapping[str, Any]], cpu_hour: float, gib_hour: float) -> list[Price]:
-    """The prices of these attempts, rows of the view `results`: group by group of COVERS, in each the cheapest first; `cpu_hour` is for
-    one core.
+    """The prices of these attempts: group by group of COVERS, in each the cheapest first; `cpu_hour` is for one core."""
+    found = [Price(**vars(used), cost=_cost(used, cpu_hour, gib_hour)) for used in hours(rows)]
+    return sorted(found, key=_rank)
+
+
+def _cost(used: Hours, cpu_hour: float, gib_hour: float) -> float | None:
+    if used.cpu_hours is None or used.memory_gib_hours is None:
+        return None
+    return used.cpu_hours * cpu_hour + used.memory_gib_hours * gib_hour
+
+
+def hours(rows: Iterable[Mapping[str, Any]]) -> list[Hours]:
+    """What these attempts used, rows of the view `results`, in the order of each cell's operation's first one.
 
     Servers that a run has brought are in it; other servers are not.
     """
@@ -74,12 +91,11 @@ def prices(rows: Iterable[Mapping[str, Any]], cpu_hour: float, gib_hour: float) 
         ]
         used = [_hours(row, per) for row in known if counts(row)]
         cover = next((row["figures_cover"] for row in attempts if row["figures_cover"]), None)
-        cpu = statistics.median(hours for hours, _ in used) if used else None
-        memory = statistics.median(hours for _, hours in used) if used else None
-        cost = None if cpu is None or memory is None else cpu * cpu_hour + memory * gib_hour
+        cpu = statistics.median(one for one, _ in used) if used else None
+        memory = statistics.median(one for _, one in used) if used else None
         left_out = len(attempts) - len(used)
-        found.append(Price(cover, cell_key, operation, len(used), left_out, per, cpu, memory, cost))
-    return sorted(found, key=_rank)
+        found.append(Hours(cover, cell_key, operation, len(used), left_out, per, cpu, memory))
+    return found
 
 
 def _rank(price: Price) -> tuple[int, str, bool, float]:

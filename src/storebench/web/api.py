@@ -16,14 +16,13 @@ from storebench.errors import SpecError, StoreUnreachable
 from storebench.results.compare import Comparison as Found
 from storebench.results.compare import compare
 from storebench.results.database import Row
-from storebench.results.price import prices
 from storebench.results.stopped import RunStates, as_closed, stopped_runs
 from storebench.results.verdicts import MARGIN, TEST
 from storebench.web import figures, filling
 from storebench.web.access import GridDagDep, ReadingDep, StatesDep
 from storebench.web.artifacts import artifacts_of
 from storebench.web.models.answers import Page
-from storebench.web.models.attempts import Attempt, CellArtifacts, CellFigures, CellPhases, Price, Status
+from storebench.web.models.attempts import Attempt, CellArtifacts, CellFigures, CellPhases, Status
 from storebench.web.models.comparisons import Comparison, Verdict, Without
 from storebench.web.models.grids import Grid, Parameter
 from storebench.web.models.runs import Run, Runs, Turn
@@ -163,23 +162,6 @@ def attempts(
     axes = [(name, value) for name, _, value in (one.partition("=") for one in axis or ())]
     found = read.attempts_page(filters, parts, axes, sort, descending, limit + 1, offset)
     return _page(Attempt, found, limit, offset)
-
-
-@app.get("/api/prices")
-def priced(
-    read: ReadingDep,
-    run: RunName,
-    cpu_hour: Annotated[float, Query(ge=0, description="Price of one core for an hour")],
-    gib_hour: Annotated[float, Query(ge=0, description="Price of one GiB of memory for an hour")],
-    limit: Limit = 100,
-    offset: Offset = 0,
-) -> Page[Price]:
-    """What a verified GB, or attempt, cost in each of a run's cells, as `storebench price` computes it. `limit` and `offset` count cells."""
-    run_id = read.run_named(run)["id"]
-    keys = read.cells_of_run_page(run_id, limit + 1, offset)
-    found = prices(read.attempts_of(run_id, keys[:limit]), cpu_hour, gib_hour)
-    items = [Price.model_validate({**figures.named(price.cell_key), **vars(price)}) for price in found]
-    return Page(items=items, offset=offset, more=len(keys) > limit)
 
 
 @app.get("/api/cell-keys")

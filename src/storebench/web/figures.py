@@ -10,11 +10,12 @@ from typing import Any
 
 from storebench.results.database import Row
 from storebench.results.measurements import value_of
+from storebench.results.price import Hours, hours
 from storebench.results.queries import Queries, counts
 from storebench.results.statistics import summarize
 from storebench.study.cell import Cell
 from storebench.study.model import COMMON
-from storebench.web.models.attempts import Attempt, CellFigures, CellPhases, Machine, Spread
+from storebench.web.models.attempts import Attempt, CellFigures, CellPhases, Machine, Spread, Used
 from storebench.web.models.comparisons import Origin
 from storebench.web.models.studies import Study
 
@@ -42,15 +43,24 @@ def study_of(queries: Queries, name: str) -> Study:
 
 def figures_of(rows: Iterable[Row]) -> list[CellFigures]:
     """The cells' operations, in the order of their first rows; `rows` are newest tries without warm-ups."""
+    rows = list(rows)
+    used = {(one.cell_key, one.operation): one for one in hours(rows)}
     return [
         CellFigures(
             **named(group[0]["cell_key"]),
             operation=group[0]["operation"],
             attempts=[Attempt.model_validate(row) for row in group],
             figures=_spreads(group),
+            used=_used(used[group[0]["cell_key"], group[0]["operation"]]),
         )
         for group in grouped(rows)
     ]
+
+
+def _used(found: Hours) -> Used | None:
+    if found.cpu_hours is None or found.memory_gib_hours is None:
+        return None
+    return Used(n=found.n, cpu_hours=found.cpu_hours, memory_gib_hours=found.memory_gib_hours)
 
 
 def typical_of(rows: Iterable[Row]) -> list[Row]:

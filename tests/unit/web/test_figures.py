@@ -29,6 +29,8 @@ def row(operation="write", repeat=1, status="verified", **figures):
         "code_version": "1",
         "total_s": 10.0 * repeat,
         "all_memory_working_set_peak_bytes": 100,
+        "dataset_id": "v1/rows=1/seed=1",
+        "dataset_bytes": 500_000_000,
         "recorded_at": datetime(2026, 1, 1, tzinfo=UTC),
         **figures,
     }
@@ -51,6 +53,15 @@ def test_medians_and_intervals_are_of_verified_attempts_alone():
     assert (figures["total_s"].median, figures["all_memory_working_set_peak_bytes"].median) == (35, 100)
     assert (found.study, found.store, found.client) == ("s", "null", "reference")
     assert (found.axes, found.rows, found.seed) == ({"batch": "10"}, 1, 1)
+
+
+def test_what_was_used_is_of_the_attempts_that_count_for_each_gb_of_the_dataset():
+    used = {"total_s": 1800.0, "all_cpu_s": 3600.0, "all_memory_working_set_peak_bytes": 4 * 2**30}
+    disturbed = row(repeat=3, disturbed="throttled", **{**used, "all_cpu_s": 9e9})
+    (write, read) = figures_of([row(**used), row(repeat=2, **used), disturbed, row("read")])
+    assert write.used is not None
+    assert write.used.model_dump() == {"n": 2, "cpu_hours": 2.0, "memory_gib_hours": 4.0}
+    assert read.used is None, "its CPU was not measured"
 
 
 def test_a_metric_that_only_some_attempts_have_is_of_these():

@@ -93,12 +93,25 @@ class Spread(Answer):
     coverage: float | None = Field(description="How often such an interval holds the median: at least 0.95")
 
 
+class Used(Answer):
+    """What it used of CPU and memory: medians over the `n` attempts that count, for each GB (10^9 bytes) of the dataset, or each attempt of
+    a study without one.
+    """
+
+    n: int
+    cpu_hours: float
+    memory_gib_hours: float
+
+
 class CellFigures(CellName):
     """A cell's operation in a run: every attempt, and what they say together."""
 
     operation: str
     attempts: list[Attempt]
     figures: dict[str, Spread] = Field(description="By metric")
+    used: Used | None = Field(
+        description="In the pods; None where that was measured of no attempt that counts"
+    )
 
 
 class CellPhases(CellName):
@@ -120,20 +133,3 @@ class CellArtifacts(CellName):
     series: dict[str, list[tuple[float, float]]] = Field(
         description="By metric: seconds since the operation began and value, of the attempt whose total is nearest to the median"
     )
-
-
-class Price(CellName):
-    """What it cost in CPU and memory of the pods; hours are medians over the `n` attempts that count, for each of what `per` says."""
-
-    operation: str
-    figures_cover: Literal["client", "engine"] | None
-    n: int
-    left_out: int = Field(
-        description="Attempts that are not verified, were disturbed, or whose CPU was not recorded"
-    )
-    per: Literal["GB", "attempt"] = Field(
-        description="A GB (10^9 bytes) of the dataset, or an attempt of a study without one"
-    )
-    cpu_hours: float | None
-    memory_gib_hours: float | None
-    cost: float | None = Field(description="In the currency of the prices")

@@ -1,12 +1,10 @@
 import { useMemo, useState } from "react";
-import { all, useLoaded } from "./api";
 import { FigureCharts } from "./ChartViews";
 import type { Choice } from "./choice";
 import { costFigures, priced } from "./figures";
-import { Ready } from "./States";
 import { useSettled } from "./settled";
 import { layoutOf, operationsOf } from "./study";
-import type { CellFigures, Price, Study } from "./types";
+import type { CellFigures, Study } from "./types";
 
 /** What an hour of a core, and of a GiB of memory, costs: as it was typed. */
 export interface Prices {
@@ -47,14 +45,13 @@ export function amount(text: string): number | null {
 }
 
 interface Props {
-  run: string;
   study: Study;
   cells: CellFigures[];
   choice: Choice;
 }
 
 /** What a verified GB cost: for prices that are typed here, as `storebench price` computes it. */
-export function Costs({ run, study, cells, choice }: Props) {
+export function Costs({ study, cells, choice }: Props) {
   const [prices, setPrices] = useState(keptPrices);
   const settled = useSettled(prices);
   const [cpu_hour, gib_hour] = [amount(settled.cpu_hour), amount(settled.gib_hour)];
@@ -87,7 +84,7 @@ export function Costs({ run, study, cells, choice }: Props) {
         </p>
       ) : (
         <CostCharts
-          {...{ run, study, cells, choice, cpu_hour, gib_hour, currency: settled.currency.trim() || "units" }}
+          {...{ study, cells, choice, cpu_hour, gib_hour, currency: settled.currency.trim() || "units" }}
         />
       )}
     </>
@@ -95,7 +92,6 @@ export function Costs({ run, study, cells, choice }: Props) {
 }
 
 function CostCharts({
-  run,
   study,
   cells,
   choice,
@@ -107,37 +103,28 @@ function CostCharts({
   gib_hour: number;
   currency: string;
 }) {
-  const loaded = useLoaded(
-    (signal) => all<Price>("prices", { run, cpu_hour, gib_hour }, signal),
-    `prices ${run} ${cpu_hour} ${gib_hour}`,
-    30_000,
-  );
   const figures = useMemo(() => costFigures(study, currency), [study, currency]);
   const [chart, operations] = useMemo(() => {
     const names = cells.map((cell) => cell.operation);
     return [layoutOf(study), operationsOf(study, names)] as const;
   }, [study, cells]);
-  const costs = useMemo(() => priced(cells, loaded.data ?? []), [cells, loaded.data]);
+  const costs = useMemo(() => priced(cells, cpu_hour, gib_hour), [cells, cpu_hour, gib_hour]);
   return (
-    <Ready of={loaded}>
-      {() => (
-        <>
-          <div className="sb-charts">
-            {operations.map((operation) => (
-              <FigureCharts
-                key={operation.name}
-                cells={costs}
-                operations={[operation]}
-                {...{ study, figures, chart, choice }}
-              />
-            ))}
-          </div>
-          <p className="sb-note">
-            CPU and memory of the pods alone: the stores' servers are not in it. Medians of verified attempts
-            that were not disturbed, as <code>storebench price</code> computes them.
-          </p>
-        </>
-      )}
-    </Ready>
+    <>
+      <div className="sb-charts">
+        {operations.map((operation) => (
+          <FigureCharts
+            key={operation.name}
+            cells={costs}
+            operations={[operation]}
+            {...{ study, figures, chart, choice }}
+          />
+        ))}
+      </div>
+      <p className="sb-note">
+        CPU and memory of the pods, and of the servers that the run has brought: other servers are not in it.
+        Medians of verified attempts that were not disturbed, as <code>storebench price</code> computes them.
+      </p>
+    </>
   );
 }

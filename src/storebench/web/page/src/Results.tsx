@@ -180,7 +180,7 @@ function ChartsOf({ run, choice }: { run: Run; choice: Choice }) {
         <p className="sb-line">This run goes on: bars and lines come when an attempt has ended.</p>
       ) : null}
       <Charts of={loaded} choice={choice} />
-      {loaded.data?.cells.length ? <Costs run={run.id} choice={choice} {...loaded.data} /> : null}
+      {loaded.data?.cells.length ? <Costs choice={choice} {...loaded.data} /> : null}
     </>
   );
 }

@@ -2,7 +2,7 @@ import { byValue, type CellName, columns, differing, namesOf, placeOf, placesTex
 import { remark, type Soundness, soundness } from "./format";
 import { originColumns, originOf } from "./provenance";
 import { figureOf, isLimit, titleOfOperation } from "./study";
-import type { Attempt, CellFigures, Chart, Metric, Operation, Price, Spread, Study } from "./types";
+import type { Attempt, CellFigures, Chart, Metric, Operation, Spread, Study } from "./types";
 import { digits, type Unit, unitOf } from "./units";
 
 type Cover = Attempt["figures_cover"];
@@ -57,14 +57,13 @@ export function costFigures(study: Study, currency: string): Figure[] {
 
 const COST = "cost";
 
-/** The cells with what they cost among their figures. */
-export function priced(cells: CellFigures[], prices: Price[]): CellFigures[] {
-  const key = (one: { cell_key: string; operation: string }) => `${one.cell_key}\n${one.operation}`;
-  const found = new Map(prices.map((price) => [key(price), price]));
+/** The cells with what they cost among their figures, if an hour of a core and of a GiB of memory costs that much. */
+export function priced(cells: CellFigures[], cpuHour: number, gibHour: number): CellFigures[] {
   return cells.map((cell) => {
-    const price = found.get(key(cell));
-    if (!price || price.cost === null) return cell;
-    const spread = { n: price.n, median: price.cost, low: null, high: null, coverage: null };
+    const { used } = cell;
+    if (!used) return cell;
+    const median = used.cpu_hours * cpuHour + used.memory_gib_hours * gibHour;
+    const spread = { n: used.n, median, low: null, high: null, coverage: null };
     return { ...cell, figures: { ...cell.figures, [COST]: spread } };
   });
 }

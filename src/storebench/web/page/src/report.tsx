@@ -2,6 +2,7 @@ import { createRoot } from "react-dom/client";
 import { common, shown, taken } from "./attempts";
 import { Figures } from "./Chart";
 import { Charts, Phases, useOwnChoice } from "./ChartViews";
+import { Costs } from "./Costs";
 import { byCell, datasetsText } from "./cells";
 import { tableSpec } from "./charts";
 import { Exports } from "./Exports";
@@ -46,6 +47,7 @@ export function Report({
       <RunLine run={run} />
       <h2>Charts</h2>
       <Charts of={{ data: { study, cells, artifacts } }} choice={choice} />
+      {cells.length ? <Costs study={study} cells={cells} choice={choice} /> : null}
       <h2>Where the time went</h2>
       <Phases of={{ data: { study, cells: phases } }} choice={choice} />
       <h2>Attempts</h2>

@@ -167,26 +167,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/prices": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Priced
-         * @description What a verified GB, or attempt, cost in each of a run's cells, as `storebench price` computes it. `limit` and `offset` count cells.
-         */
-        get: operations["priced_api_prices_get"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
     "/api/cell-keys": {
         parameters: {
             query?: never;
@@ -549,6 +529,8 @@ export interface components {
             figures: {
                 [key: string]: components["schemas"]["Spread"];
             };
+            /** @description In the pods; None where that was measured of no attempt that counts */
+            used: components["schemas"]["Used"] | null;
         };
         /**
          * CellPhases
@@ -808,15 +790,6 @@ export interface components {
             /** More */
             more: boolean;
         };
-        /** Page[Price] */
-        Page_Price_: {
-            /** Items */
-            items: components["schemas"]["Price"][];
-            /** Offset */
-            offset: number;
-            /** More */
-            more: boolean;
-        };
         /** Page[Turn] */
         Page_Turn_: {
             /** Items */
@@ -864,57 +837,6 @@ export interface components {
             main: boolean;
             /** Examples */
             examples: unknown[];
-        };
-        /**
-         * Price
-         * @description What it cost in CPU and memory of the pods; hours are medians over the `n` attempts that count, for each of what `per` says.
-         */
-        Price: {
-            /** Cell Key */
-            cell_key: string;
-            /** Study */
-            study: string;
-            /** Store */
-            store: string;
-            /** Client */
-            client: string;
-            /**
-             * Axes
-             * @description Where it is on the axes that mean something for it
-             */
-            axes: {
-                [key: string]: string;
-            };
-            /** Rows */
-            rows: number;
-            /** Seed */
-            seed: number;
-            /** Operation */
-            operation: string;
-            /** Figures Cover */
-            figures_cover: ("client" | "engine") | null;
-            /** N */
-            n: number;
-            /**
-             * Left Out
-             * @description Attempts that are not verified, were disturbed, or whose CPU was not recorded
-             */
-            left_out: number;
-            /**
-             * Per
-             * @description A GB (10^9 bytes) of the dataset, or an attempt of a study without one
-             * @enum {string}
-             */
-            per: "GB" | "attempt";
-            /** Cpu Hours */
-            cpu_hours: number | null;
-            /** Memory Gib Hours */
-            memory_gib_hours: number | null;
-            /**
-             * Cost
-             * @description In the currency of the prices
-             */
-            cost: number | null;
         };
         /**
          * Run
@@ -1154,6 +1076,19 @@ export interface components {
             /** Operations */
             operations: string[];
         };
+        /**
+         * Used
+         * @description What it used of CPU and memory: medians over the `n` attempts that count, for each GB (10^9 bytes) of the dataset, or each attempt of
+         *     a study without one.
+         */
+        Used: {
+            /** N */
+            n: number;
+            /** Cpu Hours */
+            cpu_hours: number;
+            /** Memory Gib Hours */
+            memory_gib_hours: number;
+        };
         /** ValidationError */
         ValidationError: {
             /** Location */
@@ -1306,11 +1241,9 @@ export type PageAttempt = components['schemas']['Page_Attempt_'];
 export type PageCellArtifacts = components['schemas']['Page_CellArtifacts_'];
 export type PageCellFigures = components['schemas']['Page_CellFigures_'];
 export type PageCellPhases = components['schemas']['Page_CellPhases_'];
-export type PagePrice = components['schemas']['Page_Price_'];
 export type PageTurn = components['schemas']['Page_Turn_'];
 export type Param = components['schemas']['Param'];
 export type Parameter = components['schemas']['Parameter'];
-export type Price = components['schemas']['Price'];
 export type Run = components['schemas']['Run'];
 export type Runs = components['schemas']['Runs'];
 export type Spread = components['schemas']['Spread'];
@@ -1318,6 +1251,7 @@ export type Store = components['schemas']['Store'];
 export type Study = components['schemas']['Study'];
 export type StudyDataset = components['schemas']['StudyDataset'];
 export type Turn = components['schemas']['Turn'];
+export type Used = components['schemas']['Used'];
 export type ValidationError = components['schemas']['ValidationError'];
 export type Verdict = components['schemas']['Verdict'];
 export type Without = components['schemas']['Without'];
@@ -1600,44 +1534,6 @@ export interface operations {
             };
         };
     };
-    priced_api_prices_get: {
-        parameters: {
-            query: {
-                /** @description A run's id, here or in Airflow; 'latest'; 'baseline:NAME' */
-                run: string;
-                /** @description Price of one core for an hour */
-                cpu_hour: number;
-                /** @description Price of one GiB of memory for an hour */
-                gib_hour: number;
-                limit?: number;
-                offset?: number;
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Page_Price_"];
-                };
-            };
-            /** @description Validation Error */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["HTTPValidationError"];
-                };
-            };
-        };
-    };
     cell_keys_api_cell_keys_get: {
         parameters: {
             query?: {
@@ -1787,8 +1683,6 @@ export const attemptDurabilityAnyOf0Values: ReadonlyArray<FlattenedDeepRequired<
 export const attemptFigures_coverAnyOf0Values: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["Attempt"]["figures_cover"]> = ["client", "engine"];
 export const metricBetterValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["Metric"]["better"]> = ["lower", "higher", "neither"];
 export const metricKindValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["Metric"]["kind"]> = ["scalar", "histogram", "series"];
-export const priceFigures_coverAnyOf0Values: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["Price"]["figures_cover"]> = ["client", "engine"];
-export const pricePerValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["Price"]["per"]> = ["GB", "attempt"];
 export const runStateValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["Run"]["state"]> = ["running", "success", "failed", "refused"];
 export const turnArmAnyOf0Values: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["Turn"]["arm"]> = ["A", "B"];
 export const verdictLabelValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["Verdict"]["label"]> = ["better", "worse", "higher", "lower", "the same", "cannot tell"];

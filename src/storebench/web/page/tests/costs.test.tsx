@@ -1,38 +1,20 @@
 import { cleanup, fireEvent, render, screen, waitFor, within } from "@testing-library/react";
-import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { beforeEach, describe, expect, it, vi } from "vitest";
 import { amount, Costs, keptPrices } from "../src/Costs";
-import { BULK, CELL, FIGURES, NO_CHOICE } from "./data";
+import type { CellFigures } from "../src/types";
+import { BULK, FIGURES, NO_CHOICE } from "./data";
 
-const questions: URLSearchParams[] = [];
+beforeEach(() => localStorage.clear());
 
-beforeEach(() => {
-  localStorage.clear();
-  questions.length = 0;
-  vi.stubGlobal("fetch", async (address: string) => {
-    const asked = new URL(address).searchParams;
-    questions.push(asked);
-    const price = {
-      ...CELL,
-      operation: "write",
-      figures_cover: "client",
-      n: 1,
-      left_out: 1,
-      per: "GB",
-      cpu_hours: 2,
-      memory_gib_hours: 4,
-      cost: 2 * Number(asked.get("cpu_hour")) + 4 * Number(asked.get("gib_hour")),
-    };
-    return new Response(JSON.stringify({ items: [price], offset: 0, more: false }));
-  });
-});
-afterEach(() => vi.unstubAllGlobals());
-
-const show = () => render(<Costs run="one" study={BULK} cells={[FIGURES]} choice={NO_CHOICE} />);
+const CELLS: CellFigures[] = [{ ...FIGURES, used: { n: 1, cpu_hours: 2, memory_gib_hours: 4 } }];
+const show = (study = BULK, cells = CELLS) =>
+  render(<Costs study={study} cells={cells} choice={NO_CHOICE} />);
 const type = (label: RegExp, text: string) =>
   fireEvent.change(screen.getByLabelText(label), { target: { value: text } });
 
 describe("what a run cost", () => {
-  it("is asked for with the prices that are typed, and shown in their currency", async () => {
+  it("is made of the prices that are typed, and shown in their currency, without a server", async () => {
+    vi.stubGlobal("fetch", () => expect.unreachable());
     show();
     expect(screen.getByText(/Type what an hour costs/)).toBeTruthy();
     type(/core/, "0.04");
@@ -44,15 +26,24 @@ describe("what a run cost", () => {
     const chart = heading.closest("figure") as HTMLElement;
     await waitFor(() => expect(within(chart).getByText("0.1")).toBeTruthy());
     expect(chart.textContent).toContain("EUR for each GB");
-    expect(questions.map((asked) => asked.get("gib_hour"))).toEqual(["0.005"]);
+    vi.unstubAllGlobals();
   });
 
   it("is told for each attempt where there is no dataset", async () => {
-    render(<Costs run="one" study={{ ...BULK, dataset: null }} cells={[FIGURES]} choice={NO_CHOICE} />);
+    show({ ...BULK, dataset: null });
     type(/core/, "0.04");
     type(/GiB/, "0.005");
     const heading = await screen.findByRole("heading", { name: /cost of the client/ });
     expect(heading.closest("figure")?.textContent).toContain("for each attempt");
+  });
+
+  it("is of the cells of which it is known what they used", async () => {
+    show(BULK, [...CELLS, { ...FIGURES, store: "null", cell_key: "other", used: null }]);
+    type(/core/, "1");
+    type(/GiB/, "1");
+    const heading = await screen.findByRole("heading", { name: /cost of the client/ });
+    const lines = within(heading.closest("figure") as HTMLElement).getAllByRole("row");
+    expect(lines.slice(1).map((line) => line.firstChild?.textContent)).toEqual(["mongodb"]);
   });
 
   it("is kept in the browser", () => {

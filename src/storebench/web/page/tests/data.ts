@@ -293,7 +293,12 @@ export const spread = (median: number): Spread => ({ n: 1, median, low: null, hi
 /** A cell with one attempt, that counts or not. */
 export function cellOf(attempt: Attempt): CellFigures {
   const { cell_key, study, store, client, axes, rows, seed, operation } = attempt;
-  return { cell_key, study, store, client, axes, rows, seed, operation, attempts: [attempt], figures: {} };
+  return {
+    ...{ cell_key, study, store, client, axes, rows, seed, operation },
+    attempts: [attempt],
+    figures: {},
+    used: null,
+  };
 }
 
 /** A cell with one attempt that counts. */

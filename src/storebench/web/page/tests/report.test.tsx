@@ -1,4 +1,4 @@
-import { screen, within } from "@testing-library/react";
+import { fireEvent, screen, within } from "@testing-library/react";
 import { act } from "react";
 import { afterEach, expect, it, vi } from "vitest";
 import { BULK, cellOf, FAILED, measured, RUN, TOY, toy } from "./data";
@@ -17,10 +17,11 @@ async function report(content: unknown) {
 
 it("a report is of the study in its file", async () => {
   const attempts = ["zip", "none"].map((codec) => toy("sum", 5, { codec, level: "2" }));
-  const cells = attempts.map(measured);
+  const used = { n: 1, cpu_hours: 2, memory_gib_hours: 4 };
+  const cells = attempts.map((attempt) => ({ ...measured(attempt), used }));
   const phases = attempts.map((attempt) => ({ ...cellOf(attempt), attempt, phases: { connect: 1 } }));
   const run = { ...RUN, study: "toy", cell_key: null, stores: ["abacus"] };
-  const artifacts = cells.map(({ attempts: _, figures: __, ...cell }) => ({
+  const artifacts = cells.map(({ attempts: _, figures: __, used: ___, ...cell }) => ({
     ...cell,
     curves: {
       latency_s: [
@@ -47,6 +48,15 @@ it("a report is of the study in its file", async () => {
   const table = within(screen.getByRole("region", { name: "Every attempt" }));
   expect(table.getAllByRole("columnheader").map((heading) => heading.textContent)).toEqual(["codec"]);
   expect(document.body.textContent).toContain("sums a second 5 sums/s");
+
+  for (const [label, text] of [
+    [/one core/, "0.04"],
+    [/one GiB/, "0.005"],
+  ] as const)
+    act(() => fireEvent.change(screen.getByLabelText(label), { target: { value: text } }));
+  const cost = await screen.findByRole("heading", { name: /Sum: cost/ });
+  const costs = within(cost.closest("figure") as HTMLElement);
+  expect(costs.getAllByText("0.1")).toHaveLength(2);
 });
 
 it("a report of a run of which nothing counts names it", async () => {
