@@ -282,6 +282,12 @@ def test_a_report_needs_no_airflow(chromium, runs, tmp_path):
     tab.on("pageerror", lambda error: problems.append(str(error)))
     tab.goto((tmp_path / "report.html").as_uri())
     expect(tab.locator("figure.sb-chart svg")).to_have_count(12)
+    squares = tab.get_by_label("The run's cells")
+    expect(squares.locator("td:is(.sb-verified, .sb-client-bound, .sb-disturbed)")).to_have_count(12)
+    expect(squares.locator("a")).to_have_count(0)
+    tab.get_by_label("Price of one core for an hour").fill("0.04")
+    tab.get_by_label("Price of one GiB of memory for an hour").fill("0.005")
+    expect(tab.locator("figure.sb-chart", has_text=": cost of")).to_have_count(4)
     tab.set_viewport_size({"width": 1280, "height": 900})
     cut = tab.evaluate(
         "[...document.querySelectorAll('section.sb-scroll:not(details *)')]"
@@ -291,4 +297,5 @@ def test_a_report_needs_no_airflow(chromium, runs, tmp_path):
     rows = list(csv.DictReader((tmp_path / "attempts.csv").open()))
     assert len(rows) == len(json.loads((tmp_path / "attempts.json").read_text())) == 12
     assert not problems
+    check_accessible(tab)
     context.close()

@@ -556,6 +556,12 @@ def test_a_report_has_all_of_a_run_and_nothing_in_it_runs(database, repository, 
     assert len(json.loads(paths[2].read_text())) == 13
     assert {cell["seed"] for cell in content["cells"]} == {cells[0].seed}
     assert content["study"]["name"] == STUDY
+    tried = [attempt for cell in content["cells"] for attempt in cell["attempts"]] + content["warm_ups"]
+    places = {(one["cell_key"], one["repeat"], one["operation"]) for one in tried}
+    squares = {
+        (turn["cell_key"], turn["repeat"], name) for turn in content["turns"] for name in turn["operations"]
+    }
+    assert places == squares and len(tried) == len(squares) == 12
     (environment,) = content["environments"]
     assert (environment["kernel"], environment["packages.pymongo"]) == ("6.1", "4")
 

@@ -114,10 +114,10 @@ class Reading(Queries):
         )
         return [row["cell_key"] for row in rows]
 
-    def attempts_of(self, run_id: str, keys: Sequence[str]) -> list[Row]:
-        """The newest tries of these cells' operations in a run, warm-ups left out."""
-        condition = sql.SQL("run_id = {} AND cell_key = ANY({}) AND repeat > 0").format(
-            sql.Literal(run_id), sql.Literal(list(keys))
+    def attempts_of(self, run_id: str, keys: Sequence[str], *, warm_ups: bool = False) -> list[Row]:
+        """The newest tries of these cells' operations in a run: without warm-ups, or these alone."""
+        condition = sql.SQL("run_id = {} AND cell_key = ANY({}) AND repeat {} 0").format(
+            sql.Literal(run_id), sql.Literal(list(keys)), sql.SQL("=" if warm_ups else ">")
         )
         rows = self.on_machines(
             {**row, **figures.named(row["cell_key"])} for row in self._newest_tries(condition)

@@ -15,11 +15,12 @@ from storebench.results.queries import Queries
 from storebench.results.table import as_csv, as_json
 from storebench.web import figures
 from storebench.web.artifacts import artifacts_of
-from storebench.web.models.runs import Run
+from storebench.web.models.attempts import Attempt
+from storebench.web.models.runs import Run, Turn
 from storebench.web.reading import Reading
 
 SCRIPT = Path(__file__).parent / "page" / "static" / "report.js"
-MOST_CELLS = 10_000
+MOST_CELLS, MOST_TURNS = 10_000, 100_000
 DOCUMENT = """<!DOCTYPE html>
 <html lang="en">
 <head>
@@ -46,13 +47,16 @@ def write_report(dsn: str, name: str, folder: Path, study: str | None = None) ->
         raise SpecError("The report's front end is not built: `make setup` builds it")
     run_id = Queries(dsn).run_named(name, study)["id"]
     read = Reading(dsn, Reading(dsn, []).dags())
-    attempts = read.attempts_of(run_id, read.cells_of_run_page(run_id, MOST_CELLS, 0))
+    keys = read.cells_of_run_page(run_id, MOST_CELLS, 0)
+    attempts = read.attempts_of(run_id, keys)
     typical = figures.typical_of(attempts)
     environments = read.environments({row["environment_hash"] for row in attempts if row["environment_hash"]})
     run = Run.model_validate(read.run_counted(run_id))
     content = {
         "run": run,
         "study": figures.study_of(read, run.study),
+        "turns": [Turn.model_validate(row) for row in read.turns(run_id, MOST_TURNS, 0)],
+        "warm_ups": [Attempt.model_validate(row) for row in read.attempts_of(run_id, keys, warm_ups=True)],
         "cells": figures.figures_of(attempts),
         "artifacts": artifacts_of(attempts, read.artifacts([row["attempt_id"] for row in attempts])),
         "phases": figures.phases_of(typical, read.phases([row["attempt_id"] for row in typical])),

@@ -64,20 +64,38 @@ export async function loadRun(name: string, before?: Live, signal?: AbortSignal)
       : new Map<string, Task>(),
   ]);
   const attempts = [...(known?.attempts ?? []), ...added];
+  const squares = squaresOf(run, study, turns, attempts, tasks);
+  for (const turn of turns)
+    for (const operation of turn.operations) {
+      const found = squares.get(place(turn, operation));
+      const task = tasks.get(taskOf(turn, operation));
+      if (found?.state === "running" && task)
+        found.detail = await phaseOf(run.dag_id, run.airflow_run_id, task, signal).catch(() => null);
+    }
+  return { run, study, turns, attempts, squares };
+}
+
+/** The name of an operation's task in Airflow, with its index. */
+const taskOf = (turn: Turn, operation: string) => `${turn.task_group}.${operation} ${turn.map_index}`;
+
+/** What became of each operation of each turn. `attempts`: the newest of an operation is behind its others; `tasks`: as far as Airflow was asked. */
+export function squaresOf(
+  run: Run,
+  study: Study,
+  turns: Turn[],
+  attempts: Attempt[],
+  tasks: Map<string, Task>,
+): Map<string, Square> {
   const newest = new Map(attempts.map((attempt) => [place(attempt, attempt.operation), attempt] as const));
   const squares = new Map<string, Square>();
-  const operations = runOperations(study, turns);
-  for (const turn of turns) {
+  const [operations, over] = [runOperations(study, turns), run.state !== "running"];
+  for (const turn of turns)
     for (const { name, needs } of operations) {
-      const task = tasks.get(`${turn.task_group}.${name} ${turn.map_index}`);
       const needed = needs.map((one) => squares.get(place(turn, one))).filter((one) => one !== undefined);
-      const found = square(turn, name, newest.get(place(turn, name)), task, !going, needed);
-      if (found.state === "running" && task)
-        found.detail = await phaseOf(run.dag_id, run.airflow_run_id, task, signal).catch(() => null);
-      squares.set(place(turn, name), found);
+      const [attempt, task] = [newest.get(place(turn, name)), tasks.get(taskOf(turn, name))];
+      squares.set(place(turn, name), square(turn, name, attempt, task, over, needed));
     }
-  }
-  return { run, study, turns, attempts, squares };
+  return squares;
 }
 
 /** The operations of a run, in the study's order. */
@@ -101,12 +119,19 @@ export function RunView({ run: name, choice }: { run: string; choice: Choice }) 
   return <Ready of={loaded}>{(live) => <Grid live={live} choice={choice} />}</Ready>;
 }
 
+interface Shown {
+  live: Live;
+  choice: Choice;
+  /** It was written into a file: nothing goes on there, and there is no Airflow to lead to. */
+  written?: boolean;
+}
+
 /** A run and its squares. */
-export function Grid({ live, choice }: { live: Live; choice: Choice }) {
+export function Grid({ live, choice, written = false }: Shown) {
   const { run, study, squares } = live;
   if (run.state === "refused") return <RunLine run={run} />;
   const left =
-    run.state === "running"
+    run.state === "running" && !written
       ? [run.expected_s, run.expected_most_s ?? run.expected_s]
           .map((expected_s) => secondsLeft(done(run), run.planned, took(run), expected_s))
           .filter((seconds) => seconds !== null)
@@ -192,10 +217,12 @@ export function Grid({ live, choice }: { live: Live; choice: Choice }) {
             {operations.map((operation) => (
               <SquareCell
                 key={operation}
-                run={run}
                 study={study}
-                turn={turn}
-                operation={operation}
+                link={
+                  written || turn.map_index === null
+                    ? null
+                    : taskLink(run.dag_id, run.airflow_run_id, operation, turn)
+                }
                 of={squares.get(place(turn, operation)) as Square}
               />
             ))}
@@ -221,19 +248,7 @@ function squareText(study: Study, of: Square): string {
   return `${STATES[of.state]} ${text}${marked ? ` (${of.state})` : ""}`;
 }
 
-function SquareCell({
-  run,
-  study,
-  turn,
-  operation,
-  of,
-}: {
-  run: Run;
-  study: Study;
-  turn: Turn;
-  operation: string;
-  of: Square;
-}) {
+function SquareCell({ study, link, of }: { study: Study; link: string | null; of: Square }) {
   const content = (
     <>
       {squareText(study, of)}
@@ -242,10 +257,10 @@ function SquareCell({
   );
   return (
     <td className={`sb-square sb-${of.state.replace(" ", "-")}`} title={of.detail ?? undefined}>
-      {turn.map_index === null || of.state === "left out" || of.state === "not run" ? (
+      {link === null || of.state === "left out" || of.state === "not run" ? (
         <span>{content}</span>
       ) : (
-        <a href={taskLink(run.dag_id, run.airflow_run_id, operation, turn)}>{content}</a>
+        <a href={link}>{content}</a>
       )}
     </td>
   );

@@ -8,28 +8,34 @@ import { tableSpec } from "./charts";
 import { Exports } from "./Exports";
 import { cellText } from "./format";
 import { sourceOf } from "./provenance";
-import { RunLine, runLabel } from "./Runs";
+import { runLabel } from "./Runs";
+import { Grid, squaresOf } from "./RunView";
 import { sqlOf, sqlOfEnvironments } from "./sql";
 import styles from "./styles.css?inline";
-import type { CellArtifacts, CellFigures, CellPhases, Run, Study } from "./types";
+import type { Attempt, CellArtifacts, CellFigures, CellPhases, Run, Study, Turn } from "./types";
 
 /** All of a report: written into its file by `storebench report`. */
 export interface Content {
   run: Run;
   study: Study;
+  turns: Turn[];
   cells: CellFigures[];
+  /** The attempts that are in no cell's figures. */
+  warm_ups: Attempt[];
   artifacts: CellArtifacts[];
   phases: CellPhases[];
   environments: Record<string, unknown>[];
 }
 
 export function Report({
-  content: { run, study, cells, artifacts, phases, environments },
+  content: { run, study, turns, cells, warm_ups, artifacts, phases, environments },
 }: {
   content: Content;
 }) {
   const attempts = [...cells].sort(byCell).flatMap((cell) => cell.attempts);
   const choice = useOwnChoice();
+  const tried = [...attempts, ...warm_ups];
+  const squares = squaresOf(run, study, turns, tried, new Map());
   const [same, different] = common(shown(study, attempts));
   const source = sourceOf(run.id, datasetsText(study, cells), attempts);
   const details = [...new Set(environments.flatMap((environment) => Object.keys(environment)))];
@@ -44,7 +50,8 @@ export function Report({
   return (
     <main className="sb-page">
       <h1>{runLabel(run)}</h1>
-      <RunLine run={run} />
+      <h2>Run</h2>
+      <Grid live={{ run, study, turns, attempts: tried, squares }} choice={choice} written />
       <h2>Charts</h2>
       <Charts of={{ data: { study, cells, artifacts } }} choice={choice} />
       {cells.length ? <Costs study={study} cells={cells} choice={choice} /> : null}

@@ -1,7 +1,8 @@
 import { fireEvent, screen, within } from "@testing-library/react";
 import { act } from "react";
 import { afterEach, expect, it, vi } from "vitest";
-import { BULK, cellOf, FAILED, measured, RUN, TOY, toy } from "./data";
+import type { Attempt } from "../src/types";
+import { BULK, cellOf, FAILED, measured, RUN, TOY, TURN, toy } from "./data";
 
 afterEach(() => {
   document.body.replaceChildren();
@@ -32,10 +33,20 @@ it("a report is of the study in its file", async () => {
     series: {},
     n: 1,
   }));
+  const warm_up = toy("sum", 9, { codec: "zip", level: "2" }, { repeat: 0, warm_up: true });
+  const turns = [warm_up, ...attempts].map(({ repeat, warm_up, ...one }) => ({
+    ...TURN,
+    ...cellOf(one as Attempt),
+    repeat,
+    warm_up,
+    operations: ["fill", "sum"],
+  }));
   await report({
     run,
     study: TOY,
+    turns,
     cells,
+    warm_ups: [warm_up],
     artifacts,
     phases,
     environments: [{ hash: "0123456789", cpus: 2 }],
@@ -48,6 +59,14 @@ it("a report is of the study in its file", async () => {
   const table = within(screen.getByRole("region", { name: "Every attempt" }));
   expect(table.getAllByRole("columnheader").map((heading) => heading.textContent)).toEqual(["codec"]);
   expect(document.body.textContent).toContain("sums a second 5 sums/s");
+  const squares = within(screen.getByRole("region", { name: "The run's cells" }));
+  expect(squares.getAllByRole("row").map((line) => line.textContent)).toEqual([
+    "cellrepeatfillsum",
+    "abacus hand, codec zip, level 2warm-up○ not runthe run ended without it✓ 9 sums/s",
+    "abacus hand, codec zip, level 21○ not runthe run ended without it✓ 5 sums/s",
+    "abacus hand, codec none, level 21○ not runthe run ended without it✓ 5 sums/s",
+  ]);
+  expect(squares.queryByRole("link")).toBeNull();
 
   for (const [label, text] of [
     [/one core/, "0.04"],
@@ -61,6 +80,7 @@ it("a report is of the study in its file", async () => {
 
 it("a report of a run of which nothing counts names it", async () => {
   const cells = [cellOf(FAILED)];
-  await report({ run: RUN, study: BULK, cells, artifacts: [], phases: [], environments: [] });
+  const none = { turns: [], warm_ups: [], artifacts: [], phases: [], environments: [] };
+  await report({ run: RUN, study: BULK, cells, ...none });
   expect(screen.getByText("1 attempt is in no median: 1 failed")).toBeTruthy();
 });
