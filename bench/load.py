@@ -5,8 +5,8 @@ A service that does nothing answers it on 127.0.0.1, on a core of its own.
 1. The latencies of an open load, while the service stops for 0.2 s of each 2 s, against those of a raw log of the same requests: when each
    was to begin, and when it has ended.
 2. How many requests a second one core drives: the project's closed load, and its open load, and beside them the smallest users of Locust,
-   run by Locust itself. The service counts them. Of the open load it is the largest rate that it keeps. Where a load that is never idle has
-   not its whole core, other processes were there: what it does in a second of CPU time is beside it.
+   run by Locust itself. The service counts them. Of the open load it is the largest rate that it keeps. Other processes of the machine take
+   more from one side than from the next, so a rate is divided by the share of its core that the load generator had.
 """
 
 from __future__ import annotations
@@ -185,6 +185,11 @@ class Driven:
     core_share: float  # of the load generator's core
     service_share: float  # of the service's
 
+    @property
+    def per_core(self) -> float:
+        """Requests in a second of CPU time."""
+        return self.rate / self.core_share
+
 
 def driven(service: NullService, seconds: float, cpu_s: Callable[[], float]) -> Driven:
     """By what the service has answered from now on."""
@@ -260,7 +265,7 @@ def compare_rates(cores: tuple[int, int], seconds: float, console: Console) -> M
         kept, p99_s = largest_kept(service, behind.rate, seconds)
         sides["the project's open load that keeps its rate"] = kept
     table = Table(title=f"What one core drives, {USERS} users")
-    headings = ("load generator", "requests/s", "its core, %", "requests/s of CPU", "the service's core, %")
+    headings = ("load generator", "requests/s", "its core, %", "requests/s per core", "the service's core, %")
     for heading in headings:
         table.add_column(heading, justify="left" if heading == "load generator" else "right")
     for name, one in sides.items():
@@ -268,12 +273,12 @@ def compare_rates(cores: tuple[int, int], seconds: float, console: Console) -> M
             name,
             f"{one.rate:,.0f}",
             f"{100 * one.core_share:.0f}",
-            f"{one.rate / one.core_share:,.0f}",
+            f"{one.per_core:,.0f}",
             f"{100 * one.service_share:.0f}",
         )
     console.print(table)
     console.print(f"99 % of the open load that keeps its rate: {1000 * p99_s:.1f} ms")
-    return {"open": kept.rate, "locust": sides["Locust's HttpUser"].rate}
+    return {"open": kept.per_core, "locust": sides["Locust's HttpUser"].per_core}
 
 
 @click.command(context_settings={"help_option_names": ["-h", "--help"]})
