@@ -86,4 +86,7 @@ class Measurements(Database):
         """The details of all studies that have been recorded, by name."""
         with self._cursor() as cursor:
             rows = cursor.execute("SELECT name, details FROM storebench.study ORDER BY name").fetchall()
-        return {row["name"]: row["details"] for row in rows}
+        studies = {row["name"]: row["details"] for row in rows}
+        for store in (store for details in studies.values() for store in details["stores"]):
+            store.setdefault("limit", not store["keeps_data"])  # recorded before stores said so
+        return studies

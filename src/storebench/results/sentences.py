@@ -80,12 +80,12 @@ def sentences(
     fixed: FixedParts,
     larger: Larger | None = None,
 ) -> list[str]:
-    """A line for each store in the order of their names, and what must be known of them. One that keeps nothing is compared with nothing."""
+    """A line for each store in the order of their names, and what must be known of them. One that only shows the client's limit is compared with nothing."""
     cells = list(dict.fromkeys(Cell.from_key(row["cell_key"]) for row in rows))
     bests = _bests(rows, operations, study, fixed)
     where = where_of(cells)
-    keeps_none = {one["name"] for one in study["stores"] if not one["keeps_data"]}
-    ranked = [best for best in bests if best.store.partition("@")[0] not in keeps_none]
+    limits = {one["name"] for one in study["stores"] if one["limit"]}
+    ranked = [best for best in bests if best.store.partition("@")[0] not in limits]
     lines = []
     for store in sorted({cell.store for cell in cells}):
         parts = []
@@ -96,8 +96,8 @@ def sentences(
                     kind = _kind(best) if len(kinds) > 1 and best in ranked else ""
                     said = _compared(best, ranked) if best in ranked else ""
                     parts.append(f"{operation} {best.text}{where[best.cell]}{kind}{said}")
-        kept = store.partition("@")[0] not in keeps_none or not parts
-        alone = "" if kept else "keeps nothing, so this is what the client alone takes: "
+        kept = store.partition("@")[0] not in limits or not parts
+        alone = "" if kept else "this is what the client alone takes: "
         lines.append(f"{store}: {alone}{'; '.join(parts) or 'nothing is verified and undisturbed'}.")
     return [*lines, *_remarks(ranked, larger)]
 

@@ -93,6 +93,9 @@ class Store(ABC):
     keeps_data: ClassVar[bool] = (
         True  # False: its operations leave no data, so that nothing has to be dropped
     )
+    limit: ClassVar[bool] = (
+        False  # True: it leaves out what the others do, so that no store can be faster with this client
+    )
     filled_by: ClassVar[str | None] = (
         None  # the store that does for it the operations that it needs and has not
     )

@@ -281,6 +281,7 @@ def _store_described(name: str, store: type[Store]) -> dict[str, Any]:
         "clients": list(store.clients),
         "operations": list(store.operations),
         "keeps_data": store.keeps_data,
+        "limit": store.limit,
         "server": store.connection if store.has_server() else None,
         "filled_by": store.filled_by,
         "options": list(store.options),

@@ -99,6 +99,7 @@ def _store(told: Mapping[str, Any], asked: Mapping[str, Field]) -> type[Store]:
             "operations": tuple(told["operations"]),
             "clients": tuple(told["clients"]),
             "keeps_data": told["keeps_data"],
+            "limit": told["limit"],
             "connection": told["server"],
             "filled_by": told["filled_by"],
             "options": {name: asked[name] for name in told["options"]},

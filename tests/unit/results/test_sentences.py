@@ -226,7 +226,7 @@ def test_where_more_is_better_the_best_cell_has_most_and_others_are_told_how_muc
     assert ranked(figures) == [
         "elasticsearch: write 1,000 puts/s (batch=10); mongodb has 4.0 times as much.",
         "mongodb: write 4,000 puts/s (batch=1).",
-        "null: keeps nothing, so this is what the client alone takes: write 90,000 puts/s (batch=1).",
+        "null: this is what the client alone takes: write 90,000 puts/s (batch=1).",
     ]
 
 

@@ -238,6 +238,7 @@ def test_its_details_are_json_with_all_that_results_and_page_need():
         "clients": ["reference", "tuned"],
         "operations": ["write", "read"],
         "keeps_data": True,
+        "limit": False,
         "server": "mongodb",
         "filled_by": None,
         "options": [],
@@ -247,6 +248,7 @@ def test_its_details_are_json_with_all_that_results_and_page_need():
         "delta-spark",
     )
     assert stores["delta-rs"]["server"] is None and stores["null"]["keeps_data"] is False
+    assert stores["null"]["limit"] is True
     assert replace(STUDY, dataset=None).details()["dataset"] is None
 
 

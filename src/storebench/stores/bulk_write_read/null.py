@@ -18,6 +18,7 @@ class Null(TableStore):
 
     name = "null"
     keeps_data = False
+    limit = True
     delivers = ("nothing",)
     figures_cover = "engine"
 

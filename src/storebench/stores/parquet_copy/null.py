@@ -25,6 +25,7 @@ class Null(ParquetStore):
     name = "null"
     operations = ("generate",)
     keeps_data = False
+    limit = True
     figures_cover = "engine"
     _seen: Checksum | None = None  # of a second pass
 

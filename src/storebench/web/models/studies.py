@@ -50,6 +50,9 @@ class Store(Answer):
     clients: list[str]
     operations: list[str]
     keeps_data: bool
+    limit: bool = Field(
+        description="No store can be faster with the same client: it leaves out what the others do"
+    )
     server: str | None = Field(description="Its connection in Airflow; None: it has no server")
     filled_by: str | None = Field(description="The store that fills it, if it does not do that itself")
 

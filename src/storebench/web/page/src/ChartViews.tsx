@@ -242,7 +242,7 @@ function MedianChart({ study, cells, operations, figure, chart, choice }: Drawn 
 function limitsText(study: Study, cells: CellName[]): string {
   const limits = [...new Set(cells.map((cell) => cell.store).filter((store) => isLimit(study, store)))];
   if (!limits.length || limits.length === storesOf(cells).length) return "";
-  return `Dashed: ${limits.join(", ")}. It keeps nothing, so it shows what the client alone can do.`;
+  return `Dashed: ${limits.join(", ")}. It shows what the client alone can do.`;
 }
 
 /** What is not verified, or was disturbed, in words: no chart may hide it. */

@@ -112,8 +112,7 @@ export function layoutOf(study: Study): Pick<Chart, "colour" | "panel"> {
 /** What a name with a server's means: `mongodb@v8` is a mongodb. */
 const bare = (store: string) => store.split("@")[0];
 
-/** Whether a store only shows what its client can do at most: it keeps nothing, where others of the study do. */
+/** Whether a store only shows what its client can do at most. */
 export function isLimit(study: Study, name: string): boolean {
-  const keeps = (store: Store) => store.keeps_data;
-  return study.stores.some(keeps) && study.stores.some((store) => store.name === bare(name) && !keeps(store));
+  return study.stores.some((store: Store) => store.name === bare(name) && store.limit);
 }

@@ -985,6 +985,11 @@ export interface components {
             /** Keeps Data */
             keeps_data: boolean;
             /**
+             * Limit
+             * @description No store can be faster with the same client: it leaves out what the others do
+             */
+            limit: boolean;
+            /**
              * Server
              * @description Its connection in Airflow; None: it has no server
              */

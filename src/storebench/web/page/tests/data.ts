@@ -47,11 +47,12 @@ const chart = (name: string, changes: Partial<Chart> = {}): Chart => ({
   ...changes,
 });
 
-const store = (name: string, operations: string[], keeps_data = true): Store => ({
+const store = (name: string, operations: string[], limit = false): Store => ({
   name,
   clients: ["reference"],
   operations,
-  keeps_data,
+  keeps_data: !limit,
+  limit,
   server: null,
   filled_by: null,
 });
@@ -77,7 +78,7 @@ export const BULK: Study = {
   axes: [axis("batch", false), axis("executors", true)],
   stores: [
     ...["mongodb", "elasticsearch", "delta-rs", "delta-spark"].map((name) => store(name, ["write", "read"])),
-    store("null", ["write", "read"], false),
+    store("null", ["write", "read"], true),
   ],
   charts: ["only_s", "rows_per_s", "total_s", "all_memory_working_set_peak_bytes"].map((name) =>
     chart(name, { colour: "batch" }),
@@ -106,7 +107,7 @@ export const TOY: Study = {
   ],
   common: COMMON,
   axes: [axis("codec", false), axis("level", false)],
-  stores: [store("abacus", ["fill", "sum", "shrink"], false)],
+  stores: [store("abacus", ["fill", "sum", "shrink"])],
   charts: [
     chart("sums_per_s", { colour: "codec", panel: "level" }),
     chart("latency_s"),

@@ -182,9 +182,9 @@ describe("a store that keeps nothing", () => {
     expect(scaledBy(of([...cells, at("null", 500, "all")]))).toEqual([1, 2, 500]);
   });
 
-  it("is drawn like any other where there is no other, or where none keeps anything", () => {
+  it("is drawn like any other where there is no other, and so is one that only keeps no data", () => {
     expect(lines([at("null", 0.01)])).toEqual([["null reference", false]]);
-    const stores = BULK.stores.map((store) => ({ ...store, keeps_data: false }));
+    const stores = BULK.stores.map((store) => ({ ...store, keeps_data: false, limit: false }));
     expect(lines([at("null", 1), at("mongodb", 2)], { ...BULK, stores })).toEqual([
       ["null reference", false],
       ["mongodb reference", false],
