@@ -37,6 +37,7 @@ WATCH_S = 1.0  # between two looks at how many users there are
 def main() -> None:
     """Do what standard input says."""
     import gevent
+    from gevent.event import Event
     from gevent.select import select
     from locust import User, constant, task
     from locust.env import Environment
@@ -59,6 +60,7 @@ def main() -> None:
     schedule = job["schedule"]
     times = arrivals(schedule, job["stream"], job["streams"])  # of the request that comes next
     in_time = [0] * len(schedule)
+    over = Event()  # Locust may end a user in the middle of its request, which would then be in no log: users end by themselves
 
     class EntityUser(User):
         wait_time = constant(0)
@@ -66,11 +68,14 @@ def main() -> None:
         @task
         def request(self) -> None:
             meant_s = part = None
+            if over.is_set():
+                raise StopUser
             if schedule:
                 if (following := next(times, None)) is None:
                     raise StopUser
                 part, meant_s = following[0], begin_s + following[1]
-                gevent.sleep(max(0.0, meant_s - time.monotonic()))
+                if over.wait(max(0.0, meant_s - time.monotonic())):
+                    raise StopUser
             try:
                 number, began_s, took_s, outcome, error = once()
             except Exception:  # noqa: BLE001 - Locust would go on without it
@@ -94,7 +99,7 @@ def main() -> None:
                 context={},
             )
 
-    environment = Environment(user_classes=[EntityUser], stop_timeout=job["timeout_s"] + 1)
+    environment = Environment(user_classes=[EntityUser])
     runner = environment.create_local_runner()
     print(READY, flush=True)
     answers = os.fdopen(os.dup(1), "w")
@@ -113,7 +118,9 @@ def main() -> None:
     users.append(
         (min(time.monotonic(), end_s - 0.001), runner.user_count)
     )  # in the last second, if there was none
-    runner.quit()  # when the requests that are under way have ended
+    over.set()
+    runner.user_greenlets.join(timeout=job["timeout_s"] + 1)  # the requests that are under way
+    runner.quit()
     log.save(Path(job["file"]), users)
     sender.close()
 
