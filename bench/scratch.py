@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -18,4 +19,15 @@ def scratch(server: str) -> Iterator[str]:
         try:
             yield f"{server.rpartition('/')[0]}/{name}"
         finally:
+            _drop(admin, name)
+
+
+def _drop(admin: psycopg.Connection, name: str) -> None:
+    """PostgreSQL's own vacuum may be in it for a moment, which only a superuser may end."""
+    for _ in range(50):
+        try:
             admin.execute(f'DROP DATABASE "{name}" WITH (FORCE)')
+            return
+        except psycopg.errors.InsufficientPrivilege:
+            time.sleep(0.2)
+    admin.execute(f'DROP DATABASE "{name}" WITH (FORCE)')
