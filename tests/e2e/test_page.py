@@ -93,7 +93,7 @@ def test_the_charts_with_their_figures(visit, token, runs):
         ):
             chart = tab.locator("figure.sb-chart", has_text=f"{operation}: {title}")
             chart.get_by_text("Figures").click()
-            assert chart.locator("tbody td:first-child").all_inner_texts() == [series]
+            expect(chart.locator("tbody td:first-child")).to_have_text([series])
         expect(
             tab.locator("figure.sb-chart", has_text=f"{operation}: time in the store's client")
         ).to_contain_text(differs)
