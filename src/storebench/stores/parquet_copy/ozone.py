@@ -10,7 +10,7 @@ from storebench.spark.filesystems import ozone
 from storebench.stores.base import Durability
 from storebench.stores.parquet_copy.base import ParquetStore
 from storebench.stores.parquet_copy.hadoop_files import HadoopFiles
-from storebench.stores.parquet_copy.ozone_manager import WRITE_SYNC, OzoneManager
+from storebench.stores.parquet_copy.ozone_manager import REPLICATION, WRITE_SYNC, OzoneManager
 
 
 class OzoneFiles(HadoopFiles):
@@ -52,10 +52,10 @@ class Ozone(ParquetStore):
         return "Ozone", self._manager.version()
 
     def server_settings(self) -> Mapping[str, str]:
-        return {"ozone.replication": self._manager.replication(), **self._manager.settings()}
+        return {REPLICATION: self._manager.replication, **self._manager.settings()}
 
     def durability(self) -> Durability:
         synced = self._manager.settings().get(WRITE_SYNC, "unknown")
         kind = {"true": "disk", "false": "memory"}.get(synced, "unknown")
-        stated = f"{self._manager.replication()} copies of each block; {WRITE_SYNC}={synced}"
+        stated = f"{REPLICATION}={self._manager.replication}, {WRITE_SYNC}={synced}"
         return Durability(kind, stated)  # type: ignore[arg-type]
