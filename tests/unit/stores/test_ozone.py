@@ -11,10 +11,9 @@ import pytest
 from storebench.connection import Connection
 from storebench.errors import StoreRefused, StoreUnreachable, VerificationFailed
 from storebench.spark import session as spark_session
-from storebench.stores import load
-from storebench.stores.parquet_copy.hadoop_files import HadoopFiles
-from storebench.stores.parquet_copy.ozone import Ozone
-from storebench.stores.parquet_copy.ozone_manager import INFO, OzoneManager
+from storebench.stores.file_servers import file_server
+from storebench.stores.hadoop_files import HadoopFiles
+from storebench.stores.ozone_manager import INFO, OzoneManager
 
 CONFIGURATION = {
     "ozone.scm.block.size": "256MB",
@@ -95,14 +94,18 @@ def test_what_is_no_om_is_refused_and_what_is_not_there_is_unreachable():
 def test_an_acknowledgement_promises_what_the_om_says_of_chunks(sync, kind):
     told = {**CONFIGURATION, "hdds.container.chunk.write.sync": sync}
     with om({name: value for name, value in told.items() if value}) as connection:
-        store = Ozone.__new__(Ozone)
-        store.server = connection()
-        found = store.durability()
+        there = file_server("ozone", connection(), lambda: None)
+        found = there.durability()
         assert found.kind == kind and found.stated.startswith("ozone.replication=3, ")
+        assert (there.title, there.version()) == ("Ozone", "2.2.0")
+        assert there.settings().items() >= {"ozone.replication": "3", "ozone.scm.block.size": "256MB"}.items()
 
 
-def test_the_study_has_the_store():
-    assert load("parquet_copy", "ozone") is Ozone
+def test_an_om_that_does_not_answer_is_said_before_ozones_client_tries():
+    with om() as connection:
+        there = connection()
+    with pytest.raises(StoreUnreachable, match="Ozone's OM does not answer"):
+        file_server("ozone", there, lambda: None).files.check()
 
 
 class Client:
