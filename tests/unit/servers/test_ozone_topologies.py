@@ -40,7 +40,10 @@ def test_keys_are_on_all_datanodes_and_the_safe_mode_waits_for_all(name, datanod
     assert counts == {"ozone-scm": 1, "ozone-om": 1, "ozone-datanode": datanodes}
     assert settings(found)["ozone.server.default.replication"] == str(datanodes)
     assert settings(found)["hdds.scm.safemode.min.datanode"] == str(datanodes)
-    assert found.connection("h") == {"host": "h", "port": 9862}
+    asked = {"extra": {"hadoop": {"ozone.replication": str(datanodes)}}}
+    assert found.connection("h") == {"host": "h", "port": 9862, **asked}, (
+        "the client for Hadoop asks for three"
+    )
 
 
 @pytest.mark.parametrize(("what", "most"), [("memory", 6 * GIB), ("cpu", 1)])

@@ -43,12 +43,12 @@ def test_the_checksum_is_the_clients_choice_whatever_the_connection_says(checksu
     assert found[f"{HADOOP}ozone.replication"] == "1"
 
 
-@pytest.mark.parametrize("name", ["one", "three"])
-def test_in_a_runs_own_servers_the_om_says_how_many_copies_there_are(name, monkeypatch):
+@pytest.mark.parametrize(("name", "copies"), [("one", "1"), ("three", "3")])
+def test_in_a_runs_own_servers_there_are_as_many_copies_as_datanodes(name, copies, monkeypatch):
     monkeypatch.delenv(FOLDER, raising=False)
     told = json.dumps(find("ozone", name).connection("ozone-abc"))
     found = Ozone(Connection.from_json("ozone", told))
-    assert f"{HADOOP}ozone.replication" not in found.settings()
+    assert found.settings()[f"{HADOOP}ozone.replication"] == copies
     assert found.uri("a").startswith("ofs://ozone-abc:9862/")
 
 

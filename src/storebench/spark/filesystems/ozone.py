@@ -21,7 +21,8 @@ OZONE_PATIENCE = {
 class Ozone(FileSystem):
     """The Ozone of an OM. Without `checksum`, chunks are written with no checksums, so that no read can check them.
 
-    How many copies a key has is what the OM says, unless the connection's extra has `ozone.replication` among its settings of Hadoop.
+    The client asks for three copies of each block, whatever the OM has as its default, unless the connection's extra has `ozone.replication`
+    among its settings of Hadoop.
     """
 
     def __init__(self, connection: Connection, *, checksum: bool = True) -> None:

@@ -15,7 +15,7 @@ from storebench.errors import SpecError, VerificationFailed
 from storebench.spark import session as spark_session
 from storebench.spark.filesystems.base import FileSystem
 from storebench.stores.base import Durability, Server
-from storebench.stores.parquet_copy.files import Files, Listed
+from storebench.stores.files import Files, Listed
 from storebench.stores.parquet_copy.network import Traffic
 from storebench.stores.parquet_copy.rows import SCHEMA, Checksum, Rows, made
 from storebench.stores.spark import SparkDriver

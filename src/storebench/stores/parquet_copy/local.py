@@ -11,8 +11,8 @@ from storebench.fields import Field
 from storebench.spark.filesystems import local
 from storebench.spark.options import OPTIONS
 from storebench.stores.base import Durability, Pod
+from storebench.stores.files import LocalFiles
 from storebench.stores.parquet_copy.base import ParquetStore
-from storebench.stores.parquet_copy.files import LocalFiles
 from storebench.stores.volume import OPTIONS as VOLUME
 
 FOLDER = "/data"

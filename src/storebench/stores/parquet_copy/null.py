@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from storebench.attempt.run import Attempt
     from storebench.spark.filesystems.base import FileSystem
-    from storebench.stores.parquet_copy.files import Files
+    from storebench.stores.files import Files
 
 
 class Null(ParquetStore):

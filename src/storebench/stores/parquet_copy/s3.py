@@ -6,8 +6,8 @@ from functools import cached_property
 
 from storebench.spark.filesystems import s3
 from storebench.stores.base import Durability
+from storebench.stores.files import S3Files
 from storebench.stores.parquet_copy.base import ParquetStore
-from storebench.stores.parquet_copy.files import S3Files
 
 
 class S3(ParquetStore):

@@ -16,16 +16,10 @@ HTTP_PORT = "http_port"  # in a connection's extra: another one
 TIMEOUT_S = 60.0
 INFO = "Hadoop:service=OzoneManager,name=OzoneManagerInfo,*"
 REPLICATION = "ozone.replication"
-DEFAULT_REPLICATION = "ozone.server.default.replication"
+CLIENTS_REPLICATION = "3"  # what the client for Hadoop asks for by itself, whatever the OM has as its default
 WRITE_SYNC = "hdds.container.chunk.write.sync"
 # Which decide what a write costs and what its acknowledgement promises, as far as all servers have the same configuration
-SETTINGS = (
-    DEFAULT_REPLICATION,
-    "ozone.server.default.replication.type",
-    "ozone.scm.block.size",
-    "ozone.scm.container.size",
-    WRITE_SYNC,
-)
+SETTINGS = ("ozone.scm.block.size", "ozone.scm.container.size", WRITE_SYNC)
 
 
 class OzoneManager:
@@ -54,10 +48,11 @@ class OzoneManager:
             return {}
         return {name: str(found[name]) for name in SETTINGS if name in found}
 
+    @property
     def replication(self) -> str:
-        """How many copies of each block there are, as the client asks for it, or else the OM says."""
+        """How many copies of each block the client asks for."""
         asked: dict[str, Any] = self._connection.extra.get(HADOOP) or {}
-        return str(asked.get(REPLICATION) or self.settings().get(DEFAULT_REPLICATION, "unknown"))
+        return str(asked.get(REPLICATION) or CLIENTS_REPLICATION)
 
     def _fetch(self, path: str) -> bytes:
         request = urllib.request.Request(f"{self._address}{path}", headers={"Accept": "application/json"})

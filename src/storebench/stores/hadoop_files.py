@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from storebench.spark import session as spark_session
 from storebench.spark.filesystems.base import FileSystem
-from storebench.stores.parquet_copy.files import Files
+from storebench.stores.files import Files
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -11,13 +11,12 @@ import pytest
 from storebench.connection import Connection
 from storebench.errors import StoreRefused, StoreUnreachable, VerificationFailed
 from storebench.spark import session as spark_session
-from storebench.stores import load
-from storebench.stores.parquet_copy.hadoop_files import HadoopFiles
-from storebench.stores.parquet_copy.ozone import Ozone
-from storebench.stores.parquet_copy.ozone_manager import INFO, OzoneManager
+from storebench.stores.file_servers import file_server
+from storebench.stores.hadoop_files import HadoopFiles
+from storebench.stores.ozone_manager import INFO, OzoneManager
 
 CONFIGURATION = {
-    "ozone.server.default.replication": "3",
+    "ozone.scm.block.size": "256MB",
     "hdds.container.chunk.write.sync": "false",
     "ozone.om.address": "not told",
 }
@@ -64,21 +63,20 @@ def test_the_om_tells_its_version_and_what_decides_what_a_write_promises():
         manager = OzoneManager(connection())
         assert manager.version() == "2.2.0"
         assert manager.settings() == {
-            "ozone.server.default.replication": "3",
+            "ozone.scm.block.size": "256MB",
             "hdds.container.chunk.write.sync": "false",
         }
-        assert manager.replication() == "3"
 
 
-def test_the_clients_replication_goes_before_the_oms():
-    with om() as connection:
-        assert OzoneManager(connection(hadoop={"ozone.replication": 1})).replication() == "1"
+def test_how_many_copies_there_are_is_the_clients_choice_and_never_the_oms():
+    with om({**CONFIGURATION, "ozone.server.default.replication": "1"}) as connection:
+        assert OzoneManager(connection()).replication == "3"
+        assert OzoneManager(connection(hadoop={"ozone.replication": 1})).replication == "1"
 
 
 def test_what_an_om_does_not_tell_is_unknown():
     with om(configuration=None) as connection:
-        manager = OzoneManager(connection())
-        assert manager.settings() == {} and manager.replication() == "unknown"
+        assert OzoneManager(connection()).settings() == {}
 
 
 def test_what_is_no_om_is_refused_and_what_is_not_there_is_unreachable():
@@ -96,14 +94,18 @@ def test_what_is_no_om_is_refused_and_what_is_not_there_is_unreachable():
 def test_an_acknowledgement_promises_what_the_om_says_of_chunks(sync, kind):
     told = {**CONFIGURATION, "hdds.container.chunk.write.sync": sync}
     with om({name: value for name, value in told.items() if value}) as connection:
-        store = Ozone.__new__(Ozone)
-        store.server = connection()
-        found = store.durability()
-        assert found.kind == kind and found.stated.startswith("3 copies of each block; ")
+        there = file_server("ozone", connection(), lambda: None)
+        found = there.durability()
+        assert found.kind == kind and found.stated.startswith("ozone.replication=3, ")
+        assert (there.title, there.version()) == ("Ozone", "2.2.0")
+        assert there.settings().items() >= {"ozone.replication": "3", "ozone.scm.block.size": "256MB"}.items()
 
 
-def test_the_study_has_the_store():
-    assert load("parquet_copy", "ozone") is Ozone
+def test_an_om_that_does_not_answer_is_said_before_ozones_client_tries():
+    with om() as connection:
+        there = connection()
+    with pytest.raises(StoreUnreachable, match="Ozone's OM does not answer"):
+        file_server("ozone", there, lambda: None).files.check()
 
 
 class Client:

@@ -1,4 +1,4 @@
-"""A NameNode's web server in this process, as far as the study asks it. It is its own DataNode."""
+"""A NameNode's web server in this process, as far as it is asked. It is its own DataNode."""
 
 import json
 import threading

@@ -11,16 +11,17 @@ from typing import Any
 from storebench.connection import Connection
 from storebench.errors import StoreRefused, StoreUnreachable
 from storebench.spark.filesystems.hdfs import HADOOP
-from storebench.stores.parquet_copy.files import Files
+from storebench.stores.files import Files
 
 PORT = 9870  # of the NameNode's web server
 HTTP_PORT = "http_port"  # in a connection's extra: another one
 TIMEOUT_S = 60.0
 STATE = "Hadoop:service=NameNode,name=FSNamesystemState"
 INFO = "Hadoop:service=NameNode,name=NameNodeInfo"
+SYNC_ON_CLOSE = "dfs.datanode.synconclose"
 # Of the NameNode, which decide what a write costs and what its acknowledgement promises
-SETTINGS = ("dfs.blocksize", "dfs.bytes-per-checksum", "dfs.datanode.synconclose", "dfs.permissions.enabled")
-UNTOLD = {"dfs.datanode.synconclose": "false"}  # what a NameNode means that does not tell them
+SETTINGS = ("dfs.blocksize", "dfs.bytes-per-checksum", SYNC_ON_CLOSE, "dfs.permissions.enabled")
+UNTOLD = {SYNC_ON_CLOSE: "false"}  # what a NameNode means that does not tell them
 
 
 class WebHdfs(Files):

@@ -4,10 +4,10 @@ import pytest
 
 from storebench.connection import Connection
 from storebench.errors import StoreRefused, StoreUnreachable, VerificationFailed
-from storebench.stores.parquet_copy.files import LocalFiles, S3Files
-from storebench.stores.parquet_copy.hdfs import Hdfs
-from storebench.stores.parquet_copy.webhdfs import WebHdfs
-from tests.unit.stores.parquet_copy.namenode import served
+from storebench.stores.file_servers import file_server
+from storebench.stores.files import LocalFiles, S3Files
+from storebench.stores.webhdfs import WebHdfs
+from tests.unit.stores.namenode import served
 
 PARTS = {"part-0.parquet": b"first", "part-1.parquet": b"second!"}
 WHOLE = {**PARTS, "_SUCCESS": b"", ".part-0.parquet.crc": b"crc"}
@@ -151,20 +151,18 @@ def test_a_login_is_told_to_hdfs(node):
 @pytest.mark.parametrize(("told", "promised"), [(None, "memory"), ("false", "memory"), ("true", "disk")])
 def test_what_hdfs_promises_is_what_its_namenode_says(node, told, promised):
     node.synced = told
-    connection = node.connection(hadoop={"dfs.replication": "1"})
-    store = Hdfs(client="reference", target="t", connection=connection)
+    found = file_server("hdfs", node.connection(hadoop={"dfs.replication": "1"}), lambda: None)
     synced = told or "false"
-    assert store.version() == ("HDFS", "3.4.3")
-    assert store.server_settings() == {
+    assert (found.title, found.version()) == ("HDFS", "3.4.3")
+    assert found.settings() == {
         "dfs.replication": "1",
         "dfs.datanode.synconclose": synced,
         "dfs.blocksize": "134217728",
     }
     stated = f"dfs.replication=1, dfs.datanode.synconclose={synced}"
-    assert (store.durability().kind, store.durability().stated) == (promised, stated)
+    assert (found.durability().kind, found.durability().stated) == (promised, stated)
 
 
 def test_what_a_namenode_does_not_tell_promises_nothing(node):
     node.answer = lambda method, url: (404, {})
-    store = Hdfs(client="reference", target="t", connection=node.connection())
-    assert store.durability().kind == "unknown"
+    assert file_server("hdfs", node.connection(), lambda: None).durability().kind == "unknown"

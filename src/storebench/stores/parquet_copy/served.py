@@ -1,0 +1,38 @@
+"""File systems that have servers of their own."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cached_property
+
+from storebench.spark.filesystems.base import FileSystem
+from storebench.stores.base import Durability
+from storebench.stores.file_servers import FileServer, file_server
+from storebench.stores.files import Files
+from storebench.stores.parquet_copy.base import ParquetStore
+
+
+class ServedStore(ParquetStore):
+    """The connection's name says which one it is."""
+
+    @cached_property
+    def _there(self) -> FileServer:
+        assert self.server is not None and self.connection is not None
+        return file_server(self.connection, self.server, lambda: self._session, checksum=self.checksum)
+
+    @property
+    def file_system(self) -> FileSystem:
+        return self._there.file_system
+
+    @property
+    def files(self) -> Files:
+        return self._there.files
+
+    def version(self) -> tuple[str, str]:
+        return self._there.title, self._there.version()
+
+    def server_settings(self) -> Mapping[str, str]:
+        return self._there.settings()
+
+    def durability(self) -> Durability:
+        return self._there.durability()
