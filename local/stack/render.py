@@ -125,6 +125,11 @@ def fingerprint(settings: Settings) -> str:
         *(path.read_text() for path in sorted((settings.checkout / "sql").glob("*.sql"))),
         *(path.read_text() for path in sorted((settings.checkout / "deploy" / "postgres").iterdir())),
         *(path.read_text() for path in sorted((settings.checkout / "plugins").glob("*.py"))),
+        *(
+            path.read_text()
+            for package in ("web", "results", "study")  # which the plugin loads
+            for path in sorted((settings.checkout / "src" / "storebench" / package).rglob("*.py"))
+        ),
         *(path.read_text() for path in sorted((settings.checkout / MANIFESTS).iterdir())),
         *((settings.checkout / "local" / "stack" / name).read_text() for name in STARTED_WITH),
         *sorted(settings.own),

@@ -50,6 +50,23 @@ def test_the_fingerprint_changes_with_what_runs_and_with_nothing_else(settings):
     assert render.fingerprint(settings) != first
 
 
+def test_what_the_running_airflow_has_loaded_is_in_the_fingerprint(settings, tmp_path):
+    copy = tmp_path / "checkout"
+    copy.mkdir()
+    for entry in settings.checkout.iterdir():
+        if entry.name != "src":
+            (copy / entry.name).symlink_to(entry)
+    here = replace(settings, checkout=copy)
+    first = render.fingerprint(here)
+    for package, changes in (("web", True), ("stores", False)):
+        folder = copy / "src" / "storebench" / package
+        folder.mkdir(parents=True)
+        (folder / "new.py").touch()
+        (folder / "new.py").write_text("A = 1")
+        assert (render.fingerprint(here) != first) is changes, package
+        first = render.fingerprint(here)
+
+
 def test_a_server_that_no_store_needs_is_disabled_and_building_it_changes_nothing(settings):
     settings.run.mkdir()
     parts.record(settings, {"mongodb"})
