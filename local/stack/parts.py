@@ -9,7 +9,6 @@ from pathlib import Path
 
 from local.stack.settings import OWN_SERVERS, Settings
 from storebench.servers import stand_ins, topology
-from storebench.stores.base import split
 from storebench.study import studies
 from storebench.study.model import Study
 
@@ -57,9 +56,9 @@ def needed_by(study: Study, names: Iterable[str] | None = None) -> frozenset[str
         found |= {store.connection_of(name) or "", *(pod.image for pod in pods)}
         if any(pod.volume for pod in pods):
             found.add(SERVICES)
-        if brings(study, name):
-            stand_ins.check(str(store.connection), split(name)[1])
-            found |= {SERVICES, "servers-agent", *_images_of(str(store.connection), split(name)[1])}
+        if server := brought(study, name):
+            stand_ins.check(*server)
+            found |= {SERVICES, "servers-agent", *_images_of(*server)}
     return (SERVERS | IMAGES | {SERVICES} | SERVER_IMAGES) & found
 
 
@@ -70,14 +69,13 @@ def _stores_by_itself(study: Study) -> Iterable[str]:
     return tuple(asked.get("stores", study.stores))
 
 
-def brings(study: Study, name: str) -> bool:
-    """Whether the run brings the server that `name` means: it is a topology, and no connection of the user's own."""
-    store, (_, server) = study.store(name), split(name)
-    if not server or not store.has_server():
-        return False
-    if not (TOPOLOGIES / str(store.connection) / server / "kustomization.yaml").exists():
-        return False
-    return f"AIRFLOW_CONN_STOREBENCH_{store.connection}_{server}".upper().replace("-", "_") not in os.environ
+def brought(study: Study, name: str) -> tuple[str, str] | None:
+    """The server and the topology that `name` means, if the run brings that: it is no connection of the user's own."""
+    server, which = study.store(name).server_of(name) or ("", "")
+    if not which or not (TOPOLOGIES / server / which / "kustomization.yaml").exists():
+        return None
+    own = f"AIRFLOW_CONN_STOREBENCH_{server}_{which}".upper().replace("-", "_")
+    return None if own in os.environ else (server, which)
 
 
 def _images_of(connection: str, name: str) -> set[str]:

@@ -8,14 +8,16 @@ from tests.e2e.harness import NAMESPACE, delete, soon
 
 STUDY = "parquet_copy"
 BIT = 1
+# The files of blocks below the folder of volumes, and what a reader says that has noticed.
+STORES = {
+    "hdfs@one": ("*data-hdfs-datanode-*/blocks/**/blk_*", ("Could not obtain block", "Checksum")),
+    "ozone@one": ("*data-ozone-datanode-*/hdds/**/*.block", ("Checksum mismatched",)),
+}
 
 
-def flip_a_block():
-    """Change one bit in the middle of the largest block that a DataNode has. Its checksums are in another file, and stay."""
-    volumes = Settings().run / "volumes"
-    blocks = [
-        path for path in volumes.glob("*data-hdfs-datanode-*/blocks/**/blk_*") if path.suffix != ".meta"
-    ]
+def flip_a_block(pattern):
+    """Change one bit in the middle of the largest block that a DataNode has. Its checksums are elsewhere, and stay."""
+    blocks = [path for path in (Settings().run / "volumes").glob(pattern) if path.suffix != ".meta"]
     block = max(blocks, key=lambda path: path.stat().st_size)
     with block.open("r+b") as file:
         file.seek(block.stat().st_size // 2)
@@ -26,11 +28,13 @@ def flip_a_block():
 
 
 @pytest.mark.parametrize("checksum", ["on", "off"])
-def test_flipped_block(drill, say, checksum):
+@pytest.mark.parametrize("store", STORES)
+def test_flipped_block(drill, say, store, checksum):
     # One copy of each block: a reader that notices has no other one to go to.
-    run = drill("hdfs@one", study=STUDY, rows=20_000, checksum=[checksum], iterations=["1"])
+    pattern, noticed = STORES[store]
+    run = drill(store, study=STUDY, rows=20_000, checksum=[checksum], iterations=["1"])
     run.wait_for_end_of(run.started("cell.generate"))
-    block = flip_a_block()  # before the pod of the copy has started Spark
+    block = flip_a_block(pattern)  # before the pod of the copy has started Spark
     assert run.end() == "failed"
     rows = {row["operation"]: row for row in run.rows()}
     assert rows["generate"]["status"] == "verified"
@@ -38,10 +42,12 @@ def test_flipped_block(drill, say, checksum):
     assert copy["status"] == "failed"
     if checksum == "on":
         assert copy["error_kind"] == "store_failed", "the read has noticed"
-        assert "Could not obtain block" in copy["error"] or "Checksum" in copy["error"]
+        assert any(text in copy["error"] for text in noticed)
     else:
         assert copy["error_kind"] == "verification_failed", "the copy went through, with the changed bytes"
-    say(f"a bit of {block.name} flipped, checksums {checksum}: {copy['error_kind']}: {copy['error']}")
+    say(
+        f"{store}: a bit of {block.name} flipped, checksums {checksum}: {copy['error_kind']}: {copy['error']}"
+    )
 
 
 def test_datanode_ends_in_a_copy(drill, say):

@@ -51,17 +51,15 @@ def topology_of(study: Study, store: str) -> Topology | None:
     """The topology that this name means. None where it means a server of one's own: it has a connection, which wins, or no name after
     the @. Raises SpecError where it means neither.
     """
-    info, (_, name) = study.store(store), split(store)
-    if not name or not info.has_server():
-        return None
+    info = study.store(store)
+    server, name = info.server_of(store) or ("", "")
     connection = info.connection_of(store)
-    assert connection is not None and info.connection is not None
-    if connections.exists(connection):
+    if not name or connection is None or connections.exists(connection):
         return None
     try:
-        return topology.find(info.connection, name)
+        return topology.find(server, name)
     except SpecError as error:
-        if name in topology.names(info.connection):
+        if name in topology.names(server):
             raise
         raise SpecError(
             f"{store!r} means no server: there is no Airflow Connection {connections.PREFIX + connection!r}, and: {error}"

@@ -65,7 +65,7 @@ def node_pool_of(study: Study, store: str) -> NodePool:
     pool, pools = NodePool(split(store)[1]), node_pools()
     if pool in pools:
         return pool
-    if not study.store(store).has_server():
+    if study.store(store).server_of(store) is None:
         raise SpecError(
             f"{store!r}: there is no pool of nodes {pool.name!r}. {VARIABLE} has"
             f" {', '.join(pool.name for pool in pools[1:]) or 'none'}. And this store has no server of its own that the name could mean"

@@ -16,7 +16,6 @@ from storebench.airflow import connections, images
 from storebench.errors import SpecError
 from storebench.s3 import check_bucket
 from storebench.servers import stand_ins
-from storebench.stores.base import split
 from storebench.study.model import Study
 
 # The dataset, and room for a store's copy with its indexes and journals.
@@ -59,7 +58,7 @@ def check_embedded(
     lacking = {name for name in names if "kubernetes" in embedded and _lacks_image(study, name)}
     served = {*brings, *(name for name in names if _has_volume(study, name))}
     if "kubernetes" in embedded and served:
-        _check_stand_ins(brings)
+        _check_stand_ins(study, brings)
         unbuilt = {name: {one for one in needed if not images.named(one)} for name, needed in brings.items()}
         lacking |= {name for name, needed in unbuilt.items() if needed}
         if not lacking and (failed := _wake([SERVICES], SERVICES_TOLD)):
@@ -84,18 +83,21 @@ def _has_volume(study: Study, name: str) -> bool:
     return any(store.pod_of(operation.name).volume for operation in study.operations_of(name))
 
 
-def _check_stand_ins(brings: Mapping[str, Collection[str]]) -> None:
+def _check_stand_ins(study: Study, brings: Mapping[str, Collection[str]]) -> None:
     """Raises SpecError for servers that the embedded stack's own images cannot be. The names of images are as in `servers_mongodb`."""
     for name, needed in sorted(brings.items()):
+        _, topology = study.store(name).server_of(name) or ("", "")
         for image in sorted(needed):
             if (images.named(image) or OWN_IMAGES).startswith(OWN_IMAGES):
-                stand_ins.check(image.removeprefix("servers_").replace("_", "-"), split(name)[1])
+                stand_ins.check(image.removeprefix("servers_").replace("_", "-"), topology)
 
 
 def _away(study: Study, names: Iterable[str], embedded: Sequence[str]) -> dict[str, str]:
     """The stores of these whose server is the embedded stack's and does not listen, with its name."""
     # The S3 that has the datasets is always there, and is asked for its bucket.
-    servers = {name: store.connection_of(name) for name in names if (store := study.store(name)).has_server()}
+    servers = {
+        name: store.connection_of(name) for name in names if (store := study.store(name)).server_of(name)
+    }
     return {
         name: server
         for name, server in servers.items()

@@ -83,14 +83,14 @@ def names(server: str) -> list[str]:
 
 
 def brought_for(study: Study) -> list[str]:
-    """The names of the study's stores with each of their topologies: `mongodb@one`."""
-    stores = {name: study.store(name) for name in study.stores}
-    return [
-        f"{name}@{one}"
-        for name, store in stores.items()
-        if store.has_server()
-        for one in names(store.connection or "")
-    ]
+    """The names of the study's stores with each of their topologies: `mongodb@one`, `delta-spark@hdfs_one`."""
+    found = []
+    for name in study.stores:
+        store = study.store(name)
+        own = [(store.connection or "", "")] if store.has_server() else []
+        servers = [*own, *((other, f"{other}_") for other in store.elsewhere)]
+        found += [f"{name}@{before}{one}" for server, before in servers for one in names(server)]
+    return found
 
 
 def find(server: str, name: str) -> Topology:

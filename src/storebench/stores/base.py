@@ -100,6 +100,8 @@ class Store(ABC):
         None  # the store that does for it the operations that it needs and has not
     )
     connection: ClassVar[str | None] = None  # the connection of its server; "s3" if S3 is the store itself
+    # The connections of other servers that can have its data: `delta-spark@hdfs_v3` has it at the server `hdfs@v3`
+    elsewhere: ClassVar[tuple[str, ...]] = ()
     options: ClassVar[Mapping[str, Field]] = {}  # parameters of a run that its pods are told
     figures_cover: ClassVar[Cover] = "client"  # "engine": no server does the work
     pod: ClassVar[Pod] = Pod()
@@ -128,10 +130,21 @@ class Store(ABC):
         return cls.connection not in (None, "s3")
 
     @classmethod
+    def server_of(cls, name: str) -> tuple[str, str] | None:
+        """The server that `name`, a name of this store, means: the name of its connection, and which one of several it is, or "". So
+        ('mongodb', 'v8') of `mongodb@v8`, ('hdfs', 'v3') of `delta-spark@hdfs_v3`. None where the data is in the dataset's S3, or nowhere.
+        """
+        _, server = split(name)
+        other, _, which = server.partition("_")
+        if other in cls.elsewhere:
+            return other, which
+        return (str(cls.connection), server) if cls.has_server() else None
+
+    @classmethod
     def connection_of(cls, name: str) -> str | None:
         """The name of the connection to the server that `name`, a name of this store, means: `mongodb_v8` of `mongodb@v8`."""
-        _, server = split(name)
-        return f"{cls.connection}_{server}" if server and cls.has_server() else cls.connection
+        found = cls.server_of(name)
+        return "_".join(filter(None, found)) if found else cls.connection
 
     def __init__(
         self,

@@ -40,6 +40,9 @@ class FileServer(ABC):
     def durability(self) -> Durability:
         """What is promised of a file that was closed."""
 
+    def prepare(self) -> None:  # noqa: B027 - not all have such places
+        """Make the place that has all folders, so that looking for a file that is not there finds none."""
+
 
 class HdfsServer(FileServer):
     """With checksums each block has a CRC32C of every 512 bytes, which every reader checks; without there is none."""
@@ -77,6 +80,7 @@ class OzoneServer(FileServer):
     """With checksums each chunk has a CRC32 of every 16 KiB, which every reader checks; without there is none."""
 
     title = "Ozone"
+    files: OzoneFiles
 
     def __init__(self, connection: Connection, session: Session, *, checksum: bool = True) -> None:
         self._manager = OzoneManager(connection)
@@ -91,6 +95,10 @@ class OzoneServer(FileServer):
 
     def durability(self) -> Durability:
         return _promised(REPLICATION, self._manager.replication, WRITE_SYNC, self._manager.settings())
+
+    def prepare(self) -> None:
+        """The bucket, which comes by itself only with the first file. Without it a look is an error, which Delta Lake tries again for seconds."""
+        self.files.make("")
 
 
 # By the names of the connections to them.

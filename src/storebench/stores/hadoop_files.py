@@ -46,6 +46,11 @@ class HadoopFiles(Files):
         with spark_session.errors(f"Adding up {folder}"):
             return int(self._client.getContentSummary(self._path(folder)).getSpaceConsumed())
 
+    def make(self, folder: str) -> None:
+        """A folder, with those above it."""
+        with spark_session.errors(f"Making {folder}"):
+            self._client.mkdirs(self._path(folder))
+
     def remove(self, folder: str) -> None:
         with spark_session.errors(f"Removing {folder}"):
             self._client.delete(self._path(folder), True)

@@ -15,7 +15,7 @@ from storebench.errors import SpecError
 from storebench.results.servers import ServerUse
 from storebench.servers import cluster as server_cluster
 from storebench.servers.render import LABEL, set_id
-from storebench.servers.topology import FOLDER
+from storebench.servers.topology import FOLDER, brought_for
 from storebench.study.model import Axis
 from storebench.study.order import Turn
 from storebench.study.studies import find
@@ -85,6 +85,28 @@ def test_a_name_means_a_connection_then_a_topology(kube):
     assert topology_of(STUDY, "elasticsearch@v8") is None, "it has a connection"
     assert topology_of(STUDY, "null@one") is None, "a pool of nodes"
     assert str(topology_of(STUDY, "elasticsearch@three")) == "elasticsearch/three"
+
+
+def test_a_store_may_have_its_data_at_other_servers_than_by_itself(kube):
+    assert topology_of(STUDY, "delta-spark") is topology_of(STUDY, "delta-spark@hdfs") is None
+    assert str(topology_of(STUDY, "delta-spark@hdfs_one")) == "hdfs/one"
+    assert topology_of(STUDY, "delta-spark@one") is None, "a pool of nodes"
+    assert {"delta-spark@hdfs_three", "delta-spark@ozone_one"} <= set(brought_for(STUDY))
+    with pytest.raises(
+        SpecError, match=r"no Airflow Connection 'storebench_ozone_away'.* there are: one, three"
+    ):
+        topology_of(STUDY, "delta-spark@ozone_away")
+
+
+def test_the_pod_of_such_a_store_is_told_where_they_are_and_has_the_s3_of_the_dataset(
+    kube, account, at, monkeypatch
+):
+    env = told(kube, monkeypatch)
+    at(cell("delta-spark@hdfs_one"))
+    work("write")
+    host = f"hdfs-{set_id(RUN, 'delta-spark@hdfs_one')}"
+    assert json.loads(env["STOREBENCH_CONN_HDFS_ONE"]["value"])["host"] == host
+    assert "STOREBENCH_CONN_S3" in env
 
 
 def test_a_connection_of_a_topologys_name_wins(kube, monkeypatch):

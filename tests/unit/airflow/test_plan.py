@@ -141,6 +141,7 @@ def test_a_store_without_a_server_can_be_in_a_pool_that_there_is(monkeypatch):
     monkeypatch.setenv(VARIABLE, "v8")
     assert node_pool_of(STUDY, "null@v8") == NodePool("v8")
     assert node_pool_of(STUDY, "null") == node_pool_of(STUDY, "mongodb@v9") == DEFAULT
+    assert node_pool_of(STUDY, "delta-spark@hdfs") == node_pool_of(STUDY, "delta-spark@hdfs_v9") == DEFAULT
     with pytest.raises(SpecError, match=r"no pool of nodes 'v9'. STOREBENCH_NODE_POOLS has v8"):
         node_pool_of(STUDY, "null@v9")
 

@@ -77,6 +77,14 @@ def test_servers_that_a_run_brings_need_their_image_and_the_cluster_s_services(t
     assert parts.needed_by(STUDY, ["elasticsearch@nine", "mongodb@three"]) == set(), "no such topologies"
 
 
+def test_tables_elsewhere_need_the_servers_that_their_name_means(monkeypatch):
+    needed = {"jvm", "services", "servers-agent", "servers-ozone"}
+    assert parts.needed_by(STUDY, ["delta-spark@ozone_one"]) == needed
+    assert parts.needed_by(STUDY, ["delta-spark@ozone"]) == {"jvm"}, "the user's own"
+    monkeypatch.setenv("AIRFLOW_CONN_STOREBENCH_OZONE_ONE", "http://10.1.2.3:9862")
+    assert parts.needed_by(STUDY, ["delta-spark@ozone_one"]) == {"jvm"}
+
+
 def test_servers_that_the_stack_cannot_bring_are_refused_before_anything_is_built():
     assert "servers-mongodb" in parts.needed_by(STUDY, ["mongodb@one"])
     with pytest.raises(SpecError, match="cannot bring mongodb@sharded"):

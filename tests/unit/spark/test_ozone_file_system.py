@@ -52,6 +52,11 @@ def test_in_a_runs_own_servers_there_are_as_many_copies_as_datanodes(name, copie
     assert found.uri("a").startswith("ofs://ozone-abc:9862/")
 
 
+def test_commits_of_delta_lake_find_it_too():
+    found = Ozone(Connection("ozone", "om")).settings()
+    assert found[f"{HADOOP}fs.AbstractFileSystem.ofs.impl"] == "org.apache.hadoop.fs.ozone.RootedOzFs"
+
+
 def test_it_gives_up_in_the_end():
     attempts = Ozone(Connection("ozone", "om")).settings()[f"{HADOOP}ozone.client.failover.max.attempts"]
     assert sum(2 * n for n in range(1, int(attempts) + 1)) <= 60, "seconds: each wait is 2 s longer"

@@ -130,6 +130,9 @@ class Client:
             for one in self.at(path).iterdir()
         ]
 
+    def mkdirs(self, path):
+        self.at(path).mkdir(parents=True)
+
     def copyToLocalFile(self, remove, source, destination, raw):  # noqa: N802
         assert raw is True and remove is False, "no file with checksums beside it, and the source stays"
         Path(destination.removeprefix("file://")).write_bytes(self.at(source).read_bytes())
@@ -162,6 +165,18 @@ def test_files_are_seen_by_hadoops_client(files):
     assert files.entries("a") == {"_SUCCESS": 0, "part-0": 4, "part-1": 2, "_other": 0}
     assert files.entries("away") is None
     assert list(files.parts("a")) == [("part-0", b"0123"), ("part-1", b"45")]
+
+
+def test_a_folder_is_made_with_those_above_it(files):
+    files.make("new/one")
+    assert files.entries("new") == {"one": 0}
+
+
+def test_the_bucket_is_made_before_anything_is_looked_for_in_it(monkeypatch):
+    made = []
+    monkeypatch.setattr(HadoopFiles, "make", lambda self, folder: made.append(folder))
+    file_server("ozone", Connection("ozone", "om"), lambda: None).prepare()
+    assert made == [""]
 
 
 def test_a_folder_that_is_not_there_is_not_whole(files):

@@ -43,6 +43,7 @@ class Ozone(FileSystem):
         asked = self._connection.extra.get(HADOOP) or {}
         hadoop = {
             "fs.ofs.impl": "org.apache.hadoop.fs.ozone.RootedOzoneFileSystem",
+            "fs.AbstractFileSystem.ofs.impl": "org.apache.hadoop.fs.ozone.RootedOzFs",  # as Delta Lake commits
             **PATIENCE,
             **OZONE_PATIENCE,
             **asked,

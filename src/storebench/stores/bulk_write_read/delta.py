@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from storebench import s3
 from storebench.connection import Connection
 from storebench.errors import StorebenchError, StoreRefused, StoreUnreachable
-from storebench.stores.base import Durability
+from storebench.stores.base import Cover, Durability
 from storebench.stores.bulk_write_read.base import TableStore
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ class DeltaStore(TableStore):
     """
 
     connection = "s3"
-    figures_cover = "engine"
+    figures_cover: ClassVar[Cover] = "engine"
 
     @property
     def key(self) -> str:

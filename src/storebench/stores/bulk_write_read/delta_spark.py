@@ -2,20 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Self
 
 from storebench.attempt.clock import OperationClock
+from storebench.connection import Connection
 from storebench.dataset.checksum import TableChecksum
 from storebench.spark import session as spark_session
+from storebench.spark.filesystems.base import FileSystem
 from storebench.spark.filesystems.s3 import S3
 from storebench.stores.base import Server
 from storebench.stores.bulk_write_read import second_pass
+from storebench.stores.bulk_write_read.base import READ
 from storebench.stores.bulk_write_read.delta import DeltaStore
+from storebench.stores.bulk_write_read.delta_files import DeltaOnFiles
+from storebench.stores.file_servers import KINDS
 from storebench.stores.spark import SparkDriver
+from storebench.study.reserved import DROP
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
+
+    from storebench.attempt.spec import AttemptSpec
 
 DELTA = {
     "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension",
@@ -36,23 +45,36 @@ class DeltaSpark(SparkDriver, DeltaStore):
     """`reference` is the study's code, with the defaults of Spark; `tuned` hands typed Arrow tables over.
 
     A write is verified by delta-rs, in the driver: it sees the table as it is in S3, without Spark. A read is verified
-    by a second pass of Spark's own, in the executors.
+    by a second pass of Spark's own, in the executors. `delta-spark@hdfs` and `delta-spark@ozone` have their tables there.
     """
 
     name = "delta-spark"
+    elsewhere = tuple(KINDS)
     clients = ("reference", "tuned")
     delivers = ("rows in Python", "rows in the JVM")
     packages = ("pyspark", "pandas", "pyarrow", "deltalake")
     modules = ("pandas", "pyarrow", "pyspark.sql")
 
+    @classmethod
+    def of(cls, spec: AttemptSpec, connection: Connection | None, s3_client: Any) -> Self:
+        server = cls.server_of(spec.store)
+        if server is None or issubclass(cls, DeltaOnFiles):
+            return super().of(spec, connection, s3_client)
+        store = DeltaSparkOnFiles.of(spec, connection, s3_client)
+        store.kind, _ = server
+        return store  # type: ignore[return-value] # mypy knows no class that makes one of its subclasses
+
     def connect(self) -> None:
-        if self.operation == "drop":
+        if self.operation == DROP:
             return  # needs S3 only
         assert self.server is not None
-        if self.operation == "read":
+        if self.operation == READ:
             self.check_table()
-        extra = DELTA | (TUNED if self.client == "tuned" else {})
-        self.start([S3(self.server)], extra)
+        self.begin([S3(self.server)])
+
+    def begin(self, file_systems: Sequence[FileSystem]) -> None:
+        """Start the session."""
+        self.start(file_systems, DELTA | (TUNED if self.client == "tuned" else {}))
 
     def describe(self) -> Server:
         return Server(
@@ -164,6 +186,23 @@ class DeltaSpark(SparkDriver, DeltaStore):
     def _rows_of_last_commit(self) -> int:
         (row,) = self.spark.sql(f"DESCRIBE HISTORY delta.`{self._path}` LIMIT 1").collect()
         return int(row["operationMetrics"]["numOutputRows"])
+
+
+class DeltaSparkOnFiles(DeltaOnFiles, DeltaSpark):
+    """The CSV is in S3 all the same."""
+
+    def connect(self) -> None:
+        self.there.files.check()
+        if self.operation == DROP:
+            return
+        self.begin([S3(Connection.from_environment("s3")), self.there.file_system])
+        if self.operation == READ:
+            self.check_table()
+
+    def describe(self) -> Server:
+        server, there = super().describe(), self.there
+        tables = f"{there.title} {there.version()}"
+        return replace(server, settings={**server.settings, "tables": tables, **there.settings()})
 
 
 def _delta_version(spark: SparkSession) -> str:

@@ -1,0 +1,91 @@
+"""Delta Lake tables in a distributed file system, in the place of S3."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from functools import cached_property
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
+
+from storebench.errors import StorebenchError, StoreRefused
+from storebench.stores.base import Durability
+from storebench.stores.bulk_write_read.delta import DeltaStore
+from storebench.stores.caches import reconnect
+from storebench.stores.file_servers import FileServer, file_server
+from storebench.stores.spark import SparkDriver
+
+if TYPE_CHECKING:
+    from deltalake import DeltaTable
+
+LOG = "_delta_log"
+
+
+class DeltaOnFiles(SparkDriver, DeltaStore):
+    """Verification gets the table's files by another client than Spark's, and reads them with delta-rs, which knows no such file system."""
+
+    figures_cover = "client"  # servers of their own do a part of the work
+    kind: str  # of the file system, one of storebench.stores.file_servers.KINDS
+
+    @cached_property
+    def there(self) -> FileServer:
+        """Where the table is."""
+        assert self.server is not None
+        return file_server(self.kind, self.server, lambda: self._session)
+
+    @property
+    def key(self) -> str:
+        return f"storebench/{self.target}"
+
+    def uri(self, scheme: str = "") -> str:
+        return self.there.file_system.uri(self.key)
+
+    def durability(self) -> Durability:
+        return self.there.durability()
+
+    def prepare(self) -> None:
+        self.there.prepare()
+        super().prepare()
+
+    def check_table(self) -> None:
+        if not self.there.files.entries(f"{self.key}/{LOG}"):
+            raise StoreRefused(
+                f"There is no Delta table at {self.uri()}: it was never written, or it was removed"
+            )
+
+    def size_bytes(self) -> int | None:
+        with suppress(StorebenchError):
+            return self.there.files.disk_bytes(self.key)
+        return None
+
+    def drop(self) -> None:
+        self.there.files.remove(self.key)
+
+    def open_table(self) -> DeltaTable:
+        from deltalake import DeltaTable
+
+        return DeltaTable(self._copy.name)
+
+    def needed_bytes(self) -> int:
+        """The data files, of each one copy."""
+        return sum((self.there.files.entries(self.key) or {}).values())
+
+    @contextmanager
+    def away(self) -> Iterator[None]:
+        """Clients of these file systems connect anew by themselves."""
+        yield
+        reconnect(self.there.files.check)
+
+    @cached_property
+    def _copy(self) -> TemporaryDirectory[str]:
+        """A folder of this pod with the table's files, which has no folders but that of the log."""
+        copy = TemporaryDirectory(prefix="table-")
+        for folder in ("", LOG):
+            to = Path(copy.name, folder)
+            to.mkdir(exist_ok=True)
+            source = f"{self.key}/{folder}".rstrip("/")
+            for name, size in (self.there.files.entries(source) or {}).items():
+                if size:
+                    (to / name).write_bytes(self.there.files.read(f"{source}/{name}"))
+        return copy
