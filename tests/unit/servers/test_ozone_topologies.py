@@ -81,6 +81,12 @@ def test_servers_know_each_other_by_the_runs_names_and_only_datanodes_have_its_s
         assert (size == "4Gi") is ("datanode" in name)
     nodes = next(one for one in objects if one["metadata"]["name"] == "ozone-nodes-abc")
     assert nodes["spec"]["publishNotReadyAddresses"] is True and nodes["spec"]["clusterIP"] == "None"
+    entry = next(
+        one for one in objects if one["metadata"]["name"] == "ozone-abc" and one["kind"] == "Service"
+    )
+    assert entry["spec"]["clusterIP"] == "None", (
+        "a client in Java cannot reach a Service's own address by ICMP"
+    )
 
 
 def test_the_heap_follows_the_memory():
