@@ -174,3 +174,10 @@ def test_the_om_starts_when_the_scm_has_left_its_safe_mode(start):
         assert start("om", port) == (0, ["om --init", "om"])
         assert len(asked) == 3 and time.monotonic() - began > 0.9
         assert "StorageContainerManager" in asked[0]
+
+
+def test_the_log_of_a_server_that_waits_says_for_what(start, capfd):
+    with scm(["true", "false"]) as (port, _):
+        start("om", port)
+    said = capfd.readouterr().out
+    assert "waiting for the SCM at 127.0.0.1" in said and "safe mode: it needs all DataNodes" in said
