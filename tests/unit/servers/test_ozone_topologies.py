@@ -14,6 +14,7 @@ from kubernetes.utils.quantity import parse_quantity
 from storebench.servers.render import Place, rendered
 from storebench.servers.sizes import Sizes
 from storebench.servers.topology import FOLDER, find
+from storebench.stores.ozone_manager import PORT as OM_WEB_PORT
 
 GIB = 2**30
 
@@ -94,6 +95,18 @@ def test_the_heap_follows_the_memory():
         env = one["spec"]["template"]["spec"]["containers"][0]["env"]
         options = next(entry["value"] for entry in env if entry["name"] == "OZONE_OPTS")
         assert "-XX:MaxRAMPercentage=" in options and "-Xmx" not in options
+
+
+@pytest.mark.parametrize("name", ["one", "three"])
+def test_the_om_is_ready_with_its_web_server_which_opens_last(name):
+    found = find("ozone", name)
+    (om,) = (one for one in found.sets if one["metadata"]["name"] == "ozone-om")
+    (container,) = om["spec"]["template"]["spec"]["containers"]
+    ports = {one["name"]: one["containerPort"] for one in container["ports"]}
+    assert ports[container["readinessProbe"]["tcpSocket"]["port"]] == OM_WEB_PORT
+    assert OM_WEB_PORT in {one["port"] for one in found.entry["spec"]["ports"]}, (
+        "clients reach it by the Service"
+    )
 
 
 @contextmanager
