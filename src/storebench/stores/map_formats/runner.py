@@ -63,7 +63,7 @@ class Jobs:
         self._parallel, self._timeout_s, self._bits_per_s = parallel, timeout_s, bits_per_s
         self._running: set[subprocess.Popen[bytes]] = set()
         self._lock = threading.Lock()
-        self._stopped = False
+        self._failed: BaseException | None = None  # the first one; what ends the others is no reason of theirs
 
     def run(self, inputs: Sequence[bytes], command: Callable[[int, int], Sequence[str]]) -> list[Ended]:
         """Run a job for each input: `command` is told its number, and the descriptor to which it has to report. Raises StoreRefused,
@@ -73,15 +73,18 @@ class Jobs:
         def job(number: int) -> Ended:
             try:
                 return self._job(number, inputs[number], partial(command, number), began_s)
-            except BaseException:
-                self._stop()
+            except BaseException as error:
+                self._stop(error)
                 raise
 
-        return each(job, len(inputs), self._parallel)
+        try:
+            return each(job, len(inputs), self._parallel, self._stop)
+        except BaseException as error:
+            raise self._failed or error from None
 
-    def _stop(self) -> None:
+    def _stop(self, why: BaseException) -> None:
         with self._lock:
-            self._stopped = True
+            self._failed = self._failed or why
             for process in self._running:
                 process.kill()
 
@@ -94,7 +97,7 @@ class Jobs:
         with os.fdopen(reports) as told:
             try:
                 with self._lock:
-                    if self._stopped:
+                    if self._failed:
                         raise StoreRefused("another job has failed before this one began")
                     process = subprocess.Popen(
                         command(report),
@@ -161,15 +164,23 @@ class Jobs:
         )
 
 
-def each(work: Callable[[int], T], times: int, parallel: int) -> list[T]:
-    """The results of work(0), work(1), ..., `parallel` at once; raises the first error, and then begins no more."""
+def each(
+    work: Callable[[int], T],
+    times: int,
+    parallel: int,
+    stop: Callable[[BaseException], None] = lambda error: None,
+) -> list[T]:
+    """The results of work(0), work(1), ..., `parallel` at once; raises the first error, and then begins no more. `stop` has to end what is
+    going on then: also where it is this process that is told to end.
+    """
     with ThreadPoolExecutor(parallel) as pool:
         futures = [pool.submit(work, number) for number in range(times)]
         try:
             return [future.result() for future in futures]
-        except BaseException:
+        except BaseException as error:
             for future in futures:
                 future.cancel()
+            stop(error)
             raise
 
 

@@ -153,6 +153,22 @@ def test_an_output_that_is_cut_or_has_a_flipped_byte_is_not_verified():
     assert all(said[1::3]) and all(said[2::3])
 
 
+def test_a_number_of_yson_that_is_of_another_type_than_its_column_is_not_verified():
+    from yt.yson import YsonUint64, dumps
+
+    ((length,),) = NARROW.expected(1_000, SEED, PART)
+    cases = [
+        ("yson", ("narrow",), "output", 1_000, SEED, PART, digest([(length,)]), output)
+        for output in (
+            dumps([{b"length": value}], yson_type="list_fragment", yson_format="binary")
+            for value in (length, YsonUint64(length), float(length))
+        )
+    ]
+    right, unsigned, real = checked(cases)
+    assert right == ""
+    assert "another type than its column" in unsigned and "another type than its column" in real
+
+
 def test_one_job_that_fails_among_several_ends_them_all_and_is_named():
     good = encoded("protobuf_static", NARROW, 1_000)
     inputs = [good, good, good[:-2], good, good]
@@ -160,6 +176,30 @@ def test_one_job_that_fails_among_several_ends_them_all_and_is_named():
         StoreRefused, match=r"^Job 2 has failed: ValueError: Protobuf, byte [\d,]+: .*exit code 1"
     ):
         run("protobuf_static", NARROW, 1_000, inputs)
+
+
+def test_a_job_that_was_ended_by_the_failure_of_another_one_is_not_the_one_that_is_named():
+    says = ["import time; time.sleep(60)", "import sys; sys.exit('it is broken')"]
+    with pytest.raises(StoreRefused, match=r"^Job 1 has failed: it is broken \(exit code 1\)$"):
+        Jobs(2, 60).run([b"", b""], lambda part, report: [sys.executable, "-c", says[part]])
+
+
+HANGS = """
+import os, signal, sys, threading
+from storebench.attempt.termination import raise_on_sigterm
+from storebench.stores.map_formats.runner import Jobs
+
+raise_on_sigterm()
+threading.Timer(1, os.kill, (os.getpid(), signal.SIGTERM)).start()
+Jobs(1, 60).run([b""], lambda part, report: [sys.executable, "-c", "import time; time.sleep(60)"])
+"""
+
+
+def test_a_job_that_hangs_does_not_outlive_the_attempt_that_is_told_to_end():
+    done = subprocess.run(
+        [sys.executable, "-c", HANGS], stderr=subprocess.PIPE, text=True, timeout=30, check=False
+    )
+    assert done.returncode == 1 and "The pod was told to stop before it had ended" in done.stderr
 
 
 def test_a_job_that_takes_too_long_is_killed():
