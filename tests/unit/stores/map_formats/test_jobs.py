@@ -132,6 +132,17 @@ def test_an_input_that_is_cut_short_is_an_error():
     assert all(said[len(tables) :])
 
 
+@pytest.mark.parametrize("bench", [MODIFY, WIDE, benchmark_of("complex")], ids=lambda bench: bench.name)
+def test_the_offset_that_the_package_of_yson_names_is_in_the_reason(bench):
+    table = bytearray(encoded("yson", bench, 2_000))
+    second = table.index(b"};{", 100) + 2  # the row after the first one
+    table[second] ^= 0xFF
+    with pytest.raises(
+        StoreRefused, match=rf"^Job 0 has failed: YsonError: .* offset {second}\b.*exit code 1"
+    ):
+        run("yson", bench, 2_000, [table])
+
+
 def test_an_output_that_is_cut_or_has_a_flipped_byte_is_not_verified():
     wanted = digest(MODIFY.expected(1_000, SEED, PART))
     cases = []
