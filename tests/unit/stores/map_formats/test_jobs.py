@@ -9,9 +9,10 @@ import pytest
 
 from storebench.errors import StoreRefused
 from storebench.stores.map_formats.check import digest
+from storebench.stores.map_formats.common import INTERFACES
 from storebench.stores.map_formats.formats import FORMATS, format_of
 from storebench.stores.map_formats.runner import PYTHON, Jobs
-from storebench.stores.map_formats.tables import benchmark_of
+from storebench.stores.map_formats.tables import VALUES, benchmark_of
 from storebench.stores.map_formats.verify import verify
 from tests.unit.stores.map_formats.checking import checked
 
@@ -92,10 +93,10 @@ CUTS = """
 import io, pickle, sys
 from storebench.stores.map_formats.job import work_of
 
-def made(name, data):
+def made(name, data, benchmark="modify", interface="direct"):
     sink = io.BytesIO()
     try:
-        work_of(name, "modify", range(0), "end", "direct")(io.BytesIO(data), sink)
+        work_of(name, benchmark, range(0), "end", interface)(io.BytesIO(data), sink)
     except Exception as error:
         return None
     return sink.getvalue()
@@ -105,6 +106,33 @@ sys.stdout.buffer.write(pickle.dumps([made(*case) for case in cases]))
 """
 
 
+def made_of(cases):
+    """What jobs make of these inputs, one after the other in one process; None of those that fail."""
+    done = subprocess.run(
+        [sys.executable, "-c", CUTS],
+        input=pickle.dumps(cases),
+        stdout=subprocess.PIPE,
+        check=True,
+        timeout=60,
+    )
+    return pickle.loads(done.stdout)
+
+
+@pytest.mark.parametrize("interface", INTERFACES)
+@pytest.mark.parametrize("name", FORMATS)
+def test_a_changed_input_is_an_error_or_other_rows_and_never_a_crash(name, interface):
+    cases = []
+    for benchmark in ("narrow", "modify", "complex"):
+        for values in VALUES:
+            table = encoded(name, benchmark_of(benchmark, values), 600)
+            for at in range(0, len(table), max(1, len(table) // 100)):
+                changed = bytearray(table)
+                changed[at] ^= 0xFF
+                cases.append((name, bytes(changed), benchmark, interface))
+    outputs = made_of(cases)
+    assert None in outputs and any(outputs)
+
+
 def test_an_input_that_is_cut_short_is_an_error():
     tables = {name: encoded(name, MODIFY, 1_000) for name in FORMATS}
     cut = [
@@ -112,14 +140,7 @@ def test_an_input_that_is_cut_short_is_an_error():
         for name, table in tables.items()
         for share in (0.001, 0.4, 0.997)
     ]
-    done = subprocess.run(
-        [sys.executable, "-c", CUTS],
-        input=pickle.dumps([*tables.items(), *cut]),
-        stdout=subprocess.PIPE,
-        check=True,
-        timeout=60,
-    )
-    outputs = pickle.loads(done.stdout)
+    outputs = made_of([*tables.items(), *cut])
     assert None not in outputs[: len(tables)]
     wanted = digest(MODIFY.expected(1_000, SEED, PART))
     cases = [
