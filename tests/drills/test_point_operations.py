@@ -22,6 +22,8 @@ def test_entities_are_written_and_read_in_mongodb_and_in_cassandra(cluster):
             "point_operations",
             "--stores",
             "mongodb,cassandra@one",
+            "--clients",
+            "direct",
             "--axis",
             "consistency=one,quorum",
         ),
