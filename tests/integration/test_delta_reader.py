@@ -97,7 +97,7 @@ def opened():
 
 
 def checksum(process):
-    return checksum_from(process.ask("checksum", fields=SCHEMA_FIELDS))
+    return checksum_from(process.ask("checksum", fields=SCHEMA_FIELDS), FIELDS)
 
 
 def differences(found, chunk):

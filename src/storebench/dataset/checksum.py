@@ -16,6 +16,7 @@ Sums do not depend on the order of rows. The checksum finds accidents, not forge
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -56,7 +57,10 @@ def mix_array(values: U64) -> U64:
     return values
 
 
-MULTIPLIERS = np.array([mix(GOLDEN * (n + 1) & MASK) | 1 for n in range(len(FIELD_NAMES))], dtype=np.uint64)
+@cache
+def multipliers(fields: int) -> U64:
+    """M of so many fields."""
+    return np.array([mix(GOLDEN * (n + 1) & MASK) | 1 for n in range(fields)], dtype=np.uint64)
 
 
 def polynomial(text: bytes) -> int:
@@ -156,12 +160,14 @@ def _polynomials(data: npt.NDArray[np.uint8], bounds: npt.NDArray[np.int64], gap
 class TableChecksum:
     """Adds up the checksum of a table, chunk by chunk, in any order.
 
-    `rows` is how many there were, `fields` the checksum of each field, `row_sum` that of the rows.
+    `rows` is how many there were, `fields` the checksum of each field, `row_sum` that of the rows. `names` are those of the fields, in
+    their order.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, names: Sequence[str] = FIELD_NAMES) -> None:
         self.rows = 0
-        self.fields = dict.fromkeys(FIELD_NAMES, 0)
+        self.names = tuple(names)
+        self.fields = dict.fromkeys(self.names, 0)
         self.row_sum = 0
 
     def update(self, columns: Mapping[str, Sequence[str | None] | Any]) -> None:
@@ -170,7 +176,7 @@ class TableChecksum:
         Raises ValueError for missing, unknown or uneven columns, TypeError for values that are not text.
         """
         if columns.keys() != self.fields.keys():
-            missing = [name for name in FIELD_NAMES if name not in columns]
+            missing = [name for name in self.names if name not in columns]
             unknown = [name for name in columns if name not in self.fields]
             parts = [
                 f"{what} fields: {', '.join(names)}"
@@ -178,9 +184,9 @@ class TableChecksum:
                 if names
             ]
             raise ValueError("; ".join(parts))
-        rows = len(columns[FIELD_NAMES[0]])
+        rows = len(columns[self.names[0]])
         combined = np.zeros(rows, dtype=np.uint64)
-        for n, name in enumerate(FIELD_NAMES):
+        for n, name in enumerate(self.names):
             if len(columns[name]) != rows:
                 raise ValueError(f"field {name} has {len(columns[name]):,} values for {rows:,} rows")
             try:
@@ -191,9 +197,9 @@ class TableChecksum:
 
     def add_field(self, number: int, hashes: U64, combined: U64) -> None:
         """Add one field's hashes to its checksum and, multiplied, to `combined`. Changes `hashes`."""
-        name = FIELD_NAMES[number]
+        name = self.names[number]
         self.fields[name] = (self.fields[name] + int(hashes.sum())) & MASK
-        hashes *= MULTIPLIERS[number]
+        hashes *= multipliers(len(self.names))[number]
         combined += hashes
 
     def add_rows(self, combined: U64) -> None:
@@ -215,7 +221,7 @@ class TableChecksum:
             found.append(f"rows: {self.rows:,} of {manifest.rows:,}")
         found += [
             f"field {name}: checksum differs"
-            for name in FIELD_NAMES
+            for name in self.names
             if self.fields[name] != manifest.fields[name]
         ]
         if not found and self.row_sum != manifest.row_sum:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, fields
+from typing import Any, get_args
 
 from storebench import s3
 from storebench.dataset.csv50 import CSV50
-from storebench.dataset.schema import FIELD_NAMES, SCHEMA_VERSION
+from storebench.dataset.schema import FIELDS, SCHEMA_VERSION, Field, Type
 from storebench.errors import StoreRefused
 from storebench.study.dataset import MANIFEST, folder_of
 
@@ -19,7 +19,10 @@ CSV = "data.csv"  # its name in the dataset's folder
 
 @dataclass(frozen=True)
 class Manifest:
-    """Rows, bytes, SHA-256 of the whole CSV (header included), and its checksums (storebench.dataset.checksum)."""
+    """Rows, bytes, SHA-256 of the whole CSV (header included), and its checksums (storebench.dataset.checksum).
+
+    `schema` are its fields, and `file` is what it was made of: they are there for a file of one's own.
+    """
 
     schema_version: int
     rows: int
@@ -31,14 +34,21 @@ class Manifest:
     generator_version: str
     bucket: str
     key: str
+    schema: Sequence[Field] = FIELDS
+    file: str | None = None
 
     def to_json(self) -> str:
-        """About 2 kB on one line, small enough for a pod's termination message. Checksums are 16 hex digits."""
+        """On one line; that of a generated dataset has about 2 kB, small enough for a pod's termination message. Checksums are 16 hex
+        digits.
+        """
         data = {
             **vars(self),
-            "fields": {name: f"{self.fields[name]:016x}" for name in FIELD_NAMES},
+            "fields": {field.name: f"{self.fields[field.name]:016x}" for field in self.schema},
             "row_sum": f"{self.row_sum:016x}",
         }
+        del data["schema"], data["file"]
+        if self.file is not None:
+            data |= {"file": self.file, "schema": [_told(field) for field in self.schema]}
         return json.dumps(data, separators=(",", ":"))
 
     @classmethod
@@ -53,8 +63,10 @@ class Manifest:
         version = _get(data, "schema_version", int)
         if version != SCHEMA_VERSION:
             raise ValueError(f"a manifest of schema version {version}, not {SCHEMA_VERSION}")
+        file = _get(data, "file", str) if "file" in data else None
+        schema = FIELDS if file is None else schema_of(data)
         fields = _get(data, "fields", dict)
-        if fields.keys() != set(FIELD_NAMES):
+        if fields.keys() != {field.name for field in schema}:
             raise _invalid("its fields are not those of the schema")
         sha256 = _get(data, "sha256", str)
         if not re.fullmatch("[0-9a-f]{64}", sha256):
@@ -65,11 +77,13 @@ class Manifest:
             seed=_get(data, "seed", int),
             bytes=_get(data, "bytes", int),
             sha256=sha256,
-            fields={name: _checksum(fields, name) for name in FIELD_NAMES},
+            fields={field.name: _checksum(fields, field.name) for field in schema},
             row_sum=_checksum(data, "row_sum"),
             generator_version=_get(data, "generator_version", str),
             bucket=_get(data, "bucket", str),
             key=_get(data, "key", str),
+            schema=schema,
+            file=file,
         )
 
     @classmethod
@@ -81,6 +95,22 @@ class Manifest:
             return cls.from_json(text.decode())
         except ValueError as error:
             raise StoreRefused(f"s3://{bucket}/{key} is not usable: {error}") from None
+
+
+def schema_of(manifest: Mapping[str, Any]) -> tuple[Field, ...]:
+    """The fields of a file of one's own, as its manifest tells them. Raises ValueError that says why for what is no such manifest."""
+    known = {one.name for one in fields(Field)}
+    found = []
+    for told in _get(manifest, "schema", list):
+        if not isinstance(told, dict) or not told.keys() <= known or told.get("type") not in get_args(Type):
+            raise _invalid(f"{told!r} is no field")
+        found.append(Field(**{"description": "", **told}))
+    return tuple(found)
+
+
+def _told(field: Field) -> dict[str, Any]:
+    """What is not as in other fields."""
+    return {name: value for name, value in asdict(field).items() if value or (name == "scale" and value == 0)}
 
 
 def _invalid(why: str) -> ValueError:

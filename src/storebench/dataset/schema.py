@@ -23,7 +23,7 @@ class Field:
     - `string`: itself. Never empty, no space at an end, and never a text that reads as one of the types above, so that
       a store which infers types from the CSV (Spark, pandas) keeps it as text
 
-    A null is the empty text.
+    A null is the empty text. A decimal, date or timestamp of a file of one's own has bounds of its own (storebench.dataset.columns).
     """
 
     name: str
@@ -31,6 +31,8 @@ class Field:
     description: str
     nullable: bool = False
     scale: int | None = None
+    precision: int | None = None  # of a decimal: its digits; None: at most 8
+    longest: int | None = None  # the characters of its longest text; None: not known
 
 
 FIELDS = (

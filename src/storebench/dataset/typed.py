@@ -5,7 +5,7 @@ Needs pyarrow, which only the images of stores with types have: import this modu
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import pyarrow as pa
@@ -26,20 +26,29 @@ _TYPES = {
     "timestamp": pa.timestamp("us", "UTC"),
     "string": pa.string(),
 }
-ARROW_SCHEMA = pa.schema(
-    [
-        pa.field(
-            field.name,
-            pa.decimal128(MAX_DIGITS, field.scale) if field.type == "decimal" else _TYPES[field.type],
-            nullable=field.nullable,
-        )
-        for field in FIELDS
-    ]
-)
 
 
-def csv_reader(stream: Any) -> Iterator[pa.RecordBatch]:
-    """The rows of the CSV in the binary file object `stream`, in parts of about BLOCK_BYTES, of ARROW_SCHEMA.
+def arrow_schema(schema: Sequence[Field]) -> pa.Schema:
+    """The types of Arrow of a dataset with these fields."""
+    return pa.schema(
+        [
+            pa.field(
+                field.name,
+                pa.decimal128(field.precision or MAX_DIGITS, field.scale)
+                if field.type == "decimal"
+                else _TYPES[field.type],
+                nullable=field.nullable,
+            )
+            for field in schema
+        ]
+    )
+
+
+ARROW_SCHEMA = arrow_schema(FIELDS)
+
+
+def csv_reader(stream: Any, schema: pa.Schema = ARROW_SCHEMA) -> Iterator[pa.RecordBatch]:
+    """The rows of the CSV in the binary file object `stream`, in parts of about BLOCK_BYTES, of this schema.
 
     The stream is read only by the caller's thread, and only while it waits for the next part: pyarrow's own reader of
     streams runs ahead on other threads, beside whatever is done with a part.
@@ -52,9 +61,9 @@ def csv_reader(stream: Any) -> Iterator[pa.RecordBatch]:
         end = len(text) if ended else _end_of_records(text)
         rest = text[end:]
         if end:
-            table = _parse(memoryview(text)[:end], names)
+            table = _parse(memoryview(text)[:end], names, schema)
             names = table.column_names
-            yield from table.cast(ARROW_SCHEMA).to_batches()
+            yield from table.cast(schema).to_batches()
 
 
 def _end_of_records(text: bytes) -> int:
@@ -68,14 +77,14 @@ def _end_of_records(text: bytes) -> int:
     return 0
 
 
-def _parse(text: memoryview, names: list[str]) -> pa.Table:
+def _parse(text: memoryview, names: list[str], schema: pa.Schema) -> pa.Table:
     """Whole records; without `names` the first of them is the header. All threads have done their work when it returns."""
     return csv.read_csv(
         pa.BufferReader(text),
         read_options=csv.ReadOptions(column_names=names, block_size=len(text)),
         parse_options=csv.ParseOptions(newlines_in_values=True),
         convert_options=csv.ConvertOptions(
-            column_types={field.name: field.type for field in ARROW_SCHEMA},
+            column_types={field.name: field.type for field in schema},
             null_values=[""],
             strings_can_be_null=True,
             quoted_strings_can_be_null=True,
@@ -83,13 +92,13 @@ def _parse(text: memoryview, names: list[str]) -> pa.Table:
     )
 
 
-def canonical(columns: Mapping[str, Any]) -> dict[str, Any]:
+def canonical(columns: Mapping[str, Any], schema: Sequence[Field] = FIELDS) -> dict[str, Any]:
     """Arrow columns of any fitting types, by field name, as columns of canonical text (storebench.dataset.schema).
 
     Text is taken as it is: a store that was given text has to give back the same text. Raises ValueError for unknown
     fields and for a type that cannot be the field's.
     """
-    fields = {field.name: field for field in FIELDS}
+    fields = {field.name: field for field in schema}
     if unknown := [name for name in columns if name not in fields]:
         raise ValueError(f"unknown fields: {', '.join(unknown)}")
     return {name: _text(fields[name], column) for name, column in columns.items()}
@@ -114,7 +123,7 @@ def _text(field: Field, column: Any) -> Any:
         utc = column.cast(pa.timestamp(kind.unit, "UTC"))
         return pc.strftime(utc.cast(pa.timestamp("s", "UTC")), "%Y-%m-%dT%H:%M:%SZ")
     if field.type == "decimal" and pa.types.is_decimal(kind):
-        return column.cast(pa.decimal128(18, field.scale)).cast(pa.string())
+        return column.cast(pa.decimal128(max(18, field.precision or 0), field.scale)).cast(pa.string())
     if field.type == "decimal" and pa.types.is_floating(kind):
         return _formatted(column, lambda value: decimal_text(value, field.scale or 0))
     if field.type == "float" and pa.types.is_floating(kind):

@@ -20,13 +20,15 @@ _TEXTS: dict[str, dict[type, Callable[[Any], str]]] = {
 }
 
 
-def canonical(columns: Mapping[str, Sequence[Any]]) -> dict[str, Sequence[str | None]]:
+def canonical(
+    columns: Mapping[str, Sequence[Any]], schema: Sequence[Field] = FIELDS
+) -> dict[str, Sequence[str | None]]:
     """Columns of Python values, by field name, as columns of canonical text (storebench.dataset.schema).
 
     Text is taken as it is: a store that was given text has to give back the same text. Raises ValueError for unknown
     fields and for a value of a type that cannot be the field's.
     """
-    fields = {field.name: field for field in FIELDS}
+    fields = {field.name: field for field in schema}
     if unknown := [name for name in columns if name not in fields]:
         raise ValueError(f"unknown fields: {', '.join(unknown)}")
     return {name: _texts(fields[name], column) for name, column in columns.items()}

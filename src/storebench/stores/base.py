@@ -125,6 +125,11 @@ class Store(ABC):
         return ""
 
     @classmethod
+    def cannot_hold(cls, manifest: Mapping[str, Any]) -> str:
+        """Why it cannot hold, or give back, the data of a file of one's own, by the manifest that was made of it; empty where it can."""
+        return ""
+
+    @classmethod
     def has_server(cls) -> bool:
         """Whether it has a server of its own: its data is not in the dataset's S3, nor nowhere."""
         return cls.connection not in (None, "s3")

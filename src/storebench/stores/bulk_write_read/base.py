@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 from storebench.attempt.clock import OperationClock
 from storebench.connection import Connection
 from storebench.dataset.checksum import TableChecksum
+from storebench.dataset.manifest import schema_of
+from storebench.dataset.schema import Field
 from storebench.errors import StoreUnreachable
 from storebench.stores.base import Durability, Store
 from storebench.stores.bulk_write_read.cached import AS_IS, CACHE, EMPTIED, CachedRead
@@ -59,6 +61,15 @@ class TableStore(Store):
             values={**spec.options, **spec.axes},
             operation=spec.operation,
         )
+
+    @classmethod
+    def cannot_hold(cls, manifest: Mapping[str, Any]) -> str:
+        return cls.cannot_hold_fields(schema_of(manifest))
+
+    @classmethod
+    def cannot_hold_fields(cls, schema: Sequence[Field]) -> str:
+        """The same by its fields."""
+        return ""
 
     @classmethod
     def needs_agents(cls, params: Mapping[str, Any]) -> str:
@@ -170,7 +181,7 @@ class TableStore(Store):
 
     def checksum(self) -> TableChecksum:
         """The checksum of the target's rows. A store that can compute it where the data is needs no `scan`."""
-        total = TableChecksum()
+        total = TableChecksum(self.source.fields)
         for chunk in self.scan():
             total.update(chunk)
         return total

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from storebench import s3
 from storebench.connection import Connection
+from storebench.dataset.schema import Field
 from storebench.errors import StorebenchError, StoreRefused, StoreUnreachable
 from storebench.stores.base import Cover, Durability
 from storebench.stores.bulk_write_read.base import TableStore
@@ -17,6 +19,7 @@ if TYPE_CHECKING:
     from deltalake import DeltaTable
 
 MAX_ERROR_CHARACTERS = 300
+COLUMN = re.compile(r"\w+")  # what Parquet, Spark and both of Delta's readers take without quotes
 
 
 class DeltaStore(TableStore):
@@ -27,6 +30,15 @@ class DeltaStore(TableStore):
 
     connection = "s3"
     figures_cover: ClassVar[Cover] = "engine"
+
+    @classmethod
+    def cannot_hold_fields(cls, schema: Sequence[Field]) -> str:
+        names = [field.name for field in schema]
+        if name := next((name for name in names if not COLUMN.fullmatch(name)), None):
+            return f"the column {name!r} would need Delta Lake's column mapping: rename it to letters, digits and _"
+        if same := next((name for name, n in Counter(map(str.lower, names)).items() if n > 1), None):
+            return f"Delta Lake takes columns whose names differ only in case, such as {same!r}, for one"
+        return ""
 
     @property
     def key(self) -> str:
@@ -94,7 +106,7 @@ class DeltaStore(TableStore):
         with self.table_errors():
             # not through pyarrow's dataset: if it is not read to its end, it can crash the process at exit
             for batch in pa.RecordBatchReader.from_stream(self.open_table().scan()):
-                yield canonical(dict(zip(batch.schema.names, batch.columns, strict=True)))
+                yield canonical(dict(zip(batch.schema.names, batch.columns, strict=True)), self.source.schema)
 
     def verified_by(self) -> str:
         return "delta-rs DeltaTable.scan()"

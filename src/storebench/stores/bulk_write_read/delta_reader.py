@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 import os
 import time
+from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any
 
 from storebench import s3
 from storebench.attempt.clock import OperationClock
 from storebench.dataset.checksum import TableChecksum
-from storebench.dataset.schema import FIELDS
+from storebench.dataset.schema import Field
 from storebench.errors import (
     SpecError,
     StorebenchError,
@@ -50,6 +51,12 @@ class DeltaReader(DeltaStore):
     operations = ("read",)
     filled_by = "delta-spark"
     pod = Pod("jvm")
+
+    @classmethod
+    def cannot_hold_fields(cls, schema: Sequence[Field]) -> str:
+        if name := next((field.name for field in schema if field.type == "float"), None):
+            return f"the column {name!r} is a float, whose text Java gives in another way than Python. Make it a decimal, or text"
+        return super().cannot_hold_fields(schema)
 
     _reader: ReaderProcess | None = None
     _client_settings: dict[str, Any]
@@ -93,8 +100,9 @@ class DeltaReader(DeltaStore):
 
     def checksum(self) -> TableChecksum:
         """Computed by the program, from a second pass of the loop that `read` times."""
-        fields = [{"name": field.name, "type": field.type, "scale": field.scale or 0} for field in FIELDS]
-        return checksum_from(self._ask("checksum", fields=fields))
+        schema = self.source.schema
+        fields = [{"name": field.name, "type": field.type, "scale": field.scale or 0} for field in schema]
+        return checksum_from(self._ask("checksum", fields=fields), schema)
 
     def verified_by(self) -> str:
         return f"the {self.client} loop of {self._server.name}"
@@ -156,9 +164,9 @@ class ReaderProcess(Program):
         return f"{how}: {last(lines, LOG_LINES)}"
 
 
-def checksum_from(answer: dict[str, Any]) -> TableChecksum:
-    """The checksum in an answer: `fields` in the order of FIELDS, hexadecimal."""
-    total = TableChecksum()
+def checksum_from(answer: dict[str, Any], schema: Sequence[Field]) -> TableChecksum:
+    """The checksum in an answer: `fields` in the order of the schema, hexadecimal."""
+    total = TableChecksum([field.name for field in schema])
     total.rows, total.row_sum = int(answer["rows"]), int(answer["row_sum"], 16)
-    total.fields = {field.name: int(value, 16) for field, value in zip(FIELDS, answer["fields"], strict=True)}
+    total.fields = {field.name: int(value, 16) for field, value in zip(schema, answer["fields"], strict=True)}
     return total

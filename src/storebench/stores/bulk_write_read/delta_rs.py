@@ -117,7 +117,9 @@ class DeltaRs(DeltaStore):
         with self.table_errors():
             for part in self._parts():
                 for batch in pa.table(part).to_batches(max_chunksize=VERIFY_CHUNK_ROWS):
-                    yield canonical(dict(zip(batch.schema.names, batch.columns, strict=True)))
+                    yield canonical(
+                        dict(zip(batch.schema.names, batch.columns, strict=True)), self.source.schema
+                    )
 
     def verified_by(self) -> str:
         if self.operation != "read" or self.client == "tuned":

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Self
 from storebench.attempt.clock import OperationClock
 from storebench.connection import Connection
 from storebench.dataset.checksum import TableChecksum
+from storebench.dataset.schema import FIELDS, Field
 from storebench.spark import session as spark_session
 from storebench.spark.filesystems.base import FileSystem
 from storebench.spark.filesystems.s3 import S3
@@ -39,6 +40,15 @@ TUNED = {
 }
 # This dataset has line breaks and doubled quotes inside quotes. The study's own CSV had none.
 CSV_OPTIONS = {"multiLine": True, "escape": '"'}
+
+SPARK_TYPES = {
+    "integer": "bigint",
+    "float": "double",
+    "boolean": "boolean",
+    "date": "date",
+    "timestamp": "timestamp",
+    "string": "string",
+}
 
 
 class DeltaSpark(SparkDriver, DeltaStore):
@@ -103,10 +113,14 @@ class DeltaSpark(SparkDriver, DeltaStore):
         return rows
 
     def _write_csv(self, clock: OperationClock) -> int:
-        """All at once Spark itself reads the CSV: to infer the types is source time, to parse it again for the write is not."""
+        """All at once Spark itself reads the CSV: to infer the types is source time, to parse it again for the write is not.
+
+        The types of a file of one's own are told: Spark would take 007 for a number, and give 7 back.
+        """
         path = f"s3a://{self.source.bucket}/{self.source.key}"
-        options = {"header": True, "inferSchema": True, **CSV_OPTIONS}
-        (frame,) = clock.source(self.spark.read.options(**options).csv(path) for _ in range(1))
+        own = None if self.source.schema is FIELDS else spark_schema(self.source.schema)
+        options = {"header": True, "inferSchema": own is None, **CSV_OPTIONS}
+        (frame,) = clock.source(self.spark.read.options(**options).csv(path, own) for _ in range(1))
         with clock.operation():
             frame.write.format("delta").mode("overwrite").option("overwriteSchema", "True").save(self._path)
         return self._rows_of_last_commit()
@@ -153,13 +167,15 @@ class DeltaSpark(SparkDriver, DeltaStore):
     def checksum(self) -> TableChecksum:
         if self.operation != "read":
             return super().checksum()
+        schema = self.source.schema
         with spark_session.errors("The second pass"):
             if self.client == "tuned":
                 # Nothing can be seen of what goes into the noop sink of the timed read. So this does the same scan of the same columns into Arrow.
-                columns = self._load().mapInArrow(second_pass.of_batches, second_pass.SCHEMA)
-                found = second_pass.total_of(columns.collect())
+                see = second_pass.of_batches(schema)
+                columns = self._load().mapInArrow(see, second_pass.SCHEMA)
+                found = second_pass.total_of(columns.collect(), schema)
             else:
-                seen = self.spark.sparkContext.accumulator(second_pass.Seen(), second_pass.SeenSum())
+                seen = self.spark.sparkContext.accumulator(second_pass.Seen(schema), second_pass.SeenSum())
                 self._foreach(seen.add)
                 found = seen.value
         if found.problem:
@@ -203,6 +219,16 @@ class DeltaSparkOnFiles(DeltaOnFiles, DeltaSpark):
         server, there = super().describe(), self.there
         tables = f"{there.title} {there.version()}"
         return replace(server, settings={**server.settings, "tables": tables, **there.settings()})
+
+
+def spark_schema(schema: Sequence[Field]) -> str:
+    """The types of Spark of a dataset with these fields, as DDL."""
+    return ", ".join(
+        f"`{field.name}` decimal({field.precision}, {field.scale})"
+        if field.type == "decimal"
+        else f"`{field.name}` {SPARK_TYPES[field.type]}"
+        for field in schema
+    )
 
 
 def _delta_version(spark: SparkSession) -> str:

@@ -12,11 +12,12 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from storebench.attempt.clock import OperationClock
 from storebench.dataset.checksum import TableChecksum
-from storebench.dataset.schema import FIELDS, Field
+from storebench.dataset.schema import Field
 from storebench.errors import StoreRefused, StoreUnreachable
 from storebench.stores.base import Durability, Server
 from storebench.stores.bulk_write_read import tuning
 from storebench.stores.bulk_write_read.base import TableStore, columns
+from storebench.stores.bulk_write_read.elasticsearch_index import MAX_COLUMNS, index_of
 from storebench.stores.bulk_write_read.elasticsearch_server import (
     PORT,
     advise,
@@ -44,7 +45,6 @@ SLICE_PAGE_ROWS = 2_000
 SHARD_ORDER = ["_shard_doc"]  # the order in which documents lie: nothing is sorted
 INDEX_ACTION = b'{"index":{}}'
 BULK_ANSWER = ["errors", "items.*.error"]
-FREE_TEXTS = ("comment", "description")
 NO_REPLICAS = {"number_of_replicas": 0, "auto_expand_replicas": False}
 
 
@@ -66,6 +66,15 @@ class Elasticsearch(TableStore):
     connection = "elasticsearch"
     packages = ("elasticsearch", "orjson")
     modules = ("elasticsearch.helpers", "orjson")
+
+    @classmethod
+    def cannot_hold_fields(cls, schema: Sequence[Field]) -> str:
+        for name in (field.name for field in schema):
+            if "." in name or name.startswith("_"):
+                return f"the name of a field, {name!r}, cannot have a point, or begin with _"
+        if len(schema) > MAX_COLUMNS:
+            return f"an index has 1,000 fields at most, and each text is two: {MAX_COLUMNS} columns, not {len(schema):,}"
+        return ""
 
     _tuning: Mapping[str, int] = MappingProxyType({})
     _lifted: Mapping[str, Any] | None = None  # the index's own settings of replicas while it has none
@@ -127,7 +136,7 @@ class Elasticsearch(TableStore):
 
     def prepare(self) -> None:
         self.drop()
-        mappings, settings = index_of(self.client)
+        mappings, settings = index_of(self.client, self.source.schema)
         with self._errors():
             made = self._client.indices.create(index=self.target, mappings=mappings, settings=settings)
         if not made["shards_acknowledged"]:
@@ -270,14 +279,14 @@ class Elasticsearch(TableStore):
             return int(self._client.count(index=self.target)["count"])
 
     def checksum(self) -> TableChecksum:
-        total = TableChecksum()
+        total = TableChecksum(self.source.fields)
         with self._errors():
             for page in self._read_pages(self._checksum_of):
                 total.add(page)
         return total
 
     def _checksum_of(self, hits: list[dict[str, Any]]) -> TableChecksum:
-        found = TableChecksum()
+        found = TableChecksum(self.source.fields)
         found.update(columns([hit["_source"] for hit in hits], self.source.fields))
         return found
 
@@ -346,23 +355,6 @@ class Elasticsearch(TableStore):
             raise StoreRefused(f"Elasticsearch at {where} failed: {error.message}") from error
 
 
-def index_of(client: str) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The mappings and settings of the index that `client` writes; all else is the server's default.
-
-    The study's index has dynamic mapping, which takes a text field for a date if its first value is one. In a field
-    that may be null it would then refuse each later empty text, or find no date where the first row has none. That
-    those are dates, and that what is no date is only not indexed, is all that the `reference` index is told: so it
-    is mapped alike for every dataset.
-    """
-    if client == "reference":
-        dates = [field for field in FIELDS if field.nullable and field.type in ("date", "timestamp")]
-        return {"properties": {field.name: _mapping(field) for field in dates}}, {}
-    return (
-        {"dynamic": "strict", "properties": {field.name: _mapping(field) for field in FIELDS}},
-        {"refresh_interval": "-1"},
-    )
-
-
 def chunk_rows(batch: Sequence[Row], workers: int, request_bytes: int) -> int:
     """The rows of one request: as many as make `request_bytes`, or fewer, so that no worker is left without."""
     import orjson
@@ -370,17 +362,3 @@ def chunk_rows(batch: Sequence[Row], workers: int, request_bytes: int) -> int:
     sample = batch[:SAMPLE_ROWS]
     row_bytes = sum(len(orjson.dumps(row)) for row in sample) / len(sample)
     return max(1, min(int(request_bytes / row_bytes), -(-len(batch) // workers)))
-
-
-def _mapping(field: Field) -> dict[str, Any]:
-    """How a field is indexed once, by what it means. Its value in `_source` stays the text that was sent."""
-    match field.type:
-        case "date" | "timestamp":
-            return {"type": "date", "ignore_malformed": field.nullable}
-        case "integer":
-            return {"type": "long"}
-        case "decimal" | "float":
-            return {"type": "double"}
-        case "boolean" if not field.nullable:  # an empty text would be false
-            return {"type": "boolean"}
-    return {"type": "text" if field.name in FREE_TEXTS else "keyword"}

@@ -11,6 +11,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from storebench.attempt.clock import OperationClock
+from storebench.dataset.schema import Field
 from storebench.errors import StoreRefused
 from storebench.stores.base import Durability, Server
 from storebench.stores.bulk_write_read import tuning
@@ -47,6 +48,15 @@ class MongoDB(TableStore):
     modules = ("pymongo",)
 
     _tuning: Mapping[str, int] = MappingProxyType({})
+
+    @classmethod
+    def cannot_hold_fields(cls, schema: Sequence[Field]) -> str:
+        for name in (field.name for field in schema):
+            if name == "_id":
+                return "the server gives each document a field _id of its own: rename that column"
+            if "." in name or name.startswith("$"):
+                return f"the name of a field, {name!r}, cannot have a point, or begin with $"
+        return ""
 
     def connect(self) -> None:
         with errors(self.server):

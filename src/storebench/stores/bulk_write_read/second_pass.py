@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import pickle
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from storebench.dataset import values
 from storebench.dataset.checksum import TableChecksum
+from storebench.dataset.schema import Field
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -18,13 +19,14 @@ SCHEMA = "seen binary"  # of what `of_batches` gives
 
 
 class Seen:
-    """The checksum of the rows that a task has seen; `problem` says why one of them is no row of the dataset.
+    """The checksum of the rows of this schema that a task has seen; `problem` says why one of them is no row of the dataset.
 
     A task hands its result back by pickling it: the rows that are still held are added up then.
     """
 
-    def __init__(self) -> None:
-        self.checksum = TableChecksum()
+    def __init__(self, schema: Sequence[Field]) -> None:
+        self.schema = schema
+        self.checksum = TableChecksum([field.name for field in schema])
         self.problem = ""
         self._held: list[Any] = []
 
@@ -39,7 +41,7 @@ class Seen:
 
         with self._problems():
             columns = dict(zip(batch.schema.names, batch.columns, strict=True))
-            self.checksum.update(typed.canonical(columns))
+            self.checksum.update(typed.canonical(columns, self.schema))
 
     def add(self, other: Seen) -> None:
         """Add what another task has seen."""
@@ -50,7 +52,7 @@ class Seen:
         rows, self._held = self._held, []
         with self._problems():
             columns = dict(zip(rows[0].__fields__, zip(*rows, strict=True), strict=True))
-            self.checksum.update(values.canonical(columns))
+            self.checksum.update(values.canonical(columns, self.schema))
 
     @contextmanager
     def _problems(self) -> Iterator[None]:
@@ -70,7 +72,7 @@ class SeenSum:
     """How an accumulator (pyspark.AccumulatorParam) adds rows up in a task, and the tasks' sums in the driver."""
 
     def zero(self, value: Seen) -> Seen:
-        return Seen()
+        return Seen(value.schema)
 
     def addInPlace(self, seen: Seen, more: Any) -> Seen:  # noqa: N802 - the name is Spark's
         if isinstance(more, Seen):
@@ -80,20 +82,24 @@ class SeenSum:
         return seen
 
 
-def of_batches(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """What a task has seen, pickled, as the one row of SCHEMA: a function for `mapInArrow`."""
-    import pyarrow as pa
+def of_batches(schema: Sequence[Field]) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
+    """A function for `mapInArrow`: what a task has seen of a dataset with these fields, pickled, as the one row of SCHEMA."""
 
-    seen = Seen()
-    for batch in batches:
-        for start in range(0, batch.num_rows, CHUNK_ROWS):
-            seen.add_batch(batch.slice(start, CHUNK_ROWS))
-    yield pa.record_batch({"seen": [pickle.dumps(seen)]})
+    def see(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        import pyarrow as pa
+
+        seen = Seen(schema)
+        for batch in batches:
+            for start in range(0, batch.num_rows, CHUNK_ROWS):
+                seen.add_batch(batch.slice(start, CHUNK_ROWS))
+        yield pa.record_batch({"seen": [pickle.dumps(seen)]})
+
+    return see
 
 
-def total_of(rows: list[Any]) -> Seen:
+def total_of(rows: list[Any], schema: Sequence[Field]) -> Seen:
     """The sum of the rows of SCHEMA that all tasks gave."""
-    total = Seen()
+    total = Seen(schema)
     for row in rows:
         total.add(pickle.loads(bytes(row.seen)))
     return total

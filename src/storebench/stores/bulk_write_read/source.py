@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from storebench.dataset.manifest import CSV, Manifest
-from storebench.dataset.schema import FIELDS
+from storebench.dataset.schema import FIELDS, Field
 from storebench.study.dataset import MANIFEST
 
 if TYPE_CHECKING:
@@ -18,8 +18,11 @@ Row = dict[str, str]
 
 
 class Source:
-    """Streams the dataset's CSV. `fields` are its columns, in order."""
+    """Streams the dataset's CSV. `schema` and `fields`, their names, are its columns, in order: those of a file of one's own once its
+    `manifest` was read.
+    """
 
+    schema: Sequence[Field] = FIELDS
     fields: Sequence[str] = tuple(field.name for field in FIELDS)
 
     def __init__(self, s3_client: Any, bucket: str, key: str) -> None:
@@ -34,7 +37,9 @@ class Source:
 
     def manifest(self) -> Manifest:
         """The dataset's manifest. Raises StoreUnreachable or StoreRefused that name S3 and the key."""
-        return Manifest.load(self.s3_client, self.bucket, self.key.removesuffix(CSV) + MANIFEST)
+        found = Manifest.load(self.s3_client, self.bucket, self.key.removesuffix(CSV) + MANIFEST)
+        self.schema, self.fields = found.schema, tuple(field.name for field in found.schema)
+        return found
 
     def rows(self) -> Iterator[Row]:
         """Each row as `csv.DictReader` gives it, from the first: every value is text, a null is empty."""
@@ -48,27 +53,28 @@ class Source:
     def tables(self, rows: int | None) -> Iterator[pa.Table]:
         """The same as Arrow tables of `rows` rows (None: one of all), typed as the schema says; a null is null.
 
-        The types are `storebench.dataset.typed.ARROW_SCHEMA`.
+        The types are `storebench.dataset.typed.arrow_schema`'s.
         """
         import pyarrow as pa
         import smart_open
 
-        from storebench.dataset.typed import ARROW_SCHEMA, csv_reader
+        from storebench.dataset.typed import arrow_schema, csv_reader
 
+        schema = arrow_schema(self.schema)
         held: list[pa.RecordBatch] = []
         count = 0
         with smart_open.open(self._uri, "rb", transport_params={"client": self.s3_client}) as stream:
-            for batch in csv_reader(stream):
+            for batch in csv_reader(stream, schema):
                 while rows is not None and count + batch.num_rows >= rows:
                     held.append(batch.slice(0, rows - count))
                     batch = batch.slice(rows - count)
-                    yield pa.Table.from_batches(held, ARROW_SCHEMA)
+                    yield pa.Table.from_batches(held, schema)
                     held, count = [], 0
                 if batch.num_rows:
                     held.append(batch)
                     count += batch.num_rows
         if held:
-            yield pa.Table.from_batches(held, ARROW_SCHEMA)
+            yield pa.Table.from_batches(held, schema)
 
     def batches(self, rows: int) -> Iterator[list[Row]]:
         """The same in lists of `rows` rows; the last may be shorter."""

@@ -7,7 +7,8 @@ from elasticsearch import ApiError, UnsupportedProductError
 from storebench.connection import Connection
 from storebench.dataset.schema import FIELDS
 from storebench.errors import SpecError, StoreRefused
-from storebench.stores.bulk_write_read.elasticsearch import Elasticsearch, chunk_rows, index_of
+from storebench.stores.bulk_write_read.elasticsearch import Elasticsearch, chunk_rows
+from storebench.stores.bulk_write_read.elasticsearch_index import index_of
 from storebench.stores.bulk_write_read.elasticsearch_server import (
     advise,
     durability_of,
@@ -105,13 +106,13 @@ def test_the_cause_of_an_error_is_told_with_it():
 
 
 def test_the_reference_index_is_told_only_what_its_first_row_could_hide():
-    mappings, settings = index_of("reference")
+    mappings, settings = index_of("reference", FIELDS)
     assert mappings == {"properties": {"due_date": {"type": "date", "ignore_malformed": True}}}
     assert settings == {}
 
 
 def test_the_tuned_index_maps_each_field_once_and_is_not_refreshed():
-    mappings, settings = index_of("tuned")
+    mappings, settings = index_of("tuned", FIELDS)
     assert list(mappings["properties"]) == [field.name for field in FIELDS]
     assert mappings["dynamic"] == "strict" and settings == {"refresh_interval": "-1"}
     assert mappings["properties"]["is_verified"] == {"type": "keyword"}, "a null is not false"

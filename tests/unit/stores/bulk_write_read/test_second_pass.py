@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 from storebench.dataset.generate import generate_chunk, header
-from storebench.dataset.schema import FIELD_NAMES
+from storebench.dataset.schema import FIELD_NAMES, FIELDS
 from storebench.dataset.typed import ARROW_SCHEMA, csv_reader
 from storebench.stores.bulk_write_read import second_pass
 from storebench.stores.bulk_write_read.delta_spark import DeltaSpark
@@ -86,7 +86,13 @@ def reading(monkeypatch):
     monkeypatch.setattr("storebench.spark.session.errors", lambda what: nullcontext())
 
     def make(client, table):
-        store = DeltaSpark(client=client, target="t", connection=None, source=None, operation="read")
+        store = DeltaSpark(
+            client=client,
+            target="t",
+            connection=None,
+            source=SimpleNamespace(schema=FIELDS),
+            operation="read",
+        )
         store._load = lambda: Frame(table)
         store._session = SimpleNamespace(sparkContext=SimpleNamespace(accumulator=Accumulator))
         return store
@@ -121,14 +127,14 @@ def test_what_is_no_row_of_the_dataset_is_the_datas_fault_and_not_sparks(reading
 
 
 def test_other_fields_are_named():
-    seen = Seen()
+    seen = Seen(FIELDS)
     seen.add_batch(pa.record_batch({"more": ["x"]}))
     assert seen.problem == "unknown fields: more"
-    total = SeenSum().addInPlace(Seen(), seen)
+    total = SeenSum().addInPlace(Seen(FIELDS), seen)
     assert total.problem == seen.problem
 
 
 def test_a_task_without_rows_adds_nothing():
-    (batch,) = of_batches(iter([]))
-    seen = total_of([SimpleNamespace(seen=batch["seen"][0].as_py())])
+    (batch,) = of_batches(FIELDS)(iter([]))
+    seen = total_of([SimpleNamespace(seen=batch["seen"][0].as_py())], FIELDS)
     assert (seen.checksum.rows, seen.problem) == (0, "")
