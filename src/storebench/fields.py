@@ -136,8 +136,14 @@ class Text(Field):
     pattern: str
     hint: str
 
+    @property
+    def types(self) -> list[str]:
+        """Airflow takes a field without "null" for one that must not be empty."""
+        types = super().types
+        return [*types, "null"] if "null" not in types and re.fullmatch(self.pattern, "") else types
+
     def _read(self, value: Any) -> str:
-        text = str(value).strip()
+        text = "" if value is None else str(value).strip()
         if not re.fullmatch(self.pattern, text):
             raise self._refused(value, self.hint)
         return text

@@ -109,6 +109,12 @@ def read(client: Any, bucket: str, key: str) -> bytes | None:
         raise
 
 
+def version(client: Any, bucket: str, key: str) -> tuple[str, int]:
+    """What tells an object from its other versions, and its size in bytes. Raises the library's errors."""
+    found = client.head_object(Bucket=bucket, Key=key)
+    return str(found["ETag"]), int(found["ContentLength"])
+
+
 def size(client: Any, bucket: str, key: str) -> int | None:
     """An object's size in bytes; None if it is not there. Raises the library's errors."""
     try:

@@ -98,3 +98,11 @@ def test_a_form_takes_nearly_everything_and_shows_the_first_type():
 
 def test_the_range_of_a_number_is_in_its_help():
     assert WHOLE.text == "How many. From 1 to 10,000."
+
+
+def test_a_text_that_may_be_empty_is_so_in_the_form_too():
+    field = Text(title="T", text="", default="", examples=(), pattern="|x", hint="x, or empty")
+    assert field.types[0] == "string" and field.types[-1] == "null"
+    assert [field.read(value) for value in (None, "", " ", "x")] == ["", "", "", "x"]
+    with pytest.raises(SpecError, match="T: 'y' is not x, or empty"):
+        field.read("y")

@@ -21,7 +21,9 @@ VARIABLE = "STOREBENCH_DATASET"
 @dataclass(frozen=True)
 class DatasetSpec:
     """What the pod has to make: the dataset of these rows and this seed, below the key `dataset` in the bucket. `axes` are the values of
-    the axes that shape it."""
+    the axes that shape it. `file` is what it is made of, if that is a file of the user's, `s3://bucket/key`: then `rows` are the most that it may
+    have, and the seed stands for its version.
+    """
 
     bucket: str
     dataset: str
@@ -29,9 +31,13 @@ class DatasetSpec:
     seed: int
     axes: Mapping[str, str] = field(default_factory=dict)
     version: int = protocol.VERSION
+    file: str | None = None
 
     def to_json(self) -> str:
-        return json.dumps(asdict(self), separators=(",", ":"))
+        told = asdict(self)
+        if self.file is None:
+            del told["file"]
+        return json.dumps(told, separators=(",", ":"))
 
     @classmethod
     def from_environment(cls) -> DatasetSpec:
@@ -50,7 +56,7 @@ def main(program: str) -> None:
     message. Raises a StorebenchError.
 
     The function gets an S3 client, the bucket, the key below which the dataset has to be, rows, seed, and the values of axes by their
-    names. It writes the manifest last. The operator checks it.
+    names; and `file` where it is to be made of one. It writes the manifest last. The operator checks it.
     """
     raise_on_sigterm()
     began_s = time.perf_counter()
@@ -61,6 +67,7 @@ def main(program: str) -> None:
     except (ImportError, AttributeError, ValueError) as error:
         raise SpecError(f"There is no dataset at {program!r}: {error}") from None
     client = client_for(Connection.from_environment("s3"))
-    manifest = make(client, spec.bucket, spec.dataset, spec.rows, spec.seed, **spec.axes)
+    more = {**spec.axes, "file": spec.file} if spec.file else spec.axes
+    manifest = make(client, spec.bucket, spec.dataset, spec.rows, spec.seed, **more)
     print(f"{spec.dataset} is there after {time.perf_counter() - began_s:.1f} s", flush=True)
     leave_message(json.dumps(manifest, separators=(",", ":")))

@@ -3,8 +3,11 @@
 from storebench.dataset.generate import ESTIMATED_ROW_BYTES, MAX_ROWS
 from storebench.dataset.schema import SCHEMA_VERSION
 from storebench.stores.base import Pod
-from storebench.study.dataset import Dataset
+from storebench.study.dataset import Dataset, File
 
+OWN = File(
+    name="own", version=1, max_rows=MAX_ROWS, pod=Pod(arguments=("dataset", "storebench.dataset.own:make"))
+)
 CSV50 = Dataset(
     name="",
     version=SCHEMA_VERSION,
@@ -12,4 +15,5 @@ CSV50 = Dataset(
     row_bytes=ESTIMATED_ROW_BYTES,
     max_rows=MAX_ROWS,
     pod=Pod(arguments=("dataset", "storebench.dataset.upload:make")),
+    own=OWN,
 )

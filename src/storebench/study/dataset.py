@@ -2,13 +2,26 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from storebench.fields import Text
 from storebench.stores.base import Pod
 
 MANIFEST = "manifest.json"  # in the dataset's folder; written last: where it is, the dataset is complete
 MAX_SEED = 2**53 - 1  # the largest integer that every JSON reader keeps
+FILE = "dataset"  # the parameter of a run that names a file of one's own
+FILE_FIELD = Text(
+    title="Dataset",
+    text="A CSV or Parquet file of your own in the S3 of the connection **storebench_s3**, as **s3://BUCKET/KEY.csv**. Then its rows are"
+    " the dataset, and **rows** and **seed** count for nothing. Empty: the generated one. docs/dataset.md says what a file can have.",
+    default="",
+    earlier="",
+    examples=("s3://bucket/file.csv", "s3://bucket/file.parquet"),
+    pattern=r"|s3://[A-Za-z0-9][A-Za-z0-9._-]*/[^\s?#]+\.(csv|parquet)",
+    hint="s3://BUCKET/KEY that ends with .csv or .parquet, without spaces, or empty",
+)
 
 
 @dataclass(frozen=True)
@@ -25,6 +38,7 @@ class Dataset:
     max_rows: int
     pod: Pod  # that makes it
     axes: tuple[str, ...] = ()  # of the study, whose values shape the data, too
+    own: File | None = None  # a file can take its place: then the study has FILE among its parameters
 
     def id(self, rows: int, seed: int, values: Mapping[str, str] | None = None) -> str:
         """What names it in the results and in S3: `v1/rows=20000/seed=42`. `values` are a cell's, by axis."""
@@ -32,6 +46,32 @@ class Dataset:
         parts = [self.name] if self.name else []
         parts += [f"v{self.version}", *(f"{name}={values[name]}" for name in self.axes if name in values)]
         return "/".join([*parts, f"rows={rows}", f"seed={seed}"])
+
+
+@dataclass(frozen=True)
+class File:
+    """What a file of one's own becomes. Its manifest says its `file` and `schema`, too: of each column at least `name` and `type`."""
+
+    name: str
+    version: int  # any changed byte of what the same file becomes raises it
+    max_rows: int
+    pod: Pod
+
+    def id(self, seed: int) -> str:
+        """What names it: `own/v1/file=90071992`. How many rows it has is not known before it was read."""
+        return f"{self.name}/v{self.version}/file={seed}"
+
+
+def seed_of(file: str, version: str, size: int) -> int:
+    """What stands in the place of a seed for a file: another one for each file, and for each of its versions."""
+    digest = hashlib.sha256(f"{file}\n{version}\n{size}".encode()).digest()
+    return int.from_bytes(digest[:8]) % MAX_SEED
+
+
+def bucket_and_key(file: str) -> tuple[str, str]:
+    """Of `s3://bucket/key`."""
+    bucket, _, key = file.removeprefix("s3://").partition("/")
+    return bucket, key
 
 
 def folder_of(dataset: str) -> str:

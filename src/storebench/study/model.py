@@ -13,7 +13,7 @@ from storebench.fields import Field
 from storebench.stores.base import Store, split
 from storebench.study.cell import Cell
 from storebench.study.check import problems
-from storebench.study.dataset import Dataset
+from storebench.study.dataset import FILE, Dataset, File
 from storebench.study.reserved import CLIENT, DROP, OPERATION, STORE
 
 Better = Literal["lower", "higher", "neither"]
@@ -207,8 +207,14 @@ class Study:
         """All clients that at least one of the stores has."""
         return tuple(dict.fromkeys(client for store in self.stores for client in self.store(store).clients))
 
-    def dataset_of(self, cell: Cell) -> str | None:
-        """The id of the dataset that the cell works on; None for a study without one."""
+    def own_file(self, params: Mapping[str, Any]) -> File | None:
+        """What a file of one's own becomes, if a run with these parameters has one as its dataset."""
+        return self.dataset.own if self.dataset and params.get(FILE) else None
+
+    def dataset_of(self, cell: Cell, params: Mapping[str, Any] | None = None) -> str | None:
+        """The id of the dataset that the cell works on, in a run with these parameters; None for a study without one."""
+        if own := self.own_file(params or {}):
+            return own.id(cell.seed)
         return self.dataset.id(cell.rows, cell.seed, dict(cell.axes)) if self.dataset else None
 
     def asks(self) -> dict[str, Field]:
@@ -265,6 +271,7 @@ class Study:
                 "row_bytes": self.dataset.row_bytes,
                 "max_rows": self.dataset.max_rows,
                 "axes": list(self.dataset.axes),
+                "own": _own_described(self.dataset.own),
             },
             "rows": self.rows,
         }
@@ -273,6 +280,10 @@ class Study:
 def _listed(values: Mapping[str, Any]) -> dict[str, Any]:
     """The same with lists in the place of tuples, as JSON gives it back."""
     return {name: list(value) if isinstance(value, tuple) else value for name, value in values.items()}
+
+
+def _own_described(own: File | None) -> dict[str, Any] | None:
+    return {"name": own.name, "version": own.version, "max_rows": own.max_rows} if own else None
 
 
 def _store_described(name: str, store: type[Store]) -> dict[str, Any]:

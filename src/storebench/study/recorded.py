@@ -9,7 +9,7 @@ from typing import Any
 from storebench.errors import SpecError, unknown
 from storebench.fields import Field, field_of
 from storebench.stores.base import Pod, Store, split
-from storebench.study.dataset import Dataset
+from storebench.study.dataset import Dataset, File
 from storebench.study.model import Axis, Operation, Study
 
 
@@ -66,6 +66,7 @@ def _recorded(details: Mapping[str, Any]) -> Recorded:
             max_rows=dataset["max_rows"],
             pod=Pod(),
             axes=tuple(dataset["axes"]),
+            own=File(**own, pod=Pod()) if (own := dataset.get("own")) else None,
         ),
         rows=details["rows"],
         params={name: one for name, one in asked.items() if name not in of_stores},

@@ -1,0 +1,104 @@
+"""Which types the columns of a table of texts have: found while the texts go by.
+
+A type is only given where each text of the column is the canonical one of its value (storebench.dataset.schema), so that a store that keeps
+types gives the same text back. All else is a string.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from datetime import date, datetime
+
+from storebench.dataset.schema import Field, Type
+
+INTEGER = re.compile(r"0|-?[1-9][0-9]{0,18}")
+DECIMAL = re.compile(r"(?!-[0.]+$)-?(0|[1-9][0-9]*)(?:\.([0-9]+))?")
+DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
+TIMESTAMP = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z")
+INTEGERS = range(-(2**63), 2**63)
+MAX_PRECISION = 38  # of a decimal in Arrow, Spark and Delta Lake
+MAX_SCALE = 6  # Arrow gives a smaller number than 0.000001 in scientific notation
+# Older days have other names in the calendar that Java's older classes know.
+FIRST_YEAR = "1900"
+
+# From the narrowest, of what a text can be taken for. A float has many texts, so a CSV's stays as it is.
+FROM_TEXT: tuple[Type, ...] = ("boolean", "integer", "decimal", "date", "timestamp")
+
+
+class Column:
+    """A column, by the texts seen so far; it can have one of `types`, or be a string."""
+
+    def __init__(self, name: str, types: Sequence[Type] = FROM_TEXT) -> None:
+        self.name = name
+        self._types = list(types)
+        self._nullable = self._filled = False
+        self._longest = 0
+        self._digits = 0  # of decimals, before the point
+        self._scale: int | None = None
+
+    def see(self, texts: Sequence[str]) -> None:
+        """Some more of its texts; a null is empty."""
+        present = {text for text in texts if text}
+        self._nullable = self._nullable or "" in texts
+        if not present:
+            return
+        self._filled = True
+        self._longest = max(self._longest, max(map(len, present)))
+        self._types = [one for one in self._types if _CHECKS[one](self, present)]
+
+    def field(self) -> Field:
+        """What it is, by all that was seen. One that has nulls alone is a string."""
+        kind: Type = self._types[0] if self._types and self._filled else "string"
+        return Field(
+            self.name,
+            kind,
+            "",
+            nullable=self._nullable,
+            scale=self._scale if kind == "decimal" else None,
+            precision=self._digits + (self._scale or 0) if kind == "decimal" else None,
+            longest=self._longest,
+        )
+
+    def _is_decimal(self, texts: set[str]) -> bool:
+        found = list(map(DECIMAL.fullmatch, texts))
+        parts = [one.groups(default="") for one in found if one]
+        scales = {len(places) for _, places in parts} | ({self._scale} if self._scale is not None else set())
+        if len(parts) < len(found) or len(scales) != 1:
+            return False
+        (self._scale,) = scales
+        self._digits = max(self._digits, max(len(digits) for digits, _ in parts))
+        return self._scale <= MAX_SCALE and self._digits + self._scale <= MAX_PRECISION
+
+
+def _is_integer(column: Column, texts: set[str]) -> bool:
+    return all(map(INTEGER.fullmatch, texts)) and all(int(text) in INTEGERS for text in texts)
+
+
+def _is_date(column: Column, texts: set[str]) -> bool:
+    return all(map(DATE.fullmatch, texts)) and min(texts) >= FIRST_YEAR and _are(texts, date.fromisoformat)
+
+
+def _is_timestamp(column: Column, texts: set[str]) -> bool:
+    matching = all(map(TIMESTAMP.fullmatch, texts)) and min(texts) >= FIRST_YEAR
+    return matching and _are(texts, datetime.fromisoformat)
+
+
+def _are(texts: set[str], read: Callable[[str], object]) -> bool:
+    try:
+        for text in texts:
+            read(text)
+    except ValueError:
+        return False
+    return True
+
+
+_CHECKS: Mapping[Type, Callable[[Column, set[str]], bool]] = {
+    "boolean": lambda column, texts: texts <= {"true", "false"},
+    "integer": _is_integer,
+    "decimal": Column._is_decimal,
+    "float": lambda column, texts: True,  # it comes from doubles
+    "date": _is_date,
+    "timestamp": _is_timestamp,
+    "string": lambda column, texts: True,
+}

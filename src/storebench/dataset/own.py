@@ -1,0 +1,167 @@
+"""A file of one's own as the dataset: a CSV or Parquet file in S3 becomes a CSV in the bucket, with its schema and manifest.
+
+The copy has the same rows in canonical text (storebench.dataset.schema). So every store reads it as it reads the generated dataset, and a
+file that changes meanwhile changes no run.
+"""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import io
+import json
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from storebench import protocol, s3
+from storebench.dataset import own_tables
+from storebench.dataset.checksum import TableChecksum
+from storebench.dataset.csv50 import OWN
+from storebench.dataset.manifest import CSV, Manifest
+from storebench.dataset.schema import SCHEMA_VERSION
+from storebench.dataset.upload import upload
+from storebench.errors import SpecError, StoreRefused
+from storebench.study.dataset import MANIFEST, bucket_and_key, folder_of, seed_of
+
+MADE_BY = "own 1"
+PART_BYTES = 8 << 20  # S3 wants at least 5 MiB in all parts but the last
+LARGE_PARTS = (
+    1_000  # of a large file: S3 takes ten times as many, which leaves room for a Parquet file's text
+)
+
+
+def make(client: Any, bucket: str, prefix: str, rows: int, seed: int, *, file: str) -> dict[str, Any]:
+    """What the dataset's pod does (storebench.attempt.dataset) with the file `s3://bucket/key`, which `seed` stands for as it was planned.
+
+    Returns the manifest of what is below `prefix` then; without the checksums and fields where it would be too long for the pod's message.
+    Raises SpecError for a file that has changed, that has more rows than `rows`, or whose data no store could give back.
+    """
+    if prefix != (expected := folder_of(OWN.id(seed))):
+        raise SpecError(
+            f"This image makes the dataset {expected}, not {prefix}: build it from the code that Airflow runs"
+        )
+    if found := _find(client, bucket, prefix):
+        print("found: it was there already", flush=True)
+        return _short(found)
+    place, key = bucket_and_key(file)
+    with s3.errors(client, place, key):
+        version, size = s3.version(client, place, key)
+    if seed_of(file, version, size) != seed:
+        raise SpecError(f"{file} has changed since this run was planned. Start another run")
+    target = prefix + CSV
+    with s3.errors(client, bucket, target), _read(client, file) as table:
+        copy = _Copy(table, rows, max(PART_BYTES, size // LARGE_PARTS))
+        # An old manifest must not stay beside new data
+        client.delete_object(Bucket=bucket, Key=prefix + MANIFEST)
+        upload(client, bucket, target, iter(copy))
+        written = s3.size(client, bucket, target)
+    if written != copy.bytes:
+        raise StoreRefused(f"s3://{bucket}/{target} has {written} bytes, but {copy.bytes:,} were sent")
+    manifest = Manifest(
+        schema_version=SCHEMA_VERSION,
+        rows=copy.checksum.rows,
+        seed=seed,
+        bytes=copy.bytes,
+        sha256=copy.sha256.hexdigest(),
+        fields=copy.checksum.fields,
+        row_sum=copy.checksum.row_sum,
+        generator_version=MADE_BY,
+        bucket=bucket,
+        key=target,
+        schema=[column.field() for column in table.columns],
+        file=file,
+    )
+    with s3.errors(client, bucket, prefix + MANIFEST):
+        client.put_object(
+            Bucket=bucket,
+            Key=prefix + MANIFEST,
+            Body=manifest.to_json().encode(),
+            ContentType="application/json",
+        )
+    print(f"{manifest.rows:,} rows, {manifest.bytes / 1e6:,.1f} MB", flush=True)
+    return _short(manifest)
+
+
+@contextmanager
+def _read(client: Any, file: str) -> Iterator[own_tables.Table]:
+    """The table in the file. Raises SpecError that names the file for what is none."""
+    try:
+        with own_tables.opened(client, file) as table:
+            yield table
+    except own_tables.Unusable as error:
+        raise SpecError(f"{file} cannot be the dataset: {error}") from None
+
+
+class _Copy:
+    """Iterates over the parts of the copy, and adds up what its manifest says of them."""
+
+    def __init__(self, table: own_tables.Table, max_rows: int, part_bytes: int) -> None:
+        self.bytes = 0
+        self.sha256 = hashlib.sha256()
+        self.checksum = TableChecksum([column.name for column in table.columns])
+        self._table, self._max_rows, self._part_bytes = table, max_rows, part_bytes
+
+    def __iter__(self) -> Iterator[bytes]:
+        names = self.checksum.names
+        held = bytearray(encoded([names]))
+        for texts in self._table.chunks:
+            self._add(names, texts)
+            held += encoded(list(zip(*texts, strict=True)))
+            if len(held) >= self._part_bytes:
+                yield self._sent(held)
+                held = bytearray()
+        if not self.checksum.rows:
+            raise own_tables.Unusable("it has no rows")
+        if held:
+            yield self._sent(held)
+
+    def _add(self, names: Sequence[str], texts: Sequence[Sequence[str]]) -> None:
+        for column, values in zip(self._table.columns, texts, strict=True):
+            column.see(values)
+        try:
+            self.checksum.update(dict(zip(names, texts, strict=True)))
+        except TypeError as error:  # a NUL, which some stores end a text at
+            raise own_tables.Unusable(str(error)) from None
+        if self.checksum.rows > self._max_rows:
+            raise own_tables.Unusable(f"it has more than {self._max_rows:,} rows")
+
+    def _sent(self, held: bytearray) -> bytes:
+        part = bytes(held)
+        self.sha256.update(part)
+        self.bytes += len(part)
+        return part
+
+
+def encoded(rows: Sequence[Sequence[str]]) -> bytes:
+    """These rows as CSV, quoted where they must be. Python's writer leaves a carriage return alone bare, which its reader takes for the
+    end of a line: rows with one are all quoted.
+    """
+    text = _written(rows, csv.QUOTE_MINIMAL)
+    return (_written(rows, csv.QUOTE_ALL) if "\r" in text else text).encode()
+
+
+def _written(rows: Sequence[Sequence[str]], quoting: Any) -> str:
+    out = io.StringIO(newline="")
+    csv.writer(out, quoting=quoting, lineterminator="\n").writerows(rows)
+    return out.getvalue()
+
+
+def _find(client: Any, bucket: str, prefix: str) -> Manifest | None:
+    """The manifest of a complete copy that is there already."""
+    with s3.errors(client, bucket, prefix):
+        text = s3.read(client, bucket, prefix + MANIFEST)
+        size = s3.size(client, bucket, prefix + CSV)
+    try:
+        manifest = Manifest.from_json((text or b"").decode())
+    except ValueError:
+        return None  # it is of another version, or damaged, and is written again
+    return manifest if manifest.bytes == size else None
+
+
+def _short(manifest: Manifest) -> dict[str, Any]:
+    text = manifest.to_json()
+    found: dict[str, Any] = json.loads(text)
+    if len(text.encode()) > protocol.MESSAGE_BYTES:
+        del found["fields"], found["schema"]
+    return found

@@ -1,0 +1,194 @@
+"""The rows of a CSV or Parquet file in S3, as columns of canonical text (storebench.dataset.schema)."""
+
+from __future__ import annotations
+
+import csv
+import itertools
+import math
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from tempfile import TemporaryFile
+from typing import TYPE_CHECKING, Any
+
+from storebench.dataset.columns import MAX_SCALE, Column
+from storebench.dataset.schema import Type
+from storebench.study.dataset import bucket_and_key
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+CHUNK_ROWS = 10_000
+CHUNK_CHARACTERS = 4_000_000
+PARQUET_BUFFER_BYTES = 1 << 20
+Texts = Sequence[Sequence[str]]  # of each column, all of the same length
+
+
+class Unusable(Exception):
+    """What is wrong with a file, in words."""
+
+
+@dataclass
+class Table:
+    """Its columns, which know their types once all chunks have gone by."""
+
+    columns: list[Column]
+    chunks: Iterator[Texts]
+
+    def __post_init__(self) -> None:
+        names = [column.name for column in self.columns]
+        if not names:
+            raise Unusable("it has no columns")
+        for name, n in Counter(names).items():
+            if n > 1:
+                raise Unusable(f"{n} columns have the name {name!r}")
+            if not name.strip() or not name.isprintable():
+                raise Unusable(f"a column has the name {name!r}: give it one of printable characters")
+
+
+@contextmanager
+def opened(client: Any, file: str) -> Iterator[Table]:
+    """The table in the file `s3://bucket/key`, whose end says what it is. Raises Unusable for what is none, S3's own errors."""
+    import smart_open
+
+    if file.endswith(".parquet"):
+        bucket, key = bucket_and_key(file)
+        with TemporaryFile() as copy:  # its columns lie apart: over the network, each would be a request
+            client.download_fileobj(bucket, key, copy)
+            yield parquet(copy)
+        return
+    with smart_open.open(
+        file, encoding="utf-8-sig", newline="", transport_params={"client": client}
+    ) as stream:
+        yield comma_separated(stream)
+
+
+def comma_separated(stream: Any) -> Table:
+    """The table in a CSV with a header, as RFC 4180 has it. Lines that are empty are none."""
+    reader = csv.reader(stream, strict=True)
+    rows = _rows(reader)
+    names = next(rows, [])
+    return Table([Column(name) for name in names], _chunks(rows, reader, len(names)))
+
+
+def _rows(reader: Any) -> Iterator[list[str]]:
+    try:
+        for row in reader:
+            if row:
+                yield row
+    except csv.Error as error:
+        raise Unusable(f"line {reader.line_num:,}: {error}") from None
+    except UnicodeDecodeError as error:
+        raise Unusable(f"after line {reader.line_num:,}: it is not UTF-8: {error.reason}") from None
+
+
+def _chunks(rows: Iterator[list[str]], reader: Any, width: int) -> Iterator[Texts]:
+    def checked() -> Iterator[list[str]]:
+        for row in rows:
+            if len(row) != width:
+                raise Unusable(
+                    f"line {reader.line_num:,}: a row has {len(row):,} values, the header {width:,}"
+                )
+            yield row
+
+    whole = checked()
+    while held := list(itertools.islice(_until(whole, CHUNK_CHARACTERS), CHUNK_ROWS)):
+        yield list(zip(*held, strict=True))
+
+
+def _until(rows: Iterator[list[str]], characters: int) -> Iterator[list[str]]:
+    for row in rows:
+        yield row
+        characters -= sum(map(len, row))
+        if characters < 0:
+            return
+
+
+def parquet(file: Any) -> Table:
+    """The table in a Parquet file. A null is the empty text."""
+    import pyarrow as pa
+    from pyarrow import parquet as pq
+
+    try:
+        found = pq.ParquetFile(file, buffer_size=PARQUET_BUFFER_BYTES)
+    except pa.ArrowException as error:
+        raise Unusable(f"it is no Parquet file: {error}") from None
+    columns = [Column(field.name, _types(field)) for field in found.schema_arrow]
+    return Table(columns, _batches(found))
+
+
+def _batches(found: Any) -> Iterator[Texts]:
+    import pyarrow as pa
+
+    rows = max(1, min(CHUNK_ROWS, CHUNK_CHARACTERS // max(1, _row_bytes(found))))
+    try:
+        for batch in found.iter_batches(batch_size=rows):
+            if batch.num_rows:
+                names, columns = batch.schema.names, batch.columns
+                yield [texts(name, column) for name, column in zip(names, columns, strict=True)]
+    except pa.ArrowException as error:
+        raise Unusable(str(error)) from None
+
+
+def _row_bytes(found: Any) -> int:
+    groups = [found.metadata.row_group(n) for n in range(found.metadata.num_row_groups)]
+    return max((group.total_byte_size // max(1, group.num_rows) for group in groups), default=0)
+
+
+def _types(field: pa.Field) -> tuple[Type, ...]:
+    """Which type the texts of this column may have beside string. Raises Unusable for one that has no text."""
+    import pyarrow.types as t
+
+    kind = field.type.value_type if t.is_dictionary(field.type) else field.type
+    if t.is_boolean(kind):
+        return ("boolean",)
+    if t.is_integer(kind):
+        return ("integer",)
+    if t.is_floating(kind):
+        return ("float",)
+    if t.is_decimal(kind):
+        return ("decimal",)
+    if t.is_date(kind):
+        return ("date",)
+    if t.is_timestamp(kind):
+        return ("timestamp",)
+    if t.is_string(kind) or t.is_large_string(kind) or t.is_string_view(kind) or t.is_null(kind):
+        return ()
+    raise Unusable(
+        f"the column {field.name!r} is {kind}, which has no text in a CSV. Leave it out, or make it text"
+    )
+
+
+def texts(name: str, column: pa.Array) -> list[str]:
+    """The canonical texts of a column's values. Raises Unusable for a float that is not finite: not every store gives it back."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+    import pyarrow.types as t
+
+    if t.is_dictionary(column.type):
+        column = column.dictionary_decode()
+    kind = column.type
+    if t.is_floating(kind):
+        return [_of_float(name, value) for value in column.cast(pa.float64()).to_pylist()]
+    if t.is_decimal(kind) and not 0 <= kind.scale <= MAX_SCALE:
+        return ["" if value is None else f"{value:f}" for value in column.to_pylist()]
+    if t.is_date(kind):
+        column = column.cast(pa.date32())
+    if t.is_timestamp(kind):
+        utc = column.cast(pa.timestamp(kind.unit, "UTC"))
+        seconds = utc.cast(pa.timestamp("s", "UTC"), safe=False)
+        whole, parted = (pc.strftime(one, format="%Y-%m-%dT%H:%M:%SZ") for one in (seconds, utc))
+        column = pc.if_else(pc.equal(seconds.cast(utc.type), utc), whole, parted)
+    found: list[str] = column.cast(pa.string()).fill_null("").to_pylist()
+    return found
+
+
+def _of_float(name: str, value: float | None) -> str:
+    if value is None:
+        return ""
+    if not math.isfinite(value):
+        raise Unusable(
+            f"the column {name!r} has {value!r}, which not every store gives back. Make it a null, or text"
+        )
+    return repr(value)

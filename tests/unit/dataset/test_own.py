@@ -1,0 +1,204 @@
+"""A file of one's own becomes a dataset with the same rows, or is refused with the reason."""
+
+import csv
+import hashlib
+import io
+import json
+
+import pyarrow as pa
+import pytest
+from pyarrow import parquet as pq
+
+from storebench import protocol
+from storebench.dataset import own, own_tables
+from storebench.dataset.checksum import TableChecksum
+from storebench.dataset.csv50 import OWN
+from storebench.dataset.manifest import Manifest
+from storebench.dataset.typed import arrow_schema, canonical, csv_reader
+from storebench.errors import SpecError
+from storebench.study.dataset import folder_of, seed_of
+from tests import own_file
+from tests.unit.dataset.test_upload import FakeS3
+
+VERSION = '"1"'
+
+
+class S3(FakeS3):
+    """With a file, and its version."""
+
+    def head_object(self, *, Key, **_):  # noqa: N803
+        return {**super().head_object(Key=Key), "ETag": VERSION}
+
+    def download_fileobj(self, bucket, key, file):
+        file.write(self._get(key))
+        file.seek(0)
+
+
+@pytest.fixture
+def s3(monkeypatch):
+    import smart_open
+
+    fake = S3()
+
+    def opened(uri, mode="r", *, encoding=None, newline=None, transport_params=None):
+        data = io.BytesIO(fake._get(uri.removeprefix("s3://bucket/")))
+        return data if "b" in mode else io.TextIOWrapper(data, encoding, newline=newline)
+
+    monkeypatch.setattr(smart_open, "open", opened)
+    return fake
+
+
+def made(s3, data, key="mine.csv", rows=10**9):
+    """The manifest in the bucket after `make`, and the message."""
+    s3.objects[key] = data
+    file = f"s3://bucket/{key}"
+    seed = seed_of(file, VERSION, len(data))
+    folder = folder_of(OWN.id(seed))
+    message = own.make(s3, "bucket", folder, rows, seed, file=file)
+    return Manifest.load(s3, "bucket", folder + "manifest.json"), message
+
+
+@pytest.mark.parametrize(
+    ("key", "data"), [("a.csv", own_file.as_csv()), ("b.parquet", own_file.as_parquet())]
+)
+def test_a_file_becomes_the_same_rows_with_types(s3, key, data):
+    manifest, message = made(s3, data, key)
+    copy = s3.objects[manifest.key]
+    assert list(csv.DictReader(io.StringIO(copy.decode(), newline=""))) == list(
+        map(own_file.texts, own_file.rows())
+    )
+    found = {field.name: (field.type, field.precision, field.scale) for field in manifest.schema}
+    assert found == own_file.TYPES
+    assert {field.name for field in manifest.schema if field.nullable} == own_file.NULLABLE
+    assert (manifest.rows, manifest.bytes) == (own_file.ROWS, len(copy))
+    assert manifest.sha256 == hashlib.sha256(copy).hexdigest()
+    assert protocol.problem("manifest", message) is None
+    assert message["file"] == f"s3://bucket/{key}" and message["schema"][0]["name"] == "order_no"
+
+
+def test_both_kinds_of_file_become_the_same_bytes(s3):
+    first, _ = made(s3, own_file.as_csv(), "a.csv")
+    second, _ = made(s3, own_file.as_parquet(), "b.parquet")
+    assert (first.sha256, first.fields, first.row_sum) == (second.sha256, second.fields, second.row_sum)
+
+
+def test_a_store_with_types_gives_the_same_texts_back(s3):
+    manifest, _ = made(s3, own_file.as_csv())
+    total = TableChecksum(list(own_file.NAMES))
+    for batch in csv_reader(io.BytesIO(s3.objects[manifest.key]), arrow_schema(manifest.schema)):
+        total.update(canonical(dict(zip(batch.schema.names, batch.columns, strict=True)), manifest.schema))
+    assert total.diff(manifest) == []
+    assert str(arrow_schema(manifest.schema).field("tax").type) == "decimal128(5, 4)"
+
+
+def test_a_large_file_goes_up_in_parts(s3, monkeypatch):
+    monkeypatch.setattr(own, "PART_BYTES", 20_000)
+    monkeypatch.setattr(own_tables, "CHUNK_ROWS", 100)
+    manifest, _ = made(s3, own_file.as_csv())
+    assert s3.calls["upload_part"] > 5 and manifest.rows == own_file.ROWS
+
+
+def test_what_is_there_is_not_made_again_and_what_is_damaged_is(s3):
+    manifest, message = made(s3, b"a,b\n1,2\n")
+    uploads = s3.calls["upload_part"]
+    assert made(s3, b"a,b\n1,2\n")[1] == message
+    assert s3.calls["upload_part"] == uploads
+    s3.objects[manifest.key] = b"a"
+    assert made(s3, b"a,b\n1,2\n")[1] == message
+    assert s3.objects[manifest.key] == b"a,b\n1,2\n"
+
+
+def test_many_columns_have_a_manifest_that_is_too_long_for_the_message(s3):
+    names = [f"column_{n}" for n in range(400)]
+    manifest, message = made(s3, (",".join(names) + "\n" + ",".join("x" * 400) + "\n").encode())
+    assert len(manifest.fields) == 400
+    assert len(json.dumps(message, separators=(",", ":"))) < protocol.MESSAGE_BYTES
+    assert (message["rows"], protocol.problem("manifest", message)) == (1, None)
+
+
+def test_the_file_that_was_planned_is_the_one_that_is_taken(s3):
+    s3.objects["mine.csv"] = b"a\n1\n"
+    seed = seed_of("s3://bucket/mine.csv", '"0"', 4)
+    with pytest.raises(SpecError, match=r"mine\.csv has changed since this run was planned"):
+        own.make(s3, "bucket", folder_of(OWN.id(seed)), 10, seed, file="s3://bucket/mine.csv")
+    with pytest.raises(SpecError, match="build it from the code that Airflow runs"):
+        own.make(s3, "bucket", "datasets/own/v0/file=1/", 10, 1, file="s3://bucket/mine.csv")
+
+
+@pytest.mark.parametrize(
+    ("data", "why"),
+    [
+        (b"", "it has no columns"),
+        (b"a,b\n", "it has no rows"),
+        (b"a,b,a\n1,2,3\n", "2 columns have the name 'a'"),
+        (b"a,,b\n1,2,3\n", "a column has the name ''"),
+        (b'a,"b\nc"\n1,2\n', r"a column has the name 'b\\nc'"),
+        (b"a,b\n1,2\n1\n", "line 3: a row has 1 values, the header 2"),
+        (b"a,b\n1,2,3\n", "line 2: a row has 3 values, the header 2"),
+        (b'a,b\n"1"2,3\n', "line 2: "),
+        (b'a,b\n1,"2\n', "line 2: unexpected end of data"),
+        (b"a\n\xff\n", "it is not UTF-8"),
+        (b"a\n" + b"x" * 140_000 + b"\n", "field larger than field limit"),
+        (b"a\nx\0y\n", "a text has a NUL|line contains NUL"),
+        (b"a\n1\n2\n3\n4\n", "it has more than 3 rows"),
+    ],
+)
+def test_what_no_store_could_give_back_is_refused_with_the_reason(s3, data, why):
+    with pytest.raises(SpecError, match=rf"s3://bucket/mine\.csv cannot be the dataset: .*{why}"):
+        made(s3, data, rows=3)
+    assert s3.uploads == {} and list(s3.objects) == ["mine.csv"], "nothing is left"
+
+
+def written(**columns):
+    out = io.BytesIO()
+    pq.write_table(pa.table(columns), out)
+    return out.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("data", "why"),
+    [
+        (b"a,b\n1,2\n", "it is no Parquet file"),
+        (
+            written(a=[[1, 2]]),
+            "the column 'a' is list<.*> which has no text|the column 'a' is list.*, which has no text",
+        ),
+        (written(a=[b"x"]), "the column 'a' is binary, which has no text"),
+        (written(a=[float("nan")]), "the column 'a' has nan"),
+    ],
+)
+def test_what_has_no_text_is_refused(s3, data, why):
+    with pytest.raises(SpecError, match=why):
+        made(s3, data, "mine.parquet")
+
+
+def test_types_of_parquet_that_no_store_keeps_become_text(s3):
+    data = written(
+        small=pa.array(["1.0000001"]).cast(pa.decimal128(20, 7)),
+        parted=pa.array([1_715_000_000_500_000], pa.timestamp("us")),
+        old=pa.array([-50_000], pa.date32()),
+        large=pa.array([2**64 - 1], pa.uint64()),
+        real=pa.array([1e-7]),
+    )
+    manifest, _ = made(s3, data, "mine.parquet")
+    (row,) = csv.DictReader(io.StringIO(s3.objects[manifest.key].decode()))
+    assert row == {
+        "small": "1.0000001",
+        "parted": "2024-05-06T12:53:20.500000Z",
+        "old": "1833-02-08",
+        "large": "18446744073709551615",
+        "real": "1e-07",
+    }
+    assert [field.type for field in manifest.schema] == ["string"] * 4 + ["float"]
+
+
+def test_a_carriage_return_alone_comes_back(s3):
+    manifest, _ = made(s3, b'a,b\n"x\ry",2\n')
+    copy = io.StringIO(s3.objects[manifest.key].decode(), newline="")
+    assert list(csv.DictReader(copy)) == [{"a": "x\ry", "b": "2"}]
+
+
+def test_empty_lines_are_no_rows_and_one_empty_column_has_nulls(s3):
+    manifest, _ = made(s3, b'a\n\nx\n""\n')
+    copy = io.StringIO(s3.objects[manifest.key].decode(), newline="")
+    assert [row["a"] for row in csv.DictReader(copy)] == ["x", ""] and manifest.schema[0].nullable

@@ -1,0 +1,127 @@
+"""A file of one's own at the stores: what each says that it cannot hold, and what it is told of the rest."""
+
+import io
+
+import pytest
+
+from storebench.attempt.clock import OperationClock
+from storebench.connection import Connection
+from storebench.dataset.checksum import TableChecksum
+from storebench.dataset.own import encoded
+from storebench.dataset.schema import FIELDS, Field
+from storebench.stores.bulk_write_read.delta_rs import DeltaRs
+from storebench.stores.bulk_write_read.delta_spark import spark_schema
+from storebench.stores.bulk_write_read.elasticsearch_index import index_of
+from storebench.stores.bulk_write_read.source import Source
+from tests import own_file
+from tests.bulk import bulk_study
+from tests.own_file import TYPES
+
+DELTA = {"delta-rs", "delta-spark", "delta-standalone", "delta-kernel"}
+JAVA = {"delta-standalone", "delta-kernel"}
+OWN = [
+    Field(name, kind, "", scale=scale, precision=precision)
+    for name, (kind, precision, scale) in TYPES.items()
+]
+
+
+def manifest(*columns):
+    return {"schema": [{"name": name, "type": kind} for name, kind in columns]}
+
+
+def refusing(found):
+    study = bulk_study()
+    return {name for name in study.stores if study.store(name).cannot_hold(found)}
+
+
+def test_every_store_holds_the_generated_dataset_and_a_file_of_all_types():
+    assert (
+        refusing(manifest(*((field.name, field.type) for field in FIELDS if field.type != "float"))) == set()
+    )
+    assert refusing(manifest(*((field.name, field.type) for field in OWN))) == set()
+
+
+@pytest.mark.parametrize(
+    ("columns", "stores"),
+    [
+        ([("unit price", "string")], DELTA),
+        ([("price.net", "string")], DELTA | {"mongodb", "elasticsearch"}),
+        ([("$price", "string")], DELTA | {"mongodb"}),
+        ([("_id", "string")], {"mongodb", "elasticsearch"}),
+        ([("_source", "string")], {"elasticsearch"}),
+        ([("a", "string"), ("A", "string")], DELTA),
+        ([("ratio", "float")], JAVA),
+        ([(f"c{n}", "string") for n in range(500)], set()),
+        ([(f"c{n}", "string") for n in range(501)], {"elasticsearch"}),
+    ],
+)
+def test_a_store_says_what_it_cannot_hold(columns, stores):
+    assert refusing(manifest(*columns)) == stores
+
+
+@pytest.mark.parametrize("store", sorted(JAVA))
+def test_the_reason_names_the_column_and_what_to_do(store):
+    reason = bulk_study().store(store).cannot_hold(manifest(("id", "integer"), ("ratio", "float")))
+    assert reason.startswith("the column 'ratio' is a float") and reason.endswith(
+        "Make it a decimal, or text"
+    )
+
+
+def test_spark_is_told_the_types_and_infers_none():
+    assert spark_schema(OWN).startswith(
+        "`order_no` bigint, `ordered_on` date, `shipped_at` timestamp, `paid` boolean"
+    )
+    assert "`amount` decimal(19, 2), `tax` decimal(5, 4), `code` string" in spark_schema(OWN)
+
+
+def test_elasticsearch_takes_for_dates_what_the_schema_has_as_dates():
+    mappings, _ = index_of("reference", OWN)
+    assert mappings["date_detection"] is False
+    assert mappings["properties"].keys() == {"ordered_on", "shipped_at"}
+
+
+def test_texts_that_are_longer_than_a_term_are_no_keywords():
+    schema = [Field("short", "string", "", longest=8_191), Field("long", "string", "", longest=8_192)]
+    properties = index_of("tuned", schema)[0]["properties"]
+    assert properties == {"short": {"type": "keyword"}, "long": {"type": "text"}}
+
+
+class Folder(DeltaRs):
+    """Its table is in a folder in the place of S3."""
+
+    folder, storage_options = "", {}
+
+    def uri(self, scheme="s3"):
+        return self.folder
+
+    def check_table(self):
+        pass
+
+
+@pytest.mark.parametrize("operation", ["write", "read"])
+@pytest.mark.parametrize("batch", ["700", "all"])
+@pytest.mark.parametrize("client", DeltaRs.clients)
+def test_delta_rs_gives_back_every_text(monkeypatch, tmp_path, client, batch, operation):
+    import smart_open
+
+    rows = list(map(own_file.texts, own_file.rows()))
+    data = encoded([own_file.NAMES, *(tuple(row.values()) for row in rows)])
+
+    def opened(uri, mode="r", *, encoding=None, newline=None, transport_params=None):
+        return (
+            io.BytesIO(data) if "b" in mode else io.TextIOWrapper(io.BytesIO(data), encoding, newline=newline)
+        )
+
+    monkeypatch.setattr(smart_open, "open", opened)
+    source = Source(None, "bucket", "key")
+    source.schema = [Field(one.name, one.type, "", True, one.scale, one.precision) for one in OWN]
+    source.fields = own_file.NAMES
+    store = Folder(
+        client=client, target="t", connection=Connection("s3"), source=source, values={"batch": batch}
+    )
+    store.folder, store.operation = str(tmp_path), operation
+    assert store.write(store.batch, OperationClock()) == store.count() == own_file.ROWS
+    assert store.read(OperationClock()) == own_file.ROWS
+    expected = TableChecksum(own_file.NAMES)
+    expected.update({name: [row[name] for row in rows] for name in own_file.NAMES})
+    assert vars(store.checksum()) == vars(expected)
