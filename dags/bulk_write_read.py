@@ -4,6 +4,7 @@ from storebench.airflow.dag import study_dag
 from storebench.dataset.csv50 import CSV50
 from storebench.fields import Text
 from storebench.stores.bulk_write_read.cached import AS_IS, CACHE, STATES
+from storebench.study.dataset import FILE, FILE_FIELD
 from storebench.study.model import MEMORY, TOTAL_S, Axis, Chart, Metric, Operation, Preset, Study
 
 STORES = (
@@ -122,7 +123,7 @@ removes it. Every attempt is verified against the dataset's manifest and becomes
     rows=20_000,
     axes=(BATCH, EXECUTORS),
     charts=CHARTS,
-    params={CACHE: CACHES},
+    params={CACHE: CACHES, FILE: FILE_FIELD},
     presets=PRESETS,
     method_version=2,
 )

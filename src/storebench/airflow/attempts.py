@@ -320,7 +320,7 @@ class AttemptOperator(CleaningOperator):
             phases=phases,
             metric=operation.ranked_by if operation.ranked_by in result.metrics else None,
             target=spec.target,
-            dataset=self.study.dataset_of(cell),
+            dataset=self.study.dataset_of(cell, self.parameters),
             parameters=self.parameters,
         )
         self.log.info("Recorded attempt %s: %s %s", key.id, result.status, json.dumps(phases))

@@ -8,6 +8,7 @@ Where there are several pools of nodes, each has a group of its own.
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any
 
 from airflow.sdk import DAG, XComArg, get_current_context, task, task_group
@@ -55,7 +56,8 @@ def study_dag(study: Study) -> DAG:
             context = get_current_context()
             try:
                 close_stopped(context["ti"], run_id_of(context["dag"].dag_id, context["run_id"]))
-                return plan_of(study, context["params"], context["dag_run"])
+                make = partial(ready.made_for_plan, context) if isinstance(ready, DatasetOperator) else None
+                return plan_of(study, context["params"], context["dag_run"], make)
             except StorebenchError as error:
                 raise AirflowFailException(str(error)) from error
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from copy import copy
+from dataclasses import replace
 from typing import Any
 
 from airflow.sdk import Context
@@ -14,10 +15,11 @@ from storebench.airflow import connections, observe
 from storebench.airflow.cleaning import BeforeCellsOperator
 from storebench.airflow.params import grid_of, values_of
 from storebench.attempt.dataset import VARIABLE, DatasetSpec
-from storebench.errors import BadResult
+from storebench.errors import BadResult, StoreRefused
 from storebench.results.repository import run_id_of
+from storebench.stores.base import Pod
 from storebench.study.cell import Cell
-from storebench.study.dataset import Dataset, folder_of
+from storebench.study.dataset import FILE, Dataset, File, folder_of
 from storebench.study.model import Study
 
 MEMORY = "1Gi"  # a generator's memory does not grow with the dataset
@@ -40,33 +42,50 @@ class DatasetOperator(BeforeCellsOperator):
         run_id = run_id_of(context["dag"].dag_id, context["run_id"])
         repository = connections.repository(connections.PATIENCE_S)
         repository.stop_run(run_id, None)  # it may be a second try
-        self.name = "dataset"
-        self.use_connections(["s3"])
-        cells = grid_of(self.study, params, context["dag_run"].partition_key).cells
+        own = self.study.own_file(params)
+        if own:  # its rows are those that the plan has found
+            cells = tuple(turn.cell for turn in repository.recorded_turns(run_id))
+        else:
+            cells = grid_of(self.study, params, context["dag_run"].partition_key).cells
         # One, but for a dataset that axes shape
-        for dataset, cell in {self.dataset_of(cell): cell for cell in reversed(cells)}.items():
+        for dataset, cell in {self.study.dataset_of(cell, params): cell for cell in reversed(cells)}.items():
+            assert dataset is not None
             self.go_on()
+            spec, pod = self.spec_of(dataset, cell), self.dataset.pod
+            if own:
+                spec, pod = replace(spec, rows=own.max_rows, file=params[FILE]), own.pod
             self.making = making = copy(self)  # an operator has one pod
             try:
-                manifest = making.made(dataset, cell, context)
+                manifest = making.made(pod, spec, context)
             except Exception as error:  # noqa: BLE001 - whatever the error is, the run's rows get it as their reason
                 result = observe.step_result(making.observed, self.CONTAINER, error)
                 reason = f"The dataset was not made: {result.error_kind}: {result.error}"
                 repository.stop_run(run_id, reason)
                 raise AirflowFailException(reason) from None
-            repository.add_dataset(dataset, self.dataset.version, cell.rows, cell.seed, manifest)
+            version = own.version if own else self.dataset.version
+            repository.add_dataset(dataset, version, cell.rows, cell.seed, manifest)
 
-    def dataset_of(self, cell: Cell) -> str:
-        """The id of the cell's dataset."""
-        return self.dataset.id(cell.rows, cell.seed, dict(cell.axes))
-
-    def made(self, dataset: str, cell: Cell, context: Context) -> Mapping[str, Any]:
-        """Make the dataset of this id, which the cell works on; returns its manifest."""
+    def spec_of(self, dataset: str, cell: Cell) -> DatasetSpec:
+        """What its pod is told of the dataset of this id, which the cell works on."""
         axes = {name: value for name, value in cell.axes if name in self.dataset.axes}
-        spec = DatasetSpec(connections.bucket(), folder_of(dataset), cell.rows, cell.seed, axes)
-        self.use_pod(self.dataset.pod, VARIABLE, spec.to_json())
+        return DatasetSpec(connections.bucket(), folder_of(dataset), cell.rows, cell.seed, axes)
+
+    def made(self, pod: Pod, spec: DatasetSpec, context: Context) -> Mapping[str, Any]:
+        """Have this pod make it; returns its manifest."""
+        self.name = "dataset"
+        self.use_connections(["s3"])
+        self.use_pod(pod, VARIABLE, spec.to_json())
         self.run_pod(context, MEMORY)
         return _manifest(self.message())
+
+    def made_for_plan(self, context: Context, own: File, spec: DatasetSpec) -> None:
+        """Make it of a file of one's own within another task, the plan. Raises StoreRefused that says why it cannot be made."""
+        making = copy(self)
+        try:
+            making.made(own.pod, spec, context)
+        except Exception as error:  # noqa: BLE001 - whatever the error is, the run is refused with it
+            result = observe.step_result(making.observed, self.CONTAINER, error)
+            raise StoreRefused(f"The dataset was not made: {result.error_kind}: {result.error}") from None
 
     def on_kill(self) -> None:
         if self.making:

@@ -13,7 +13,7 @@ from typing import Any
 
 from airflow.sdk.exceptions import AirflowSkipException
 
-from storebench.airflow import brought, connections, preflight, secrets
+from storebench.airflow import brought, connections, own, preflight, secrets
 from storebench.airflow.ends import airflow_id
 from storebench.airflow.images import image
 from storebench.airflow.node_pools import DEFAULT, NodePool, node_pool_of
@@ -38,14 +38,15 @@ NO_PARAMETERS = (
 )
 
 
-def plan_of(study: Study, params: Mapping[str, Any], dag_run: Any) -> list[str]:
+def plan_of(study: Study, params: Mapping[str, Any], dag_run: Any, make: own.Make | None = None) -> list[str]:
     """Check and record the turns of a run; returns the names in the user interface of those in the default node pool.
+    `make` has a pod make the dataset of a file of one's own.
 
     A run whose plan runs again does what it set out to do at first. Raises a StorebenchError for what cannot work, which is
     recorded with the run, and AirflowSkipException where nothing is to be done.
     """
     try:
-        return _plan_of(study, params, dag_run)
+        return _plan_of(study, params, dag_run, make)
     except StorebenchError as error:
         with suppress(StorebenchError):  # if it cannot be recorded, it is still in the log
             connections.repository().refuse_run(
@@ -59,13 +60,18 @@ def plan_of(study: Study, params: Mapping[str, Any], dag_run: Any) -> list[str]:
         raise
 
 
-def _plan_of(study: Study, asked: Mapping[str, Any], dag_run: Any) -> list[str]:
+def _plan_of(study: Study, asked: Mapping[str, Any], dag_run: Any, make: own.Make | None) -> list[str]:
     if dag_run.run_type == "backfill" and not dag_run.conf:
         raise SpecError(NO_PARAMETERS)
     params = values_of(study, asked)
     repository, run_id = connections.repository(), run_id_of(dag_run.dag_id, dag_run.run_id)
+    params, manifest = own.with_file(study, params, make)
     grid = grid_of(study, params, dag_run.partition_key)
-    preflight.check(study, params["rows"])
+    preflight.check(study, params["rows"], manifest["bytes"] if manifest else None)
+    cannot = own.not_held(study, grid.cells, manifest) if manifest else {}
+    grid = replace(grid, cells=tuple(cell for cell in grid.cells if cell not in cannot))
+    if cannot and not grid.cells:
+        raise SpecError(f"No cell is left to run: {'; '.join(dict.fromkeys(cannot.values()))}")
     used = {cell.store for cell in grid.cells}
     groups = brought.groups_of(study, grid.cells, params)
     brings = {cell.store: group.images for cell, group in groups.items() if group}
@@ -81,7 +87,8 @@ def _plan_of(study: Study, asked: Mapping[str, Any], dag_run: Any) -> list[str]:
         repository.reopen_run(run_id)
         return labels_of(recorded, DEFAULT)
     finder = connections.queries() if skips_done(params, dag_run.run_type) else None
-    repeats, skipped = repeats_of(study, grid, params, finder, brings)
+    repeats, done = repeats_of(study, grid, params, finder, brings)
+    skipped = {**cannot, **done}
     order, order_seed = order_of(study, repeats, params, groups)
     preflight.check_length(len(order))
     takes = expected(repository, study, order)
@@ -107,8 +114,8 @@ def _plan_of(study: Study, asked: Mapping[str, Any], dag_run: Any) -> list[str]:
     )
     if not order:
         raise AirflowSkipException(
-            f"All {len(skipped)} cells are already verified: there is nothing to do"
-            if skipped
+            f"All {len(done)} cells are already verified: there is nothing to do"
+            if done
             else f"There is nothing to do: {grid.dropped_because}"
         )
     return labels_of(order, DEFAULT)

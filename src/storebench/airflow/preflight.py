@@ -28,10 +28,12 @@ SERVICES = "services"  # by this name it starts what the embedded cluster needs 
 SERVICES_TOLD = "what gives servers their addresses and names, and pods their volumes"
 
 
-def check(study: Study, rows: int) -> None:
-    """Raises a StorebenchError where the run cannot work: S3 that does not answer, a dataset over what the disk holds."""
+def check(study: Study, rows: int, dataset_bytes: int | None = None) -> None:
+    """Raises a StorebenchError where the run cannot work: S3 that does not answer, a dataset over what the disk holds; `dataset_bytes` is its
+    size where that is known.
+    """
     if study.dataset:
-        check_disk(rows * study.dataset.row_bytes)
+        check_disk(rows * study.dataset.row_bytes if dataset_bytes is None else dataset_bytes)
     check_bucket(connections.s3(), connections.bucket())
 
 

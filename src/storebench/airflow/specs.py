@@ -31,7 +31,7 @@ def spec_of(
         for axis in study.axes:
             if axis.name not in axes and axis.means_something(name, client, axes):
                 axes[axis.name] = axis.grid[0]
-    dataset = study.dataset_of(cell)
+    dataset = study.dataset_of(cell, params)
     return AttemptSpec(
         operation=operation,
         cell_key=cell.key,

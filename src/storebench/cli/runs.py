@@ -23,6 +23,11 @@ REPORT_WIDTH = 100
     "--preset",
     help="A named set of parameters of the study. Without stores, clients and axes the first one is the default.",
 )
+@click.option(
+    "--dataset",
+    metavar="s3://BUCKET/KEY",
+    help="A CSV or Parquet file of your own in place of the generated rows; of studies that take one.",
+)
 @click.option("--rows", type=int, help="Rows of the dataset.")
 @click.option("--seed", type=int, help="Seed of the dataset.")
 @click.option("--stores", help="Comma-separated.")

@@ -40,7 +40,9 @@ class StudyCommand(click.Command):
                 with formatter.section(f"Axes of {study.name}, for --axis"):
                     formatter.write_dl([(axis.name, _in_words(axis)) for axis in study.axes])
             options = [option for name in study.stores for option in study.store(name).options.items()]
-            if params := {**study.params, **dict(options)}:
+            given = {option.name for option in self.params}
+            known = {**study.params, **dict(options)}.items()
+            if params := {name: field for name, field in known if name not in given}:
                 with formatter.section("Its own parameters, for --param"):
                     formatter.write_dl([(name, _explained(field)) for name, field in params.items()])
             with formatter.section("Parameters of every study, for --param; the form explains them"):

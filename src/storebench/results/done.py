@@ -42,7 +42,7 @@ def verified_repeats(
             newest = queries.newest_measured(study.name, store, client, operation, asked[store])
             if newest and (image_of is None or newest["image"] == image_of(store, operation)):
                 today[store, client, operation] = tuple(newest[name] for name in TODAY)
-    datasets = {cell.key: study.dataset_of(cell) for cell in cells}
+    datasets = {cell.key: study.dataset_of(cell, params) for cell in cells}
     rows = queries.attempts_of_cells([cell.key for cell in cells])
     counted: dict[str, dict[tuple[str, int], set[str]]] = defaultdict(lambda: defaultdict(set))
     for row in rows:

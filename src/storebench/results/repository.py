@@ -53,7 +53,7 @@ class Repository(Queries, Attempts):
             (turn.cell, turn.repeat, turn.arm, turn.node_pool, n, None) for n, turn in enumerate(turns, 1)
         ]
         planned += [(cell, 1, None, "", None, reason) for cell, reason in skipped.items()]
-        datasets = sorted({one for cell, *_ in planned if (one := study.dataset_of(cell))})
+        datasets = sorted({one for cell, *_ in planned if (one := study.dataset_of(cell, params))})
         with self._cursor() as cursor:
             put_study(cursor, study)
             cursor.execute(

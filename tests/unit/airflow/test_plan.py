@@ -202,7 +202,7 @@ def recorded(monkeypatch):
     kept = Recorded()
     monkeypatch.setattr(plan.connections, "repository", lambda: kept)
     monkeypatch.setattr(plan, "airflow_id", lambda: "this")
-    monkeypatch.setattr(plan.preflight, "check", lambda study, rows: None)
+    monkeypatch.setattr(plan.preflight, "check", lambda study, rows, dataset_bytes: None)
     monkeypatch.setattr(plan.preflight, "check_embedded", lambda *_: None)
     monkeypatch.setattr(plan.secrets, "apply", lambda *_: None)
     return kept
@@ -327,3 +327,41 @@ def test_an_unknown_topology_is_refused(study, recorded, monkeypatch):
     asked = {"stores": ["elasticsearch@nine"]}
     with pytest.raises(SpecError, match=r"'elasticsearch@nine' means no server: .* there are: one, three"):
         plan_of(study, {**defaults_of(study, {}), **asked}, dag_run(conf=asked))
+
+
+@pytest.fixture
+def file(monkeypatch):
+    """A file of one's own with a column that Delta Lake cannot hold."""
+    manifest = {"rows": 900, "bytes": 5_000, "schema": [{"name": "net price", "type": "string"}]}
+    found = {"rows": 900, "seed": 77}
+    monkeypatch.setattr(
+        plan.own,
+        "with_file",
+        lambda study, params, make: ({**params, **found}, {**manifest, "made_by": make}),
+    )
+    return "s3://bucket/orders.csv"
+
+
+def test_a_file_of_ones_own_is_measured_where_it_can_be_held_and_the_rest_is_left_out(
+    study, recorded, file, capsys
+):
+    asked = {
+        "dataset": file,
+        "stores": ["mongodb", "delta-rs"],
+        "clients": ["reference"],
+        "batch": "all,1000",
+    }
+    labels = plan_of(study, {**defaults_of(study, {}), **asked}, dag_run(conf=asked))
+    assert labels == ["mongodb reference batch=all"], "it has fewer rows than the other batch"
+    assert (recorded.started["params"]["rows"], recorded.started["params"]["seed"]) == (900, 77)
+    ((cell, reason),) = recorded.started["skipped"].items()
+    assert (cell.store, cell.rows, cell.seed) == ("delta-rs", 900, 77)
+    assert reason.startswith("delta-rs cannot hold this dataset: the column 'net price' would need")
+    assert f"{cell.label} is left out: {reason}" in capsys.readouterr().out
+
+
+def test_a_run_none_of_whose_stores_can_hold_it_is_refused_with_the_reason(study, recorded, file):
+    asked = {"dataset": file, "stores": ["delta-rs", "delta-kernel"], "batch": "all"}
+    with pytest.raises(SpecError, match="No cell is left to run: delta-rs cannot hold this dataset: "):
+        plan_of(study, {**defaults_of(study, {}), **asked}, dag_run(conf=asked))
+    assert recorded.started is None and "cannot hold" in recorded.refused["reason"]

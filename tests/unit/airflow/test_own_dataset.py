@@ -1,0 +1,173 @@
+"""A file of one's own as a run's dataset: found, shown, and held against the stores before anything is measured."""
+
+import json
+from types import SimpleNamespace
+
+import pytest
+from botocore.exceptions import ClientError
+
+from storebench.airflow import own, plan
+from storebench.airflow.dataset import DatasetOperator
+from storebench.airflow.params import defaults_of, values_of
+from storebench.errors import SpecError, StoreRefused
+from storebench.study.dataset import FILE, folder_of, seed_of
+from storebench.study.order import Turn
+from tests.bulk import bulk_study
+from tests.unit.airflow.account import Account, context
+from tests.unit.airflow.cluster import ended
+
+STUDY = bulk_study()
+URI = "s3://files/orders.csv"
+SEED = seed_of(URI, '"v1"', 77)
+FOLDER = folder_of(f"own/v1/file={SEED}")
+MANIFEST = {
+    "rows": 321,
+    "bytes": 5_000,
+    "file": URI,
+    "schema": [
+        {"name": "id", "type": "integer"},
+        {"name": "net price", "type": "decimal", "precision": 7, "scale": 2, "nullable": True},
+    ],
+}
+
+
+class Files:
+    """S3 with the file and, once it was made, its dataset."""
+
+    meta = SimpleNamespace(endpoint_url="http://s3")
+
+    def __init__(self):
+        self.objects = {"orders.csv": b"x" * 77}
+
+    def get(self, key):
+        if key not in self.objects:
+            raise ClientError({"Error": {"Code": "404"}}, "HeadObject")
+        return self.objects[key]
+
+    def head_object(self, Bucket, Key):  # noqa: N803
+        return {"ETag": '"v1"', "ContentLength": len(self.get(Key))}
+
+    def get_object(self, Bucket, Key):  # noqa: N803
+        data = self.get(Key)
+        return {"Body": SimpleNamespace(read=lambda: data)}
+
+
+@pytest.fixture
+def files(monkeypatch):
+    found = Files()
+    monkeypatch.setattr(own.connections, "s3", lambda: found)
+    monkeypatch.setattr(own.connections, "bucket", lambda: "storebench")
+    found.account = Account()
+    monkeypatch.setattr(own.connections, "repository", lambda *_: found.account)
+    return found
+
+
+@pytest.fixture
+def made(files):
+    """What a pod was told to make; it makes it."""
+    told = []
+
+    def make(kind, spec):
+        told.append(spec)
+        files.objects[FOLDER + "manifest.json"] = json.dumps(MANIFEST).encode()
+
+    return SimpleNamespace(make=make, told=told)
+
+
+def asked(**more):
+    return defaults_of(STUDY, {FILE: URI, **more})
+
+
+def test_a_pod_makes_the_dataset_once_and_the_run_has_its_rows(files, made, capsys):
+    params, manifest = own.with_file(STUDY, asked(), made.make)
+    assert (params["rows"], params["seed"], manifest) == (321, SEED, MANIFEST)
+    assert json.loads(made.told[0].to_json()) == {
+        "bucket": "storebench",
+        "dataset": FOLDER,
+        "rows": 1_000_000_000,
+        "seed": SEED,
+        "axes": {},
+        "version": 1,
+        "file": URI,
+    }
+    assert own.with_file(STUDY, asked(), made.make) == (params, manifest)
+    assert len(made.told) == 1, "it is there"
+    assert files.account.datasets_made == [(f"own/v1/file={SEED}", 1, 321, SEED, MANIFEST)], (
+        "known also if the run is refused"
+    )
+    assert "2 columns\n  id: integer\n  net price: decimal(7, 2), with nulls\n" in capsys.readouterr().out
+
+
+def test_a_run_without_a_file_asks_nobody():
+    params = defaults_of(STUDY, {})
+    assert own.with_file(STUDY, params, None) == (params, None)
+
+
+def test_a_file_that_is_not_there_is_refused(files, made):
+    del files.objects["orders.csv"]
+    with pytest.raises(StoreRefused, match=r"s3://files/orders\.csv .*it is not there"):
+        own.with_file(STUDY, asked(), made.make)
+    assert made.told == []
+
+
+@pytest.mark.parametrize(
+    "file", ["orders.csv", "s3://files", "s3://files/orders.xlsx", "s3://files/a b.csv", "file:///a.csv"]
+)
+def test_what_is_no_such_file_is_refused_in_words(file):
+    with pytest.raises(
+        SpecError, match=r"Dataset: .* is not s3://BUCKET/KEY that ends with \.csv or \.parquet"
+    ):
+        values_of(STUDY, {**defaults_of(STUDY, {}), FILE: file})
+
+
+def test_cells_whose_store_cannot_hold_it_are_named_with_the_reason(made):
+    study = STUDY
+    params, manifest = own.with_file(study, asked(stores="mongodb,null,delta-kernel", batch="all"), made.make)
+    cells = plan.grid_of(study, params).cells
+    found = own.not_held(study, cells, manifest)
+    assert {cell.store for cell in found} == {"delta-kernel"}
+    assert {cell.rows for cell in cells} == {321}
+    (reason,) = set(found.values())
+    assert reason.startswith("delta-kernel cannot hold this dataset: the column 'net price'")
+
+
+def test_the_dataset_of_a_run_with_a_file_is_that_of_its_version(made):
+    study = STUDY
+    params, _ = own.with_file(study, asked(), made.make)
+    (cell, *_) = plan.grid_of(study, params).cells
+    assert study.dataset_of(cell, params) == f"own/v1/file={SEED}"
+    assert study.dataset_of(cell) == f"v1/rows=321/seed={SEED}"
+    assert seed_of(URI, '"v2"', 77) != SEED != seed_of(URI + "2", '"v1"', 77)
+
+
+class Planned(Account):
+    def recorded_turns(self, run_id):
+        study = STUDY
+        cells = plan.grid_of(study, {**asked(stores="null", batch="all"), "rows": 321, "seed": SEED}).cells
+        return [Turn(cell, 1) for cell in cells]
+
+
+def test_the_step_dataset_asks_for_the_file_that_was_planned(cluster, account, monkeypatch):
+    planned = Planned()
+    monkeypatch.setattr("storebench.airflow.connections.repository", lambda *_: planned)
+    told = []
+
+    def end(pod):
+        told.append({each["name"]: each.get("value") for each in pod.spec["containers"][0]["env"]})
+        return ended(message=json.dumps(MANIFEST))
+
+    cluster.end = end
+    there = context("dataset")
+    there["params"] = {**asked(stores="null", batch="all"), "startup_timeout_s": 60}
+    DatasetOperator(task_id="dataset", study=STUDY).execute(there)
+    spec = json.loads(told[0]["STOREBENCH_DATASET"])
+    assert (spec["file"], spec["seed"], spec["dataset"]) == (URI, SEED, FOLDER)
+    assert [made[:4] for made in planned.datasets_made] == [(f"own/v1/file={SEED}", 1, 321, SEED)]
+
+
+def test_a_plans_pod_that_fails_is_the_reason(cluster, account):
+    cluster.end = lambda pod: ended(2, message="s3://files/orders.csv cannot be the dataset: it has no rows")
+    operator = DatasetOperator(task_id="dataset", study=STUDY)
+    spec = operator.spec_of("own/v1/file=1", plan.grid_of(STUDY, defaults_of(STUDY, {})).cells[0])
+    with pytest.raises(StoreRefused, match=r"The dataset was not made: .*it has no rows"):
+        operator.made_for_plan(context("plan"), STUDY.dataset.own, spec)
