@@ -1,0 +1,134 @@
+"""A file of one's own in the real S3: the pod's program makes a dataset of it, and the stores whose servers are here give it back."""
+
+import json
+import os
+import subprocess
+import sys
+import uuid
+from dataclasses import replace
+
+import pytest
+
+from storebench import s3
+from storebench.airflow.retrieve import whole
+from storebench.attempt.dataset import DatasetSpec
+from storebench.attempt.result import AttemptResult
+from storebench.dataset.csv50 import OWN
+from storebench.stores.bulk_write_read.delta_reader import CLASSPATH
+from storebench.study.dataset import folder_of, seed_of
+from tests import own_file
+from tests.bulk import cell_at, spec_for
+
+FILES = {"csv": own_file.as_csv, "parquet": own_file.as_parquet}
+CASES = [
+    (store, client, batch)
+    for store, clients in (
+        ("mongodb", ("reference", "tuned")),
+        ("elasticsearch", ("reference", "tuned")),
+        ("delta-rs", ("reference", "tuned")),
+        ("null", ("reference",)),
+    )
+    for client in clients
+    for batch in ("700", "all")
+]
+# Delta Lake's readers in Java, and the client of delta-rs that writes for them: text, or types.
+READERS = [("delta-standalone", "reference"), ("delta-kernel", "reference"), ("delta-kernel", "tuned")]
+
+
+@pytest.fixture
+def place(connections):
+    client, bucket = s3.client_for(connections["s3"]), connections["s3"].extra["bucket"]
+    key = f"own-files-test/{uuid.uuid4().hex}"
+    made = []
+    yield client, bucket, key, made
+    for prefix in (key, *made):
+        for item in client.list_objects_v2(Bucket=bucket, Prefix=prefix).get("Contents", []):
+            client.delete_object(Bucket=bucket, Key=item["Key"])
+
+
+def started(arguments, variable, spec, message):
+    """Start the command line as a pod does; returns its exit code, what it has left, and what it has said."""
+    process = subprocess.run(
+        [sys.executable, "-m", "storebench.cli", *arguments],
+        env={**os.environ, variable: spec.to_json(), "STOREBENCH_TERMINATION_LOG": str(message)},
+        check=False,
+        capture_output=True,
+        text=True,
+        timeout=180,
+    )
+    print(process.stdout, process.stderr)
+    said = process.stdout + process.stderr
+    return process.returncode, message.read_text() if message.exists() else "", said
+
+
+@pytest.fixture
+def dataset(place, tmp_path):
+    """Make the dataset of a file with these bytes; returns the exit code, the manifest or what was said, and its folder."""
+    client, bucket, key, made = place
+
+    def make(kind, data):
+        client.put_object(Bucket=bucket, Key=f"{key}.{kind}", Body=data)
+        file = f"s3://{bucket}/{key}.{kind}"
+        seed = seed_of(file, *s3.version(client, bucket, f"{key}.{kind}"))
+        made.append(folder := folder_of(OWN.id(seed)))
+        spec = DatasetSpec(bucket, folder, OWN.max_rows, seed, file=file)
+        code, text, said = started(OWN.pod.arguments, "STOREBENCH_DATASET", spec, tmp_path / "dataset")
+        return code, json.loads(text) if code == 0 else said, folder
+
+    return make
+
+
+@pytest.fixture
+def attempt(place, target, tmp_path):
+    """Run an attempt on the dataset in this folder; returns its exit code and its result. What it keeps is removed."""
+    client, bucket, *_ = place
+    used = {}
+
+    def run(operation, store, folder, client_name="reference", batch="700"):
+        used.setdefault(store, folder)
+        cell = cell_at(store, 1, own_file.ROWS, client=client_name, batch=batch)
+        spec = replace(spec_for(operation, cell, target, bucket), dataset=folder)
+        code, text, _ = started(["attempt"], "STOREBENCH_ATTEMPT", spec, tmp_path / "attempt")
+        return code, whole(AttemptResult.from_json(text), spec, lambda: client)
+
+    yield run
+    for store, folder in used.items():
+        assert run("drop", store, folder)[0] == 0, "what a test wrote is left"
+
+
+@pytest.mark.parametrize("kind", FILES)
+@pytest.mark.parametrize(("store", "client", "batch"), CASES)
+def test_it_is_written_and_read_and_both_are_verified(dataset, attempt, kind, store, client, batch):
+    code, manifest, folder = dataset(kind, FILES[kind]())
+    assert (code, manifest["rows"]) == (0, own_file.ROWS), manifest
+    for operation in ("write", "read"):
+        code, result = attempt(operation, store, folder, client, batch)
+        assert (code, result.status, result.error) == (0, "verified", None)
+        assert "2,500 rows handled and counted; all 12 fields by" in result.verification
+
+
+@pytest.mark.parametrize("writer", ["reference", "tuned"])
+@pytest.mark.parametrize(("store", "client"), READERS)
+def test_the_readers_in_java_give_back_the_same_texts(dataset, attempt, store, client, writer):
+    if not os.environ.get(CLASSPATH):
+        pytest.fail(f"{CLASSPATH} is not set: run these tests with `make integration`")
+    code, said, folder = dataset("parquet", own_file.as_parquet())
+    assert code == 0, said
+    assert attempt("write", "delta-rs", folder, writer, "all")[0] == 0
+    code, result = attempt("read", store, folder, client, "all")
+    assert (code, result.status, result.error) == (0, "verified", None)
+
+
+def test_both_kinds_of_file_are_the_same_dataset(dataset):
+    found = [dataset(kind, data())[1] for kind, data in FILES.items()]
+    same = ("rows", "bytes", "sha256", "fields", "row_sum", "schema")
+    assert [found[0][name] for name in same] == [found[1][name] for name in same]
+
+
+def test_what_is_no_table_is_refused_and_nothing_is_left(dataset, place):
+    client, bucket, *_ = place
+    code, said, folder = dataset("csv", b"a,b\n1,2\n3\n")
+    assert code == 2 and "cannot be the dataset: line 3: a row has 1 values, the header 2" in said
+    assert client.list_objects_v2(Bucket=bucket, Prefix=folder)["KeyCount"] == 0
+    unfinished = client.list_multipart_uploads(Bucket=bucket).get("Uploads", [])
+    assert [entry for entry in unfinished if entry["Key"].startswith(folder)] == []
