@@ -34,7 +34,7 @@ help: ## Show this list
 
 #: Another study, a narrower or wider grid; `storebench studies` lists the studies, `storebench run --study NAME --help` has what one takes:
 #:   make run STUDY=bulk_write_read STORES=mongodb,null CLIENTS=tuned AXES='batch=10000,all executors=2' ROWS=20000 REPEATS=6
-#:   make run DATASET=s3://bucket/file.csv   a CSV or Parquet file of your own in the stack's S3, in place of generated rows
+#:   make run DATASET=s3://storebench/file.csv  a CSV or Parquet file of your own in the stack's S3, in place of generated rows
 #:   make run PARAMS='executor_memory="2g" startup_timeout_s=300'      any other parameter of the DAG, as NAME=JSON
 #:   make run PRESET=NAME                      a set of parameters that the study has a name for; the default is its first one where
 #:                                             no CLIENTS or AXES are given. Those of bulk_write_read:

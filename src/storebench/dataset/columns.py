@@ -47,6 +47,11 @@ class Column:
         self._longest = max(self._longest, max(map(len, present)))
         self._types = [one for one in self._types if _CHECKS[one](self, present)]
 
+    @property
+    def longest(self) -> int:
+        """The characters of its longest text."""
+        return self._longest
+
     def field(self) -> Field:
         """What it is, by all that was seen. One that has nulls alone is a string."""
         kind: Type = self._types[0] if self._types and self._filled else "string"

@@ -119,6 +119,10 @@ class _Copy:
     def _add(self, names: Sequence[str], texts: Sequence[Sequence[str]]) -> None:
         for column, values in zip(self._table.columns, texts, strict=True):
             column.see(values)
+            if column.longest > csv.field_size_limit():  # which those who read the copy would not take
+                raise own_tables.Unusable(
+                    f"the column {column.name!r} has a text of {column.longest:,} characters"
+                )
         try:
             self.checksum.update(dict(zip(names, texts, strict=True)))
         except TypeError as error:  # a NUL, which some stores end a text at

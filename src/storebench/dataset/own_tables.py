@@ -129,6 +129,8 @@ def _batches(found: Any) -> Iterator[Texts]:
                 yield [texts(name, column) for name, column in zip(names, columns, strict=True)]
     except pa.ArrowException as error:
         raise Unusable(str(error)) from None
+    except UnicodeDecodeError as error:
+        raise Unusable(f"a text is not UTF-8: {error.reason}") from None
 
 
 def _row_bytes(found: Any) -> int:

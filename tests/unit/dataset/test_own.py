@@ -149,6 +149,13 @@ def test_what_no_store_could_give_back_is_refused_with_the_reason(s3, data, why)
     assert s3.uploads == {} and list(s3.objects) == ["mine.csv"], "nothing is left"
 
 
+def unreadable():
+    """A column of text whose bytes are none."""
+    return pa.Array.from_buffers(
+        pa.string(), 1, [None, pa.py_buffer(b"\0\0\0\0\1\0\0\0"), pa.py_buffer(b"\xff")]
+    )
+
+
 def written(**columns):
     out = io.BytesIO()
     pq.write_table(pa.table(columns), out)
@@ -165,6 +172,10 @@ def written(**columns):
         ),
         (written(a=[b"x"]), "the column 'a' is binary, which has no text"),
         (written(a=[float("nan")]), "the column 'a' has nan"),
+        (written(a=["x" * 140_000]), "the column 'a' has a text of 140,000 characters"),
+        (written(a=["x\0y"]), "a text has a NUL"),
+        (written(a=pa.array([]).cast(pa.string())), "it has no rows"),
+        (written(a=unreadable()), "a text is not UTF-8"),
     ],
 )
 def test_what_has_no_text_is_refused(s3, data, why):
