@@ -15,17 +15,24 @@ import pytest
 from deltalake import DeltaTable, write_deltalake
 from pyarrow import csv
 
+from storebench.dataset.checksum import TableChecksum
 from storebench.dataset.generate import generate_chunk, header
-from storebench.dataset.schema import FIELD_NAMES, FIELDS
-from storebench.dataset.typed import ARROW_SCHEMA, csv_reader
+from storebench.dataset.own import encoded
+from storebench.dataset.schema import FIELD_NAMES, FIELDS, Field
+from storebench.dataset.typed import ARROW_SCHEMA, arrow_schema, csv_reader
 from storebench.errors import StoreRefused, VerificationFailed
 from storebench.stores.bulk_write_read.delta_reader import CLASSPATH, ReaderProcess, checksum_from
+from tests import own_file
 from tests.integration.conftest import ROWS
 
 LOCAL_ROWS = 3_000  # in several batches of Kernel
 SOURCES = Path(__file__).parents[2] / "images/jvm/reader/src/main/java/storebench/reader"
 READERS = [("delta-standalone", "reference"), ("delta-kernel", "reference"), ("delta-kernel", "tuned")]
-SCHEMA_FIELDS = [{"name": field.name, "type": field.type, "scale": field.scale or 0} for field in FIELDS]
+
+
+def told(schema):
+    """The fields as the program is told them."""
+    return [{"name": field.name, "type": field.type, "scale": field.scale or 0} for field in schema]
 
 
 @pytest.fixture(autouse=True)
@@ -96,8 +103,8 @@ def opened():
         process.close()
 
 
-def checksum(process):
-    return checksum_from(process.ask("checksum", fields=SCHEMA_FIELDS), FIELDS)
+def checksum(process, schema=FIELDS):
+    return checksum_from(process.ask("checksum", fields=told(schema)), schema)
 
 
 def differences(found, chunk):
@@ -282,3 +289,22 @@ def test_s3_that_is_down_is_unreachable(attempt, change_connection):
     change_connection("s3", extra={"endpoint_url": "http://127.0.0.1:1"})
     code, result = attempt("read", store="delta-kernel")
     assert (code, result.error_kind) == (3, "unreachable")
+
+
+@pytest.mark.parametrize("typed", [True, False])
+@pytest.mark.parametrize(("reader", "client"), READERS)
+def test_the_types_of_a_file_of_ones_own_give_its_texts(opened, tmp_path, reader, client, typed):
+    rows = list(map(own_file.texts, own_file.rows()))
+    schema = [
+        Field(name, kind, "", nullable=True, scale=scale, precision=precision)
+        for name, (kind, precision, scale) in own_file.TYPES.items()
+    ]
+    data = encoded([own_file.NAMES, *(tuple(row.values()) for row in rows)])
+    arrow = arrow_schema(schema)
+    table = pa.Table.from_batches(csv_reader(io.BytesIO(data), arrow), arrow)
+    write(tmp_path / "own", table if typed else pa.Table.from_pylist(rows))
+    expected = TableChecksum(own_file.NAMES)
+    expected.update({name: [row[name] for row in rows] for name in own_file.NAMES})
+    process, _ = opened(reader, tmp_path / "own", client)
+    assert process.ask("read")["rows"] == own_file.ROWS
+    assert vars(checksum(process, schema)) == vars(expected)

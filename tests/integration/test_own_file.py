@@ -14,7 +14,6 @@ from storebench.airflow.retrieve import whole
 from storebench.attempt.dataset import DatasetSpec
 from storebench.attempt.result import AttemptResult
 from storebench.dataset.csv50 import OWN
-from storebench.stores.bulk_write_read.delta_reader import CLASSPATH
 from storebench.study.dataset import folder_of, seed_of
 from tests import own_file
 from tests.bulk import cell_at, spec_for
@@ -31,8 +30,6 @@ CASES = [
     for client in clients
     for batch in ("700", "all")
 ]
-# Delta Lake's readers in Java, and the client of delta-rs that writes for them: text, or types.
-READERS = [("delta-standalone", "reference"), ("delta-kernel", "reference"), ("delta-kernel", "tuned")]
 
 
 @pytest.fixture
@@ -105,18 +102,6 @@ def test_it_is_written_and_read_and_both_are_verified(dataset, attempt, kind, st
         code, result = attempt(operation, store, folder, client, batch)
         assert (code, result.status, result.error) == (0, "verified", None)
         assert "2,500 rows handled and counted; all 12 fields by" in result.verification
-
-
-@pytest.mark.parametrize("writer", ["reference", "tuned"])
-@pytest.mark.parametrize(("store", "client"), READERS)
-def test_the_readers_in_java_give_back_the_same_texts(dataset, attempt, store, client, writer):
-    if not os.environ.get(CLASSPATH):
-        pytest.fail(f"{CLASSPATH} is not set: run these tests with `make integration`")
-    code, said, folder = dataset("parquet", own_file.as_parquet())
-    assert code == 0, said
-    assert attempt("write", "delta-rs", folder, writer, "all")[0] == 0
-    code, result = attempt("read", store, folder, client, "all")
-    assert (code, result.status, result.error) == (0, "verified", None)
 
 
 def test_both_kinds_of_file_are_the_same_dataset(dataset):
