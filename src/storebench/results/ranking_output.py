@@ -113,7 +113,7 @@ def as_json(found: Ranking) -> str:
         "included": sorted(question.included),
         "cells": rows_of(found),
         "environments": [{**vars(one), "newest_at": one.newest_at.isoformat()} for one in found.environments],
-        "margin_percent": question.margin * 100,
+        "margin_percent": round(question.margin * 100, 6),
         "test": TEST,
         "caution": found.caution,
     }
