@@ -19,6 +19,7 @@ import { type Choice, isShown } from "./choice";
 import { Exports } from "./Exports";
 import { intervalsText, repeatsText } from "./figures";
 import type { Theme } from "./frame";
+import { Lead, ledOf, toHistory } from "./Lead";
 import { MetricMenu } from "./MetricMenu";
 import { OfRun } from "./OfRun";
 import { originColumns, originText, together } from "./provenance";
@@ -126,7 +127,7 @@ export function Compared({
       <p className="sb-line">
         {found.verdicts.length} compared: {counts.join(", ")}
       </p>
-      {found.verdicts.some(hasRatio) ? <Ratios study={study} found={found} /> : null}
+      {found.verdicts.some(hasRatio) ? <Ratios {...{ study, found, choice }} /> : null}
       <p className="sb-line">
         <Exports
           title="the verdicts"
@@ -141,7 +142,7 @@ export function Compared({
           spec={(_, theme) => tableSpec(textsOf(study, found), theme)}
         />
       </p>
-      <VerdictTable study={study} found={found} />
+      <VerdictTable {...{ study, found, choice }} />
       <p className="sb-note">{note}</p>
     </>
   );
@@ -161,7 +162,7 @@ function countsOf(study: Study, verdicts: Verdict[]): string[] {
 }
 
 /** A line for each cell and operation, with its verdict, or with the reason why there is none. */
-export function VerdictTable({ study, found }: Found) {
+export function VerdictTable({ study, found, choice }: Found & { choice: Choice }) {
   const names = datasetNamesOf(study);
   const place = (cell: CellName) =>
     names.map((name) => (
@@ -189,7 +190,11 @@ export function VerdictTable({ study, found }: Found) {
     >
       {found.verdicts.map((verdict) => (
         <tr key={`${verdict.cell_key} ${verdict.operation}`}>
-          <th scope="row">{cellLabel(study, verdict)}</th>
+          <th scope="row">
+            <Lead choice={choice} to={toHistory(verdict, verdict.metric ?? "")}>
+              {cellLabel(study, verdict)}
+            </Lead>
+          </th>
           {place(verdict)}
           <td>{verdict.operation}</td>
           <td className="sb-number">
@@ -216,7 +221,11 @@ export function VerdictTable({ study, found }: Found) {
       ))}
       {found.without.map((one) => (
         <tr key={`${one.cell_key} ${one.operation}`}>
-          <th scope="row">{cellLabel(study, one)}</th>
+          <th scope="row">
+            <Lead choice={choice} to={toHistory(one)}>
+              {cellLabel(study, one)}
+            </Lead>
+          </th>
           {place(one)}
           <td>{one.operation}</td>
           <td colSpan={7}>{one.reason}</td>
@@ -310,7 +319,7 @@ function aboveText(study: Study, verdicts: Verdict[]): string {
 }
 
 /** How B's figures are to A's, with how much doubt. */
-function Ratios({ study, found }: Found) {
+function Ratios({ study, found, choice }: Found & { choice: Choice }) {
   const { verdicts, margin_percent, before, after } = found;
   const title = "B / A, the ratio of the figures";
   const means = aboveText(study, verdicts);
@@ -331,6 +340,7 @@ function Ratios({ study, found }: Found) {
       spec={spec}
       table={verdicts.map((verdict) => takenOf(study, found, verdict, names))}
       places={names}
+      leads={{ choice, of: verdicts.map(ledOf), to: toHistory, what: "history" }}
       note={`${countsText(verdicts.filter(hasRatio))} ${means.charAt(0).toUpperCase() + means.slice(1)}. Grey: the margin of ${margin_percent} %, within which a difference does not count. ▲: what is unsound; the table says why.`}
     />
   );
