@@ -1,7 +1,7 @@
 import { useCallback, useMemo } from "react";
 import { address, get, useLoaded } from "./api";
 import { Chart } from "./Chart";
-import { Filters } from "./Controls";
+import { Filters, OrderMenu } from "./Controls";
 import {
   type CellName,
   cellLabel,
@@ -15,7 +15,7 @@ import {
   valueText,
 } from "./cells";
 import { hasRatio, labelText, ratiosSpec, saidOf, tableSpec, wordsOf } from "./charts";
-import { type Choice, isShown } from "./choice";
+import { type Choice, isByValue, isShown } from "./choice";
 import { Exports } from "./Exports";
 import { intervalsText, repeatsText } from "./figures";
 import type { Theme } from "./frame";
@@ -101,7 +101,9 @@ export function Compared({
   const cells: CellName[] = useMemo(() => [...all.verdicts, ...all.without], [all]);
   const found = useMemo(() => {
     const shown = isShown(asked, namesOf(study, cells));
-    return { ...all, verdicts: all.verdicts.filter(shown), without: all.without.filter(shown) };
+    const verdicts = all.verdicts.filter(shown);
+    if (isByValue(asked)) verdicts.sort(byRatio);
+    return { ...all, verdicts, without: all.without.filter(shown) };
   }, [study, all, cells, asked]);
   const counts = countsOf(study, found.verdicts);
   const note = `${found.test}; B / A is the ratio of the geometric means, which one outlier moves more than a median; a difference within ${found.margin_percent} % does not count; the same: the whole interval is within it.`;
@@ -122,6 +124,7 @@ export function Compared({
       {found.caution ? <p className="sb-state">{found.caution}.</p> : null}
       <div className="sb-fields">
         <MetricMenu study={study} chosen={metric} onChoose={(name) => choose({ metric: name })} />
+        <OrderMenu choice={choice} />
         <Filters study={study} cells={cells} choice={choice} />
       </div>
       <p className="sb-line">
@@ -147,6 +150,10 @@ export function Compared({
     </>
   );
 }
+
+/** The least B / A first; what has none comes last. */
+const byRatio = (one: Verdict, other: Verdict) =>
+  (one.ratio ?? Number.MAX_VALUE) - (other.ratio ?? Number.MAX_VALUE);
 
 /** What a figure of this verdict's metric is called that is above the other side's, and one below it. */
 const wordsFor = (study: Study, { metric, unit }: Verdict) =>

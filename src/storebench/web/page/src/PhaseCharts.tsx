@@ -65,7 +65,7 @@ function byLength(cells: CellPhases[], phases: [string, string][]): CellPhases[]
   return [...cells].sort((one, other) => length(one) - length(other));
 }
 
-function PhaseChart({
+export function PhaseChart({
   study,
   cells: all,
   operation,

@@ -1,4 +1,4 @@
-import { useEffect } from "react";
+import { useEffect, useRef } from "react";
 import { address, begin, get, useLoaded } from "./api";
 import { type CellName, columns, datasetsText, namesOf, titleOf, valueText } from "./cells";
 import { labelText, tableSpec } from "./charts";
@@ -42,7 +42,11 @@ export function RankingView({ study, only, asked, choice }: Props) {
     const found = await get<Ranking>(address("ranking", questionOf(asked, study)), signal);
     return { found, study: await studyNamed(found.study, signal) };
   }, key);
-  const { data } = loaded;
+  const { data, problem } = loaded;
+  // stays while another one is looked up, so that what has the focus keeps it
+  const before = useRef<Ranked>(undefined);
+  if (data) before.current = data;
+  const shown = data ?? (problem ? undefined : before.current);
   useEffect(() => {
     if (!data) return;
     const changes = missingIn(asked, data.found);
@@ -52,8 +56,12 @@ export function RankingView({ study, only, asked, choice }: Props) {
   }, [data, asked, study, choice]);
   return (
     <>
-      {loaded.problem ? <StartAnew asked={asked} choice={choice} /> : null}
-      <Ready of={loaded}>{(ranked) => <Places {...ranked} only={only} choice={choice} />}</Ready>
+      {problem ? <StartAnew asked={asked} choice={choice} /> : null}
+      <div aria-busy={!data && !problem}>
+        <Ready of={{ data: shown, problem }}>
+          {(ranked) => <Places {...ranked} only={only} choice={choice} />}
+        </Ready>
+      </div>
     </>
   );
 }
