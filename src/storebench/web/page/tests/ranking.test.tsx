@@ -265,7 +265,7 @@ describe("the view", () => {
     fireEvent.click(screen.getByRole("button", { name: "forget what was chosen" }));
     await screen.findByRole("combobox", { name: "Operation" });
     expect(address.get("run")).toBe("r");
-    expect(address.get(rankKey("environment"))).toBe("ab12cd34");
+    await waitFor(() => expect(address.get(rankKey("environment"))).toBe("ab12cd34"));
   });
 });
 
