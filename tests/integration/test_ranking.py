@@ -84,7 +84,7 @@ def test_all_runs_of_the_same_environment_are_ranked(client, measured):
     assert line["reason"].startswith("too few runs (A has 2, B 2; 5 at least)")
     assert (line["took"]["n"], line["runs"], line["times"]) == (6, 2, pytest.approx(1.5))
     assert line["took"]["median"] == pytest.approx(3.006)
-    assert (line["kind"], found["kind"], found["kinds"]) == ("disk", "disk", ["disk", "s3", "none"])
+    assert (line["kind"], found["kind"], found["kinds"]) == ("disk", "disk", ["disk", "s3"])
     assert line["origin"]["servers"] == ["FerretDB"]
     assert {one["store"]: [why["reason"] for why in one["reasons"]] for one in found["left_out"]} == {
         "null": ["limit"],

@@ -141,7 +141,7 @@ def rank(
     some = _in_order(measured, metric)
     # of as many cells, the kind of the best one comes first
     kinds = [kind for kind, _ in kinds_of(one for one in some if not apart[one.cell]).most_common()]
-    kinds += [kind for kind in kinds_of(some) if kind not in kinds]
+    kinds += [kind for kind in kinds_of(one for one in some if not is_limit(study, one)) if kind not in kinds]
     kind = question.kind or next(iter(kinds), None)
     if kind is not None and kind not in kinds:
         raise unknown("kind", kind, kinds)

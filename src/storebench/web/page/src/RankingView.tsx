@@ -87,14 +87,13 @@ export function Places({ study, found, only, choice }: Ranked & { only: boolean;
   const cells: CellName[] = [...lines, ...left_out];
   const title = `${titleOfOperation(found.operation)}: ${found.title}`;
   const note = noteOf(found);
-  const environment = found.environments.find(({ id }) => id === found.environment);
   return (
     <>
       <RankingChoices study={study} found={found} only={only} choice={choice} />
       <h3>
         {title}, {found.better} is better
       </h3>
-      {environment ? <p className="sb-line">{environment.text}</p> : null}
+      <p className="sb-line">{whereText(study, found)}</p>
       {found.caution ? <p className="sb-state">{found.caution}.</p> : null}
       <p className="sb-line">
         {lines.length} ranked, {left_out.length} left out
@@ -223,19 +222,24 @@ function ratioText({ ratio, low, high }: RankedLine): string {
 
 /** How the table is to be read. */
 function noteOf(found: Ranking): string {
-  return `Medians of verified, undisturbed attempts of all runs in this environment, with intervals of 95 % or more from 6 attempts on. A place is shared by those that are not told apart from the first one of it. The verdict is against the best (A): the same, within ${found.margin_percent} %, and cannot tell share its place. ${found.test}.`;
+  return `Medians of verified, undisturbed attempts of all runs in this environment, with intervals of 95 % or more from 6 attempts on. A place is shared by those that are not told apart from the first one of it. The verdict is against the best (A), by the ratio of the geometric means, run by run where runs have both: the same, within ${found.margin_percent} %, and cannot tell share its place. ${found.test}.`;
 }
 
-/** Which dataset, where the figures come from, and what was chosen. */
-function sourceOf(study: Study, found: Ranking): string {
-  const cells = [...found.lines, ...found.left_out];
+/** The dataset, the places on the axes, and the environment. */
+function whereText(study: Study, found: Ranking): string {
   const axes = Object.entries(found.axes).map(
     ([name, value]) => `${titleOf(study, name)} ${value === ANY ? "any" : valueText(value)}`,
   );
+  const environment = found.environments.find(({ id }) => id === found.environment);
+  const cells = [...found.lines, ...found.left_out];
+  return [datasetsText(study, cells), ...axes, environment?.text].filter(Boolean).join(" · ");
+}
+
+/** What was chosen, and where the figures come from. */
+function sourceOf(study: Study, found: Ranking): string {
   return [
     found.study,
-    datasetsText(study, cells),
-    ...axes,
+    whereText(study, found),
     originText(together(found.lines.map(({ origin }) => origin))),
     found.environment ? `environment ${found.environment}` : "",
   ]

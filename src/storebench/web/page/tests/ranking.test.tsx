@@ -193,7 +193,7 @@ describe("the view", () => {
     expect(lines("Left out")).toEqual([
       ["null reference", "limit", "this is what the client alone takes", "–", "–", "0"],
     ]);
-    expect(screen.getByText("2 CPUs, method 2")).toBeTruthy();
+    expect(screen.getByText("rows 2,000, seed 7 · batch 10 · executors any · 2 CPUs, method 2")).toBeTruthy();
   });
 
   it("puts all that was chosen for it into the address, and asks only once for it", async () => {
