@@ -2,7 +2,17 @@ import type { ReactNode } from "react";
 import { titleOf, valueText } from "./cells";
 import type { Choice } from "./choice";
 import { moment } from "./format";
-import { ANY, chosen, chosenOnAxis, INCLUDED, MARGINS, metricsOf, type Ranked, rankKey } from "./ranking";
+import {
+  ANY,
+  chosen,
+  chosenMetric,
+  chosenOnAxis,
+  INCLUDED,
+  MARGINS,
+  metricsOf,
+  type Ranked,
+  rankKey,
+} from "./ranking";
 import { titleOfOperation } from "./study";
 import type { Ranking } from "./types";
 
@@ -25,7 +35,7 @@ export function RankingChoices({ study, found, only, choice }: Ranked & { only: 
         label="Metric"
         value={found.metric}
         options={metricsOf(study, found.operation).map(({ name, title }) => [name, title])}
-        onChoose={pick("metric")}
+        onChoose={(name) => choose(chosenMetric(study, found, name))}
       />
       <Menu
         label="Dataset"

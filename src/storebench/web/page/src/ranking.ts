@@ -84,7 +84,7 @@ const order = (axes: string[]) => [
 ];
 const FIELDS: Record<string, string[]> = { dataset: ["rows", "seed"] };
 /** What a choice leaves as it is, although it is behind it. */
-const KEPT: Record<string, string[]> = { metric: ["dataset"], operation: ["dataset"] };
+const KEPT: Record<string, string[]> = { metric: ["dataset", "environment"], operation: ["dataset"] };
 
 /** The changes of the address that choose something else by this name. */
 export function chosen(found: Ranking, name: string, values: string[]): Record<string, string> {
@@ -97,6 +97,14 @@ export function chosen(found: Ranking, name: string, values: string[]): Record<s
     ...later.flatMap(fields).map((field) => [rankKey(field), ""]),
     ...fields(name).map((field, place) => [rankKey(field), values[place] ?? ""]),
   ]);
+}
+
+/** Likewise another metric. What is delivered or promised stays, if figures of clients and engines may stand together by both. */
+export function chosenMetric(study: Study, found: Ranking, name: string): Record<string, string> {
+  const { [rankKey("kind")]: kind = "", ...others } = chosen(found, "metric", [name]);
+  const apart = [...study.metrics, ...study.common].filter(({ by_cover }) => by_cover);
+  const forgets = apart.some((metric) => metric.name === name || metric.name === found.metric);
+  return forgets ? { ...others, [rankKey("kind")]: kind } : others;
 }
 
 export const chosenOnAxis = (found: Ranking, axis: string, value: string) =>

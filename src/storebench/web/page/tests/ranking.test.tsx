@@ -3,7 +3,15 @@ import { MemoryRouter, useSearchParams } from "react-router-dom";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { changed } from "../src/choice";
 import { RankingView } from "../src/RankingView";
-import { chosen, chosenOnAxis, metricsOf, missingIn, questionOf, rankKey } from "../src/ranking";
+import {
+  chosen,
+  chosenMetric,
+  chosenOnAxis,
+  metricsOf,
+  missingIn,
+  questionOf,
+  rankKey,
+} from "../src/ranking";
 import { sqlOfRanking } from "../src/sql";
 import type { LeftOutCell, RankedLine, Ranking } from "../src/types";
 import { BULK, NO_ORIGIN, TOY } from "./data";
@@ -294,7 +302,10 @@ describe("a choice", () => {
 
   it("of an operation or a metric keeps dataset and axes", () => {
     expect(forgotten(chosen(FOUND, "operation", ["read"]))).toEqual(["metric", "environment", "kind"]);
-    expect(forgotten(chosen(FOUND, "metric", ["rows_per_s"]))).toEqual(["environment", "kind"]);
+    expect(chosenMetric(BULK, FOUND, "rows_per_s")).toEqual({ [rankKey("metric")]: "rows_per_s" });
+    expect(forgotten(chosenMetric(BULK, FOUND, "all_cpu_s"))).toEqual(["kind"]);
+    const memory = { ...FOUND, metric: "all_memory_working_set_peak_bytes" };
+    expect(forgotten(chosenMetric(BULK, memory, "only_s"))).toEqual(["kind"]);
   });
 
   it("of a metric is among those that can rank the operation", () => {
