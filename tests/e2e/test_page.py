@@ -102,6 +102,7 @@ def test_the_charts_with_their_figures(visit, token, runs):
     first.get_by_text("Figures").click()
     rows = first.locator("tbody tr")
     expect(rows).to_have_count(2)
+    expect(rows.get_by_role("link", name="attempts")).to_have_count(2)
     assert sorted(rows.locator("td:nth-child(2)").all_inner_texts()) == ["mongodb", "null"]
     check_accessible(tab)
 
