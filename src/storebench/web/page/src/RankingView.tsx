@@ -37,9 +37,11 @@ interface Props {
 
 /** A study's stores and clients in their places. Whatever nobody has chosen is in the address as soon as it is known. */
 export function RankingView({ study, only, asked, choice }: Props) {
-  const key = keyOf(asked, study);
+  // on a DAG's own page it is of that DAG's study, whatever the address says
+  const own = only ? changed(asked, { [rankKey("study")]: study }) : asked;
+  const key = keyOf(own, study);
   const loaded = useLoaded(async (signal): Promise<Ranked> => {
-    const found = await get<Ranking>(address("ranking", questionOf(asked, study)), signal);
+    const found = await get<Ranking>(address("ranking", questionOf(own, study)), signal);
     return { found, study: await studyNamed(found.study, signal) };
   }, key);
   const { data, problem } = loaded;

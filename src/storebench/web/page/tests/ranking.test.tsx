@@ -110,7 +110,7 @@ let questions: URLSearchParams[];
 let refused: boolean;
 
 beforeEach(() => {
-  [questions, refused] = [[], false];
+  [questions, refused, only] = [[], false, false];
   vi.stubGlobal("fetch", async (address: string) => {
     const { pathname, searchParams } = new URL(address);
     if (pathname.endsWith("/study")) return new Response(JSON.stringify(BULK));
@@ -127,6 +127,7 @@ afterEach(() => {
 });
 
 let address: URLSearchParams;
+let only = false;
 
 function Page() {
   const [asked, setAsked] = useSearchParams();
@@ -134,7 +135,7 @@ function Page() {
   return (
     <RankingView
       study="bulk_write_read"
-      only={false}
+      only={only}
       asked={asked}
       choice={{
         asked,
@@ -259,6 +260,14 @@ describe("the view", () => {
       "write",
       "only_s",
     ]);
+  });
+
+  it("on a DAG's own page is of its study, whatever its address says", async () => {
+    only = true;
+    await show(`/?${rankKey("study")}=toy`);
+    expect(questions[0]?.get("study")).toBe("bulk_write_read");
+    await waitFor(() => expect(inAddress()).toEqual(FULL));
+    expect(screen.queryByRole("combobox", { name: "Study" })).toBeNull();
   });
 
   it("has a way out of an address that asks for what there is not", async () => {
