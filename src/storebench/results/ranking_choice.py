@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 
 from storebench.errors import SpecError, unknown
 from storebench.results.measurements import Details
+from storebench.results.verdicts import MARGIN
 from storebench.study.cell import Cell
 from storebench.study.reserved import CLIENT, STORE
 
@@ -34,7 +35,7 @@ class Question:
     conditions: str | None = None
     kind: str | None = None
     included: frozenset[str] = frozenset()
-    margin: float = 0.05
+    margin: float = MARGIN
 
 
 @dataclass(frozen=True)
