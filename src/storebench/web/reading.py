@@ -66,7 +66,7 @@ class Sort(StrEnum):
 
 
 # By these, only what is alike is sorted together: figures of clients and of engines, and of each metric.
-ALIKE = {
+ALIKE: Mapping[str, str] = {
     Sort.MEMORY: "v.figures_cover, ",
     Sort.CLIENT_CPU_SHARE: "v.figures_cover, ",
     Sort.VALUE: "v.metric, ",
