@@ -116,13 +116,14 @@ def phases(
 ) -> Page[CellPhases]:
     """Where the time went in each cell's typical attempt, or in one attempt of the run alone. `limit` and `offset` count cells."""
     run_id = read.run_named(run)["id"]
+    keys: list[str] = []
     if attempt:
-        one = read.attempts_page(
+        typical = read.attempts_page(
             {"run_id": run_id, "attempt_id": str(attempt)}, {}, (), Sort.RECORDED_AT, True, 1, 0
         )
-        return Page(items=figures.phases_of(one, read.phases([attempt])), offset=0, more=False)
-    keys = read.cells_of_run_page(run_id, limit + 1, offset)
-    typical = figures.typical_of(read.attempts_of(run_id, keys[:limit]))
+    else:
+        keys = read.cells_of_run_page(run_id, limit + 1, offset)
+        typical = figures.typical_of(read.attempts_of(run_id, keys[:limit]))
     items = figures.phases_of(typical, read.phases([row["attempt_id"] for row in typical]))
     return Page(items=items, offset=offset, more=len(keys) > limit)
 
