@@ -25,7 +25,7 @@ from tests.e2e.test_any_study import NAME, STUDY_FILE, WORDS, add_store
 BEGUN = datetime(2026, 1, 1, tzinfo=UTC)
 ROWS, SEED, REPEATS = 20_000, 7, 7
 WIDE, PHONE = 1280, 390  # pixels
-VIEWS = ("run", "charts", "phases", "compare", "history", "table")
+VIEWS = ("run", "charts", "phases", "ranking", "compare", "history", "table")
 
 
 def words_study(folder):

@@ -133,6 +133,16 @@ def test_a_run_with_its_turns_cells_and_phases(client, run, cells):
     assert get(client, "phases", run=name)["items"][0]["phases"] == {"operation": 1.0}
 
 
+def test_one_attempts_phases_are_told_by_themselves_and_only_in_its_run(client, run, cells):
+    name, other = run(cells, 2), run(cells, 1)
+    attempt = get(client, "attempts", run=name)["items"][2]
+    (found,) = get(client, "phases", run=name, attempt=attempt["attempt_id"])["items"]
+    assert found["attempt"]["attempt_id"] == attempt["attempt_id"]
+    assert (found["operation"], found["phases"]) == (attempt["operation"], {"operation": 1.0})
+    assert get(client, "phases", run=other, attempt=attempt["attempt_id"])["items"] == []
+    get(client, "phases", run=name, attempt="x'; --", answers=422)
+
+
 def test_what_an_attempt_ran_on_is_told(client, run, cells):
     machine = {"cpus": 2, "cpu_model": "Example 9", "memory_gib": 24}
     name = run(cells, 1, environment={**ENVIRONMENT, **machine})
@@ -525,7 +535,7 @@ def test_the_readers_role_can_only_read(database, run, cells):
 
 def test_every_route_asks_who_it_is():
     described = app.openapi()["paths"]
-    assert len(described) == 12
+    assert len(described) == 13
     for path in described:
         assert TestClient(app).get(path).status_code == 401, path
     for path in ("/static/page.js", "/openapi.json"):

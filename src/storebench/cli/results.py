@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from storebench.cli.environment import console, results_dsn
-from storebench.cli.study import of_study
+from storebench.cli.study import default_study, of_study
 from storebench.errors import SpecError, unknown
 
 
@@ -173,6 +173,81 @@ def compare(
         for line in lines:
             click.echo(f"storebench: {line}", err=True)
         sys.exit(code)
+
+
+@click.command()
+@click.option(
+    "--study", metavar="NAME", default=default_study, help="The study; `storebench studies` lists them."
+)
+@click.option("--operation", metavar="NAME", help="Of this operation (default: the study's first).")
+@click.option("--metric", metavar="NAME", help="By this metric (default: the one that ranks the operation).")
+@click.option("--rows", type=click.IntRange(0), help="Rows of the dataset.")
+@click.option("--seed", type=click.IntRange(0), help="Seed of the dataset.")
+@click.option(
+    "--axis",
+    "axes",
+    multiple=True,
+    metavar="NAME=VALUE",
+    help="Only of cells that are there on this axis; '*' for all of its values.",
+)
+@click.option("--environment", metavar="ID", help="What was measured in this one; the last lines list them.")
+@click.option("--kind", metavar="TEXT", help="Those that deliver this, or promise it: 'dicts', 'disk'.")
+@click.option(
+    "--include",
+    "included",
+    multiple=True,
+    type=click.Choice(["limit", "client-bound", "unlike"]),
+    help="Rank these, too. They are left out by default.",
+)
+@click.option(
+    "--margin", type=click.FloatRange(0, 100), default=5.0, show_default=True, help="Percent, as of compare."
+)
+@click.option(
+    "--format", "format_", type=click.Choice(["table", "csv", "json"]), default="table", show_default=True
+)
+def ranking(
+    study: str,
+    operation: str | None,
+    metric: str | None,
+    rows: int | None,
+    seed: int | None,
+    axes: tuple[str, ...],
+    environment: str | None,
+    kind: str | None,
+    included: tuple[str, ...],
+    margin: float,
+    format_: str,
+) -> None:
+    """Rank a study's stores and clients.
+
+    For each it prints the median of all runs in the same environment, the number of attempts (n), the median's interval, how many times the
+    best one's median it is, and a verdict against the best one. What is the same as the best, or cannot be told from it, shares its place.
+    Figures have the metric's unit; seconds, if its name ends with _s.
+
+    Left out are stores that only show what a client can do (limit), cells that are bound by their client (client-bound), and those that
+    deliver or promise something else than most (unlike). They stand below, with the reason, and so does what was disturbed, failed, or was
+    measured in other environments only.
+
+    Rows, seed, values on axes, environment and kind are those of most cells, unless they are given. On an axis that only some stores or
+    clients have, it is all values.
+    """
+    from storebench.results.queries import Queries
+    from storebench.results.ranking import ranking_of
+    from storebench.results.ranking_choice import Question
+    from storebench.results.ranking_output import as_json, print_ranking, rows_of
+    from storebench.results.table import as_csv
+
+    places = dict(axis.split("=", 1) for axis in axes if "=" in axis)
+    if len(places) != len(axes):
+        raise SpecError("--axis takes NAME=VALUE, each axis once")
+    asked = Question(
+        study, operation, metric, rows, seed, places, environment, kind, frozenset(included), margin / 100
+    )
+    found = ranking_of(Queries(results_dsn()), asked)
+    if format_ == "table":
+        print_ranking(console(), found)
+    else:
+        click.echo(as_csv(rows_of(found)) if format_ == "csv" else as_json(found), nl=False)
 
 
 @click.command("plan-repeats")

@@ -16,6 +16,21 @@ from storebench.results.verdicts import BETTER, MARGIN, WORSE, Verdict, verdicts
 OF_TIMES = {BETTER: "faster", WORSE: "slower"}
 
 
+def in_words(label: str, unit: str) -> str:
+    """What a verdict's label is called for people, of figures of this unit."""
+    return OF_TIMES.get(label, label) if unit == "s" else label
+
+
+def unsound(rows: Sequence[Row]) -> list[str]:
+    """How many of these attempts count nowhere, or were bound by their client; empty where none is."""
+    counted = {
+        "not verified": sum(row["status"] != "verified" for row in rows),
+        "disturbed": sum(row["status"] == "verified" and not counts(row) for row in rows),
+        "client-bound": sum(counts(row) and bool(row["client_bound"]) for row in rows),
+    }
+    return [f"{n} of {len(rows)} {what}" for what, n in counted.items() if n]
+
+
 @dataclass(frozen=True)
 class Comparison:
     """Verdicts by cell and operation, and what a reader must know of them."""
@@ -35,8 +50,7 @@ class Comparison:
 
     def in_words(self, key: Key, label: str) -> str:
         """What a verdict's label is called for people."""
-        is_time = self.measured[key]["unit"] == "s"
-        return OF_TIMES.get(label, label) if is_time else label
+        return in_words(label, self.measured[key]["unit"])
 
     def regressions(self, beyond: float) -> dict[Key, Verdict]:
         """What is worse by more than this share: 0.1 is 10 %."""
@@ -116,18 +130,7 @@ def _compared(queries: Queries, sides: Sides, margin: float) -> Comparison:
 def _remarks(before: Sequence[Row], after: Sequence[Row]) -> list[str]:
     lines = []
     for side, rows in zip("AB", (before, after), strict=True):
-        unverified = sum(row["status"] != "verified" for row in rows)
-        disturbed = sum(row["status"] == "verified" and not counts(row) for row in rows)
-        bound = sum(counts(row) and bool(row["client_bound"]) for row in rows)
-        lines += [
-            f"{side}: {n} of {len(rows)} {what}"
-            for n, what in (
-                (unverified, "not verified"),
-                (disturbed, "disturbed"),
-                (bound, "client-bound"),
-            )
-            if n
-        ]
+        lines += [f"{side}: {line}" for line in unsound(rows)]
     delivered = [{row["delivers"] for row in rows if row["delivers"]} for rows in (before, after)]
     if all(delivered) and len(set.union(*delivered)) > 1:
         a, b = (" or ".join(sorted(texts)) for texts in delivered)

@@ -87,7 +87,7 @@ class Sides:
             )
             if not before or not after:
                 without[key] = ", ".join(
-                    f"{side} has {_lacking(group.get(key, []))}"
+                    f"{side} has {lacking(group.get(key, []))}"
                     for side, group, units in zip("AB", groups, (before, after), strict=True)
                     if not units
                 )
@@ -118,7 +118,7 @@ def sides_of(
     one, other = side_of(queries, before, metric, study), side_of(queries, after, metric, study)
     if one.is_cell != other.is_cell:
         raise SpecError("Compare two runs or two cells, not a run and a cell")
-    return Sides(one, other, (_design_of_cells if one.is_cell else _design_of_runs)(one.runs, other.runs))
+    return Sides(one, other, (design_of_cells if one.is_cell else _design_of_runs)(one.runs, other.runs))
 
 
 def arms_of(queries: Queries, run: str, metric: str | None = None, study: str | None = None) -> Sides:
@@ -216,7 +216,7 @@ def _design_of_runs(before: tuple[str, ...], after: tuple[str, ...]) -> Design:
     return Design("runs", (_run, _run))
 
 
-def _design_of_cells(before: tuple[str, ...], after: tuple[str, ...]) -> Design:
+def design_of_cells(before: tuple[str, ...], after: tuple[str, ...]) -> Design:
     """Two cells belong together where they were measured in the same run, or the same round of the only one."""
     if len(before) == len(after) == 1:
         if before == after:
@@ -253,7 +253,7 @@ def _units(rows: Sequence[Row], unit_of: Unit) -> dict[Hashable, Values]:
     return {unit: values for unit, group in found.items() if (values := verified_values(group))}
 
 
-def _lacking(rows: Sequence[Row]) -> str:
+def lacking(rows: Sequence[Row]) -> str:
     """What there is, where no attempt counts."""
     if not rows:
         return "none"

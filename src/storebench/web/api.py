@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, TypeVar
+from uuid import UUID
 
 from airflow.api_fastapi.core_api.security import get_user
 from fastapi import Depends, FastAPI, HTTPException, Query, Request
@@ -16,15 +17,18 @@ from storebench.errors import SpecError, StoreUnreachable
 from storebench.results.compare import Comparison as Found
 from storebench.results.compare import compare
 from storebench.results.database import Row
+from storebench.results.ranking import ranking_of
+from storebench.results.ranking_choice import Question
 from storebench.results.stopped import RunStates, as_closed, stopped_runs
 from storebench.results.verdicts import MARGIN, TEST
-from storebench.web import figures, filling
+from storebench.web import figures, filling, rankings
 from storebench.web.access import GridDagDep, ReadingDep, StatesDep
 from storebench.web.artifacts import artifacts_of
 from storebench.web.models.answers import Page
 from storebench.web.models.attempts import Attempt, CellArtifacts, CellFigures, CellPhases, Status
 from storebench.web.models.comparisons import Comparison, Verdict, Without
 from storebench.web.models.grids import Grid, Parameter
+from storebench.web.models.rankings import Included, Ranking
 from storebench.web.models.runs import Run, Runs, Turn
 from storebench.web.models.studies import Study
 from storebench.web.reading import AXIS, METRIC, Reading, Sort
@@ -49,6 +53,11 @@ RunName = Annotated[
 Limit = Annotated[int, Query(ge=1, le=MOST)]
 Offset = Annotated[int, Query(ge=0)]
 Text = Annotated[str, Query(max_length=500)]
+Axes = Annotated[
+    list[Annotated[str, StringConstraints(pattern="^[a-z][a-z0-9_]*=", max_length=500)]] | None,
+    Query(description="NAME=VALUE: only of cells that are there on that axis"),
+]
+Margin = Annotated[float, Query(ge=0, le=100)]
 
 
 @app.exception_handler(SpecError)
@@ -102,11 +111,19 @@ def cells(read: ReadingDep, run: RunName, limit: Limit = 100, offset: Offset = 0
 
 
 @app.get("/api/phases")
-def phases(read: ReadingDep, run: RunName, limit: Limit = 100, offset: Offset = 0) -> Page[CellPhases]:
-    """Where the time went in each cell's typical attempt. `limit` and `offset` count cells."""
+def phases(
+    read: ReadingDep, run: RunName, attempt: UUID | None = None, limit: Limit = 100, offset: Offset = 0
+) -> Page[CellPhases]:
+    """Where the time went in each cell's typical attempt, or in one attempt of the run alone. `limit` and `offset` count cells."""
     run_id = read.run_named(run)["id"]
-    keys = read.cells_of_run_page(run_id, limit + 1, offset)
-    typical = figures.typical_of(read.attempts_of(run_id, keys[:limit]))
+    keys: list[str] = []
+    if attempt:
+        typical = read.attempts_page(
+            {"run_id": run_id, "attempt_id": str(attempt)}, {}, (), Sort.RECORDED_AT, True, 1, 0
+        )
+    else:
+        keys = read.cells_of_run_page(run_id, limit + 1, offset)
+        typical = figures.typical_of(read.attempts_of(run_id, keys[:limit]))
     items = figures.phases_of(typical, read.phases([row["attempt_id"] for row in typical]))
     return Page(items=items, offset=offset, more=len(keys) > limit)
 
@@ -130,10 +147,7 @@ def attempts(
     cell: Text | None = None,
     operation: Text | None = None,
     status: Status | None = None,
-    axis: Annotated[
-        list[Annotated[str, StringConstraints(pattern="^[a-z][a-z0-9_]*=", max_length=500)]] | None,
-        Query(description="NAME=VALUE: only of cells that are there on that axis"),
-    ] = None,
+    axis: Axes = None,
     rows: int | None = None,
     seed: int | None = None,
     sort: Annotated[
@@ -159,8 +173,7 @@ def attempts(
     }
     filters = {name: value for name, value in asked.items() if value is not None}
     parts = {name: value for name, value in (("store", store), ("client", client)) if value}
-    axes = [(name, value) for name, _, value in (one.partition("=") for one in axis or ())]
-    found = read.attempts_page(filters, parts, axes, sort, descending, limit + 1, offset)
+    found = read.attempts_page(filters, parts, _pairs(axis), sort, descending, limit + 1, offset)
     return _page(Attempt, found, limit, offset)
 
 
@@ -176,7 +189,7 @@ def compared(
     states: StatesDep,
     before: RunName,
     after: RunName,
-    margin_percent: Annotated[float, Query(ge=0, le=100)] = MARGIN * 100,
+    margin_percent: Margin = MARGIN * 100,
     metric: Text | None = None,
 ) -> Comparison:
     """Whether `after` is better or worse than `before`, cell by cell, and what else differs between them; by the metric that ranks
@@ -209,6 +222,31 @@ def compared(
         margin_percent=margin_percent,
         caution=found.design.caution,
     )
+
+
+@app.get("/api/ranking")
+def ranking(
+    read: ReadingDep,
+    study: Text,
+    operation: Text | None = None,
+    metric: Text | None = None,
+    rows: int | None = None,
+    seed: int | None = None,
+    axis: Axes = None,
+    environment: Text | None = None,
+    kind: Text | None = None,
+    include: Annotated[list[Included] | None, Query(description="Rank these, too")] = None,
+    margin_percent: Margin = MARGIN * 100,
+) -> Ranking:
+    """A study's stores and clients in their places, from all runs in one environment. What is not chosen is what most cells were measured
+    at.
+    """
+    axes = dict(_pairs(axis))
+    included = frozenset(include or ())
+    asked = Question(
+        study, operation, metric, rows, seed, axes, environment, kind, included, margin_percent / 100
+    )
+    return rankings.answer_of(read, ranking_of(read, asked))
 
 
 @app.get("/api/parameters")
@@ -280,6 +318,11 @@ class _Sides:
             "origin_before": before,
             "origin_after": after,
         }
+
+
+def _pairs(texts: Sequence[str] | None) -> list[tuple[str, str]]:
+    """Texts NAME=VALUE."""
+    return [(name, value) for name, _, value in (text.partition("=") for text in texts or ())]
 
 
 def _page(model: type[M], rows: Sequence[Row], limit: int, offset: int) -> Page[M]:

@@ -1,7 +1,7 @@
 import { useCallback, useMemo } from "react";
 import { address, get, useLoaded } from "./api";
 import { Chart } from "./Chart";
-import { Filters } from "./Controls";
+import { Filters, OrderMenu } from "./Controls";
 import {
   type CellName,
   cellLabel,
@@ -15,10 +15,11 @@ import {
   valueText,
 } from "./cells";
 import { hasRatio, labelText, ratiosSpec, saidOf, tableSpec, wordsOf } from "./charts";
-import { type Choice, isShown } from "./choice";
+import { type Choice, isByValue, isShown } from "./choice";
 import { Exports } from "./Exports";
 import { intervalsText, repeatsText } from "./figures";
 import type { Theme } from "./frame";
+import { Lead, ledOf, toHistory } from "./Lead";
 import { MetricMenu } from "./MetricMenu";
 import { OfRun } from "./OfRun";
 import { originColumns, originText, together } from "./provenance";
@@ -100,7 +101,9 @@ export function Compared({
   const cells: CellName[] = useMemo(() => [...all.verdicts, ...all.without], [all]);
   const found = useMemo(() => {
     const shown = isShown(asked, namesOf(study, cells));
-    return { ...all, verdicts: all.verdicts.filter(shown), without: all.without.filter(shown) };
+    const verdicts = all.verdicts.filter(shown);
+    if (isByValue(asked)) verdicts.sort(byRatio);
+    return { ...all, verdicts, without: all.without.filter(shown) };
   }, [study, all, cells, asked]);
   const counts = countsOf(study, found.verdicts);
   const note = `${found.test}; B / A is the ratio of the geometric means, which one outlier moves more than a median; a difference within ${found.margin_percent} % does not count; the same: the whole interval is within it.`;
@@ -121,12 +124,13 @@ export function Compared({
       {found.caution ? <p className="sb-state">{found.caution}.</p> : null}
       <div className="sb-fields">
         <MetricMenu study={study} chosen={metric} onChoose={(name) => choose({ metric: name })} />
+        <OrderMenu choice={choice} />
         <Filters study={study} cells={cells} choice={choice} />
       </div>
       <p className="sb-line">
         {found.verdicts.length} compared: {counts.join(", ")}
       </p>
-      {found.verdicts.some(hasRatio) ? <Ratios study={study} found={found} /> : null}
+      {found.verdicts.some(hasRatio) ? <Ratios {...{ study, found, choice }} /> : null}
       <p className="sb-line">
         <Exports
           title="the verdicts"
@@ -141,11 +145,15 @@ export function Compared({
           spec={(_, theme) => tableSpec(textsOf(study, found), theme)}
         />
       </p>
-      <VerdictTable study={study} found={found} />
+      <VerdictTable {...{ study, found, choice }} />
       <p className="sb-note">{note}</p>
     </>
   );
 }
+
+/** The least B / A first; what has none comes last. */
+const byRatio = (one: Verdict, other: Verdict) =>
+  (one.ratio ?? Number.MAX_VALUE) - (other.ratio ?? Number.MAX_VALUE);
 
 /** What a figure of this verdict's metric is called that is above the other side's, and one below it. */
 const wordsFor = (study: Study, { metric, unit }: Verdict) =>
@@ -161,7 +169,7 @@ function countsOf(study: Study, verdicts: Verdict[]): string[] {
 }
 
 /** A line for each cell and operation, with its verdict, or with the reason why there is none. */
-export function VerdictTable({ study, found }: Found) {
+export function VerdictTable({ study, found, choice }: Found & { choice: Choice }) {
   const names = datasetNamesOf(study);
   const place = (cell: CellName) =>
     names.map((name) => (
@@ -189,7 +197,11 @@ export function VerdictTable({ study, found }: Found) {
     >
       {found.verdicts.map((verdict) => (
         <tr key={`${verdict.cell_key} ${verdict.operation}`}>
-          <th scope="row">{cellLabel(study, verdict)}</th>
+          <th scope="row">
+            <Lead choice={choice} to={toHistory(verdict, verdict.metric ?? "")}>
+              {cellLabel(study, verdict)}
+            </Lead>
+          </th>
           {place(verdict)}
           <td>{verdict.operation}</td>
           <td className="sb-number">
@@ -216,7 +228,11 @@ export function VerdictTable({ study, found }: Found) {
       ))}
       {found.without.map((one) => (
         <tr key={`${one.cell_key} ${one.operation}`}>
-          <th scope="row">{cellLabel(study, one)}</th>
+          <th scope="row">
+            <Lead choice={choice} to={toHistory(one)}>
+              {cellLabel(study, one)}
+            </Lead>
+          </th>
           {place(one)}
           <td>{one.operation}</td>
           <td colSpan={7}>{one.reason}</td>
@@ -310,7 +326,7 @@ function aboveText(study: Study, verdicts: Verdict[]): string {
 }
 
 /** How B's figures are to A's, with how much doubt. */
-function Ratios({ study, found }: Found) {
+function Ratios({ study, found, choice }: Found & { choice: Choice }) {
   const { verdicts, margin_percent, before, after } = found;
   const title = "B / A, the ratio of the figures";
   const means = aboveText(study, verdicts);
@@ -331,6 +347,7 @@ function Ratios({ study, found }: Found) {
       spec={spec}
       table={verdicts.map((verdict) => takenOf(study, found, verdict, names))}
       places={names}
+      leads={{ choice, of: verdicts.map(ledOf), to: toHistory, what: "history" }}
       note={`${countsText(verdicts.filter(hasRatio))} ${means.charAt(0).toUpperCase() + means.slice(1)}. Grey: the margin of ${margin_percent} %, within which a difference does not count. ▲: what is unsound; the table says why.`}
     />
   );

@@ -6,6 +6,7 @@ import { historySpec } from "./charts";
 import { type Choice, hiddenOf } from "./choice";
 import { colourOf, type Theme } from "./frame";
 import { historyPoints } from "./history";
+import { toNext } from "./Lead";
 import { Legend } from "./Legend";
 import { MetricMenu } from "./MetricMenu";
 import { sourceOf } from "./provenance";
@@ -182,8 +183,9 @@ export function HistoryChart({
           />
         }
         spec={spec}
-        table={shown.map(({ at, recorded, measured, ...point }) => point)}
+        table={shown.map(({ at, recorded, measured, led, ...point }) => point)}
         places={names}
+        leads={{ choice, of: shown.map(({ led }) => led), to: toNext, what: "phases" }}
       />
       <p className="sb-note">
         A cross has failed, a dash was not run; without a figure they are at 0. A triangle was bound by its

@@ -1,5 +1,5 @@
 import { airflowAddress, get, Problem, post } from "./api";
-import type { Turn } from "./types";
+import type { Attempt, Turn } from "./types";
 
 /** What Airflow says of a task: its own API, with the permissions of whoever looks. */
 export interface Task {
@@ -127,4 +127,14 @@ export function runLink(dagId: string, runId: string): string {
 /** Where a turn's task is there. */
 export function taskLink(dagId: string, runId: string, operation: string, turn: Turn): string {
   return `${runLink(dagId, runId)}/tasks/${turn.task_group}.${operation}/mapped/${turn.map_index}`;
+}
+
+/** Where an attempt's log is there, among these turns of its run; null of one that no task has tried. */
+export function logLink(attempt: Attempt, turns: Turn[]): string | null {
+  const turn = turns.find(
+    ({ cell_key, repeat }) => cell_key === attempt.cell_key && repeat === attempt.repeat,
+  );
+  if (!turn || turn.map_index === null || attempt.try_number === 0) return null;
+  const dagId = attempt.run_id.slice(0, -attempt.run.length - 1);
+  return `${taskLink(dagId, attempt.run, attempt.operation, turn)}?try_number=${attempt.try_number}`;
 }

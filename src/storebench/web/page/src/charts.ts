@@ -2,6 +2,7 @@ import type { TopLevelSpec } from "vega-lite";
 import { labels, type Places } from "./cells";
 import { cellText, remark, SIGNS, soundness, WHOLE } from "./format";
 import { colourOf, figure, frame, lines, NARROW, pale, quantity, shape, type Theme } from "./frame";
+import { ledOf } from "./Lead";
 import { type CellPhases, verdictLabelValues as LABELS, type Metric, type Verdict } from "./types";
 
 /** Those of all pods in their order, from the pod's creation to its end; what is timed stands out. On a light ground and on a dark one. */
@@ -69,6 +70,7 @@ export function phasesSpec(
         took: cellText(`${phase}_s`, cell.phases[phase] ?? 0),
         told: WHOLE.has(phase) ? TO_THE_SECOND : "measured",
         remark: remark(cell.attempt),
+        led: ledOf(cell.attempt),
       }))
       .filter(({ seconds }) => seconds > 0),
   );
@@ -235,6 +237,7 @@ export function ratiosSpec(
   const values = verdicts.filter(hasRatio).map((verdict) => ({
     ...verdict,
     said: labelText(verdict),
+    led: ledOf(verdict),
     cell: `${verdict.remarks.length ? "▲ " : ""}${verdict.operation} ${name(verdict)}`,
   }));
   const shown = saidOf(values);

@@ -1,6 +1,7 @@
 import { columns, namesOf } from "./cells";
 import type { HistoryPoint } from "./charts";
 import { moment, remark, soundness } from "./format";
+import { type Led, ledOf } from "./Lead";
 import { originColumns, originOf } from "./provenance";
 import { figureOf, metricNamed } from "./study";
 import type { Attempt, Study } from "./types";
@@ -13,7 +14,7 @@ export function historyPoints(
   study: Study,
   attempts: Attempt[],
   metric: string,
-): (HistoryPoint & Record<string, unknown>)[] {
+): (HistoryPoint & { led: Led } & Record<string, unknown>)[] {
   const { axis, scale } = unitOf(metricNamed(study, metric)?.unit ?? "");
   const names = namesOf(study, attempts);
   const counted = attempts.filter((attempt) => !attempt.warm_up);
@@ -37,6 +38,7 @@ export function historyPoints(
         run: attempt.run,
         ...originColumns(originOf([attempt])),
         cell_key: attempt.cell_key,
+        led: ledOf(attempt),
         ...columns(study, attempt, names),
       };
     })

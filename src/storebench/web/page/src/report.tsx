@@ -1,12 +1,13 @@
 import { createRoot } from "react-dom/client";
 import { common, shown, taken } from "./attempts";
 import { Figures } from "./Chart";
-import { Charts, Phases, useOwnChoice } from "./ChartViews";
+import { Charts, useOwnChoice } from "./ChartViews";
 import { Costs } from "./Costs";
 import { byCell, datasetsText } from "./cells";
 import { tableSpec } from "./charts";
 import { Exports } from "./Exports";
 import { cellText } from "./format";
+import { Phases } from "./PhaseCharts";
 import { sourceOf } from "./provenance";
 import { runLabel } from "./Runs";
 import { Grid, squaresOf } from "./RunView";

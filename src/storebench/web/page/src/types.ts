@@ -115,7 +115,7 @@ export interface paths {
         };
         /**
          * Phases
-         * @description Where the time went in each cell's typical attempt. `limit` and `offset` count cells.
+         * @description Where the time went in each cell's typical attempt, or in one attempt of the run alone. `limit` and `offset` count cells.
          */
         get: operations["phases_api_phases_get"];
         put?: never;
@@ -208,6 +208,27 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/ranking": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Ranking
+         * @description A study's stores and clients in their places, from all runs in one environment. What is not chosen is what most cells were measured
+         *     at.
+         */
+        get: operations["ranking_api_ranking_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/parameters": {
         parameters: {
             query?: never;
@@ -252,6 +273,19 @@ export interface paths {
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
+        /**
+         * Apart
+         * @description A reason to be left out.
+         */
+        Apart: {
+            /**
+             * Reason
+             * @enum {string}
+             */
+            reason: "limit" | "client-bound" | "unlike" | "disturbed" | "not verified" | "elsewhere";
+            /** Text */
+            text: string;
+        };
         /**
          * Attempt
          * @description One attempt; a row of the view `results`.
@@ -679,6 +713,55 @@ export interface components {
             detail?: components["schemas"]["ValidationError"][];
         };
         /**
+         * LeftOutCell
+         * @description A cell that is not ranked.
+         */
+        LeftOutCell: {
+            /** Cell Key */
+            cell_key: string;
+            /** Study */
+            study: string;
+            /** Store */
+            store: string;
+            /** Client */
+            client: string;
+            /**
+             * Axes
+             * @description Where it is on the axes that mean something for it
+             */
+            axes: {
+                [key: string]: string;
+            };
+            /** Rows */
+            rows: number;
+            /** Seed */
+            seed: number;
+            /** @description In the metric's unit; None where no attempt counts */
+            took: components["schemas"]["Spread"] | null;
+            /**
+             * Runs
+             * @description Of which its attempts are
+             */
+            runs: number;
+            /**
+             * Kind
+             * @description What it delivers, or else what it promises
+             */
+            kind: string | null;
+            /**
+             * Environment Hash
+             * @description Of its server, image and machine, which may change
+             */
+            environment_hash: string | null;
+            /** Parameters Hash */
+            parameters_hash: string | null;
+            /** Method Version */
+            method_version: number | null;
+            origin: components["schemas"]["Origin"];
+            /** Reasons */
+            reasons: components["schemas"]["Apart"][];
+        };
+        /**
          * Machine
          * @description What a pod ran on, as it told itself; None for what it did not tell.
          */
@@ -837,6 +920,189 @@ export interface components {
             main: boolean;
             /** Examples */
             examples: unknown[];
+        };
+        /**
+         * RankedDataset
+         * @description A dataset that there are results of.
+         */
+        RankedDataset: {
+            /** Rows */
+            rows: number;
+            /** Seed */
+            seed: number;
+        };
+        /**
+         * RankedEnvironment
+         * @description Conditions that cells were measured under.
+         */
+        RankedEnvironment: {
+            /** Id */
+            id: string;
+            /** Text */
+            text: string;
+            /** Cells */
+            cells: number;
+            /**
+             * Newest At
+             * Format: date-time
+             */
+            newest_at: string;
+        };
+        /**
+         * RankedLine
+         * @description A cell in its place. A is the best one, B this one.
+         */
+        RankedLine: {
+            /** Cell Key */
+            cell_key: string;
+            /** Study */
+            study: string;
+            /** Store */
+            store: string;
+            /** Client */
+            client: string;
+            /**
+             * Axes
+             * @description Where it is on the axes that mean something for it
+             */
+            axes: {
+                [key: string]: string;
+            };
+            /** Rows */
+            rows: number;
+            /** Seed */
+            seed: number;
+            /** @description In the metric's unit; None where no attempt counts */
+            took: components["schemas"]["Spread"] | null;
+            /**
+             * Runs
+             * @description Of which its attempts are
+             */
+            runs: number;
+            /**
+             * Kind
+             * @description What it delivers, or else what it promises
+             */
+            kind: string | null;
+            /**
+             * Environment Hash
+             * @description Of its server, image and machine, which may change
+             */
+            environment_hash: string | null;
+            /** Parameters Hash */
+            parameters_hash: string | null;
+            /** Method Version */
+            method_version: number | null;
+            origin: components["schemas"]["Origin"];
+            /**
+             * Place
+             * @description Shared by those that are not told apart from the first one of it
+             */
+            place: number;
+            /**
+             * Label
+             * @enum {string}
+             */
+            label: "the best" | "better" | "worse" | "the same" | "cannot tell";
+            /**
+             * Reason
+             * @description Why it cannot be told, and how many repeats would do
+             */
+            reason: string | null;
+            /**
+             * Times
+             * @description Its median by that of the best, or the other way round where more is better; None where one is 0 or below
+             */
+            times: number | null;
+            /**
+             * Ratio
+             * @description Geometric mean B / geometric mean A
+             */
+            ratio: number | null;
+            /**
+             * Low
+             * @description Where the 95 % interval of that ratio begins
+             */
+            low: number | null;
+            /** High */
+            high: number | null;
+            /**
+             * Remarks
+             * @description What is unsound of its attempts
+             */
+            remarks: string[];
+        };
+        /**
+         * Ranking
+         * @description A study's cells by one metric of an operation, and all that was chosen, also where nobody did.
+         */
+        Ranking: {
+            /** Study */
+            study: string;
+            /**
+             * Studies
+             * @description That may be seen
+             */
+            studies: string[];
+            /** Operation */
+            operation: string;
+            /** Metric */
+            metric: string;
+            /** Title */
+            title: string;
+            /** Unit */
+            unit: string;
+            /**
+             * Better
+             * @enum {string}
+             */
+            better: "lower" | "higher" | "neither";
+            /** Rows */
+            rows: number;
+            /** Seed */
+            seed: number;
+            /** Datasets */
+            datasets: components["schemas"]["RankedDataset"][];
+            /**
+             * Axes
+             * @description The chosen values; * for all of them
+             */
+            axes: {
+                [key: string]: string;
+            };
+            /**
+             * Offered
+             * @description The values of each axis, of cells that are alike on those before it
+             */
+            offered: {
+                [key: string]: string[];
+            };
+            /**
+             * Environment
+             * @description The chosen one; None where nothing counts
+             */
+            environment: string | null;
+            /** Environments */
+            environments: components["schemas"]["RankedEnvironment"][];
+            /** Kind */
+            kind: string | null;
+            /** Kinds */
+            kinds: string[];
+            /** Included */
+            included: ("limit" | "client-bound" | "unlike")[];
+            /** Margin Percent */
+            margin_percent: number;
+            /** Lines */
+            lines: components["schemas"]["RankedLine"][];
+            /** Left Out */
+            left_out: components["schemas"]["LeftOutCell"][];
+            /** Test */
+            test: string;
+            /**
+             * Caution
+             * @description What the verdicts leave open
+             */
+            caution: string | null;
         };
         /**
          * Run
@@ -1228,6 +1494,7 @@ export interface components {
     headers: never;
     pathItems: never;
 }
+export type Apart = components['schemas']['Apart'];
 export type Attempt = components['schemas']['Attempt'];
 export type Axis = components['schemas']['Axis'];
 export type CellArtifacts = components['schemas']['CellArtifacts'];
@@ -1238,6 +1505,7 @@ export type Comparison = components['schemas']['Comparison'];
 export type Grid = components['schemas']['Grid'];
 export type GridCell = components['schemas']['GridCell'];
 export type HttpValidationError = components['schemas']['HTTPValidationError'];
+export type LeftOutCell = components['schemas']['LeftOutCell'];
 export type Machine = components['schemas']['Machine'];
 export type Metric = components['schemas']['Metric'];
 export type Operation = components['schemas']['Operation'];
@@ -1249,6 +1517,10 @@ export type PageCellPhases = components['schemas']['Page_CellPhases_'];
 export type PageTurn = components['schemas']['Page_Turn_'];
 export type Param = components['schemas']['Param'];
 export type Parameter = components['schemas']['Parameter'];
+export type RankedDataset = components['schemas']['RankedDataset'];
+export type RankedEnvironment = components['schemas']['RankedEnvironment'];
+export type RankedLine = components['schemas']['RankedLine'];
+export type Ranking = components['schemas']['Ranking'];
 export type Run = components['schemas']['Run'];
 export type Runs = components['schemas']['Runs'];
 export type Spread = components['schemas']['Spread'];
@@ -1431,6 +1703,7 @@ export interface operations {
             query: {
                 /** @description A run's id, here or in Airflow; 'latest'; 'baseline:NAME' */
                 run: string;
+                attempt?: string | null;
                 limit?: number;
                 offset?: number;
             };
@@ -1607,6 +1880,48 @@ export interface operations {
             };
         };
     };
+    ranking_api_ranking_get: {
+        parameters: {
+            query: {
+                study: string;
+                operation?: string | null;
+                metric?: string | null;
+                rows?: number | null;
+                seed?: number | null;
+                /** @description NAME=VALUE: only of cells that are there on that axis */
+                axis?: string[] | null;
+                environment?: string | null;
+                kind?: string | null;
+                /** @description Rank these, too */
+                include?: ("limit" | "client-bound" | "unlike")[] | null;
+                margin_percent?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Ranking"];
+                };
+            };
+            /** @description Validation Error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+        };
+    };
     parameters_api_parameters_get: {
         parameters: {
             query: {
@@ -1683,11 +1998,16 @@ type ReadonlyArray<T> = [
     unknown[]
 ] ? Readonly<Exclude<T, undefined>> : Readonly<Exclude<T, undefined>[]>;
 export const pathsApiAttemptsGetParametersQueryStatusAnyOf0Values: ReadonlyArray<FlattenedDeepRequired<paths>["/api/attempts"]["get"]["parameters"]["query"]["status"]> = ["verified", "failed", "not_run"];
+export const pathsApiRankingGetParametersQueryIncludeAnyOf0Values: ReadonlyArray<FlattenedDeepRequired<paths>["/api/ranking"]["get"]["parameters"]["query"]["include"]> = ["limit", "client-bound", "unlike"];
+export const apartReasonValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["Apart"]["reason"]> = ["limit", "client-bound", "unlike", "disturbed", "not verified", "elsewhere"];
 export const attemptStatusValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["Attempt"]["status"]> = ["verified", "failed", "not_run"];
 export const attemptDurabilityAnyOf0Values: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["Attempt"]["durability"]> = ["disk", "memory", "none", "s3", "unknown"];
 export const attemptFigures_coverAnyOf0Values: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["Attempt"]["figures_cover"]> = ["client", "engine"];
 export const metricBetterValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["Metric"]["better"]> = ["lower", "higher", "neither"];
 export const metricKindValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["Metric"]["kind"]> = ["scalar", "histogram", "series"];
+export const rankedLineLabelValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["RankedLine"]["label"]> = ["the best", "better", "worse", "the same", "cannot tell"];
+export const rankingBetterValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["Ranking"]["better"]> = ["lower", "higher", "neither"];
+export const rankingIncludedValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["Ranking"]["included"]> = ["limit", "client-bound", "unlike"];
 export const runStateValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["Run"]["state"]> = ["running", "success", "failed", "refused"];
 export const turnArmAnyOf0Values: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["Turn"]["arm"]> = ["A", "B"];
 export const verdictLabelValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["Verdict"]["label"]> = ["better", "worse", "higher", "lower", "the same", "cannot tell"];
