@@ -165,6 +165,16 @@ class Queries(Runs, Measurements):
             sql.SQL("cell_key = ANY({}) AND repeat > 0").format(sql.Literal(list(keys)))
         )
 
+    def attempts_at(self, cell_key: str, operation: str) -> list[Row]:
+        """The newest tries of one cell's operation in all runs that can be named, warm-ups left out."""
+        runs = sql.SQL(" AND run_id IN (SELECT id FROM storebench.run WHERE dag_id = ANY({}))").format(
+            sql.Literal(self.dag_ids)
+        )
+        condition = sql.SQL("cell_key = {} AND operation = {} AND repeat > 0").format(
+            sql.Literal(cell_key), sql.Literal(operation)
+        )
+        return self._newest_tries(condition + runs if self.dag_ids is not None else condition)
+
     def _newest_tries(self, condition: sql.Composable) -> list[Row]:
         with self._cursor() as cursor:
             return cursor.execute(sql.SQL(NEWEST_TRIES).format(condition=condition)).fetchall()

@@ -187,6 +187,27 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/history": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * History
+         * @description One cell's operation in all runs: its levels, where they change, and its baselines; by the metric that ranks the operation, or
+         *     another one.
+         */
+        get: operations["history_api_history_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/compare": {
         parameters: {
             query?: never;
@@ -533,6 +554,36 @@ export interface components {
             used: components["schemas"]["Used"] | null;
         };
         /**
+         * CellHistory
+         * @description One cell's operation over time, by one metric.
+         */
+        CellHistory: {
+            /** Metric */
+            metric: string;
+            /** Unit */
+            unit: string;
+            /**
+             * Better
+             * @enum {string}
+             */
+            better: "lower" | "higher" | "neither";
+            /**
+             * Series
+             * @description In the order of their first runs
+             */
+            series: components["schemas"]["Series"][];
+            /**
+             * Fewest
+             * @description Runs of a series among which a change can be told
+             */
+            fewest: number;
+            /**
+             * Method
+             * @description How changes are found
+             */
+            method: string;
+        };
+        /**
          * CellPhases
          * @description Where the time went in the verified, undisturbed attempt whose total is nearest to the cell's median; where there is none, in the last.
          */
@@ -566,6 +617,25 @@ export interface components {
             phases: {
                 [key: string]: number;
             };
+        };
+        /**
+         * Change
+         * @description Where one level ends and the next one begins.
+         */
+        Change: {
+            before: components["schemas"]["Level"];
+            after: components["schemas"]["Level"];
+            /**
+             * Ratio
+             * @description Median after / median before; None where one of them is 0 or below
+             */
+            ratio: number | null;
+            /**
+             * Label
+             * @description Higher and lower where neither is better
+             * @enum {string}
+             */
+            label: "better" | "worse" | "higher" | "lower";
         };
         /**
          * Chart
@@ -677,6 +747,21 @@ export interface components {
         HTTPValidationError: {
             /** Detail */
             detail?: components["schemas"]["ValidationError"][];
+        };
+        /**
+         * Level
+         * @description Runs one after the other that do not differ.
+         */
+        Level: {
+            first: components["schemas"]["RunFigure"];
+            last: components["schemas"]["RunFigure"];
+            /** Runs */
+            runs: number;
+            /**
+             * Median
+             * @description Of the runs' medians
+             */
+            median: number;
         };
         /**
          * Machine
@@ -936,6 +1021,27 @@ export interface components {
             to_close: boolean;
         };
         /**
+         * RunFigure
+         * @description What a run says of the cell's operation.
+         */
+        RunFigure: {
+            /** Run Id */
+            run_id: string;
+            /**
+             * At
+             * Format: date-time
+             * @description Of its first attempt
+             */
+            at: string;
+            /**
+             * Attempts
+             * @description That count: verified and undisturbed, no warm-ups
+             */
+            attempts: number;
+            /** Median */
+            median: number;
+        };
+        /**
          * Runs
          * @description Some of the runs.
          */
@@ -951,6 +1057,31 @@ export interface components {
              * @description The id of the run that 'latest' names among them all; None if each was refused
              */
             latest: string | null;
+        };
+        /**
+         * Series
+         * @description Runs in one environment, with the same parameters and method: only these can show a change over time.
+         */
+        Series: {
+            /** Environment Hash */
+            environment_hash: string;
+            /** Parameters Hash */
+            parameters_hash: string | null;
+            /** Method Version */
+            method_version: number;
+            /** Runs */
+            runs: number;
+            /** Levels */
+            levels: components["schemas"]["Level"][];
+            /** Changes */
+            changes: components["schemas"]["Change"][];
+            /**
+             * Baselines
+             * @description Those of its runs that are one, by its name
+             */
+            baselines: {
+                [key: string]: components["schemas"]["RunFigure"];
+            };
         };
         /**
          * Spread
@@ -1232,12 +1363,15 @@ export type Attempt = components['schemas']['Attempt'];
 export type Axis = components['schemas']['Axis'];
 export type CellArtifacts = components['schemas']['CellArtifacts'];
 export type CellFigures = components['schemas']['CellFigures'];
+export type CellHistory = components['schemas']['CellHistory'];
 export type CellPhases = components['schemas']['CellPhases'];
+export type Change = components['schemas']['Change'];
 export type Chart = components['schemas']['Chart'];
 export type Comparison = components['schemas']['Comparison'];
 export type Grid = components['schemas']['Grid'];
 export type GridCell = components['schemas']['GridCell'];
 export type HttpValidationError = components['schemas']['HTTPValidationError'];
+export type Level = components['schemas']['Level'];
 export type Machine = components['schemas']['Machine'];
 export type Metric = components['schemas']['Metric'];
 export type Operation = components['schemas']['Operation'];
@@ -1250,7 +1384,9 @@ export type PageTurn = components['schemas']['Page_Turn_'];
 export type Param = components['schemas']['Param'];
 export type Parameter = components['schemas']['Parameter'];
 export type Run = components['schemas']['Run'];
+export type RunFigure = components['schemas']['RunFigure'];
 export type Runs = components['schemas']['Runs'];
+export type Series = components['schemas']['Series'];
 export type Spread = components['schemas']['Spread'];
 export type Store = components['schemas']['Store'];
 export type Study = components['schemas']['Study'];
@@ -1571,6 +1707,39 @@ export interface operations {
             };
         };
     };
+    history_api_history_get: {
+        parameters: {
+            query: {
+                cell: string;
+                operation: string;
+                metric?: string | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CellHistory"];
+                };
+            };
+            /** @description Validation Error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+        };
+    };
     compared_api_compare_get: {
         parameters: {
             query: {
@@ -1686,6 +1855,8 @@ export const pathsApiAttemptsGetParametersQueryStatusAnyOf0Values: ReadonlyArray
 export const attemptStatusValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["Attempt"]["status"]> = ["verified", "failed", "not_run"];
 export const attemptDurabilityAnyOf0Values: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["Attempt"]["durability"]> = ["disk", "memory", "none", "s3", "unknown"];
 export const attemptFigures_coverAnyOf0Values: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["Attempt"]["figures_cover"]> = ["client", "engine"];
+export const cellHistoryBetterValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["CellHistory"]["better"]> = ["lower", "higher", "neither"];
+export const changeLabelValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["Change"]["label"]> = ["better", "worse", "higher", "lower"];
 export const metricBetterValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["Metric"]["better"]> = ["lower", "higher", "neither"];
 export const metricKindValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["Metric"]["kind"]> = ["scalar", "histogram", "series"];
 export const runStateValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["Run"]["state"]> = ["running", "success", "failed", "refused"];
