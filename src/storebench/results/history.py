@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import pairwise
 from typing import Any
 
 from storebench.results.changes import levels
@@ -105,7 +106,7 @@ def _series(
             *key,
             runs=len(figures),
             levels=found,
-            changes=[_change(*pair, better) for pair in zip(found, found[1:], strict=False)],
+            changes=[_change(*pair, better) for pair in pairwise(found)],
             baselines={name: figure for figure in figures for name in names.get(figure.run_id, ())},
         )
 
