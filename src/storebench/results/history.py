@@ -23,17 +23,26 @@ ALIKE = ("environment_hash", "parameters_hash", "method_version")
 
 @dataclass(frozen=True)
 class Figure:
-    """What a run says of the cell's operation: the median of its attempts that count, in the metric's unit."""
+    """What a run says of the cell's operation: the values of its attempts that count, in the metric's unit."""
 
     run_id: str
     at: datetime  # of its first attempt
-    attempts: int
-    median: float
+    values: tuple[float, ...]
+
+    @property
+    def attempts(self) -> int:
+        """How many there are, which is at least one."""
+        return len(self.values)
+
+    @property
+    def median(self) -> float:
+        """By which the run counts."""
+        return summarize(self.values).median
 
 
 @dataclass(frozen=True)
 class Level:
-    """Runs one after the other that do not differ: the first and the last, how many, and the median of their medians."""
+    """Runs one after the other that do not differ: the first and the last, how many, and the median of all their attempts."""
 
     first: Figure
     last: Figure
@@ -113,7 +122,7 @@ def _series(
 
 def _figure(run_id: str, rows: Sequence[Row], metric: str) -> Figure:
     values = [value for row in rows if (value := value_of(row, metric)) is not None]
-    return Figure(run_id, rows[0]["recorded_at"], len(values), summarize(values).median)
+    return Figure(run_id, rows[0]["recorded_at"], tuple(values))
 
 
 def _levels(figures: Sequence[Figure]) -> list[Level]:
@@ -122,7 +131,8 @@ def _levels(figures: Sequence[Figure]) -> list[Level]:
     result = []
     for medians in found:
         of_level = figures[place : place + len(medians)]
-        result.append(Level(of_level[0], of_level[-1], len(medians), summarize(medians).median))
+        values = [value for figure in of_level for value in figure.values]
+        result.append(Level(of_level[0], of_level[-1], len(medians), summarize(values).median))
         place += len(medians)
     return result
 

@@ -71,6 +71,12 @@ def test_a_planted_step_is_told_with_the_run_at_which_it_begins(told):
     assert baseline.median == pytest.approx(1 + (3 * 7 % 11 + 2) / 500)
 
 
+def test_a_level_s_median_is_that_of_all_its_attempts_whatever_their_runs(told):
+    rows = [attempt(0, 1.0), *(attempt(1, 3.0, repeat) for repeat in (1, 2, 3)), attempt(2, 2.0)]
+    (level,) = told(rows).series[0].levels
+    assert (level.runs, level.median) == (3, 3.0)
+
+
 def test_more_a_second_is_better_and_of_what_is_neither_it_is_said_so(told):
     assert told(planted(), "rows_per_s").series[0].changes[0].label == "worse"
     no_way = [{**row, "metrics": {"source_s": row["metrics"][PRIMARY]}} for row in planted()]

@@ -26,7 +26,7 @@ class Level(Answer):
     first: RunFigure
     last: RunFigure
     runs: int
-    median: float = Field(description="Of the runs' medians")
+    median: float = Field(description="Of all attempts of these runs that count")
 
 
 class Change(Answer):

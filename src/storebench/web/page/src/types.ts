@@ -759,7 +759,7 @@ export interface components {
             runs: number;
             /**
              * Median
-             * @description Of the runs' medians
+             * @description Of all attempts of these runs that count
              */
             median: number;
         };
