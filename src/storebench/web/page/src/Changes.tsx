@@ -47,9 +47,7 @@ export function Changes({
             <td className="sb-short">{changeText(change, unit)}</td>
             <td>{measured}</td>
             <td>
-              <Link to={comparing(change.before.last.run_id, change.after.first.run_id)}>
-                the last run before it with the first after it
-              </Link>
+              <Link to={comparing(change.before.last.run_id, change.after.first.run_id)}>both sides</Link>
             </td>
           </tr>
         ))}

@@ -77,6 +77,10 @@ export function historySpec(
   };
   const line = { x: time("since"), x2: { field: "until" }, y, color, tooltip: [{ field: "said" }] };
   const text = { type: "text" as const, align: "left" as const, fontSize: 12, color: theme.text };
+  const times = points.map((point) => Date.parse(point.recorded_at));
+  const middle = (Math.min(...times) + Math.max(...times)) / 2;
+  // what is said of a change stands where there is room for it
+  const said = breaks.map((one) => ({ ...one, late: Date.parse(one.since) > middle }));
   return {
     ...frame(description, width, theme),
     height: 280,
@@ -102,8 +106,13 @@ export function historySpec(
         encoding: { x: time("since"), color, tooltip: [{ field: "said" }] },
       },
       {
-        data: { values: breaks },
-        mark: { ...text, baseline: "top", dx: 4 },
+        data: { values: said },
+        mark: {
+          ...text,
+          align: { expr: "datum.late ? 'right' : 'left'" },
+          baseline: "top",
+          dx: { expr: "datum.late ? -4 : 4" },
+        },
         encoding: { x: time("since"), y: { value: 0 }, text: { field: "said" } },
       },
       {
