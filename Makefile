@@ -143,7 +143,7 @@ e2e-compose: setup $(COMPOSE) $(ENGINE) ## Test docker-compose.yaml with a Docke
 	local/compose/engine $(PYTEST) tests/compose
 
 .PHONY: drills
-drills: up ## Cause faults, fill a grid bit by bit, and show what came of each
+drills: setup $(E2E_PARTS) servers-ozone up ## Cause faults, fill a grid bit by bit, and show what came of each
 	$(WITH_STACK) $(PYTEST) -q tests/drills
 
 .PHONY: fuzz

@@ -91,7 +91,7 @@ PRESETS = {
         {"full_grid": False},
     ),
     "study": Preset(
-        "the original study: 1,000,000 rows, three batch sizes, 1, 2 and 4 executors",
+        "the original study: 1,000,000 rows, three batches, 1, 2 and 4 executors",
         {
             "stores": ["delta-spark", "delta-standalone", "mongodb", "elasticsearch"],
             "rows": 1_000_000,
@@ -112,7 +112,7 @@ BULK_WRITE_READ = Study(
     title="Bulk write and read",
     description="""Write a 50-field CSV into a store in batches or all at once, then read it back.
 
-For each combination of store, client, batch size and executors one pod writes the dataset, one reads it, and one
+For each combination of store, client, batch and executors one pod writes the dataset, one reads it, and one
 removes it. Every attempt is verified against the dataset's manifest and becomes a row of the table
 `storebench.results` in Postgres, with its times in seconds and its memory in bytes.""",
     stores=STORES,

@@ -74,15 +74,17 @@ OF_MIXES = tuple(
         Metric(f"{kind}_latency_s", f"latency of the {kind}s of a mix", kind="histogram"),
     )
 )
-AS_STUDIED = {"stores": ["mongodb", "cassandra@one"], "consistency": ["one"], "clients": ["direct"]}
+BROUGHT = {"stores": ["mongodb@rest", "cassandra@rest"], "consistency": ["one"], "clients": ["rest"]}
+DRIVEN = {"clients": ["direct", "rest", "rest-tuned"], "load": list(LOADS), "full_grid": False}
+SHORT = {"users": 20, "spawn_rate": 20, "warmup_s": 5, "duration_s": 10, "first_rate": 200, "slo_ms": 200}
 PRESETS = {
     "quick": Preset(
-        "20 users for 20 seconds",
-        {**AS_STUDIED, "rows": 10_000, "users": 20, "spawn_rate": 20, "warmup_s": 10, "duration_s": 20},
+        "each store, client and load, one change at a time, with 20 users for 10 seconds",
+        {**BROUGHT, **DRIVEN, **SHORT, "rows": 10_000, "rate_factor": 1.5},
     ),
     "study": Preset(
-        "the original study: 100 users, of which one begins each second, for two minutes",
-        {**AS_STUDIED, "rows": 100_000, "users": 100, "spawn_rate": 1},
+        "the original study: a service, 100 users, of which one begins each second, for two minutes",
+        {**BROUGHT, "rows": 100_000, "users": 100, "spawn_rate": 1},
     ),
 }
 POINT_OPERATIONS = Study(

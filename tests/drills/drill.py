@@ -44,8 +44,8 @@ class Drill:
         self.run = self.airflow.trigger(self.study, self.conf)
         return self
 
-    def started(self, task, seconds=240):
-        """The pod of this task of the run, as soon as it runs, within so many seconds."""
+    def started(self, task, seconds=600):
+        """The pod of this task of the run, as soon as it runs, within so many seconds: servers that the run brings come before it."""
         selector = f"dag_id={self.study},task_id={task},run_id={make_safe_label_value(self.run)}"
 
         def running():
@@ -59,6 +59,15 @@ class Drill:
         pod = self.started(f"cell.{operation}")
         time.sleep(2)  # past its imports
         return pod
+
+    def measured(self, operation, seconds=600):
+        """A pod of this run whose timed stretch has begun; the pod has to run within so many seconds."""
+        pod = self.started(f"cell.{operation}", seconds)
+        soon(lambda: "phase: operation" in self.log_of(pod), 240)
+        return pod
+
+    def log_of(self, pod):
+        return self.cluster.read_namespaced_pod_log(pod.metadata.name, NAMESPACE)
 
     def wait_for_end_of(self, pod):
         """Airflow removes a pod as soon as it has its result."""

@@ -2,17 +2,25 @@
 
 import pytest
 
+from storebench.airflow.volumes import LABEL as LABEL_OF_VOLUMES
 from storebench.servers.render import LABEL
-from tests.e2e.harness import NAMESPACE, run
+from tests.drills.test_servers import nothing_is_left, servers
+from tests.e2e import harness
+from tests.e2e.harness import NAMESPACE, delete, soon
 
 WENDELIN = ("wendelin-numpy@one", "wendelin-pandas@one")
+FORMATS = ("ZBlk0", "ZBlk1")
 FILES = ("numpy-memmap", "duckdb", "duckdb-parquet", "pyarrow-parquet")
+
+
+def claims(cluster):
+    return cluster.list_namespaced_persistent_volume_claim(NAMESPACE, label_selector=LABEL_OF_VOLUMES).items
 
 
 @pytest.mark.timeout(1200)
 def test_sums_are_cold_and_hot_and_no_volume_stays(cluster):
     stores = ",".join([*FILES, "numpy-memory"])
-    code, _, rows = run("--study", "column_scan", "--stores", stores, "--rows", "50000")
+    code, _, rows = harness.run("--study", "column_scan", "--stores", stores, "--rows", "50000")
     assert (code, len(rows)) == (0, 15)
     for row in rows:
         assert row["status"] == "verified", row["error"]
@@ -20,16 +28,18 @@ def test_sums_are_cold_and_hot_and_no_volume_stays(cluster):
             metrics = row["metrics"]
             assert metrics["resident_before_bytes"] == 0
             assert metrics["disk_read_bytes"] >= metrics["needed_bytes"] > 0
-    left = cluster.list_namespaced_persistent_volume_claim(NAMESPACE, label_selector="storebench/volume")
-    assert left.items == []
+    # Kubernetes removes a claim once the pod that had it last is gone
+    soon(lambda: not claims(cluster))
 
 
 @pytest.mark.timeout(1200)
 def test_wendelin_reads_cold_what_its_own_server_has_in_either_format(cluster):
-    code, text, rows = run("--study", "column_scan", "--stores", ",".join(WENDELIN), "--rows", "20000")
+    code, text, rows = harness.run(
+        "--study", "column_scan", "--stores", ",".join(WENDELIN), "--rows", "20000"
+    )
     assert (code, len(rows)) == (0, 12), text
     assert {(row["store"], row["axes"]["block_format"]) for row in rows} == {
-        (store, block_format) for store in WENDELIN for block_format in ("ZBlk0", "ZBlk1")
+        (store, block_format) for store in WENDELIN for block_format in FORMATS
     }
     for row in rows:
         assert (row["status"], row["server_name"]) == ("verified", "ZEO"), row["error"]
@@ -41,3 +51,26 @@ def test_wendelin_reads_cold_what_its_own_server_has_in_either_format(cluster):
             assert metrics["disk_read_bytes"] == 0
     pods = cluster.list_namespaced_pod(NAMESPACE, label_selector=LABEL)
     assert pods.items == []
+
+
+@pytest.mark.timeout(1200)
+def test_a_zeo_server_dies_in_a_write(drill, say):
+    run = drill(
+        WENDELIN[0],
+        study="column_scan",
+        rows=1_000_000,  # a write of some seconds
+        block_format=["ZBlk1", "ZBlk0"],
+        random_order=False,
+    )
+    run.working("write")
+    (server,) = servers(run)
+    delete(run.cluster, server.metadata.name)
+    assert run.end() == "failed"
+    by_format = {name: [row for row in run.rows() if row["axes"]["block_format"] == name] for name in FORMATS}
+    write, *sums = by_format["ZBlk1"]
+    assert (write["operation"], write["error_kind"]) == ("write", "server_died"), write
+    assert server.metadata.name in write["error"]
+    assert {row["status"] for row in sums} == {"not_run"}
+    assert [row["status"] for row in by_format["ZBlk0"]] == ["verified"] * 3, "the next cell has a new server"
+    nothing_is_left(run)
+    say(f"a ZEO server that died in a write: its row says {write['error']!r}; the next cell was verified")

@@ -13,10 +13,10 @@ PLACES = {
 }
 
 
-@pytest.mark.timeout(2400)
+@pytest.mark.timeout(2700)
 def test_tables_are_written_read_and_verified_wherever_they_are(cluster):
     asked = ("--clients", "reference,tuned", "--axis", "batch=500,all", "--axis", "executors=1")
-    code, text, rows = run("--stores", ",".join(PLACES), *asked)
+    code, text, rows = run("--stores", ",".join(PLACES), *asked, seconds=2300)
     assert (code, len(rows)) == (0, 24), text
     for row in rows:
         assert row["status"] == "verified", row["error"]

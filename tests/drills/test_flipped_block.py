@@ -5,6 +5,7 @@ import pytest
 from local.stack.settings import Settings
 from storebench.servers.render import LABEL
 from tests.e2e.harness import NAMESPACE, delete, soon
+from tests.e2e.test_servers import left_over
 
 STUDY = "parquet_copy"
 BIT = 1
@@ -51,8 +52,8 @@ def test_flipped_block(drill, say, store, checksum):
 
 
 def test_datanode_ends_in_a_copy(drill, say):
-    run = drill("hdfs@three", study=STUDY, rows=100_000, checksum=["on"], iterations=["2"])
-    run.working("copy")
+    run = drill("hdfs@three", study=STUDY, rows=100_000, checksum=["on"], iterations=["3"])
+    run.measured("copy")
     servers = run.cluster.list_namespaced_pod(NAMESPACE, label_selector=LABEL).items
     node = next(pod.metadata.name for pod in servers if pod.metadata.name.startswith("hdfs-datanode-"))
     delete(run.cluster, node)
@@ -63,8 +64,5 @@ def test_datanode_ends_in_a_copy(drill, say):
         assert node in copy["disturbed"], "its time is not that of three DataNodes"
     else:
         assert copy["error_kind"] in ("server_died", "store_failed") and copy["error"]
-    soon(
-        lambda: not run.cluster.list_namespaced_pod(NAMESPACE, label_selector=LABEL).items,
-        300,
-    )
+    soon(lambda: not left_over(run.cluster), 300)
     say(f"a DataNode that ended in a copy: {copy['status']}, {copy['disturbed'] or copy['error']!r}")

@@ -10,13 +10,12 @@ from tests.e2e.harness import NAMESPACE, run
 BROUGHT = {"hdfs@one": "HDFS", "ozone@one": "Ozone"}
 
 
-@pytest.mark.timeout(2400)
+@pytest.mark.timeout(2700)
 def test_files_are_generated_and_copied_with_checksums_and_without_and_nothing_stays(cluster):
     stores = ",".join(("disk", "local", "null", "s3", *BROUGHT))
-    code, _, rows = run(
-        "--study", "parquet_copy", "--stores", stores, "--rows", "2000", "--axis", "iterations=2"
-    )
-    assert (code, len(rows)) == (0, 17)
+    options = ["--rows", "2000", "--axis", "iterations=2"]
+    code, text, rows = run("--study", "parquet_copy", "--stores", stores, *options, seconds=2300)
+    assert (code, len(rows)) == (0, 17), text
     for row in rows:
         assert row["status"] == "verified", row["error"]
         assert row["metrics"]["time_s"] > 0
@@ -37,8 +36,8 @@ def test_files_are_generated_and_copied_with_checksums_and_without_and_nothing_s
 @pytest.mark.parametrize("store", BROUGHT)
 def test_executor_pods_write_what_the_driver_alone_does(cluster, store):
     options = ["--rows", "2000", "--clients", "tuned", "--axis", "executors=local,1", "--axis", "checksum=on"]
-    code, _, rows = run("--study", "parquet_copy", "--stores", store, *options)
-    assert (code, len(rows)) == (0, 4)
+    code, text, rows = run("--study", "parquet_copy", "--stores", store, *options, seconds=1100)
+    assert (code, len(rows)) == (0, 4), text
     assert {row["status"] for row in rows} == {"verified"}, [row["error"] for row in rows]
     sums = {row["verification"].rpartition("checksum ")[2] for row in rows}
     assert len(sums) == 1

@@ -22,27 +22,28 @@ KUBERNETES = json.loads(os.environ.get("AIRFLOW_CONN_STOREBENCH_KUBERNETES", '{"
 PLACEMENT = Placement.from_extra(KUBERNETES["extra"])
 
 
-def storebench(*arguments, **environment):
+def storebench(*arguments, seconds=800, **environment):
+    """Call the command line, which may take so many seconds."""
     process = subprocess.run(
         [sys.executable, "-m", "storebench.cli", *arguments],
         env={**os.environ, **environment},
         check=False,
         capture_output=True,
         text=True,
-        timeout=800,
+        timeout=seconds,
     )
     print(process.stdout, process.stderr)
     return process
 
 
-def run(*arguments):
-    """Run a study on a small dataset; returns the exit code, all output, and the run's rows.
+def run(*arguments, seconds=800):
+    """Run a study on a small dataset, within so many seconds; returns the exit code, all output, and the run's rows.
 
     What is not said otherwise is the bulk study, and MongoDB with its reference client.
     """
     defaults = {"--rows": str(ROWS), "--seed": str(SEED), "--stores": "mongodb", "--clients": "reference"}
     chosen = [text for pair in defaults.items() if pair[0] not in arguments for text in pair]
-    process = storebench("run", *chosen, *arguments)
+    process = storebench("run", *chosen, *arguments, seconds=seconds)
     text = process.stdout + process.stderr
     if not process.stdout.startswith("run "):
         return process.returncode, text, []

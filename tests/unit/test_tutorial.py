@@ -1,11 +1,13 @@
 """The study of docs/studies/README.md: what its reader makes can be used, and what he types is understood."""
 
+import ast
 import json
 import os
 import re
 import shlex
 import subprocess
 import sys
+import textwrap
 from pathlib import Path
 
 import click
@@ -32,7 +34,8 @@ STUDY, ZLIB, GZIP = tutorial.files()
 STORES = ("zlib", "gzip")
 ROWS = 500
 TYPED = tutorial.commands()
-MAKEFILE = (Path(__file__).parents[2] / "Makefile").read_text()
+ROOT = Path(__file__).parents[2]
+MAKEFILE = (ROOT / "Makefile").read_text()
 
 
 @pytest.fixture
@@ -196,3 +199,14 @@ def test_what_is_typed_is_understood(study, monkeypatch):
         understood.append(program)
     assert understood.count("make") == 2 and understood.count("storebench") >= 8
     assert isinstance(main, click.Group)
+
+
+def test_the_dataset_that_is_shown_is_that_of_the_other_study():
+    (block,) = re.findall(
+        r"^    ```python\n(.*?)^    ```$", tutorial.PAGE.read_text(), re.MULTILINE | re.DOTALL
+    )
+    (shown,) = ast.parse(textwrap.dedent(block)).body
+    study = ast.parse((ROOT / "tests" / "e2e" / "words" / "words_study.py").read_text())
+    calls = [node for node in ast.walk(study) if isinstance(node, ast.Call)]
+    (used,) = [given.value for call in calls for given in call.keywords if given.arg == "dataset"]
+    assert isinstance(shown, ast.Assign) and ast.dump(shown.value) == ast.dump(used)

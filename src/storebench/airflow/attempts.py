@@ -184,7 +184,7 @@ class AttemptOperator(CleaningOperator):
         """Those of the steps of its cell without which this one is not run."""
         return [name for name in self.study.operation(self.operation).needs if name in steps]
 
-    def say_what_stays(self, context: Context, written: str) -> None:
+    def say_what_stays(self, context: Context, kept: str) -> None:
         """Of an operation that was cleared without its drop, what it leaves."""
         if context["ti"].try_number <= 1:
             return
@@ -192,7 +192,7 @@ class AttemptOperator(CleaningOperator):
             self.log.warning(
                 "This step was cleared, and the drop of its cell was not: it has ended, and does not run again by itself. So what this"
                 " step leaves stays in the store: %s. To remove it, clear the drop, too, or type %s. Else the next run removes it",
-                written,
+                kept,
                 COMMAND,
             )
 
@@ -256,7 +256,7 @@ class AttemptOperator(CleaningOperator):
                 raise AirflowSkipException(
                     "The servers that the run brought are gone, and the data with them"
                 )
-            reason = f"The servers {group.key} are not the same any more, and what was written is lost: a server has died"
+            reason = f"The servers {group.key} are not the same any more, and what its cell had there is lost: a server has died"
             self.record_not_run(key, self.study, ServerDied.kind, reason)
             raise AirflowFailException(reason)
         if group is None and self.operation != steps[0]:
@@ -330,7 +330,7 @@ class AttemptOperator(CleaningOperator):
 def dropped(study: Study) -> str:
     """Why a step that was cleared alone is not run."""
     return (
-        "Its data is not in the store any more: it was dropped after it had been written. To measure it again, clear all steps of its"
+        "Its data is not in the store any more: it was dropped at the end of its cell. To measure it again, clear all steps of its"
         f" cell together: {', '.join(study.steps)}"
     )
 

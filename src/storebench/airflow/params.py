@@ -182,7 +182,7 @@ def _common_fields() -> dict[str, Field]:
         **_repeat_fields(),
         "keep_data": flag(
             "Keep data",
-            "Keep the written data in the stores. The column **target** of the results names it.",
+            "Keep in the stores what the operations have left there. The column **target** of the results names it.",
         ),
         "pod_cpu": size(
             "500m",

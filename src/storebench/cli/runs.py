@@ -35,7 +35,7 @@ REPORT_WIDTH = 100
     help="Values of an axis of the study; the axes are listed below.",
 )
 @click.option("--repeats", type=int, help="How often each cell is measured.")
-@click.option("--keep-data/--drop-data", default=None, help="Leave in the stores what was written.")
+@click.option("--keep-data/--drop-data", default=None, help="Keep what the operations leave in the stores.")
 @click.option("--pod-memory", help="Memory of a pod, for example 8Gi.")
 @click.option("--param", "extra", multiple=True, metavar="NAME=JSON", help="Any other parameter of the DAG.")
 def run(

@@ -8,7 +8,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Self
 
-from storebench.errors import StoreRefused, StoreUnreachable, VerificationFailed
+from storebench.errors import StorebenchError, StoreRefused, StoreUnreachable, VerificationFailed
 from storebench.servers import agent
 from storebench.servers.watch import Watch
 
@@ -80,14 +80,18 @@ class WarmedUp:
         return [f"no two of {MAX_PASSES} passes in a row agreed within {AGREE_SHARE:.0%}"]
 
 
-def reconnect(connect: Callable[[], None]) -> None:
-    """Connect to a server that answers its agent, after a new start. Raises StoreUnreachable where Kubernetes does not lead to it."""
+def reconnect(
+    connect: Callable[[], None], passing: tuple[type[StorebenchError], ...] = (StoreUnreachable,)
+) -> None:
+    """Connect to a server that answers its agent, after a new start. Raises StoreUnreachable where Kubernetes does not lead to it; what
+    `connect` raises of `passing`, only if that stays.
+    """
     time.sleep(SETTLE_S)
     until_s = time.monotonic() + REACHABLE_S
     while True:
         try:
             return connect()
-        except StoreUnreachable:
+        except passing:
             if time.monotonic() > until_s:
                 raise
             time.sleep(AGAIN_S)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import http.client
 import json
 import urllib.error
 import urllib.parse
@@ -118,6 +119,10 @@ class WebHdfs(Files):
             if error.code == 404:
                 return None
             raise StoreRefused(f"HDFS at {self._address} refused: {_reason(error)}") from None
+        except http.client.HTTPException as error:
+            raise StoreRefused(
+                f"HDFS at {self._address} broke off its answer ({error}). Is a block damaged on all its DataNodes, or has one ended?"
+            ) from None
         except OSError as error:
             raise StoreUnreachable(
                 f"HDFS does not answer at {self._address}: {error}. Is its web server (WebHDFS) reachable?"

@@ -104,7 +104,7 @@ COMMON = (TOTAL_S, MEMORY, CPU_S)
 class Operation:
     """A step of a cell."""
 
-    name: str  # of its task: "write"
+    name: str  # that of its task, too
     metrics: tuple[str, ...]  # what a verified attempt reports; the first ranks it, tables show two
     needs: tuple[str, ...] = ()  # operations before it without which it is not run
 

@@ -212,6 +212,10 @@ def test_a_study_is_found_by_its_name_and_an_unknown_one_is_refused():
         (["--study", "map_formats"], "formats"),
         (["--study", "map_formats", "--stores", "null"], "formats"),
         (
+            ["--study", "point_operations"],
+            "load servers-agent servers-api servers-cassandra servers-mongodb services",
+        ),
+        (
             ["--study", "point_operations", "--stores", "mongodb,cassandra@one"],
             "load mongodb servers-agent servers-cassandra services",
         ),

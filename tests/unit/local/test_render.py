@@ -41,6 +41,13 @@ def test_processes_wait_only_for_processes_that_there_are(settings):
             assert set(process.get("depends_on", {})) <= set(processes)
 
 
+def test_the_maker_of_volumes_waits_for_the_images_which_tell_its_helper(settings):
+    processes = render.project(settings)["processes"]
+    assert processes["local-path-provisioner"]["depends_on"]["images"] == {
+        "condition": "process_completed_successfully"
+    }
+
+
 def test_the_fingerprint_changes_with_what_runs_and_with_nothing_else(settings):
     first = render.fingerprint(settings)
     for name in ("checkout-1", "image-python-1", "requirements-1", ".python.lock"):

@@ -14,6 +14,7 @@ from kubernetes.utils.quantity import parse_quantity
 from storebench.servers.render import Place, rendered
 from storebench.servers.sizes import Sizes
 from storebench.servers.topology import FOLDER, find
+from storebench.stores.ozone_manager import PORT as OM_WEB_PORT
 
 GIB = 2**30
 
@@ -81,6 +82,12 @@ def test_servers_know_each_other_by_the_runs_names_and_only_datanodes_have_its_s
         assert (size == "4Gi") is ("datanode" in name)
     nodes = next(one for one in objects if one["metadata"]["name"] == "ozone-nodes-abc")
     assert nodes["spec"]["publishNotReadyAddresses"] is True and nodes["spec"]["clusterIP"] == "None"
+    entry = next(
+        one for one in objects if one["metadata"]["name"] == "ozone-abc" and one["kind"] == "Service"
+    )
+    assert entry["spec"]["clusterIP"] == "None", (
+        "a client in Java cannot reach a Service's own address by ICMP"
+    )
 
 
 def test_the_heap_follows_the_memory():
@@ -88,6 +95,18 @@ def test_the_heap_follows_the_memory():
         env = one["spec"]["template"]["spec"]["containers"][0]["env"]
         options = next(entry["value"] for entry in env if entry["name"] == "OZONE_OPTS")
         assert "-XX:MaxRAMPercentage=" in options and "-Xmx" not in options
+
+
+@pytest.mark.parametrize("name", ["one", "three"])
+def test_the_om_is_ready_with_its_web_server_which_opens_last(name):
+    found = find("ozone", name)
+    (om,) = (one for one in found.sets if one["metadata"]["name"] == "ozone-om")
+    (container,) = om["spec"]["template"]["spec"]["containers"]
+    ports = {one["name"]: one["containerPort"] for one in container["ports"]}
+    assert ports[container["readinessProbe"]["tcpSocket"]["port"]] == OM_WEB_PORT
+    assert OM_WEB_PORT in {one["port"] for one in found.entry["spec"]["ports"]}, (
+        "clients reach it by the Service"
+    )
 
 
 @contextmanager
@@ -168,3 +187,10 @@ def test_the_om_starts_when_the_scm_has_left_its_safe_mode(start):
         assert start("om", port) == (0, ["om --init", "om"])
         assert len(asked) == 3 and time.monotonic() - began > 0.9
         assert "StorageContainerManager" in asked[0]
+
+
+def test_the_log_of_a_server_that_waits_says_for_what(start, capfd):
+    with scm(["true", "false"]) as (port, _):
+        start("om", port)
+    said = capfd.readouterr().out
+    assert "waiting for the SCM at 127.0.0.1" in said and "safe mode: it needs all DataNodes" in said

@@ -14,7 +14,7 @@ class NameNode:
 
     def __init__(self):
         self.files, self.state, self.living, self.copies, self.asked = {}, "Operational", 3, 3, []
-        self.refuses, self.synced = None, None
+        self.refuses, self.synced, self.breaks_off = None, None, False
 
     def connection(self, **extra):
         return Connection("hdfs", "127.0.0.1", extra={"http_port": self.port, **extra})
@@ -74,7 +74,7 @@ def served():
             if code == 307:
                 self.send_header("Location", f"http://127.0.0.1:{node.port}{body}")
                 data = b""
-            self.send_header("Content-Length", str(len(data)))
+            self.send_header("Content-Length", str(len(data) + node.breaks_off))
             self.end_headers()
             self.wfile.write(data)
 

@@ -128,6 +128,13 @@ def test_too_few_datanodes_are_said_with_the_copies_that_are_asked_for(node):
         WebHdfs(node.connection()).check()
 
 
+def test_a_datanode_that_breaks_off_is_no_whole_file(node):
+    node.files["x/a"] = b"a part of it"
+    node.breaks_off = True  # as in the middle of a damaged block
+    with pytest.raises(StoreRefused, match=r"broke off its answer \(.*Is a block damaged"):
+        WebHdfs(node.connection()).read("x/a")
+
+
 def test_what_is_no_namenode_or_does_not_answer_says_where(node):
     node.refuses = "go away\n\tat org.apache"
     with pytest.raises(StoreRefused, match=r"go away$"):

@@ -59,6 +59,8 @@ func (s session) get(ctx context.Context, id UUID) (*Entity, error) {
 	return &e, nil
 }
 
+func (s session) close() { s.Close() }
+
 func (*cassandra) timedOut(err error) bool {
 	var write *gocql.RequestErrWriteTimeout
 	var read *gocql.RequestErrReadTimeout

@@ -23,6 +23,7 @@ const (
 	timeout  = 10 * time.Second
 	maxBytes = 64 << 10 // of an entity
 	pool     = 100      // connections to MongoDB: as many as the study has users
+	most     = 16       // tables that it keeps connections for
 )
 
 // Entity has the study's fields. They are pointers, so that one that is missing is seen.
@@ -52,6 +53,7 @@ func (e *Entity) problem() string {
 type table interface {
 	insert(context.Context, *Entity) error
 	get(context.Context, UUID) (*Entity, error) // nil: there is none
+	close()
 }
 
 type database interface {
@@ -77,6 +79,7 @@ type service struct {
 	database database
 	mutex    sync.RWMutex
 	tables   map[key]table
+	order    []key // the one that was connected last comes last
 }
 
 func (s *service) table(request *http.Request) (table, int, string) {
@@ -106,7 +109,12 @@ func (s *service) table(request *http.Request) (table, int, string) {
 		log.Printf("%s: %v", wanted.table, err)
 		return nil, http.StatusServiceUnavailable, "The database gives no table " + wanted.table
 	}
-	s.tables[wanted] = found
+	if len(s.order) == most {
+		s.tables[s.order[0]].close()
+		delete(s.tables, s.order[0])
+		s.order = s.order[1:]
+	}
+	s.tables[wanted], s.order = found, append(s.order, wanted)
 	return found, 0, ""
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -38,6 +39,8 @@ func (m memory) insert(_ context.Context, e *Entity) error {
 }
 
 func (m memory) get(_ context.Context, id UUID) (*Entity, error) { return m[id], nil }
+
+func (memory) close() {}
 
 func (memory) timedOut(err error) bool { return errors.Is(err, errLate) }
 
@@ -90,5 +93,37 @@ func TestWhatIsRefusedIsAProblemWithoutSecrets(t *testing.T) {
 			answer.Header().Get("Content-Type") != "application/problem+json" || strings.Contains(answer.Body.String(), "secret") {
 			t.Error(one.path, answer.Code, answer.Body, err)
 		}
+	}
+}
+
+// counted are tables, of which it notes those that are open.
+type counted struct {
+	memory
+	names map[string]bool
+}
+
+type opened struct {
+	memory
+	onClose func()
+}
+
+func (o opened) close() { o.onClose() }
+
+func (c counted) open(name, _ string) (table, error) {
+	c.names[name] = true
+	return opened{c.memory, func() { delete(c.names, name) }}, nil
+}
+
+func TestOnlyTheTablesThatWereConnectedLastStayOpen(t *testing.T) {
+	database := counted{memory{}, map[string]bool{}}
+	handler := (&service{database: database, tables: map[key]table{}}).handler()
+	for number := range most + 2 {
+		answer := asked(handler, "POST", fmt.Sprintf("/tables/storebench_%d/entities", number), good)
+		if answer.Code != http.StatusCreated {
+			t.Fatal(answer.Code, answer.Body)
+		}
+	}
+	if len(database.names) != most || database.names["storebench_1"] || !database.names["storebench_2"] {
+		t.Fatal(database.names)
 	}
 }

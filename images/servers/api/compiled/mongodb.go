@@ -72,6 +72,12 @@ func (c *collection) get(ctx context.Context, id UUID) (*Entity, error) {
 	return &Entity{&id, d.Name, d.Age, d.Description, d.Address, d.Phone, d.Email}, nil
 }
 
+func (c *collection) close() {
+	ctx, cancel := context.WithTimeout(context.Background(), timeout)
+	defer cancel()
+	_ = c.Database().Client().Disconnect(ctx) // an error is of connections that have gone
+}
+
 func (*mongodb) timedOut(err error) bool { return mongo.IsTimeout(err) }
 
 func (*mongodb) unreachable(err error) bool { return mongo.IsNetworkError(err) }

@@ -9,7 +9,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
-from storebench.errors import StorebenchError, StoreRefused
+from storebench.errors import StorebenchError, StoreRefused, StoreUnreachable
 from storebench.stores.base import Durability
 from storebench.stores.bulk_write_read.delta import DeltaStore
 from storebench.stores.caches import reconnect
@@ -73,9 +73,9 @@ class DeltaOnFiles(SparkDriver, DeltaStore):
 
     @contextmanager
     def away(self) -> Iterator[None]:
-        """Clients of these file systems connect anew by themselves."""
+        """Clients of these file systems connect anew by themselves. A NameNode answers before it has left its safe mode."""
         yield
-        reconnect(self.there.files.check)
+        reconnect(self.there.files.check, (StoreUnreachable, StoreRefused))
 
     @cached_property
     def _copy(self) -> TemporaryDirectory[str]:

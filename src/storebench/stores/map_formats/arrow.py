@@ -82,6 +82,7 @@ class ArrowFormat(Format):
 
         for found in read_ipc_stream(source):
             batch = self._arrow.record_batch(found)
+            batch.validate(full=True)
             if self._plain_schema(batch.schema) != self._schema(table):
                 raise ValueError("a batch has other columns than its table")
             columns = [
@@ -102,6 +103,12 @@ class ArrowFormat(Format):
 
     def _batches(self, source: IO[bytes]) -> Any:
         return self._arrow.ipc.open_stream(source)
+
+    def _each(self, batches: Any) -> Iterator[Any]:
+        """Each batch. Offsets and indices that lead out of their buffers are an error: pyarrow would follow them, and the process end."""
+        for batch in batches:
+            batch.validate(full=True)
+            yield batch
 
     def _dump(self, batches: Iterable[Any], sink: IO[bytes], schema: Any = None) -> None:
         schema = schema or self._new
@@ -134,7 +141,7 @@ class ArrowFormat(Format):
 
     def wide(self, source: IO[bytes], sink: IO[bytes]) -> None:
         zeros = 0
-        for batch in self._batches(source):
+        for batch in self._each(self._batches(source)):
             for column in batch.columns:
                 if self._is_dictionary(column):
                     zeros += self._total(column, lambda values: [value == 0 for value in values])
@@ -146,7 +153,7 @@ class ArrowFormat(Format):
 
     def narrow(self, source: IO[bytes], sink: IO[bytes]) -> None:
         length = 0
-        for batch in self._batches(source):
+        for batch in self._each(self._batches(source)):
             if any(map(self._is_dictionary, batch.columns)):
                 numbers, texts = batch.columns
                 length += self._total(numbers, lambda all_: [(one.bit_length() + 7) // 8 for one in all_])
@@ -160,7 +167,7 @@ class ArrowFormat(Format):
         place, batches = self.table.names.index("qty"), self._batches(source)
 
         def modified() -> Iterator[list[Any]]:
-            for batch in batches:
+            for batch in self._each(batches):
                 columns = batch.columns
                 columns[place] = self._changed(columns[place], _incremented)
                 yield columns
@@ -171,7 +178,7 @@ class ArrowFormat(Format):
         place, batches, added = self.table.names.index("qty"), self._batches(source), self.added
 
         def extended() -> Iterator[list[Any]]:
-            for batch in batches:
+            for batch in self._each(batches):
                 columns = batch.columns
                 columns.insert(added, self._changed(columns[place], _incremented))
                 yield columns
@@ -184,7 +191,7 @@ class ArrowFormat(Format):
         place, batches = self.table.names.index("scores"), self._batches(source)
 
         def incremented() -> Iterator[list[Any]]:
-            for batch in batches:
+            for batch in self._each(batches):
                 columns = batch.columns
                 columns[place] = self._changed(columns[place], _appended)
                 yield columns
@@ -222,7 +229,7 @@ class _Records(Records):
 
     def read(self, source: IO[bytes]) -> Iterator[Record]:
         names = self._read
-        for batch in self._format._batches(source):
+        for batch in self._format._each(self._format._batches(source)):
             lists = [column.to_pylist() for column in batch.columns]
             yield from (_Record(list(values), names) for values in zip(*lists, strict=True))
 

@@ -21,7 +21,8 @@ from storebench.stores.map_formats.network import feed, taken
 
 T = TypeVar("T")
 
-ERROR_CHARACTERS = 500  # of what a failed process says
+# Of what a failed process says: ytsaurus-yson names the offset last, after the bytes around it.
+ERROR_CHARACTERS = 1_000
 PACKAGE = "storebench.stores.map_formats"
 PYTHON = (sys.executable, "-m", f"{PACKAGE}.job")
 COMPILED = "map-job"  # images/formats/compiled
@@ -63,7 +64,8 @@ class Jobs:
         self._parallel, self._timeout_s, self._bits_per_s = parallel, timeout_s, bits_per_s
         self._running: set[subprocess.Popen[bytes]] = set()
         self._lock = threading.Lock()
-        self._stopped = False
+        # The first one: by it the others are ended, and none of them is the reason.
+        self._failed: BaseException | None = None
 
     def run(self, inputs: Sequence[bytes], command: Callable[[int, int], Sequence[str]]) -> list[Ended]:
         """Run a job for each input: `command` is told its number, and the descriptor to which it has to report. Raises StoreRefused,
@@ -73,17 +75,20 @@ class Jobs:
         def job(number: int) -> Ended:
             try:
                 return self._job(number, inputs[number], partial(command, number), began_s)
-            except BaseException:
-                self._stop()
+            except BaseException as error:
+                if (first := self._stop(error)) is not error:
+                    raise first from None
                 raise
 
-        return each(job, len(inputs), self._parallel)
+        return each(job, len(inputs), self._parallel, self._stop)
 
-    def _stop(self) -> None:
+    def _stop(self, why: BaseException) -> BaseException:
+        """End all jobs. Returns the first reason to do so."""
         with self._lock:
-            self._stopped = True
+            self._failed = self._failed or why
             for process in self._running:
                 process.kill()
+            return self._failed
 
     @contextmanager
     def _process(
@@ -94,7 +99,7 @@ class Jobs:
         with os.fdopen(reports) as told:
             try:
                 with self._lock:
-                    if self._stopped:
+                    if self._failed:
                         raise StoreRefused("another job has failed before this one began")
                     process = subprocess.Popen(
                         command(report),
@@ -161,15 +166,23 @@ class Jobs:
         )
 
 
-def each(work: Callable[[int], T], times: int, parallel: int) -> list[T]:
-    """The results of work(0), work(1), ..., `parallel` at once; raises the first error, and then begins no more."""
+def each(
+    work: Callable[[int], T],
+    times: int,
+    parallel: int,
+    stop: Callable[[BaseException], object] = lambda error: None,
+) -> list[T]:
+    """The results of work(0), work(1), ..., `parallel` at once; raises the first error, and then begins no more. `stop` has to end what is
+    going on then: also where it is this process that is told to end.
+    """
     with ThreadPoolExecutor(parallel) as pool:
         futures = [pool.submit(work, number) for number in range(times)]
         try:
             return [future.result() for future in futures]
-        except BaseException:
+        except BaseException as error:
             for future in futures:
                 future.cancel()
+            stop(error)
             raise
 
 

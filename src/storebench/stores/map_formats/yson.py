@@ -58,7 +58,18 @@ class YsonFormat(Format):
         for row in parser.load(source, **READING):
             if not isinstance(row, dict) or sorted(row) != sorted(names):
                 raise ValueError("a row has other columns than its table")
-            yield tuple(map(_plain, table.columns, (row[name] for name in names)))
+            yield tuple(map(self._plain, table.columns, (row[name] for name in names)))
+
+    def _plain(self, column: Column, value: Any) -> Any:
+        if column.kind == "point":
+            return _integer(value[b"x"]), value[b"y"]
+        if column.kind == "marks":
+            return tuple(sorted((name, _integer(number)) for name, number in value))
+        if column.kind == "double_list":
+            return tuple(value)
+        if column.kind in INTEGERS:
+            return _integer(value, self._uint64 if _unsigned(column.kind) else int)
+        return value
 
     def records(self) -> Records:
         return _Records(self)
@@ -166,22 +177,15 @@ def _unsigned(kind: str) -> bool:
     return not INTEGERS.get(kind, (0, True))[1]
 
 
+def _integer(value: Any, kind: type[int] = int) -> int:
+    """The number; raises ValueError where it is not of this kind: YSON tells int64 from uint64, and both from a double."""
+    if type(value) is not kind:
+        raise ValueError(f"{value!r} is of another type than its column")
+    return int(value)
+
+
 def _names(table: Table) -> dict[Key, bytes]:
     return {key: name.encode() for key, name in names_of(table).items()}
-
-
-def _plain(column: Column, value: Any) -> Any:
-    if column.kind == "point":
-        return int(value[b"x"]), bytes(value[b"y"])
-    if column.kind == "marks":
-        return tuple(sorted((bytes(name), int(number)) for name, number in value))
-    if column.kind == "double_list":
-        return tuple(map(float, value))
-    if column.kind == "boolean":
-        return bool(value)
-    if column.kind in INTEGERS:
-        return int(value)
-    return bytes(value) if isinstance(value, bytes) else value
 
 
 FORMAT = YsonFormat

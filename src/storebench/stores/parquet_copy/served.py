@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 
 from storebench.spark.filesystems.base import FileSystem
@@ -27,6 +27,11 @@ class ServedStore(ParquetStore):
     @property
     def files(self) -> Files:
         return self._there.files
+
+    def begin(self, file_systems: Sequence[FileSystem]) -> None:
+        """Start the session, and make the place that the first look at a folder needs: without a bucket Ozone's client tries for seconds."""
+        super().begin(file_systems)
+        self._there.prepare()
 
     def version(self) -> tuple[str, str]:
         return self._there.title, self._there.version()

@@ -152,6 +152,8 @@ class PointStore(Store):
                 said.append(figures.check_reads(reads))
             if problem:
                 raise StoreRefused(problem)
+            if behind := figures.behind(found, meant):
+                said.append(behind)
         return "; ".join([*said, *([climbed.says()] if climbed else [])])
 
     def _measured(self, attempt: Attempt, load: Load, folder: Path) -> tuple[Requests, Climb | None]:

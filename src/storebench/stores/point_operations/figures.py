@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 from storebench.errors import VerificationFailed
 from storebench.stores.point_operations import requests
 
+NOT_KEPT_SHARE = 0.01  # of the requests of a rate: more than what is under way at both ends
+
 if TYPE_CHECKING:
     from storebench.attempt.run import Attempt
     from storebench.stores.point_operations.ramp import Climb
@@ -23,7 +25,7 @@ def report(attempt: Attempt, found: Requests, meant: int) -> None:
     attempt.metric("connection_errors", counts["connection"])
     attempt.metric("server_errors", counts["server"])
     attempt.metric("measured_from_s", found.measured_from_s)
-    attempt.metric("not_begun_share", max(0.0, 1 - asked / meant) if meant else 0.0)
+    attempt.metric("not_begun_share", not_begun_share(asked, meant))
     if not len(ordered):
         return
     attempt.metric("operations_per_s", len(ordered) / found.seconds)
@@ -42,6 +44,19 @@ def report(attempt: Attempt, found: Requests, meant: int) -> None:
         percent = requests.PERCENTILES[name]
         points = ((at, requests.percentile(took, percent)) for at, took, _ in seconds if len(took))
         attempt.series(f"each_second_{name}", points)
+
+
+def not_begun_share(begun: int, meant: int) -> float:
+    """Of so many requests that were `meant` to begin; 0 where no rate says how many."""
+    return max(0.0, 1 - begun / meant) if meant else 0.0
+
+
+def behind(found: Requests, meant: int) -> str | None:
+    """What to say of a rate that was not kept: the figures are not of that rate."""
+    share = not_begun_share(sum(found.counts().values()), meant)
+    if share <= NOT_KEPT_SHARE:
+        return None
+    return f"the rate was not kept: {share:.2%} of its requests did not begin while it was measured"
 
 
 def report_ramp(attempt: Attempt, found: Requests, climb: Climb) -> None:

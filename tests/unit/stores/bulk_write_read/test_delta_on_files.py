@@ -11,6 +11,7 @@ from storebench.connection import Connection
 from storebench.errors import StoreRefused, StoreUnreachable
 from storebench.spark.filesystems.hdfs import Hdfs
 from storebench.spark.filesystems.s3 import S3
+from storebench.stores import caches
 from storebench.stores.bulk_write_read import delta_spark
 from storebench.stores.bulk_write_read.delta_spark import DeltaSpark
 from storebench.stores.spark import SparkDriver
@@ -165,3 +166,23 @@ def test_what_was_written_to_is_recorded(store, node, monkeypatch):
     assert (told.name, told.version) == ("Delta Lake", "4.4.0 on Spark 4.2.0")
     assert told.settings["tables"] == "HDFS 3.4.3" and told.settings["dfs.replication"] == "3"
     assert one.durability().stated == "dfs.replication=3, dfs.datanode.synconclose=false"
+
+
+def test_after_a_new_start_the_safe_mode_is_waited_for(store, node, monkeypatch):
+    waits = []
+
+    def wait(seconds):
+        waits.append(seconds)
+        if len(waits) > 3:
+            node.state = "Operational"
+
+    monkeypatch.setattr(caches.time, "sleep", wait)
+    monkeypatch.setattr(caches.time, "monotonic", lambda: sum(waits))
+    one = store("read")
+    with one.away():
+        node.state = "safeMode"
+    assert waits == [caches.SETTLE_S] + [caches.AGAIN_S] * 3
+    node.living = 0
+    with pytest.raises(StoreRefused, match="living DataNodes"), one.away():
+        pass
+    assert sum(waits) > caches.REACHABLE_S

@@ -9,9 +9,10 @@ import pytest
 
 from storebench.errors import StoreRefused
 from storebench.stores.map_formats.check import digest
+from storebench.stores.map_formats.common import INTERFACES
 from storebench.stores.map_formats.formats import FORMATS, format_of
 from storebench.stores.map_formats.runner import PYTHON, Jobs
-from storebench.stores.map_formats.tables import benchmark_of
+from storebench.stores.map_formats.tables import VALUES, benchmark_of
 from storebench.stores.map_formats.verify import verify
 from tests.unit.stores.map_formats.checking import checked
 
@@ -92,10 +93,10 @@ CUTS = """
 import io, pickle, sys
 from storebench.stores.map_formats.job import work_of
 
-def made(name, data):
+def made(name, data, benchmark="modify", interface="direct"):
     sink = io.BytesIO()
     try:
-        work_of(name, "modify", range(0), "end", "direct")(io.BytesIO(data), sink)
+        work_of(name, benchmark, range(0), "end", interface)(io.BytesIO(data), sink)
     except Exception as error:
         return None
     return sink.getvalue()
@@ -105,6 +106,33 @@ sys.stdout.buffer.write(pickle.dumps([made(*case) for case in cases]))
 """
 
 
+def made_of(cases):
+    """What jobs make of these inputs, one after the other in one process; None of those that fail."""
+    done = subprocess.run(
+        [sys.executable, "-c", CUTS],
+        input=pickle.dumps(cases),
+        stdout=subprocess.PIPE,
+        check=True,
+        timeout=60,
+    )
+    return pickle.loads(done.stdout)
+
+
+@pytest.mark.parametrize("interface", INTERFACES)
+@pytest.mark.parametrize("name", FORMATS)
+def test_a_changed_input_is_an_error_or_other_rows_and_never_a_crash(name, interface):
+    cases = []
+    for benchmark in ("narrow", "modify", "complex"):
+        for values in VALUES:
+            table = encoded(name, benchmark_of(benchmark, values), 600)
+            for at in range(0, len(table), max(1, len(table) // 100)):
+                changed = bytearray(table)
+                changed[at] ^= 0xFF
+                cases.append((name, bytes(changed), benchmark, interface))
+    outputs = made_of(cases)
+    assert None in outputs and any(outputs)
+
+
 def test_an_input_that_is_cut_short_is_an_error():
     tables = {name: encoded(name, MODIFY, 1_000) for name in FORMATS}
     cut = [
@@ -112,14 +140,7 @@ def test_an_input_that_is_cut_short_is_an_error():
         for name, table in tables.items()
         for share in (0.001, 0.4, 0.997)
     ]
-    done = subprocess.run(
-        [sys.executable, "-c", CUTS],
-        input=pickle.dumps([*tables.items(), *cut]),
-        stdout=subprocess.PIPE,
-        check=True,
-        timeout=60,
-    )
-    outputs = pickle.loads(done.stdout)
+    outputs = made_of([*tables.items(), *cut])
     assert None not in outputs[: len(tables)]
     wanted = digest(MODIFY.expected(1_000, SEED, PART))
     cases = [
@@ -130,6 +151,17 @@ def test_an_input_that_is_cut_short_is_an_error():
     said = checked(cases)
     assert not any(said[: len(tables)])
     assert all(said[len(tables) :])
+
+
+@pytest.mark.parametrize("bench", [MODIFY, WIDE, benchmark_of("complex")], ids=lambda bench: bench.name)
+def test_the_offset_that_the_package_of_yson_names_is_in_the_reason(bench):
+    table = bytearray(encoded("yson", bench, 2_000))
+    second = table.index(b"};{", 100) + 2  # the row after the first one
+    table[second] ^= 0xFF
+    with pytest.raises(
+        StoreRefused, match=rf"^Job 0 has failed: YsonError: .* offset {second}\b.*exit code 1"
+    ):
+        run("yson", bench, 2_000, [table])
 
 
 def test_an_output_that_is_cut_or_has_a_flipped_byte_is_not_verified():
@@ -153,6 +185,22 @@ def test_an_output_that_is_cut_or_has_a_flipped_byte_is_not_verified():
     assert all(said[1::3]) and all(said[2::3])
 
 
+def test_a_number_of_yson_that_is_of_another_type_than_its_column_is_not_verified():
+    from yt.yson import YsonUint64, dumps
+
+    ((length,),) = NARROW.expected(1_000, SEED, PART)
+    cases = [
+        ("yson", ("narrow",), "output", 1_000, SEED, PART, digest([(length,)]), output)
+        for output in (
+            dumps([{b"length": value}], yson_type="list_fragment", yson_format="binary")
+            for value in (length, YsonUint64(length), float(length))
+        )
+    ]
+    right, unsigned, real = checked(cases)
+    assert right == ""
+    assert "another type than its column" in unsigned and "another type than its column" in real
+
+
 def test_one_job_that_fails_among_several_ends_them_all_and_is_named():
     good = encoded("protobuf_static", NARROW, 1_000)
     inputs = [good, good, good[:-2], good, good]
@@ -160,6 +208,30 @@ def test_one_job_that_fails_among_several_ends_them_all_and_is_named():
         StoreRefused, match=r"^Job 2 has failed: ValueError: Protobuf, byte [\d,]+: .*exit code 1"
     ):
         run("protobuf_static", NARROW, 1_000, inputs)
+
+
+def test_a_job_that_was_ended_by_the_failure_of_another_one_is_not_the_one_that_is_named():
+    says = ["import time; time.sleep(60)", "import sys; sys.exit('it is broken')"]
+    with pytest.raises(StoreRefused, match=r"^Job 1 has failed: it is broken \(exit code 1\)$"):
+        Jobs(2, 60).run([b"", b""], lambda part, report: [sys.executable, "-c", says[part]])
+
+
+HANGS = """
+import os, signal, sys, threading
+from storebench.attempt.termination import raise_on_sigterm
+from storebench.stores.map_formats.runner import Jobs
+
+raise_on_sigterm()
+threading.Timer(1, os.kill, (os.getpid(), signal.SIGTERM)).start()
+Jobs(1, 60).run([b""], lambda part, report: [sys.executable, "-c", "import time; time.sleep(60)"])
+"""
+
+
+def test_a_job_that_hangs_does_not_outlive_the_attempt_that_is_told_to_end():
+    done = subprocess.run(
+        [sys.executable, "-c", HANGS], stderr=subprocess.PIPE, text=True, timeout=30, check=False
+    )
+    assert done.returncode == 1 and "The pod was told to stop before it had ended" in done.stderr
 
 
 def test_a_job_that_takes_too_long_is_killed():

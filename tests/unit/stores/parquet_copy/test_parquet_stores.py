@@ -12,9 +12,11 @@ from storebench.attempt.clock import PhaseClock
 from storebench.attempt.spec import AttemptSpec
 from storebench.connection import Connection
 from storebench.errors import SpecError, StoreRefused, VerificationFailed
-from storebench.stores.parquet_copy import base, disk, local
+from storebench.stores.file_servers import OzoneServer
+from storebench.stores.parquet_copy import base, disk, local, ozone
 from storebench.stores.parquet_copy.network import Traffic
 from storebench.stores.parquet_copy.rows import Rows, binary, summed
+from storebench.stores.spark import SparkDriver
 from storebench.study import studies
 
 ROWS, ITERATIONS = 1000, 2
@@ -208,6 +210,15 @@ def test_the_floor_notices_other_bytes(attempt, tmp_path):
         file.write(b"\n")
     with pytest.raises(VerificationFailed, match="has other bytes"):
         attempt("copy")
+
+
+def test_a_file_system_with_servers_has_its_place_before_the_first_look(monkeypatch):
+    did = []
+    monkeypatch.setattr(SparkDriver, "start", lambda self, file_systems, extra: did.append("session"))
+    monkeypatch.setattr(OzoneServer, "prepare", lambda self: did.append("place"))
+    store = ozone.Ozone.of(spec_of("ozone", "copy"), Connection("ozone", "h"), None)
+    store.begin([store.file_system])
+    assert did == ["session", "place"]
 
 
 def test_the_floor_does_not_write_over_what_is_there(attempt):

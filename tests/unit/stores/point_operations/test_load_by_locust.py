@@ -109,6 +109,7 @@ def test_an_open_load_keeps_its_rate_whatever_the_load_generators_are(attempt):
     found = attempt("read", axes={"load": "open"}, rate="100", load_processes="2")
     assert found.status == "verified" and found.metrics["operations_per_s"] == pytest.approx(100, abs=1)
     assert found.metrics["not_begun_share"] == pytest.approx(0, abs=0.01)
+    assert "not kept" not in found.verification
     assert found.metrics["service_p50_s"] <= found.metrics["p50_s"]
 
 
@@ -131,6 +132,7 @@ def test_a_rate_that_the_server_does_not_reach_is_said(attempt):
     found = attempt("read", axes={"load": "open"}, rate="110", fault="slow")
     assert found.status == "verified" and 0.1 < found.metrics["not_begun_share"] < 1
     assert found.metrics["p50_s"] > 2 * found.metrics["service_p50_s"] >= 0.1
+    assert "the rate was not kept: " in found.verification
 
 
 def test_a_rate_that_no_load_generator_reaches_has_no_figures(attempt):
