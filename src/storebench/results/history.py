@@ -93,7 +93,7 @@ def history(queries: Queries, cell_key: str, operation: str, metric: str | None 
     ranking = next((one["metrics"][0] for one in study["operations"] if one["name"] == operation), "")
     name = metric or ranking
     better: Better = metrics_of(study).get(name, {"better": "neither"})["better"]
-    rows = queries.attempts_at(cell_key, operation)
+    rows = queries.attempts_at([cell_key], operation)
     names: dict[str, list[str]] = {}
     for baseline, run_id in queries.baselines().items():
         names.setdefault(run_id, []).append(baseline)

@@ -165,15 +165,19 @@ class Queries(Runs, Measurements):
             sql.SQL("cell_key = ANY({}) AND repeat > 0").format(sql.Literal(list(keys)))
         )
 
-    def attempts_at(self, cell_key: str, operation: str) -> list[Row]:
-        """The newest tries of one cell's operation in all runs that can be named, warm-ups left out."""
-        runs = sql.SQL(" AND run_id IN (SELECT id FROM storebench.run WHERE dag_id = ANY({}))").format(
-            sql.Literal(self.dag_ids)
+    def attempts_at(self, keys: Sequence[str], operation: str) -> list[Row]:
+        """The newest tries of one operation of these cells in all runs that can be named, warm-ups left out."""
+        named = (
+            sql.SQL("")
+            if self.dag_ids is None
+            else sql.SQL(" AND run_id IN (SELECT id FROM storebench.run WHERE dag_id = ANY({}))").format(
+                sql.Literal(list(self.dag_ids))
+            )
         )
-        condition = sql.SQL("cell_key = {} AND operation = {} AND repeat > 0").format(
-            sql.Literal(cell_key), sql.Literal(operation)
+        condition = sql.SQL("cell_key = ANY({}) AND operation = {} AND repeat > 0{}").format(
+            sql.Literal(list(keys)), sql.Literal(operation), named
         )
-        return self._newest_tries(condition + runs if self.dag_ids is not None else condition)
+        return self._newest_tries(condition)
 
     def _newest_tries(self, condition: sql.Composable) -> list[Row]:
         with self._cursor() as cursor:

@@ -37,7 +37,7 @@ def told(monkeypatch):
     monkeypatch.setattr(Queries, "study", lambda self, name: bulk_study().details())
 
     def tell(rows, metric=None, operation="write", **baselines):
-        monkeypatch.setattr(Queries, "attempts_at", lambda self, cell, operation: rows[::-1])
+        monkeypatch.setattr(Queries, "attempts_at", lambda self, keys, operation: rows[::-1])
         monkeypatch.setattr(
             Queries, "baselines", lambda self: {name: f"{BULK}/r{run}" for name, run in baselines.items()}
         )

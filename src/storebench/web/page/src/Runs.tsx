@@ -56,7 +56,7 @@ export function runLabel(run: Listed): string {
   const parts = [
     `${moment(run.started_at)} UTC`,
     run.study,
-    ...(whatOf(run) ? [whatOf(run)] : []),
+    ...(whatOf(run) ? [`${backfilled(run) ? "backfill: " : ""}${whatOf(run)}`] : []),
     ...datasetOf(run),
     run.state,
     ...(run.state === "refused" ? [] : [counts(run)]),
@@ -69,12 +69,11 @@ const backfilled = (run: Listed) => /^(backfill|cell)__/.test(run.airflow_run_id
 
 /** Its stores, or its one cell; empty before it is planned. */
 export function whatOf(run: Listed): string {
-  if (!run.cell_key)
-    return `${backfilled(run) && run.stores.length ? "backfill: " : ""}${run.stores.join(", ")}`;
+  if (!run.cell_key) return run.stores.join(", ");
   // a key is a study, what tells its cells apart, and the dataset
   const [, ...parts] = run.cell_key.split("/");
   const own = parts.filter((part) => !isOfDataset(part.split("=")[0] ?? ""));
-  return `${backfilled(run) ? "backfill: " : ""}one cell, ${own.join(" ")}`;
+  return `one cell, ${own.join(" ")}`;
 }
 
 /** Which dataset it was, where the run has come to know it. */
