@@ -108,11 +108,13 @@ def _series(
         if counts(row) and row["environment_hash"] and value_of(row, metric) is not None:
             runs = alike.setdefault(tuple(row[name] for name in ALIKE), {})
             runs.setdefault(row["run_id"], []).append(row)
-    for key, runs in alike.items():
+    for (environment, parameters, method), runs in alike.items():
         figures = [_figure(run_id, of_run, metric) for run_id, of_run in runs.items()]
         found = _levels(figures)
         yield Series(
-            *key,
+            environment_hash=environment,
+            parameters_hash=parameters,
+            method_version=method,
             runs=len(figures),
             levels=found,
             changes=[_change(*pair, better) for pair in pairwise(found)],
