@@ -20,7 +20,7 @@ BATCH_ROWS = 10_000
 class FlatFiles(Database):
     """Writes them row by row: an answer may be larger than the memory."""
 
-    def write(self, query: sql.Composable, stem: Path) -> int:
+    def write(self, query: sql.Composed, stem: Path) -> int:
         """Write the answer to `stem`.csv and `stem`.parquet; returns its rows. Objects and lists are JSON, times are UTC, and numbers without
         an exact type are floating-point numbers. Raises SpecError where pyarrow is missing.
         """
