@@ -509,6 +509,35 @@ def test_nobody_sees_a_run_whose_dag_they_may_not_read(stranger, run, cells):
     get(stranger, "compare", before=name, after=name, answers=404)
 
 
+def test_a_cells_history_has_its_change_its_levels_and_its_baselines(client, repository, run, cells):
+    cell = cells[0]
+    names = [
+        run([cell], 1, seconds=lambda cell, turn, n=n: (1.5 if n >= 9 else 1.0) + (n * 5 % 7) / 500)
+        for n in range(18)
+    ]
+    ids = [run_id_of(STUDY, name) for name in names]
+    repository.set_baseline(names[2], ids[2])
+    found = get(client, "history", cell=cell.key, operation="read")
+    (series,) = found["series"]
+    (change,) = series["changes"]
+    assert (found["metric"], found["unit"], series["runs"]) == (PRIMARY, "s", 18)
+    assert (change["before"]["last"]["run_id"], change["after"]["first"]["run_id"]) == (ids[8], ids[9])
+    assert (change["label"], round(change["ratio"], 1)) == ("worse", 1.5)
+    assert [level["runs"] for level in series["levels"]] == [9, 9]
+    assert series["baselines"][names[2]]["run_id"] == ids[2]
+    by_another = get(client, "history", cell=cell.key, operation="read", metric="total_s")
+    assert by_another["metric"] == "total_s" and by_another["series"][0]["changes"] == []
+
+
+def test_a_history_is_of_the_runs_that_one_may_see(client, database, run, cells):
+    run(cells, 1)
+    asked = {"cell": cells[0].key, "operation": "write"}
+    assert len(get(client, "history", **asked)["series"]) == 1
+    app.dependency_overrides[reading] = lambda: Reading(database, [])
+    assert get(client, "history", **asked)["series"] == []
+    assert "not a cell's key" in get(client, "history", answers=404, **{**asked, "cell": "x"})["detail"]
+
+
 def test_a_database_that_is_away_is_said_to_be(client):
     app.dependency_overrides[reading] = lambda: Reading("postgresql://x:secret@127.0.0.1:1/none", [STUDY])
     answer = get(client, "runs", answers=503)

@@ -367,3 +367,17 @@ def report(run_: str, study: str | None, out: Path) -> None:
 
     for path in write_report(results_dsn(), run_, out, study):
         click.echo(str(path))
+
+
+@click.command()
+@click.argument("folder", metavar="DIR", type=click.Path(path_type=Path))
+def site(folder: Path) -> None:
+    """Write a static site of all studies' runs.
+
+    DIR is made. It can be read without a server, or hosted anywhere: index.html leads to a page for each run, and data/ has the
+    attempts of each study as Parquet and CSV. A site that is there is written anew.
+    """
+    from storebench.web.site import write_site
+
+    for line in write_site(results_dsn(), folder):
+        click.echo(line)

@@ -127,6 +127,12 @@ class Runs(Database):
             ).fetchall()
         return [row["skipped"] for row in found]
 
+    def baselines(self) -> dict[str, str]:
+        """The ids of the runs that are baselines, by the baselines' names."""
+        with self._cursor() as cursor:
+            found = cursor.execute("SELECT name, run_id FROM storebench.baseline ORDER BY name").fetchall()
+        return {row["name"]: row["run_id"] for row in found}
+
     def open_runs(self) -> list[Row]:
         """The runs that go on, as far as was recorded; the oldest first."""
         with self._cursor() as cursor:

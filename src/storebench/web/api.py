@@ -14,9 +14,11 @@ from pydantic import BaseModel, StringConstraints
 
 from storebench import __version__
 from storebench.errors import SpecError, StoreUnreachable
+from storebench.results.changes import METHOD, MIN_FIGURES
 from storebench.results.compare import Comparison as Found
 from storebench.results.compare import compare
 from storebench.results.database import Row
+from storebench.results.history import history as history_of
 from storebench.results.ranking import ranking_of
 from storebench.results.ranking_choice import Question
 from storebench.results.stopped import RunStates, as_closed, stopped_runs
@@ -28,6 +30,7 @@ from storebench.web.models.answers import Page
 from storebench.web.models.attempts import Attempt, CellArtifacts, CellFigures, CellPhases, Status
 from storebench.web.models.comparisons import Comparison, Verdict, Without
 from storebench.web.models.grids import Grid, Parameter
+from storebench.web.models.histories import CellHistory
 from storebench.web.models.rankings import Included, Ranking
 from storebench.web.models.runs import Run, Runs, Turn
 from storebench.web.models.studies import Study
@@ -181,6 +184,15 @@ def attempts(
 def cell_keys(read: ReadingDep, containing: Text = "", limit: Limit = 50) -> list[str]:
     """Keys of cells that have been in a run."""
     return read.cells_like(containing, limit)
+
+
+@app.get("/api/history")
+def history(read: ReadingDep, cell: Text, operation: Text, metric: Text | None = None) -> CellHistory:
+    """One cell's operation in all runs: its levels, where they change, and its baselines; by the metric that ranks the operation, or
+    another one.
+    """
+    found = {**vars(history_of(read, cell, operation, metric)), "fewest": MIN_FIGURES, "method": METHOD}
+    return CellHistory.model_validate(found, from_attributes=True)
 
 
 @app.get("/api/compare")
