@@ -18,7 +18,7 @@ from storebench.results.compare import compare
 from storebench.results.database import Row
 from storebench.results.stopped import RunStates, as_closed, stopped_runs
 from storebench.results.verdicts import MARGIN, TEST
-from storebench.web import figures, filling
+from storebench.web import figures, filling, starting
 from storebench.web.access import GridDagDep, ReadingDep, StatesDep
 from storebench.web.artifacts import artifacts_of
 from storebench.web.models.answers import Page
@@ -229,6 +229,9 @@ def grid(
         return filling.grid_of(dag, params)
     except SpecError as error:
         raise HTTPException(422, str(error)) from None
+
+
+app.include_router(starting.router)
 
 
 @app.get("/static/{name}", include_in_schema=False)

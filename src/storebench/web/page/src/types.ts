@@ -248,6 +248,47 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/form": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Form
+         * @description What may be asked of a run of a study: the form of its DAG.
+         */
+        get: operations["form_api_form_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/draft": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Draft
+         * @description What a run with these parameters would do, and why its plan would refuse it. What only a cluster can tell, such as whether servers
+         *     fit there, is not in it.
+         */
+        get: operations["draft_api_draft_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
 }
 export type webhooks = Record<string, never>;
 export interface components {
@@ -607,6 +648,139 @@ export interface components {
             caution: string | null;
         };
         /**
+         * Draft
+         * @description What a run with these parameters would do. Where there are mistakes, there is nothing else.
+         */
+        Draft: {
+            /** Mistakes */
+            mistakes: components["schemas"]["Mistake"][];
+            /**
+             * Cells
+             * @description The first of them, in the order in which they were asked for
+             * @default []
+             */
+            cells: components["schemas"]["DraftCell"][];
+            /**
+             * Cells Total
+             * @default 0
+             */
+            cells_total: number;
+            /**
+             * Operations
+             * @default 0
+             */
+            operations: number;
+            /**
+             * Unknown
+             * @description Of the operations, how many are like none that was measured before
+             * @default 0
+             */
+            unknown: number;
+            /**
+             * Expected S
+             * @description About how long they take, at least
+             * @default 0
+             */
+            expected_s: number;
+            /**
+             * Expected Most S
+             * @description And at most; the same where it is no range
+             * @default 0
+             */
+            expected_most_s: number;
+            /**
+             * May End Earlier
+             * @description A precision or a budget may end it
+             * @default false
+             */
+            may_end_earlier: boolean;
+            /**
+             * Dropped
+             * @description How many combinations are left out
+             * @default 0
+             */
+            dropped: number;
+            /**
+             * Dropped Because
+             * @default
+             */
+            dropped_because: string;
+            /**
+             * Conf
+             * @description With which Airflow starts that run
+             * @default {}
+             */
+            conf: {
+                [key: string]: unknown;
+            };
+        };
+        /**
+         * DraftCell
+         * @description A cell that the run would come to.
+         */
+        DraftCell: {
+            /** Key */
+            key: string;
+            /** Label */
+            label: string;
+            /**
+             * Repeats
+             * @description How often it would be measured; 0 where it is left out
+             */
+            repeats: number;
+            /**
+             * Skipped
+             * @description Why it is left out, if it is
+             */
+            skipped: string | null;
+        };
+        /**
+         * Form
+         * @description What may be asked of a run of a study.
+         */
+        Form: {
+            /** Sections */
+            sections: components["schemas"]["Section"][];
+            /** Presets */
+            presets: components["schemas"]["Preset"][];
+            /**
+             * May Start
+             * @description Whether the user may start runs of the DAG
+             */
+            may_start: boolean;
+        };
+        /**
+         * FormField
+         * @description A parameter of a run, as the form of the DAG has it.
+         */
+        FormField: {
+            /** Name */
+            name: string;
+            /** Title */
+            title: string;
+            /**
+             * Text
+             * @description Markdown
+             */
+            text: string;
+            /**
+             * Default
+             * @description None: it may stay empty
+             */
+            default: unknown;
+            /**
+             * Kind
+             * @description A list is written with commas
+             * @enum {string}
+             */
+            kind: "list" | "flag" | "text";
+            /**
+             * Examples
+             * @description Of a list: what may be in it, among others
+             */
+            examples: unknown[];
+        };
+        /**
          * Grid
          * @description A study's grid for one set of parameters, in the order of the dates.
          */
@@ -716,6 +890,19 @@ export interface components {
              * @description Its figures of a client and of an engine never share a chart
              */
             by_cover: boolean;
+        };
+        /**
+         * Mistake
+         * @description Why the plan would refuse the run.
+         */
+        Mistake: {
+            /**
+             * Parameter
+             * @description None: it is of several together
+             */
+            parameter: string | null;
+            /** Text */
+            text: string;
         };
         /**
          * Operation
@@ -839,6 +1026,20 @@ export interface components {
             examples: unknown[];
         };
         /**
+         * Preset
+         * @description Parameters that have a name together.
+         */
+        Preset: {
+            /** Name */
+            name: string;
+            /** Description */
+            description: string;
+            /** Params */
+            params: {
+                [key: string]: unknown;
+            };
+        };
+        /**
          * Run
          * @description A run of a study.
          */
@@ -951,6 +1152,16 @@ export interface components {
              * @description The id of the run that 'latest' names among them all; None if each was refused
              */
             latest: string | null;
+        };
+        /**
+         * Section
+         * @description Fields that belong together.
+         */
+        Section: {
+            /** Title */
+            title: string;
+            /** Fields */
+            fields: components["schemas"]["FormField"][];
         };
         /**
          * Spread
@@ -1235,11 +1446,16 @@ export type CellFigures = components['schemas']['CellFigures'];
 export type CellPhases = components['schemas']['CellPhases'];
 export type Chart = components['schemas']['Chart'];
 export type Comparison = components['schemas']['Comparison'];
+export type Draft = components['schemas']['Draft'];
+export type DraftCell = components['schemas']['DraftCell'];
+export type Form = components['schemas']['Form'];
+export type FormField = components['schemas']['FormField'];
 export type Grid = components['schemas']['Grid'];
 export type GridCell = components['schemas']['GridCell'];
 export type HttpValidationError = components['schemas']['HTTPValidationError'];
 export type Machine = components['schemas']['Machine'];
 export type Metric = components['schemas']['Metric'];
+export type Mistake = components['schemas']['Mistake'];
 export type Operation = components['schemas']['Operation'];
 export type Origin = components['schemas']['Origin'];
 export type PageAttempt = components['schemas']['Page_Attempt_'];
@@ -1249,8 +1465,10 @@ export type PageCellPhases = components['schemas']['Page_CellPhases_'];
 export type PageTurn = components['schemas']['Page_Turn_'];
 export type Param = components['schemas']['Param'];
 export type Parameter = components['schemas']['Parameter'];
+export type Preset = components['schemas']['Preset'];
 export type Run = components['schemas']['Run'];
 export type Runs = components['schemas']['Runs'];
+export type Section = components['schemas']['Section'];
 export type Spread = components['schemas']['Spread'];
 export type Store = components['schemas']['Store'];
 export type Study = components['schemas']['Study'];
@@ -1673,6 +1891,72 @@ export interface operations {
             };
         };
     };
+    form_api_form_get: {
+        parameters: {
+            query: {
+                /** @description A study's DAG */
+                dag: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Form"];
+                };
+            };
+            /** @description Validation Error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+        };
+    };
+    draft_api_draft_get: {
+        parameters: {
+            query: {
+                /** @description Parameters that are not to be the defaults: a JSON object */
+                params?: string;
+                /** @description A study's DAG */
+                dag: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Draft"];
+                };
+            };
+            /** @description Validation Error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+        };
+    };
 }
 type FlattenedDeepRequired<T> = {
     [K in keyof T]-?: FlattenedDeepRequired<T[K] extends unknown[] | undefined | null ? Extract<T[K], unknown[]>[number] : T[K]>;
@@ -1686,6 +1970,7 @@ export const pathsApiAttemptsGetParametersQueryStatusAnyOf0Values: ReadonlyArray
 export const attemptStatusValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["Attempt"]["status"]> = ["verified", "failed", "not_run"];
 export const attemptDurabilityAnyOf0Values: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["Attempt"]["durability"]> = ["disk", "memory", "none", "s3", "unknown"];
 export const attemptFigures_coverAnyOf0Values: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["Attempt"]["figures_cover"]> = ["client", "engine"];
+export const formFieldKindValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["FormField"]["kind"]> = ["list", "flag", "text"];
 export const metricBetterValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["Metric"]["better"]> = ["lower", "higher", "neither"];
 export const metricKindValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["Metric"]["kind"]> = ["scalar", "histogram", "series"];
 export const runStateValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["Run"]["state"]> = ["running", "success", "failed", "refused"];
