@@ -37,7 +37,7 @@ def params_of(study: Study) -> dict[str, Param]:
             examples=list(field.examples),
             title=field.title,
             description_md=field.text,
-            **({} if section == MEASURED else {"section": section}),
+            section=None if section == MEASURED else section,
         )
         for section, fields in sections_of(study).items()
         for name, field in fields.items()

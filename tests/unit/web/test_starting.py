@@ -120,7 +120,10 @@ def test_every_mistake_is_named_at_once_with_its_field():
         ({"stores": ["null"], "clients": ["tuned"], "batch": ["10"]}, "No cell is left to run"),
         ({"stores": ["mongodb@nine"]}, "'mongodb@nine' means no server: there is no Airflow Connection"),
         ({"stores": ["null@nine"]}, "there is no pool of nodes 'nine'"),
-        ({"stores": ["null"], "repeats": 100, "batch": "1,2,3,4,5,6,7,8,9,10,11"}, "This run has 1,100 turns"),
+        (
+            {"stores": ["null"], "repeats": 100, "batch": "1,2,3,4,5,6,7,8,9,10,11"},
+            "This run has 1,100 turns",
+        ),
     ],
 )
 def test_what_is_wrong_with_several_fields_together_is_named(asked, words):

@@ -63,13 +63,17 @@ class Draft(Answer):
     """What a run with these parameters would do. Where there are mistakes, there is nothing else."""
 
     mistakes: list[Mistake]
-    cells: list[DraftCell] = Field([], description="The first of them, in the order in which they were asked for")
+    cells: list[DraftCell] = Field(
+        default=[], description="The first of them, in the order in which they were asked for"
+    )
     cells_total: int = 0
     operations: int = 0
-    unknown: int = Field(0, description="Of the operations, how many are like none that was measured before")
-    expected_s: float = Field(0, description="About how long they take, at least")
-    expected_most_s: float = Field(0, description="And at most; the same where it is no range")
-    may_end_earlier: bool = Field(False, description="A precision or a budget may end it")
-    dropped: int = Field(0, description="How many combinations are left out")
+    unknown: int = Field(
+        default=0, description="Of the operations, how many are like none that was measured before"
+    )
+    expected_s: float = Field(default=0, description="About how long they take, at least")
+    expected_most_s: float = Field(default=0, description="And at most; the same where it is no range")
+    may_end_earlier: bool = Field(default=False, description="A precision or a budget may end it")
+    dropped: int = Field(default=0, description="How many combinations are left out")
     dropped_because: str = ""
-    conf: dict[str, Any] = Field({}, description="With which Airflow starts that run")
+    conf: dict[str, Any] = Field(default={}, description="With which Airflow starts that run")

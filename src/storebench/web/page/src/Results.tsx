@@ -10,6 +10,7 @@ import { HistoryView } from "./HistoryView";
 import { OfRun } from "./OfRun";
 import { defaultRun, earlier, RunMenu, useRuns } from "./Runs";
 import { RunView } from "./RunView";
+import { StartView } from "./StartView";
 import { NoResults, Ready } from "./States";
 import { withStudy } from "./study";
 import { TableView } from "./TableView";
@@ -22,11 +23,15 @@ const VIEWS = {
   compare: "Compare",
   history: "History",
   table: "Table",
+  start: "Start",
   backfill: "Backfill",
 } as const;
 type View = keyof typeof VIEWS;
 /** The views of one run. */
 const OF_RUN: Partial<Record<View, true>> = { run: true, charts: true, phases: true, table: true };
+
+/** The views of a study's DAG, whether it ever ran or not. */
+const OF_A_DAG: Partial<Record<View, true>> = { start: true, backfill: true };
 
 /** What Airflow tells a page that is on a DAG, or on a run of it. */
 export interface Props {
@@ -77,9 +82,10 @@ function Views({ runs, newest, dagId, runId }: Props & { runs: Run[]; newest: st
         ))}
       </nav>
       <h2>{VIEWS[view]}</h2>
+      {view === "start" ? <StartView dagId={dagId} asked={asked} choose={choose} /> : null}
       {view === "backfill" ? <BackfillView dagId={dagId} asked={asked} choose={choose} /> : null}
-      {view !== "backfill" && run ? <Measured view={view} run={run} runs={runs} choice={choice} /> : null}
-      {view !== "backfill" && !run ? <NoResults /> : null}
+      {!(view in OF_A_DAG) && run ? <Measured view={view} run={run} runs={runs} choice={choice} /> : null}
+      {!(view in OF_A_DAG) && !run ? <NoResults /> : null}
     </>
   );
 }
