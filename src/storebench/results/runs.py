@@ -8,6 +8,7 @@ from typing import Any
 
 from storebench.errors import SpecError
 from storebench.results.database import Database, Row, patient
+from storebench.results.turns import Turns
 
 LATEST = "latest"
 BASELINE = "baseline:"
@@ -79,6 +80,19 @@ class Runs(Database):
             of_study = f" of the study {study}" if study else ""
             raise SpecError(f"There is no run {name!r}{of_study}.{self._near(name, study)}")
         return found[0]
+
+    def runs_of_turns(self, name: str, study: str | None = None) -> list[Row]:
+        """The runs of one side of those that were made in turns, in their order: those that have begun on both sides, and were not refused.
+
+        Raises SpecError where there are none.
+        """
+        turns = Turns.named(name)
+        condition = "starts_with(airflow_run_id, %(prefix)s) AND state <> 'refused'"
+        rows = self._runs_where(condition, study=study, prefix=turns.run_prefix)
+        found = {row["airflow_run_id"]: row for row in rows}
+        if not (names := turns.of(found)):
+            raise SpecError(f"Of the runs in turns {turns.id} none has begun yet on both sides")
+        return [found[one] for one in names]
 
     def _runs_where(
         self, condition: str, query: str = "SELECT * FROM {runs} AS r", **values: Any
