@@ -137,13 +137,13 @@ def compare(
     single_runs: bool,
     format_: str,
 ) -> None:
-    """Compare two runs, two values of one, or two cells: what is better or worse.
+    """Compare two runs, or two cells: what is better or worse.
 
     For each cell and operation it says whether B is better or worse than A (of times: faster or slower), the same, or that it cannot be
     told, and why. Of a metric that is neither better lower nor higher, it says higher or lower.
 
     A and B are two runs (their ids, 'latest', 'baseline:NAME'; several that were made in turns as ID,ID,ID, or as turns:ID:A where the
-    page has made them) or two cells (their keys).
+    page has made them) or two cells (their keys). With --by both are values of one run, such as two stores.
 
     Exit codes: 0; with --fail-over 1 for a regression, and 6 where none was found but the data do not rule one out: an interval is too
     wide, B lacks what A has, a run still goes on, or nothing could be compared. It is 6, too, where each side has one run, without

@@ -43,7 +43,6 @@ def form(dag: GridDagDep) -> Form:
             Preset(name=name, description=one.description, params=conf_of(one, {}, embedded=embedded))
             for name, one in dag.study.presets.items()
         ],
-        may_start=dag.may_start,
     )
 
 
@@ -64,7 +63,7 @@ def drafted(dag: GridDag, asked: Mapping[str, Any]) -> Draft:
     study = dag.study
     values, mistakes = read(study, asked)
     if mistakes:
-        return Draft(mistakes=[Mistake(parameter=name, text=text) for name, text in mistakes.items()])
+        return _refused(dag, [Mistake(parameter=name, text=text) for name, text in mistakes.items()])
     try:
         grid = grid_of(study, values)
         if study.dataset:
@@ -80,7 +79,7 @@ def drafted(dag: GridDag, asked: Mapping[str, Any]) -> Draft:
             group_of=lambda cell: cell.store if cell.store in brings else None,
         )
     except SpecError as error:
-        return Draft(mistakes=[Mistake(parameter=None, text=str(error))])
+        return _refused(dag, [Mistake(parameter=None, text=str(error))])
     return Draft(
         mistakes=[],
         cells=list(_cells(grid, planned)),
@@ -93,7 +92,12 @@ def drafted(dag: GridDag, asked: Mapping[str, Any]) -> Draft:
         dropped=grid.dropped,
         dropped_because=grid.dropped_because,
         conf={name: values[name] for name in asked},
+        may_start=dag.may_start,
     )
+
+
+def _refused(dag: GridDag, mistakes: list[Mistake]) -> Draft:
+    return Draft(mistakes=mistakes, may_start=dag.may_start)
 
 
 def _cells(grid: Grid, planned: Planned) -> Iterator[DraftCell]:

@@ -58,9 +58,13 @@ def test_the_form_is_that_of_the_dag_in_its_sections_whatever_the_study(name, mo
         assert not starting.drafted(as_kept(study), preset.params).mistakes
 
 
-def test_a_form_says_who_may_start_it_and_has_no_words_that_are_about_airflows_own():
-    found = starting.form(as_kept(STUDY, may_start=False))
-    assert found.may_start is False
+def test_a_draft_says_who_may_start_it():
+    for may_start, asked in ((True, {}), (False, {}), (False, {"rows": 0})):
+        assert starting.drafted(as_kept(STUDY, may_start), asked).may_start is may_start
+
+
+def test_a_form_has_no_words_that_are_about_airflows_own():
+    found = starting.form(as_kept(STUDY))
     (stores,) = [one for one in found.sections[0].fields if one.name == "stores"]
     assert "mongodb@one" in stores.examples, "servers that a run brings"
     assert "Advanced Options" not in stores.text and "Backfill" not in stores.text

@@ -40,7 +40,6 @@ class Form(Answer):
 
     sections: list[Section]
     presets: list[Preset]
-    may_start: bool = Field(description="Whether the user may start runs of the DAG")
 
 
 class Mistake(Answer):
@@ -60,7 +59,7 @@ class DraftCell(Answer):
 
 
 class Draft(Answer):
-    """What a run with these parameters would do. Where there are mistakes, there is nothing else."""
+    """What a run with these parameters would do. Where there are mistakes, there are no cells."""
 
     mistakes: list[Mistake]
     cells: list[DraftCell] = Field(
@@ -77,3 +76,4 @@ class Draft(Answer):
     dropped: int = Field(default=0, description="How many combinations are left out")
     dropped_because: str = ""
     conf: dict[str, Any] = Field(default={}, description="With which Airflow starts that run")
+    may_start: bool = Field(description="Whether the user may start runs of the DAG")

@@ -128,6 +128,7 @@ function Measured({
           before={asked.get("before") ?? earlier(runs, asked.get("after") ?? run)?.id}
           after={asked.get("after") ?? run}
           metric={asked.get("metric") ?? undefined}
+          by={asked.get("by") ?? undefined}
           choice={choice}
         />
       ) : null}

@@ -33,7 +33,7 @@ function FormOf({ dag, asked, choose }: { dag: string; asked: URLSearchParams; c
 }
 
 /** What a run would do that these parameters are asked for: they are in the address, too, so that it can be shared. */
-export const useDraft = (dag: string, params: string) =>
+const useDraft = (dag: string, params: string) =>
   useLoaded(
     (signal) => get<Draft>(address("draft", { dag, params: params || undefined }), signal),
     `draft ${dag} ${params}`,
@@ -68,11 +68,8 @@ function Drafted({
   );
   return (
     <>
-      {form.may_start ? null : <NoPermission />}
       <FormFields form={form} typed={typed} change={change} mistakes={ofFields} />
-      <Ready of={loaded}>
-        {(draft) => <Foreseen dag={dag} draft={draft} mayStart={form.may_start && settled} />}
-      </Ready>
+      <Ready of={loaded}>{(draft) => <Foreseen dag={dag} draft={draft} settled={settled} />}</Ready>
       <p className="sb-note">
         Airflow has <a href={dagLink(dag)}>a form of its own</a>, under <strong>Trigger</strong>: the same
         fields in the same sections. What only the cluster can tell, such as whether servers fit there or are
@@ -83,7 +80,7 @@ function Drafted({
 }
 
 /** What the run would do, or why it would be refused; and its start. */
-export function Foreseen({ dag, draft, mayStart }: { dag: string; draft: Draft; mayStart: boolean }) {
+function Foreseen({ dag, draft, settled }: { dag: string; draft: Draft; settled: boolean }) {
   const [sending, setSending] = useState(false);
   const [sent, setSent] = useState<{ run?: string; problem?: Problem }>();
   const start = async () => {
@@ -104,12 +101,13 @@ export function Foreseen({ dag, draft, mayStart }: { dag: string; draft: Draft; 
         <button
           type="button"
           className="sb-start"
-          disabled={!mayStart || sending || draft.operations === 0}
+          disabled={!draft.may_start || !settled || sending || draft.operations === 0}
           onClick={start}
         >
           {sending ? "Starting …" : "Start the run"}
         </button>
       </p>
+      {draft.may_start ? null : <NoPermission />}
       {sent ? <Outcome dag={dag} {...sent} /> : null}
       {draft.cells.length ? <Cells draft={draft} /> : null}
     </>
@@ -180,7 +178,6 @@ function Cells({ draft }: { draft: Draft }) {
 }
 
 function Outcome({ dag, run, problem }: { dag: string; run?: string; problem?: Problem }) {
-  if (problem?.status === 403) return <NoPermission />;
   if (run === undefined)
     return (
       <p className="sb-state sb-problem" role="alert">

@@ -187,27 +187,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/compare": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Compared
-         * @description Whether `after` is better or worse than `before`, cell by cell, and what else differs between them; by the metric that ranks
-         *     each operation, or another one.
-         */
-        get: operations["compared_api_compare_get"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
     "/api/parameters": {
         parameters: {
             query?: never;
@@ -240,6 +219,47 @@ export interface paths {
          * @description A study's grid, and what is still to be measured of each cell with these parameters, as `storebench grid` tells it.
          */
         get: operations["grid_api_grid_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/compare": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Compared
+         * @description Whether `after` is better or worse than `before`, cell by cell, and what else differs between them; by the metric that ranks
+         *     each operation, or another one.
+         */
+        get: operations["compared_api_compare_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/deciding": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Deciding
+         * @description Which runs, in turns of both sides, would decide what a comparison cannot tell.
+         */
+        get: operations["deciding_api_deciding_get"];
         put?: never;
         post?: never;
         delete?: never;
@@ -626,15 +646,22 @@ export interface components {
         };
         /**
          * Comparison
-         * @description Two runs, cell by cell, and what else differs between them.
+         * @description Two sides, cell by cell, and what else differs between them. A side is a run, or several; of two values of a run both are that run.
          */
         Comparison: {
-            before: components["schemas"]["Run"];
-            after: components["schemas"]["Run"];
+            /** Before */
+            before: components["schemas"]["Run"][];
+            /** After */
+            after: components["schemas"]["Run"][];
             /** Verdicts */
             verdicts: components["schemas"]["Verdict"][];
             /** Without */
             without: components["schemas"]["Without"][];
+            /**
+             * Units
+             * @description What counts once: repeats, rounds, turns, runs
+             */
+            units: string;
             /** Differences */
             differences: string[];
             /** Test */
@@ -648,8 +675,48 @@ export interface components {
             caution: string | null;
         };
         /**
+         * Deciding
+         * @description What would decide what a comparison cannot tell, or why it cannot be decided.
+         */
+        Deciding: {
+            /** Dag Id */
+            dag_id: string;
+            /**
+             * Pairs
+             * @description Verdicts that cannot tell
+             */
+            pairs: number;
+            /**
+             * Turns
+             * @description Of both sides: in about so many they could be told
+             */
+            turns: number;
+            /** Most Turns */
+            most_turns: number;
+            /**
+             * Parts
+             * @description Empty where it is refused
+             */
+            parts: components["schemas"]["Part"][];
+            /**
+             * Refused
+             * @description Why the sides cannot be measured in turns, if they cannot
+             */
+            refused: string | null;
+            /**
+             * Hopeless
+             * @description What no number of repeats would tell, with the reasons
+             */
+            hopeless: string[];
+            /**
+             * Notes
+             * @description What one has to know of what the turns will tell
+             */
+            notes: string[];
+        };
+        /**
          * Draft
-         * @description What a run with these parameters would do. Where there are mistakes, there is nothing else.
+         * @description What a run with these parameters would do. Where there are mistakes, there are no cells.
          */
         Draft: {
             /** Mistakes */
@@ -713,6 +780,11 @@ export interface components {
             conf: {
                 [key: string]: unknown;
             };
+            /**
+             * May Start
+             * @description Whether the user may start runs of the DAG
+             */
+            may_start: boolean;
         };
         /**
          * DraftCell
@@ -743,11 +815,6 @@ export interface components {
             sections: components["schemas"]["Section"][];
             /** Presets */
             presets: components["schemas"]["Preset"][];
-            /**
-             * May Start
-             * @description Whether the user may start runs of the DAG
-             */
-            may_start: boolean;
         };
         /**
          * FormField
@@ -1024,6 +1091,24 @@ export interface components {
             main: boolean;
             /** Examples */
             examples: unknown[];
+        };
+        /**
+         * Part
+         * @description A run of each turn, or, of both sides, the one run whose rounds are the turns.
+         */
+        Part: {
+            /**
+             * Side
+             * @enum {string}
+             */
+            side: "A" | "B" | "both";
+            /**
+             * Params
+             * @description Of the run, whose repeats are 1 but for both sides
+             */
+            params: {
+                [key: string]: unknown;
+            };
         };
         /**
          * Preset
@@ -1446,6 +1531,7 @@ export type CellFigures = components['schemas']['CellFigures'];
 export type CellPhases = components['schemas']['CellPhases'];
 export type Chart = components['schemas']['Chart'];
 export type Comparison = components['schemas']['Comparison'];
+export type Deciding = components['schemas']['Deciding'];
 export type Draft = components['schemas']['Draft'];
 export type DraftCell = components['schemas']['DraftCell'];
 export type Form = components['schemas']['Form'];
@@ -1465,6 +1551,7 @@ export type PageCellPhases = components['schemas']['Page_CellPhases_'];
 export type PageTurn = components['schemas']['Page_Turn_'];
 export type Param = components['schemas']['Param'];
 export type Parameter = components['schemas']['Parameter'];
+export type Part = components['schemas']['Part'];
 export type Preset = components['schemas']['Preset'];
 export type Run = components['schemas']['Run'];
 export type Runs = components['schemas']['Runs'];
@@ -1789,42 +1876,6 @@ export interface operations {
             };
         };
     };
-    compared_api_compare_get: {
-        parameters: {
-            query: {
-                /** @description A run's id, here or in Airflow; 'latest'; 'baseline:NAME' */
-                before: string;
-                /** @description A run's id, here or in Airflow; 'latest'; 'baseline:NAME' */
-                after: string;
-                margin_percent?: number;
-                metric?: string | null;
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Comparison"];
-                };
-            };
-            /** @description Validation Error */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["HTTPValidationError"];
-                };
-            };
-        };
-    };
     parameters_api_parameters_get: {
         parameters: {
             query: {
@@ -1878,6 +1929,82 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Grid"];
+                };
+            };
+            /** @description Validation Error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+        };
+    };
+    compared_api_compare_get: {
+        parameters: {
+            query: {
+                /** @description A run's id, here or in Airflow; 'latest'; 'baseline:NAME'; several with commas; 'turns:ID:A' */
+                before: string;
+                /** @description A run's id, here or in Airflow; 'latest'; 'baseline:NAME'; several with commas; 'turns:ID:A' */
+                after: string;
+                margin_percent?: number;
+                metric?: string | null;
+                /** @description PLACE=A,B, such as store=A,B: two values of `after`, which is then both sides */
+                by?: string | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Comparison"];
+                };
+            };
+            /** @description Validation Error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+        };
+    };
+    deciding_api_deciding_get: {
+        parameters: {
+            query: {
+                /** @description A run's id, here or in Airflow; 'latest'; 'baseline:NAME'; several with commas; 'turns:ID:A' */
+                before: string;
+                /** @description A run's id, here or in Airflow; 'latest'; 'baseline:NAME'; several with commas; 'turns:ID:A' */
+                after: string;
+                margin_percent?: number;
+                metric?: string | null;
+                /** @description PLACE=A,B, such as store=A,B: two values of `after`, which is then both sides */
+                by?: string | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Deciding"];
                 };
             };
             /** @description Validation Error */
@@ -1973,6 +2100,7 @@ export const attemptFigures_coverAnyOf0Values: ReadonlyArray<FlattenedDeepRequir
 export const formFieldKindValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["FormField"]["kind"]> = ["list", "flag", "text"];
 export const metricBetterValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["Metric"]["better"]> = ["lower", "higher", "neither"];
 export const metricKindValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["Metric"]["kind"]> = ["scalar", "histogram", "series"];
+export const partSideValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["Part"]["side"]> = ["A", "B", "both"];
 export const runStateValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["Run"]["state"]> = ["running", "success", "failed", "refused"];
 export const turnArmAnyOf0Values: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["Turn"]["arm"]> = ["A", "B"];
 export const verdictLabelValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["Verdict"]["label"]> = ["better", "worse", "higher", "lower", "the same", "cannot tell"];

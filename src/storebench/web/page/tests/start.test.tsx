@@ -34,7 +34,6 @@ const FORM: Form = {
     },
   ],
   presets: [{ name: "small", description: "A first look.", params: { stores: ["one"], rows: 1000 } }],
-  may_start: true,
 };
 const NOTHING: Draft = {
   mistakes: [],
@@ -48,6 +47,7 @@ const NOTHING: Draft = {
   dropped: 0,
   dropped_because: "",
   conf: {},
+  may_start: true,
 };
 const CELLS = ["one reference", "two reference"].map((label) => ({
   key: `s/${label}`,
@@ -57,7 +57,6 @@ const CELLS = ["one reference", "two reference"].map((label) => ({
 }));
 
 /** What the API and Airflow answer, and what they were asked and sent. */
-let form: Form;
 let draft: Draft;
 let refused: Response | null;
 let posts: { path: string; body: Record<string, unknown> }[];
@@ -67,7 +66,6 @@ let chosen: Record<string, string>;
 const json = (body: unknown, status = 200) => new Response(JSON.stringify(body), { status });
 
 beforeEach(() => {
-  form = FORM;
   draft = { ...NOTHING, cells: CELLS, cells_total: 2, operations: 4, expected_s: 90, expected_most_s: 90 };
   refused = null;
   posts = [];
@@ -82,7 +80,7 @@ beforeEach(() => {
     }
     if (pathname === "/api/v2/dags")
       return json({ dags: ["study", "other"].map((dag_id) => ({ dag_id, is_paused: dag_id === "other" })) });
-    if (pathname.endsWith("/form")) return json(form);
+    if (pathname.endsWith("/form")) return json(FORM);
     if (pathname.endsWith("/runs")) return json({ items: [], offset: 0, more: false, latest: null });
     const params = searchParams.get("params") ?? "{}";
     asked.push(params);
@@ -253,7 +251,7 @@ describe("the start", () => {
   });
 
   it("is not offered to whom Airflow would refuse it", async () => {
-    form = { ...FORM, may_start: false };
+    draft = { ...draft, may_start: false };
     await show();
     expect(screen.getByRole("alert").textContent).toContain("You may not start runs of this DAG.");
     expect(start().disabled).toBe(true);
