@@ -38,7 +38,6 @@ def test_a_run_is_foreseen_as_one_types_started_and_seen(visit, token, airflow, 
     tab.get_by_text("Repeats", exact=True).click()
     tab.get_by_role("textbox", name="Repeats").fill("2")
     expect(foreseen).to_contain_text("1 cell, 4 operations, about ")
-    tab.get_by_text("The cells", exact=True).click()
     expect(tab.get_by_label("The run's cells")).to_contain_text("null reference batch=200")
     expect(start).to_be_enabled()
     check_accessible(tab)

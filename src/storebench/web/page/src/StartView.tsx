@@ -162,7 +162,7 @@ function Summary({ draft }: { draft: Draft }) {
 function Cells({ draft }: { draft: Draft }) {
   const more = draft.cells_total - draft.cells.length;
   return (
-    <details>
+    <details open>
       <summary>The cells</summary>
       <ScrollTable label="The run's cells" columns={["cell", "repeats"]}>
         {draft.cells.map(({ key, label, repeats, skipped }) => (
