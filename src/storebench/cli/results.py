@@ -100,6 +100,11 @@ def _print_artifacts(
     "--a-a", "arms", is_flag=True, help="Compare the run's two arms (or its odd and even repeats): the noise."
 )
 @click.option(
+    "--by",
+    metavar="PLACE=A,B",
+    help="Compare two values of the run: store=A,B, client=A,B, or two on an axis.",
+)
+@click.option(
     "--margin",
     type=click.FloatRange(0, 100),
     default=5.0,
@@ -124,6 +129,7 @@ def compare(
     before: str,
     after: str | None,
     arms: bool,
+    by: str | None,
     margin: float,
     fail_over: float | None,
     study: str | None,
@@ -136,20 +142,21 @@ def compare(
     For each cell and operation it says whether B is better or worse than A (of times: faster or slower), the same, or that it cannot be
     told, and why. Of a metric that is neither better lower nor higher, it says higher or lower.
 
-    A and B are two runs (their ids, 'latest', 'baseline:NAME'; several that were made in turns as ID,ID,ID) or two cells
-    (their keys).
+    A and B are two runs (their ids, 'latest', 'baseline:NAME'; several that were made in turns as ID,ID,ID, or as turns:ID:A where the
+    page has made them) or two cells (their keys). With --by both are values of one run, such as two stores.
 
     Exit codes: 0; with --fail-over 1 for a regression, and 6 where none was found but the data do not rule one out: an interval is too
     wide, B lacks what A has, a run still goes on, or nothing could be compared. It is 6, too, where each side has one run, without
     --single-runs; 2 for what cannot be asked so; 3 where the results database does not answer.
     """
     from storebench.results.compare import compare as compare_sides
-    from storebench.results.compare import compare_arms
+    from storebench.results.compare import compare_arms, compare_values
     from storebench.results.comparison_output import as_json, exit_code, print_comparison
     from storebench.results.queries import Queries
+    from storebench.results.sides import By
 
-    if arms == (after is not None):
-        raise SpecError("Give two runs or two cells to compare, or one run and --a-a")
+    if [arms, by is not None, after is not None].count(True) != 1:
+        raise SpecError("Give two runs or two cells to compare, or one run and --a-a or --by")
     if fail_over is not None and fail_over <= margin:
         raise SpecError(
             f"A change of {fail_over:g} % does not count with a margin of {margin:g} %: give a larger --fail-over, or a smaller"
@@ -159,11 +166,12 @@ def compare(
         raise SpecError("--single-runs is about the exit code of --fail-over: give both, or neither")
     queries = Queries(results_dsn())
     share = margin / 100
-    found = (
-        compare_arms(queries, before, margin=share, metric=metric, study=study)
-        if after is None
-        else compare_sides(queries, before, after, margin=share, metric=metric, study=study)
-    )
+    if by is not None:
+        found = compare_values(queries, before, By.of(by), margin=share, metric=metric, study=study)
+    elif after is not None:
+        found = compare_sides(queries, before, after, margin=share, metric=metric, study=study)
+    else:
+        found = compare_arms(queries, before, margin=share, metric=metric, study=study)
     if format_ == "json":
         click.echo(as_json(found))
     else:

@@ -9,7 +9,7 @@ from typing import Any
 from storebench.results import power
 from storebench.results.database import Row
 from storebench.results.queries import Queries, counts
-from storebench.results.sides import Design, Key, Sides, arms_of, sides_of
+from storebench.results.sides import By, Design, Key, Sides, arms_of, sides_of, values_of
 from storebench.results.verdicts import BETTER, MARGIN, WORSE, Verdict, verdicts_of
 
 # What better and worse times are called.
@@ -88,6 +88,19 @@ def compare(
 ) -> Comparison:
     """Two runs cell by cell, or two cells given by their keys, over all runs: `storebench.results.sides.sides_of`."""
     return _compared(queries, sides_of(queries, before, after, metric, study), margin)
+
+
+def compare_values(
+    queries: Queries,
+    run: str,
+    by: By,
+    *,
+    margin: float = MARGIN,
+    metric: str | None = None,
+    study: str | None = None,
+) -> Comparison:
+    """Two values of one run: `storebench.results.sides.values_of`."""
+    return _compared(queries, values_of(queries, run, by, metric, study), margin)
 
 
 def compare_arms(

@@ -15,26 +15,24 @@ from pydantic import BaseModel, StringConstraints
 from storebench import __version__
 from storebench.errors import SpecError, StoreUnreachable
 from storebench.results.changes import METHOD, MIN_FIGURES
-from storebench.results.compare import Comparison as Found
-from storebench.results.compare import compare
 from storebench.results.database import Row
 from storebench.results.history import history as history_of
 from storebench.results.ranking import ranking_of
 from storebench.results.ranking_choice import Question
-from storebench.results.stopped import RunStates, as_closed, stopped_runs
-from storebench.results.verdicts import MARGIN, TEST
-from storebench.web import figures, filling, rankings
+from storebench.results.verdicts import MARGIN
+from storebench.web import comparing, figures, filling, rankings, starting
 from storebench.web.access import GridDagDep, ReadingDep, StatesDep
 from storebench.web.artifacts import artifacts_of
+from storebench.web.comparing import Margin
 from storebench.web.models.answers import Page
 from storebench.web.models.attempts import Attempt, CellArtifacts, CellFigures, CellPhases, Status
-from storebench.web.models.comparisons import Comparison, Verdict, Without
 from storebench.web.models.grids import Grid, Parameter
 from storebench.web.models.histories import CellHistory
 from storebench.web.models.rankings import Included, Ranking
 from storebench.web.models.runs import Run, Runs, Turn
 from storebench.web.models.studies import Study
-from storebench.web.reading import AXIS, METRIC, Reading, Sort
+from storebench.web.reading import AXIS, METRIC, Sort
+from storebench.web.runs import ended, run_of
 
 STATIC = Path(__file__).parent / "page" / "static"
 MOST = 500  # of what one answer has
@@ -60,7 +58,6 @@ Axes = Annotated[
     list[Annotated[str, StringConstraints(pattern="^[a-z][a-z0-9_]*=", max_length=500)]] | None,
     Query(description="NAME=VALUE: only of cells that are there on that axis"),
 ]
-Margin = Annotated[float, Query(ge=0, le=100)]
 
 
 @app.exception_handler(SpecError)
@@ -79,14 +76,14 @@ def runs(
     read: ReadingDep, states: StatesDep, dag: Text | None = None, limit: Limit = 50, offset: Offset = 0
 ) -> Runs:
     """The newest runs first, of all DAGs or of one."""
-    page = _page(Run, _ended(read, states, read.runs_page(limit + 1, offset, dag)), limit, offset)
+    page = _page(Run, ended(read, states, read.runs_page(limit + 1, offset, dag)), limit, offset)
     return Runs(**dict(page), latest=read.latest(dag))
 
 
 @app.get("/api/run")
 def run(read: ReadingDep, states: StatesDep, run: RunName) -> Run:
     """One run."""
-    return _run(read, states, run)
+    return run_of(read, states, run)
 
 
 @app.get("/api/study")
@@ -195,47 +192,6 @@ def history(read: ReadingDep, cell: Text, operation: Text, metric: Text | None =
     return CellHistory.model_validate(found, from_attributes=True)
 
 
-@app.get("/api/compare")
-def compared(
-    read: ReadingDep,
-    states: StatesDep,
-    before: RunName,
-    after: RunName,
-    margin_percent: Margin = MARGIN * 100,
-    metric: Text | None = None,
-) -> Comparison:
-    """Whether `after` is better or worse than `before`, cell by cell, and what else differs between them; by the metric that ranks
-    each operation, or another one.
-    """
-    sides = [_run(read, states, name) for name in (before, after)]
-    found = compare(read, sides[0].id, sides[1].id, margin=margin_percent / 100, metric=metric)
-    compared = _Sides(read, found)
-    return Comparison(
-        before=sides[0],
-        after=sides[1],
-        verdicts=[
-            Verdict.model_validate(
-                {
-                    **compared.told(cell, operation),
-                    **found.measured[cell, operation],
-                    **vars(verdict),
-                    "low": verdict.interval.low if verdict.interval else None,
-                    "high": verdict.interval.high if verdict.interval else None,
-                }
-            )
-            for (cell, operation), verdict in found.verdicts.items()
-        ],
-        without=[
-            Without.model_validate({**compared.told(cell, operation), "reason": reason})
-            for (cell, operation), reason in found.without.items()
-        ],
-        differences=found.differences,
-        test=TEST,
-        margin_percent=margin_percent,
-        caution=found.design.caution,
-    )
-
-
 @app.get("/api/ranking")
 def ranking(
     read: ReadingDep,
@@ -281,6 +237,10 @@ def grid(
         raise HTTPException(422, str(error)) from None
 
 
+app.include_router(comparing.router)
+app.include_router(starting.router)
+
+
 @app.get("/static/{name}", include_in_schema=False)
 def static(name: str) -> FileResponse:
     """The page, as the front end's build left it."""
@@ -294,42 +254,6 @@ def static(name: str) -> FileResponse:
 def openapi() -> JSONResponse:
     """The API's description."""
     return JSONResponse(app.openapi())
-
-
-def _run(read: Reading, states: RunStates, name: str) -> Run:
-    """The run of this name."""
-    (found,) = _ended(read, states, [read.run_counted(read.run_named(name)["id"])])
-    return Run.model_validate(found)
-
-
-def _ended(read: Reading, states: RunStates, rows: list[Row]) -> list[Row]:
-    """These runs; those that were stopped in Airflow as the next run will record them."""
-    going = any(row["state"] == "running" for row in rows)
-    return as_closed(rows, stopped_runs(read, states)) if going else rows
-
-
-class _Sides:
-    """What is told of the cells of a comparison, with a verdict or without."""
-
-    def __init__(self, read: Reading, found: Found) -> None:
-        rows = read.on_machines(row for side in found.attempts for some in side.values() for row in some)
-        self._attempts = {row["attempt_id"]: row for row in rows}
-        self._found = found
-
-    def told(self, cell_key: str, operation: str) -> Row:
-        """Of one cell's operation."""
-        key = cell_key, operation
-        before, after = (
-            figures.origin_of([self._attempts[row["attempt_id"]] for row in side.get(key, ())])
-            for side in self._found.attempts
-        )
-        return {
-            **figures.named(cell_key),
-            "operation": operation,
-            "remarks": self._found.remarks[key],
-            "origin_before": before,
-            "origin_after": after,
-        }
 
 
 def _pairs(texts: Sequence[str] | None) -> list[tuple[str, str]]:

@@ -1,5 +1,5 @@
-import { useCallback, useMemo } from "react";
-import { address, get, useLoaded } from "./api";
+import { type ReactNode, useCallback, useMemo } from "react";
+import { get, useLoaded } from "./api";
 import { Chart } from "./Chart";
 import { Filters, OrderMenu } from "./Controls";
 import {
@@ -16,6 +16,7 @@ import {
 } from "./cells";
 import { hasRatio, labelText, ratiosSpec, saidOf, tableSpec, wordsOf } from "./charts";
 import { type Choice, isByValue, isShown } from "./choice";
+import { DecidingPanel } from "./DecidingPanel";
 import { Exports } from "./Exports";
 import { intervalsText, repeatsText } from "./figures";
 import type { Theme } from "./frame";
@@ -23,8 +24,19 @@ import { Lead, ledOf, toHistory } from "./Lead";
 import { MetricMenu } from "./MetricMenu";
 import { OfRun } from "./OfRun";
 import { originColumns, originText, together } from "./provenance";
-import { RunLine, RunMenu } from "./Runs";
+import { RunMenu } from "./Runs";
 import { ScrollTable } from "./ScrollTable";
+import {
+  type Asked,
+  idsOf,
+  isOfSeveral,
+  OfValues,
+  ofSides,
+  SideLine,
+  sideName,
+  sideText,
+  valuesText,
+} from "./Sides";
 import { Ready } from "./States";
 import { sqlOf } from "./sql";
 import { metricNamed, studyNamed } from "./study";
@@ -36,31 +48,84 @@ interface Props {
   before: string | undefined;
   after: string;
   metric: string | undefined;
+  by: string | undefined;
   choice: Choice;
 }
 
-/** Two runs, cell by cell. */
-export function CompareView({ runs, before, after, metric, choice }: Props) {
+/** Two runs, or two values of one, cell by cell. */
+export function CompareView({ runs, before, after, metric, by, choice }: Props) {
   // the metric may be of another study than the runs
-  const choose = (run: Record<string, string>) => choice.choose({ ...run, metric: "" });
+  const choose = (changes: Record<string, string>) => choice.choose({ ...changes, metric: "" });
   return (
     <>
       <div className="sb-fields">
-        <RunMenu label="A" chosen={before} runs={runs} onChoose={(id) => choose({ before: id })} />
-        <RunMenu label="B" chosen={after} runs={runs} onChoose={(id) => choose({ after: id })} />
+        <label className="sb-field">
+          Compare
+          <select
+            value={by === undefined ? RUNS : VALUES}
+            onChange={(event) => choose({ by: event.target.value === VALUES ? FIRST : "" })}
+          >
+            <option>{RUNS}</option>
+            <option>{VALUES}</option>
+          </select>
+        </label>
+        {by === undefined ? (
+          <RunMenu label="A" chosen={before} runs={runs} onChoose={(id) => choose({ before: id })} />
+        ) : null}
+        <RunMenu
+          label={by === undefined ? "B" : "Run"}
+          chosen={after}
+          runs={runs}
+          onChoose={(id) => choose({ after: id, ...(by === undefined ? {} : { before: id, by: FIRST }) })}
+        />
       </div>
-      <OfRun run={after} runs={runs} label="B">
-        {() =>
-          before ? (
-            <OfRun run={before} runs={runs} label="A">
-              {() => <Verdicts {...{ before, after, metric, choice }} />}
-            </OfRun>
-          ) : (
-            <p className="sb-state">Choose two runs: A is what B is compared with.</p>
-          )
-        }
-      </OfRun>
+      <OfSide name={after} runs={runs} label={by === undefined ? "B" : undefined}>
+        {by !== undefined ? (
+          <OfValues run={after} asked={by} choose={choose}>
+            {(values) => (
+              <>
+                <p className="sb-line">
+                  A is {values.place} {values.before}, B is {values.place} {values.after}: each line has the
+                  names of A.
+                </p>
+                <Verdicts asked={{ before: after, after, metric, by: valuesText(values) }} choice={choice} />
+              </>
+            )}
+          </OfValues>
+        ) : before ? (
+          <OfSide name={before} runs={runs} label="A">
+            <Verdicts asked={{ before, after, metric, by }} choice={choice} />
+          </OfSide>
+        ) : (
+          <p className="sb-state">Choose two runs: A is what B is compared with.</p>
+        )}
+      </OfSide>
     </>
+  );
+}
+
+const [RUNS, VALUES] = ["two runs", "two values of one run"];
+/** In the address: whichever values are the first. */
+const FIRST = "first";
+const AGAIN_MS = 15_000;
+
+/** What is shown where a side has begun; of several runs the API says it. */
+function OfSide({
+  name,
+  runs,
+  label,
+  children,
+}: {
+  name: string;
+  runs: Run[];
+  label: string | undefined;
+  children: ReactNode;
+}) {
+  if (isOfSeveral(name)) return children;
+  return (
+    <OfRun run={name} runs={runs} {...(label === undefined ? {} : { label })}>
+      {() => children}
+    </OfRun>
   );
 }
 
@@ -70,33 +135,30 @@ export interface Found {
   found: Comparison;
 }
 
-function Verdicts({
-  before,
-  after,
-  metric,
-  choice,
-}: {
-  before: string;
-  after: string;
-  metric: string | undefined;
-  choice: Choice;
-}) {
-  const loaded = useLoaded(async (signal): Promise<Found> => {
-    const found = await get<Comparison>(address("compare", { before, after, metric }), signal);
-    return { found, study: await studyNamed(found.after.study, signal) };
-  }, `compare ${before} ${after} ${metric}`);
+function Verdicts({ asked, choice }: { asked: Asked; choice: Choice }) {
+  const loaded = useLoaded(
+    async (signal): Promise<Found> => {
+      const found = await get<Comparison>(ofSides("compare", asked), signal);
+      return { found, study: await studyNamed(found.after[0]?.study ?? "", signal) };
+    },
+    `compare ${JSON.stringify(asked)}`,
+    isOfSeveral(asked.after) || asked.by ? AGAIN_MS : undefined, // it may still fill
+  );
   return (
-    <Ready of={loaded}>{({ study, found }) => <Compared {...{ study, found, metric, choice }} />}</Ready>
+    <Ready of={loaded}>
+      {({ study, found }) => <Compared {...{ study, found, asked, metric: asked.metric, choice }} />}
+    </Ready>
   );
 }
 
-/** What came of the comparison of two runs. */
+/** What came of the comparison of two sides. */
 export function Compared({
   study,
   found: all,
+  asked: sides,
   metric,
   choice,
-}: Found & { metric: string | undefined; choice: Choice }) {
+}: Found & { asked?: Asked; metric: string | undefined; choice: Choice }) {
   const { asked, choose } = choice;
   const cells: CellName[] = useMemo(() => [...all.verdicts, ...all.without], [all]);
   const found = useMemo(() => {
@@ -109,8 +171,14 @@ export function Compared({
   const note = `${found.test}; B / A is the ratio of the geometric means, which one outlier moves more than a median; a difference within ${found.margin_percent} % does not count; the same: the whole interval is within it.`;
   return (
     <>
-      <RunLine run={found.before} label="A" />
-      <RunLine run={found.after} label="B" />
+      {sides?.by ? (
+        <SideLine runs={found.after} label="" />
+      ) : (
+        <>
+          <SideLine runs={found.before} label="A" />
+          <SideLine runs={found.after} label="B" />
+        </>
+      )}
       {found.differences.length ? (
         <div className="sb-state sb-problem">
           <strong>Not only the runs differ</strong> (A → B):
@@ -130,6 +198,9 @@ export function Compared({
       <p className="sb-line">
         {found.verdicts.length} compared: {counts.join(", ")}
       </p>
+      {sides && all.verdicts.some(({ label }) => label === "cannot tell") ? (
+        <DecidingPanel key={JSON.stringify(sides)} asked={sides} />
+      ) : null}
       {found.verdicts.some(hasRatio) ? <Ratios {...{ study, found, choice }} /> : null}
       <p className="sb-line">
         <Exports
@@ -138,7 +209,7 @@ export function Compared({
           note={note}
           run={runsOf(found)}
           name="verdicts"
-          sql={sqlOf({ study, cells, runs: [found.before.id, found.after.id] })}
+          sql={sqlOf({ study, cells, runs: allOf(found) })}
           table={[...found.verdicts, ...found.without].map((one) =>
             takenOf(study, found, one, namesOf(study, cells)),
           )}
@@ -245,13 +316,17 @@ export function VerdictTable({ study, found, choice }: Found & { choice: Choice 
 }
 
 /** Both runs, as the names of files begin with them. */
-const runsOf = ({ before, after }: Comparison) => `${before.id}-${after.id}`;
+const runsOf = ({ before, after }: Comparison) => `${sideName(before)}-${sideName(after)}`;
+
+const allOf = ({ before, after }: Comparison) => [...new Set([...idsOf(before), ...idsOf(after)])];
 
 /** What was measured on both sides, and where the figures of each come from. */
 function sourceOf(study: Study, { before, after, verdicts, without }: Comparison): string {
   const all = [...verdicts, ...without];
-  const side = (run: Run, origins: Origin[]) =>
-    [run.id, originText(together(origins)), `method ${run.method_version}`].filter(Boolean).join(" · ");
+  const side = (runs: Run[], origins: Origin[]) =>
+    [sideText(runs), originText(together(origins)), `method ${runs[0]?.method_version}`]
+      .filter(Boolean)
+      .join(" · ");
   return [
     datasetsText(study, all),
     `A: ${side(
@@ -279,8 +354,8 @@ function takenOf(
     ...verdict,
     ...columns(study, one, names),
     unsound: remarks.join("; "),
-    run_before: before.id,
-    run_after: after.id,
+    run_before: idsOf(before).join(" "),
+    run_after: idsOf(after).join(" "),
     ...originColumns(origin_before, "_before"),
     ...originColumns(origin_after, "_after"),
   };
@@ -327,7 +402,7 @@ function aboveText(study: Study, verdicts: Verdict[]): string {
 
 /** How B's figures are to A's, with how much doubt. */
 function Ratios({ study, found, choice }: Found & { choice: Choice }) {
-  const { verdicts, margin_percent, before, after } = found;
+  const { verdicts, margin_percent } = found;
   const title = "B / A, the ratio of the figures";
   const means = aboveText(study, verdicts);
   const description = `${title}, with 95 % intervals, of ${verdicts.filter(hasRatio).length} cells: ${means}. Grey is the margin of ${margin_percent} %; ▲ marks what is unsound.`;
@@ -341,7 +416,7 @@ function Ratios({ study, found, choice }: Found & { choice: Choice }) {
       title={title}
       source={sourceOf(study, found)}
       run={runsOf(found)}
-      sql={sqlOf({ study, cells: verdicts, runs: [before.id, after.id] })}
+      sql={sqlOf({ study, cells: verdicts, runs: allOf(found) })}
       name="compare"
       description={description}
       spec={spec}

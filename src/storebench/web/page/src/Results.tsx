@@ -13,6 +13,7 @@ import { Phases } from "./PhaseCharts";
 import { RankingView } from "./RankingView";
 import { defaultRun, earlier, RunMenu, useRuns } from "./Runs";
 import { RunView } from "./RunView";
+import { StartView } from "./StartView";
 import { NoResults, Ready } from "./States";
 import { withStudy } from "./study";
 import { TableView } from "./TableView";
@@ -26,6 +27,7 @@ const VIEWS = {
   compare: "Compare",
   history: "History",
   table: "Table",
+  start: "Start",
   backfill: "Backfill",
 } as const;
 type View = keyof typeof VIEWS;
@@ -34,6 +36,9 @@ const OF_RUN: Partial<Record<View, true>> = { run: true, charts: true, phases: t
 const OF_SEVERAL: Partial<Record<View, true>> = { ranking: true, compare: true, history: true };
 /** What narrows a view to a single cell or attempt: who goes to a view by its name sees all of it. */
 const OF_ONE = { only: "", attempt: "" };
+
+/** The views of a study's DAG, whether it ever ran or not. */
+const OF_A_DAG: Partial<Record<View, true>> = { start: true, backfill: true };
 
 /** What Airflow tells a page that is on a DAG, or on a run of it. */
 export interface Props {
@@ -76,11 +81,12 @@ function Views({ runs, newest, dagId, runId }: Props & { runs: Run[]; newest: st
         ))}
       </nav>
       <h2>{VIEWS[view]}</h2>
+      {view === "start" ? <StartView dagId={dagId} asked={asked} choose={choose} /> : null}
       {view === "backfill" ? <BackfillView dagId={dagId} asked={asked} choose={choose} /> : null}
-      {view !== "backfill" && run ? (
+      {!(view in OF_A_DAG) && run ? (
         <Measured view={view} run={run} runs={runs} choice={choice} dagId={dagId} />
       ) : null}
-      {view !== "backfill" && !run ? <NoResults /> : null}
+      {!(view in OF_A_DAG) && !run ? <NoResults /> : null}
     </>
   );
 }
@@ -138,6 +144,7 @@ function Measured({
           before={asked.get("before") ?? earlier(runs, asked.get("after") ?? run)?.id}
           after={asked.get("after") ?? run}
           metric={asked.get("metric") ?? undefined}
+          by={asked.get("by") ?? undefined}
           choice={choice}
         />
       ) : null}

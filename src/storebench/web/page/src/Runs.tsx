@@ -56,7 +56,7 @@ export function runLabel(run: Listed): string {
   const parts = [
     `${moment(run.started_at)} UTC`,
     run.study,
-    ...(whatOf(run) ? [`${backfilled(run) ? "backfill: " : ""}${whatOf(run)}`] : []),
+    ...(whatOf(run) ? [`${madeAs(run)}${whatOf(run)}`] : []),
     ...datasetOf(run),
     run.state,
     ...(run.state === "refused" ? [] : [counts(run)]),
@@ -64,8 +64,12 @@ export function runLabel(run: Listed): string {
   return parts.join(" · ");
 }
 
-/** Airflow names the runs of a backfill so, and the Backfill view its own. */
-const backfilled = (run: Listed) => /^(backfill|cell)__/.test(run.airflow_run_id);
+/** As what a run was made: Airflow names the runs of a backfill so, and the page its own. */
+function madeAs({ airflow_run_id }: Listed): string {
+  const turn = /^turns__.*__0*([0-9]+)([AB])$/.exec(airflow_run_id);
+  if (turn) return `turn ${turn[1]} of ${turn[2]}: `;
+  return /^(backfill|cell)__/.test(airflow_run_id) ? "backfill: " : "";
+}
 
 /** Its stores, or its one cell; empty before it is planned. */
 export function whatOf(run: Listed): string {
@@ -113,6 +117,12 @@ export const done = (run: Run) => run.verified + run.failed;
 export function took(run: Listed): number {
   const until = run.finished_at ? Date.parse(run.finished_at) : Date.now();
   return (until - Date.parse(run.started_at)) / 1000 - run.rested_s;
+}
+
+/** How many runs are in which state. */
+export function runStates(runs: Run[]): string {
+  const states = [...new Set(runs.map(({ state }) => state))];
+  return states.map((state) => `${runs.filter((run) => run.state === state).length} ${state}`).join(", ");
 }
 
 /** A run's state in a line. */

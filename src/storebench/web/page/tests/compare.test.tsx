@@ -7,8 +7,9 @@ import { BULK, CELL, NO_CHOICE, ORIGINS, RUN, TOY, toy } from "./data";
 type Verdict = Comparison["verdicts"][0];
 
 const FOUND: Comparison = {
-  before: RUN,
-  after: RUN,
+  before: [RUN],
+  after: [RUN],
+  units: "repeats",
   verdicts: [
     {
       ...CELL,
@@ -199,7 +200,7 @@ describe("two runs of which one has nothing to compare", () => {
   afterEach(() => vi.unstubAllGlobals());
 
   const show = (before: string | undefined, after: string, runs = [RUN]) =>
-    render(<CompareView {...{ runs, before, after, metric: undefined, choice: NO_CHOICE }} />);
+    render(<CompareView {...{ runs, before, after, metric: undefined, by: undefined, choice: NO_CHOICE }} />);
 
   it("say behind which runs it is queued, whichever it is", async () => {
     states.mine = "queued";

@@ -181,8 +181,8 @@ describe("sorted by value", () => {
     ["delta-rs", 0.5],
   ] as const;
   const FOUND: Comparison = {
-    before: RUN,
-    after: RUN,
+    before: [RUN],
+    after: [RUN],
     verdicts: stores.map(([store, ratio]) => ({ ...VERDICT, store, cell_key: store, ratio })),
     without: [],
     differences: [],
