@@ -99,7 +99,9 @@ def test_what_older_code_has_measured_cannot_be_measured_any_more(client, noisy,
     old = noisy(cells, asked=asked(cells), figures=lambda cell, operation: {"code_version": "0.0.1"})
     found = get(client, "deciding", before=old, after=noisy(cells, asked=asked(cells)))
     assert found["parts"] == []
-    assert found["refused"].endswith(f"only the present code, {code_version()}: so A cannot be measured any more")
+    assert found["refused"].endswith(
+        f"only the present code, {code_version()}: so A cannot be measured any more"
+    )
 
 
 def test_two_values_of_a_run_are_compared_and_decided_in_its_rounds(client, drafted, noisy, cells):
@@ -107,7 +109,10 @@ def test_two_values_of_a_run_are_compared_and_decided_in_its_rounds(client, draf
     sides = {"before": name, "after": name, "by": "batch=10,20"}
     found = get(client, "compare", **sides)
     assert (found["units"], found["caution"]) == ("rounds", None)
-    assert {(one["operation"], one["axes"]["batch"]) for one in found["verdicts"]} == {("write", "10"), ("read", "10")}
+    assert {(one["operation"], one["axes"]["batch"]) for one in found["verdicts"]} == {
+        ("write", "10"),
+        ("read", "10"),
+    }
     assert all(one["origin_after"]["servers"] == ["FerretDB"] for one in found["verdicts"])
     decided = get(client, "deciding", **sides)
     (part,) = decided["parts"]
@@ -128,7 +133,9 @@ def test_runs_in_turns_are_one_comparison_that_can_be_shared(client, database, m
     found = get(client, "compare", **sides)
     assert (found["units"], found["caution"]) == ("turns", None)
     assert {one["label"] for one in found["verdicts"]} == {"worse"}
-    assert [one["airflow_run_id"] for one in found["after"]] == [f"turns__{made}__{n:03}B" for n in range(1, 6)]
+    assert [one["airflow_run_id"] for one in found["after"]] == [
+        f"turns__{made}__{n:03}B" for n in range(1, 6)
+    ]
     monkeypatch.setenv("AIRFLOW_CONN_STOREBENCH_RESULTS", database)
     told = CliRunner().invoke(main, ["compare", *sides.values()])
     assert told.exit_code == 0 and "4 compared: 4 slower" in told.stdout, told.output
