@@ -54,7 +54,7 @@ def test_two_runs_are_decided_in_turns_of_both_sides(visit, token, airflow, meas
 
     runs = airflow.call("GET", f"/api/v2/dags/{name}/dagRuns", params={"limit": 100})["dag_runs"]
     turns = {one["dag_run_id"]: one for one in runs if one["dag_run_id"].startswith("turns__")}
-    order = "001A 001B 002B 002A 003A 003B 004B 004A 005A 005B".split()
+    order = ["001A", "001B", "002B", "002A", "003A", "003B", "004B", "004A", "005A", "005B"]
     assert sorted(turns) == sorted(f"turns__{made}__{one}" for one in order)
     for run_id, one in turns.items():
         memory = "8Gi" if run_id.endswith("A") else "2Gi"
