@@ -183,6 +183,7 @@ describe("sorted by value", () => {
   const FOUND: Comparison = {
     before: [RUN],
     after: [RUN],
+    units: "repeats",
     verdicts: stores.map(([store, ratio]) => ({ ...VERDICT, store, cell_key: store, ratio })),
     without: [],
     differences: [],
