@@ -1,7 +1,8 @@
 import { cleanup, fireEvent, render, screen, within } from "@testing-library/react";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { Compared, CompareView, VerdictTable } from "../src/CompareView";
+import { Compared, CompareView } from "../src/CompareView";
 import type { Comparison, Study } from "../src/types";
+import { VerdictTable } from "../src/VerdictTable";
 import { BULK, CELL, NO_CHOICE, ORIGINS, RUN, TOY, toy } from "./data";
 
 type Verdict = Comparison["verdicts"][0];
