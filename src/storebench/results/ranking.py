@@ -28,7 +28,7 @@ from storebench.results.ranking_apart import (
     unlike,
 )
 from storebench.results.ranking_choice import Chosen, Known, Question, choose
-from storebench.results.sides import Design, Side, Sides, design_of_cells
+from storebench.results.sides import Design, Side, Sides, design_of_cells, of_one_cell
 from storebench.results.statistics import Summary
 from storebench.results.verdicts import CANNOT_TELL, Pair, Verdict, verdicts_of
 from storebench.study.cell import Cell
@@ -238,7 +238,7 @@ def _explained(best: Measured, others: Sequence[Measured], margin: float) -> dic
 
 
 def _sides(best: Measured, one: Measured) -> Sides:
-    first, second = (Side(some.counted, some.runs, is_cell=True) for some in (best, one))
+    first, second = (Side(some.counted, some.runs, is_cell=True, pair_of=of_one_cell) for some in (best, one))
     return Sides(first, second, design_of_cells(first.runs, second.runs))
 
 

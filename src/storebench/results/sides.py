@@ -42,6 +42,11 @@ class Design:
     caution: str | None = None
 
 
+def of_one_cell(_key: str) -> str:
+    """The pair of a side that is a single cell: whatever the cell's key, both sides belong together."""
+    return ""
+
+
 @dataclass(frozen=True)
 class Side:
     """One side: its attempts, newest tries, warm-ups left out, and its runs, in the order in which they were named.
@@ -269,7 +274,7 @@ def _side(
         is_cell=is_cell,
         to_come=to_come,
         going_on=tuple(run["airflow_run_id"] for run, _ in going_on),
-        pair_of=(lambda key: "") if is_cell else str,
+        pair_of=of_one_cell if is_cell else str,
     )
 
 
