@@ -35,7 +35,7 @@ def test_a_run_is_foreseen_as_one_types_started_and_seen(visit, token, airflow, 
     check_accessible(tab)
     tab.get_by_label("Rows", exact=True).fill(str(ROWS))
     tab.get_by_role("checkbox", name="100", exact=True).uncheck()
-    tab.get_by_text("Repeats", exact=True).click()
+    tab.locator("summary").get_by_text("Repeats", exact=True).click()
     tab.get_by_role("textbox", name="Repeats").fill("2")
     expect(foreseen).to_contain_text("1 cell, 4 operations, about ")
     expect(tab.get_by_label("The run's cells")).to_contain_text("null reference batch=200")
@@ -71,7 +71,7 @@ def test_it_is_whole_on_a_phone_and_in_the_dark(visit, token):
     tab = visit(token, start_view(STUDY), width=PHONE, color_scheme="dark")
     expect(tab.locator(".sb-state[role=status]")).to_contain_text("operations", timeout=15_000)
     for section in ("Repeats", "Pods"):
-        tab.get_by_text(section, exact=True).click()
+        tab.locator("summary").get_by_text(section, exact=True).click()
     page = tab.locator(".sb-page")
     assert page.evaluate("one => one.scrollWidth <= one.clientWidth"), "the page scrolls sideways"
     check_accessible(tab)

@@ -160,7 +160,7 @@ def test_without_a_login_there_is_nothing(chromium, url, token):
     described = with_login.request.get(f"{url}/storebench/openapi.json").json()["paths"]
     assert len(described) == 17
     for path in (*described, "/static/page.js", "/static/report.js", "/openapi.json"):
-        query = f"?run=latest&before=latest&after=latest&dag={STUDY}&name={STUDY}"
+        query = f"?run=latest&before=latest&after=latest&dag={STUDY}&name={STUDY}&study={STUDY}&cell=none&operation=write"
         assert with_login.request.get(f"{url}/storebench{path}{query}").status in (200, 404), path
         assert without.request.get(f"{url}/storebench{path}{query}").status == 401, path
     for path in (PAGE, f"/dags/{STUDY}/plugin/storebench-dag", f"/dags/{STUDY}/runs/x/plugin/storebench-run"):
