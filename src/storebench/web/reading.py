@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from enum import StrEnum
 from typing import Any
 
-from psycopg import sql
+from psycopg import Connection, sql
 
 from storebench.airflow.node_pools import NodePool
 from storebench.errors import SpecError
 from storebench.results.database import Row
+from storebench.results.pool import pool_of
 from storebench.results.queries import Queries
-from storebench.results.runs import LATEST, OF_A_CELL, RUN_COUNTS, Runs
+from storebench.results.runs import LATEST, OF_A_CELL, RUN_COUNTS
 from storebench.web import figures
 
 TURNS = """
@@ -89,7 +91,7 @@ class Reading(Queries):
         """The id of the run that 'latest' names, among those of one DAG where it is given; None where there is none."""
         dag_ids = [one for one in self.dag_ids if dag_id in (None, one)]
         try:
-            return str(Runs(self._dsn, dag_ids=dag_ids).run_named(LATEST)["id"])
+            return str(Reading(self._dsn, dag_ids).run_named(LATEST)["id"])
         except SpecError:
             return None
 
@@ -199,6 +201,10 @@ class Reading(Queries):
         return [
             row["dag_id"] for row in self._all("SELECT DISTINCT dag_id FROM storebench.run ORDER BY dag_id")
         ]
+
+    def _connection(self) -> AbstractContextManager[Connection[Row]]:
+        """Of a pool: an answer asks several things, and each would open a connection."""
+        return pool_of(self._dsn).connection()
 
     def _all(self, query: Any, values: Sequence[Any] | None = None) -> list[Row]:
         with self._cursor() as cursor:
