@@ -6,3 +6,6 @@ CREATE INDEX attempt_disturbed_by_run ON storebench.attempt (run_id) WHERE distu
 -- What a run set out to do.
 CREATE INDEX run_cell_planned ON storebench.run_cell (run_id, cell_key, repeat) INCLUDE (operations);
 CREATE INDEX run_cell_skipped ON storebench.run_cell (run_id) WHERE skipped IS NOT NULL;
+-- The longest and the shortest attempts of all: what is not known is last in both.
+CREATE INDEX attempt_longest ON storebench.attempt (total_s DESC NULLS LAST, id);
+CREATE INDEX attempt_shortest ON storebench.attempt (total_s, id);
