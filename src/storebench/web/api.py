@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Annotated, TypeVar
 
 from airflow.api_fastapi.core_api.security import get_user
-from fastapi import Depends, FastAPI, HTTPException, Query, Request
-from fastapi.responses import FileResponse, JSONResponse
+from fastapi import Depends, FastAPI, Header, HTTPException, Query, Request, Response
+from fastapi.responses import JSONResponse
 from pydantic import BaseModel, StringConstraints
 
 from storebench import __version__
@@ -18,7 +18,7 @@ from storebench.results.compare import compare
 from storebench.results.database import Row
 from storebench.results.stopped import RunStates, as_closed, stopped_runs
 from storebench.results.verdicts import MARGIN, TEST
-from storebench.web import figures, filling
+from storebench.web import figures, filling, page_files
 from storebench.web.access import GridDagDep, ReadingDep, StatesDep
 from storebench.web.artifacts import artifacts_of
 from storebench.web.models.answers import Page
@@ -232,12 +232,12 @@ def grid(
 
 
 @app.get("/static/{name}", include_in_schema=False)
-def static(name: str) -> FileResponse:
+def static(name: str, accept_encoding: Annotated[str, Header()] = "") -> Response:
     """The page, as the front end's build left it."""
     found = {path.name: path for path in STATIC.iterdir()} if STATIC.is_dir() else {}
     if name not in found:
         raise HTTPException(404, "No such file: `make setup` builds the page")
-    return FileResponse(found[name])
+    return page_files.answer(found[name], accept_encoding)
 
 
 @app.get("/openapi.json", include_in_schema=False)
