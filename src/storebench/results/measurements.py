@@ -42,20 +42,19 @@ class Measurements(Database):
         better. Attempts at operations that do not report it are left out. Raises SpecError where none reports it.
         """
         studies = {name: self.study(name) for name in {row["study"] for row in rows}}
-        scalars = {
-            (row["study"], row["operation"]): scalars_of(studies[row["study"]], row["operation"])
-            for row in rows
-        }
+        kinds = dict.fromkeys((row["study"], row["operation"]) for row in rows)
+        scalars = {(study, operation): scalars_of(studies[study], operation) for study, operation in kinds}
         known = list(dict.fromkeys(name for names in scalars.values() for name in names))
         if metric and rows and metric not in known:
             raise unknown("metric", metric, known)
+        metrics = {name: metrics_of(study) for name, study in studies.items()}
         found = []
         for row in rows:
             names = scalars[row["study"], row["operation"]]
             if metric is None or metric in names:
                 name = metric or row["metric"] or names[0]
                 # A study may have a metric no more that older attempts have
-                better = metrics_of(studies[row["study"]]).get(name, {"better": "neither"})["better"]
+                better = metrics[row["study"]].get(name, {"better": "neither"})["better"]
                 found.append(
                     {
                         **row,

@@ -79,6 +79,12 @@ class Sort(StrEnum):
     CLIENT_CPU_SHARE = "client_cpu_share"
 
 
+# By these, only what is alike is sorted together: figures of clients and of engines, and of each metric.
+ALIKE: Mapping[str, str] = {
+    Sort.MEMORY: "v.figures_cover, ",
+    Sort.CLIENT_CPU_SHARE: "v.figures_cover, ",
+    Sort.VALUE: "v.metric, ",
+}
 AXIS, METRIC = "axis:", "metric:"  # before the name of an axis, or of a metric, that attempts are sorted by
 
 
@@ -166,7 +172,8 @@ class Reading(Queries):
 
         `sort` is of Sort, or AXIS or METRIC and a name: an axis's numbers are sorted as such, before its words. `filters` are columns and
         their values, `parts` columns and what their values contain, in capital letters or not; `axes` say where cells are on axes.
-        By memory or CPU only what is alike is ranked: the clients of servers, then the engines.
+        By memory or CPU only what is alike is ranked: the clients of servers, then the engines. By the figure that ranks them it is metric by
+        metric.
         """
         conditions = [sql.SQL("r.dag_id = ANY({})").format(sql.Literal(self.dag_ids))]
         conditions += [
@@ -184,7 +191,7 @@ class Reading(Queries):
         query = sql.SQL(ATTEMPTS).format(
             source=sql.SQL("storebench.results" if sort == Sort.MEMORY else NARROW),
             conditions=sql.SQL(" AND ").join(conditions),
-            group=sql.SQL("v.figures_cover, " if sort in (Sort.MEMORY, Sort.CLIENT_CPU_SHARE) else ""),
+            group=sql.SQL(ALIKE.get(sort, "")),
             by=_by(sort),
             order=sql.SQL(_order(sort, descending)),
             limit=sql.Literal(limit),
