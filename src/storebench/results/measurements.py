@@ -76,15 +76,22 @@ class Measurements(Database):
 
     def study(self, name: str) -> dict[str, Any]:
         """A study's details, as they were when a run of it last began; raises SpecError for one that has none."""
-        found = self.studies()
+        found = self._studies(name)
         if name not in found:
-            raise unknown("study", name, found)
+            raise unknown("study", name, self.studies())
         return found[name]
 
     def studies(self) -> dict[str, dict[str, Any]]:
         """The details of all studies that have been recorded, by name."""
+        return self._studies(None)
+
+    def _studies(self, name: str | None) -> dict[str, dict[str, Any]]:
+        """Of all, or of one if it is there: each has thousands of words."""
         with self._cursor() as cursor:
-            rows = cursor.execute("SELECT name, details FROM storebench.study ORDER BY name").fetchall()
+            rows = cursor.execute(
+                "SELECT name, details FROM storebench.study WHERE name = coalesce(%s, name) ORDER BY name",
+                (name,),
+            ).fetchall()
         studies = {row["name"]: row["details"] for row in rows}
         for store in (store for details in studies.values() for store in details["stores"]):
             store.setdefault("limit", not store["keeps_data"])  # recorded before stores said so

@@ -12,26 +12,38 @@ from storebench.results.turns import Turns
 
 LATEST = "latest"
 BASELINE = "baseline:"
-# Of runs, how many of their operations are in which state: the newest try of each counts. And what they are runs of.
+# Of runs, how many of their operations are in which state: the newest try of each counts. And what they are runs of. All attempts of a
+# hundred runs are counted for one list, so that indexes alone are read: texts as long as reasons are in none, and counted by themselves.
 RUN_COUNTS = """
-SELECT r.*, n.verified, n.disturbed, n.failed, n.not_run, p.planned, p.cells, p.stores, p.rows, p.seed,
+SELECT r.*, n.verified, d.disturbed, n.failed, n.not_run, p.planned - s.skipped AS planned, p.cells, p.stores, p.rows, p.seed,
     CASE WHEN p.cells = 1 THEN p.first_key END AS cell_key
 FROM {runs} AS r
 CROSS JOIN LATERAL (
     SELECT count(*) FILTER (WHERE status = 'verified') AS verified,
-        count(*) FILTER (WHERE status = 'verified' AND disturbed IS NOT NULL) AS disturbed,
         count(*) FILTER (WHERE status = 'failed') AS failed, count(*) FILTER (WHERE status = 'not_run') AS not_run
     FROM (
-        SELECT DISTINCT ON (cell_key, repeat, operation) status, disturbed FROM storebench.attempt WHERE run_id = r.id
-        ORDER BY cell_key, repeat, operation, try_number DESC
+        -- all of them descending, as the index is read backwards
+        SELECT DISTINCT ON (cell_key, repeat, operation) status FROM storebench.attempt WHERE run_id = r.id
+        ORDER BY cell_key DESC, repeat DESC, operation DESC, try_number DESC
     ) AS newest
 ) AS n
 CROSS JOIN LATERAL (
-    SELECT coalesce(sum(cardinality(t.operations)) FILTER (WHERE t.skipped IS NULL), 0) AS planned,
-        count(*) FILTER (WHERE t.repeat = 1) AS cells, min(t.cell_key) AS first_key,
-        coalesce(array_agg(DISTINCT c.store), '{{}}') AS stores, min(c.rows) AS rows, min(c.seed) AS seed
+    SELECT count(*) AS disturbed FROM storebench.attempt AS a
+    WHERE a.run_id = r.id AND a.disturbed IS NOT NULL AND a.status = 'verified' AND NOT EXISTS (
+        SELECT FROM storebench.attempt AS later
+        WHERE (later.run_id, later.cell_key, later.repeat, later.operation) = (a.run_id, a.cell_key, a.repeat, a.operation)
+            AND later.try_number > a.try_number
+    )
+) AS d
+CROSS JOIN LATERAL (
+    SELECT coalesce(sum(cardinality(t.operations)), 0) AS planned, count(*) FILTER (WHERE t.repeat = 1) AS cells,
+        min(t.cell_key) AS first_key, coalesce(array_agg(DISTINCT c.store), '{{}}') AS stores, min(c.rows) AS rows, min(c.seed) AS seed
     FROM storebench.run_cell AS t JOIN storebench.cell AS c ON c.key = t.cell_key WHERE t.run_id = r.id
 ) AS p
+CROSS JOIN LATERAL (
+    SELECT coalesce(sum(cardinality(operations)), 0) AS skipped FROM storebench.run_cell
+    WHERE run_id = r.id AND skipped IS NOT NULL
+) AS s
 ORDER BY r.started_at DESC
 """
 NAMED = """

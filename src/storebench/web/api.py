@@ -8,8 +8,8 @@ from typing import Annotated, TypeVar
 from uuid import UUID
 
 from airflow.api_fastapi.core_api.security import get_user
-from fastapi import Depends, FastAPI, HTTPException, Query, Request
-from fastapi.responses import FileResponse, JSONResponse
+from fastapi import Depends, FastAPI, Header, HTTPException, Query, Request, Response
+from fastapi.responses import JSONResponse
 from pydantic import BaseModel, StringConstraints
 
 from storebench import __version__
@@ -20,7 +20,7 @@ from storebench.results.history import history as history_of
 from storebench.results.ranking import ranking_of
 from storebench.results.ranking_choice import Question
 from storebench.results.verdicts import MARGIN
-from storebench.web import comparing, figures, filling, rankings, starting
+from storebench.web import comparing, figures, filling, page_files, rankings, starting
 from storebench.web.access import GridDagDep, ReadingDep, StatesDep
 from storebench.web.artifacts import artifacts_of
 from storebench.web.comparing import Margin
@@ -242,12 +242,12 @@ app.include_router(starting.router)
 
 
 @app.get("/static/{name}", include_in_schema=False)
-def static(name: str) -> FileResponse:
+def static(name: str, accept_encoding: Annotated[str, Header()] = "") -> Response:
     """The page, as the front end's build left it."""
     found = {path.name: path for path in STATIC.iterdir()} if STATIC.is_dir() else {}
     if name not in found:
         raise HTTPException(404, "No such file: `make setup` builds the page")
-    return FileResponse(found[name])
+    return page_files.answer(found[name], accept_encoding)
 
 
 @app.get("/openapi.json", include_in_schema=False)

@@ -27,7 +27,7 @@ function Known({ run, label, children }: Shown & { run: Run }) {
 
 /** A run that is not among the newest: an older one, or one that has not come to its plan. */
 function Unlisted({ run, ...shown }: Shown & { run: string }) {
-  const loaded = useLoaded((signal) => whereabouts(run, signal), `whereabouts ${run}`, EVERY_MS);
+  const loaded = useLoaded((signal) => whereabouts(run, signal), whereaboutsKey(run), EVERY_MS);
   return (
     <Ready of={loaded}>
       {(found) =>
@@ -46,8 +46,10 @@ interface Waits {
   before: ActiveRun[];
 }
 
+export const whereaboutsKey = (name: string) => `whereabouts ${name}`;
+
 /** The run, or what Airflow says of one that is not among the results yet. */
-async function whereabouts(name: string, signal: AbortSignal): Promise<Run | Waits> {
+export async function whereabouts(name: string, signal: AbortSignal): Promise<Run | Waits> {
   try {
     return await get<Run>(address("run", { run: name }), signal);
   } catch (problem) {
