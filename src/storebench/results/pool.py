@@ -14,7 +14,7 @@ import psycopg
 
 from storebench.results.database import connected
 
-IDLE_S = 60  # for so long a connection that nobody uses is kept
+IDLE_S = 60  # a connection that nobody has used for longer is closed by the next piece of work
 MOST_IDLE = 8
 
 
