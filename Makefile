@@ -171,6 +171,10 @@ bench-queries: up ## Measure the main queries in a database of a million attempt
 bench-page: up $(BROWSER) ## Measure the results page with 100,000 attempts: its first view, and its API
 	@$(WITH_STACK) $(VENV)/bin/python -m bench.page
 
+.PHONY: bench-site
+bench-site: up $(BROWSER) ## Measure the static site of 100,000 attempts: how soon its pages can be used
+	@$(WITH_STACK) $(VENV)/bin/python -m bench.site
+
 .PHONY: pictures
 pictures: example $(BROWSER) ## Take the documentation's pictures of the results page anew: of the run that `make example` loads, or of RUN
 	@$(WITH_STACK) $(VENV)/bin/python -m bench.pictures $(call options,RUN)

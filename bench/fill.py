@@ -8,6 +8,7 @@ from dataclasses import replace
 import psycopg
 from psycopg.rows import dict_row
 
+from storebench.results import study_views
 from storebench.results.migrate import migrate
 from storebench.results.repository import put_study
 from storebench.study import studies
@@ -91,6 +92,7 @@ def fill(uri: str, attempts: int, more: Sequence[str] = ()) -> None:
             " SELECT %s, operations, details FROM storebench.study WHERE name = %s",
             (OTHER, STUDY),
         )
+        study_views.make(cursor, {**study.details(), "name": OTHER})
     made = [(study, STUDY, 1.0), (study, OTHER, OTHER_SHARE), *((one, one.name, 1.0) for one in others)]
     with psycopg.connect(uri, autocommit=True) as connection:
         connection.execute(COMMON)

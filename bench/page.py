@@ -41,11 +41,14 @@ QUESTIONS = (
     "attempts?sort=total_s&store=mongo",
     "cell-keys?limit=500",
     f"compare?before={STUDY}/r1&after=latest",
+    f"ranking?study={STUDY}",
+    f"history?cell={STUDY}/mongodb/reference/batch=100/rows=20000/seed=42&operation=read",
     f"runs?limit=100&dag={OTHER}",
     f"study?name={OTHER}",
     f"turns?run={OTHER_RUN}&limit=500",
     f"cells?run={OTHER_RUN}",
     f"phases?run={OTHER_RUN}",
+    f"ranking?study={OTHER}",
     f"attempts?run={OTHER_RUN}",
 )
 # What Airflow's own list of DAG runs asks for.

@@ -53,6 +53,7 @@ PICTURES = (
     Picture("compare", "compare"),
     Picture("history", "history"),
     Picture("table", "table"),
+    Picture("start", "start"),
     Picture("backfill", "backfill"),
     Picture("phone", "phases", PHONE),
 )

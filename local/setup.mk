@@ -128,7 +128,7 @@ $(CHECKOUT): $(PYTHON)
 $(PAGE): $(PYTHON)
 	$(step) 15 "building the results page" local/page.sh
 
-# Only the end-to-end tests and `bench-page` look at the page: they alone start this step.
+# Only the end-to-end tests, `bench-page` and `bench-site` look at the page: they alone start this step.
 $(BROWSER):
 	$(step) 40 "installing Chromium" local/browser.sh
 

@@ -119,7 +119,7 @@ def test_it_is_measured_backfilled_compared_and_shown(words, airflow, visit, tok
         expect(curves.locator("svg .mark-line path")).to_have_count(len(lines))
         expect(curves.locator("svg")).to_contain_text(axis)
     check_accessible(tab)
-    for name in ("run", "phases", "compare", "history", "table", "backfill"):
+    for name in ("run", "phases", "ranking", "compare", "history", "table", "start", "backfill"):
         tab = visit(token, view(name, rows[0]["run_id"], dag=NAME))
         expect(tab.locator("h2")).to_be_visible(timeout=30_000)
         check_accessible(tab)

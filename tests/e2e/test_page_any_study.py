@@ -25,7 +25,7 @@ from tests.e2e.test_any_study import NAME, STUDY_FILE, WORDS, add_store
 BEGUN = datetime(2026, 1, 1, tzinfo=UTC)
 ROWS, SEED, REPEATS = 20_000, 7, 7
 WIDE, PHONE = 1280, 390  # pixels
-VIEWS = ("run", "charts", "phases", "compare", "history", "table")
+VIEWS = ("run", "charts", "phases", "ranking", "compare", "history", "table")
 
 
 def words_study(folder):
@@ -150,8 +150,11 @@ def show(visit, token, runs):
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize(
     ("study", "name"),
-    # the tests' own study has no DAG here: its grid is looked at where it has one (test_any_study)
-    [*((study, name) for study in CELLS for name in VIEWS), ("bulk_write_read", "backfill")],
+    # the tests' own study has no DAG here: its form and grid are looked at where it has one (test_any_study)
+    [
+        *((study, name) for study in CELLS for name in VIEWS),
+        *(("bulk_write_read", name) for name in ("start", "backfill")),
+    ],
 )
 def test_each_view_of_each_study_fits_and_can_be_used_by_everybody(show, study, name, scheme):
     tab = show(study, name, scheme=scheme)

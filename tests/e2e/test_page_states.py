@@ -77,7 +77,7 @@ def test_before_the_first_run_it_says_how_to_get_results(visit, token, own_url, 
     check_accessible(tab)
 
 
-@pytest.mark.parametrize("name", ["run", "charts", "phases", "history", "table"])
+@pytest.mark.parametrize("name", ["run", "charts", "phases", "ranking", "history", "table"])
 def test_half_a_run_whose_texts_are_hostile(visit, token, own_url, database, name):
     run = half_a_run(database, f"manual__{name}{HOSTILE}")
     tab = visit(token, view(name, run, cell=CELL.key), url=own_url)
@@ -86,6 +86,7 @@ def test_half_a_run_whose_texts_are_hostile(visit, token, own_url, database, nam
         "run": f"store_failed: {HOSTILE}",
         "charts": "1 attempt is in no median: 1 failed",
         "phases": "✕ null reference",
+        "ranking": "no verified attempt: store_failed",
         "history": "store_failed",
         "table": HOSTILE,
     }
@@ -157,9 +158,9 @@ def test_without_a_login_there_is_nothing(chromium, url, token):
         for headers in ({"authorization": f"Bearer {token}"}, {})
     )
     described = with_login.request.get(f"{url}/storebench/openapi.json").json()["paths"]
-    assert len(described) == 12
+    assert len(described) == 17
     for path in (*described, "/static/page.js", "/static/report.js", "/openapi.json"):
-        query = f"?run=latest&before=latest&after=latest&dag={STUDY}&name={STUDY}"
+        query = f"?run=latest&before=latest&after=latest&dag={STUDY}&name={STUDY}&study={STUDY}&cell=none&operation=write"
         assert with_login.request.get(f"{url}/storebench{path}{query}").status in (200, 404), path
         assert without.request.get(f"{url}/storebench{path}{query}").status == 401, path
     for path in (PAGE, f"/dags/{STUDY}/plugin/storebench-dag", f"/dags/{STUDY}/runs/x/plugin/storebench-run"):

@@ -205,13 +205,19 @@ def test_no_secret_is_in_the_databases(seen, secrets):
         assert hits(secrets, found) == []
 
 
-def test_no_secret_is_in_an_exported_bundle_or_a_report(seen, secrets, tmp_path):
+def test_no_secret_is_in_an_exported_bundle_a_report_or_a_site(seen, secrets, tmp_path):
     rows, *_ = seen
-    bundle, report = tmp_path / "run.zip", tmp_path / "report"
+    bundle, report, site = tmp_path / "run.zip", tmp_path / "report", tmp_path / "site"
     assert storebench("export", rows[0]["run"], "--out", str(bundle)).returncode == 0
     assert storebench("report", rows[0]["run"], "--out", str(report)).returncode == 0
+    assert storebench("site", str(site)).returncode == 0
     with zipfile.ZipFile(bundle) as archive:
         places = {name: archive.read(name) for name in archive.namelist()}
-    places |= {str(path): path.read_bytes() for path in report.rglob("*") if path.is_file()}
+    places |= {
+        str(path): path.read_bytes()
+        for folder in (report, site)
+        for path in folder.rglob("*")
+        if path.is_file()
+    }
     assert len(places) > 2
     assert hits(secrets, places) == []

@@ -50,7 +50,7 @@ def cells():
 def run(repository):
     """Record a run with seconds(cell, turn) as its times, and figures(cell, operation) of each attempt.
 
-    With `so_far` it goes on after so many turns. It brings its servers if `params` have their sizes.
+    With `so_far` it goes on after so many turns. `asked` are the parameters that it is recorded with. It brings its servers if `params` have their sizes.
     """
 
     def make(
@@ -64,16 +64,18 @@ def run(repository):
         figures=lambda cell, operation: {},
         so_far=None,
         phases=PHASES,
+        name=None,
+        asked=None,
         **order,
     ):
         study = of or bulk_study()
-        name = f"manual__{uuid.uuid4().hex}"
+        name = name or f"manual__{uuid.uuid4().hex}"
         planned = turns(dict.fromkeys(cells, repeats), 1, **order)
         repository.start_run(
             study=study,
             dag_id=study.name,
             airflow_run_id=name,
-            params={"a": 1},
+            params=asked or {"a": 1},
             turns=planned,
             order_seed=1,
             skipped={},

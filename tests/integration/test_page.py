@@ -133,6 +133,16 @@ def test_a_run_with_its_turns_cells_and_phases(client, run, cells):
     assert get(client, "phases", run=name)["items"][0]["phases"] == {"operation": 1.0}
 
 
+def test_one_attempts_phases_are_told_by_themselves_and_only_in_its_run(client, run, cells):
+    name, other = run(cells, 2), run(cells, 1)
+    attempt = get(client, "attempts", run=name)["items"][2]
+    (found,) = get(client, "phases", run=name, attempt=attempt["attempt_id"])["items"]
+    assert found["attempt"]["attempt_id"] == attempt["attempt_id"]
+    assert (found["operation"], found["phases"]) == (attempt["operation"], {"operation": 1.0})
+    assert get(client, "phases", run=other, attempt=attempt["attempt_id"])["items"] == []
+    get(client, "phases", run=name, attempt="x'; --", answers=422)
+
+
 def test_what_an_attempt_ran_on_is_told(client, run, cells):
     machine = {"cpus": 2, "cpu_model": "Example 9", "memory_gib": 24}
     name = run(cells, 1, environment={**ENVIRONMENT, **machine})
@@ -155,7 +165,7 @@ def test_a_refused_run_is_compared_with_a_measured_one(client, repository, run, 
     for before, after in ((name, measured), (measured, name), (name, name)):
         found = get(client, "compare", before=before, after=after)
         assert found["verdicts"] == []
-        reasons = {found[side]["reason"] for side in ("before", "after")} - {None}
+        reasons = {one["reason"] for side in ("before", "after") for one in found[side]} - {None}
         assert reasons == {"The disk is full."}
 
 
@@ -408,7 +418,7 @@ def test_two_runs_are_compared(client, run, cells):
     get(client, "compare", before=before, after=after, metric="rows", answers=404)
     assert found["caution"].startswith("One run on each side")
     assert found["differences"] == ["mongodb: kernel: 6.1 -> 6.2"]
-    assert found["before"]["airflow_run_id"] == before
+    assert [one["airflow_run_id"] for one in found["before"]] == [before]
 
 
 def test_what_cannot_be_told_says_why(client, run, cells):
@@ -499,6 +509,35 @@ def test_nobody_sees_a_run_whose_dag_they_may_not_read(stranger, run, cells):
     get(stranger, "compare", before=name, after=name, answers=404)
 
 
+def test_a_cells_history_has_its_change_its_levels_and_its_baselines(client, repository, run, cells):
+    cell = cells[0]
+    names = [
+        run([cell], 1, seconds=lambda cell, turn, n=n: (1.5 if n >= 9 else 1.0) + (n * 5 % 7) / 500)
+        for n in range(18)
+    ]
+    ids = [run_id_of(STUDY, name) for name in names]
+    repository.set_baseline(names[2], ids[2])
+    found = get(client, "history", cell=cell.key, operation="read")
+    (series,) = found["series"]
+    (change,) = series["changes"]
+    assert (found["metric"], found["unit"], series["runs"]) == (PRIMARY, "s", 18)
+    assert (change["before"]["last"]["run_id"], change["after"]["first"]["run_id"]) == (ids[8], ids[9])
+    assert (change["label"], round(change["ratio"], 1)) == ("worse", 1.5)
+    assert [level["runs"] for level in series["levels"]] == [9, 9]
+    assert series["baselines"][names[2]]["run_id"] == ids[2]
+    by_another = get(client, "history", cell=cell.key, operation="read", metric="total_s")
+    assert by_another["metric"] == "total_s" and by_another["series"][0]["changes"] == []
+
+
+def test_a_history_is_of_the_runs_that_one_may_see(client, database, run, cells):
+    run(cells, 1)
+    asked = {"cell": cells[0].key, "operation": "write"}
+    assert len(get(client, "history", **asked)["series"]) == 1
+    app.dependency_overrides[reading] = lambda: Reading(database, [])
+    assert get(client, "history", **asked)["series"] == []
+    assert "not a cell's key" in get(client, "history", answers=404, **{**asked, "cell": "x"})["detail"]
+
+
 def test_a_database_that_is_away_is_said_to_be(client):
     app.dependency_overrides[reading] = lambda: Reading("postgresql://x:secret@127.0.0.1:1/none", [STUDY])
     answer = get(client, "runs", answers=503)
@@ -510,7 +549,7 @@ def test_the_readers_role_can_only_read(database, run, cells):
     server, _, _ = required("AIRFLOW_CONN_STOREBENCH_READER").rpartition("/")
     reader = f"{server}/{database.rpartition('/')[2]}"
     grant(database, conninfo_to_dict(reader)["user"])
-    assert Reading(reader, [STUDY]).runs_page(1, 0)
+    assert Queries(reader).runs(1)
     with psycopg.connect(reader) as connection:
         for statement in (
             "DELETE FROM storebench.attempt",
@@ -525,7 +564,7 @@ def test_the_readers_role_can_only_read(database, run, cells):
 
 def test_every_route_asks_who_it_is():
     described = app.openapi()["paths"]
-    assert len(described) == 12
+    assert len(described) == 17
     for path in described:
         assert TestClient(app).get(path).status_code == 401, path
     for path in ("/static/page.js", "/openapi.json"):

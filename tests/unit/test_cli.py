@@ -311,6 +311,18 @@ def test_a_file_that_cannot_be_written_is_one_line(nowhere, monkeypatch):
     assert result.exit_code == 2 and result.output == "storebench: /proc/x: No such file or directory\n"
 
 
+def test_a_site_is_told_as_it_is_written_and_a_folder_of_another_kind_is_refused(
+    nowhere, monkeypatch, tmp_path
+):
+    monkeypatch.setattr("storebench.web.report.SCRIPT", tmp_path / "report.js")
+    (tmp_path / "report.js").touch()
+    result = CliRunner().invoke(main, ["site", str(tmp_path)])
+    assert result.exit_code == 2 and f"storebench: {tmp_path} is not empty" in result.output
+    monkeypatch.setattr("storebench.web.site.write_site", lambda dsn, folder: iter(["one", str(folder)]))
+    result = CliRunner().invoke(main, ["site", "new"])
+    assert (result.exit_code, result.output) == (0, "one\nnew\n")
+
+
 @pytest.mark.parametrize(
     "arguments",
     [

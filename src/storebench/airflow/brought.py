@@ -21,6 +21,7 @@ from storebench.airflow import connections, images, secrets
 from storebench.airflow.kubernetes_api import ask_again, in_words
 from storebench.airflow.node_pools import DEFAULT
 from storebench.airflow.placement import Placement
+from storebench.airflow.topologies import topology_of
 from storebench.connection import variable
 from storebench.errors import ServersFailed, SpecError, StorebenchError
 from storebench.results.servers import ServerUse
@@ -45,25 +46,6 @@ from storebench.study.model import Study
 
 AGENT_IMAGE = "servers_agent"
 IMAGE_OF = "servers_{}"  # of the container of that name; without such a Variable, the manifest's
-
-
-def topology_of(study: Study, store: str) -> Topology | None:
-    """The topology that this name means. None where it means a server of one's own: it has a connection, which wins, or no name after
-    the @. Raises SpecError where it means neither.
-    """
-    info = study.store(store)
-    server, name = info.server_of(store) or ("", "")
-    connection = info.connection_of(store)
-    if not name or connection is None or connections.exists(connection):
-        return None
-    try:
-        return topology.find(server, name)
-    except SpecError as error:
-        if name in topology.names(server):
-            raise
-        raise SpecError(
-            f"{store!r} means no server: there is no Airflow Connection {connections.PREFIX + connection!r}, and: {error}"
-        ) from None
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,4 +1,4 @@
-"""The parameters of a study's DAG: the form in Airflow's user interface, and the check of what comes from it."""
+"""The parameters of a study's DAG: the form in Airflow's user interface and on the page, and the check of what comes from it."""
 
 from __future__ import annotations
 
@@ -22,13 +22,14 @@ from storebench.study.partition import cell_of, partitions, repeated
 
 # What a run that completes a single cell does not ask for: which cells, in which order, and that it leaves out what is done.
 SETTLED = ("full_grid", "random_order", "order_seed", "skip_done")
+MEASURED = "What is measured"  # the section of the form that is open
 MAX_REPEATS = 100
 SEED = 42
 MAX_BUDGET_MIN = 10_080  # a week
 
 
 def params_of(study: Study) -> dict[str, Param]:
-    """The form's fields, in order: what to measure, then how."""
+    """The form's fields, in order: what to measure, then how. Airflow shows each section folded, but for the fields that are in none."""
     return {
         name: Param(
             field.default,
@@ -36,8 +37,10 @@ def params_of(study: Study) -> dict[str, Param]:
             examples=list(field.examples),
             title=field.title,
             description_md=field.text,
+            section=None if section == MEASURED else section,
         )
-        for name, field in fields_of(study).items()
+        for section, fields in sections_of(study).items()
+        for name, field in fields.items()
     }
 
 
@@ -48,6 +51,20 @@ def values_of(study: Study, params: Mapping[str, Any]) -> dict[str, Any]:
         if name not in fields:
             raise unknown("parameter", name, fields)
     return {name: field.read(params[name]) for name, field in fields.items()}
+
+
+def read(study: Study, asked: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, str]]:
+    """The values of a run's parameters where only these are asked for, and by the names of those that mean none, what is wrong with them."""
+    fields, values, mistakes = fields_of(study), {}, {}
+    for name in asked:
+        if name not in fields:
+            mistakes[name] = str(unknown("parameter", name, fields))
+    for name, field in fields.items():
+        try:
+            values[name] = field.read(asked.get(name, field.default))
+        except SpecError as error:
+            mistakes[name] = str(error)
+    return values, mistakes
 
 
 def defaults_of(study: Study, asked: Mapping[str, Any]) -> dict[str, Any]:
@@ -79,22 +96,30 @@ def cell_values(study: Study, asked: Mapping[str, Any]) -> dict[str, Any]:
 
 def fields_of(study: Study) -> dict[str, Field]:
     """All parameters of a run, in the order of the form."""
-    common = _common_fields()
-    first = {name: common.pop(name) for name in ("full_grid",)}
+    return {name: field for fields in sections_of(study).values() for name, field in fields.items()}
+
+
+def sections_of(study: Study) -> dict[str, dict[str, Field]]:
+    """The same by the sections of the form; those without a field are left out."""
     groups = (
-        _grid_fields(study),
-        first,
-        _dataset_fields(study),
-        common,
-        _server_fields(study),
-        study.asks(),
+        (MEASURED, _grid_fields(study)),
+        (MEASURED, _full_grid_field()),
+        (MEASURED, _dataset_fields(study)),
+        ("Repeats", _repeat_fields()),
+        ("Pods", _pod_fields()),
+        ("Servers that the run brings", _server_fields(study)),
+        ("What this study asks", study.asks()),
     )
-    counted = Counter(name for group in groups for name in group)
+    counted = Counter(name for _, group in groups for name in group)
     if twice := [name for name, n in counted.items() if n > 1]:
         raise SpecError(
             f"The study {study.name!r}: a run would have several parameters named {', '.join(twice)}"
         )
-    return {name: field for group in groups for name, field in group.items()}
+    found: dict[str, dict[str, Field]] = {}
+    for section, group in groups:
+        if group:
+            found.setdefault(section, {}).update(group)
+    return found
 
 
 def _grid_fields(study: Study) -> dict[str, Field]:
@@ -107,9 +132,9 @@ def _grid_fields(study: Study) -> dict[str, Field]:
             study.stores,
             "Stores",
             "The storage engines to measure. **STORE@NAME** is a store at the Airflow Connection **storebench_STORE_NAME**, so that one"
-            " grid compares several servers: add it to the JSON under Advanced Options. Where there is no such connection, NAME is a topology, whose"
-            f" servers the run brings and removes.{_topologies(study)}\n\n"
-            f"A run has stores × clients × {' × '.join([*axes, 'repeats'])} × operations"
+            " grid compares several servers. Where there is no such connection, NAME is a topology, whose servers the run brings and"
+            f" removes.{_topologies(study)}\n\n"
+            f"Add such a name to the JSON under Advanced Options. A run has stores × clients × {' × '.join([*axes, 'repeats'])} × operations"
             f" ({', '.join(one.name for one in study.operations)}), without the combinations"
             f" that a store does not have. This form as it opens: {len(whole.cells)} cells, **{operations_of(study, whole.cells)} operations**."
             f" With its {study.rows:,} rows they take about {in_words(assumed_s(study, whole.cells))} on a small machine, at"
@@ -164,22 +189,22 @@ def _dataset_fields(study: Study) -> dict[str, Field]:
 
 
 def _common_fields() -> dict[str, Field]:
+    return {**_full_grid_field(), **_repeat_fields(), **_pod_fields()}
+
+
+def _full_grid_field() -> dict[str, Field]:
     return {
         "full_grid": flag(
             "Full grid",
             "Measure every combination. Off: start from the first value of each field, and at each store change one thing at a time,"
             " the client or the place on one axis. That shows each value in far fewer cells.",
             default=True,
-        ),
-        "repeats": integer(
-            1,
-            1,
-            MAX_REPEATS,
-            "Repeats",
-            "How often each cell is measured, or at most where a precision or a budget is set. Repeats are interleaved.",
-            (1, 3, 10),
-        ),
-        **_repeat_fields(),
+        )
+    }
+
+
+def _pod_fields() -> dict[str, Field]:
+    return {
         "keep_data": flag(
             "Keep data",
             "Keep in the stores what the operations have left there. The column **target** of the results names it.",
@@ -224,6 +249,14 @@ def _common_fields() -> dict[str, Field]:
 
 def _repeat_fields() -> dict[str, Field]:
     return {
+        "repeats": integer(
+            1,
+            1,
+            MAX_REPEATS,
+            "Repeats",
+            "How often each cell is measured, or at most where a precision or a budget is set. Repeats are interleaved.",
+            (1, 3, 10),
+        ),
         "skip_done": flag(
             "Skip what is done",
             "Leave out the repeats that are already verified and were not disturbed, with the same dataset, code, environment, and sizes"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import random
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
@@ -14,22 +13,19 @@ from typing import Any
 from airflow.sdk.exceptions import AirflowSkipException
 
 from storebench.airflow import brought, connections, own, preflight, secrets
+from storebench.airflow.draft import draft_of
 from storebench.airflow.ends import airflow_id
 from storebench.airflow.images import image
 from storebench.airflow.node_pools import DEFAULT, NodePool, node_pool_of
 from storebench.airflow.params import grid_of, values_of
 from storebench.errors import SpecError, StorebenchError
 from storebench.results.database import Row
-from storebench.results.done import verified_repeats
-from storebench.results.expected import expected
 from storebench.results.queries import Queries, verified_values
 from storebench.results.repository import run_id_of
 from storebench.results.statistics import summarize
 from storebench.study.cell import Cell
-from storebench.study.dataset import MAX_SEED
-from storebench.study.grid import Grid
 from storebench.study.model import Study
-from storebench.study.order import Turn, turns
+from storebench.study.order import Turn
 
 NO_PARAMETERS = (
     "This backfill has come without parameters. In Airflow's dialog, tick 'Override parameters on existing runs': it sends the"
@@ -86,16 +82,25 @@ def _plan_of(study: Study, asked: Mapping[str, Any], dag_run: Any, make: own.Mak
         print(f"This run goes on with the {len(recorded)} turns that it planned when it first started")
         repository.reopen_run(run_id)
         return labels_of(recorded, DEFAULT)
-    finder = connections.queries() if skips_done(params, dag_run.run_type) else None
-    repeats, done = repeats_of(study, grid, params, finder, brings)
-    skipped = {**cannot, **done}
-    order, order_seed = order_of(study, repeats, params, groups)
-    preflight.check_length(len(order))
-    takes = expected(repository, study, order)
+
+    def image_of(store: str, operation: str) -> str:
+        return image(study.store(store).pod_of(operation).image)
+
+    draft = draft_of(
+        study,
+        grid,
+        params,
+        repository,
+        skips=skips_done(params, dag_run.run_type),
+        brings=brings,
+        group_of=lambda cell: group.key if (group := groups.get(cell)) else None,
+        image_of=image_of,
+    )
+    order, skipped, takes = draft.order, {**cannot, **draft.skipped}, draft.takes
     if order:
         may_end = params["precision_percent"] is not None or params["budget_min"] is not None
-        print(f"Cells: {len(repeats)}. {takes}{'. The run may end earlier' if may_end else ''}")
-        print(f"The order of the cells has the seed {order_seed}")
+        print(f"Cells: {len(draft.repeats)}. {takes}{'. The run may end earlier' if may_end else ''}")
+        print(f"The order of the cells has the seed {draft.order_seed}")
     if grid.dropped:
         print(f"{grid.dropped} combinations are left out: {grid.dropped_because}")
     for cell, reason in skipped.items():
@@ -106,7 +111,7 @@ def _plan_of(study: Study, asked: Mapping[str, Any], dag_run: Any, make: own.Mak
         airflow_run_id=dag_run.run_id,
         params=params,
         turns=order,
-        order_seed=order_seed,
+        order_seed=draft.order_seed,
         skipped=skipped,
         airflow_id=airflow_id(),
         expected_s=takes.seconds,
@@ -114,8 +119,8 @@ def _plan_of(study: Study, asked: Mapping[str, Any], dag_run: Any, make: own.Mak
     )
     if not order:
         raise AirflowSkipException(
-            f"All {len(done)} cells are already verified: there is nothing to do"
-            if done
+            f"All {len(draft.skipped)} cells are already verified: there is nothing to do"
+            if draft.skipped
             else f"There is nothing to do: {grid.dropped_because}"
         )
     return labels_of(order, DEFAULT)
@@ -146,59 +151,6 @@ def skips_done(params: Mapping[str, Any], run_type: str) -> bool:
     """Whether a run leaves out what is verified already: unless it says, a backfill does."""
     asked: bool | None = params["skip_done"]
     return run_type == "backfill" if asked is None else asked
-
-
-def repeats_of(
-    study: Study,
-    grid: Grid,
-    params: Mapping[str, Any],
-    queries: Queries | None,
-    brings: Collection[str] = (),
-) -> tuple[dict[Cell, int], dict[Cell, str]]:
-    """How often each cell is still to be measured, and why some are not at all; `queries` finds what is done. The run
-    `brings` the servers of these stores."""
-    asked = params["repeats"]
-
-    def image_of(store: str, operation: str) -> str:
-        return image(study.store(store).pod_of(operation).image)
-
-    done: Mapping[Cell, int] = {}
-    if queries:
-        done = verified_repeats(study, queries, grid.cells, params, image_of, brings.__contains__)
-    repeats = {cell: asked - done.get(cell, 0) for cell in grid.cells}
-    skipped = {
-        cell: f"already verified {done[cell]} times with the same dataset, code, environment and parameters"
-        for cell, count in repeats.items()
-        if count <= 0
-    }
-    return {cell: count for cell, count in repeats.items() if count > 0}, skipped
-
-
-def order_of(
-    study: Study,
-    repeats: dict[Cell, int],
-    params: Mapping[str, Any],
-    groups: Mapping[Cell, brought.Group | None] | None = None,
-) -> tuple[list[Turn], int]:
-    """The turns in their order, and the seed that it was drawn by. `groups` are the servers that the run brings for its cells: those with
-    the same ones stay together, on the default nodes.
-    """
-    groups = groups or {}
-    asked = params["order_seed"]
-    order_seed = random.SystemRandom().randint(0, MAX_SEED) if asked is None else asked
-    order = turns(
-        repeats,
-        order_seed,
-        warm_up=params["warm_up"],
-        a_a=params["a_a"],
-        shuffled=params["random_order"],
-        together=lambda cell: group.key if (group := groups.get(cell)) else None,
-    )
-
-    def place(cell: Cell) -> str:
-        return (DEFAULT if groups.get(cell) else node_pool_of(study, cell.store)).name
-
-    return [replace(turn, node_pool=place(turn.cell)) for turn in order], order_seed
 
 
 def labels_of(order: Sequence[Turn], node_pool: NodePool) -> list[str]:

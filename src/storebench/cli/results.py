@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from storebench.cli.environment import console, results_dsn
-from storebench.cli.study import of_study
+from storebench.cli.study import default_study, of_study
 from storebench.errors import SpecError, unknown
 
 
@@ -100,6 +100,11 @@ def _print_artifacts(
     "--a-a", "arms", is_flag=True, help="Compare the run's two arms (or its odd and even repeats): the noise."
 )
 @click.option(
+    "--by",
+    metavar="PLACE=A,B",
+    help="Compare two values of the run: store=A,B, client=A,B, or two on an axis.",
+)
+@click.option(
     "--margin",
     type=click.FloatRange(0, 100),
     default=5.0,
@@ -124,6 +129,7 @@ def compare(
     before: str,
     after: str | None,
     arms: bool,
+    by: str | None,
     margin: float,
     fail_over: float | None,
     study: str | None,
@@ -136,20 +142,21 @@ def compare(
     For each cell and operation it says whether B is better or worse than A (of times: faster or slower), the same, or that it cannot be
     told, and why. Of a metric that is neither better lower nor higher, it says higher or lower.
 
-    A and B are two runs (their ids, 'latest', 'baseline:NAME'; several that were made in turns as ID,ID,ID) or two cells
-    (their keys).
+    A and B are two runs (their ids, 'latest', 'baseline:NAME'; several that were made in turns as ID,ID,ID, or as turns:ID:A where the
+    page has made them) or two cells (their keys). With --by both are values of one run, such as two stores.
 
     Exit codes: 0; with --fail-over 1 for a regression, and 6 where none was found but the data do not rule one out: an interval is too
     wide, B lacks what A has, a run still goes on, or nothing could be compared. It is 6, too, where each side has one run, without
     --single-runs; 2 for what cannot be asked so; 3 where the results database does not answer.
     """
     from storebench.results.compare import compare as compare_sides
-    from storebench.results.compare import compare_arms
+    from storebench.results.compare import compare_arms, compare_values
     from storebench.results.comparison_output import as_json, exit_code, print_comparison
     from storebench.results.queries import Queries
+    from storebench.results.sides import By
 
-    if arms == (after is not None):
-        raise SpecError("Give two runs or two cells to compare, or one run and --a-a")
+    if [arms, by is not None, after is not None].count(True) != 1:
+        raise SpecError("Give two runs or two cells to compare, or one run and --a-a or --by")
     if fail_over is not None and fail_over <= margin:
         raise SpecError(
             f"A change of {fail_over:g} % does not count with a margin of {margin:g} %: give a larger --fail-over, or a smaller"
@@ -159,11 +166,12 @@ def compare(
         raise SpecError("--single-runs is about the exit code of --fail-over: give both, or neither")
     queries = Queries(results_dsn())
     share = margin / 100
-    found = (
-        compare_arms(queries, before, margin=share, metric=metric, study=study)
-        if after is None
-        else compare_sides(queries, before, after, margin=share, metric=metric, study=study)
-    )
+    if by is not None:
+        found = compare_values(queries, before, By.of(by), margin=share, metric=metric, study=study)
+    elif after is not None:
+        found = compare_sides(queries, before, after, margin=share, metric=metric, study=study)
+    else:
+        found = compare_arms(queries, before, margin=share, metric=metric, study=study)
     if format_ == "json":
         click.echo(as_json(found))
     else:
@@ -173,6 +181,81 @@ def compare(
         for line in lines:
             click.echo(f"storebench: {line}", err=True)
         sys.exit(code)
+
+
+@click.command()
+@click.option(
+    "--study", metavar="NAME", default=default_study, help="The study; `storebench studies` lists them."
+)
+@click.option("--operation", metavar="NAME", help="Of this operation (default: the study's first).")
+@click.option("--metric", metavar="NAME", help="By this metric (default: the one that ranks the operation).")
+@click.option("--rows", type=click.IntRange(0), help="Rows of the dataset.")
+@click.option("--seed", type=click.IntRange(0), help="Seed of the dataset.")
+@click.option(
+    "--axis",
+    "axes",
+    multiple=True,
+    metavar="NAME=VALUE",
+    help="Only of cells that are there on this axis; '*' for all of its values.",
+)
+@click.option("--environment", metavar="ID", help="What was measured in this one; the last lines list them.")
+@click.option("--kind", metavar="TEXT", help="Those that deliver this, or promise it: 'dicts', 'disk'.")
+@click.option(
+    "--include",
+    "included",
+    multiple=True,
+    type=click.Choice(["limit", "client-bound", "unlike"]),
+    help="Rank these, too. They are left out by default.",
+)
+@click.option(
+    "--margin", type=click.FloatRange(0, 100), default=5.0, show_default=True, help="Percent, as of compare."
+)
+@click.option(
+    "--format", "format_", type=click.Choice(["table", "csv", "json"]), default="table", show_default=True
+)
+def ranking(
+    study: str,
+    operation: str | None,
+    metric: str | None,
+    rows: int | None,
+    seed: int | None,
+    axes: tuple[str, ...],
+    environment: str | None,
+    kind: str | None,
+    included: tuple[str, ...],
+    margin: float,
+    format_: str,
+) -> None:
+    """Rank a study's stores and clients.
+
+    For each it prints the median of all runs in the same environment, the number of attempts (n), the median's interval, how many times the
+    best one's median it is, and a verdict against the best one. What is the same as the best, or cannot be told from it, shares its place.
+    Figures have the metric's unit; seconds, if its name ends with _s.
+
+    Left out are stores that only show what a client can do (limit), cells that are bound by their client (client-bound), and those that
+    deliver or promise something else than most (unlike). They stand below, with the reason, and so does what was disturbed, failed, or was
+    measured in other environments only.
+
+    Rows, seed, values on axes, environment and kind are those of most cells, unless they are given. On an axis that only some stores or
+    clients have, it is all values.
+    """
+    from storebench.results.queries import Queries
+    from storebench.results.ranking import ranking_of
+    from storebench.results.ranking_choice import Question
+    from storebench.results.ranking_output import as_json, print_ranking, rows_of
+    from storebench.results.table import as_csv
+
+    places = dict(axis.split("=", 1) for axis in axes if "=" in axis)
+    if len(places) != len(axes):
+        raise SpecError("--axis takes NAME=VALUE, each axis once")
+    asked = Question(
+        study, operation, metric, rows, seed, places, environment, kind, frozenset(included), margin / 100
+    )
+    found = ranking_of(Queries(results_dsn()), asked)
+    if format_ == "table":
+        print_ranking(console(), found)
+    else:
+        click.echo(as_csv(rows_of(found)) if format_ == "csv" else as_json(found), nl=False)
 
 
 @click.command("plan-repeats")
@@ -292,3 +375,17 @@ def report(run_: str, study: str | None, out: Path) -> None:
 
     for path in write_report(results_dsn(), run_, out, study):
         click.echo(str(path))
+
+
+@click.command()
+@click.argument("folder", metavar="DIR", type=click.Path(path_type=Path))
+def site(folder: Path) -> None:
+    """Write a static site of all studies' runs.
+
+    DIR is made. It can be read without a server, or hosted anywhere: index.html leads to a page for each run, and data/ has the
+    attempts of each study as Parquet and CSV. A site that is there is written anew.
+    """
+    from storebench.web.site import write_site
+
+    for line in write_site(results_dsn(), folder):
+        click.echo(line)

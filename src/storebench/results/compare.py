@@ -9,11 +9,26 @@ from typing import Any
 from storebench.results import power
 from storebench.results.database import Row
 from storebench.results.queries import Queries, counts
-from storebench.results.sides import Design, Key, Sides, arms_of, sides_of
+from storebench.results.sides import By, Design, Key, Sides, arms_of, sides_of, values_of
 from storebench.results.verdicts import BETTER, MARGIN, WORSE, Verdict, verdicts_of
 
 # What better and worse times are called.
 OF_TIMES = {BETTER: "faster", WORSE: "slower"}
+
+
+def in_words(label: str, unit: str) -> str:
+    """What a verdict's label is called for people, of figures of this unit."""
+    return OF_TIMES.get(label, label) if unit == "s" else label
+
+
+def unsound(rows: Sequence[Row]) -> list[str]:
+    """How many of these attempts count nowhere, or were bound by their client; empty where none is."""
+    counted = {
+        "not verified": sum(row["status"] != "verified" for row in rows),
+        "disturbed": sum(row["status"] == "verified" and not counts(row) for row in rows),
+        "client-bound": sum(counts(row) and bool(row["client_bound"]) for row in rows),
+    }
+    return [f"{n} of {len(rows)} {what}" for what, n in counted.items() if n]
 
 
 @dataclass(frozen=True)
@@ -35,8 +50,7 @@ class Comparison:
 
     def in_words(self, key: Key, label: str) -> str:
         """What a verdict's label is called for people."""
-        is_time = self.measured[key]["unit"] == "s"
-        return OF_TIMES.get(label, label) if is_time else label
+        return in_words(label, self.measured[key]["unit"])
 
     def regressions(self, beyond: float) -> dict[Key, Verdict]:
         """What is worse by more than this share: 0.1 is 10 %."""
@@ -74,6 +88,19 @@ def compare(
 ) -> Comparison:
     """Two runs cell by cell, or two cells given by their keys, over all runs: `storebench.results.sides.sides_of`."""
     return _compared(queries, sides_of(queries, before, after, metric, study), margin)
+
+
+def compare_values(
+    queries: Queries,
+    run: str,
+    by: By,
+    *,
+    margin: float = MARGIN,
+    metric: str | None = None,
+    study: str | None = None,
+) -> Comparison:
+    """Two values of one run: `storebench.results.sides.values_of`."""
+    return _compared(queries, values_of(queries, run, by, metric, study), margin)
 
 
 def compare_arms(
@@ -116,18 +143,7 @@ def _compared(queries: Queries, sides: Sides, margin: float) -> Comparison:
 def _remarks(before: Sequence[Row], after: Sequence[Row]) -> list[str]:
     lines = []
     for side, rows in zip("AB", (before, after), strict=True):
-        unverified = sum(row["status"] != "verified" for row in rows)
-        disturbed = sum(row["status"] == "verified" and not counts(row) for row in rows)
-        bound = sum(counts(row) and bool(row["client_bound"]) for row in rows)
-        lines += [
-            f"{side}: {n} of {len(rows)} {what}"
-            for n, what in (
-                (unverified, "not verified"),
-                (disturbed, "disturbed"),
-                (bound, "client-bound"),
-            )
-            if n
-        ]
+        lines += [f"{side}: {line}" for line in unsound(rows)]
     delivered = [{row["delivers"] for row in rows if row["delivers"]} for rows in (before, after)]
     if all(delivered) and len(set.union(*delivered)) > 1:
         a, b = (" or ".join(sorted(texts)) for texts in delivered)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
 import psycopg
@@ -22,6 +22,11 @@ R = TypeVar("R")
 D = TypeVar("D", bound="Database")
 
 
+def connected(dsn: str, **settings: Any) -> psycopg.Connection[Row]:
+    """A new connection. Raises psycopg.OperationalError where the server is not there."""
+    return psycopg.connect(dsn, connect_timeout=CONNECT_TIMEOUT_S, row_factory=dict_row, **settings)
+
+
 class Database:
     """Opens one connection for each piece of work: it is short, and far from the next.
 
@@ -36,18 +41,16 @@ class Database:
     def _cursor(self) -> Iterator[psycopg.Cursor[Row]]:
         """A transaction: committed at the end, rolled back where it raises. StoreUnreachable where the server is not there."""
         try:
-            with (
-                psycopg.connect(
-                    self._dsn, connect_timeout=CONNECT_TIMEOUT_S, row_factory=dict_row
-                ) as connection,
-                connection.cursor() as cursor,
-            ):
+            with self._connection() as connection, connection.cursor() as cursor:
                 yield cursor
         except psycopg.OperationalError as error:
             place = conninfo_to_dict(self._dsn)
             raise StoreUnreachable(
                 f"The results database at {place.get('host')}:{place.get('port', 5432)} cannot be used: {error}".strip()
             ) from error
+
+    def _connection(self) -> AbstractContextManager[psycopg.Connection[Row]]:
+        return connected(self._dsn)
 
 
 def patient(method: Callable[Concatenate[D, P], R]) -> Callable[Concatenate[D, P], R]:

@@ -42,20 +42,19 @@ class Measurements(Database):
         better. Attempts at operations that do not report it are left out. Raises SpecError where none reports it.
         """
         studies = {name: self.study(name) for name in {row["study"] for row in rows}}
-        scalars = {
-            (row["study"], row["operation"]): scalars_of(studies[row["study"]], row["operation"])
-            for row in rows
-        }
+        kinds = dict.fromkeys((row["study"], row["operation"]) for row in rows)
+        scalars = {(study, operation): scalars_of(studies[study], operation) for study, operation in kinds}
         known = list(dict.fromkeys(name for names in scalars.values() for name in names))
         if metric and rows and metric not in known:
             raise unknown("metric", metric, known)
+        metrics = {name: metrics_of(study) for name, study in studies.items()}
         found = []
         for row in rows:
             names = scalars[row["study"], row["operation"]]
             if metric is None or metric in names:
                 name = metric or row["metric"] or names[0]
                 # A study may have a metric no more that older attempts have
-                better = metrics_of(studies[row["study"]]).get(name, {"better": "neither"})["better"]
+                better = metrics[row["study"]].get(name, {"better": "neither"})["better"]
                 found.append(
                     {
                         **row,
@@ -77,15 +76,22 @@ class Measurements(Database):
 
     def study(self, name: str) -> dict[str, Any]:
         """A study's details, as they were when a run of it last began; raises SpecError for one that has none."""
-        found = self.studies()
+        found = self._studies(name)
         if name not in found:
-            raise unknown("study", name, found)
+            raise unknown("study", name, self.studies())
         return found[name]
 
     def studies(self) -> dict[str, dict[str, Any]]:
         """The details of all studies that have been recorded, by name."""
+        return self._studies(None)
+
+    def _studies(self, name: str | None) -> dict[str, dict[str, Any]]:
+        """Of all, or of one if it is there: each has thousands of words."""
         with self._cursor() as cursor:
-            rows = cursor.execute("SELECT name, details FROM storebench.study ORDER BY name").fetchall()
+            rows = cursor.execute(
+                "SELECT name, details FROM storebench.study WHERE name = coalesce(%s, name) ORDER BY name",
+                (name,),
+            ).fetchall()
         studies = {row["name"]: row["details"] for row in rows}
         for store in (store for details in studies.values() for store in details["stores"]):
             store.setdefault("limit", not store["keeps_data"])  # recorded before stores said so

@@ -165,6 +165,34 @@ class Queries(Runs, Measurements):
             sql.SQL("cell_key = ANY({}) AND repeat > 0").format(sql.Literal(list(keys)))
         )
 
+    def attempts_at(self, keys: Sequence[str], operation: str) -> list[Row]:
+        """The newest tries of one operation of these cells in all runs that can be named, warm-ups left out."""
+        named = (
+            sql.SQL("")
+            if self.dag_ids is None
+            else sql.SQL(" AND run_id IN (SELECT id FROM storebench.run WHERE dag_id = ANY({}))").format(
+                sql.Literal(list(self.dag_ids))
+            )
+        )
+        condition = sql.SQL("cell_key = ANY({}) AND operation = {} AND repeat > 0{}").format(
+            sql.Literal(list(keys)), sql.Literal(operation), named
+        )
+        return self._newest_tries(condition)
+
+    def cells_of_study(self, study: str, operation: str) -> list[Row]:
+        """The keys of the cells of which this operation has been in a run that can be named, and whether any is measured: key, measured."""
+        with self._cursor() as cursor:
+            return cursor.execute(
+                "SELECT c.key, EXISTS (SELECT FROM storebench.statistic AS s"
+                "  WHERE s.cell_key = c.key AND s.operation = %(operation)s) AS measured"
+                " FROM storebench.cell AS c WHERE c.study = %(study)s AND EXISTS ("
+                "  SELECT FROM storebench.run_cell AS p JOIN storebench.run AS r ON r.id = p.run_id"
+                "  WHERE p.cell_key = c.key AND %(operation)s = ANY(p.operations) AND p.skipped IS NULL"
+                "   AND (%(dag_ids)s::text[] IS NULL OR r.dag_id = ANY(%(dag_ids)s)))"
+                " ORDER BY c.key",
+                {"study": study, "operation": operation, "dag_ids": self.dag_ids},
+            ).fetchall()
+
     def _newest_tries(self, condition: sql.Composable) -> list[Row]:
         with self._cursor() as cursor:
             return cursor.execute(sql.SQL(NEWEST_TRIES).format(condition=condition)).fetchall()

@@ -8,29 +8,42 @@ from typing import Any
 
 from storebench.errors import SpecError
 from storebench.results.database import Database, Row, patient
+from storebench.results.turns import Turns
 
 LATEST = "latest"
 BASELINE = "baseline:"
-# Of runs, how many of their operations are in which state: the newest try of each counts. And what they are runs of.
+# Of runs, how many of their operations are in which state: the newest try of each counts. And what they are runs of. All attempts of a
+# hundred runs are counted for one list, so that indexes alone are read: texts as long as reasons are in none, and counted by themselves.
 RUN_COUNTS = """
-SELECT r.*, n.verified, n.disturbed, n.failed, n.not_run, p.planned, p.cells, p.stores, p.rows, p.seed,
+SELECT r.*, n.verified, d.disturbed, n.failed, n.not_run, p.planned - s.skipped AS planned, p.cells, p.stores, p.rows, p.seed,
     CASE WHEN p.cells = 1 THEN p.first_key END AS cell_key
 FROM {runs} AS r
 CROSS JOIN LATERAL (
     SELECT count(*) FILTER (WHERE status = 'verified') AS verified,
-        count(*) FILTER (WHERE status = 'verified' AND disturbed IS NOT NULL) AS disturbed,
         count(*) FILTER (WHERE status = 'failed') AS failed, count(*) FILTER (WHERE status = 'not_run') AS not_run
     FROM (
-        SELECT DISTINCT ON (cell_key, repeat, operation) status, disturbed FROM storebench.attempt WHERE run_id = r.id
-        ORDER BY cell_key, repeat, operation, try_number DESC
+        -- all of them descending, as the index is read backwards
+        SELECT DISTINCT ON (cell_key, repeat, operation) status FROM storebench.attempt WHERE run_id = r.id
+        ORDER BY cell_key DESC, repeat DESC, operation DESC, try_number DESC
     ) AS newest
 ) AS n
 CROSS JOIN LATERAL (
-    SELECT coalesce(sum(cardinality(t.operations)) FILTER (WHERE t.skipped IS NULL), 0) AS planned,
-        count(*) FILTER (WHERE t.repeat = 1) AS cells, min(t.cell_key) AS first_key,
-        coalesce(array_agg(DISTINCT c.store), '{{}}') AS stores, min(c.rows) AS rows, min(c.seed) AS seed
+    SELECT count(*) AS disturbed FROM storebench.attempt AS a
+    WHERE a.run_id = r.id AND a.disturbed IS NOT NULL AND a.status = 'verified' AND NOT EXISTS (
+        SELECT FROM storebench.attempt AS later
+        WHERE (later.run_id, later.cell_key, later.repeat, later.operation) = (a.run_id, a.cell_key, a.repeat, a.operation)
+            AND later.try_number > a.try_number
+    )
+) AS d
+CROSS JOIN LATERAL (
+    SELECT coalesce(sum(cardinality(t.operations)), 0) AS planned, count(*) FILTER (WHERE t.repeat = 1) AS cells,
+        min(t.cell_key) AS first_key, coalesce(array_agg(DISTINCT c.store), '{{}}') AS stores, min(c.rows) AS rows, min(c.seed) AS seed
     FROM storebench.run_cell AS t JOIN storebench.cell AS c ON c.key = t.cell_key WHERE t.run_id = r.id
 ) AS p
+CROSS JOIN LATERAL (
+    SELECT coalesce(sum(cardinality(operations)), 0) AS skipped FROM storebench.run_cell
+    WHERE run_id = r.id AND skipped IS NOT NULL
+) AS s
 ORDER BY r.started_at DESC
 """
 NAMED = """
@@ -39,11 +52,13 @@ WHERE (%(dag_ids)s::text[] IS NULL OR dag_id = ANY(%(dag_ids)s)) AND (%(study)s:
 """
 # What the runs of a single cell of the grid are called: those of a backfill by Airflow, others by the page.
 OF_A_CELL = ["backfill__%", "cell__%"]
+# And those that are one of several: the page's runs in turns, too.
+OF_SEVERAL = [*OF_A_CELL, "turns__%"]
 LATEST_WITHIN = "24 hours"
 LATEST_RUN = """id = (
     SELECT id FROM named WHERE state <> 'refused'
         AND started_at >= (SELECT max(started_at) FROM named WHERE state <> 'refused') - %(within)s::interval
-    ORDER BY airflow_run_id LIKE ANY(%(of_a_cell)s), started_at DESC LIMIT 1
+    ORDER BY airflow_run_id LIKE ANY(%(of_several)s), started_at DESC LIMIT 1
 )"""
 NEAR, MOST_NEAR = 50, 4  # the newest runs among which a name is looked for, and how many are told
 
@@ -58,11 +73,11 @@ class Runs(Database):
     def run_named(self, name: str, study: str | None = None) -> Row:
         """The row of a run: 'latest', 'baseline:NAME', its id in Airflow, or its id; `study`: it must be of this one.
 
-        'latest' is the newest run that was not refused. A run of a single cell of the grid, such as a backfill's, gives way to the newest
-        other run of the LATEST_WITHIN before it. Raises SpecError where there is no such run, and where there are several.
+        'latest' is the newest run that was not refused. A run that is one of several, such as a backfill's of a single cell, gives way to the
+        newest other run of the LATEST_WITHIN before it. Raises SpecError where there is no such run, and where there are several.
         """
         if name == LATEST:
-            found = self._runs_where(LATEST_RUN, study=study, of_a_cell=OF_A_CELL, within=LATEST_WITHIN)
+            found = self._runs_where(LATEST_RUN, study=study, of_several=OF_SEVERAL, within=LATEST_WITHIN)
             if not found:
                 raise SpecError(f"There are no results{f' of the study {study}' if study else ''} yet")
         elif name.startswith(BASELINE):
@@ -79,6 +94,19 @@ class Runs(Database):
             of_study = f" of the study {study}" if study else ""
             raise SpecError(f"There is no run {name!r}{of_study}.{self._near(name, study)}")
         return found[0]
+
+    def runs_of_turns(self, name: str, study: str | None = None) -> list[Row]:
+        """The runs of one side of those that were made in turns, in their order: those that have begun on both sides, and were not refused.
+
+        Raises SpecError where there are none.
+        """
+        turns = Turns.named(name)
+        condition = "starts_with(airflow_run_id, %(prefix)s) AND state <> 'refused'"
+        rows = self._runs_where(condition, study=study, prefix=turns.run_prefix)
+        found = {row["airflow_run_id"]: row for row in rows}
+        if not (names := turns.of(found)):
+            raise SpecError(f"Of the runs in turns {turns.id} none has begun yet on both sides")
+        return [found[one] for one in names]
 
     def _runs_where(
         self, condition: str, query: str = "SELECT * FROM {runs} AS r", **values: Any
@@ -126,6 +154,12 @@ class Runs(Database):
                 (run_id,),
             ).fetchall()
         return [row["skipped"] for row in found]
+
+    def baselines(self) -> dict[str, str]:
+        """The ids of the runs that are baselines, by the baselines' names."""
+        with self._cursor() as cursor:
+            found = cursor.execute("SELECT name, run_id FROM storebench.baseline ORDER BY name").fetchall()
+        return {row["name"]: row["run_id"] for row in found}
 
     def open_runs(self) -> list[Row]:
         """The runs that go on, as far as was recorded; the oldest first."""

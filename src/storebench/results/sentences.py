@@ -113,14 +113,13 @@ def _bests(rows: Iterable[Row], operations: Sequence[str], study: Details, fixed
     found: dict[tuple[str, str, str | None], Best] = {}
     for (key, operation), of_cell in tries.items():
         metric = ranking[operation]
-        kinds = {row["delivers"] or row["durability"] for row in of_cell}
         part = fixed.get((key, operation), NOTHING_KNOWN)
         values = [value for row in of_cell if (value := value_of(row, metric["name"])) is not None]
         best = Best(
             Cell.from_key(key),
             operation,
             metric,
-            kinds.pop() if len(kinds) == 1 else UNKNOWN,
+            kind_of(of_cell),
             any(row["delivers"] for row in of_cell),
             summarize(values),
             part.start_s,
@@ -130,6 +129,14 @@ def _bests(rows: Iterable[Row], operations: Sequence[str], study: Details, fixed
         if _better(best, before):
             found[best.store, operation, best.kind] = best
     return list(found.values())
+
+
+def kind_of(rows: Iterable[Row]) -> str | None:
+    """What these attempts at one operation deliver, or else what they promise: UNKNOWN where not all are alike, None where they state
+    neither.
+    """
+    kinds = {row["delivers"] or row["durability"] for row in rows}
+    return kinds.pop() if len(kinds) == 1 else UNKNOWN
 
 
 def _better(one: Best, other: Best) -> bool:

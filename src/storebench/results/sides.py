@@ -8,14 +8,16 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, replace
 
-from storebench.errors import SpecError
+from storebench.errors import SpecError, unknown
 from storebench.results.database import Row
 from storebench.results.measurements import scalars_of
 from storebench.results.queries import Queries, verified_values
 from storebench.results.statistics import Values
+from storebench.results.turns import in_turns
 from storebench.results.verdicts import Pair
 from storebench.study.cell import Cell
 from storebench.study.order import ARMS
+from storebench.study.reserved import CLIENT, STORE
 
 Key = tuple[str, str]  # cell's key, operation
 Groups = dict[Key, list[Row]]
@@ -40,11 +42,17 @@ class Design:
     caution: str | None = None
 
 
+def of_one_cell(_key: str) -> str:
+    """The pair of a side that is a single cell: whatever the cell's key, both sides belong together."""
+    return ""
+
+
 @dataclass(frozen=True)
 class Side:
     """One side: its attempts, newest tries, warm-ups left out, and its runs, in the order in which they were named.
 
-    `to_come` are the operations that its runs still have to try, `going_on` the names of these runs.
+    `to_come` are the operations that its runs still have to try, `going_on` the names of these runs. `pair_of` says of a cell's key which
+    pair it is in: itself, where both sides have the same cells.
     """
 
     rows: Sequence[Row]
@@ -52,6 +60,14 @@ class Side:
     is_cell: bool = False
     to_come: Sequence[Row] = ()
     going_on: tuple[str, ...] = ()
+    pair_of: Callable[[str], str] = str
+
+    def grouped(self, rows: Sequence[Row]) -> Groups:
+        """These of its rows by pair and operation."""
+        found: Groups = {}
+        for row in rows:
+            found.setdefault((self.pair_of(row["cell_key"]), row["operation"]), []).append(row)
+        return found
 
 
 @dataclass(frozen=True)
@@ -64,14 +80,14 @@ class Sides:
 
     def groups(self) -> tuple[Groups, Groups]:
         """The attempts of each side by cell and operation; of two cells by operation alone."""
-        before, after = (_grouped(side.rows, side.is_cell) for side in (self.before, self.after))
+        before, after = (side.grouped(side.rows) for side in (self.before, self.after))
         return before, after
 
     def to_come(self) -> dict[Key, list[str]]:
         """What the sides' runs still have to try, by cell and operation."""
         found: dict[Key, list[str]] = {}
         for name, side in zip("AB", (self.before, self.after), strict=True):
-            for key, rows in _grouped(side.to_come, side.is_cell).items():
+            for key, rows in side.grouped(side.to_come).items():
                 found.setdefault(key, []).append(f"{name}: {len(rows)} to come, in a run that goes on")
         return found
 
@@ -87,7 +103,7 @@ class Sides:
             )
             if not before or not after:
                 without[key] = ", ".join(
-                    f"{side} has {_lacking(group.get(key, []))}"
+                    f"{side} has {lacking(group.get(key, []))}"
                     for side, group, units in zip("AB", groups, (before, after), strict=True)
                     if not units
                 )
@@ -118,7 +134,7 @@ def sides_of(
     one, other = side_of(queries, before, metric, study), side_of(queries, after, metric, study)
     if one.is_cell != other.is_cell:
         raise SpecError("Compare two runs or two cells, not a run and a cell")
-    return Sides(one, other, (_design_of_cells if one.is_cell else _design_of_runs)(one.runs, other.runs))
+    return Sides(one, other, (design_of_cells if one.is_cell else _design_of_runs)(one.runs, other.runs))
 
 
 def arms_of(queries: Queries, run: str, metric: str | None = None, study: str | None = None) -> Sides:
@@ -130,6 +146,61 @@ def arms_of(queries: Queries, run: str, metric: str | None = None, study: str | 
         replace(whole, rows=_of_arm(whole.rows, arm), to_come=_of_arm(whole.to_come, arm)) for arm in ARMS
     )
     return Sides(first, second, Design("rounds", (_round_of_arm, _round_of_arm), matched=True))
+
+
+@dataclass(frozen=True)
+class By:
+    """What tells the sides of one run apart: `store`, `client` or an axis, and its values in A and in B."""
+
+    place: str
+    before: str
+    after: str
+
+    @classmethod
+    def of(cls, text: str) -> By:
+        """From a text such as `store=mongodb,elasticsearch`; raises SpecError for another one."""
+        place, separator, values = text.partition("=")
+        before, _, after = values.partition(",")
+        if not (separator and place and before and after) or "," in after or before == after:
+            raise SpecError(f"{text!r} does not name two values, such as store=A,B")
+        return cls(place, before, after)
+
+    def value(self, key: str) -> str | None:
+        """Where a cell is; None where that means nothing for it."""
+        cell = Cell.from_key(key)
+        return {STORE: cell.store, CLIENT: cell.client}.get(self.place, cell.value(self.place))
+
+    def in_before(self, key: str) -> str:
+        """The key of A's cell that a cell of B belongs to: it differs in nothing else."""
+        cell = Cell.from_key(key)
+        if self.place == STORE:
+            return replace(cell, store=self.before).key
+        if self.place == CLIENT:
+            return replace(cell, client=self.before).key
+        axes = tuple((name, self.before if name == self.place else value) for name, value in cell.axes)
+        return replace(cell, axes=axes).key
+
+
+def values_of(
+    queries: Queries, run: str, by: By, metric: str | None = None, study: str | None = None
+) -> Sides:
+    """Two values of one run, or of several: the cells that differ in nothing else belong together. Raises SpecError for a value that it
+    was not measured at.
+    """
+    whole = side_of(queries, run, metric, study)
+    if whole.is_cell:
+        raise SpecError("A cell is at one value only: name a run")
+    sides = []
+    for value, pair_of in ((by.before, str), (by.after, by.in_before)):
+        rows, to_come = (
+            [row for row in found if by.value(row["cell_key"]) == value]
+            for found in (whole.rows, whole.to_come)
+        )
+        if not rows and not to_come:
+            known = dict.fromkeys(str(by.value(row["cell_key"])) for row in whole.rows)
+            raise unknown(by.place, value, [one for one in known if one != "None"])
+        sides.append(replace(whole, rows=rows, to_come=to_come, pair_of=pair_of))
+    return Sides(sides[0], sides[1], design_of_cells(whole.runs, whole.runs))
 
 
 def alike(side: Side) -> Sides:
@@ -144,8 +215,7 @@ def side_of(queries: Queries, name: str, metric: str | None = None, study: str |
     try:
         cell = Cell.from_key(name)
     except (SpecError, ValueError):
-        found = [queries.run_named(one, study) for one in name.split(",")]
-        runs = {run["id"]: run for run in found}
+        runs = {run["id"]: run for run in runs_named(queries, name, study)}
         going_on = [run for run in runs.values() if run["state"] == "running"]
         return _side(
             queries,
@@ -173,6 +243,15 @@ def side_of(queries: Queries, name: str, metric: str | None = None, study: str |
     )
 
 
+def runs_named(queries: Queries, name: str, study: str | None = None) -> list[Row]:
+    """The runs that a side's name means, several with commas between them; raises SpecError where there are none."""
+    return [
+        run
+        for one in name.split(",")
+        for run in (queries.runs_of_turns(one, study) if in_turns(one) else [queries.run_named(one, study)])
+    ]
+
+
 def _side(
     queries: Queries,
     rows: Sequence[Row],
@@ -195,6 +274,7 @@ def _side(
         is_cell=is_cell,
         to_come=to_come,
         going_on=tuple(run["airflow_run_id"] for run, _ in going_on),
+        pair_of=of_one_cell if is_cell else str,
     )
 
 
@@ -216,7 +296,7 @@ def _design_of_runs(before: tuple[str, ...], after: tuple[str, ...]) -> Design:
     return Design("runs", (_run, _run))
 
 
-def _design_of_cells(before: tuple[str, ...], after: tuple[str, ...]) -> Design:
+def design_of_cells(before: tuple[str, ...], after: tuple[str, ...]) -> Design:
     """Two cells belong together where they were measured in the same run, or the same round of the only one."""
     if len(before) == len(after) == 1:
         if before == after:
@@ -253,16 +333,9 @@ def _units(rows: Sequence[Row], unit_of: Unit) -> dict[Hashable, Values]:
     return {unit: values for unit, group in found.items() if (values := verified_values(group))}
 
 
-def _lacking(rows: Sequence[Row]) -> str:
+def lacking(rows: Sequence[Row]) -> str:
     """What there is, where no attempt counts."""
     if not rows:
         return "none"
     verified = any(row["status"] == "verified" for row in rows)
     return "only disturbed attempts" if verified else "no verified attempt"
-
-
-def _grouped(rows: Sequence[Row], are_cells: bool) -> Groups:
-    found: Groups = {}
-    for row in rows:
-        found.setdefault(("" if are_cells else row["cell_key"], row["operation"]), []).append(row)
-    return found

@@ -10,8 +10,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-import numpy as np
-
 CONFIDENCE = 0.95
 MIN_VALUES = 6  # with fewer values, even the whole range holds the median less often than CONFIDENCE
 
@@ -49,25 +47,33 @@ class Summary:
 
 def summarize(values: Values) -> Summary:
     """The figures of at least one value."""
-    first, median, third = np.percentile(values, [25, 50, 75])
+    ordered = sorted(map(float, values))
+    first, median, third = (_quantile(ordered, share) for share in (0.25, 0.5, 0.75))
     return Summary(
-        n=len(values),
-        median=float(median),
-        min=float(min(values)),
-        max=float(max(values)),
-        first_quartile=float(first),
-        third_quartile=float(third),
-        interval=_order_interval(values),
+        n=len(ordered),
+        median=median,
+        min=ordered[0],
+        max=ordered[-1],
+        first_quartile=first,
+        third_quartile=third,
+        interval=_order_interval(ordered),
     )
 
 
-def _order_interval(values: Values) -> Interval | None:
+def _quantile(ordered: Values, share: float) -> float:
+    """On the line between the two values next to it, computed as by NumPy, whose arrays cost more than all that a few values need."""
+    place = share * (len(ordered) - 1)
+    below, above, part = ordered[math.floor(place)], ordered[math.ceil(place)], place % 1
+    step = above - below
+    return above - step * (1 - part) if part >= 0.5 else below + step * part
+
+
+def _order_interval(ordered: Values) -> Interval | None:
     """From the k-th smallest to the k-th largest value, whatever the distribution that they are of."""
-    if len(values) < MIN_VALUES:
+    if len(ordered) < MIN_VALUES:
         return None
-    k, coverage = _rank(len(values))
-    ordered = sorted(values)
-    return Interval(float(ordered[k - 1]), float(ordered[-k]), coverage)
+    k, coverage = _rank(len(ordered))
+    return Interval(ordered[k - 1], ordered[-k], coverage)
 
 
 @lru_cache(maxsize=1024)

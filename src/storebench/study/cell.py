@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 
 from storebench.errors import SpecError
 
@@ -38,6 +39,7 @@ class Cell:
         return " ".join([self.store, self.client, *(f"{name}={value}" for name, value in self.axes)])
 
     @classmethod
+    @lru_cache(maxsize=4096)  # rows of the same cell are read again and again
     def from_key(cls, key: str) -> Cell:
         """The cell that `key` names; raises SpecError for a text that is no cell's key."""
         study, store, client, *pairs = key.split("/") if key.count("/") >= 4 else ("",) * 3

@@ -251,6 +251,10 @@ class Study:
                     "title": one.title,
                     "description": one.description,
                     "numeric": one.numeric,
+                    "pattern": one.pattern,
+                    "hint": one.hint,
+                    "default": list(one.default),
+                    "choices": list(one.choices),
                     "grid": list(one.grid),
                     "where": _listed(one.where),
                     "whole": one.whole,
@@ -274,6 +278,7 @@ class Study:
                 "own": _own_described(self.dataset.own),
             },
             "rows": self.rows,
+            "presets": [{"name": name, **asdict(one)} for name, one in self.presets.items()],
         }
 
 
@@ -294,6 +299,7 @@ def _store_described(name: str, store: type[Store]) -> dict[str, Any]:
         "keeps_data": store.keeps_data,
         "limit": store.limit,
         "server": store.connection if store.has_server() else None,
+        "elsewhere": list(store.elsewhere),
         "filled_by": store.filled_by,
         "options": list(store.options),
     }

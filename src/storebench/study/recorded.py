@@ -10,12 +10,12 @@ from storebench.errors import SpecError, unknown
 from storebench.fields import Field, field_of
 from storebench.stores.base import Pod, Store, split
 from storebench.study.dataset import Dataset, File
-from storebench.study.model import Axis, Operation, Study
+from storebench.study.model import Axis, Operation, Preset, Study
 
 
 @dataclass(frozen=True)
 class Recorded(Study):
-    """It cannot be run: of its axes there is what its grid has, of its stores what they can do, and no pod."""
+    """It cannot be run: of its stores there is what they can do, and no pod."""
 
     classes: Mapping[str, type[Store]] = field(default_factory=dict)
 
@@ -70,6 +70,7 @@ def _recorded(details: Mapping[str, Any]) -> Recorded:
         ),
         rows=details["rows"],
         params={name: one for name, one in asked.items() if name not in of_stores},
+        presets={one["name"]: _preset(one) for one in details["presets"]},
         method_version=details["method_version"],
         classes={one["name"]: _store(one, asked) for one in details["stores"]},
     )
@@ -80,14 +81,18 @@ def _axis(told: Mapping[str, Any]) -> Axis:
         name=told["name"],
         title=told["title"],
         description=told["description"],
-        pattern="",
-        hint="",
-        default=(),
-        choices=(),
+        pattern=told["pattern"],
+        hint=told["hint"],
+        default=tuple(told["default"]),
+        choices=tuple(told["choices"]),
         grid=tuple(told["grid"]),
         where={name: tuple(values) for name, values in told["where"].items()},
         whole=told["whole"],
     )
+
+
+def _preset(told: Mapping[str, Any]) -> Preset:
+    return Preset(told["description"], told["params"], told["embedded"], told["once"])
 
 
 def _store(told: Mapping[str, Any], asked: Mapping[str, Field]) -> type[Store]:
@@ -102,6 +107,7 @@ def _store(told: Mapping[str, Any], asked: Mapping[str, Field]) -> type[Store]:
             "keeps_data": told["keeps_data"],
             "limit": told["limit"],
             "connection": told["server"],
+            "elsewhere": tuple(told["elsewhere"]),
             "filled_by": told["filled_by"],
             "options": {name: asked[name] for name in told["options"]},
         },

@@ -5,29 +5,34 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, TypeVar
+from uuid import UUID
 
 from airflow.api_fastapi.core_api.security import get_user
-from fastapi import Depends, FastAPI, HTTPException, Query, Request
-from fastapi.responses import FileResponse, JSONResponse
+from fastapi import Depends, FastAPI, Header, HTTPException, Query, Request, Response
+from fastapi.responses import JSONResponse
 from pydantic import BaseModel, StringConstraints
 
 from storebench import __version__
 from storebench.errors import SpecError, StoreUnreachable
-from storebench.results.compare import Comparison as Found
-from storebench.results.compare import compare
+from storebench.results.changes import METHOD, MIN_FIGURES
 from storebench.results.database import Row
-from storebench.results.stopped import RunStates, as_closed, stopped_runs
-from storebench.results.verdicts import MARGIN, TEST
-from storebench.web import figures, filling
+from storebench.results.history import history as history_of
+from storebench.results.ranking import ranking_of
+from storebench.results.ranking_choice import Question
+from storebench.results.verdicts import MARGIN
+from storebench.web import comparing, figures, filling, page_files, rankings, starting
 from storebench.web.access import GridDagDep, ReadingDep, StatesDep
 from storebench.web.artifacts import artifacts_of
+from storebench.web.comparing import Margin
 from storebench.web.models.answers import Page
 from storebench.web.models.attempts import Attempt, CellArtifacts, CellFigures, CellPhases, Status
-from storebench.web.models.comparisons import Comparison, Verdict, Without
 from storebench.web.models.grids import Grid, Parameter
+from storebench.web.models.histories import CellHistory
+from storebench.web.models.rankings import Included, Ranking
 from storebench.web.models.runs import Run, Runs, Turn
 from storebench.web.models.studies import Study
-from storebench.web.reading import AXIS, METRIC, Reading, Sort
+from storebench.web.reading import AXIS, METRIC, Sort
+from storebench.web.runs import ended, run_of
 
 STATIC = Path(__file__).parent / "page" / "static"
 MOST = 500  # of what one answer has
@@ -49,6 +54,10 @@ RunName = Annotated[
 Limit = Annotated[int, Query(ge=1, le=MOST)]
 Offset = Annotated[int, Query(ge=0)]
 Text = Annotated[str, Query(max_length=500)]
+Axes = Annotated[
+    list[Annotated[str, StringConstraints(pattern="^[a-z][a-z0-9_]*=", max_length=500)]] | None,
+    Query(description="NAME=VALUE: only of cells that are there on that axis"),
+]
 
 
 @app.exception_handler(SpecError)
@@ -67,14 +76,14 @@ def runs(
     read: ReadingDep, states: StatesDep, dag: Text | None = None, limit: Limit = 50, offset: Offset = 0
 ) -> Runs:
     """The newest runs first, of all DAGs or of one."""
-    page = _page(Run, _ended(read, states, read.runs_page(limit + 1, offset, dag)), limit, offset)
+    page = _page(Run, ended(read, states, read.runs_page(limit + 1, offset, dag)), limit, offset)
     return Runs(**dict(page), latest=read.latest(dag))
 
 
 @app.get("/api/run")
 def run(read: ReadingDep, states: StatesDep, run: RunName) -> Run:
     """One run."""
-    return _run(read, states, run)
+    return run_of(read, states, run)
 
 
 @app.get("/api/study")
@@ -102,11 +111,19 @@ def cells(read: ReadingDep, run: RunName, limit: Limit = 100, offset: Offset = 0
 
 
 @app.get("/api/phases")
-def phases(read: ReadingDep, run: RunName, limit: Limit = 100, offset: Offset = 0) -> Page[CellPhases]:
-    """Where the time went in each cell's typical attempt. `limit` and `offset` count cells."""
+def phases(
+    read: ReadingDep, run: RunName, attempt: UUID | None = None, limit: Limit = 100, offset: Offset = 0
+) -> Page[CellPhases]:
+    """Where the time went in each cell's typical attempt, or in one attempt of the run alone. `limit` and `offset` count cells."""
     run_id = read.run_named(run)["id"]
-    keys = read.cells_of_run_page(run_id, limit + 1, offset)
-    typical = figures.typical_of(read.attempts_of(run_id, keys[:limit]))
+    keys: list[str] = []
+    if attempt:
+        typical = read.attempts_page(
+            {"run_id": run_id, "attempt_id": str(attempt)}, {}, (), Sort.RECORDED_AT, True, 1, 0
+        )
+    else:
+        keys = read.cells_of_run_page(run_id, limit + 1, offset)
+        typical = figures.typical_of(read.attempts_of(run_id, keys[:limit]))
     items = figures.phases_of(typical, read.phases([row["attempt_id"] for row in typical]))
     return Page(items=items, offset=offset, more=len(keys) > limit)
 
@@ -130,10 +147,7 @@ def attempts(
     cell: Text | None = None,
     operation: Text | None = None,
     status: Status | None = None,
-    axis: Annotated[
-        list[Annotated[str, StringConstraints(pattern="^[a-z][a-z0-9_]*=", max_length=500)]] | None,
-        Query(description="NAME=VALUE: only of cells that are there on that axis"),
-    ] = None,
+    axis: Axes = None,
     rows: int | None = None,
     seed: int | None = None,
     sort: Annotated[
@@ -159,8 +173,7 @@ def attempts(
     }
     filters = {name: value for name, value in asked.items() if value is not None}
     parts = {name: value for name, value in (("store", store), ("client", client)) if value}
-    axes = [(name, value) for name, _, value in (one.partition("=") for one in axis or ())]
-    found = read.attempts_page(filters, parts, axes, sort, descending, limit + 1, offset)
+    found = read.attempts_page(filters, parts, _pairs(axis), sort, descending, limit + 1, offset)
     return _page(Attempt, found, limit, offset)
 
 
@@ -170,45 +183,38 @@ def cell_keys(read: ReadingDep, containing: Text = "", limit: Limit = 50) -> lis
     return read.cells_like(containing, limit)
 
 
-@app.get("/api/compare")
-def compared(
-    read: ReadingDep,
-    states: StatesDep,
-    before: RunName,
-    after: RunName,
-    margin_percent: Annotated[float, Query(ge=0, le=100)] = MARGIN * 100,
-    metric: Text | None = None,
-) -> Comparison:
-    """Whether `after` is better or worse than `before`, cell by cell, and what else differs between them; by the metric that ranks
-    each operation, or another one.
+@app.get("/api/history")
+def history(read: ReadingDep, cell: Text, operation: Text, metric: Text | None = None) -> CellHistory:
+    """One cell's operation in all runs: its levels, where they change, and its baselines; by the metric that ranks the operation, or
+    another one.
     """
-    sides = [_run(read, states, name) for name in (before, after)]
-    found = compare(read, sides[0].id, sides[1].id, margin=margin_percent / 100, metric=metric)
-    compared = _Sides(read, found)
-    return Comparison(
-        before=sides[0],
-        after=sides[1],
-        verdicts=[
-            Verdict.model_validate(
-                {
-                    **compared.told(cell, operation),
-                    **found.measured[cell, operation],
-                    **vars(verdict),
-                    "low": verdict.interval.low if verdict.interval else None,
-                    "high": verdict.interval.high if verdict.interval else None,
-                }
-            )
-            for (cell, operation), verdict in found.verdicts.items()
-        ],
-        without=[
-            Without.model_validate({**compared.told(cell, operation), "reason": reason})
-            for (cell, operation), reason in found.without.items()
-        ],
-        differences=found.differences,
-        test=TEST,
-        margin_percent=margin_percent,
-        caution=found.design.caution,
+    found = {**vars(history_of(read, cell, operation, metric)), "fewest": MIN_FIGURES, "method": METHOD}
+    return CellHistory.model_validate(found, from_attributes=True)
+
+
+@app.get("/api/ranking")
+def ranking(
+    read: ReadingDep,
+    study: Text,
+    operation: Text | None = None,
+    metric: Text | None = None,
+    rows: int | None = None,
+    seed: int | None = None,
+    axis: Axes = None,
+    environment: Text | None = None,
+    kind: Text | None = None,
+    include: Annotated[list[Included] | None, Query(description="Rank these, too")] = None,
+    margin_percent: Margin = MARGIN * 100,
+) -> Ranking:
+    """A study's stores and clients in their places, from all runs in one environment. What is not chosen is what most cells were measured
+    at.
+    """
+    axes = dict(_pairs(axis))
+    included = frozenset(include or ())
+    asked = Question(
+        study, operation, metric, rows, seed, axes, environment, kind, included, margin_percent / 100
     )
+    return rankings.answer_of(read, ranking_of(read, asked))
 
 
 @app.get("/api/parameters")
@@ -231,13 +237,17 @@ def grid(
         raise HTTPException(422, str(error)) from None
 
 
+app.include_router(comparing.router)
+app.include_router(starting.router)
+
+
 @app.get("/static/{name}", include_in_schema=False)
-def static(name: str) -> FileResponse:
+def static(name: str, accept_encoding: Annotated[str, Header()] = "") -> Response:
     """The page, as the front end's build left it."""
     found = {path.name: path for path in STATIC.iterdir()} if STATIC.is_dir() else {}
     if name not in found:
         raise HTTPException(404, "No such file: `make setup` builds the page")
-    return FileResponse(found[name])
+    return page_files.answer(found[name], accept_encoding)
 
 
 @app.get("/openapi.json", include_in_schema=False)
@@ -246,40 +256,9 @@ def openapi() -> JSONResponse:
     return JSONResponse(app.openapi())
 
 
-def _run(read: Reading, states: RunStates, name: str) -> Run:
-    """The run of this name."""
-    (found,) = _ended(read, states, [read.run_counted(read.run_named(name)["id"])])
-    return Run.model_validate(found)
-
-
-def _ended(read: Reading, states: RunStates, rows: list[Row]) -> list[Row]:
-    """These runs; those that were stopped in Airflow as the next run will record them."""
-    going = any(row["state"] == "running" for row in rows)
-    return as_closed(rows, stopped_runs(read, states)) if going else rows
-
-
-class _Sides:
-    """What is told of the cells of a comparison, with a verdict or without."""
-
-    def __init__(self, read: Reading, found: Found) -> None:
-        rows = read.on_machines(row for side in found.attempts for some in side.values() for row in some)
-        self._attempts = {row["attempt_id"]: row for row in rows}
-        self._found = found
-
-    def told(self, cell_key: str, operation: str) -> Row:
-        """Of one cell's operation."""
-        key = cell_key, operation
-        before, after = (
-            figures.origin_of([self._attempts[row["attempt_id"]] for row in side.get(key, ())])
-            for side in self._found.attempts
-        )
-        return {
-            **figures.named(cell_key),
-            "operation": operation,
-            "remarks": self._found.remarks[key],
-            "origin_before": before,
-            "origin_after": after,
-        }
+def _pairs(texts: Sequence[str] | None) -> list[tuple[str, str]]:
+    """Texts NAME=VALUE."""
+    return [(name, value) for name, _, value in (text.partition("=") for text in texts or ())]
 
 
 def _page(model: type[M], rows: Sequence[Row], limit: int, offset: int) -> Page[M]:

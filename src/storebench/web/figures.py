@@ -12,7 +12,7 @@ from storebench.results.database import Row
 from storebench.results.measurements import value_of
 from storebench.results.price import Hours, hours
 from storebench.results.queries import Queries, counts
-from storebench.results.statistics import summarize
+from storebench.results.statistics import Summary, summarize
 from storebench.study.cell import Cell
 from storebench.study.model import COMMON
 from storebench.web.models.attempts import Attempt, CellFigures, CellPhases, Machine, Spread, Used
@@ -131,7 +131,11 @@ def _spreads(rows: Sequence[Row]) -> dict[str, Spread]:
 @lru_cache(maxsize=4096)
 def _spread_of(values: tuple[float, ...]) -> Spread:
     """A page that is watched asks for the same again and again."""
-    found = summarize(values)
+    return spread_of(summarize(values))
+
+
+def spread_of(found: Summary) -> Spread:
+    """A median as the page has it."""
     interval = found.interval
     return Spread(
         n=found.n,

@@ -40,7 +40,7 @@ def grid_of(dag: GridDag, params: str) -> Grid:
 
     Raises SpecError for what is no such text, for an unknown parameter, and for a value that is not valid.
     """
-    asked, study = _asked(params), dag.study
+    asked, study = asked_of(params), dag.study
     values = cell_values(study, asked)
     cells = missing.cells_of(study, dag.dates, dag.read, values)
     pace = Pace(dag.read, study, {one.cell.store for one in cells})
@@ -86,7 +86,8 @@ def _cell(one: missing.GridCell, pace: Pace, values: Mapping[str, Any], refused:
     )
 
 
-def _asked(params: str) -> dict[str, Any]:
+def asked_of(params: str) -> dict[str, Any]:
+    """The parameters of a JSON text; raises SpecError for one that is no object."""
     try:
         found = json.loads(params)
     except ValueError:

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from enum import StrEnum
 from typing import Any
 
-from psycopg import sql
+from psycopg import Connection, sql
 
 from storebench.airflow.node_pools import NodePool
 from storebench.errors import SpecError
 from storebench.results.database import Row
+from storebench.results.pool import pool_of
 from storebench.results.queries import Queries
-from storebench.results.runs import LATEST, OF_A_CELL, RUN_COUNTS, Runs
+from storebench.results.runs import LATEST, OF_A_CELL, RUN_COUNTS
 from storebench.web import figures
 
 TURNS = """
@@ -31,16 +33,28 @@ SELECT airflow_run_id, params, reason FROM (
     ORDER BY regexp_replace(airflow_run_id, '__[^_]*$', ''), params, started_at DESC
 ) AS newest WHERE state = 'refused'
 """
-# An attempt is superseded by a later try of the same operation: the newest alone counts.
+# An attempt is superseded by a later try of the same operation: the newest alone counts. Those that are shown are chosen before their wide
+# rows are made.
 ATTEMPTS = """
 SELECT v.*, EXISTS (
     SELECT FROM storebench.attempt AS later
     WHERE (later.run_id, later.cell_key, later.repeat, later.operation) = (v.run_id, v.cell_key, v.repeat, v.operation)
         AND later.try_number > v.try_number
 ) AS superseded
-FROM storebench.results AS v JOIN storebench.run AS r ON r.id = v.run_id
-WHERE {conditions} ORDER BY {group}{by} {order} NULLS LAST, v.attempt_id LIMIT {limit} OFFSET {offset}
+FROM (
+    SELECT attempt_id, row_number() OVER () AS place FROM (
+        SELECT v.attempt_id FROM {source} AS v JOIN storebench.run AS r ON r.id = v.run_id
+        WHERE {conditions} ORDER BY {group}{by} {order}, v.attempt_id LIMIT {limit} OFFSET {offset}
+    ) AS sorted
+) AS found
+JOIN storebench.results AS v ON v.attempt_id = found.attempt_id
+ORDER BY found.place
 """
+# What of the view `results` needs no more than an attempt and its cell.
+NARROW = """(
+    SELECT a.*, a.id AS attempt_id, c.store, c.client, c.axes, c.rows, c.seed
+    FROM storebench.attempt AS a JOIN storebench.cell AS c ON c.key = a.cell_key
+)"""
 
 MACHINES = """
 SELECT hash, jsonb_build_object('cpus', details -> 'cpus', 'cpu_model', details -> 'cpu_model', 'memory_gib', details -> 'memory_gib') AS machine
@@ -65,6 +79,12 @@ class Sort(StrEnum):
     CLIENT_CPU_SHARE = "client_cpu_share"
 
 
+# By these, only what is alike is sorted together: figures of clients and of engines, and of each metric.
+ALIKE: Mapping[str, str] = {
+    Sort.MEMORY: "v.figures_cover, ",
+    Sort.CLIENT_CPU_SHARE: "v.figures_cover, ",
+    Sort.VALUE: "v.metric, ",
+}
 AXIS, METRIC = "axis:", "metric:"  # before the name of an axis, or of a metric, that attempts are sorted by
 
 
@@ -89,7 +109,7 @@ class Reading(Queries):
         """The id of the run that 'latest' names, among those of one DAG where it is given; None where there is none."""
         dag_ids = [one for one in self.dag_ids if dag_id in (None, one)]
         try:
-            return str(Runs(self._dsn, dag_ids=dag_ids).run_named(LATEST)["id"])
+            return str(Reading(self._dsn, dag_ids).run_named(LATEST)["id"])
         except SpecError:
             return None
 
@@ -152,7 +172,8 @@ class Reading(Queries):
 
         `sort` is of Sort, or AXIS or METRIC and a name: an axis's numbers are sorted as such, before its words. `filters` are columns and
         their values, `parts` columns and what their values contain, in capital letters or not; `axes` say where cells are on axes.
-        By memory or CPU only what is alike is ranked: the clients of servers, then the engines.
+        By memory or CPU only what is alike is ranked: the clients of servers, then the engines. By the figure that ranks them it is metric by
+        metric.
         """
         conditions = [sql.SQL("r.dag_id = ANY({})").format(sql.Literal(self.dag_ids))]
         conditions += [
@@ -168,10 +189,11 @@ class Reading(Queries):
             for name, value in axes
         ]
         query = sql.SQL(ATTEMPTS).format(
+            source=sql.SQL("storebench.results" if sort == Sort.MEMORY else NARROW),
             conditions=sql.SQL(" AND ").join(conditions),
-            group=sql.SQL("v.figures_cover, " if sort in (Sort.MEMORY, Sort.CLIENT_CPU_SHARE) else ""),
+            group=sql.SQL(ALIKE.get(sort, "")),
             by=_by(sort),
-            order=sql.SQL("DESC" if descending else "ASC"),
+            order=sql.SQL(_order(sort, descending)),
             limit=sql.Literal(limit),
             offset=sql.Literal(offset),
         )
@@ -187,10 +209,12 @@ class Reading(Queries):
     def cells_like(self, text: str, limit: int) -> list[str]:
         """Keys of the cells that have been in a run, and whose key contains the text."""
         rows = self._all(
-            "SELECT key FROM storebench.cell AS c WHERE position(%s IN key) > 0 AND EXISTS ("
-            " SELECT FROM storebench.run_cell AS p JOIN storebench.run AS r ON r.id = p.run_id"
-            " WHERE p.cell_key = c.key AND r.dag_id = ANY(%s)) ORDER BY key LIMIT %s",
-            (text, self.dag_ids, limit),
+            # the first run of a cell is enough, which an EXISTS would be made to join with all of them for
+            "SELECT c.key FROM storebench.cell AS c CROSS JOIN LATERAL ("
+            " SELECT true FROM storebench.run_cell AS p JOIN storebench.run AS r ON r.id = p.run_id"
+            " WHERE p.cell_key = c.key AND r.dag_id = ANY(%s) LIMIT 1) AS seen"
+            " WHERE position(%s IN c.key) > 0 ORDER BY c.key LIMIT %s",
+            (self.dag_ids, text, limit),
         )
         return [row["key"] for row in rows]
 
@@ -200,9 +224,18 @@ class Reading(Queries):
             row["dag_id"] for row in self._all("SELECT DISTINCT dag_id FROM storebench.run ORDER BY dag_id")
         ]
 
+    def _connection(self) -> AbstractContextManager[Connection[Row]]:
+        """Of a pool: an answer asks several things, and each would open a connection."""
+        return pool_of(self._dsn).connection()
+
     def _all(self, query: Any, values: Sequence[Any] | None = None) -> list[Row]:
         with self._cursor() as cursor:
             return cursor.execute(query, values).fetchall()
+
+
+def _order(sort: str, descending: bool) -> str:
+    """What is not known comes last. When an attempt was recorded always is: its index would not be used if that were asked of it, too."""
+    return ("DESC" if descending else "ASC") + ("" if sort == Sort.RECORDED_AT else " NULLS LAST")
 
 
 def _by(sort: str) -> sql.Composable:

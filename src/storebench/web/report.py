@@ -30,9 +30,9 @@ DOCUMENT = """<!DOCTYPE html>
 <style>body {{ margin: 0; font-family: system-ui, sans-serif }}</style>
 </head>
 <body>
-<div id="report">This report needs JavaScript; the same figures are in the CSV file beside it.</div>
+<div id="report">This page needs JavaScript; its figures are in the files beside it, as CSV.</div>
 <script type="application/json" id="content">{content}</script>
-<script>{script}</script>
+{script}
 </body>
 </html>
 """
@@ -43,16 +43,37 @@ def write_report(dsn: str, name: str, folder: Path, study: str | None = None) ->
 
     Raises SpecError for an unknown run, and where the front end was never built.
     """
-    if not SCRIPT.is_file():
-        raise SpecError("The report's front end is not built: `make setup` builds it")
+    script = front_end()
     run_id = Queries(dsn).run_named(name, study)["id"]
     read = Reading(dsn, Reading(dsn, []).dags())
+    page = document(
+        f"Storebench: {run_id}",
+        content_of(read, run_id),
+        "<script>{}</script>".format(script.read_text().replace("</script", "<\\/script")),
+    )
+    folder.mkdir(parents=True, exist_ok=True)
+    rows = read.results(run=run_id)
+    files = {"report.html": page, "attempts.csv": as_csv(rows), "attempts.json": as_json(rows)}
+    for file, text in files.items():
+        (folder / file).write_text(text)
+    return [folder / file for file in files]
+
+
+def front_end() -> Path:
+    """The script that draws what is in a page. Raises SpecError where it was never built."""
+    if not SCRIPT.is_file():
+        raise SpecError("The report's front end is not built: `make setup` builds it")
+    return SCRIPT
+
+
+def content_of(read: Reading, run_id: str) -> dict[str, object]:
+    """All that a run's page shows, whoever reads it."""
     keys = read.cells_of_run_page(run_id, MOST_CELLS, 0)
     attempts = read.attempts_of(run_id, keys)
     typical = figures.typical_of(attempts)
     environments = read.environments({row["environment_hash"] for row in attempts if row["environment_hash"]})
     run = Run.model_validate(read.run_counted(run_id))
-    content = {
+    return {
         "run": run,
         "study": figures.study_of(read, run.study),
         "turns": [Turn.model_validate(row) for row in read.turns(run_id, MOST_TURNS, 0)],
@@ -64,19 +85,13 @@ def write_report(dsn: str, name: str, folder: Path, study: str | None = None) ->
             {"hash": key, **dict(_flat(details))} for key, details in sorted(environments.items())
         ],
     }
-    text = TypeAdapter(dict[str, object]).dump_json(content).decode()
-    document = DOCUMENT.format(
-        title=html.escape(f"Storebench: {run_id}"),
-        # what is in a text field must not end the element that it is in
-        content=text.replace("<", "\\u003c"),
-        script=SCRIPT.read_text().replace("</script", "<\\/script"),
-    )
-    folder.mkdir(parents=True, exist_ok=True)
-    rows = read.results(run=run_id)
-    files = {"report.html": document, "attempts.csv": as_csv(rows), "attempts.json": as_json(rows)}
-    for file, text in files.items():
-        (folder / file).write_text(text)
-    return [folder / file for file in files]
+
+
+def document(title: str, content: Mapping[str, object], script: str) -> str:
+    """A page of this content; `script` is the element that draws it."""
+    text = TypeAdapter(Mapping[str, object]).dump_json(content).decode()
+    # what is in a text field must not end the element that it is in
+    return DOCUMENT.format(title=html.escape(title), content=text.replace("<", "\\u003c"), script=script)
 
 
 def _flat(details: Mapping[str, Any], within: str = "") -> Iterator[tuple[str, object]]:

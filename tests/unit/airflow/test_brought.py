@@ -8,9 +8,10 @@ import pytest
 from airflow.sdk.exceptions import AirflowFailException, AirflowSkipException
 
 from storebench.airflow import brought, connections, images, pods, secrets
-from storebench.airflow.brought import Servers, groups_of, topology_of
-from storebench.airflow.plan import order_of
+from storebench.airflow.brought import Servers, groups_of
+from storebench.airflow.draft import order_of
 from storebench.airflow.server_steps import BringOperator, remove_servers
+from storebench.airflow.topologies import topology_of
 from storebench.errors import SpecError
 from storebench.results.servers import ServerUse
 from storebench.servers import cluster as server_cluster
@@ -124,10 +125,10 @@ def test_a_name_that_means_neither_is_refused_with_what_there_is(kube):
 def test_cells_with_the_same_servers_stay_together_and_the_groups_are_shuffled(kube):
     cells = [cell(store, batch=batch) for batch in ("10", "20") for store in (ONE.store, "null", THREE.store)]
     groups = groups_of(STUDY, cells, PARAMS)
-    orders = set()
+    keys, orders = {cell: group and group.key for cell, group in groups.items()}, set()
     for seed in range(20):
         params = {**PARAMS, "repeats": 3, "order_seed": seed, "random_order": True}
-        order, _ = order_of(STUDY, dict.fromkeys(cells, 3), params, groups)
+        order, _ = order_of(STUDY, dict.fromkeys(cells, 3), params, keys.get)
         stores = [turn.cell.store for turn in order]
         assert len(order) == 18 and {turn.node_pool for turn in order} == {""}
         assert len([n for n in range(1, 18) if stores[n] != stores[n - 1]]) == 2, "each group once"

@@ -5,7 +5,7 @@ from dataclasses import replace
 import jsonschema
 import pytest
 
-from storebench.airflow.params import common_values, defaults_of, params_of
+from storebench.airflow.params import common_values, defaults_of, params_of, read
 from storebench.errors import SpecError
 from storebench.fields import flag
 from storebench.study.studies import find
@@ -105,6 +105,24 @@ def test_each_example_of_a_field_is_valid(study):
     for name, param in params_of(study).items():
         for example in param.schema["examples"]:
             defaults_of(study, {name: example})
+
+
+def test_the_form_has_its_fields_in_sections_and_the_first_one_is_open(study):
+    """Airflow unfolds the fields that are in no section."""
+    sections = {name: param.schema.get("section") for name, param in params_of(study).items()}
+    places = ["stores", "clients", *(axis.name for axis in study.axes), "full_grid", "rows", "seed"]
+    assert [name for name, section in sections.items() if section is None] == places
+    told = list(dict.fromkeys(section for section in sections.values() if section))
+    assert told == ["Repeats", "Pods", "Servers that the run brings", "What this study asks"]
+    assert (sections["repeats"], sections["pod_cpu"]) == ("Repeats", "Pods")
+    assert [name for name, section in sections.items() if section == told[-1]] == list(study.asks())
+
+
+def test_every_mistake_is_found_at_once(study):
+    values, mistakes = read(study, {"rows": "-5", "batch": "0", "rowz": 1, "repeats": "3"})
+    assert list(mistakes) == ["rowz", "batch", "rows"]
+    assert values["repeats"] == 3 and "rows" not in values
+    assert read(study, {}) == (defaults_of(study, {}), {})
 
 
 def test_a_study_whose_names_are_those_of_parameters_is_refused(study):

@@ -5,16 +5,15 @@ from types import SimpleNamespace
 import pytest
 from airflow.sdk.exceptions import AirflowSkipException
 
-from storebench.airflow import plan
+from storebench.airflow import draft, plan
+from storebench.airflow.draft import order_of, repeats_of
 from storebench.airflow.node_pools import DEFAULT, VARIABLE, NodePool, node_pool_of
 from storebench.airflow.params import defaults_of
 from storebench.airflow.plan import (
     killed_of,
     labels_of,
-    order_of,
     plan_of,
     reason_to_stop,
-    repeats_of,
     skips_done,
 )
 from storebench.errors import SpecError, StoreUnreachable
@@ -74,15 +73,11 @@ def test_a_backfill_leaves_out_what_is_done_unless_told_otherwise(asked, run_typ
     assert skips_done({**PARAMS, "skip_done": asked}, run_type) is skips
 
 
-def test_only_the_repeats_that_lack_are_run_and_the_rest_is_said(monkeypatch):
-    monkeypatch.setattr(
-        "storebench.airflow.plan.verified_repeats",
-        lambda study, queries, cells, params, image, brings: {CELLS[0]: 3, CELLS[1]: 1},
-    )
-    repeats, skipped = repeats_of(STUDY, Grid(CELLS, 0), PARAMS, object())
+def test_only_the_repeats_that_lack_are_run_and_the_rest_is_said():
+    repeats, skipped = repeats_of(Grid(CELLS, 0), 3, {CELLS[0]: 3, CELLS[1]: 1})
     assert repeats == {CELLS[1]: 2}
     assert list(skipped) == [CELLS[0]] and skipped[CELLS[0]].startswith("already verified 3 times")
-    assert repeats_of(STUDY, Grid(CELLS, 0), PARAMS, None) == (dict.fromkeys(CELLS, 3), {})
+    assert repeats_of(Grid(CELLS, 0), 3, {}) == (dict.fromkeys(CELLS, 3), {})
 
 
 def test_an_order_without_a_seed_gets_one_that_makes_it_again():
@@ -273,15 +268,13 @@ def test_a_backfill_without_parameters_is_refused_and_says_what_to_tick(study, r
 
 
 def test_a_backfill_with_parameters_measures_the_cell_of_its_date(study, recorded, monkeypatch):
-    monkeypatch.setattr(plan.connections, "queries", object)
-    monkeypatch.setattr(plan, "verified_repeats", lambda *_: {})
+    monkeypatch.setattr(draft, "verified_repeats", lambda *_: {})
     labels = plan_of(study, defaults_of(study, {"rows": 1000}), dag_run("backfill", {"rows": 1000}, CELL))
     assert labels == ["mongodb reference batch=all"]
 
 
 def test_a_backfill_does_not_measure_all_at_once_again_as_a_larger_batch(study, recorded, monkeypatch):
-    monkeypatch.setattr(plan.connections, "queries", object)
-    monkeypatch.setattr(plan, "verified_repeats", lambda *_: {})
+    monkeypatch.setattr(draft, "verified_repeats", lambda *_: {})
     large = dag_run("backfill", {"rows": 1000}, "mongodb/reference/batch=10000")
     with pytest.raises(AirflowSkipException, match="batch=10000 is the same as batch=all"):
         plan_of(study, defaults_of(study, {"rows": 1000}), large)

@@ -37,3 +37,12 @@ def test_an_interval_holds_the_true_median_as_often_as_it_says(n):
     covered = np.mean([interval.low <= 1 <= interval.high for interval in intervals])
     assert covered == pytest.approx(intervals[0].coverage, abs=0.01)
     assert covered > 0.945
+
+
+def test_quartiles_are_those_of_numpy():
+    draws = np.random.default_rng(1)
+    for n in range(1, 30):
+        values = draws.lognormal(sigma=2.0, size=n).tolist()
+        found = summarize(values)
+        quartiles = found.first_quartile, found.median, found.third_quartile
+        assert quartiles == tuple(np.percentile(values, [25, 50, 75]))

@@ -8,7 +8,7 @@ import pytest
 from storebench.dataset.csv50 import CSV50
 from storebench.errors import SpecError
 from storebench.fields import flag
-from storebench.study.model import Axis, Chart, Metric, Operation, Study
+from storebench.study.model import Axis, Chart, Metric, Operation, Preset, Study
 from storebench.study.reserved import COLUMNS, TABLES
 from tests.unit.example import BATCH, EXECUTORS, STORES, STUDY, cell
 
@@ -181,7 +181,12 @@ def test_every_mistake_is_named_at_once():
 
 
 def test_its_details_are_json_with_all_that_results_and_page_need():
-    study = replace(STUDY, params={"cold": flag("Cold", "Empty the caches.")}, method_version=3)
+    study = replace(
+        STUDY,
+        params={"cold": flag("Cold", "Empty the caches.")},
+        presets={"small": Preset("A look.", {"rows": 10}, once={"batch": ["all"]})},
+        method_version=3,
+    )
     found = study.details()
     assert json.loads(json.dumps(found)) == found
     assert list(found) == [
@@ -197,6 +202,7 @@ def test_its_details_are_json_with_all_that_results_and_page_need():
         "params",
         "dataset",
         "rows",
+        "presets",
     ]
     assert (found["name"], found["title"], found["method_version"]) == ("bulk_write_read", "Example", 3)
     figures = ["only_s", "rows_per_s", "source_s"]
@@ -217,6 +223,10 @@ def test_its_details_are_json_with_all_that_results_and_page_need():
         "title": "Executors",
         "description": "",
         "numeric": True,
+        "pattern": "[1-9][0-9]{0,2}",
+        "hint": "a number of executors from 1 to 999",
+        "default": ["1", "2"],
+        "choices": ["1", "2", "4"],
         "grid": ["1", "2"],
         "where": {"store": ["delta-spark"]},
         "whole": None,
@@ -240,6 +250,7 @@ def test_its_details_are_json_with_all_that_results_and_page_need():
         "keeps_data": True,
         "limit": False,
         "server": "mongodb",
+        "elsewhere": [],
         "filled_by": None,
         "options": [],
     }
@@ -249,6 +260,15 @@ def test_its_details_are_json_with_all_that_results_and_page_need():
     )
     assert stores["delta-rs"]["server"] is None and stores["null"]["keeps_data"] is False
     assert stores["null"]["limit"] is True
+    assert found["presets"] == [
+        {
+            "name": "small",
+            "description": "A look.",
+            "params": {"rows": 10},
+            "embedded": {},
+            "once": {"batch": ["all"]},
+        }
+    ]
     assert replace(STUDY, dataset=None).details()["dataset"] is None
 
 

@@ -2,7 +2,7 @@ import json
 
 import pytest
 
-from storebench.airflow.params import cell_fields
+from storebench.airflow.params import cell_fields, defaults_of, fields_of, grid_of
 from storebench.errors import SpecError
 from storebench.fields import KINDS, Choice, Number, Text, Values, field_of, flag, integer
 from storebench.study.cell import Cell
@@ -34,6 +34,14 @@ def test_what_is_asked_of_a_recorded_study_is_what_its_file_says(study):
     assert {name: field.rules() for name, field in cell_fields(same).items()} == {
         name: field.rules() for name, field in cell_fields(study).items()
     }
+    assert {name: field.rules() for name, field in fields_of(same).items()} == {
+        name: field.rules() for name, field in fields_of(study).items()
+    }
+    asked = {"stores": list(study.stores), "clients": list(study.clients), "rows": 1000}
+    values = defaults_of(study, asked)
+    assert defaults_of(same, asked) == values
+    assert grid_of(same, values) == grid_of(study, values)
+    assert same.presets == study.presets
     keys = list(partitions(study))
     assert repeated(same, keys, 1000) == repeated(study, keys, 1000)
     params = {name: field.default for name, field in cell_fields(study).items()}

@@ -64,12 +64,13 @@ class Without(Compared):
 
 
 class Comparison(Answer):
-    """Two runs, cell by cell, and what else differs between them."""
+    """Two sides, cell by cell, and what else differs between them. A side is a run, or several; of two values of a run both are that run."""
 
-    before: Run
-    after: Run
+    before: list[Run]
+    after: list[Run]
     verdicts: list[Verdict]
     without: list[Without]
+    units: str = Field(description="What counts once: repeats, rounds, turns, runs")
     differences: list[str]
     test: str
     margin_percent: float

@@ -1,9 +1,10 @@
 import { useState } from "react";
 import { Link } from "react-router-dom";
-import { type ActiveRun, activeRuns, runLink, runsLink, startCell, studies } from "./airflow";
+import { type ActiveRun, activeRuns, runLink, runsLink, startCell } from "./airflow";
 import { address, get, Problem, useLoaded } from "./api";
 import { tableSpec } from "./charts";
 import type { Choose } from "./choice";
+import { NoPermission, OfDag } from "./Dags";
 import { Exports } from "./Exports";
 import { durations, moment } from "./format";
 import { ParameterFields, type Typed, textOf, typedOf } from "./Parameters";
@@ -24,35 +25,10 @@ interface Props {
 
 /** A study's grid: what is still to be measured of it, and the start of that. */
 export function BackfillView({ dagId, asked, choose }: Props) {
-  const loaded = useLoaded(studies, "studies", GRID_EVERY_MS);
   return (
-    <Ready of={loaded} empty={<p className="sb-state">There is no study whose DAG you may see.</p>}>
-      {(dags) => {
-        const dag = dagId ?? asked.get("dag") ?? (dags[0]?.dag_id as string);
-        return (
-          <>
-            {dagId ? null : (
-              <div className="sb-fields">
-                <label className="sb-field">
-                  Study
-                  <select value={dag} onChange={(event) => choose({ dag: event.target.value, params: "" })}>
-                    {dags.map(({ dag_id }) => (
-                      <option key={dag_id}>{dag_id}</option>
-                    ))}
-                  </select>
-                </label>
-              </div>
-            )}
-            {dags.find(({ dag_id }) => dag_id === dag)?.is_paused ? (
-              <p className="sb-state sb-problem">
-                <strong>This DAG is paused in Airflow.</strong> What you start waits until you switch it on.
-              </p>
-            ) : null}
-            <StudyGrid key={dag} dag={dag} asked={asked} choose={choose} />
-          </>
-        );
-      }}
-    </Ready>
+    <OfDag {...{ dagId, asked, choose }} clears="params">
+      {(dag) => <StudyGrid key={dag} dag={dag} asked={asked} choose={choose} />}
+    </OfDag>
   );
 }
 
@@ -295,15 +271,6 @@ function Outcome({ dag, sent: { started, problem } }: { dag: string; sent: Sent 
         </p>
       ) : null}
     </>
-  );
-}
-
-function NoPermission() {
-  return (
-    <p className="sb-state sb-problem" role="alert">
-      <strong>You may not start runs of this DAG.</strong> Ask whoever runs this Airflow for permission, or
-      send this page's address to somebody who has it.
-    </p>
   );
 }
 

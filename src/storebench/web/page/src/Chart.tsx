@@ -2,8 +2,10 @@ import { type ReactNode, useEffect, useRef, useState } from "react";
 import * as vega from "vega";
 import { compile } from "vega-lite";
 import { valueText } from "./cells";
+import type { Choice } from "./choice";
 import { Exports, type Taken } from "./Exports";
 import { cellText, heading, textClass } from "./format";
+import { Lead, type Led, type To } from "./Lead";
 import { ScrollTable } from "./ScrollTable";
 import { useTheme } from "./theme";
 import { tooltip } from "./tooltip";
@@ -16,15 +18,28 @@ interface Props extends Taken {
   legend?: ReactNode;
   /** The columns of the table that are places on axes, or parameters of datasets. */
   places?: string[];
+  leads?: Leads;
+}
+
+/** Where the figures of a chart lead: a mark whose datum has `led`, and the lines of its table, one after the other. */
+export interface Leads {
+  choice: Choice;
+  of: Led[];
+  to: (led: Led) => To;
+  /** What is there. */
+  what: string;
 }
 
 /** A chart with its figures as a table, and all of it to take away. */
-export function Chart({ description, legend, places, ...taken }: Props) {
+export function Chart({ description, legend, places, leads, ...taken }: Props) {
   const { title, source, spec, table, note } = taken;
   const whole = useRef<HTMLElement>(null);
   const place = useRef<HTMLDivElement>(null);
   const [width, setWidth] = useState(0);
   const [failed, setFailed] = useState<string>();
+  const [open, setOpen] = useState(false);
+  const leading = useRef(leads);
+  leading.current = leads;
   const theme = useTheme();
 
   useEffect(() => {
@@ -47,6 +62,10 @@ export function Chart({ description, legend, places, ...taken }: Props) {
         hover: true,
         tooltip: tooltip(host),
       });
+      drawn.addEventListener("click", (_event, item) => {
+        const led = (item?.datum as { led?: Led } | undefined)?.led;
+        if (led) follow(leading.current, led);
+      });
       drawn.runAsync().catch((error: unknown) => drawn && setFailed(String(error)));
     } catch (error) {
       setFailed(String(error));
@@ -59,7 +78,7 @@ export function Chart({ description, legend, places, ...taken }: Props) {
   }, [spec, width, theme]);
 
   return (
-    <figure className="sb-chart" ref={whole}>
+    <figure className={leads?.choice.link ? "sb-chart sb-leads" : "sb-chart"} ref={whole}>
       <figcaption>
         <h3>{title}</h3>
         <Exports {...taken} />
@@ -69,12 +88,18 @@ export function Chart({ description, legend, places, ...taken }: Props) {
       <div ref={place} role="img" aria-label={description} className="sb-plot" />
       {note ? <p className="sb-note">{note}</p> : null}
       <p className="sb-source">{source}</p>
-      <details>
+      <details onToggle={(event) => setOpen(event.currentTarget.open)}>
         <summary>Figures</summary>
-        <Figures table={table} caption={description} places={places} />
+        {/* what is folded cannot be reached by the keyboard: nor are there links in it */}
+        <Figures table={table} caption={description} places={places} leads={open ? leads : undefined} />
       </details>
     </figure>
   );
+}
+
+/** What a click on a mark does; in a report, which leads nowhere, nothing. */
+function follow(leads: Leads | undefined, led: Led): void {
+  if (leads?.choice.link) leads.choice.choose(leads.to(led));
 }
 
 /** A plain table. */
@@ -82,19 +107,22 @@ export function Figures({
   table,
   caption,
   places = [],
-}: Pick<Props, "table" | "places"> & {
+  leads,
+}: Pick<Props, "table" | "places" | "leads"> & {
   caption: string;
 }) {
   const first = table[0];
   if (!first) return <p>None</p>;
   const names = Object.keys(first);
+  const linked = leads?.choice.link ? leads : undefined;
   const text = (name: string, value: unknown) =>
     places.includes(name) ? valueText(value) : cellText(name, value);
   return (
-    <ScrollTable label={caption} columns={names.map(heading)}>
+    <ScrollTable label={caption} columns={[...(linked ? ["leads to"] : []), ...names.map(heading)]}>
       {table.map((line, index) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: lines of figures have no names, and none moves
         <tr key={index}>
+          {linked ? <LeadCell leads={linked} led={linked.of[index]} /> : null}
           {names.map((name) => (
             <td
               key={name}
@@ -106,5 +134,17 @@ export function Figures({
         </tr>
       ))}
     </ScrollTable>
+  );
+}
+
+function LeadCell({ leads: { choice, to, what }, led }: { leads: Leads; led: Led | undefined }) {
+  return (
+    <td>
+      {led ? (
+        <Lead choice={choice} to={to(led)}>
+          {what}
+        </Lead>
+      ) : null}
+    </td>
   );
 }

@@ -3,19 +3,8 @@ import type { Loaded } from "./api";
 import { Chart } from "./Chart";
 import { Filters, OrderMenu, ScaleMenu, storesOf, valuesOf } from "./Controls";
 import { CurveCharts } from "./CurveCharts";
-import { byCell, type CellName, cellLabel, columns, datasetsText, namesOf, titleOf } from "./cells";
-import { phaseColour, phaseFill, phasesOf, phasesSpec } from "./charts";
-import {
-  type Asked,
-  type Choice,
-  hiddenOf,
-  isByValue,
-  isShown,
-  kindOf,
-  ordered,
-  scaleFor,
-  scaleOf,
-} from "./choice";
+import { byCell, type CellName, cellLabel, datasetsText, namesOf, titleOf } from "./cells";
+import { type Asked, type Choice, isByValue, isShown, kindOf, ordered, scaleFor, scaleOf } from "./choice";
 import { hasCurves } from "./curves";
 import {
   apart,
@@ -27,22 +16,23 @@ import {
   type Figure,
   figuresOf,
   type Layout,
+  ledIn,
   lineNames,
-  mixed,
   operationsIn,
   scaledBy,
 } from "./figures";
-import { heading, remark, soundness, WHOLE } from "./format";
+import { remark, soundness } from "./format";
 import { colourOf, type Theme } from "./frame";
+import { toNext } from "./Lead";
 import { Legend } from "./Legend";
 import { medianSpec, valueLabel } from "./medians";
-import { originColumns, originOf, sourceOf } from "./provenance";
+import { sourceOf } from "./provenance";
 import { Ready } from "./States";
-import { sqlBeside, sqlOf } from "./sql";
+import { sqlOf } from "./sql";
 import { chartsOf, isLimit, metricNamed, operationsOf } from "./study";
-import type { CellArtifacts, CellFigures, CellPhases, Operation, Study } from "./types";
+import type { CellArtifacts, CellFigures, Operation, Study } from "./types";
 
-const NONE = (
+export const NONE = (
   <p className="sb-state">
     <strong>No attempts yet.</strong> The charts fill as the run goes on.
   </p>
@@ -71,7 +61,7 @@ export function useOwnChoice(): Choice {
 }
 
 /** In the order of the stores that was chosen. */
-function inOrder<T extends CellName>(cells: T[], asked: Asked): T[] {
+export function inOrder<T extends CellName>(cells: T[], asked: Asked): T[] {
   const stores = ordered(asked, storesOf(cells));
   return [...cells].sort(
     (one, other) => stores.indexOf(one.store) - stores.indexOf(other.store) || byCell(one, other),
@@ -79,7 +69,7 @@ function inOrder<T extends CellName>(cells: T[], asked: Asked): T[] {
 }
 
 /** The operations that these cells have, in the study's order. */
-const operations = (study: Study, cells: { operation: string }[]) =>
+export const operations = (study: Study, cells: { operation: string }[]) =>
   operationsOf(
     study,
     cells.map((cell) => cell.operation),
@@ -233,6 +223,7 @@ function MedianChart({ study, cells, operations, figure, chart, choice }: Drawn 
       spec={spec}
       table={table}
       places={names}
+      leads={{ choice, of: ledIn(data), to: toNext, what: "attempts" }}
       note={[data.note, countsText(data, figure), limitsText(study, used)].filter(Boolean).join(" ")}
     />
   );
@@ -272,111 +263,5 @@ function Unsound({ study, cells }: Of<CellFigures>) {
         ))}
       </ul>
     </details>
-  );
-}
-
-/** Where the time went, a bar for each cell. */
-export function Phases({ of, choice }: { of: Loaded<Of<CellPhases>>; choice: Choice }) {
-  return (
-    <Ready of={of}>
-      {({ study, cells }) =>
-        cells.length === 0 ? (
-          NONE
-        ) : (
-          <>
-            <p className="sb-line">{datasetsText(study, cells)}</p>
-            <div className="sb-fields">
-              <Filters study={study} cells={cells} choice={choice} />
-            </div>
-            {operations(study, cells).map((operation) => (
-              <PhaseChart key={operation.name} {...{ study, cells, operation, choice }} />
-            ))}
-            <p className="sb-note">
-              Each bar is the verified, undisturbed attempt whose total is nearest to its cell's median:
-              phases of one attempt add up, medians of phases would not. Where there is none it is the last.
-              What comes before the interpreter is Kubernetes', which tells it in whole seconds: it is pale,
-              with a dashed edge. ▲ was bound by its client, ◆ was disturbed, ✕ has failed, ■ was stopped, ○
-              was not run.
-            </p>
-          </>
-        )
-      }
-    </Ready>
-  );
-}
-
-function PhaseChart({
-  study,
-  cells: all,
-  operation,
-  choice,
-}: Of<CellPhases> & { operation: Operation; choice: Choice }) {
-  const { asked } = choice;
-  const [cells, used, phases] = useMemo(() => {
-    const [shown, hidden] = [isShown(asked, namesOf(study, all)), hiddenOf(asked, "phase")];
-    const own = all.filter((cell) => cell.operation === operation.name && shown(cell));
-    const names = phasesOf(all);
-    const used = phasesOf(own).map((phase): [string, string] => [phase, phaseColour(phase, names)]);
-    return [inOrder(own, asked), used, used.filter(([phase]) => !hidden.has(phase))] as const;
-  }, [study, all, operation, asked]);
-  const title = chartTitle([operation], "where the time went");
-  const description = `${title}: seconds by phase, for ${cells.length} cells.`;
-  const spec = useCallback(
-    (width: number, theme: Theme, picture: boolean) =>
-      phasesSpec(study, cells, phases, description, width, theme, picture),
-    [study, cells, phases, description],
-  );
-  if (cells.length === 0) return null;
-  const run = cells[0]?.attempt.run_id ?? "";
-  const names = namesOf(study, cells);
-  return (
-    <Chart
-      title={title}
-      source={sourceOf(
-        run,
-        datasetsText(study, cells),
-        cells.map((cell) => cell.attempt),
-      )}
-      run={run}
-      sql={sqlBeside("phase", { study, cells, runs: [run], operations: [operation.name] })}
-      name={`phases-${operation.name}`}
-      description={description}
-      legend={
-        <Legend
-          title="phase"
-          kind="phase"
-          entries={used.map(([name, colour]) => ({
-            name,
-            label: heading(name),
-            colour: (theme: Theme) => phaseFill(theme, name, colour),
-            dashed: WHOLE.has(name),
-          }))}
-          choice={choice}
-        />
-      }
-      spec={spec}
-      table={cells.map((cell) => ({
-        store: cell.store,
-        client: cell.client,
-        ...columns(study, cell, names),
-        repeat: cell.attempt.repeat,
-        state: soundness(cell.attempt),
-        remark: remark(cell.attempt),
-        total_s: cell.attempt.total_s,
-        ...Object.fromEntries(used.map(([phase]) => [`${phase}_s`, cell.phases[phase] ?? null])),
-        run,
-        ...originColumns(originOf([cell.attempt])),
-      }))}
-      places={names}
-      note={[
-        "One attempt of each cell.",
-        phases.some(([phase]) => WHOLE.has(phase))
-          ? "Pale and dashed: Kubernetes tells it, to the second."
-          : "",
-        mixed(cells.map((cell) => cell.attempt)),
-      ]
-        .filter(Boolean)
-        .join(" ")}
-    />
   );
 }

@@ -1,113 +1,166 @@
-import { useCallback, useMemo } from "react";
-import { address, get, useLoaded } from "./api";
+import { type ReactNode, useCallback, useMemo } from "react";
+import { get, useLoaded } from "./api";
 import { Chart } from "./Chart";
-import { Filters } from "./Controls";
-import {
-  type CellName,
-  cellLabel,
-  columns,
-  datasetNamesOf,
-  datasetsText,
-  isNumeric,
-  namesOf,
-  placeOf,
-  titleOf,
-  valueText,
-} from "./cells";
+import { Filters, OrderMenu } from "./Controls";
+import { type CellName, columns, datasetsText, namesOf } from "./cells";
 import { hasRatio, labelText, ratiosSpec, saidOf, tableSpec, wordsOf } from "./charts";
-import { type Choice, isShown } from "./choice";
+import { type Choice, isByValue, isShown } from "./choice";
+import { DecidingPanel } from "./DecidingPanel";
 import { Exports } from "./Exports";
 import { intervalsText, repeatsText } from "./figures";
 import type { Theme } from "./frame";
+import { ledOf, toHistory } from "./Lead";
 import { MetricMenu } from "./MetricMenu";
 import { OfRun } from "./OfRun";
 import { originColumns, originText, together } from "./provenance";
-import { RunLine, RunMenu } from "./Runs";
-import { ScrollTable } from "./ScrollTable";
+import { RunMenu } from "./Runs";
+import {
+  type Asked,
+  idsOf,
+  isOfSeveral,
+  OfValues,
+  ofSides,
+  SideLine,
+  sideName,
+  sideText,
+  valuesText,
+} from "./Sides";
 import { Ready } from "./States";
 import { sqlOf } from "./sql";
 import { metricNamed, studyNamed } from "./study";
 import type { Comparison, Origin, Run, Study, Verdict, Without } from "./types";
-import { figureIn, NONE } from "./units";
+import { type Found, textsOf, VerdictTable } from "./VerdictTable";
 
 interface Props {
   runs: Run[];
   before: string | undefined;
   after: string;
   metric: string | undefined;
+  by: string | undefined;
   choice: Choice;
 }
 
-/** Two runs, cell by cell. */
-export function CompareView({ runs, before, after, metric, choice }: Props) {
+/** Two runs, or two values of one, cell by cell. */
+export function CompareView({ runs, before, after, metric, by, choice }: Props) {
   // the metric may be of another study than the runs
-  const choose = (run: Record<string, string>) => choice.choose({ ...run, metric: "" });
+  const choose = (changes: Record<string, string>) => choice.choose({ ...changes, metric: "" });
   return (
     <>
       <div className="sb-fields">
-        <RunMenu label="A" chosen={before} runs={runs} onChoose={(id) => choose({ before: id })} />
-        <RunMenu label="B" chosen={after} runs={runs} onChoose={(id) => choose({ after: id })} />
+        <label className="sb-field">
+          Compare
+          <select
+            value={by === undefined ? RUNS : VALUES}
+            onChange={(event) => choose({ by: event.target.value === VALUES ? FIRST : "" })}
+          >
+            <option>{RUNS}</option>
+            <option>{VALUES}</option>
+          </select>
+        </label>
+        {by === undefined ? (
+          <RunMenu label="A" chosen={before} runs={runs} onChoose={(id) => choose({ before: id })} />
+        ) : null}
+        <RunMenu
+          label={by === undefined ? "B" : "Run"}
+          chosen={after}
+          runs={runs}
+          onChoose={(id) => choose({ after: id, ...(by === undefined ? {} : { before: id, by: FIRST }) })}
+        />
       </div>
-      <OfRun run={after} runs={runs} label="B">
-        {() =>
-          before ? (
-            <OfRun run={before} runs={runs} label="A">
-              {() => <Verdicts {...{ before, after, metric, choice }} />}
-            </OfRun>
-          ) : (
-            <p className="sb-state">Choose two runs: A is what B is compared with.</p>
-          )
-        }
-      </OfRun>
+      <OfSide name={after} runs={runs} label={by === undefined ? "B" : undefined}>
+        {by !== undefined ? (
+          <OfValues run={after} asked={by} choose={choose}>
+            {(values) => (
+              <>
+                <p className="sb-line">
+                  A is {values.place} {values.before}, B is {values.place} {values.after}: each line has the
+                  names of A.
+                </p>
+                <Verdicts asked={{ before: after, after, metric, by: valuesText(values) }} choice={choice} />
+              </>
+            )}
+          </OfValues>
+        ) : before ? (
+          <OfSide name={before} runs={runs} label="A">
+            <Verdicts asked={{ before, after, metric, by }} choice={choice} />
+          </OfSide>
+        ) : (
+          <p className="sb-state">Choose two runs: A is what B is compared with.</p>
+        )}
+      </OfSide>
     </>
   );
 }
 
-/** What was found, and the study that it is of. */
-export interface Found {
-  study: Study;
-  found: Comparison;
-}
+const [RUNS, VALUES] = ["two runs", "two values of one run"];
+/** In the address: whichever values are the first. */
+const FIRST = "first";
+const AGAIN_MS = 15_000;
 
-function Verdicts({
-  before,
-  after,
-  metric,
-  choice,
+/** What is shown where a side has begun; of several runs the API says it. */
+function OfSide({
+  name,
+  runs,
+  label,
+  children,
 }: {
-  before: string;
-  after: string;
-  metric: string | undefined;
-  choice: Choice;
+  name: string;
+  runs: Run[];
+  label: string | undefined;
+  children: ReactNode;
 }) {
-  const loaded = useLoaded(async (signal): Promise<Found> => {
-    const found = await get<Comparison>(address("compare", { before, after, metric }), signal);
-    return { found, study: await studyNamed(found.after.study, signal) };
-  }, `compare ${before} ${after} ${metric}`);
+  if (isOfSeveral(name)) return children;
   return (
-    <Ready of={loaded}>{({ study, found }) => <Compared {...{ study, found, metric, choice }} />}</Ready>
+    <OfRun run={name} runs={runs} {...(label === undefined ? {} : { label })}>
+      {() => children}
+    </OfRun>
   );
 }
 
-/** What came of the comparison of two runs. */
+function Verdicts({ asked, choice }: { asked: Asked; choice: Choice }) {
+  const loaded = useLoaded(
+    async (signal): Promise<Found> => {
+      const found = await get<Comparison>(ofSides("compare", asked), signal);
+      return { found, study: await studyNamed(found.after[0]?.study ?? "", signal) };
+    },
+    `compare ${JSON.stringify(asked)}`,
+    isOfSeveral(asked.after) || asked.by ? AGAIN_MS : undefined, // it may still fill
+  );
+  return (
+    <Ready of={loaded}>
+      {({ study, found }) => <Compared {...{ study, found, asked, metric: asked.metric, choice }} />}
+    </Ready>
+  );
+}
+
+/** What came of the comparison of two sides. */
 export function Compared({
   study,
   found: all,
+  asked: sides,
   metric,
   choice,
-}: Found & { metric: string | undefined; choice: Choice }) {
+}: Found & { asked?: Asked; metric: string | undefined; choice: Choice }) {
   const { asked, choose } = choice;
   const cells: CellName[] = useMemo(() => [...all.verdicts, ...all.without], [all]);
   const found = useMemo(() => {
     const shown = isShown(asked, namesOf(study, cells));
-    return { ...all, verdicts: all.verdicts.filter(shown), without: all.without.filter(shown) };
+    const verdicts = all.verdicts.filter(shown);
+    if (isByValue(asked)) verdicts.sort(byRatio);
+    return { ...all, verdicts, without: all.without.filter(shown) };
   }, [study, all, cells, asked]);
   const counts = countsOf(study, found.verdicts);
   const note = `${found.test}; B / A is the ratio of the geometric means, which one outlier moves more than a median; a difference within ${found.margin_percent} % does not count; the same: the whole interval is within it.`;
   return (
     <>
-      <RunLine run={found.before} label="A" />
-      <RunLine run={found.after} label="B" />
+      {sides?.by ? (
+        <SideLine runs={found.after} label="" />
+      ) : (
+        <>
+          <SideLine runs={found.before} label="A" />
+          <SideLine runs={found.after} label="B" />
+        </>
+      )}
       {found.differences.length ? (
         <div className="sb-state sb-problem">
           <strong>Not only the runs differ</strong> (A → B):
@@ -121,12 +174,16 @@ export function Compared({
       {found.caution ? <p className="sb-state">{found.caution}.</p> : null}
       <div className="sb-fields">
         <MetricMenu study={study} chosen={metric} onChoose={(name) => choose({ metric: name })} />
+        <OrderMenu choice={choice} />
         <Filters study={study} cells={cells} choice={choice} />
       </div>
       <p className="sb-line">
         {found.verdicts.length} compared: {counts.join(", ")}
       </p>
-      {found.verdicts.some(hasRatio) ? <Ratios study={study} found={found} /> : null}
+      {sides && all.verdicts.some(({ label }) => label === "cannot tell") ? (
+        <DecidingPanel key={JSON.stringify(sides)} asked={sides} />
+      ) : null}
+      {found.verdicts.some(hasRatio) ? <Ratios {...{ study, found, choice }} /> : null}
       <p className="sb-line">
         <Exports
           title="the verdicts"
@@ -134,18 +191,22 @@ export function Compared({
           note={note}
           run={runsOf(found)}
           name="verdicts"
-          sql={sqlOf({ study, cells, runs: [found.before.id, found.after.id] })}
+          sql={sqlOf({ study, cells, runs: allOf(found) })}
           table={[...found.verdicts, ...found.without].map((one) =>
             takenOf(study, found, one, namesOf(study, cells)),
           )}
           spec={(_, theme) => tableSpec(textsOf(study, found), theme)}
         />
       </p>
-      <VerdictTable study={study} found={found} />
+      <VerdictTable {...{ study, found, choice }} />
       <p className="sb-note">{note}</p>
     </>
   );
 }
+
+/** The least B / A first; what has none comes last. */
+const byRatio = (one: Verdict, other: Verdict) =>
+  (one.ratio ?? Number.MAX_VALUE) - (other.ratio ?? Number.MAX_VALUE);
 
 /** What a figure of this verdict's metric is called that is above the other side's, and one below it. */
 const wordsFor = (study: Study, { metric, unit }: Verdict) =>
@@ -160,82 +221,18 @@ function countsOf(study: Study, verdicts: Verdict[]): string[] {
   );
 }
 
-/** A line for each cell and operation, with its verdict, or with the reason why there is none. */
-export function VerdictTable({ study, found }: Found) {
-  const names = datasetNamesOf(study);
-  const place = (cell: CellName) =>
-    names.map((name) => (
-      <td key={name} className={isNumeric(study, name) ? "sb-number" : undefined}>
-        {valueText(placeOf(cell, name))}
-      </td>
-    ));
-  return (
-    <ScrollTable
-      label="Verdicts"
-      columns={[
-        "cell",
-        ...names.map((name) => titleOf(study, name)),
-        "operation",
-        "A: median (n)",
-        "B: median (n)",
-        "A: geometric mean",
-        "B: geometric mean",
-        "B / A",
-        "95 % interval",
-        "p, adjusted",
-        "B is",
-        "unsound",
-      ]}
-    >
-      {found.verdicts.map((verdict) => (
-        <tr key={`${verdict.cell_key} ${verdict.operation}`}>
-          <th scope="row">{cellLabel(study, verdict)}</th>
-          {place(verdict)}
-          <td>{verdict.operation}</td>
-          <td className="sb-number">
-            {figureIn(verdict.unit, verdict.median_before)} ({verdict.n_before})
-          </td>
-          <td className="sb-number">
-            {figureIn(verdict.unit, verdict.median_after)} ({verdict.n_after})
-          </td>
-          <td className="sb-number">{figureIn(verdict.unit, verdict.mean_before)}</td>
-          <td className="sb-number">{figureIn(verdict.unit, verdict.mean_after)}</td>
-          <td className="sb-number">{ratioText(verdict)}</td>
-          <td className="sb-number">
-            {verdict.low === null || verdict.high === null
-              ? NONE
-              : `${verdict.low.toFixed(3)} to ${verdict.high.toFixed(3)}`}
-          </td>
-          <td className="sb-number">{chanceText(verdict.p_adjusted)}</td>
-          <td className={`sb-verdict sb-${verdict.label.replace(" ", "-")}`}>
-            {labelText(verdict)}
-            {verdict.reason ? <span className="sb-reason">{verdict.reason}</span> : null}
-          </td>
-          <td>{verdict.remarks.join("; ") || NONE}</td>
-        </tr>
-      ))}
-      {found.without.map((one) => (
-        <tr key={`${one.cell_key} ${one.operation}`}>
-          <th scope="row">{cellLabel(study, one)}</th>
-          {place(one)}
-          <td>{one.operation}</td>
-          <td colSpan={7}>{one.reason}</td>
-          <td className="sb-verdict">no verdict</td>
-          <td>{one.remarks.join("; ") || NONE}</td>
-        </tr>
-      ))}
-    </ScrollTable>
-  );
-}
-
 /** Both runs, as the names of files begin with them. */
-const runsOf = ({ before, after }: Comparison) => `${before.id}-${after.id}`;
+const runsOf = ({ before, after }: Comparison) => `${sideName(before)}-${sideName(after)}`;
+
+const allOf = ({ before, after }: Comparison) => [...new Set([...idsOf(before), ...idsOf(after)])];
 
 /** What was measured on both sides, and where the figures of each come from. */
 function sourceOf(study: Study, { before, after, verdicts, without }: Comparison): string {
   const all = [...verdicts, ...without];
-  const side = (run: Run, origins: Origin[]) =>
-    [run.id, originText(together(origins)), `method ${run.method_version}`].filter(Boolean).join(" · ");
+  const side = (runs: Run[], origins: Origin[]) =>
+    [sideText(runs), originText(together(origins)), `method ${runs[0]?.method_version}`]
+      .filter(Boolean)
+      .join(" · ");
   return [
     datasetsText(study, all),
     `A: ${side(
@@ -263,43 +260,11 @@ function takenOf(
     ...verdict,
     ...columns(study, one, names),
     unsound: remarks.join("; "),
-    run_before: before.id,
-    run_after: after.id,
+    run_before: idsOf(before).join(" "),
+    run_after: idsOf(after).join(" "),
     ...originColumns(origin_before, "_before"),
     ...originColumns(origin_after, "_after"),
   };
-}
-
-/** The table of verdicts as a picture has room for it. */
-function textsOf(study: Study, { verdicts, without }: Comparison): Record<string, string>[] {
-  const line = (one: Verdict | Without, a: string, b: string, ratio: string, said: string) => ({
-    cell: cellLabel(study, one),
-    operation: one.operation,
-    "A (n)": a,
-    "B (n)": b,
-    "B / A": ratio,
-    "B is": said,
-  });
-  return [
-    ...verdicts.map((one) =>
-      line(
-        one,
-        `${figureIn(one.unit, one.median_before)} (${one.n_before})`,
-        `${figureIn(one.unit, one.median_after)} (${one.n_after})`,
-        ratioText(one),
-        labelText(one),
-      ),
-    ),
-    ...without.map((one) => line(one, NONE, NONE, NONE, one.reason)),
-  ];
-}
-
-const ratioText = ({ ratio }: Verdict) => ratio?.toFixed(3) ?? NONE;
-
-/** A probability, which is never 0. */
-function chanceText(p: number | null): string {
-  if (p === null) return NONE;
-  return p < 0.0001 ? "< 0.0001" : p.toFixed(4);
 }
 
 /** What it means that B is above A, if it is the same of all verdicts. */
@@ -310,8 +275,8 @@ function aboveText(study: Study, verdicts: Verdict[]): string {
 }
 
 /** How B's figures are to A's, with how much doubt. */
-function Ratios({ study, found }: Found) {
-  const { verdicts, margin_percent, before, after } = found;
+function Ratios({ study, found, choice }: Found & { choice: Choice }) {
+  const { verdicts, margin_percent } = found;
   const title = "B / A, the ratio of the figures";
   const means = aboveText(study, verdicts);
   const description = `${title}, with 95 % intervals, of ${verdicts.filter(hasRatio).length} cells: ${means}. Grey is the margin of ${margin_percent} %; ▲ marks what is unsound.`;
@@ -325,12 +290,13 @@ function Ratios({ study, found }: Found) {
       title={title}
       source={sourceOf(study, found)}
       run={runsOf(found)}
-      sql={sqlOf({ study, cells: verdicts, runs: [before.id, after.id] })}
+      sql={sqlOf({ study, cells: verdicts, runs: allOf(found) })}
       name="compare"
       description={description}
       spec={spec}
       table={verdicts.map((verdict) => takenOf(study, found, verdict, names))}
       places={names}
+      leads={{ choice, of: verdicts.map(ledOf), to: toHistory, what: "history" }}
       note={`${countsText(verdicts.filter(hasRatio))} ${means.charAt(0).toUpperCase() + means.slice(1)}. Grey: the margin of ${margin_percent} %, within which a difference does not count. ▲: what is unsound; the table says why.`}
     />
   );

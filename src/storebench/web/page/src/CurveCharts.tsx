@@ -6,6 +6,7 @@ import { type Choice, isShown, kindOf, scaleFor, scaleOf } from "./choice";
 import { type Curve, curvePanels, curveSpec, curveTable } from "./curves";
 import { chartTitle, mixed } from "./figures";
 import { colourOf, type Theme } from "./frame";
+import { ledOf, toNext } from "./Lead";
 import { Legend } from "./Legend";
 import { valueLabel } from "./medians";
 import { sourceOf } from "./provenance";
@@ -103,6 +104,12 @@ function CurveChart({
       }
       spec={spec}
       table={curveTable(study, curves, metric, names, run, attemptsOf)}
+      leads={{
+        choice,
+        of: curves.flatMap(({ cell, points }) => points.map(() => ledOf(cell))),
+        to: toNext,
+        what: "attempts",
+      }}
       places={names}
       note={[counted, mixed(attempts)].filter(Boolean).join(" ")}
     />

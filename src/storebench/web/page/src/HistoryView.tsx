@@ -1,18 +1,20 @@
 import { useCallback, useMemo } from "react";
 import { address, all, get, useLoaded } from "./api";
+import { Changes } from "./Changes";
 import { Chart } from "./Chart";
 import { datasetsText, namesOf } from "./cells";
-import { historySpec } from "./charts";
 import { type Choice, hiddenOf } from "./choice";
 import { colourOf, type Theme } from "./frame";
-import { historyPoints } from "./history";
+import { historyLines, historyPoints, seriesShown } from "./history";
+import { historySpec } from "./historySpec";
+import { toNext } from "./Lead";
 import { Legend } from "./Legend";
 import { MetricMenu } from "./MetricMenu";
 import { sourceOf } from "./provenance";
 import { Ready } from "./States";
 import { sqlOf } from "./sql";
 import { metricNamed, studyNamed, titleOfOperation } from "./study";
-import type { Attempt, Operation, Study } from "./types";
+import type { Attempt, CellHistory, Operation, Study } from "./types";
 import { unitOf } from "./units";
 
 /** Of one cell's attempts, the newest. */
@@ -116,9 +118,14 @@ interface Of {
 }
 
 function History({ study, cell, operation, metric, choice }: Of) {
+  const asked = { cell, operation: operation.name };
   const loaded = useLoaded(
-    (signal) => all<Attempt>("attempts", { cell, operation: operation.name, limit: 500 }, signal, MOST),
-    `history ${cell} ${operation.name}`,
+    (signal) => all<Attempt>("attempts", { ...asked, limit: 500 }, signal, MOST),
+    `attempts ${cell} ${operation.name}`,
+  );
+  const history = useLoaded(
+    (signal) => get<CellHistory>(address("history", { ...asked, metric }), signal),
+    `history ${cell} ${operation.name} ${metric}`,
   );
   const empty = (
     <p className="sb-state">
@@ -127,20 +134,25 @@ function History({ study, cell, operation, metric, choice }: Of) {
   );
   return (
     <Ready of={loaded} empty={empty}>
-      {(attempts) => <HistoryChart {...{ attempts, study, cell, operation, metric, choice }} />}
+      {(attempts) => (
+        <Ready of={history}>
+          {(history) => <HistoryChart {...{ attempts, history, study, cell, operation, metric, choice }} />}
+        </Ready>
+      )}
     </Ready>
   );
 }
 
-/** One cell's attempts; a superseded one is there, and marked. */
+/** One cell's attempts; a superseded one is there, and marked. With what is known of them together. */
 export function HistoryChart({
   attempts,
+  history,
   study,
   cell,
   operation,
   metric: asked,
   choice,
-}: Of & { attempts: Attempt[] }) {
+}: Of & { attempts: Attempt[]; history: CellHistory }) {
   const { asked: address } = choice;
   const name = asked ?? operation.metrics[0] ?? "";
   const metric = metricNamed(study, name);
@@ -152,13 +164,18 @@ export function HistoryChart({
     const hidden = hiddenOf(address, "environment");
     return points.filter((point) => !hidden.has(point.measured));
   }, [points, address]);
+  const series = useMemo(() => {
+    const hidden = hiddenOf(address, "environment");
+    return seriesShown(history, attempts, (measured) => !hidden.has(measured));
+  }, [history, attempts, address]);
+  const lines = useMemo(() => historyLines(metric?.unit ?? "", series), [metric, series]);
   const what = metric?.title ?? name;
   const title = `${titleOfOperation(operation.name)}: ${what} of ${cell}`;
-  const description = `${title}: ${shown.length} attempts over time, ${axis || what}; a colour for each environment and set of parameters.`;
+  const description = `${title}: ${shown.length} attempts over time, ${axis || what}; a colour for each environment and set of parameters; ${lines.breaks.length} change${lines.breaks.length === 1 ? "" : "s"}.`;
   const spec = useCallback(
     (width: number, theme: Theme, picture: boolean) =>
-      historySpec(shown, kinds, axis || what, description, width, theme, picture),
-    [shown, kinds, axis, what, description],
+      historySpec(shown, lines, kinds, axis || what, description, width, theme, picture),
+    [shown, lines, kinds, axis, what, description],
   );
   return (
     <>
@@ -182,9 +199,11 @@ export function HistoryChart({
           />
         }
         spec={spec}
-        table={shown.map(({ at, recorded, measured, ...point }) => point)}
+        table={shown.map(({ at, recorded, measured, led, ...point }) => point)}
         places={names}
+        leads={{ choice, of: shown.map(({ led }) => led), to: toNext, what: "phases" }}
       />
+      <Changes history={history} series={series} />
       <p className="sb-note">
         A cross has failed, a dash was not run; without a figure they are at 0. A triangle was bound by its
         client; a diamond was disturbed, and its figure compares with nothing; a square was superseded by a

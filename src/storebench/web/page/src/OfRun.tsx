@@ -2,6 +2,7 @@ import { type ReactNode, useState } from "react";
 import { type ActiveRun, activeRuns, runLink, runsLink, stateOf } from "./airflow";
 import { address, get, Problem, useLoaded } from "./api";
 import { copyText } from "./clipboard";
+import { textOf, textsOf } from "./Parameters";
 import { RunLine } from "./Runs";
 import { Ready } from "./States";
 import type { Run } from "./types";
@@ -26,7 +27,7 @@ function Known({ run, label, children }: Shown & { run: Run }) {
 
 /** A run that is not among the newest: an older one, or one that has not come to its plan. */
 function Unlisted({ run, ...shown }: Shown & { run: string }) {
-  const loaded = useLoaded((signal) => whereabouts(run, signal), `whereabouts ${run}`, EVERY_MS);
+  const loaded = useLoaded((signal) => whereabouts(run, signal), whereaboutsKey(run), EVERY_MS);
   return (
     <Ready of={loaded}>
       {(found) =>
@@ -45,8 +46,10 @@ interface Waits {
   before: ActiveRun[];
 }
 
+export const whereaboutsKey = (name: string) => `whereabouts ${name}`;
+
 /** The run, or what Airflow says of one that is not among the results yet. */
-async function whereabouts(name: string, signal: AbortSignal): Promise<Run | Waits> {
+export async function whereabouts(name: string, signal: AbortSignal): Promise<Run | Waits> {
   try {
     return await get<Run>(address("run", { run: name }), signal);
   } catch (problem) {
@@ -113,10 +116,15 @@ function Refused({ run, label }: { run: Run; label: string | undefined }) {
   );
 }
 
-/** The form with the values of a run, to change and send again. Airflow's form takes none from an address, but from a run's page. */
+/** The forms with the values of a run, to change and send again. Airflow's own takes none from an address, but from a run's page. */
 function SendAgain({ run }: { run: Run }) {
   const [said, setSaid] = useState("");
   const params = JSON.stringify(run.params, null, 2);
+  const here = new URLSearchParams({
+    view: "start",
+    dag: run.dag_id,
+    conf: textOf(textsOf(run.params)),
+  });
   const copy = () =>
     copyText(params).then(
       () => setSaid("copied"),
@@ -125,9 +133,11 @@ function SendAgain({ run }: { run: Run }) {
   return (
     <>
       <p>
-        To send it again, open <a href={runLink(run.dag_id, run.airflow_run_id)}>the run in Airflow</a>.
-        Choose <strong>Trigger</strong>, then <strong>Trigger again with this config</strong>: the form opens
-        with these values, for you to change. If the run is no longer there, open{" "}
+        To send it again, open <a href={`${location.pathname}?${here}`}>Start with these values</a>, and
+        change what was refused. Or open{" "}
+        <a href={runLink(run.dag_id, run.airflow_run_id)}>the run in Airflow</a>, and choose{" "}
+        <strong>Trigger</strong>, then <strong>Trigger again with this config</strong>: Airflow's form opens
+        with them, too. If the run is no longer there, open{" "}
         <a href={runsLink(run.dag_id)}>the form of the DAG</a>, and paste them under{" "}
         <strong>Advanced Options</strong>. If nothing about them has to change,{" "}
         <code>storebench replay {run.id} --trigger</code> sends them as they are.

@@ -19,6 +19,17 @@ export function textOf(typed: Typed): string {
   return Object.keys(typed).length ? JSON.stringify(typed) : "";
 }
 
+/** Values as they are typed: a list with commas. */
+export const textOfValue = (value: unknown) => (Array.isArray(value) ? value.join(", ") : String(value));
+
+/** Parameters as they are typed; what is empty is the default. */
+export const textsOf = (params: Record<string, unknown>): Typed =>
+  Object.fromEntries(
+    Object.entries(params)
+      .filter(([, value]) => value !== null && value !== undefined)
+      .map(([name, value]) => [name, textOfValue(value)]),
+  );
+
 /** A field for each parameter: what everybody chooses, and the others one click away. An empty one is the default, which it shows. */
 export function ParameterFields({
   parameters,
@@ -51,16 +62,26 @@ export function ParameterFields({
   );
 }
 
-function ParameterField({
+/** What a field may be of. */
+export type Asked = Pick<Parameter, "title" | "text" | "default" | "examples">;
+
+interface FieldProps {
+  of: Asked;
+  value: string;
+  set: (value: string) => void;
+  /** What is wrong with the value. */
+  problem?: string;
+}
+
+/** One parameter: a menu of a flag's values, or a text. */
+export function ParameterField({
   of: { title, text, default: byDefault, examples },
   value,
   set,
-}: {
-  of: Parameter;
-  value: string;
-  set: (value: string) => void;
-}) {
+  problem,
+}: FieldProps) {
   const id = useId();
+  const described = { "aria-describedby": problem ? `${id}-problem ${id}-text` : `${id}-text` };
   const standard = byDefault === null ? "" : String(byDefault);
   const isFlag = examples.every((example) => typeof example === "boolean");
   return (
@@ -71,7 +92,8 @@ function ParameterField({
           <select
             id={id}
             value={value}
-            aria-describedby={`${id}-text`}
+            {...described}
+            aria-invalid={problem ? true : undefined}
             onChange={(event) => set(event.target.value)}
           >
             <option value="">{standard ? `default: ${standard}` : "not set"}</option>
@@ -85,14 +107,25 @@ function ParameterField({
             value={value}
             placeholder={standard || "not set"}
             id={id}
-            aria-describedby={`${id}-text`}
+            {...described}
+            aria-invalid={problem ? true : undefined}
             onChange={(event) => set(event.target.value)}
           />
         )}
       </label>
+      <FieldProblem id={id} text={problem} />
       <div className="sb-note" id={`${id}-text`}>
         {text.replaceAll("**", "")}
       </div>
     </div>
   );
+}
+
+/** What is wrong with the value of a field, below it. */
+export function FieldProblem({ id, text }: { id: string; text: string | undefined }) {
+  return text ? (
+    <div className="sb-mistake" id={`${id}-problem`}>
+      {text}
+    </div>
+  ) : null;
 }

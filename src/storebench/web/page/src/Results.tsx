@@ -1,15 +1,19 @@
 import { useRef } from "react";
 import { Link, useSearchParams } from "react-router-dom";
+import { AttemptView } from "./AttemptView";
 import { address, all, get, type Page, useLoaded } from "./api";
 import { BackfillView } from "./BackfillView";
-import { type Charted, Charts, type Of, Phases } from "./ChartViews";
+import { type Charted, Charts, type Of } from "./ChartViews";
 import { CompareView } from "./CompareView";
 import { Costs } from "./Costs";
-import type { Choice, Choose } from "./choice";
+import { type Choice, type Choose, changed } from "./choice";
 import { HistoryView } from "./HistoryView";
 import { OfRun } from "./OfRun";
+import { Phases } from "./PhaseCharts";
+import { RankingView } from "./RankingView";
 import { defaultRun, earlier, RunMenu, useRuns } from "./Runs";
 import { RunView } from "./RunView";
+import { StartView } from "./StartView";
 import { NoResults, Ready } from "./States";
 import { withStudy } from "./study";
 import { TableView } from "./TableView";
@@ -19,14 +23,22 @@ const VIEWS = {
   run: "Run",
   charts: "Charts",
   phases: "Where the time went",
+  ranking: "Ranking",
   compare: "Compare",
   history: "History",
   table: "Table",
+  start: "Start",
   backfill: "Backfill",
 } as const;
 type View = keyof typeof VIEWS;
 /** The views of one run. */
 const OF_RUN: Partial<Record<View, true>> = { run: true, charts: true, phases: true, table: true };
+const OF_SEVERAL: Partial<Record<View, true>> = { ranking: true, compare: true, history: true };
+/** What narrows a view to a single cell or attempt: who goes to a view by its name sees all of it. */
+const OF_ONE = { only: "", attempt: "" };
+
+/** The views of a study's DAG, whether it ever ran or not. */
+const OF_A_DAG: Partial<Record<View, true>> = { start: true, backfill: true };
 
 /** What Airflow tells a page that is on a DAG, or on a run of it. */
 export interface Props {
@@ -51,35 +63,30 @@ function Views({ runs, newest, dagId, runId }: Props & { runs: Run[]; newest: st
   const view: View = (asked.get("view") as View) in VIEWS ? (asked.get("view") as View) : "run";
   const run = asked.get("run") ?? (dagId && runId ? `${dagId}/${runId}` : newest);
   const choose: Choose = (changes, replace = false) =>
-    setAsked(
-      (before) => {
-        const after = new URLSearchParams(before);
-        for (const [name, value] of Object.entries(changes))
-          value ? after.set(name, value) : after.delete(name);
-        return after;
-      },
-      { replace },
-    );
-  const choice = { asked, choose };
-  const link = (name: string) => {
-    const to = new URLSearchParams(asked);
-    to.set("view", name);
-    if (run) to.set("run", run);
-    return `?${to}`;
-  };
+    setAsked((before) => changed(before, changes), { replace });
+  const link = (changes: Record<string, string>) =>
+    `?${changed(asked, { ...(run ? { run } : {}), ...changes })}`;
+  const choice = { asked, choose, link };
   return (
     <>
       <nav aria-label="Views" className="sb-views">
         {Object.entries(VIEWS).map(([name, title]) => (
-          <Link key={name} to={link(name)} aria-current={name === view ? "page" : undefined}>
+          <Link
+            key={name}
+            to={link({ view: name, ...OF_ONE })}
+            aria-current={name === view ? "page" : undefined}
+          >
             {title}
           </Link>
         ))}
       </nav>
       <h2>{VIEWS[view]}</h2>
+      {view === "start" ? <StartView dagId={dagId} asked={asked} choose={choose} /> : null}
       {view === "backfill" ? <BackfillView dagId={dagId} asked={asked} choose={choose} /> : null}
-      {view !== "backfill" && run ? <Measured view={view} run={run} runs={runs} choice={choice} /> : null}
-      {view !== "backfill" && !run ? <NoResults /> : null}
+      {!(view in OF_A_DAG) && run ? (
+        <Measured view={view} run={run} runs={runs} choice={choice} dagId={dagId} />
+      ) : null}
+      {!(view in OF_A_DAG) && !run ? <NoResults /> : null}
     </>
   );
 }
@@ -90,18 +97,25 @@ function Measured({
   run,
   runs,
   choice,
+  dagId,
 }: {
   view: View;
   run: string;
   runs: Run[];
   choice: Choice & { asked: URLSearchParams };
+  dagId: string | undefined;
 }) {
   const { asked, choose } = choice;
   return (
     <>
-      {view === "compare" || view === "history" ? null : (
+      {view in OF_SEVERAL ? null : (
         <div className="sb-fields">
-          <RunMenu label="Run" chosen={run} runs={runs} onChoose={(id) => choose({ run: id, metric: "" })} />
+          <RunMenu
+            label="Run"
+            chosen={run}
+            runs={runs}
+            onChoose={(id) => choose({ run: id, metric: "", ...OF_ONE })}
+          />
         </div>
       )}
       {view in OF_RUN ? (
@@ -111,10 +125,18 @@ function Measured({
               {view === "run" ? <RunView run={run} choice={choice} /> : null}
               {view === "charts" ? <ChartsOf run={found} choice={choice} /> : null}
               {view === "phases" ? <PhasesOf run={found} choice={choice} /> : null}
-              {view === "table" ? <TableView run={run} asked={asked} choose={choose} /> : null}
+              {view === "table" ? <TableView run={run} {...choice} /> : null}
             </>
           )}
         </OfRun>
+      ) : null}
+      {view === "ranking" ? (
+        <RankingView
+          study={dagId ?? runs.find(({ id }) => id === run)?.study ?? run.split("/")[0] ?? ""}
+          only={dagId !== undefined}
+          asked={asked}
+          choice={choice}
+        />
       ) : null}
       {view === "compare" ? (
         <CompareView
@@ -122,6 +144,7 @@ function Measured({
           before={asked.get("before") ?? earlier(runs, asked.get("after") ?? run)?.id}
           after={asked.get("after") ?? run}
           metric={asked.get("metric") ?? undefined}
+          by={asked.get("by") ?? undefined}
           choice={choice}
         />
       ) : null}
@@ -188,5 +211,14 @@ function ChartsOf({ run, choice }: { run: Run; choice: Choice }) {
 const loadPhases = (run: string, signal: AbortSignal) => loadCells<CellPhases>("phases", run, signal);
 
 function PhasesOf({ run, choice }: { run: Run; choice: Choice }) {
+  const attempt = choice.asked.get("attempt");
+  return attempt ? (
+    <AttemptView run={run.id} attempt={attempt} choice={choice} />
+  ) : (
+    <AllPhases run={run} choice={choice} />
+  );
+}
+
+function AllPhases({ run, choice }: { run: Run; choice: Choice }) {
   return <Phases of={useAttemptsOf("phases", run, loadPhases)} choice={choice} />;
 }

@@ -43,9 +43,9 @@ const place = (of: { cell_key: string; repeat: number }, operation: string) =>
   `${of.cell_key}\n${of.repeat}\n${operation}`;
 export const runKey = (name: string) => `run ${name}`;
 
-/** The run as it is now. Attempts are only ever added: those that came after `before` are asked for. */
-export async function loadRun(name: string, before?: Live, signal?: AbortSignal): Promise<Live> {
-  const run = await get<Run>(address("run", { run: name }), signal);
+/** The run as it is now, or as it was `told` just now. Attempts are only ever added: those that came after `before` are asked for. */
+export async function loadRun(name: string, before?: Live, signal?: AbortSignal, told?: Run): Promise<Live> {
+  const run = told ?? (await get<Run>(address("run", { run: name }), signal));
   const known = before?.run.id === run.id ? before : undefined;
   const query = {
     run: run.id,

@@ -48,12 +48,15 @@ export function RunMenu({
   );
 }
 
+/** What a list has of a run. */
+export type Listed = Omit<Run, "params">;
+
 /** What a run measured: of which study, its stores, or its one cell, and the dataset. */
-export function runLabel(run: Run): string {
+export function runLabel(run: Listed): string {
   const parts = [
     `${moment(run.started_at)} UTC`,
     run.study,
-    ...(whatOf(run) ? [`${backfilled(run) ? "backfill: " : ""}${whatOf(run)}`] : []),
+    ...(whatOf(run) ? [`${madeAs(run)}${whatOf(run)}`] : []),
     ...datasetOf(run),
     run.state,
     ...(run.state === "refused" ? [] : [counts(run)]),
@@ -61,10 +64,15 @@ export function runLabel(run: Run): string {
   return parts.join(" · ");
 }
 
-/** Airflow names the runs of a backfill so, and the Backfill view its own. */
-const backfilled = (run: Run) => /^(backfill|cell)__/.test(run.airflow_run_id);
+/** As what a run was made: Airflow names the runs of a backfill so, and the page its own. */
+function madeAs({ airflow_run_id }: Listed): string {
+  const turn = /^turns__.*__0*([0-9]+)([AB])$/.exec(airflow_run_id);
+  if (turn) return `turn ${turn[1]} of ${turn[2]}: `;
+  return /^(backfill|cell)__/.test(airflow_run_id) ? "backfill: " : "";
+}
 
-function whatOf(run: Run): string {
+/** Its stores, or its one cell; empty before it is planned. */
+export function whatOf(run: Listed): string {
   if (!run.cell_key) return run.stores.join(", ");
   // a key is a study, what tells its cells apart, and the dataset
   const [, ...parts] = run.cell_key.split("/");
@@ -73,12 +81,12 @@ function whatOf(run: Run): string {
 }
 
 /** Which dataset it was, where the run has come to know it. */
-function datasetOf(run: Run): string[] {
+function datasetOf(run: Listed): string[] {
   return run.rows === null ? [] : [`rows ${valueText(run.rows)}, seed ${run.seed}`];
 }
 
 /** What came of a run's operations; of each that was tried again, the newest try counts. */
-function counts(run: Run): string {
+export function counts(run: Listed): string {
   return [
     `${run.verified} verified${run.disturbed ? `, of these ${run.disturbed} disturbed` : ""}`,
     ...(run.failed ? [`${run.failed} failed`] : []),
@@ -106,9 +114,15 @@ export function earlier(runs: Run[], id: string): Run | undefined {
 export const done = (run: Run) => run.verified + run.failed;
 
 /** How many seconds a run has worked: without the time between its end and the clearing of its tasks. */
-export function took(run: Run): number {
+export function took(run: Listed): number {
   const until = run.finished_at ? Date.parse(run.finished_at) : Date.now();
   return (until - Date.parse(run.started_at)) / 1000 - run.rested_s;
+}
+
+/** How many runs are in which state. */
+export function runStates(runs: Run[]): string {
+  const states = [...new Set(runs.map(({ state }) => state))];
+  return states.map((state) => `${runs.filter((run) => run.state === state).length} ${state}`).join(", ");
 }
 
 /** A run's state in a line. */

@@ -50,7 +50,7 @@ function advice(status: number, message: string): string {
 export function NoResults() {
   return (
     <div className="sb-state">
-      <strong>No results yet.</strong> Trigger the DAG of a study, here in Airflow or with{" "}
+      <strong>No results yet.</strong> Start a run of a study under <strong>Start</strong>, or with{" "}
       <code>make run</code>; its cells appear as soon as the run is planned.
     </div>
   );

@@ -1,12 +1,14 @@
 import { useEffect, useRef, useState } from "react";
+import { logLink } from "./airflow";
 import { address, all, get, type Page, useLoaded } from "./api";
 import { columnsOf, isSort, shown, taken } from "./attempts";
 import { valuesOf } from "./Controls";
 import { datasetsText, isOfDataset, namesOf, titleOf } from "./cells";
 import { tableSpec } from "./charts";
-import { axisKey, type Choose } from "./choice";
+import { axisKey, type Choice, type Choose } from "./choice";
 import { Exports } from "./Exports";
 import { soundness, textClass } from "./format";
+import { Lead, toHistory, toNext } from "./Lead";
 import { valueLabel } from "./medians";
 import { sourceOf } from "./provenance";
 import { ScrollFrame } from "./ScrollTable";
@@ -21,10 +23,9 @@ const SIZE = 100;
 const TYPED = ["store", "client"] as const;
 type Typed = Record<(typeof TYPED)[number], string>;
 
-interface Props {
+interface Props extends Choice {
   run: string | undefined;
   asked: URLSearchParams;
-  choose: Choose;
 }
 
 /** What a run set out to do, and its study. */
@@ -37,7 +38,7 @@ function useTurns(run: string | undefined): { study: Study; items: Turn[] } {
 }
 
 /** Every attempt, sorted and filtered by the database. */
-export function TableView({ run, asked, choose }: Props) {
+export function TableView({ run, asked, choose, link }: Props) {
   const sortBy = asked.get("sort");
   const sort = isSort(sortBy) ? sortBy : "recorded_at";
   const descending = asked.get("order") !== "ascending";
@@ -47,7 +48,8 @@ export function TableView({ run, asked, choose }: Props) {
   const axis = [...asked]
     .filter(([name, wanted]) => name.startsWith(axisKey("")) && wanted)
     .map(([name, wanted]) => `${name.slice(axisKey("").length)}=${wanted}`);
-  const query = { run, sort, descending, ...filters, axis };
+  const only = asked.get("only") || undefined;
+  const query = { run, cell: only, sort, descending, ...filters, axis };
   // another question begins at its first page
   const key = JSON.stringify(query);
   const [place, setPlace] = useState({ key, offset: 0 });
@@ -82,7 +84,7 @@ export function TableView({ run, asked, choose }: Props) {
           const key = isOfDataset(name) ? name : axisKey(name);
           const chosen = asked.get(key) || undefined;
           return values.length < 2 && !chosen ? null : (
-            <Choice
+            <Menu
               key={name}
               name={key}
               label={titleOf(of, name)}
@@ -93,14 +95,22 @@ export function TableView({ run, asked, choose }: Props) {
             />
           );
         })}
-        <Choice
+        <Menu
           name="operation"
           chosen={filters.operation}
           values={operations.map((operation) => operation.name)}
           onChoose={choose}
         />
-        <Choice name="status" chosen={filters.status} values={STATUSES} onChoose={choose} />
+        <Menu name="status" chosen={filters.status} values={STATUSES} onChoose={choose} />
       </div>
+      {only ? (
+        <p className="sb-line">
+          Only {only}
+          <button type="button" onClick={() => choose({ only: "" })}>
+            all cells
+          </button>
+        </p>
+      ) : null}
       <Ready of={loaded}>
         {({ study, items, offset: first, more }) => {
           const columns = columnsOf(study, items);
@@ -132,6 +142,7 @@ export function TableView({ run, asked, choose }: Props) {
                 <table>
                   <thead>
                     <tr>
+                      {link ? <th scope="col">leads to</th> : null}
                       {columns.map(({ title, sort: by }) => (
                         <th
                           key={title}
@@ -160,6 +171,9 @@ export function TableView({ run, asked, choose }: Props) {
                   <tbody>
                     {items.map((attempt) => (
                       <tr key={attempt.attempt_id} className={`sb-${soundness(attempt).replace(" ", "-")}`}>
+                        {link ? (
+                          <Leads attempt={attempt} turns={turns} choice={{ asked, choose, link }} />
+                        ) : null}
                         {columns.map(({ title, text, hint, number }) => (
                           <td
                             key={title}
@@ -179,6 +193,22 @@ export function TableView({ run, asked, choose }: Props) {
         }}
       </Ready>
     </>
+  );
+}
+
+/** Where an attempt has spent its time, all that was ever measured of its cell, and what Airflow has of it. */
+function Leads({ attempt, turns, choice }: { attempt: Attempt; turns: Turn[]; choice: Choice }) {
+  const log = logLink(attempt, turns);
+  return (
+    <td className="sb-short">
+      <Lead choice={choice} to={toNext(attempt)}>
+        phases
+      </Lead>{" "}
+      <Lead choice={choice} to={toHistory(attempt)}>
+        history
+      </Lead>{" "}
+      {log ? <a href={log}>log</a> : null}
+    </td>
   );
 }
 
@@ -207,7 +237,7 @@ function useTyped(inAddress: Typed, choose: Choose): [Typed, (typed: Typed) => v
   return [typed, setTyped];
 }
 
-function Choice({
+function Menu({
   name,
   label = name,
   chosen,

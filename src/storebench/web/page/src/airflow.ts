@@ -1,5 +1,5 @@
 import { airflowAddress, get, Problem, post } from "./api";
-import type { Turn } from "./types";
+import type { Attempt, Turn } from "./types";
 
 /** What Airflow says of a task: its own API, with the permissions of whoever looks. */
 export interface Task {
@@ -29,6 +29,9 @@ export interface ActiveRun {
   queued_at?: string | null;
   conf: Record<string, unknown> | null;
 }
+
+/** The parameters of a run that are not to be the defaults. */
+export type Conf = Record<string, unknown>;
 
 const runs = (dagId: string) => `dags/${encodeURIComponent(dagId)}/dagRuns`;
 const run = (dagId: string, runId: string) => `${runs(dagId)}/${encodeURIComponent(runId)}`;
@@ -62,9 +65,15 @@ export function activeRuns(dagId: string, signal?: AbortSignal): Promise<ActiveR
  * Not a backfill: that takes one range of dates, and Airflow has one of a DAG at a time. The run's name says which cell it is, as a
  * backfill's does (storebench.results.queries knows it by its beginning).
  */
-export async function startCell(dagId: string, key: string, conf: Record<string, unknown>): Promise<void> {
+export async function startCell(dagId: string, key: string, conf: Conf): Promise<void> {
   const dag_run_id = `cell__${key.replaceAll(/[^\w.-]+/g, "_")}__${new Date().toISOString()}`;
   await post(airflowAddress(runs(dagId)), { dag_run_id, logical_date: null, partition_key: key, conf });
+}
+
+/** Start a run with these parameters, as Airflow's own form does; its name there, which Airflow gives where nobody else has. */
+export async function startRun(dagId: string, conf: Conf, dag_run_id?: string): Promise<string> {
+  const body = { ...(dag_run_id ? { dag_run_id } : {}), logical_date: null, conf };
+  return (await post<{ dag_run_id: string }>(airflowAddress(runs(dagId)), body)).dag_run_id;
 }
 
 /** The state of a run; null where Airflow does not know it. */
@@ -114,9 +123,14 @@ export function lastPhase(lines: ({ event?: string } | string)[]): string | null
   return null;
 }
 
-/** Where the runs of a DAG are in Airflow's own pages. */
+/** Where a DAG is in Airflow's own pages, and its form. */
+export function dagLink(dagId: string): string {
+  return new URL(`dags/${encodeURIComponent(dagId)}`, document.baseURI).href;
+}
+
+/** Where its runs are. */
 export function runsLink(dagId: string): string {
-  return new URL(`dags/${encodeURIComponent(dagId)}/runs`, document.baseURI).href;
+  return `${dagLink(dagId)}/runs`;
 }
 
 /** Where a run is there. */
@@ -127,4 +141,14 @@ export function runLink(dagId: string, runId: string): string {
 /** Where a turn's task is there. */
 export function taskLink(dagId: string, runId: string, operation: string, turn: Turn): string {
   return `${runLink(dagId, runId)}/tasks/${turn.task_group}.${operation}/mapped/${turn.map_index}`;
+}
+
+/** Where an attempt's log is there, among these turns of its run; null of one that no task has tried. */
+export function logLink(attempt: Attempt, turns: Turn[]): string | null {
+  const turn = turns.find(
+    ({ cell_key, repeat }) => cell_key === attempt.cell_key && repeat === attempt.repeat,
+  );
+  if (!turn || turn.map_index === null || attempt.try_number === 0) return null;
+  const dagId = attempt.run_id.slice(0, -attempt.run.length - 1);
+  return `${taskLink(dagId, attempt.run, attempt.operation, turn)}?try_number=${attempt.try_number}`;
 }

@@ -1,7 +1,8 @@
 import type { TopLevelSpec } from "vega-lite";
 import { labels, type Places } from "./cells";
 import { cellText, remark, SIGNS, soundness, WHOLE } from "./format";
-import { colourOf, figure, frame, lines, NARROW, pale, quantity, shape, type Theme } from "./frame";
+import { colourOf, figure, frame, lines, NARROW, pale, quantity, type Theme } from "./frame";
+import { ledOf } from "./Lead";
 import { type CellPhases, verdictLabelValues as LABELS, type Metric, type Verdict } from "./types";
 
 /** Those of all pods in their order, from the pod's creation to its end; what is timed stands out. On a light ground and on a dark one. */
@@ -69,6 +70,7 @@ export function phasesSpec(
         took: cellText(`${phase}_s`, cell.phases[phase] ?? 0),
         told: WHOLE.has(phase) ? TO_THE_SECOND : "measured",
         remark: remark(cell.attempt),
+        led: ledOf(cell.attempt),
       }))
       .filter(({ seconds }) => seconds > 0),
   );
@@ -121,74 +123,6 @@ export function phasesSpec(
 const marked = (state: keyof typeof SIGNS, name: string) =>
   state === "verified" ? name : `${SIGNS[state]} ${name}`;
 
-/** How the times on an axis are written: as exactly as their steps need, so that no two are alike. */
-export function timeFormat(points: { recorded_at: string }[], ticks: number): string {
-  const times = points.map((point) => Date.parse(point.recorded_at));
-  const step_s = (Math.max(...times) - Math.min(...times)) / 1000 / ticks;
-  if (step_s < 60) return "%H:%M:%S";
-  return step_s < 86_400 ? "%d %b %H:%M" : "%d %b %Y";
-}
-
-/** An attempt over time, with its figure in the axis's unit; without one it is drawn `at` 0. */
-export interface HistoryPoint {
-  recorded_at: string;
-  recorded: string;
-  value: number | null;
-  at: number;
-  environment: string;
-  parameters: string;
-  /** What its figure depends on beside the cell: the environment, and the parameters where these differ. */
-  measured: string;
-  state: string;
-  remark: string;
-  run: string;
-}
-
-/** One cell's attempts, oldest first; a colour for each of these environments, or sets of parameters. `axis` is what the figures are in. */
-export function historySpec(
-  points: HistoryPoint[],
-  kinds: string[],
-  axis: string,
-  description: string,
-  width: number,
-  theme: Theme,
-  picture: boolean,
-): TopLevelSpec {
-  const ticks = Math.ceil(width / 140);
-  return {
-    ...frame(description, width, theme),
-    height: 280,
-    data: { values: points },
-    mark: { type: "point", size: 60, strokeWidth: 2 },
-    encoding: {
-      x: {
-        field: "recorded_at",
-        type: "temporal",
-        title: "recorded, UTC",
-        scale: { type: "utc" },
-        axis: { format: timeFormat(points, ticks), tickCount: ticks, labelOverlap: true },
-      },
-      y: { ...quantity("at", axis), scale: { zero: true }, axis: { tickCount: 6 } },
-      color: {
-        field: "measured",
-        type: "nominal",
-        title: "environment and parameters",
-        scale: { domain: kinds, range: kinds.map((_, place) => colourOf(theme, place)) },
-        legend: picture ? { orient: "top", columns: 6 } : null,
-      },
-      shape: shape(points, theme),
-      tooltip: [
-        { field: "recorded", title: "recorded, UTC" },
-        figure("value", axis),
-        { field: "run" },
-        { field: "environment" },
-        { field: "parameters" },
-        { field: "remark" },
-      ],
-    },
-  };
-}
-
 type Label = Verdict["label"];
 
 /** How a verdict is drawn: its place among the colours, and its mark. */
@@ -235,6 +169,7 @@ export function ratiosSpec(
   const values = verdicts.filter(hasRatio).map((verdict) => ({
     ...verdict,
     said: labelText(verdict),
+    led: ledOf(verdict),
     cell: `${verdict.remarks.length ? "▲ " : ""}${verdict.operation} ${name(verdict)}`,
   }));
   const shown = saidOf(values);

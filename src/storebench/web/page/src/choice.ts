@@ -19,6 +19,15 @@ export type Choose = (changes: Record<string, string>, replace?: boolean) => voi
 export interface Choice {
   asked: Asked;
   choose: Choose;
+  /** Where these changes lead; a report, which has nothing beside itself, leads nowhere. */
+  link?: (changes: Record<string, string>) => string;
+}
+
+/** An address with these changes; what is empty is not in it. */
+export function changed(before: URLSearchParams, changes: Record<string, string>): URLSearchParams {
+  const after = new URLSearchParams(before);
+  for (const [name, value] of Object.entries(changes)) value ? after.set(name, value) : after.delete(name);
+  return after;
 }
 
 /** What may be hidden: by its legend, or by the filters. */

@@ -3,6 +3,7 @@ import { cellLabel, columns, datasetText, differing, namesOf, placesText } from 
 import { nameOf, type Scale } from "./choice";
 import { type Layout, panelled } from "./figures";
 import { colourOf, frame, quantity, type Theme, tens } from "./frame";
+import { ledOf } from "./Lead";
 import { valueLabel } from "./medians";
 import { originColumns, originOf } from "./provenance";
 import type { Attempt, CellArtifacts, Metric, Operation, Study } from "./types";
@@ -96,6 +97,7 @@ export function curveSpec(
       cell: cellLabel(study, cell),
       dataset: datasetText(study, cell),
       colour: valueLabel(nameOf(cell, colour)),
+      led: ledOf(cell),
     };
     const all = isShare ? placed(points) : points.map(([x, value]) => [x, x, value] as const);
     return all

@@ -1,5 +1,6 @@
 import { byValue, type CellName, columns, differing, namesOf, placeOf, placesText } from "./cells";
 import { remark, type Soundness, soundness } from "./format";
+import { type Led, ledOf } from "./Lead";
 import { originColumns, originOf } from "./provenance";
 import { figureOf, isLimit, titleOfOperation } from "./study";
 import type { Attempt, CellFigures, Chart, Metric, Operation, Spread, Study } from "./types";
@@ -91,6 +92,8 @@ export function chartTitle(operations: Operation[], what: string): string {
 
 /** An attempt in a chart. */
 export interface Dot {
+  attempt_id: string;
+  run_id: string;
   repeat: number;
   value: number | null;
   state: Soundness;
@@ -266,6 +269,8 @@ function barOf(study: Study, cell: CellFigures, { name, unit, ofAttempts }: Figu
       : null,
     dots: ofAttempts
       ? cell.attempts.map((attempt) => ({
+          attempt_id: attempt.attempt_id,
+          run_id: attempt.run_id,
           repeat: attempt.repeat,
           value: scaled(figureOf(study, attempt, name)),
           state: soundness(attempt),
@@ -273,6 +278,16 @@ function barOf(study: Study, cell: CellFigures, { name, unit, ofAttempts }: Figu
         }))
       : [],
   };
+}
+
+/** What the lines of its table are of. */
+export const ledIn = (data: ChartData): Led[] =>
+  barsOf(data).flatMap(({ cell, spread }) => (spread ? [ledOf({ ...cell, ...runOf(cell) })] : []));
+
+/** The run that a cell's figures are of. */
+export function runOf({ attempts }: CellFigures): { run_id?: string } {
+  const [first] = attempts;
+  return first ? { run_id: first.run_id } : {};
 }
 
 /** A chart's figures, as they are taken away: with the run and the dataset. */

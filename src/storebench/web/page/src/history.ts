@@ -1,10 +1,12 @@
 import { columns, namesOf } from "./cells";
-import type { HistoryPoint } from "./charts";
+import { labelText } from "./charts";
 import { moment, remark, soundness } from "./format";
+import type { HistoryLines, HistoryPoint } from "./historySpec";
+import { type Led, ledOf } from "./Lead";
 import { originColumns, originOf } from "./provenance";
 import { figureOf, metricNamed } from "./study";
-import type { Attempt, Study } from "./types";
-import { unitOf } from "./units";
+import type { Attempt, CellHistory, Change, Series, Study } from "./types";
+import { digits, unitOf } from "./units";
 
 const UNKNOWN = "unknown";
 
@@ -13,34 +15,103 @@ export function historyPoints(
   study: Study,
   attempts: Attempt[],
   metric: string,
-): (HistoryPoint & Record<string, unknown>)[] {
+): (HistoryPoint & { led: Led } & Record<string, unknown>)[] {
   const { axis, scale } = unitOf(metricNamed(study, metric)?.unit ?? "");
   const names = namesOf(study, attempts);
   const counted = attempts.filter((attempt) => !attempt.warm_up);
-  const differing = differ(counted.filter((attempt) => attempt.environment_hash));
+  const kind = kindOf(attempts);
   return counted
     .map((attempt) => {
       const figure = figureOf(study, attempt, metric);
       const value = figure === null ? null : figure / scale;
-      const environment = attempt.environment_hash?.slice(0, 8) ?? UNKNOWN;
       return {
         recorded_at: attempt.recorded_at,
         recorded: moment(attempt.recorded_at),
         value,
         unit: axis,
         at: value ?? 0,
-        environment,
+        environment: environmentText(attempt),
         parameters: parametersText(attempt),
-        measured: [environment, ...(differing ? told(attempt, differing) : [])].join(" "),
+        measured: kind(attempt),
         state: soundness(attempt),
         remark: remark(attempt),
         run: attempt.run,
         ...originColumns(originOf([attempt])),
         cell_key: attempt.cell_key,
+        led: ledOf(attempt),
         ...columns(study, attempt, names),
       };
     })
     .reverse();
+}
+
+const environmentText = ({ environment_hash: hash }: Attempt) => hash?.slice(0, 8) ?? UNKNOWN;
+
+/** What each of a cell's attempts was measured with: its environment, and its parameters and method where these differ. */
+function kindOf(attempts: Attempt[]): (attempt: Attempt) => string {
+  const known = attempts.filter((attempt) => !attempt.warm_up && attempt.environment_hash);
+  const differing = differ(known);
+  const methods = new Set(known.map((attempt) => attempt.method_version)).size > 1;
+  return (attempt) =>
+    [
+      environmentText(attempt),
+      ...(differing ? told(attempt, differing) : []),
+      ...(methods ? [`method ${attempt.method_version}`] : []),
+    ].join(" ");
+}
+
+/** A series of a history, and how its attempts are called; without it the attempts are not among the newest, which are shown. */
+export function seriesShown(
+  history: CellHistory,
+  attempts: Attempt[],
+  isShown: (measured: string) => boolean,
+): (Series & { measured: string })[] {
+  const kind = kindOf(attempts);
+  return history.series.flatMap((series) => {
+    const one = attempts.find(
+      (attempt) =>
+        attempt.environment_hash === series.environment_hash &&
+        attempt.parameters_hash === series.parameters_hash &&
+        attempt.method_version === series.method_version,
+    );
+    return one && isShown(kind(one)) ? [{ ...series, measured: kind(one) }] : [];
+  });
+}
+
+/** What a change means, in words. */
+export const changeText = ({ label, ratio }: Change, unit: string) =>
+  [labelText({ label, unit }), ...(ratio === null ? [] : [`× ${digits(ratio, 3)}`])].join(", ");
+
+/** What is drawn of these series beside their attempts. */
+export function historyLines(unit: string, shown: (Series & { measured: string })[]): HistoryLines {
+  const { scale, text } = unitOf(unit);
+  return {
+    levels: shown.flatMap(({ measured, levels }) =>
+      levels.map(({ first, last, runs, median }) => ({
+        since: first.at,
+        until: last.at,
+        at: median / scale,
+        measured,
+        said: `${runs} run${runs === 1 ? "" : "s"} alike, median ${text(median)}`,
+      })),
+    ),
+    breaks: shown.flatMap(({ measured, changes }) =>
+      changes.map((change) => ({
+        since: change.after.first.at,
+        measured,
+        said: changeText(change, unit),
+      })),
+    ),
+    baselines: shown.flatMap(({ measured, levels, baselines }) =>
+      Object.entries(baselines).map(([name, figure]) => ({
+        since: levels[0]?.first.at ?? figure.at,
+        until: levels.at(-1)?.last.at ?? figure.at,
+        at: figure.median / scale,
+        measured,
+        said: `baseline ${name}: ${text(figure.median)}`,
+      })),
+    ),
+  };
 }
 
 /** The names of the parameters in which these attempts differ; null where all had the same. */

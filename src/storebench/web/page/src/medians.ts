@@ -1,7 +1,7 @@
 import type { TopLevelSpec } from "vega-lite";
 import { cellLabel, datasetText, type Places, titleOf, valueText } from "./cells";
 import { nameOf, type Scale } from "./choice";
-import { type Bar, barsOf, type ChartData, type Figure, type Line, mediansOf } from "./figures";
+import { type Bar, barsOf, type ChartData, type Figure, type Line, mediansOf, runOf } from "./figures";
 import {
   colourOf,
   figure as exact,
@@ -13,6 +13,7 @@ import {
   type Theme,
   tens,
 } from "./frame";
+import { ledOf } from "./Lead";
 import { digits } from "./units";
 
 /** What a chart of medians shows beside its data. */
@@ -103,12 +104,19 @@ export function medianSpec(
       dataset: datasetText(study, cell),
       colour: valueLabel(nameOf(cell, colour)),
     };
-    const placed = bar.dots.map((dot) => ({ ...about, ...dot, at: at(dot.value), middle: top + BAR / 2 }));
+    const placed = bar.dots.map((dot) => ({
+      ...about,
+      ...dot,
+      led: ledOf({ ...cell, ...dot }),
+      at: at(dot.value),
+      middle: top + BAR / 2,
+    }));
     dots.push(...placed);
     if (spread)
       bars.push({
         ...about,
         ...spread,
+        led: ledOf({ ...cell, ...runOf(cell) }),
         limit: limits.has(bar),
         from: axis.zero ?? floor,
         to: at(spread.median),

@@ -1,21 +1,25 @@
 import { createRoot } from "react-dom/client";
 import { common, shown, taken } from "./attempts";
 import { Figures } from "./Chart";
-import { Charts, Phases, useOwnChoice } from "./ChartViews";
+import { Charts, useOwnChoice } from "./ChartViews";
 import { Costs } from "./Costs";
 import { byCell, datasetsText } from "./cells";
 import { tableSpec } from "./charts";
 import { Exports } from "./Exports";
 import { cellText } from "./format";
+import { Phases } from "./PhaseCharts";
 import { sourceOf } from "./provenance";
 import { runLabel } from "./Runs";
 import { Grid, squaresOf } from "./RunView";
+import { Site, type SiteContent } from "./Site";
 import { sqlOf, sqlOfEnvironments } from "./sql";
 import styles from "./styles.css?inline";
 import type { Attempt, CellArtifacts, CellFigures, CellPhases, Run, Study, Turn } from "./types";
 
-/** All of a report: written into its file by `storebench report`. */
+/** All of a run: written into its file by `storebench report` and `storebench site`. */
 export interface Content {
+  /** Of a site: where its first page is. */
+  home?: string;
   run: Run;
   study: Study;
   turns: Turn[];
@@ -28,7 +32,7 @@ export interface Content {
 }
 
 export function Report({
-  content: { run, study, turns, cells, warm_ups, artifacts, phases, environments },
+  content: { home, run, study, turns, cells, warm_ups, artifacts, phases, environments },
 }: {
   content: Content;
 }) {
@@ -49,6 +53,11 @@ export function Report({
   );
   return (
     <main className="sb-page">
+      {home ? (
+        <nav aria-label="Site" className="sb-line">
+          <a href={home}>All runs</a>
+        </nav>
+      ) : null}
       <h1>{runLabel(run)}</h1>
       <h2>Run</h2>
       <Grid live={{ run, study, turns, attempts: tried, squares }} choice={choice} written />
@@ -100,5 +109,7 @@ style.textContent = styles;
 document.head.append(style);
 const content = document.getElementById("content");
 const root = document.getElementById("report");
-if (content?.textContent && root)
-  createRoot(root).render(<Report content={JSON.parse(content.textContent) as Content} />);
+if (content?.textContent && root) {
+  const found = JSON.parse(content.textContent) as Content | { site: SiteContent };
+  createRoot(root).render("site" in found ? <Site site={found.site} /> : <Report content={found} />);
+}

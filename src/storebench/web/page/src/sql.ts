@@ -53,6 +53,31 @@ export function sqlBeside(
   ].join("\n");
 }
 
+/** Medians of these cells in all runs, each in the environment and with the parameters that it is ranked in. */
+export function sqlOfRanking(
+  study: string,
+  operation: string,
+  metric: string,
+  cells: { cell_key: string; environment_hash: string | null; parameters_hash: string | null }[],
+): string {
+  const groups = cells
+    .filter(({ environment_hash }) => environment_hash !== null)
+    .map((one) =>
+      [one.cell_key, one.environment_hash ?? "", one.parameters_hash ?? ""].map(quoted).join(", "),
+    );
+  const figure = column(metric);
+  const at = (share: number, name: string) =>
+    `percentile_cont(${share}) WITHIN GROUP (ORDER BY ${figure}) AS ${name}`;
+  const quartiles = [at(0.25, "first_quartile"), at(0.5, "median"), at(0.75, "third_quartile")];
+  return [
+    `SELECT cell_key, count(${figure}) AS n, count(DISTINCT run_id) AS runs, ${quartiles.join(", ")}`,
+    `FROM storebench.${study}`,
+    `WHERE operation = ${quoted(operation)} AND status = 'verified' AND disturbed IS NULL AND NOT warm_up`,
+    `AND (cell_key, environment_hash, coalesce(parameters_hash, '')) IN (${groups.map((one) => `(${one})`).join(", ") || "(NULL, NULL, NULL)"})`,
+    "GROUP BY cell_key ORDER BY median;\n",
+  ].join("\n");
+}
+
 /** What is known of a study's grid with a dataset: the newest attempts, from which the page tells what is still to be measured. */
 export function sqlOfGrid(study: string, { rows, seed }: Record<string, unknown>): string {
   return [

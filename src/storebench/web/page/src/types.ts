@@ -115,7 +115,7 @@ export interface paths {
         };
         /**
          * Phases
-         * @description Where the time went in each cell's typical attempt. `limit` and `offset` count cells.
+         * @description Where the time went in each cell's typical attempt, or in one attempt of the run alone. `limit` and `offset` count cells.
          */
         get: operations["phases_api_phases_get"];
         put?: never;
@@ -187,7 +187,7 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/compare": {
+    "/api/history": {
         parameters: {
             query?: never;
             header?: never;
@@ -195,11 +195,32 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Compared
-         * @description Whether `after` is better or worse than `before`, cell by cell, and what else differs between them; by the metric that ranks
-         *     each operation, or another one.
+         * History
+         * @description One cell's operation in all runs: its levels, where they change, and its baselines; by the metric that ranks the operation, or
+         *     another one.
          */
-        get: operations["compared_api_compare_get"];
+        get: operations["history_api_history_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/ranking": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Ranking
+         * @description A study's stores and clients in their places, from all runs in one environment. What is not chosen is what most cells were measured
+         *     at.
+         */
+        get: operations["ranking_api_ranking_get"];
         put?: never;
         post?: never;
         delete?: never;
@@ -248,10 +269,105 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/compare": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Compared
+         * @description Whether `after` is better or worse than `before`, cell by cell, and what else differs between them; by the metric that ranks
+         *     each operation, or another one.
+         */
+        get: operations["compared_api_compare_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/deciding": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Deciding
+         * @description Which runs, in turns of both sides, would decide what a comparison cannot tell.
+         */
+        get: operations["deciding_api_deciding_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/form": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Form
+         * @description What may be asked of a run of a study: the form of its DAG.
+         */
+        get: operations["form_api_form_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/draft": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Draft
+         * @description What a run with these parameters would do, and why its plan would refuse it. What only a cluster can tell, such as whether servers
+         *     fit there, is not in it.
+         */
+        get: operations["draft_api_draft_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
 }
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
+        /**
+         * Apart
+         * @description A reason to be left out.
+         */
+        Apart: {
+            /**
+             * Reason
+             * @enum {string}
+             */
+            reason: "limit" | "client-bound" | "unlike" | "disturbed" | "not verified" | "elsewhere";
+            /** Text */
+            text: string;
+        };
         /**
          * Attempt
          * @description One attempt; a row of the view `results`.
@@ -533,6 +649,36 @@ export interface components {
             used: components["schemas"]["Used"] | null;
         };
         /**
+         * CellHistory
+         * @description One cell's operation over time, by one metric.
+         */
+        CellHistory: {
+            /** Metric */
+            metric: string;
+            /** Unit */
+            unit: string;
+            /**
+             * Better
+             * @enum {string}
+             */
+            better: "lower" | "higher" | "neither";
+            /**
+             * Series
+             * @description In the order of their first runs
+             */
+            series: components["schemas"]["Series"][];
+            /**
+             * Fewest
+             * @description Runs of a series among which a change can be told
+             */
+            fewest: number;
+            /**
+             * Method
+             * @description How changes are found
+             */
+            method: string;
+        };
+        /**
          * CellPhases
          * @description Where the time went in the verified, undisturbed attempt whose total is nearest to the cell's median; where there is none, in the last.
          */
@@ -568,6 +714,25 @@ export interface components {
             };
         };
         /**
+         * Change
+         * @description Where one level ends and the next one begins.
+         */
+        Change: {
+            before: components["schemas"]["Level"];
+            after: components["schemas"]["Level"];
+            /**
+             * Ratio
+             * @description Median after / median before; None where one of them is 0 or below
+             */
+            ratio: number | null;
+            /**
+             * Label
+             * @description Higher and lower where neither is better
+             * @enum {string}
+             */
+            label: "better" | "worse" | "higher" | "lower";
+        };
+        /**
          * Chart
          * @description A metric of some operations (none: of all that report it), what its colours tell apart, and of what there is a chart each.
          *
@@ -585,15 +750,22 @@ export interface components {
         };
         /**
          * Comparison
-         * @description Two runs, cell by cell, and what else differs between them.
+         * @description Two sides, cell by cell, and what else differs between them. A side is a run, or several; of two values of a run both are that run.
          */
         Comparison: {
-            before: components["schemas"]["Run"];
-            after: components["schemas"]["Run"];
+            /** Before */
+            before: components["schemas"]["Run"][];
+            /** After */
+            after: components["schemas"]["Run"][];
             /** Verdicts */
             verdicts: components["schemas"]["Verdict"][];
             /** Without */
             without: components["schemas"]["Without"][];
+            /**
+             * Units
+             * @description What counts once: repeats, rounds, turns, runs
+             */
+            units: string;
             /** Differences */
             differences: string[];
             /** Test */
@@ -605,6 +777,179 @@ export interface components {
              * @description What the comparison leaves open, whatever its verdicts
              */
             caution: string | null;
+        };
+        /**
+         * Deciding
+         * @description What would decide what a comparison cannot tell, or why it cannot be decided.
+         */
+        Deciding: {
+            /** Dag Id */
+            dag_id: string;
+            /**
+             * Pairs
+             * @description Verdicts that cannot tell
+             */
+            pairs: number;
+            /**
+             * Turns
+             * @description Of both sides: in about so many they could be told
+             */
+            turns: number;
+            /** Most Turns */
+            most_turns: number;
+            /**
+             * Parts
+             * @description Empty where it is refused
+             */
+            parts: components["schemas"]["Part"][];
+            /**
+             * Refused
+             * @description Why the sides cannot be measured in turns, if they cannot
+             */
+            refused: string | null;
+            /**
+             * Hopeless
+             * @description What no number of repeats would tell, with the reasons
+             */
+            hopeless: string[];
+            /**
+             * Notes
+             * @description What one has to know of what the turns will tell
+             */
+            notes: string[];
+        };
+        /**
+         * Draft
+         * @description What a run with these parameters would do. Where there are mistakes, there are no cells.
+         */
+        Draft: {
+            /** Mistakes */
+            mistakes: components["schemas"]["Mistake"][];
+            /**
+             * Cells
+             * @description The first of them, in the order in which they were asked for
+             * @default []
+             */
+            cells: components["schemas"]["DraftCell"][];
+            /**
+             * Cells Total
+             * @default 0
+             */
+            cells_total: number;
+            /**
+             * Operations
+             * @default 0
+             */
+            operations: number;
+            /**
+             * Unknown
+             * @description Of the operations, how many are like none that was measured before
+             * @default 0
+             */
+            unknown: number;
+            /**
+             * Expected S
+             * @description About how long they take, at least
+             * @default 0
+             */
+            expected_s: number;
+            /**
+             * Expected Most S
+             * @description And at most; the same where it is no range
+             * @default 0
+             */
+            expected_most_s: number;
+            /**
+             * May End Earlier
+             * @description A precision or a budget may end it
+             * @default false
+             */
+            may_end_earlier: boolean;
+            /**
+             * Dropped
+             * @description How many combinations are left out
+             * @default 0
+             */
+            dropped: number;
+            /**
+             * Dropped Because
+             * @default
+             */
+            dropped_because: string;
+            /**
+             * Conf
+             * @description With which Airflow starts that run
+             * @default {}
+             */
+            conf: {
+                [key: string]: unknown;
+            };
+            /**
+             * May Start
+             * @description Whether the user may start runs of the DAG
+             */
+            may_start: boolean;
+        };
+        /**
+         * DraftCell
+         * @description A cell that the run would come to.
+         */
+        DraftCell: {
+            /** Key */
+            key: string;
+            /** Label */
+            label: string;
+            /**
+             * Repeats
+             * @description How often it would be measured; 0 where it is left out
+             */
+            repeats: number;
+            /**
+             * Skipped
+             * @description Why it is left out, if it is
+             */
+            skipped: string | null;
+        };
+        /**
+         * Form
+         * @description What may be asked of a run of a study.
+         */
+        Form: {
+            /** Sections */
+            sections: components["schemas"]["Section"][];
+            /** Presets */
+            presets: components["schemas"]["Preset"][];
+        };
+        /**
+         * FormField
+         * @description A parameter of a run, as the form of the DAG has it.
+         */
+        FormField: {
+            /** Name */
+            name: string;
+            /** Title */
+            title: string;
+            /**
+             * Text
+             * @description Markdown
+             */
+            text: string;
+            /**
+             * Default
+             * @description None: it may stay empty
+             */
+            default: unknown;
+            /**
+             * Kind
+             * @description A list is written with commas
+             * @enum {string}
+             */
+            kind: "list" | "flag" | "text";
+            /**
+             * Examples
+             * @description Of a list: what may be in it, among others
+             */
+            examples: unknown[];
         };
         /**
          * Grid
@@ -679,6 +1024,70 @@ export interface components {
             detail?: components["schemas"]["ValidationError"][];
         };
         /**
+         * LeftOutCell
+         * @description A cell that is not ranked.
+         */
+        LeftOutCell: {
+            /** Cell Key */
+            cell_key: string;
+            /** Study */
+            study: string;
+            /** Store */
+            store: string;
+            /** Client */
+            client: string;
+            /**
+             * Axes
+             * @description Where it is on the axes that mean something for it
+             */
+            axes: {
+                [key: string]: string;
+            };
+            /** Rows */
+            rows: number;
+            /** Seed */
+            seed: number;
+            /** @description In the metric's unit; None where no attempt counts */
+            took: components["schemas"]["Spread"] | null;
+            /**
+             * Runs
+             * @description Of which its attempts are
+             */
+            runs: number;
+            /**
+             * Kind
+             * @description What it delivers, or else what it promises
+             */
+            kind: string | null;
+            /**
+             * Environment Hash
+             * @description Of its server, image and machine, which may change
+             */
+            environment_hash: string | null;
+            /** Parameters Hash */
+            parameters_hash: string | null;
+            /** Method Version */
+            method_version: number | null;
+            origin: components["schemas"]["Origin"];
+            /** Reasons */
+            reasons: components["schemas"]["Apart"][];
+        };
+        /**
+         * Level
+         * @description Runs one after the other that do not differ.
+         */
+        Level: {
+            first: components["schemas"]["RunFigure"];
+            last: components["schemas"]["RunFigure"];
+            /** Runs */
+            runs: number;
+            /**
+             * Median
+             * @description Of all attempts of these runs that count
+             */
+            median: number;
+        };
+        /**
          * Machine
          * @description What a pod ran on, as it told itself; None for what it did not tell.
          */
@@ -716,6 +1125,19 @@ export interface components {
              * @description Its figures of a client and of an engine never share a chart
              */
             by_cover: boolean;
+        };
+        /**
+         * Mistake
+         * @description Why the plan would refuse the run.
+         */
+        Mistake: {
+            /**
+             * Parameter
+             * @description None: it is of several together
+             */
+            parameter: string | null;
+            /** Text */
+            text: string;
         };
         /**
          * Operation
@@ -839,6 +1261,221 @@ export interface components {
             examples: unknown[];
         };
         /**
+         * Part
+         * @description A run of each turn, or, of both sides, the one run whose rounds are the turns.
+         */
+        Part: {
+            /**
+             * Side
+             * @enum {string}
+             */
+            side: "A" | "B" | "both";
+            /**
+             * Params
+             * @description Of the run, whose repeats are 1 but for both sides
+             */
+            params: {
+                [key: string]: unknown;
+            };
+        };
+        /**
+         * Preset
+         * @description Parameters that have a name together.
+         */
+        Preset: {
+            /** Name */
+            name: string;
+            /** Description */
+            description: string;
+            /** Params */
+            params: {
+                [key: string]: unknown;
+            };
+        };
+        /**
+         * RankedDataset
+         * @description A dataset that there are results of.
+         */
+        RankedDataset: {
+            /** Rows */
+            rows: number;
+            /** Seed */
+            seed: number;
+        };
+        /**
+         * RankedEnvironment
+         * @description Conditions that cells were measured under.
+         */
+        RankedEnvironment: {
+            /** Id */
+            id: string;
+            /** Text */
+            text: string;
+            /** Cells */
+            cells: number;
+            /**
+             * Newest At
+             * Format: date-time
+             */
+            newest_at: string;
+        };
+        /**
+         * RankedLine
+         * @description A cell in its place. A is the best one, B this one.
+         */
+        RankedLine: {
+            /** Cell Key */
+            cell_key: string;
+            /** Study */
+            study: string;
+            /** Store */
+            store: string;
+            /** Client */
+            client: string;
+            /**
+             * Axes
+             * @description Where it is on the axes that mean something for it
+             */
+            axes: {
+                [key: string]: string;
+            };
+            /** Rows */
+            rows: number;
+            /** Seed */
+            seed: number;
+            /** @description In the metric's unit; None where no attempt counts */
+            took: components["schemas"]["Spread"] | null;
+            /**
+             * Runs
+             * @description Of which its attempts are
+             */
+            runs: number;
+            /**
+             * Kind
+             * @description What it delivers, or else what it promises
+             */
+            kind: string | null;
+            /**
+             * Environment Hash
+             * @description Of its server, image and machine, which may change
+             */
+            environment_hash: string | null;
+            /** Parameters Hash */
+            parameters_hash: string | null;
+            /** Method Version */
+            method_version: number | null;
+            origin: components["schemas"]["Origin"];
+            /**
+             * Place
+             * @description Shared by those that are not told apart from the first one of it
+             */
+            place: number;
+            /**
+             * Label
+             * @enum {string}
+             */
+            label: "the best" | "better" | "worse" | "the same" | "cannot tell";
+            /**
+             * Reason
+             * @description Why it cannot be told, and how many repeats would do
+             */
+            reason: string | null;
+            /**
+             * Times
+             * @description Its median by that of the best, or the other way round where more is better; None where one is 0 or below
+             */
+            times: number | null;
+            /**
+             * Ratio
+             * @description Geometric mean B / geometric mean A
+             */
+            ratio: number | null;
+            /**
+             * Low
+             * @description Where the 95 % interval of that ratio begins
+             */
+            low: number | null;
+            /** High */
+            high: number | null;
+            /**
+             * Remarks
+             * @description What is unsound of its attempts
+             */
+            remarks: string[];
+        };
+        /**
+         * Ranking
+         * @description A study's cells by one metric of an operation, and all that was chosen, also where nobody did.
+         */
+        Ranking: {
+            /** Study */
+            study: string;
+            /**
+             * Studies
+             * @description That may be seen
+             */
+            studies: string[];
+            /** Operation */
+            operation: string;
+            /** Metric */
+            metric: string;
+            /** Title */
+            title: string;
+            /** Unit */
+            unit: string;
+            /**
+             * Better
+             * @enum {string}
+             */
+            better: "lower" | "higher" | "neither";
+            /** Rows */
+            rows: number;
+            /** Seed */
+            seed: number;
+            /** Datasets */
+            datasets: components["schemas"]["RankedDataset"][];
+            /**
+             * Axes
+             * @description The chosen values; * for all of them
+             */
+            axes: {
+                [key: string]: string;
+            };
+            /**
+             * Offered
+             * @description The values of each axis, of cells that are alike on those before it
+             */
+            offered: {
+                [key: string]: string[];
+            };
+            /**
+             * Environment
+             * @description The chosen one; None where nothing counts
+             */
+            environment: string | null;
+            /** Environments */
+            environments: components["schemas"]["RankedEnvironment"][];
+            /** Kind */
+            kind: string | null;
+            /** Kinds */
+            kinds: string[];
+            /** Included */
+            included: ("limit" | "client-bound" | "unlike")[];
+            /** Margin Percent */
+            margin_percent: number;
+            /** Lines */
+            lines: components["schemas"]["RankedLine"][];
+            /** Left Out */
+            left_out: components["schemas"]["LeftOutCell"][];
+            /** Test */
+            test: string;
+            /**
+             * Caution
+             * @description What the verdicts leave open
+             */
+            caution: string | null;
+        };
+        /**
          * Run
          * @description A run of a study.
          */
@@ -936,6 +1573,27 @@ export interface components {
             to_close: boolean;
         };
         /**
+         * RunFigure
+         * @description What a run says of the cell's operation.
+         */
+        RunFigure: {
+            /** Run Id */
+            run_id: string;
+            /**
+             * At
+             * Format: date-time
+             * @description Of its first attempt
+             */
+            at: string;
+            /**
+             * Attempts
+             * @description That count: verified and undisturbed, no warm-ups
+             */
+            attempts: number;
+            /** Median */
+            median: number;
+        };
+        /**
          * Runs
          * @description Some of the runs.
          */
@@ -951,6 +1609,41 @@ export interface components {
              * @description The id of the run that 'latest' names among them all; None if each was refused
              */
             latest: string | null;
+        };
+        /**
+         * Section
+         * @description Fields that belong together.
+         */
+        Section: {
+            /** Title */
+            title: string;
+            /** Fields */
+            fields: components["schemas"]["FormField"][];
+        };
+        /**
+         * Series
+         * @description Runs in one environment, with the same parameters and method: only these can show a change over time.
+         */
+        Series: {
+            /** Environment Hash */
+            environment_hash: string;
+            /** Parameters Hash */
+            parameters_hash: string | null;
+            /** Method Version */
+            method_version: number;
+            /** Runs */
+            runs: number;
+            /** Levels */
+            levels: components["schemas"]["Level"][];
+            /** Changes */
+            changes: components["schemas"]["Change"][];
+            /**
+             * Baselines
+             * @description Those of its runs that are one, by its name
+             */
+            baselines: {
+                [key: string]: components["schemas"]["RunFigure"];
+            };
         };
         /**
          * Spread
@@ -1228,18 +1921,29 @@ export interface components {
     headers: never;
     pathItems: never;
 }
+export type Apart = components['schemas']['Apart'];
 export type Attempt = components['schemas']['Attempt'];
 export type Axis = components['schemas']['Axis'];
 export type CellArtifacts = components['schemas']['CellArtifacts'];
 export type CellFigures = components['schemas']['CellFigures'];
+export type CellHistory = components['schemas']['CellHistory'];
 export type CellPhases = components['schemas']['CellPhases'];
+export type Change = components['schemas']['Change'];
 export type Chart = components['schemas']['Chart'];
 export type Comparison = components['schemas']['Comparison'];
+export type Deciding = components['schemas']['Deciding'];
+export type Draft = components['schemas']['Draft'];
+export type DraftCell = components['schemas']['DraftCell'];
+export type Form = components['schemas']['Form'];
+export type FormField = components['schemas']['FormField'];
 export type Grid = components['schemas']['Grid'];
 export type GridCell = components['schemas']['GridCell'];
 export type HttpValidationError = components['schemas']['HTTPValidationError'];
+export type LeftOutCell = components['schemas']['LeftOutCell'];
+export type Level = components['schemas']['Level'];
 export type Machine = components['schemas']['Machine'];
 export type Metric = components['schemas']['Metric'];
+export type Mistake = components['schemas']['Mistake'];
 export type Operation = components['schemas']['Operation'];
 export type Origin = components['schemas']['Origin'];
 export type PageAttempt = components['schemas']['Page_Attempt_'];
@@ -1249,8 +1953,17 @@ export type PageCellPhases = components['schemas']['Page_CellPhases_'];
 export type PageTurn = components['schemas']['Page_Turn_'];
 export type Param = components['schemas']['Param'];
 export type Parameter = components['schemas']['Parameter'];
+export type Part = components['schemas']['Part'];
+export type Preset = components['schemas']['Preset'];
+export type RankedDataset = components['schemas']['RankedDataset'];
+export type RankedEnvironment = components['schemas']['RankedEnvironment'];
+export type RankedLine = components['schemas']['RankedLine'];
+export type Ranking = components['schemas']['Ranking'];
 export type Run = components['schemas']['Run'];
+export type RunFigure = components['schemas']['RunFigure'];
 export type Runs = components['schemas']['Runs'];
+export type Section = components['schemas']['Section'];
+export type Series = components['schemas']['Series'];
 export type Spread = components['schemas']['Spread'];
 export type Store = components['schemas']['Store'];
 export type Study = components['schemas']['Study'];
@@ -1431,6 +2144,7 @@ export interface operations {
             query: {
                 /** @description A run's id, here or in Airflow; 'latest'; 'baseline:NAME' */
                 run: string;
+                attempt?: string | null;
                 limit?: number;
                 offset?: number;
             };
@@ -1571,14 +2285,11 @@ export interface operations {
             };
         };
     };
-    compared_api_compare_get: {
+    history_api_history_get: {
         parameters: {
             query: {
-                /** @description A run's id, here or in Airflow; 'latest'; 'baseline:NAME' */
-                before: string;
-                /** @description A run's id, here or in Airflow; 'latest'; 'baseline:NAME' */
-                after: string;
-                margin_percent?: number;
+                cell: string;
+                operation: string;
                 metric?: string | null;
             };
             header?: never;
@@ -1593,7 +2304,49 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Comparison"];
+                    "application/json": components["schemas"]["CellHistory"];
+                };
+            };
+            /** @description Validation Error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+        };
+    };
+    ranking_api_ranking_get: {
+        parameters: {
+            query: {
+                study: string;
+                operation?: string | null;
+                metric?: string | null;
+                rows?: number | null;
+                seed?: number | null;
+                /** @description NAME=VALUE: only of cells that are there on that axis */
+                axis?: string[] | null;
+                environment?: string | null;
+                kind?: string | null;
+                /** @description Rank these, too */
+                include?: ("limit" | "client-bound" | "unlike")[] | null;
+                margin_percent?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Ranking"];
                 };
             };
             /** @description Validation Error */
@@ -1673,6 +2426,148 @@ export interface operations {
             };
         };
     };
+    compared_api_compare_get: {
+        parameters: {
+            query: {
+                /** @description A run's id, here or in Airflow; 'latest'; 'baseline:NAME'; several with commas; 'turns:ID:A' */
+                before: string;
+                /** @description A run's id, here or in Airflow; 'latest'; 'baseline:NAME'; several with commas; 'turns:ID:A' */
+                after: string;
+                margin_percent?: number;
+                metric?: string | null;
+                /** @description PLACE=A,B, such as store=A,B: two values of `after`, which is then both sides */
+                by?: string | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Comparison"];
+                };
+            };
+            /** @description Validation Error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+        };
+    };
+    deciding_api_deciding_get: {
+        parameters: {
+            query: {
+                /** @description A run's id, here or in Airflow; 'latest'; 'baseline:NAME'; several with commas; 'turns:ID:A' */
+                before: string;
+                /** @description A run's id, here or in Airflow; 'latest'; 'baseline:NAME'; several with commas; 'turns:ID:A' */
+                after: string;
+                margin_percent?: number;
+                metric?: string | null;
+                /** @description PLACE=A,B, such as store=A,B: two values of `after`, which is then both sides */
+                by?: string | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Deciding"];
+                };
+            };
+            /** @description Validation Error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+        };
+    };
+    form_api_form_get: {
+        parameters: {
+            query: {
+                /** @description A study's DAG */
+                dag: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Form"];
+                };
+            };
+            /** @description Validation Error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+        };
+    };
+    draft_api_draft_get: {
+        parameters: {
+            query: {
+                /** @description Parameters that are not to be the defaults: a JSON object */
+                params?: string;
+                /** @description A study's DAG */
+                dag: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Draft"];
+                };
+            };
+            /** @description Validation Error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+        };
+    };
 }
 type FlattenedDeepRequired<T> = {
     [K in keyof T]-?: FlattenedDeepRequired<T[K] extends unknown[] | undefined | null ? Extract<T[K], unknown[]>[number] : T[K]>;
@@ -1683,11 +2578,20 @@ type ReadonlyArray<T> = [
     unknown[]
 ] ? Readonly<Exclude<T, undefined>> : Readonly<Exclude<T, undefined>[]>;
 export const pathsApiAttemptsGetParametersQueryStatusAnyOf0Values: ReadonlyArray<FlattenedDeepRequired<paths>["/api/attempts"]["get"]["parameters"]["query"]["status"]> = ["verified", "failed", "not_run"];
+export const pathsApiRankingGetParametersQueryIncludeAnyOf0Values: ReadonlyArray<FlattenedDeepRequired<paths>["/api/ranking"]["get"]["parameters"]["query"]["include"]> = ["limit", "client-bound", "unlike"];
+export const apartReasonValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["Apart"]["reason"]> = ["limit", "client-bound", "unlike", "disturbed", "not verified", "elsewhere"];
 export const attemptStatusValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["Attempt"]["status"]> = ["verified", "failed", "not_run"];
 export const attemptDurabilityAnyOf0Values: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["Attempt"]["durability"]> = ["disk", "memory", "none", "s3", "unknown"];
 export const attemptFigures_coverAnyOf0Values: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["Attempt"]["figures_cover"]> = ["client", "engine"];
+export const cellHistoryBetterValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["CellHistory"]["better"]> = ["lower", "higher", "neither"];
+export const changeLabelValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["Change"]["label"]> = ["better", "worse", "higher", "lower"];
+export const formFieldKindValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["FormField"]["kind"]> = ["list", "flag", "text"];
 export const metricBetterValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["Metric"]["better"]> = ["lower", "higher", "neither"];
 export const metricKindValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["Metric"]["kind"]> = ["scalar", "histogram", "series"];
+export const partSideValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["Part"]["side"]> = ["A", "B", "both"];
+export const rankedLineLabelValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["RankedLine"]["label"]> = ["the best", "better", "worse", "the same", "cannot tell"];
+export const rankingBetterValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["Ranking"]["better"]> = ["lower", "higher", "neither"];
+export const rankingIncludedValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["Ranking"]["included"]> = ["limit", "client-bound", "unlike"];
 export const runStateValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["Run"]["state"]> = ["running", "success", "failed", "refused"];
 export const turnArmAnyOf0Values: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["Turn"]["arm"]> = ["A", "B"];
 export const verdictLabelValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["Verdict"]["label"]> = ["better", "worse", "higher", "lower", "the same", "cannot tell"];

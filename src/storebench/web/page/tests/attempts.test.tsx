@@ -1,8 +1,9 @@
 import { render, screen, within } from "@testing-library/react";
 import { describe, expect, it, vi } from "vitest";
 import { columnsOf, common, isSort, shown, taken } from "../src/attempts";
-import { Charts, Phases } from "../src/ChartViews";
+import { Charts } from "../src/ChartViews";
 import type { Square } from "../src/matrix";
+import { Phases } from "../src/PhaseCharts";
 import { defaultRun, RunLine, runLabel } from "../src/Runs";
 import { Grid, loadRun } from "../src/RunView";
 import type { Attempt } from "../src/types";

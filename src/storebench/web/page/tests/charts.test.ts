@@ -2,7 +2,6 @@ import * as vega from "vega";
 import { compile, type TopLevelSpec } from "vega-lite";
 import { describe, expect, it } from "vitest";
 import {
-  historySpec,
   labelText,
   phaseColour,
   phaseFill,
@@ -10,16 +9,29 @@ import {
   phasesSpec,
   ratiosSpec,
   tableSpec,
-  timeFormat,
   wordsOf,
 } from "../src/charts";
 import { DARK, LIGHT } from "../src/frame";
+import { historySpec, timeFormat } from "../src/historySpec";
 import { verdictLabelValues as LABELS, type Verdict } from "../src/types";
 import { ATTEMPT, BULK, CELL, DISTURBED, FAILED, ORIGINS } from "./data";
 
 async function drawn(spec: TopLevelSpec): Promise<string> {
   return new vega.View(vega.parse(compile(spec).spec), { renderer: "none" }).toSVG();
 }
+
+const NO_LINES = { levels: [], breaks: [], baselines: [] };
+const LINE = {
+  since: "2026-11-22T12:00:00Z",
+  until: "2026-11-23T12:00:00Z",
+  at: 1,
+  measured: "0123 pod_cpu=2",
+};
+const LINES = {
+  levels: [{ ...LINE, said: "5 runs alike" }],
+  breaks: [{ ...LINE, said: "slower, × 1.5" }],
+  baselines: [{ ...LINE, said: "baseline nightly: 1 s" }],
+};
 
 const CONNECT: [string, string][] = [["connect", "#8E6CBB"]];
 
@@ -133,9 +145,14 @@ describe("a chart", () => {
       remark: "client-bound",
       run: "one",
     };
-    const svg = await drawn(historySpec([point], ["0123 pod_cpu=2"], "sums/s", "what", 800, LIGHT, true));
+    const svg = await drawn(
+      historySpec([point], LINES, ["0123 pod_cpu=2"], "sums/s", "what", 800, LIGHT, true),
+    );
     expect(svg).toContain("0123 pod_cpu=2");
     expect(svg).toContain("sums/s");
+    expect(svg).toContain("baseline nightly: 1 s");
+    expect(svg).toContain("slower, × 1.5");
+    expect(svg.match(/mark-rule role-mark/g)).toHaveLength(3);
   });
 
   it("names each moment once", () => {
@@ -158,7 +175,7 @@ describe("a chart", () => {
       state: "verified",
       remark: "",
     };
-    const svg = await drawn(historySpec([point], ["e"], "seconds", "what", 800, DARK, false));
+    const svg = await drawn(historySpec([point], NO_LINES, ["e"], "seconds", "what", 800, DARK, false));
     expect(svg).toContain(`stroke="${DARK.colours[0]}"`);
     expect(DARK.colours).toHaveLength(LIGHT.colours.length);
     for (const colour of DARK.colours) expect(contrast(colour, DARK.ground)).toBeGreaterThan(4.5);

@@ -1,14 +1,16 @@
 import { cleanup, fireEvent, render, screen, within } from "@testing-library/react";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { Compared, CompareView, VerdictTable } from "../src/CompareView";
+import { Compared, CompareView } from "../src/CompareView";
 import type { Comparison, Study } from "../src/types";
+import { VerdictTable } from "../src/VerdictTable";
 import { BULK, CELL, NO_CHOICE, ORIGINS, RUN, TOY, toy } from "./data";
 
 type Verdict = Comparison["verdicts"][0];
 
 const FOUND: Comparison = {
-  before: RUN,
-  after: RUN,
+  before: [RUN],
+  after: [RUN],
+  units: "repeats",
   verdicts: [
     {
       ...CELL,
@@ -41,7 +43,7 @@ const RATIO = "B / A, the ratio of the figures";
 const ONE = FOUND.verdicts[0] as Verdict;
 
 it("says why a verdict cannot tell, and how many repeats would do", () => {
-  render(<VerdictTable study={BULK} found={FOUND} />);
+  render(<VerdictTable choice={NO_CHOICE} study={BULK} found={FOUND} />);
   const cell = screen.getByText("cannot tell", { exact: false, selector: "td" });
   expect(cell.className).toContain("sb-cannot-tell");
   expect(cell.textContent).toContain("about 14 repeats would do");
@@ -49,33 +51,39 @@ it("says why a verdict cannot tell, and how many repeats would do", () => {
 });
 
 it("shows the means that the ratio is made of, which medians are not", () => {
-  render(<VerdictTable study={BULK} found={FOUND} />);
+  render(<VerdictTable choice={NO_CHOICE} study={BULK} found={FOUND} />);
   const texts = [...(screen.getAllByRole("row")[1]?.children ?? [])].map((cell) => cell.textContent);
   expect(texts.slice(4, 9)).toEqual(["1.00 s (3)", "1.10 s (3)", "1.02 s", "1.12 s", "1.100"]);
 });
 
 it("has no ratio and no means of figures that have none", () => {
   const none = { ...ONE, mean_before: null, mean_after: null, ratio: null, low: null, high: null };
-  render(<VerdictTable study={BULK} found={{ ...FOUND, verdicts: [none] }} />);
+  render(<VerdictTable choice={NO_CHOICE} study={BULK} found={{ ...FOUND, verdicts: [none] }} />);
   const texts = [...(screen.getAllByRole("row")[1]?.children ?? [])].map((cell) => cell.textContent);
   expect(texts.slice(6, 10)).toEqual(["–", "–", "–", "–"]);
 });
 
 it("says of no difference that it is never by chance", () => {
   const sure = { ...ONE, label: "worse" as const, p_adjusted: 1e-9 };
-  render(<VerdictTable study={BULK} found={{ ...FOUND, verdicts: [sure] }} />);
+  render(<VerdictTable choice={NO_CHOICE} study={BULK} found={{ ...FOUND, verdicts: [sure] }} />);
   expect(screen.getByText("< 0.0001")).toBeTruthy();
 });
 
 it("has a mark of its own for what is the same", () => {
   const same = { ...ONE, label: "the same" as const, reason: null };
-  render(<VerdictTable study={BULK} found={{ ...FOUND, verdicts: [same] }} />);
+  render(<VerdictTable choice={NO_CHOICE} study={BULK} found={{ ...FOUND, verdicts: [same] }} />);
   expect(screen.getByText("the same").className).toContain("sb-the-same");
 });
 
 it("lists no two cells alike: the parameters of their datasets stand beside them", () => {
   const other = { ...ONE, cell_key: "other", rows: 20000, seed: 42 };
-  render(<VerdictTable study={BULK} found={{ ...FOUND, verdicts: [ONE, other], without: [] }} />);
+  render(
+    <VerdictTable
+      choice={NO_CHOICE}
+      study={BULK}
+      found={{ ...FOUND, verdicts: [ONE, other], without: [] }}
+    />,
+  );
   const lines = screen.getAllByRole("row").slice(1);
   expect(lines.map((line) => [...line.children].slice(0, 3).map((cell) => cell.textContent))).toEqual([
     ["mongodb reference, batch 10,000", "2,000", "7"],
@@ -193,7 +201,7 @@ describe("two runs of which one has nothing to compare", () => {
   afterEach(() => vi.unstubAllGlobals());
 
   const show = (before: string | undefined, after: string, runs = [RUN]) =>
-    render(<CompareView {...{ runs, before, after, metric: undefined, choice: NO_CHOICE }} />);
+    render(<CompareView {...{ runs, before, after, metric: undefined, by: undefined, choice: NO_CHOICE }} />);
 
   it("say behind which runs it is queued, whichever it is", async () => {
     states.mine = "queued";

@@ -87,7 +87,9 @@ describe("what is shown of a run", () => {
     show(RUN.id, [refused]);
     expect(document.body.textContent).toContain("The disk is full.");
     expect(document.querySelector("pre")?.textContent).toContain('"rows": 7');
-    const [run, form] = screen.getAllByRole("link").map((link) => link.getAttribute("href"));
+    const [here, run, form] = screen.getAllByRole("link").map((link) => link.getAttribute("href"));
+    const asked = new URLSearchParams(here?.split("?")[1]);
+    expect(Object.fromEntries(asked)).toEqual({ view: "start", dag: RUN.dag_id, conf: '{"rows":"7"}' });
     expect(run).toContain(`/dags/${RUN.dag_id}/runs/${RUN.airflow_run_id}`);
     expect(form).toContain(`/dags/${RUN.dag_id}/runs`);
     expect(document.body.textContent).toContain("Trigger again with this config");

@@ -84,3 +84,21 @@ it("a report of a run of which nothing counts names it", async () => {
   await report({ run: RUN, study: BULK, cells, ...none });
   expect(screen.getByText("1 attempt is in no median: 1 failed")).toBeTruthy();
 });
+
+it("a run of a site leads back to all runs, and a report by itself to nothing", async () => {
+  const none = { turns: [], cells: [], warm_ups: [], artifacts: [], phases: [], environments: [] };
+  await report({ home: "../../index.html", run: RUN, study: BULK, ...none });
+  const home = screen.getByRole("link", { name: "All runs" });
+  expect(home.getAttribute("href")).toBe("../../index.html");
+  vi.resetModules();
+  await report({ run: RUN, study: BULK, ...none });
+  expect(screen.queryByRole("link")).toBeNull();
+});
+
+it("the first page of a site is drawn by the same script", async () => {
+  const { params: _, ...listed } = RUN;
+  const runs = [{ ...listed, page: "runs/one.html" }];
+  const studies = [{ name: RUN.study, title: "Bulk write and read", rows: {} }];
+  await report({ site: { written_at: RUN.started_at, code_version: "0.1.0", studies, runs } });
+  expect(screen.getByRole("heading", { level: 2 }).textContent).toBe("Bulk write and read");
+});

@@ -31,7 +31,7 @@ describe("what is not there yet", () => {
 
   it("says how to get results", () => {
     render(<NoResults />);
-    expect(document.body.textContent).toContain("Trigger the DAG");
+    expect(document.body.textContent).toContain("Start a run of a study under Start");
   });
 });
 

@@ -1,0 +1,51 @@
+"""What must be the same in two attempts before their figures are compared, beside what they deliver or promise: the column `conditions` of
+the view `latest`, as Python.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from storebench.results.measurements import Details
+from storebench.servers.sizes import FIELDS
+from storebench.study.parameters import POD
+
+MACHINE = ("kernel", "cpu_model", "cpus", "memory_gib")
+
+
+def conditions_of(study: Details, row: Mapping[str, Any], environment: Mapping[str, Any]) -> dict[str, Any]:
+    """Of an attempt, a row of `results`, in an environment of these details. A test holds it against the view's."""
+    parameters = row["parameters"] or {}
+    of_stores = {name for store in study["stores"] for name in store["options"]}
+    own = {one["name"] for one in study["params"]} - of_stores | FIELDS.keys()
+    chosen = {name: value for name, value in parameters.items() if name in own and value is not None}
+    return {
+        "method_version": row["method_version"],
+        **{name: parameters.get(name) for name in POD},
+        **{name: environment.get(name) for name in MACHINE},
+        **({"parameters": chosen} if chosen else {}),
+    }
+
+
+def id_of(conditions: Mapping[str, Any]) -> str:
+    """A short name for these conditions, the same wherever they are the same."""
+    return hashlib.sha256(json.dumps(conditions, sort_keys=True).encode()).hexdigest()[:8]
+
+
+def in_words(conditions: Mapping[str, Any]) -> str:
+    """In a line; what is not known is left out."""
+    cpus, model, memory = (conditions[name] for name in ("cpus", "cpu_model", "memory_gib"))
+    limit = " at most" if conditions["cpu_limit"] else ""
+    told = [
+        f"{cpus} CPUs" + (f" ({model})" if model else "") if cpus is not None else "",
+        f"{memory:g} GiB" if memory is not None else "",
+        f"kernel {conditions['kernel']}" if conditions["kernel"] else "",
+        f"pod CPU {conditions['pod_cpu']}{limit}" if conditions["pod_cpu"] else "",
+        f"pod memory {conditions['pod_memory']}" if conditions["pod_memory"] else "",
+        *(f"{name} {value}" for name, value in conditions.get("parameters", {}).items()),
+        f"method {conditions['method_version']}",
+    ]
+    return ", ".join(text for text in told if text)

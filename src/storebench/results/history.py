@@ -1,0 +1,145 @@
+"""One cell's operation over time: the levels of its figures, where they change, and the baselines among its runs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import pairwise
+from typing import Any
+
+from storebench.results.changes import levels
+from storebench.results.database import Row
+from storebench.results.measurements import metrics_of, value_of
+from storebench.results.queries import Queries, counts
+from storebench.results.statistics import summarize
+from storebench.results.verdicts import LABELS
+from storebench.study.cell import Cell
+from storebench.study.model import Better, unit_of
+
+# What must be alike in attempts whose figures are one history: another machine, another size of a pod or another method is no change over time.
+ALIKE = ("environment_hash", "parameters_hash", "method_version")
+
+
+@dataclass(frozen=True)
+class Figure:
+    """What a run says of the cell's operation: the values of its attempts that count, in the metric's unit."""
+
+    run_id: str
+    at: datetime  # of its first attempt
+    values: tuple[float, ...]
+
+    @property
+    def attempts(self) -> int:
+        """How many there are, which is at least one."""
+        return len(self.values)
+
+    @property
+    def median(self) -> float:
+        """By which the run counts."""
+        return summarize(self.values).median
+
+
+@dataclass(frozen=True)
+class Level:
+    """Runs one after the other that do not differ: the first and the last, how many, and the median of all their attempts."""
+
+    first: Figure
+    last: Figure
+    runs: int
+    median: float
+
+
+@dataclass(frozen=True)
+class Change:
+    """Where one level ends and the next one begins. `ratio` is of their medians, and None where one is 0 or below; `label` is of verdicts."""
+
+    before: Level
+    after: Level
+    ratio: float | None
+    label: str
+
+
+@dataclass(frozen=True)
+class Series:
+    """Runs that are ALIKE, oldest first; `baselines` are those of them that are one, by its name."""
+
+    environment_hash: str
+    parameters_hash: str | None
+    method_version: int
+    runs: int
+    levels: list[Level]
+    changes: list[Change]
+    baselines: dict[str, Figure]
+
+
+@dataclass(frozen=True)
+class History:
+    """One cell's operation by one metric; the series are in the order of their first runs."""
+
+    metric: str
+    unit: str
+    better: Better
+    series: list[Series]
+
+
+def history(queries: Queries, cell_key: str, operation: str, metric: str | None = None) -> History:
+    """What is known of the operation, by the metric that ranks it, or another one that its attempts have.
+
+    Attempts count that are verified, undisturbed and no warm-ups, each operation's newest try. Raises SpecError for a cell's key that is
+    none, and for a study without results.
+    """
+    study = queries.study(Cell.from_key(cell_key).study)
+    ranking = next((one["metrics"][0] for one in study["operations"] if one["name"] == operation), "")
+    name = metric or ranking
+    better: Better = metrics_of(study).get(name, {"better": "neither"})["better"]
+    rows = queries.attempts_at([cell_key], operation)
+    names: dict[str, list[str]] = {}
+    for baseline, run_id in queries.baselines().items():
+        names.setdefault(run_id, []).append(baseline)
+    return History(name, unit_of(name), better, list(_series(rows, name, better, names)))
+
+
+def _series(
+    rows: Iterable[Row], metric: str, better: Better, names: Mapping[str, Sequence[str]]
+) -> Iterable[Series]:
+    alike: dict[tuple[Any, ...], dict[str, list[Row]]] = {}
+    for row in sorted(rows, key=lambda row: row["recorded_at"]):
+        if counts(row) and row["environment_hash"] and value_of(row, metric) is not None:
+            runs = alike.setdefault(tuple(row[name] for name in ALIKE), {})
+            runs.setdefault(row["run_id"], []).append(row)
+    for (environment, parameters, method), runs in alike.items():
+        figures = [_figure(run_id, of_run, metric) for run_id, of_run in runs.items()]
+        found = _levels(figures)
+        yield Series(
+            environment_hash=environment,
+            parameters_hash=parameters,
+            method_version=method,
+            runs=len(figures),
+            levels=found,
+            changes=[_change(*pair, better) for pair in pairwise(found)],
+            baselines={name: figure for figure in figures for name in names.get(figure.run_id, ())},
+        )
+
+
+def _figure(run_id: str, rows: Sequence[Row], metric: str) -> Figure:
+    values = [value for row in rows if (value := value_of(row, metric)) is not None]
+    return Figure(run_id, rows[0]["recorded_at"], tuple(values))
+
+
+def _levels(figures: Sequence[Figure]) -> list[Level]:
+    found = levels([figure.median for figure in figures])
+    place = len(figures) - sum(map(len, found))  # of a long history the oldest runs are in no level
+    result = []
+    for medians in found:
+        of_level = figures[place : place + len(medians)]
+        values = [value for figure in of_level for value in figure.values]
+        result.append(Level(of_level[0], of_level[-1], len(medians), summarize(values).median))
+        place += len(medians)
+    return result
+
+
+def _change(before: Level, after: Level, better: Better) -> Change:
+    higher, lower = LABELS[better]
+    ratio = after.median / before.median if min(before.median, after.median) > 0 else None
+    return Change(before, after, ratio, higher if after.median > before.median else lower)

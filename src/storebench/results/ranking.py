@@ -1,0 +1,250 @@
+"""Ranks the stores and clients of a study by one metric of an operation, from all runs in the same environment.
+
+What would be unfair to rank stands apart, with the reason. And no order is told that the figures do not tell: what may be the same as the
+best shares its place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from storebench.errors import SpecError, unknown
+from storebench.results import power
+from storebench.results.compare import unsound
+from storebench.results.database import Row
+from storebench.results.measurements import Details, metrics_of, scalars_of
+from storebench.results.queries import Queries
+from storebench.results.ranking_apart import (
+    INCLUDED,
+    Apart,
+    Environment,
+    Environments,
+    Measured,
+    is_limit,
+    kinds_of,
+    unfair,
+    unlike,
+)
+from storebench.results.ranking_choice import Chosen, Known, Question, choose
+from storebench.results.sides import Design, Side, Sides, design_of_cells, of_one_cell
+from storebench.results.statistics import Summary
+from storebench.results.verdicts import CANNOT_TELL, Pair, Verdict, verdicts_of
+from storebench.study.cell import Cell
+
+
+@dataclass(frozen=True)
+class Against:
+    """How a cell compares with the best one: of `verdict`, A is the best. It is None where they have no unit in common, which `reason` says.
+
+    `times` is how many times the best's median its own is, or where more is better the best's its own; None where one is 0 or below.
+    """
+
+    label: str
+    reason: str | None
+    verdict: Verdict | None
+    times: float | None
+    caution: str | None  # what the design leaves open
+
+
+@dataclass(frozen=True)
+class Line:
+    """A cell in the ranking. `against` is None of the best. `remarks` are what is unsound of its attempts."""
+
+    place: int
+    measured: Measured
+    took: Summary
+    against: Against | None
+    remarks: Sequence[str]
+
+
+@dataclass(frozen=True)
+class LeftOut:
+    """A cell that is not ranked, and why."""
+
+    measured: Measured
+    reasons: Sequence[Apart]
+
+
+@dataclass(frozen=True)
+class Ranking:
+    """`question` has no gaps any more, as far as there is something to choose. `kinds` are what cells deliver or promise, most cells first."""
+
+    question: Question
+    metric: Mapping[str, Any]
+    chosen: Chosen
+    environments: Sequence[Environment]
+    kinds: Sequence[str]
+    lines: Sequence[Line]
+    left_out: Sequence[LeftOut]
+
+    @property
+    def caution(self) -> str | None:
+        """What the verdicts leave open."""
+        return next((one.against.caution for one in self.lines if one.against and one.against.caution), None)
+
+
+def ranking_of(queries: Queries, asked: Question) -> Ranking:
+    """Raises SpecError for what the study does not have, and for a metric that nothing can be ranked by."""
+    study = queries.study(asked.study)
+    operation, metric = _by(study, asked)
+    known = [
+        Known(Cell.from_key(row["key"]), row["measured"])
+        for row in queries.cells_of_study(asked.study, operation)
+    ]
+    chosen = choose(study, known, asked)
+    rows = queries.ranked(queries.attempts_at([cell.key for cell in chosen.cells], operation), metric)
+    environments = queries.environments({row["environment_hash"] for row in rows if row["environment_hash"]})
+    return rank(study, replace(asked, operation=operation, metric=metric), chosen, rows, environments)
+
+
+def _by(study: Details, asked: Question) -> tuple[str, str]:
+    """The operation, and the metric that it is ranked by."""
+    operations = [one["name"] for one in study["operations"]]
+    operation = asked.operation or operations[0]
+    if operation not in operations:
+        raise unknown("operation", operation, operations)
+    scalars = scalars_of(study, operation)
+    metric = asked.metric or scalars[0]
+    if metric not in scalars:
+        raise unknown("metric", metric, scalars)
+    metrics = metrics_of(study)
+    if metrics[metric]["better"] == "neither":
+        ranking = [name for name in scalars if metrics[name]["better"] != "neither"]
+        raise SpecError(f"Neither way is better of {metric}: rank by {', '.join(ranking)}")
+    for reason in asked.included:
+        if reason not in INCLUDED:
+            raise unknown("reason", reason, INCLUDED)
+    return operation, metric
+
+
+def rank(
+    study: Details,
+    question: Question,
+    chosen: Chosen,
+    rows: Sequence[Row],
+    environments: Mapping[str, Mapping[str, Any]],
+) -> Ranking:
+    """Of a question with its operation and metric. `rows` are the newest tries of the chosen cells' operation, as `ranked` gives them;
+    `environments` are the details of theirs. Raises SpecError for an environment or a kind that is none of them.
+    """
+    metric = metrics_of(study)[str(question.metric)]
+    known = Environments(study, rows, environments)
+    there = known.chosen(question.conditions)
+    measured = [known.measured(cell, there, by_cover=metric["by_cover"]) for cell in chosen.cells]
+    apart = {one.cell: [why] if (why := known.missing(one)) else unfair(study, one) for one in measured}
+
+    def ranks(one: Measured) -> bool:
+        return all(why.reason in question.included for why in apart[one.cell])
+
+    some = _in_order(measured, metric)
+    # of as many cells, the kind of the best one comes first
+    kinds = [kind for kind, _ in kinds_of(one for one in some if not apart[one.cell]).most_common()]
+    kinds += [kind for kind in kinds_of(one for one in some if not is_limit(study, one)) if kind not in kinds]
+    kind = question.kind or next(iter(kinds), None)
+    if kind is not None and kind not in kinds:
+        raise unknown("kind", kind, kinds)
+    for one in some:
+        # a limit leaves out what is promised or delivered, too
+        if not is_limit(study, one) and (why := unlike(one, kind)):
+            apart[one.cell].append(why)
+    left_out = [one for one in measured if not ranks(one)]
+    return Ranking(
+        replace(
+            question,
+            rows=chosen.rows,
+            seed=chosen.seed,
+            axes=chosen.axes,
+            conditions=there.id if there else None,
+            kind=kind,
+        ),
+        metric,
+        chosen,
+        known.known(),
+        kinds,
+        _lines([one for one in some if ranks(one)], question.margin),
+        [LeftOut(one, apart[one.cell]) for one in left_out],
+    )
+
+
+def _in_order(some: Iterable[Measured], metric: Mapping[str, Any]) -> list[Measured]:
+    """Those that came to anything, the best median first."""
+    sign = -1 if metric["better"] == "higher" else 1
+    medians = [(sign * one.took.median, one) for one in some if one.took]
+    return [one for _, one in sorted(medians, key=lambda pair: (pair[0], pair[1].cell.key))]
+
+
+def _lines(some: Sequence[Measured], margin: float) -> list[Line]:
+    """Place by place: whoever is not told apart from the first of those that are left shares its place."""
+    of_best = _explained(some[0], some[1:], margin) if some else {}
+    lines: list[Line] = []
+    left = list(some)
+    while left:
+        first, *others = left
+        verdicts = _Verdicts.of(first, others, margin).found
+        left = [one for one in others if one.cell in verdicts and verdicts[one.cell].is_worse]
+        place = 1 + len(lines)
+        lines += [
+            Line(place, one, one.took, of_best.get(one.cell), unsound(one.rows))
+            for one in [first, *(one for one in others if one not in left)]
+            if one.took
+        ]
+    return lines
+
+
+@dataclass(frozen=True)
+class _Verdicts:
+    """On cells against a better one, as two cells over all runs are compared: the correction is for all of them together."""
+
+    found: Mapping[Cell, Verdict]
+    without: Mapping[Cell, str]  # why there is none
+    designs: Mapping[Cell, Design]
+
+    @classmethod
+    def of(cls, first: Measured, others: Iterable[Measured], margin: float) -> _Verdicts:
+        pairs: dict[Cell, Pair] = {}
+        without: dict[Cell, str] = {}
+        designs: dict[Cell, Design] = {}
+        for one in others:
+            sides = _sides(first, one)
+            designs[one.cell] = sides.design
+            found, reasons = sides.pairs()
+            for pair in found.values():  # one or none: the sides are two cells at one operation
+                pairs[one.cell] = pair
+            for reason in reasons.values():
+                without[one.cell] = reason
+        return cls(verdicts_of(pairs, margin=margin), without, designs)
+
+
+def _explained(best: Measured, others: Sequence[Measured], margin: float) -> dict[Cell, Against]:
+    verdicts = _Verdicts.of(best, others, margin)
+    by_units = {
+        units: power.explained(verdicts.found, units=units, margin=margin)
+        for units in {design.units for design in verdicts.designs.values()}
+    }
+    found = {}
+    for one in others:
+        design = verdicts.designs[one.cell]
+        verdict = by_units[design.units].get(one.cell)
+        found[one.cell] = Against(
+            verdict.label if verdict else CANNOT_TELL,
+            verdict.reason if verdict else verdicts.without[one.cell],
+            verdict,
+            _times(best, one),
+            design.caution,
+        )
+    return found
+
+
+def _sides(best: Measured, one: Measured) -> Sides:
+    first, second = (Side(some.counted, some.runs, is_cell=True, pair_of=of_one_cell) for some in (best, one))
+    return Sides(first, second, design_of_cells(first.runs, second.runs))
+
+
+def _times(best: Measured, one: Measured) -> float | None:
+    assert best.took and one.took
+    first, own = best.took.median, one.took.median
+    if min(first, own) <= 0:
+        return None
+    return first / own if one.counted[0]["better"] == "higher" else own / first

@@ -1,0 +1,187 @@
+"""What of a cell's attempts is ranked, and why a cell stands apart from a ranking."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from storebench.errors import unknown
+from storebench.results.conditions import conditions_of, id_of, in_words
+from storebench.results.database import Row
+from storebench.results.measurements import Details
+from storebench.results.queries import counts
+from storebench.results.sentences import UNKNOWN, kind_of
+from storebench.results.sides import lacking
+from storebench.results.statistics import Summary, summarize
+from storebench.results.summary import GROUP
+from storebench.stores.base import split
+from storebench.study.cell import Cell
+
+# Why a cell stands apart. What was measured, and is sound, may be included.
+LIMIT, BOUND, UNLIKE = "limit", "client-bound", "unlike"
+INCLUDED = (LIMIT, BOUND, UNLIKE)
+DISTURBED, UNVERIFIED, ELSEWHERE = "disturbed", "not verified", "elsewhere"
+MOST_BOUND = 0.5  # from this share of its attempts on, a median is that of the client
+
+
+@dataclass(frozen=True)
+class Apart:
+    """Why a cell is not ranked: one of the reasons above, and what there is to say of it."""
+
+    reason: str
+    text: str
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What a cell's operation came to in one environment, in all runs.
+
+    `rows` are its newest tries there; `took` is None where none counts. `kind` is what it delivers, or else what it promises; UNKNOWN where
+    that is not the same in all, None where the operation states neither.
+    """
+
+    cell: Cell
+    rows: Sequence[Row]
+    took: Summary | None
+    kind: str | None
+
+    @property
+    def counted(self) -> list[Row]:
+        """The attempts that its figures are made of."""
+        return [row for row in self.rows if counts(row) and row["value"] is not None]
+
+    @property
+    def runs(self) -> tuple[str, ...]:
+        """The runs that these are of."""
+        return tuple(dict.fromkeys(row["run_id"] for row in self.counted))
+
+
+@dataclass(frozen=True)
+class Environment:
+    """Conditions that cells were measured under: how many cells, and when last."""
+
+    id: str
+    text: str
+    cells: int
+    newest_at: datetime
+
+
+class Environments:
+    """The attempts of several cells' operation, told apart by the conditions that they were measured under."""
+
+    def __init__(
+        self, study: Details, rows: Iterable[Row], environments: Mapping[str, Mapping[str, Any]]
+    ) -> None:
+        self._rows: dict[str, list[Row]] = defaultdict(list)
+        self._ids: dict[tuple[Any, ...], str] = {}
+        self._texts: dict[str, str] = {}
+        for row in rows:
+            self._rows[row["cell_key"]].append(row)
+            if counts(row) and _group(row) not in self._ids:
+                found = conditions_of(study, row, environments.get(row["environment_hash"] or "", {}))
+                self._ids[_group(row)] = id_of(found)
+                self._texts[id_of(found)] = in_words(found)
+
+    def known(self) -> list[Environment]:
+        """Those of most cells first; of as many, the newest."""
+        cells: dict[str, set[str]] = defaultdict(set)
+        newest_at: dict[str, datetime] = {}
+        for key, rows in self._rows.items():
+            for row in filter(counts, rows):
+                one = self._ids[_group(row)]
+                cells[one].add(key)
+                newest_at[one] = max(row["recorded_at"], newest_at.get(one, row["recorded_at"]))
+        found = [Environment(one, self._texts[one], len(keys), newest_at[one]) for one, keys in cells.items()]
+        return sorted(found, key=lambda one: (one.cells, one.newest_at), reverse=True)
+
+    def chosen(self, name: str | None) -> Environment | None:
+        """The one of this name, or else the first; None where nothing counts. Raises SpecError for a name that is none's."""
+        known = {one.id: one for one in self.known()}
+        if name is None:
+            return next(iter(known.values()), None)
+        if name not in known:
+            raise unknown("environment", name, known)
+        return known[name]
+
+    def measured(self, cell: Cell, there: Environment | None, *, by_cover: bool) -> Measured:
+        """What the cell came to there: of its newest server, image and parameters, as the summary keeps these apart."""
+        rows = self._rows[cell.key]
+        here = [row for row in rows if counts(row) and there and self._ids[_group(row)] == there.id]
+        if not here:
+            return Measured(cell, rows, None, None)
+        group = _group(max(here, key=lambda row: row["recorded_at"]))
+        # Who failed early does not know its environment
+        rows = [row for row in rows if _group(row) == group or row["environment_hash"] is None]
+        values = [row["value"] for row in rows if counts(row) and row["value"] is not None]
+        return Measured(cell, rows, summarize(values) if values else None, _kind(rows, by_cover=by_cover))
+
+    def missing(self, one: Measured) -> Apart | None:
+        """Why there is nothing to rank of a cell; None where there is."""
+        if one.took is not None:
+            return None
+        counted = [row for row in one.rows if counts(row)]
+        elsewhere = [row for row in counted if row["value"] is not None]
+        if elsewhere:
+            newest = max(elsewhere, key=lambda row: row["recorded_at"])
+            return Apart(
+                ELSEWHERE, f"measured in other environments only: {self._texts[self._ids[_group(newest)]]}"
+            )
+        if counted:
+            return Apart(UNVERIFIED, "no attempt has reported this figure")
+        disturbed = [row["disturbed"] for row in one.rows if row["status"] == "verified"]
+        if disturbed:
+            return Apart(DISTURBED, f"{lacking(one.rows)}: {disturbed[-1]}")
+        why = [row["error_kind"] for row in one.rows if row["error_kind"]]
+        return Apart(UNVERIFIED, ": ".join([lacking(one.rows), *why[-1:]]))
+
+
+def is_limit(study: Details, one: Measured) -> bool:
+    """Whether its store only shows what a client can do at most."""
+    limits = {store["name"] for store in study["stores"] if store["limit"]}
+    return split(one.cell.store)[0] in limits
+
+
+def unfair(study: Details, one: Measured) -> list[Apart]:
+    """Why a cell that was measured would be unfair to the others, whatever these deliver or promise."""
+    found = []
+    if is_limit(study, one):
+        found.append(Apart(LIMIT, "it leaves out what the others do: this is what the client alone takes"))
+    bound = sum(bool(row["client_bound"]) for row in one.counted)
+    if bound and bound >= MOST_BOUND * len(one.counted):
+        found.append(
+            Apart(BOUND, f"its client was the limit, not the server: {bound} of {len(one.counted)} attempts")
+        )
+    return found
+
+
+def kinds_of(some: Iterable[Measured]) -> Counter[str]:
+    """How many cells deliver or promise what, as far as that is known."""
+    return Counter(one.kind for one in some if one.kind not in (None, UNKNOWN))
+
+
+def unlike(one: Measured, kind: str | None) -> Apart | None:
+    """Why a cell is not like those of this kind; None where it is."""
+    if one.kind == kind and kind != UNKNOWN:
+        return None
+    what = "delivers" if any(row["delivers"] for row in one.rows) else "promises"
+    own = "nobody knows what" if one.kind in (None, UNKNOWN) else one.kind
+    return Apart(UNLIKE, f"{what} {own}" + (f", and not {kind}" if kind else ""))
+
+
+def _group(row: Row) -> tuple[Any, ...]:
+    """Figures are put together where these are the same; of one cell's operation."""
+    return tuple(row[name] for name in GROUP if name not in ("cell_key", "operation"))
+
+
+def _kind(rows: Sequence[Row], *, by_cover: bool) -> str | None:
+    counted = [row for row in rows if counts(row)]
+    kind = kind_of(counted)
+    if not by_cover or kind == UNKNOWN:
+        return kind
+    covers = {row["figures_cover"] for row in counted}
+    if len(covers) > 1 or None in covers:
+        return UNKNOWN
+    return ", ".join(text for text in (kind, f"figures of the {covers.pop()}") if text)

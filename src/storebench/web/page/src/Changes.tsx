@@ -1,0 +1,64 @@
+import { Link } from "react-router-dom";
+import { moment } from "./format";
+import { changeText } from "./history";
+import { ScrollTable } from "./ScrollTable";
+import type { CellHistory, Series } from "./types";
+import { unitOf } from "./units";
+
+const COLUMNS = [
+  "first run after it",
+  "recorded, UTC",
+  "before",
+  "after",
+  "change",
+  "measured in",
+  "compare",
+];
+
+/** Where the level of a history changes, or why nothing is said of that. */
+export function Changes({
+  history: { unit, fewest, method },
+  series,
+}: {
+  history: CellHistory;
+  series: (Series & { measured: string })[];
+}) {
+  const { text } = unitOf(unit);
+  const most = Math.max(0, ...series.map(({ runs }) => runs));
+  const found = series.flatMap(({ changes, measured }) => changes.map((change) => ({ change, measured })));
+  if (!found.length)
+    return (
+      <p className="sb-line">
+        <strong>No change</strong>
+        {most < fewest
+          ? ` can be told: that takes ${fewest} runs alike, and there are ${most}.`
+          : ` is seen (${method}).`}
+      </p>
+    );
+  return (
+    <>
+      <ScrollTable label="Changes" columns={COLUMNS}>
+        {found.map(({ change, measured }) => (
+          <tr key={`${measured} ${change.after.first.run_id}`}>
+            <td>{change.after.first.run_id}</td>
+            <td className="sb-short">{moment(change.after.first.at)}</td>
+            <td className="sb-number">{text(change.before.median)}</td>
+            <td className="sb-number">{text(change.after.median)}</td>
+            <td className="sb-short">{changeText(change, unit)}</td>
+            <td>{measured}</td>
+            <td>
+              <Link to={comparing(change.before.last.run_id, change.after.first.run_id)}>both sides</Link>
+            </td>
+          </tr>
+        ))}
+      </ScrollTable>
+      <p className="sb-note">
+        A dotted line is where a change begins, a broad line the median of the runs between changes, a dashed
+        one a baseline. Changes are found so: {method}.
+      </p>
+    </>
+  );
+}
+
+const comparing = (before: string, after: string) =>
+  `?${new URLSearchParams({ view: "compare", before, after })}`;

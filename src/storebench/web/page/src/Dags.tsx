@@ -1,0 +1,63 @@
+import type { ReactNode } from "react";
+import { studies } from "./airflow";
+import { useLoaded } from "./api";
+import type { Choose } from "./choice";
+import { Ready } from "./States";
+
+const EVERY_MS = 15_000;
+
+/** What is shown of a study's DAG: of the one that the page is on, or of one that is chosen here. `clears` is of the address, and of one study. */
+export function OfDag({
+  dagId,
+  asked,
+  choose,
+  clears,
+  children,
+}: {
+  dagId?: string;
+  asked: URLSearchParams;
+  choose: Choose;
+  clears: string;
+  children: (dag: string) => ReactNode;
+}) {
+  const loaded = useLoaded(studies, "studies", EVERY_MS);
+  return (
+    <Ready of={loaded} empty={<p className="sb-state">There is no study whose DAG you may see.</p>}>
+      {(dags) => {
+        const dag = dagId ?? asked.get("dag") ?? (dags[0]?.dag_id as string);
+        return (
+          <>
+            {dagId ? null : (
+              <div className="sb-fields">
+                <label className="sb-field">
+                  Study
+                  <select value={dag} onChange={(event) => choose({ dag: event.target.value, [clears]: "" })}>
+                    {dags.map(({ dag_id }) => (
+                      <option key={dag_id}>{dag_id}</option>
+                    ))}
+                  </select>
+                </label>
+              </div>
+            )}
+            {dags.find(({ dag_id }) => dag_id === dag)?.is_paused ? (
+              <p className="sb-state sb-problem">
+                <strong>This DAG is paused in Airflow.</strong> What you start waits until you switch it on.
+              </p>
+            ) : null}
+            {children(dag)}
+          </>
+        );
+      }}
+    </Ready>
+  );
+}
+
+/** Who may not start runs. */
+export function NoPermission() {
+  return (
+    <p className="sb-state sb-problem" role="alert">
+      <strong>You may not start runs of this DAG.</strong> Ask whoever runs this Airflow for permission, or
+      send this page's address to somebody who has it.
+    </p>
+  );
+}

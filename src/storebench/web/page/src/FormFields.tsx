@@ -1,0 +1,171 @@
+import { type ReactNode, useId, useState } from "react";
+import { FieldProblem, ParameterField, type Typed, textOfValue, textsOf } from "./Parameters";
+import type { Form, FormField, Section } from "./types";
+
+interface Props {
+  form: Form;
+  typed: Typed;
+  change: (after: Typed) => void;
+  /** What is wrong, by the names of the fields. */
+  mistakes: ReadonlyMap<string, string>;
+}
+
+/** The parameters of a run, in their sections: the first one is what is measured, the others are one click away. */
+export function FormFields({ form, typed, change, mistakes }: Props) {
+  const set = (name: string, value: string) => {
+    const { [name]: _, ...others } = typed;
+    change(value.trim() ? { ...others, [name]: value } : others);
+  };
+  const [first, ...others] = form.sections;
+  const fields = (section: Section) => (
+    <div className="sb-parameters">
+      {section.fields.map((one) => {
+        const Field = one.kind === "list" ? ListField : ParameterField;
+        return (
+          <Field
+            key={one.name}
+            of={one}
+            value={typed[one.name] ?? ""}
+            set={(to) => set(one.name, to)}
+            problem={mistakes.get(one.name)}
+          />
+        );
+      })}
+    </div>
+  );
+  return (
+    <>
+      {form.presets.length ? <Presets form={form} typed={typed} change={change} /> : null}
+      {first ? (
+        <fieldset>
+          <legend>{first.title}</legend>
+          {fields(first)}
+        </fieldset>
+      ) : null}
+      {others.map((section) => (
+        <Folded
+          key={section.title}
+          title={section.title}
+          changed={section.fields.filter(({ name }) => name in typed).length}
+          isWrong={section.fields.some(({ name }) => mistakes.has(name))}
+        >
+          {fields(section)}
+        </Folded>
+      ))}
+      <p className="sb-note">An empty field has the DAG's default, which stands in it in grey.</p>
+    </>
+  );
+}
+
+/** A section that is open where something in it was changed, or is wrong, until somebody folds it. */
+function Folded({
+  title,
+  changed,
+  isWrong,
+  children,
+}: {
+  title: string;
+  changed: number;
+  isWrong: boolean;
+  children: ReactNode;
+}) {
+  const [open, setOpen] = useState(changed > 0);
+  return (
+    <fieldset aria-label={title}>
+      <details open={open || isWrong} onToggle={(event) => setOpen(event.currentTarget.open)}>
+        <summary>
+          {title}
+          {changed ? `: ${changed} changed` : ""}
+          {isWrong ? ", with a mistake" : ""}
+        </summary>
+        {children}
+      </details>
+    </fieldset>
+  );
+}
+
+/** Parameters that have a name together: all fields take them. */
+function Presets({ form, typed, change }: Pick<Props, "form" | "typed" | "change">) {
+  const id = useId();
+  const now = JSON.stringify(sorted(typed));
+  const chosen = form.presets.find(({ params }) => JSON.stringify(sorted(textsOf(params))) === now);
+  const choose = (name: string) => {
+    const found = form.presets.find((one) => one.name === name);
+    change(found ? textsOf(found.params) : {});
+  };
+  return (
+    <div className="sb-fields">
+      <label className="sb-field">
+        Preset
+        <select
+          value={chosen?.name ?? ""}
+          aria-describedby={id}
+          onChange={(event) => choose(event.target.value)}
+        >
+          <option value="">{Object.keys(typed).length ? "as below" : "the DAG's defaults"}</option>
+          {form.presets.map(({ name }) => (
+            <option key={name}>{name}</option>
+          ))}
+        </select>
+      </label>
+      <span className="sb-note" id={id}>
+        {chosen?.description}
+      </span>
+    </div>
+  );
+}
+
+const sorted = (typed: Typed) => Object.entries(typed).sort(([one], [other]) => (one < other ? -1 : 1));
+
+const partsOf = (text: string) =>
+  text
+    .split(",")
+    .map((part) => part.trim())
+    .filter(Boolean);
+
+/** Several values with commas between them, and a box for each that is known: others can be typed. */
+function ListField({
+  of: { title, text, default: byDefault, examples },
+  value,
+  set,
+  problem,
+}: {
+  of: FormField;
+  value: string;
+  set: (value: string) => void;
+  problem?: string;
+}) {
+  const id = useId();
+  const standard = textOfValue(byDefault ?? "");
+  const chosen = partsOf(value || standard);
+  const toggle = (one: string) =>
+    set((chosen.includes(one) ? chosen.filter((other) => other !== one) : [...chosen, one]).join(", "));
+  return (
+    <div>
+      <label className="sb-field" htmlFor={id}>
+        {title}
+        <input
+          className="sb-list"
+          value={value}
+          placeholder={standard}
+          id={id}
+          aria-describedby={problem ? `${id}-problem ${id}-text` : `${id}-text`}
+          aria-invalid={problem ? true : undefined}
+          onChange={(event) => set(event.target.value)}
+        />
+      </label>
+      <FieldProblem id={id} text={problem} />
+      {/* biome-ignore lint/a11y/useSemanticElements: a fieldset within one of many would be read each time */}
+      <div className="sb-choices" role="group" aria-label={`${title}: known values`}>
+        {examples.map(String).map((one) => (
+          <label key={one}>
+            <input type="checkbox" checked={chosen.includes(one)} onChange={() => toggle(one)} /> {one}
+          </label>
+        ))}
+      </div>
+      <div className="sb-note" id={`${id}-text`}>
+        {text.replaceAll("**", "")}
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,314 @@
+import { useEffect, useRef } from "react";
+import { address, begin, get, useLoaded } from "./api";
+import { type CellName, columns, datasetsText, namesOf, titleOf, valueText } from "./cells";
+import { labelText, tableSpec } from "./charts";
+import { type Choice, changed } from "./choice";
+import { Exports } from "./Exports";
+import { Lead, toHistory } from "./Lead";
+import { originColumns, originText, together } from "./provenance";
+import { RankingChoices } from "./RankingChoices";
+import {
+  ANY,
+  countText,
+  intervalText,
+  medianText,
+  missingIn,
+  namer,
+  questionOf,
+  type Ranked,
+  type RankedCell,
+  rankKey,
+} from "./ranking";
+import { ScrollTable } from "./ScrollTable";
+import { Ready } from "./States";
+import { sqlOfRanking } from "./sql";
+import { studyNamed, titleOfOperation } from "./study";
+import type { LeftOutCell, RankedLine, Ranking, Study } from "./types";
+import { digits, NONE } from "./units";
+
+interface Props {
+  /** The study of the DAG that the page is on, or of the run that was looked at. */
+  study: string;
+  /** Whether it is the only one that can be looked at here. */
+  only: boolean;
+  asked: URLSearchParams;
+  choice: Choice;
+}
+
+/** A study's stores and clients in their places. Whatever nobody has chosen is in the address as soon as it is known. */
+export function RankingView({ study, only, asked, choice }: Props) {
+  // on a DAG's own page it is of that DAG's study, whatever the address says
+  const own = only ? changed(asked, { [rankKey("study")]: study }) : asked;
+  const key = keyOf(own, study);
+  const loaded = useLoaded(async (signal): Promise<Ranked> => {
+    const found = await get<Ranking>(address("ranking", questionOf(own, study)), signal);
+    return { found, study: await studyNamed(found.study, signal) };
+  }, key);
+  const { data, problem } = loaded;
+  // stays while another one is looked up, so that what has the focus keeps it
+  const before = useRef<Ranked>(undefined);
+  if (data) before.current = data;
+  const shown = data ?? (problem ? undefined : before.current);
+  useEffect(() => {
+    if (!data) return;
+    const changes = missingIn(asked, data.found);
+    if (!Object.keys(changes).length) return;
+    begin(keyOf(changed(asked, changes), study), Promise.resolve(data)); // it is the same question
+    choice.choose(changes, true);
+  }, [data, asked, study, choice]);
+  return (
+    <>
+      {problem ? <StartAnew asked={asked} choice={choice} /> : null}
+      <div aria-busy={!data && !problem}>
+        <Ready of={{ data: shown, problem }}>
+          {(ranked) => <Places {...ranked} only={only} choice={choice} />}
+        </Ready>
+      </div>
+    </>
+  );
+}
+
+const keyOf = (asked: URLSearchParams, study: string) =>
+  `ranking ${JSON.stringify(questionOf(asked, study))}`;
+
+/** A way out of an address that asks for what there is not. */
+function StartAnew({ asked, choice }: { asked: URLSearchParams; choice: Choice }) {
+  const own = [...asked.keys()].filter((name) => name.startsWith(rankKey("")));
+  return (
+    <p className="sb-line">
+      <button type="button" onClick={() => choice.choose(Object.fromEntries(own.map((name) => [name, ""])))}>
+        forget what was chosen
+      </button>
+    </p>
+  );
+}
+
+/** What was chosen, the places, and what is left out. */
+export function Places({ study, found, only, choice }: Ranked & { only: boolean; choice: Choice }) {
+  const { lines, left_out } = found;
+  const cells: CellName[] = [...lines, ...left_out];
+  const title = `${titleOfOperation(found.operation)}: ${found.title}`;
+  const note = noteOf(found);
+  return (
+    <>
+      <RankingChoices study={study} found={found} only={only} choice={choice} />
+      <h3>
+        {title}, {found.better} is better
+      </h3>
+      <p className="sb-line">{whereText(study, found)}</p>
+      {found.caution ? <p className="sb-state">{found.caution}.</p> : null}
+      <p className="sb-line">
+        {lines.length} ranked, {left_out.length} left out
+        <Exports
+          title="the ranking"
+          source={sourceOf(study, found)}
+          note={note}
+          run={found.study}
+          name={`ranking-${found.operation}-${found.metric}`}
+          sql={sqlOfRanking(found.study, found.operation, found.metric, [...lines, ...left_out])}
+          table={[
+            ...lines.map((one) => takenOf(study, found, one, cells)),
+            ...left_out.map((one) => takenOf(study, found, one, cells)),
+          ]}
+          spec={(_, theme) => tableSpec(textsOf(study, found), theme)}
+        />
+      </p>
+      {lines.length ? (
+        <Lines study={study} found={found} choice={choice} />
+      ) : (
+        <p className="sb-state">
+          <strong>Nothing can be ranked.</strong> What was measured is left out, and why stands below.
+        </p>
+      )}
+      <p className="sb-note">{note}</p>
+      {left_out.length ? <LeftOut study={study} found={found} choice={choice} /> : null}
+    </>
+  );
+}
+
+type Shown = Ranked & { choice: Choice };
+
+/** A line for each cell in its place; a cell leads to all that was ever measured of it. */
+function Lines({ study, found, choice }: Shown) {
+  const name = namer(study, [...found.lines, ...found.left_out]);
+  return (
+    <ScrollTable
+      label="Places"
+      columns={[
+        "place",
+        "cell",
+        "median",
+        "interval",
+        "n",
+        timesTitle(found),
+        "it is",
+        "delivers or promises",
+        "unsound",
+      ]}
+    >
+      {found.lines.map((line) => (
+        <tr key={line.cell_key}>
+          <td className="sb-number">{line.place}</td>
+          <th scope="row">
+            <CellLead found={found} cell={line} name={name(line)} choice={choice} />
+          </th>
+          <td className="sb-number">{medianText(line, found.unit)}</td>
+          <td className="sb-number">{intervalText(line, found.unit)}</td>
+          <td className="sb-number">{countText(line)}</td>
+          <td className="sb-number">{timesText(line)}</td>
+          <td className={`sb-verdict sb-${line.label.replaceAll(" ", "-")}`}>
+            {saidOf(found, line)}
+            {ratioText(line) ? <span className="sb-reason">{ratioText(line)}</span> : null}
+            {line.reason ? <span className="sb-reason">{line.reason}</span> : null}
+          </td>
+          <td>{line.kind ?? NONE}</td>
+          <td>{line.remarks.join("; ") || NONE}</td>
+        </tr>
+      ))}
+    </ScrollTable>
+  );
+}
+
+function LeftOut({ study, found, choice }: Shown) {
+  const name = namer(study, [...found.lines, ...found.left_out]);
+  return (
+    <>
+      <h3>Left out</h3>
+      <ScrollTable label="Left out" columns={["cell", "reason", "why", "median", "interval", "n"]}>
+        {found.left_out.map((one) => (
+          <tr key={one.cell_key}>
+            <th scope="row">
+              <CellLead found={found} cell={one} name={name(one)} choice={choice} />
+            </th>
+            <td>{one.reasons.map(({ reason }) => reason).join(", ")}</td>
+            <td className="sb-wide">{one.reasons.map(({ text }) => text).join("; ")}</td>
+            <td className="sb-number">{medianText(one, found.unit)}</td>
+            <td className="sb-number">{intervalText(one, found.unit)}</td>
+            <td className="sb-number">{countText(one)}</td>
+          </tr>
+        ))}
+      </ScrollTable>
+    </>
+  );
+}
+
+function CellLead({
+  found: { operation, metric },
+  cell: { cell_key },
+  name,
+  choice,
+}: {
+  found: Ranking;
+  cell: RankedCell;
+  name: string;
+  choice: Choice;
+}) {
+  return (
+    <Lead choice={choice} to={toHistory({ cell_key, operation }, metric)}>
+      {name}
+    </Lead>
+  );
+}
+
+const timesTitle = ({ better }: Ranking) => (better === "lower" ? "times the best" : "times below the best");
+const timesText = ({ times }: RankedLine) => (times === null ? NONE : `${digits(times, 3)} ×`);
+
+/** Times are faster or slower. */
+const saidOf = ({ unit }: Ranking, { label }: RankedLine) =>
+  label === "the best" ? label : labelText({ label, unit });
+
+function ratioText({ ratio, low, high }: RankedLine): string {
+  if (ratio === null || low === null || high === null) return "";
+  return `ratio ${low.toFixed(3)} to ${high.toFixed(3)}`;
+}
+
+/** How the table is to be read. */
+function noteOf(found: Ranking): string {
+  return `Medians of verified, undisturbed attempts of all runs in this environment, with intervals of 95 % or more from 6 attempts on. A place is shared by those that are not told apart from the first one of it. The verdict is against the best (A), by the ratio of the geometric means, run by run where runs have both: the same, within ${found.margin_percent} %, and cannot tell share its place. ${found.test}.`;
+}
+
+/** The dataset, the places on the axes, and the environment. */
+function whereText(study: Study, found: Ranking): string {
+  const axes = Object.entries(found.axes).map(
+    ([name, value]) => `${titleOf(study, name)} ${value === ANY ? "any" : valueText(value)}`,
+  );
+  const environment = found.environments.find(({ id }) => id === found.environment);
+  const cells = [...found.lines, ...found.left_out];
+  return [datasetsText(study, cells), ...axes, environment?.text].filter(Boolean).join(" · ");
+}
+
+/** What was chosen, and where the figures come from. */
+function sourceOf(study: Study, found: Ranking): string {
+  return [
+    found.study,
+    whereText(study, found),
+    originText(together(found.lines.map(({ origin }) => origin))),
+    found.environment ? `environment ${found.environment}` : "",
+  ]
+    .filter(Boolean)
+    .join(" · ");
+}
+
+/** A cell as it is taken away. */
+function takenOf(
+  study: Study,
+  found: Ranking,
+  one: RankedLine | LeftOutCell,
+  cells: CellName[],
+): Record<string, unknown> {
+  const line = "place" in one ? one : null;
+  return {
+    study: found.study,
+    operation: found.operation,
+    place: line?.place ?? null,
+    cell_key: one.cell_key,
+    store: one.store,
+    client: one.client,
+    ...columns(study, one, namesOf(study, cells)),
+    metric: found.metric,
+    unit: found.unit,
+    median: one.took?.median ?? null,
+    low: one.took?.low ?? null,
+    high: one.took?.high ?? null,
+    coverage: one.took?.coverage ?? null,
+    n: one.took?.n ?? 0,
+    runs: one.runs,
+    times_the_best: line?.times ?? null,
+    verdict: line ? saidOf(found, line) : null,
+    why_not: line?.reason ?? null,
+    ratio: line?.ratio ?? null,
+    ratio_low: line?.low ?? null,
+    ratio_high: line?.high ?? null,
+    delivers_or_promises: one.kind,
+    unsound: line ? line.remarks.join("; ") : null,
+    left_out:
+      "reasons" in one ? one.reasons.map(({ reason, text }) => `${reason}: ${text}`).join("; ") : null,
+    environment: found.environment,
+    ...originColumns(one.origin),
+  };
+}
+
+/** The table as a picture has room for it. */
+function textsOf(study: Study, found: Ranking): Record<string, string>[] {
+  const name = namer(study, [...found.lines, ...found.left_out]);
+  const figures = (one: RankedCell) => ({
+    cell: name(one),
+    median: medianText(one, found.unit),
+    interval: intervalText(one, found.unit),
+    n: countText(one),
+  });
+  return [
+    ...found.lines.map((line) => ({
+      place: String(line.place),
+      ...figures(line),
+      [timesTitle(found)]: timesText(line),
+      "it is": saidOf(found, line),
+    })),
+    ...found.left_out.map((one) => ({
+      place: NONE,
+      ...figures(one),
+      [timesTitle(found)]: NONE,
+      "it is": `left out: ${one.reasons.map(({ reason }) => reason).join(", ")}`,
+    })),
+  ];
+}

@@ -1,0 +1,143 @@
+import type { ReactNode } from "react";
+import { address, all, useLoaded } from "./api";
+import { type CellName, placeOf } from "./cells";
+import type { Choose } from "./choice";
+import { RunLine, runStates } from "./Runs";
+import { Ready } from "./States";
+import type { Run, Turn } from "./types";
+
+/** Whether a side is named that is of several runs: those that were made in turns, or a list. */
+export const isOfSeveral = (name: string) => name.startsWith("turns:") || name.includes(",");
+
+/** The runs of a side, in a few words. */
+export function sideText(runs: Run[]): string {
+  const [first, last] = [runs[0]?.id ?? "", runs.at(-1)?.id ?? ""];
+  return runs.length > 1 ? `${runs.length} runs, ${first} to ${last}` : first;
+}
+
+/** As files are called. */
+export const sideName = (runs: Run[]) =>
+  `${runs[0]?.id ?? ""}${runs.length > 1 ? `-and-${runs.length - 1}-more` : ""}`;
+
+export const idsOf = (runs: Run[]) => runs.map(({ id }) => id);
+
+/** What a side is, in a line. */
+export function SideLine({ runs, label }: { runs: Run[]; label: string }) {
+  const [first] = runs;
+  if (!first) return null;
+  if (runs.length === 1) return <RunLine run={first} label={label} />;
+  return (
+    <p className="sb-line">
+      <strong>{label}</strong> {first.study}: {runs.length} runs ({runStates(runs)}) · code{" "}
+      {[...new Set(runs.map((run) => run.code_version))].join(", ")}
+    </p>
+  );
+}
+
+/** Two values of one place: of the stores, the clients or an axis. */
+export interface Values {
+  place: string;
+  before: string;
+  after: string;
+}
+
+/** As the address and the API have them. */
+export const valuesText = ({ place, before, after }: Values) => `${place}=${before},${after}`;
+
+/** The places at which cells are at several values, with these. */
+export function choices(cells: CellName[]): Map<string, string[]> {
+  const names = ["store", "client", ...new Set(cells.flatMap(({ axes }) => Object.keys(axes)))];
+  const found = names.map((name) => {
+    const values = cells.map((cell) => placeOf(cell, name)).filter((value) => value !== undefined);
+    return [name, [...new Set(values)]] as [string, string[]];
+  });
+  return new Map(found.filter(([, values]) => values.length > 1));
+}
+
+/** The values that are asked for, or the first two of the first place, where there are no such. */
+export function valuesOf(text: string, known: Map<string, string[]>): Values | undefined {
+  const [place = "", values = ""] = text.split("=");
+  const [before, after] = values.split(",");
+  const there = known.get(place);
+  if (before && after && there?.includes(before) && there.includes(after)) return { place, before, after };
+  return firstOf(known, there ? place : (known.keys().next().value ?? ""));
+}
+
+function firstOf(known: Map<string, string[]>, place: string): Values | undefined {
+  const [before, after] = known.get(place) ?? [];
+  return before && after ? { place, before, after } : undefined;
+}
+
+/** The menus of two values of a run, and what is shown of them. */
+export function OfValues({
+  run,
+  asked,
+  choose,
+  children,
+}: {
+  run: string;
+  asked: string;
+  choose: Choose;
+  children: (values: Values) => ReactNode;
+}) {
+  const loaded = useLoaded((signal) => all<Turn>("turns", { run, limit: 500 }, signal), `turns of ${run}`);
+  return (
+    <Ready of={loaded}>
+      {(turns) => {
+        const known = choices(turns);
+        const values = valuesOf(asked, known);
+        if (!values)
+          return (
+            <p className="sb-state">
+              This run has one store, one client and one value of each axis. Choose another run, or two runs.
+            </p>
+          );
+        const pick = (changes: Partial<Values>) => choose({ by: valuesText({ ...values, ...changes }) });
+        const menu = (label: "A" | "B", side: "before" | "after", other: string) => (
+          <label className="sb-field">
+            {label}
+            <select value={values[side]} onChange={(event) => pick({ [side]: event.target.value })}>
+              {known.get(values.place)?.map((value) => (
+                <option key={value} disabled={value === other}>
+                  {value}
+                </option>
+              ))}
+            </select>
+          </label>
+        );
+        return (
+          <>
+            <div className="sb-fields">
+              <label className="sb-field">
+                By
+                <select
+                  value={values.place}
+                  onChange={(event) => pick(firstOf(known, event.target.value) ?? {})}
+                >
+                  {[...known.keys()].map((place) => (
+                    <option key={place}>{place}</option>
+                  ))}
+                </select>
+              </label>
+              {menu("A", "before", values.after)}
+              {menu("B", "after", values.before)}
+            </div>
+            {children(values)}
+          </>
+        );
+      }}
+    </Ready>
+  );
+}
+
+/** The address of an answer of both sides: verdicts, or what would decide. */
+export const ofSides = (path: string, { before, after, by, metric }: Asked) =>
+  address(path, { before, after, by, metric });
+
+/** What is compared. */
+export interface Asked {
+  before: string;
+  after: string;
+  by: string | undefined;
+  metric: string | undefined;
+}

@@ -1,0 +1,121 @@
+import { type CellName, cellLabel, datasetNamesOf, isNumeric, placeOf, titleOf, valueText } from "./cells";
+import { labelText } from "./charts";
+import type { Choice } from "./choice";
+import { Lead, toHistory } from "./Lead";
+import { ScrollTable } from "./ScrollTable";
+import type { Comparison, Study, Verdict, Without } from "./types";
+import { figureIn, NONE } from "./units";
+
+/** What was found, and the study that it is of. */
+export interface Found {
+  study: Study;
+  found: Comparison;
+}
+
+/** A line for each cell and operation, with its verdict, or with the reason why there is none. */
+export function VerdictTable({ study, found, choice }: Found & { choice: Choice }) {
+  const names = datasetNamesOf(study);
+  const place = (cell: CellName) =>
+    names.map((name) => (
+      <td key={name} className={isNumeric(study, name) ? "sb-number" : undefined}>
+        {valueText(placeOf(cell, name))}
+      </td>
+    ));
+  return (
+    <ScrollTable
+      label="Verdicts"
+      columns={[
+        "cell",
+        ...names.map((name) => titleOf(study, name)),
+        "operation",
+        "A: median (n)",
+        "B: median (n)",
+        "A: geometric mean",
+        "B: geometric mean",
+        "B / A",
+        "95 % interval",
+        "p, adjusted",
+        "B is",
+        "unsound",
+      ]}
+    >
+      {found.verdicts.map((verdict) => (
+        <tr key={`${verdict.cell_key} ${verdict.operation}`}>
+          <th scope="row">
+            <Lead choice={choice} to={toHistory(verdict, verdict.metric ?? "")}>
+              {cellLabel(study, verdict)}
+            </Lead>
+          </th>
+          {place(verdict)}
+          <td>{verdict.operation}</td>
+          <td className="sb-number">
+            {figureIn(verdict.unit, verdict.median_before)} ({verdict.n_before})
+          </td>
+          <td className="sb-number">
+            {figureIn(verdict.unit, verdict.median_after)} ({verdict.n_after})
+          </td>
+          <td className="sb-number">{figureIn(verdict.unit, verdict.mean_before)}</td>
+          <td className="sb-number">{figureIn(verdict.unit, verdict.mean_after)}</td>
+          <td className="sb-number">{ratioText(verdict)}</td>
+          <td className="sb-number">
+            {verdict.low === null || verdict.high === null
+              ? NONE
+              : `${verdict.low.toFixed(3)} to ${verdict.high.toFixed(3)}`}
+          </td>
+          <td className="sb-number">{chanceText(verdict.p_adjusted)}</td>
+          <td className={`sb-verdict sb-${verdict.label.replace(" ", "-")}`}>
+            {labelText(verdict)}
+            {verdict.reason ? <span className="sb-reason">{verdict.reason}</span> : null}
+          </td>
+          <td>{verdict.remarks.join("; ") || NONE}</td>
+        </tr>
+      ))}
+      {found.without.map((one) => (
+        <tr key={`${one.cell_key} ${one.operation}`}>
+          <th scope="row">
+            <Lead choice={choice} to={toHistory(one)}>
+              {cellLabel(study, one)}
+            </Lead>
+          </th>
+          {place(one)}
+          <td>{one.operation}</td>
+          <td colSpan={7}>{one.reason}</td>
+          <td className="sb-verdict">no verdict</td>
+          <td>{one.remarks.join("; ") || NONE}</td>
+        </tr>
+      ))}
+    </ScrollTable>
+  );
+}
+
+/** The table of verdicts as a picture has room for it. */
+export function textsOf(study: Study, { verdicts, without }: Comparison): Record<string, string>[] {
+  const line = (one: Verdict | Without, a: string, b: string, ratio: string, said: string) => ({
+    cell: cellLabel(study, one),
+    operation: one.operation,
+    "A (n)": a,
+    "B (n)": b,
+    "B / A": ratio,
+    "B is": said,
+  });
+  return [
+    ...verdicts.map((one) =>
+      line(
+        one,
+        `${figureIn(one.unit, one.median_before)} (${one.n_before})`,
+        `${figureIn(one.unit, one.median_after)} (${one.n_after})`,
+        ratioText(one),
+        labelText(one),
+      ),
+    ),
+    ...without.map((one) => line(one, NONE, NONE, NONE, one.reason)),
+  ];
+}
+
+const ratioText = ({ ratio }: Verdict) => ratio?.toFixed(3) ?? NONE;
+
+/** A probability, which is never 0. */
+function chanceText(p: number | null): string {
+  if (p === null) return NONE;
+  return p < 0.0001 ? "< 0.0001" : p.toFixed(4);
+}

@@ -1,0 +1,25 @@
+"""Runs as they are known now: also those that were stopped in Airflow, which the next run records."""
+
+from __future__ import annotations
+
+from storebench.results.database import Row
+from storebench.results.stopped import RunStates, as_closed, stopped_runs
+from storebench.web.models.runs import Run
+from storebench.web.reading import Reading
+
+
+def run_of(read: Reading, states: RunStates, name: str) -> Run:
+    """The run of this name; raises SpecError where there is none."""
+    return run_by_id(read, states, read.run_named(name)["id"])
+
+
+def run_by_id(read: Reading, states: RunStates, run_id: str) -> Run:
+    """The run of this id."""
+    (found,) = ended(read, states, [read.run_counted(run_id)])
+    return Run.model_validate(found)
+
+
+def ended(read: Reading, states: RunStates, rows: list[Row]) -> list[Row]:
+    """These runs; those that were stopped in Airflow as the next run will record them."""
+    going = any(row["state"] == "running" for row in rows)
+    return as_closed(rows, stopped_runs(read, states)) if going else rows

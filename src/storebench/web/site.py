@@ -1,0 +1,144 @@
+"""A static site of what a results database has: all runs of all studies, readable without a server, and the data beside it."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from psycopg import sql
+
+from storebench.errors import SpecError
+from storebench.results.database import Row
+from storebench.results.flat_files import FlatFiles
+from storebench.results.runs import RUN_COUNTS
+from storebench.version import code_version
+from storebench.web.models.runs import Run
+from storebench.web.reading import Reading
+from storebench.web.report import content_of, document, front_end
+
+MARK = "storebench-site.json"  # says that a folder is a site, and which of its files are ours
+INDEX, SCRIPT = "index.html", "report.js"
+# A study's tables: what follows its name in the name of the view.
+TABLES = {"attempts": "", "summary": "_summary"}
+RUNS = "data/runs"
+FORMATS = ("csv", "parquet")
+MOST_RUNS = 1_000_000
+
+
+def write_site(dsn: str, folder: Path) -> Iterator[str]:
+    """Write a site into `folder`, which is made; one that is there is written anew, and other files in it stay. Says what is written.
+
+    Each run has a page of its own, so that the first page is small. Raises SpecError for a folder that is neither empty nor a site, where
+    there are no results, and where the front end was never built.
+    """
+    script = front_end()
+    before = _files_of(folder)
+    read = Reading(dsn, Reading(dsn, []).dags())
+    runs = read.runs_page(MOST_RUNS, 0)
+    if not runs:
+        raise SpecError("There are no results yet")
+    pages = pages_of(runs)
+    titles = {name: details["title"] for name, details in read.studies().items()}
+    studies = list(dict.fromkeys(row["study"] for row in runs))
+    tables = [f"data/{study}/{table}" for study in studies for table in TABLES]
+    files = [*pages.values(), *(f"{table}.{end}" for table in (*tables, RUNS) for end in FORMATS)]
+    files += [SCRIPT, INDEX]
+    folder.mkdir(parents=True, exist_ok=True)
+    _mark(folder, {*before, *files})  # also what is written if this ends in the middle is ours
+    (folder / SCRIPT).write_bytes(script.read_bytes())
+    told = []
+    for study in studies:
+        own = [row["id"] for row in runs if row["study"] == study and row["id"] in pages]
+        for run_id in own:
+            _write(folder / pages[run_id], f"Storebench: {run_id}", content_of(read, run_id), up="../../")
+        rows = {table: _write_table(dsn, folder, study, table) for table in TABLES}
+        told.append({"name": study, "title": titles.get(study, study), "rows": rows})
+        yield f"{study}: {len(own):,} runs, {rows['attempts']:,} attempts"
+    query = sql.SQL(RUN_COUNTS).format(runs=sql.SQL("(SELECT * FROM storebench.run)"))
+    FlatFiles(dsn).write(query, folder / RUNS)
+    _write(folder / INDEX, "Storebench: results", {"site": _site(runs, pages, told)})
+    _tidy(folder, before - set(files))
+    _mark(folder, files)
+    yield str(folder / INDEX)
+
+
+def pages_of(runs: Iterable[Row]) -> dict[str, str]:
+    """The file of each run's page, by the run's id, oldest first: names that any system and any server takes, and no two alike. A run that
+    was refused has none: nothing was measured.
+    """
+    pages: dict[str, str] = {}
+    taken: set[str] = set()
+    for row in sorted(runs, key=lambda row: (row["started_at"], row["id"])):
+        if row["state"] == "refused":
+            continue
+        stem = re.sub(r"[^\w.-]+", "_", row["airflow_run_id"], flags=re.ASCII).lstrip(".")
+        name, more = stem, 1
+        while (file := f"runs/{row['study']}/{name}.html").casefold() in taken:
+            more += 1
+            name = f"{stem}-{more}"
+        taken.add(file.casefold())
+        pages[row["id"]] = file
+    return pages
+
+
+def _site(runs: Iterable[Row], pages: dict[str, str], studies: list[dict[str, Any]]) -> dict[str, Any]:
+    """What the first page shows: of each run no more than a line."""
+    return {
+        "written_at": datetime.now(UTC),
+        "code_version": code_version(),
+        "studies": studies,
+        "runs": [
+            {**Run.model_validate(row).model_dump(exclude={"params"}), "page": pages.get(row["id"])}
+            for row in runs
+        ],
+    }
+
+
+def _write(path: Path, title: str, content: dict[str, Any], up: str = "") -> None:
+    """A page, and where the site's first page is from there."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    script = f'<script src="{up}{SCRIPT}"></script>'
+    path.write_text(document(title, {**content, "home": f"{up}{INDEX}"} if up else content, script))
+
+
+def _write_table(dsn: str, folder: Path, study: str, table: str) -> int:
+    stem = folder / "data" / study / table
+    stem.parent.mkdir(parents=True, exist_ok=True)
+    view = sql.Identifier("storebench", study + TABLES[table])
+    order = "recorded_at, attempt_id" if table == "attempts" else "cell_key, operation, metric"
+    return FlatFiles(dsn).write(sql.SQL(f"SELECT * FROM {{}} ORDER BY {order}").format(view), stem)
+
+
+def _files_of(folder: Path) -> set[str]:
+    """The files that the last writing has left, of a site; none of a folder that is empty, or not there."""
+    if folder.exists() and not folder.is_dir():
+        raise SpecError(f"{folder} is a file: give a folder")
+    if not folder.is_dir() or not any(folder.iterdir()):
+        return set()
+    try:
+        return set(json.loads((folder / MARK).read_text())["files"])
+    except (OSError, ValueError, TypeError, KeyError):
+        raise SpecError(
+            f"{folder} is not empty, and `storebench site` has not written it: give an empty folder, or one that is not there"
+        ) from None
+
+
+def _mark(folder: Path, files: Iterable[str]) -> None:
+    (folder / MARK).write_text(json.dumps({"files": sorted(files)}, indent=1) + "\n")
+
+
+def _tidy(folder: Path, files: Iterable[str]) -> None:
+    """Remove what the site had before, and has no more; nothing outside of the folder, whatever the mark says."""
+    root = folder.resolve()
+    for file in files:
+        path = (folder / file).resolve()
+        if path.is_relative_to(root) and path.is_file():
+            path.unlink()
+            for parent in path.parents:
+                if parent == root or any(parent.iterdir()):
+                    break
+                parent.rmdir()

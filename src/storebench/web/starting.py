@@ -1,0 +1,129 @@
+"""A run that is not there yet: what may be asked of it, and what it would do by the plan's own check. Nothing is started here: the page does
+that by Airflow's own API, as its user."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from typing import Annotated, Any, Literal
+
+from fastapi import APIRouter, HTTPException, Query
+
+from storebench.airflow import preflight
+from storebench.airflow.draft import Draft as Planned
+from storebench.airflow.draft import draft_of
+from storebench.airflow.params import grid_of, read, sections_of
+from storebench.airflow.topologies import topology_of
+from storebench.errors import SpecError
+from storebench.fields import Field, Flag, Values
+from storebench.servers.topology import brought_for
+from storebench.study.grid import Grid
+from storebench.study.model import Study
+from storebench.trigger import conf_of
+from storebench.web.access import GridDag, GridDagDep
+from storebench.web.filling import asked_of
+from storebench.web.models.starting import Draft, DraftCell, Form, FormField, Mistake, Preset, Section
+
+MOST_CELLS = 200  # that an answer lists
+ASKED = Query(max_length=10_000, description="Parameters that are not to be the defaults: a JSON object")
+
+router = APIRouter()
+
+
+@router.get("/api/form")
+def form(dag: GridDagDep) -> Form:
+    """What may be asked of a run of a study: the form of its DAG."""
+    embedded = "kubernetes" in os.environ.get("STOREBENCH_EMBEDDED", "").split()
+    return Form(
+        sections=[
+            Section(title=title, fields=[_field(dag.study, name, one) for name, one in fields.items()])
+            for title, fields in sections_of(dag.study).items()
+        ],
+        presets=[
+            Preset(name=name, description=one.description, params=conf_of(one, {}, embedded=embedded))
+            for name, one in dag.study.presets.items()
+        ],
+    )
+
+
+@router.get("/api/draft")
+def draft(dag: GridDagDep, params: Annotated[str, ASKED] = "{}") -> Draft:
+    """What a run with these parameters would do, and why its plan would refuse it. What only a cluster can tell, such as whether servers
+    fit there, is not in it.
+    """
+    try:
+        asked = asked_of(params)
+    except SpecError as error:
+        raise HTTPException(422, str(error)) from None
+    return drafted(dag, asked)
+
+
+def drafted(dag: GridDag, asked: Mapping[str, Any]) -> Draft:
+    """The draft of a run of the DAG for which only these parameters are asked."""
+    study = dag.study
+    values, mistakes = read(study, asked)
+    if mistakes:
+        return _refused(dag, [Mistake(parameter=name, text=text) for name, text in mistakes.items()])
+    try:
+        grid = grid_of(study, values)
+        if study.dataset:
+            preflight.check_disk(values["rows"] * study.dataset.row_bytes)
+        brings = {store for store in {cell.store for cell in grid.cells} if topology_of(study, store)}
+        planned = draft_of(
+            study,
+            grid,
+            values,
+            dag.read,
+            skips=bool(values["skip_done"]),
+            brings=brings,
+            group_of=lambda cell: cell.store if cell.store in brings else None,
+        )
+    except SpecError as error:
+        return _refused(dag, [Mistake(parameter=None, text=str(error))])
+    return Draft(
+        mistakes=[],
+        cells=list(_cells(grid, planned)),
+        cells_total=len(grid.cells),
+        operations=planned.takes.operations,
+        unknown=planned.takes.unknown,
+        expected_s=planned.takes.seconds,
+        expected_most_s=planned.takes.most_s,
+        may_end_earlier=values["precision_percent"] is not None or values["budget_min"] is not None,
+        dropped=grid.dropped,
+        dropped_because=grid.dropped_because,
+        conf={name: values[name] for name in asked},
+        may_start=dag.may_start,
+    )
+
+
+def _refused(dag: GridDag, mistakes: list[Mistake]) -> Draft:
+    return Draft(mistakes=mistakes, may_start=dag.may_start)
+
+
+def _cells(grid: Grid, planned: Planned) -> Iterator[DraftCell]:
+    for cell in grid.cells[:MOST_CELLS]:
+        yield DraftCell(
+            key=cell.key,
+            label=cell.label,
+            repeats=planned.repeats.get(cell, 0),
+            skipped=planned.skipped.get(cell),
+        )
+
+
+def _field(study: Study, name: str, one: Field) -> FormField:
+    kind: Literal["list", "flag", "text"] = (
+        "list" if isinstance(one, Values) else "flag" if isinstance(one, Flag) else "text"
+    )
+    examples = list(one.examples)
+    if kind == "list":  # those of a text field are lists themselves
+        examples = list(dict.fromkeys(part.strip() for text in examples for part in str(text).split(",")))
+    if name == "stores":
+        examples += brought_for(study)
+    return FormField(
+        name=name,
+        title=one.title,
+        text=one.text.split("\n\n")[0],  # what follows is of Airflow's own form
+        default=one.default,
+        kind=kind,
+        examples=examples,
+    )

@@ -1,0 +1,397 @@
+"""Who is ranked with whom, in which place, and who is left out and why."""
+
+import io
+import json
+import uuid
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from rich.console import Console
+
+from storebench.errors import SpecError
+from storebench.results.queries import Queries
+from storebench.results.ranking import ranking_of
+from storebench.results.ranking_choice import ANY, Known, Question, choose
+from storebench.results.ranking_output import as_json, print_ranking, rows_of
+from storebench.study.cell import Cell
+from tests.unit.example import NAME, STUDY, cell
+
+BEGUN = datetime(2026, 1, 1, tzinfo=UTC)
+PARAMETERS = {"pod_cpu": "500m", "cpu_limit": False, "pod_memory": "8Gi"}
+MACHINES = {
+    "e1": {"cpus": 2, "cpu_model": "Example 9", "memory_gib": 24, "kernel": "6.1"},
+    "e2": {"cpus": 2, "cpu_model": "Example 9", "memory_gib": 24, "kernel": "6.1", "image": "newer"},
+    "e3": {"cpus": 64, "cpu_model": "Example 9", "memory_gib": 24, "kernel": "6.1"},
+}
+NOISE = (0.0, 0.01, -0.01, 0.005, -0.005, 0.002)
+
+
+def row(of, value, repeat=1, run="r1", operation="write", hours=0, **changes):
+    kind = {"durability": "disk" if operation == "write" else None, "delivers": None}
+    return {
+        "attempt_id": uuid.uuid4(),
+        "study": NAME,
+        "cell_key": of.key,
+        "store": of.store,
+        "run_id": run,
+        "repeat": repeat,
+        "operation": operation,
+        "status": "verified",
+        "disturbed": None,
+        "error_kind": None,
+        "metric": "only_s",
+        "metrics": {"only_s": value, "rows_per_s": of.rows / value if value else None},
+        "client_bound": False,
+        "figures_cover": "client",
+        "all_memory_working_set_peak_bytes": 100,
+        "environment_hash": "e1",
+        "parameters_hash": "p1",
+        "parameters": PARAMETERS,
+        "method_version": 2,
+        "recorded_at": BEGUN + timedelta(hours=hours),
+        **kind,
+        **changes,
+    }
+
+
+def repeated(of, value, count=6, **changes):
+    """Rows of a run with repeats that differ by less than counts."""
+    return [row(of, value * (1 + NOISE[n % 6]), n + 1, **changes) for n in range(count)]
+
+
+class Recorded:
+    """As `Queries`, with these attempts; a cell without any was in a run all the same."""
+
+    def __init__(self, *rows, tried=()):
+        self.rows = [one for some in rows for one in (some if isinstance(some, list) else [some])]
+        self.tried = [one.key for one in tried]
+
+    def study(self, name):
+        return {**STUDY.details(), "name": name}
+
+    def cells_of_study(self, study, operation):
+        measured = {one["cell_key"] for one in self.rows if one["operation"] == operation}
+        return [{"key": key, "measured": key in measured} for key in sorted({*measured, *self.tried})]
+
+    def attempts_at(self, keys, operation):
+        return [one for one in self.rows if one["cell_key"] in keys and one["operation"] == operation]
+
+    def environments(self, hashes):
+        return {name: MACHINES[name] for name in hashes}
+
+    def ranked(self, rows, metric=None):
+        return Queries.ranked(self, rows, metric)
+
+
+def ranked(*rows, tried=(), **asked):
+    return ranking_of(Recorded(*rows, tried=tried), Question(NAME, **asked))
+
+
+def places(found):
+    return [(line.place, line.measured.cell.store) for line in found.lines]
+
+
+def reasons(found):
+    return {
+        one.measured.cell.store: [(why.reason, why.text) for why in one.reasons] for one in found.left_out
+    }
+
+
+MONGODB, ELASTIC, DELTA = cell("mongodb"), cell("elasticsearch"), cell("delta-rs")
+
+
+def test_who_is_not_told_apart_from_the_best_shares_its_place():
+    found = ranked(
+        repeated(MONGODB, 2.0), repeated(ELASTIC, 2.02), repeated(DELTA, 4.0), row(cell("delta-kernel"), 9.0)
+    )
+    assert places(found) == [(1, "mongodb"), (1, "elasticsearch"), (1, "delta-kernel"), (4, "delta-rs")]
+    best, same, single, last = found.lines
+    assert best.against is None
+    assert same.against.label == "the same"
+    assert (single.against.label, single.took.n) == ("cannot tell", 1)
+    assert single.against.reason.startswith("too few")
+    assert (last.against.label, last.against.times) == ("worse", pytest.approx(2.0, rel=1e-6))
+    assert last.against.verdict.interval.low == pytest.approx(2.0)
+    assert (best.took.median, best.took.interval.low, best.took.interval.high) == (
+        pytest.approx(2.002),
+        pytest.approx(1.98),
+        pytest.approx(2.02),
+    )
+
+
+def test_those_behind_the_best_share_a_place_where_nothing_tells_them_apart():
+    found = ranked(
+        repeated(MONGODB, 1.0),
+        repeated(ELASTIC, 3.0),
+        repeated(DELTA, 3.01),
+        repeated(cell("delta-kernel"), 9.0),
+    )
+    assert places(found) == [(1, "mongodb"), (2, "elasticsearch"), (2, "delta-rs"), (4, "delta-kernel")]
+
+
+def test_where_more_is_better_the_best_has_the_most():
+    found = ranked(repeated(MONGODB, 1.0), repeated(ELASTIC, 2.0), metric="rows_per_s")
+    assert places(found) == [(1, "mongodb"), (2, "elasticsearch")]
+    assert found.lines[0].took.median == pytest.approx(1000, rel=0.01)
+    assert (found.lines[1].against.label, found.lines[1].against.times) == (
+        "worse",
+        pytest.approx(2.0, rel=1e-6),
+    )
+
+
+def test_a_metric_of_which_neither_way_is_better_ranks_nothing():
+    with pytest.raises(SpecError, match="Neither way is better of source_s: rank by only_s, rows_per_s"):
+        ranked(repeated(MONGODB, 1.0), metric="source_s")
+    for asked, said in (({"metric": "nonesuch"}, "metric"), ({"operation": "nonesuch"}, "operation")):
+        with pytest.raises(SpecError, match=f"Unknown {said} 'nonesuch'"):
+            ranked(repeated(MONGODB, 1.0), **asked)
+
+
+def test_several_runs_count_once_each_and_only_in_pairs_that_belong_together():
+    """The machine was slower with each run; both cells had it alike."""
+    runs = [
+        repeated(of, seconds * (1 + n), run=f"r{n}", hours=n)
+        for n in range(6)
+        for of, seconds in ((MONGODB, 1.0), (ELASTIC, 1.5))
+    ]
+    found = ranked(*runs)
+    assert places(found) == [(1, "mongodb"), (2, "elasticsearch")]
+    verdict = found.lines[1].against.verdict
+    assert (verdict.units_before, verdict.noise.matched, found.lines[1].took.n) == (6, True, 36)
+    assert found.lines[1].against.reason is None and found.caution is None
+
+
+def test_a_drift_between_single_runs_is_pointed_out():
+    found = ranked(repeated(MONGODB, 1.0, run="a"), repeated(ELASTIC, 2.0, run="b"))
+    assert places(found) == [(1, "mongodb"), (2, "elasticsearch")]
+    assert found.caution.startswith("One run on each side")
+
+
+def test_a_limit_is_left_out_and_may_be_asked_for():
+    rows = repeated(MONGODB, 2.0), repeated(cell("null"), 0.1, durability="none")
+    found = ranked(*rows)
+    assert places(found) == [(1, "mongodb")]
+    assert [reason for reason, _ in reasons(found)["null"]] == ["limit"]
+    assert found.left_out[0].measured.took.median == pytest.approx(0.1, rel=0.01)
+    both = ranked(*rows, included=frozenset({"limit"}))
+    assert (places(both), both.question.kind) == ([(1, "null"), (2, "mongodb")], "disk")
+
+
+def test_who_is_bound_by_its_client_is_left_out():
+    bound = [{**one, "client_bound": one["repeat"] > 3} for one in repeated(ELASTIC, 1.0)]
+    found = ranked(repeated(MONGODB, 2.0), bound)
+    assert reasons(found)["elasticsearch"] == [
+        ("client-bound", "its client was the limit, not the server: 3 of 6 attempts")
+    ]
+    few = [{**one, "client_bound": one["repeat"] > 4} for one in repeated(ELASTIC, 1.0)]
+    found = ranked(repeated(MONGODB, 2.0), few)
+    assert places(found) == [(1, "elasticsearch"), (2, "mongodb")]
+    assert found.lines[0].remarks == ["2 of 6 client-bound"]
+    assert places(ranked(repeated(MONGODB, 2.0), bound, included=frozenset({"client-bound"})))[0] == (
+        1,
+        "elasticsearch",
+    )
+
+
+def test_who_promises_something_else_is_left_out_and_may_be_ranked_by_itself():
+    rows = [
+        repeated(MONGODB, 2.0),
+        repeated(ELASTIC, 3.0),
+        repeated(DELTA, 1.0, durability="s3"),
+        repeated(cell("delta-kernel"), 0.5, durability="unknown"),
+    ]
+    found = ranked(*rows)
+    assert (found.question.kind, list(found.kinds)) == ("disk", ["disk", "s3"])
+    assert places(found) == [(1, "mongodb"), (2, "elasticsearch")]
+    assert reasons(found) == {
+        "delta-rs": [("unlike", "promises s3, and not disk")],
+        "delta-kernel": [("unlike", "promises nobody knows what, and not disk")],
+    }
+    assert places(ranked(*rows, kind="s3")) == [(1, "delta-rs")]
+    with pytest.raises(SpecError, match="Unknown kind 's4'"):
+        ranked(*rows, kind="s4")
+
+
+def test_reads_are_ranked_with_those_that_deliver_the_same():
+    found = ranked(
+        repeated(MONGODB, 2.0, operation="read", delivers="dicts"),
+        repeated(ELASTIC, 3.0, operation="read", delivers="dicts"),
+        repeated(DELTA, 0.1, operation="read", delivers="Arrow"),
+        operation="read",
+    )
+    assert places(found) == [(1, "mongodb"), (2, "elasticsearch")]
+    assert reasons(found) == {"delta-rs": [("unlike", "delivers Arrow, and not dicts")]}
+
+
+def test_of_as_many_of_each_kind_those_of_the_best_one_are_ranked():
+    rows = repeated(MONGODB, 2.0), repeated(DELTA, 1.0, durability="s3")
+    assert places(ranked(*rows)) == [(1, "delta-rs")]
+
+
+def test_where_nothing_is_promised_all_are_alike():
+    found = ranked(repeated(MONGODB, 2.0, durability=None), repeated(DELTA, 1.0, durability=None))
+    assert (places(found), found.question.kind) == ([(1, "delta-rs"), (2, "mongodb")], None)
+
+
+def test_memory_of_a_client_is_not_ranked_with_that_of_an_engine():
+    found = ranked(
+        repeated(MONGODB, 2.0),
+        repeated(ELASTIC, 2.0, all_memory_working_set_peak_bytes=200),
+        repeated(DELTA, 2.0, figures_cover="engine", all_memory_working_set_peak_bytes=50),
+        metric="all_memory_working_set_peak_bytes",
+    )
+    assert places(found)[0] == (1, "mongodb")
+    assert reasons(found) == {
+        "delta-rs": [("unlike", "promises disk, figures of the engine, and not disk, figures of the client")]
+    }
+
+
+def test_what_was_only_disturbed_or_failed_has_no_place_whatever_is_asked_for():
+    failed = {"status": "failed", "error_kind": "oom_killed", "metrics": {}, "environment_hash": None}
+    rows = [
+        repeated(MONGODB, 2.0),
+        repeated(ELASTIC, 1.0, disturbed="throttled in 3 periods"),
+        repeated(DELTA, 1.0, **failed),
+    ]
+    found = ranked(
+        *rows, tried=[cell("delta-kernel")], included=frozenset({"limit", "client-bound", "unlike"})
+    )
+    assert places(found) == [(1, "mongodb")]
+    assert reasons(found) == {
+        "elasticsearch": [("disturbed", "only disturbed attempts: throttled in 3 periods")],
+        "delta-rs": [("not verified", "no verified attempt: oom_killed")],
+        "delta-kernel": [("not verified", "none")],
+    }
+
+
+def test_what_is_unsound_of_a_ranked_one_is_told_also_what_failed_before_it_knew_where_it_was():
+    failed = row(MONGODB, None, 7, status="failed", error_kind="oom_killed", environment_hash=None)
+    disturbed = row(MONGODB, 50.0, 8, disturbed="throttled in 3 periods")
+    (line,) = ranked(repeated(MONGODB, 2.0), failed, disturbed).lines
+    assert line.remarks == ["1 of 8 not verified", "1 of 8 disturbed"]
+    assert (line.took.n, line.took.max) == (6, pytest.approx(2.02))
+
+
+def test_only_what_was_measured_in_the_same_environment_is_ranked_and_another_one_may_be_asked_for():
+    rows = [
+        repeated(MONGODB, 2.0),
+        repeated(ELASTIC, 3.0),
+        repeated(DELTA, 0.1, environment_hash="e3"),
+        repeated(MONGODB, 0.2, run="r2", environment_hash="e3", hours=5),
+        repeated(ELASTIC, 1.0, run="r3", environment_hash="e2", hours=1),
+    ]
+    found = ranked(*rows)
+    assert [one.cells for one in found.environments] == [2, 2]
+    # as many cells in both: the newest
+    newest, other = (one.id for one in found.environments)
+    assert found.question.conditions == newest
+    assert places(found) == [(1, "delta-rs"), (2, "mongodb")]
+    assert reasons(found)["elasticsearch"][0][0] == "elsewhere"
+    assert "2 CPUs (Example 9), 24 GiB, kernel 6.1" in reasons(found)["elasticsearch"][0][1]
+    # another image is the same environment, and of a cell the newest one counts
+    found = ranked(*rows, conditions=other)
+    assert places(found) == [(1, "elasticsearch"), (2, "mongodb")]
+    assert found.lines[0].took.median == pytest.approx(1.0, rel=0.01)
+    with pytest.raises(SpecError, match="Unknown environment 'x'"):
+        ranked(*rows, conditions="x")
+
+
+def test_other_parameters_are_another_environment():
+    larger = {"parameters": {**PARAMETERS, "pod_cpu": "2"}, "parameters_hash": "p2"}
+    found = ranked(repeated(MONGODB, 2.0), repeated(ELASTIC, 2.5), repeated(DELTA, 1.0, **larger))
+    assert places(found)[0] == (1, "mongodb")
+    assert reasons(found)["delta-rs"][0][0] == "elsewhere"
+
+
+def choice(*cells, measured=(), **asked):
+    known = [Known(one, not measured or one in measured) for one in cells]
+    return choose(STUDY.details(), known, Question(NAME, **asked))
+
+
+def at(store, batch, rows=1000, **axes):
+    return cell(store, rows=rows, batch=batch, **axes)
+
+
+def test_what_nobody_chose_is_what_most_cells_were_measured_at():
+    few, many = at("mongodb", 10), [at("mongodb", 20), at("null", 20)]
+    found = choice(few, *many)
+    assert (found.axes, found.offered) == ({"batch": "20"}, {"batch": ["10", "20"]})
+    assert found.cells == many
+    assert choice(few, *many, axes={"batch": "10"}).cells == [few]
+    assert choice(few, *many, axes={"batch": ANY}).cells == [few, *many]
+    assert choice(few, *many, measured=[few]).axes == {"batch": "10"}
+
+
+def test_an_axis_that_only_some_stores_have_is_how_they_are_driven():
+    spark = [at("delta-spark", 10, executors=n) for n in (1, 2)]
+    found = choice(at("mongodb", 10), *spark)
+    assert found.axes == {"batch": "10", "executors": ANY}
+    assert len(found.cells) == 3
+    found = choice(at("mongodb", 10), *spark, axes={"executors": "2"})
+    assert [one.store for one in found.cells] == ["mongodb", "delta-spark"]
+    assert found.cells[1] == spark[1]
+
+
+def test_the_dataset_is_chosen_as_the_axes_are():
+    small, large = [at("mongodb", 10), at("null", 10)], at("mongodb", 10, rows=5000)
+    assert choice(*small, large).rows == 1000
+    assert choice(*small, large).datasets == [(5000, 42), (1000, 42)]
+    assert choice(*small, large, rows=5000).cells == [large]
+    with pytest.raises(SpecError, match=r"with 7 rows. There are 5,000 rows, seed 42; 1,000 rows, seed 42"):
+        choice(*small, large, rows=7)
+
+
+@pytest.mark.parametrize(
+    ("axes", "said"),
+    [({"nonesuch": "1"}, "Unknown axis 'nonesuch'"), ({"batch": "7"}, "Unknown value of the axis batch '7'")],
+)
+def test_what_was_never_measured_is_refused(axes, said):
+    with pytest.raises(SpecError, match=said):
+        choice(at("mongodb", 10), axes=axes)
+
+
+def test_a_study_without_results_says_so():
+    with pytest.raises(SpecError, match="no results of the study"):
+        choice()
+
+
+def test_what_is_printed_and_taken_away_is_the_same():
+    found = ranked(
+        repeated(MONGODB, 2.0),
+        repeated(DELTA, 4.0),
+        repeated(cell("null"), 0.1, durability="none"),
+        row(ELASTIC, 1.0, environment_hash="e3"),
+    )
+    console = Console(width=280, file=io.StringIO())
+    print_ranking(console, found)
+    text = console.file.getvalue()
+    for said in (
+        "only_s, s), lower is better",
+        "rows 1,000, seed 42; batch 10; delivers or promises disk",
+        "2.002 s",
+        "1.980 to 2.020 s",
+        "slower",
+        "this is what the client alone takes",
+        "Measured in other environments, too",
+    ):
+        assert said in text
+    assert [(one["place"], one["store"], one["verdict"]) for one in rows_of(found)] == [
+        (1, "mongodb", "the best"),
+        (2, "delta-rs", "slower"),
+        (None, "elasticsearch", None),
+        (None, "null", None),
+    ]
+    told = json.loads(as_json(found))
+    assert (told["environment"], told["axes"]) == (found.question.conditions, {"batch": "10"})
+    assert told["cells"] == json.loads(json.dumps(rows_of(found)))
+
+
+def test_a_ranking_of_nothing_says_so():
+    console = Console(width=280, file=io.StringIO())
+    print_ranking(console, ranked(row(MONGODB, None, status="failed", environment_hash=None)))
+    assert "nothing can be ranked" in console.file.getvalue()
+
+
+def test_one_cell_is_the_best_of_one():
+    (line,) = ranked(row(Cell(NAME, "mongodb", "tuned", (), 1, 1), 3.0)).lines
+    assert (line.place, line.against, line.took.n, line.took.interval) == (1, None, 1, None)
