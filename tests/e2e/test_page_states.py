@@ -137,9 +137,17 @@ def test_a_run_is_compared_with_one_that_has_nothing_verified(visit, token, own_
 
 def test_a_database_that_is_away_is_said_to_be_until_it_is_back(visit, token, own_url, database):
     run = half_a_run(database, "manual__away")
-    with psycopg.connect(os.environ["AIRFLOW_CONN_STOREBENCH_RESULTS"], autocommit=True) as admin:
+    with (
+        psycopg.connect(os.environ["AIRFLOW_CONN_STOREBENCH_RESULTS"], autocommit=True) as admin,
+        psycopg.connect(reader_of(database), autocommit=True) as reader,
+    ):
         name = sql.Identifier(database.rpartition("/")[2])
         admin.execute(sql.SQL("ALTER DATABASE {} ALLOW_CONNECTIONS false").format(name))
+        # and those that the page's server has kept are gone
+        reader.execute(
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+            " WHERE datname = current_database() AND usename = current_user AND pid <> pg_backend_pid()"
+        )
         tab = visit(token, view("run", run), url=own_url, expected=(503,))
         expect(tab.get_by_role("alert")).to_have_text("No connection. The results database does not answer.")
         admin.execute(sql.SQL("ALTER DATABASE {} ALLOW_CONNECTIONS true").format(name))

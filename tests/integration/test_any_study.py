@@ -177,7 +177,8 @@ def test_the_documented_queries_give_the_answers_that_they_gave(made, source):
         migrate(uri)
         found = {what: answer(uri, query) for what, query in asked_now(source).items() if what not in LATER}
     for what, rows in found.items():
-        assert rows == said[what], what
+        # what is alike in all that a query orders by comes in any order, which an index may change
+        assert sorted(rows, key=repr) == sorted(said[what], key=repr), what
 
 
 @pytest.mark.parametrize("source", ASKED)
