@@ -145,7 +145,7 @@ def service(connections, tmp_path, free_port):
         "service.Connection = lambda *_, **__: Connection.from_environment('mongodb')\n"
         f"uvicorn.run(service.app, port={free_port}, log_level='warning')\n"
     )
-    environment = {**os.environ, "DATABASE_STORE": "mongodb", "DATABASE_HOST": server.host}
+    environment = {**os.environ, "DATABASE_STORE": "MongoDB", "DATABASE_HOST": server.host}
     process = subprocess.Popen([sys.executable, program], env=environment)
     address = f"127.0.0.1:{free_port}"
     try:

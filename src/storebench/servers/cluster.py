@@ -21,6 +21,7 @@ from storebench.servers.topology import KINDS, Object
 POLL_INTERVAL_S = 1.0
 GONE_WITHIN_S = 300.0
 LOG_LINES, LOG_CHARACTERS = 20, 1500
+NO_LOG = "unable to retrieve container logs"  # the kubelet's answer for a container that is gone
 WARNINGS = 3
 GRACE_S = 1  # nothing that they hold is needed any more
 
@@ -174,18 +175,22 @@ class ServerCluster:
         """The end of the server's log: of the one that has ended, where it was started again."""
         for previous in (True, False) if wrong.container else (False, True):
             try:
-                text: str | None = self._ask(
+                answer = self._ask(
                     lambda previous=previous: self.core.read_namespaced_pod_log(  # type: ignore[misc]
                         wrong.pod,
                         self.namespace,
                         tail_lines=LOG_LINES,
                         previous=previous,
+                        _preload_content=False,  # its decoding takes bytes for a text
                         **({"container": wrong.container} if wrong.container else {}),
                     )
                 )
             except ApiException:  # there is none, or not any more
                 continue
-            if text and (said := text.strip()):  # None of a container that has not begun
+            said = (
+                (answer.data or b"").decode(errors="replace").strip()
+            )  # of a container that has not begun, nothing
+            if said and not said.startswith(NO_LOG):
                 return f". The end of its log:\n{said[-LOG_CHARACTERS:]}"
         return ""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -90,6 +91,15 @@ def _end(status: k8s.V1ContainerStatus) -> str:
     """How its container ended last."""
     for state in (status.state, status.last_state):
         if state and (ended := state.terminated):
-            said = (ended.message or "").strip().rpartition("\n")[2]
+            said = _message((ended.message or "").strip().rpartition("\n")[2])
             return f"{ended.reason or 'Error'} (exit code {ended.exit_code}){': ' if said else ''}{said}"
     return "it does not say why"
+
+
+def _message(line: str) -> str:
+    """What a server, or the agent in its container, has said last. The agent's figures are beside its message."""
+    try:
+        left = json.loads(line)
+    except ValueError:
+        return line
+    return str(left["message"]) if isinstance(left, dict) and "message" in left else line

@@ -102,6 +102,19 @@ def test_a_server_that_ends_again_and_again_ends_the_wait_with_its_log(kube, ser
     assert "The end of its log:\na\nmax virtual memory areas too low" in str(error.value)
 
 
+def test_the_message_of_an_agent_is_shown_without_its_figures_and_a_log_that_is_gone_is_none(kube, servers):
+    left = '{"message": "the server ended by itself: exit code 1", "figures": {"cpu_s": 1}}'
+    kube.status_of = lambda name: starting(restarts=2, before=ended(1, "Error", left))
+    make(servers)
+    kube.logs["elasticsearch-abc-0", True] = "unable to retrieve container logs for containerd://1"
+    kube.logs["elasticsearch-abc-0", False] = "no host is set"
+    with pytest.raises(ServersFailed) as error:
+        servers.wait("abc", 3, Limits(60, 60), lambda: None)
+    assert str(error.value).endswith(
+        "it ended 2 times: Error (exit code 1): the server ended by itself: exit code 1. The end of its log:\nno host is set"
+    )
+
+
 def test_a_server_that_never_becomes_ready_is_given_up_with_its_log(kube, servers):
     kube.status_of = lambda name: starting() if name.endswith("1") else running(name)
     make(servers)

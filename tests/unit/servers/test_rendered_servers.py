@@ -170,3 +170,15 @@ def test_all_that_servers_know_of_each_other_has_the_runs_names_and_only_what_ho
         holds_data = "shard" in name
         assert (container["resources"]["limits"]["memory"] == "4Gi") is holds_data
         assert spec["replicas"] == (2 if "router" in name else 3)
+
+
+@pytest.mark.parametrize("database", ["mongodb", "cassandra"])
+def test_a_service_knows_its_database_whatever_a_run_calls_it(database):
+    objects = rendered(find(database, "rest"), "x1", Sizes(), Place())
+    services = [one for one in objects if one["kind"] == "StatefulSet" and "-api" in one["metadata"]["name"]]
+    assert len(services) == 2
+    for one in services:
+        (container,) = one["spec"]["template"]["spec"]["containers"]
+        told = {variable["name"]: variable["value"] for variable in container["env"]}
+        assert told["DATABASE_STORE"].lower() == database
+        assert told["DATABASE_HOST"] == f"{database}-x1"

@@ -122,7 +122,7 @@ def test_the_command_of_the_topology_starts_both_servers(entry):
     assert command[0] == "mongod" and command[-2:] == ["--dbpath", "/data/db"]
     entry.start(*command[1:-2])
     entry.noted("ferretdb ")
-    told = entry.noted("postgres ")  # both begin at the same time
+    told = entry.noted("\npostgres ")  # both begin at the same time; other programs are told its name
     (ferretdb,) = (line for line in told if line.startswith("ferretdb "))
     assert "--no-auth" in ferretdb and "--listen-addr=:27017 " in ferretdb
     (postgres,) = (line for line in told if line.startswith("postgres "))

@@ -218,12 +218,12 @@ func main() {
 	}
 	var chosen database
 	switch port := os.Getenv("DATABASE_PORT"); store {
-	case "mongodb":
+	case "MongoDB":
 		chosen = &mongodb{host, port}
-	case "cassandra":
+	case "Cassandra":
 		chosen = &cassandra{host, port}
 	default:
-		log.Fatalf("DATABASE_STORE is %q, and must be mongodb or cassandra", store)
+		log.Fatalf("DATABASE_STORE is %q, and must be MongoDB or Cassandra", store)
 	}
 	at := os.Getenv("LISTEN")
 	if at == "" {

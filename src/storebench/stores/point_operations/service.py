@@ -1,6 +1,6 @@
 """The service in Python (FastAPI and uvicorn) in front of a database: entities are written and read by their ids, one at a time.
 
-Its environment: DATABASE_STORE, `mongodb` or `cassandra`; DATABASE_HOST; and DATABASE_PORT, if that is not the usual one. Each database
+Its environment: DATABASE_STORE, `MongoDB` or `Cassandra`; DATABASE_HOST; and DATABASE_PORT, if that is not the usual one. Each database
 has the clients of the study's stores. `storebench.stores.point_operations.rest` is its client.
 """
 
@@ -84,7 +84,7 @@ def _store(table: str, consistency: Consistency) -> PointStore:
 
 
 def _connected(table: str, consistency: Consistency) -> PointStore:
-    name, port = os.environ["DATABASE_STORE"], os.environ.get("DATABASE_PORT")
+    name, port = os.environ["DATABASE_STORE"].lower(), os.environ.get("DATABASE_PORT")
     store = load("point_operations", name)(
         client=DIRECT,
         target=table,
