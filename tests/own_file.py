@@ -2,8 +2,14 @@
 
 import csv
 import io
+import os
+import uuid
+from contextlib import contextmanager
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
+
+from storebench.connection import Connection
+from storebench.s3 import client_for
 
 ROWS = 2_500
 NAMES = (
@@ -115,3 +121,15 @@ def as_parquet(count=ROWS):
     out = io.BytesIO()
     pq.write_table(pa.Table.from_pylist(naive, schema), out, row_group_size=1_000)
     return out.getvalue()
+
+
+@contextmanager
+def in_s3(bucket, data, kind):
+    """The name of a file with these bytes, which is there for a while in the S3 of the running stack."""
+    client = client_for(Connection.from_json("s3", os.environ["AIRFLOW_CONN_STOREBENCH_S3"]))
+    key = f"own-files-test/{uuid.uuid4().hex}.{kind}"
+    client.put_object(Bucket=bucket, Key=key, Body=data)
+    try:
+        yield f"s3://{bucket}/{key}"
+    finally:
+        client.delete_object(Bucket=bucket, Key=key)

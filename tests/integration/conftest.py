@@ -1,5 +1,6 @@
 """The real servers of a running stack: `make integration` starts it and sets these variables."""
 
+import fcntl
 import json
 import os
 import subprocess
@@ -36,7 +37,16 @@ def required(name: str) -> str:
 
 
 @pytest.fixture
-def connections(monkeypatch):
+def together(tmp_path_factory):
+    """Held together with the tests of other workers. A test that changes a server's settings for all makes it its own:
+    `fcntl.flock(together, fcntl.LOCK_EX)`."""
+    with (tmp_path_factory.getbasetemp().parent / "servers.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_SH)
+        yield lock
+
+
+@pytest.fixture
+def connections(monkeypatch, together):
     """The connections to S3 and the stores' servers, set as a pod gets them."""
     found = {}
     for name in ("s3", "mongodb", "elasticsearch"):

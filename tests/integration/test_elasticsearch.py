@@ -1,5 +1,6 @@
 """Attempts against the real Elasticsearch, with both clients."""
 
+import fcntl
 import json
 import socket
 import threading
@@ -229,8 +230,9 @@ def test_a_read_only_block_in_the_middle_of_a_write_is_named(run, server, target
 
 
 @pytest.fixture
-def busy(server):
-    """Let the server think that its heap is nearly full: it answers 429 then."""
+def busy(server, together):
+    """Let the server think that its heap is nearly full: it answers 429 then, whoever asks."""
+    fcntl.flock(together, fcntl.LOCK_EX)
 
     def limit(size):
         setting = {"transient": {"indices.breaker.total.limit": size}}

@@ -1,0 +1,26 @@
+"""A file of one's own in every store of the bulk study, with each client."""
+
+import pytest
+
+from tests import own_file
+from tests.bulk import bulk_study
+from tests.e2e.harness import BUCKET, run
+
+
+@pytest.mark.timeout(1800)
+def test_every_store_gives_it_back(say):
+    stores = bulk_study().stores
+    with own_file.in_s3(BUCKET, own_file.as_parquet(), "parquet") as name:
+        code, text, rows = run(
+            *("--dataset", name, "--stores", ",".join(stores)),
+            *("--clients", "reference,tuned", "--axis", "batch=all,700", "--axis", "executors=1"),
+            seconds=1700,
+        )
+    assert code == 0, text
+    assert {row["store"] for row in rows} == set(stores)
+    assert {row["status"] for row in rows} == {"verified"}
+    assert {row["rows"] for row in rows} == {own_file.ROWS}
+    assert all("all 12 fields by" in row["verification"] for row in rows)
+    say(
+        f"a Parquet file of {own_file.ROWS:,} rows and 12 columns: verified {len(rows)} times in {', '.join(stores)}"
+    )
