@@ -1,4 +1,4 @@
-import { useEffect, useRef } from "react";
+import { useEffect, useMemo, useRef } from "react";
 import { Link, useSearchParams } from "react-router-dom";
 import { AttemptView } from "./AttemptView";
 import { address, all, get, type Page, useLoaded } from "./api";
@@ -86,11 +86,15 @@ function Views({
     // it comes while the figures do
     if (view in WITH_CHARTS) vega().catch(() => {});
   }, [view]);
-  const choose: Choose = (changes, replace = false) =>
-    setAsked((before) => changed(before, changes), { replace });
-  const link = (changes: Record<string, string>) =>
-    `?${changed(asked, { ...(run ? { run } : {}), ...changes })}`;
-  const choice = { asked, choose, link };
+  // the same as long as nothing else is asked for: a new list of runs draws no view anew
+  const choice = useMemo(() => {
+    const choose: Choose = (changes, replace = false) =>
+      setAsked((before) => changed(before, changes), { replace });
+    const link = (changes: Record<string, string>) =>
+      `?${changed(asked, { ...(run ? { run } : {}), ...changes })}`;
+    return { asked, choose, link };
+  }, [asked, setAsked, run]);
+  const { choose, link } = choice;
   return (
     <>
       <nav aria-label="Views" className="sb-views">

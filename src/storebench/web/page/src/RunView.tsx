@@ -1,4 +1,4 @@
-import { useRef } from "react";
+import { memo, useRef } from "react";
 import { phaseOf, type Task, taskLink, tasksOf } from "./airflow";
 import { address, all, get, useLoaded } from "./api";
 import { Filters } from "./Controls";
@@ -124,7 +124,7 @@ const runOperations = (study: Study, turns: Turn[]) =>
   );
 
 /** The grid of a run as it fills: a line for each turn, a square for each operation. */
-export function RunView({ run: name, choice }: { run: string; choice: Choice }) {
+export const RunView = memo(function RunView({ run: name, choice }: { run: string; choice: Choice }) {
   const before = useRef<Live>(undefined);
   const loaded = useLoaded(
     async (signal) => {
@@ -135,7 +135,7 @@ export function RunView({ run: name, choice }: { run: string; choice: Choice }) 
     EVERY_MS,
   );
   return <Ready of={loaded}>{(live) => <Grid live={live} choice={choice} />}</Ready>;
-}
+});
 
 interface Shown {
   live: Live;
