@@ -9,7 +9,7 @@ const element = document.createElement("style");
 element.textContent = styles;
 document.head.append(element);
 
-/** Ask for what is seen first, before Airflow shows the page. What does not need another answer does not wait for it; the list of runs comes last. */
+/** Ask for what is seen first, before Airflow shows the page: done when that is there. What does not need another answer does not wait for it; the list of runs comes last. */
 async function hurry(): Promise<void> {
   const asked = new URLSearchParams(location.search);
   const dag = /\/dags\/([^/]+)\//.exec(location.pathname)?.[1];
@@ -24,7 +24,8 @@ async function hurry(): Promise<void> {
       whereaboutsKey(named),
       live.then(({ run }) => run, elsewhere),
     );
-    await begin(runsKey(dag), live.then(list, list));
+    begin(runsKey(dag), live.then(list, list));
+    await live;
   } else if (dag) {
     const found = await begin(runsKey(dag), list());
     const newest = defaultRun(found);
@@ -34,20 +35,21 @@ async function hurry(): Promise<void> {
     const live = beginNewest().then((run) =>
       begin(runKey(run.id), loadRun(run.id, undefined, undefined, run)),
     );
-    await begin(runsKey(dag), live.then(list, list));
+    begin(runsKey(dag), live.then(list, list));
+    await live;
   }
 }
 
-/**
- * How long the page lets Airflow wait for the first answers, in ms. React shows nothing in the place of Airflow's progress bar before that was
- * there for 300 ms: what has come until then is there with the first picture, and does not need another one.
- */
-const TOGETHER_MS = 200;
+/** How long the page lets Airflow's progress bar stay for the first answers, in ms: with them it need not be drawn twice. */
+const PATIENCE_MS = 300;
 const patience = new Promise<void>((done) => {
-  setTimeout(done, TOGETHER_MS);
+  setTimeout(done, PATIENCE_MS);
 });
 // where an answer fails, the page asks again, and says what is wrong
 await Promise.race([hurry().catch(() => {}), patience]);
 
 // Airflow looks for a component by the name that the plugin gives it.
 Object.assign(globalThis, { Results });
+// React would keep Airflow's progress bar for 300 ms, though the page is there. Airflow's router, which takes this for a step back to where it
+// is, draws what is there now.
+dispatchEvent(new PopStateEvent("popstate", { state: history.state }));

@@ -60,6 +60,16 @@ test("on a DAG's page the list says which run is its newest, which is not asked 
   expect(then.sort()).toEqual(["attempts", "study", "turns"]);
 });
 
+test("Airflow's router draws the page as soon as the first answers are there", async () => {
+  const shown: unknown[] = [];
+  const look = () => shown.push("Results" in globalThis, history.state);
+  window.addEventListener("popstate", look);
+  history.replaceState({ idx: 3 }, "");
+  await asked("/plugin/storebench", "runs");
+  window.removeEventListener("popstate", look);
+  expect(shown).toEqual([true, null]);
+});
+
 test("nothing comes with the page that draws charts", () => {
   const sources = import.meta.glob<string>("../src/*", { query: "?raw", import: "default", eager: true });
   const drawing = Object.entries(sources).filter(([, text]) =>
