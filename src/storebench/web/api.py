@@ -242,12 +242,16 @@ app.include_router(starting.router)
 
 
 @app.get("/static/{name}", include_in_schema=False)
-def static(name: str, accept_encoding: Annotated[str, Header()] = "") -> Response:
+def static(
+    name: str,
+    accept_encoding: Annotated[str, Header()] = "",
+    if_none_match: Annotated[str, Header()] = "",
+) -> Response:
     """The page, as the front end's build left it."""
     found = {path.name: path for path in STATIC.iterdir()} if STATIC.is_dir() else {}
     if name not in found:
         raise HTTPException(404, "No such file: `make setup` builds the page")
-    return page_files.answer(found[name], accept_encoding)
+    return page_files.answer(found[name], accept_encoding, if_none_match)
 
 
 @app.get("/openapi.json", include_in_schema=False)

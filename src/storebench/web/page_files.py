@@ -4,20 +4,31 @@ from __future__ import annotations
 
 import gzip
 import mimetypes
+import re
 from functools import lru_cache
 from pathlib import Path
 
 from fastapi import Response
 from fastapi.responses import FileResponse
 
+# What is in a file of such a name never changes: the build puts a hash of it there.
+HASHED = re.compile(r"-[\w-]{8}\.js")
+KEPT, ASKED_FOR = "max-age=31536000, immutable", "no-cache"
 
-def answer(path: Path, accepted: str) -> Response:
-    """The file; packed, where `accepted`, the encodings that the browser takes, have gzip."""
-    if "gzip" not in accepted:
-        return FileResponse(path)
+
+def answer(path: Path, accepted: str, known: str = "") -> Response:
+    """The file; packed, where `accepted`, the encodings that the browser takes, have gzip. `known` are the tags of those that the browser has.
+
+    A browser that has the file asks whether it is still the same, so that a page never wants what an earlier build had beside it.
+    """
     found = path.stat()
     plain = FileResponse(path, stat_result=found)
-    headers = {name: plain.headers[name] for name in ("etag", "last-modified")}
+    plain.headers["cache-control"] = KEPT if HASHED.search(path.name) else ASKED_FOR
+    headers = {name: plain.headers[name] for name in ("etag", "last-modified", "cache-control")}
+    if headers["etag"] in known:
+        return Response(status_code=304, headers=headers)
+    if "gzip" not in accepted:
+        return plain
     return Response(
         _packed(path, found.st_mtime_ns, found.st_size),
         media_type=mimetypes.guess_type(path.name)[0],

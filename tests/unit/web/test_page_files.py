@@ -1,6 +1,7 @@
 import gzip
 import os
 
+import pytest
 from fastapi.responses import FileResponse
 
 from storebench.web.page_files import answer
@@ -31,3 +32,24 @@ def test_a_file_that_was_changed_is_packed_anew(tmp_path):
     after = answer(path, "gzip")
     assert gzip.decompress(after.body) == b"let two = 2;"
     assert before.headers["etag"] != after.headers["etag"]
+
+
+@pytest.mark.parametrize("accepted", ["gzip", ""])
+def test_a_file_that_the_browser_has_is_not_sent_again_until_it_is_changed(tmp_path, accepted):
+    path = tmp_path / "page.js"
+    path.write_text("let one = 1;")
+    first = answer(path, accepted)
+    tag = first.headers["etag"]
+    assert (first.status_code, first.headers["cache-control"]) == (200, "no-cache")
+    again = answer(path, accepted, f'"another", {tag}')
+    assert (again.status_code, again.body, again.headers["etag"]) == (304, b"", tag)
+    path.write_text("let more = 1234;")
+    assert answer(path, accepted, tag).status_code == 200
+
+
+def test_only_a_file_whose_name_has_a_hash_of_it_is_kept(tmp_path):
+    kept = {}
+    for name in ("vega-Bx2H9uFJ.js", "page.js", "report.js"):
+        (tmp_path / name).touch()
+        kept[name] = "immutable" in answer(tmp_path / name, "gzip").headers["cache-control"]
+    assert kept == {"vega-Bx2H9uFJ.js": True, "page.js": False, "report.js": False}

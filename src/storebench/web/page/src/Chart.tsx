@@ -1,8 +1,8 @@
 import { type ReactNode, useEffect, useRef, useState } from "react";
-import * as vega from "vega";
-import { compile } from "vega-lite";
+import type { View } from "vega";
 import { valueText } from "./cells";
 import type { Choice } from "./choice";
+import { inTurn, viewOf } from "./drawing";
 import { Exports, type Taken } from "./Exports";
 import { cellText, heading, textClass } from "./format";
 import { Lead, type Led, type To } from "./Lead";
@@ -53,26 +53,29 @@ export function Chart({ description, legend, places, leads, ...taken }: Props) {
   useEffect(() => {
     const [element, host] = [place.current, whole.current];
     if (!element || !host || width < 50) return;
-    let drawn: vega.View | undefined;
+    let drawn: View | undefined;
+    let gone = false;
     setFailed(undefined);
-    try {
-      drawn = new vega.View(vega.parse(compile(spec(width, theme, false)).spec), {
+    const draw = async () => {
+      if (gone) return;
+      const view = await viewOf(spec(width, theme, false), {
         renderer: "svg",
         container: element,
         hover: true,
         tooltip: tooltip(host),
       });
-      drawn.addEventListener("click", (_event, item) => {
+      if (gone) return view.finalize();
+      drawn = view;
+      view.addEventListener("click", (_event, item) => {
         const led = (item?.datum as { led?: Led } | undefined)?.led;
         if (led) follow(leading.current, led);
       });
-      drawn.runAsync().catch((error: unknown) => drawn && setFailed(String(error)));
-    } catch (error) {
-      setFailed(String(error));
-    }
+      await view.runAsync();
+    };
+    inTurn(draw).catch((error: unknown) => gone || setFailed(String(error)));
     return () => {
+      gone = true;
       drawn?.finalize();
-      drawn = undefined;
       host.querySelector(".sb-tip")?.remove();
     };
   }, [spec, width, theme]);

@@ -1,8 +1,9 @@
 import { useState } from "react";
-import * as vega from "vega";
-import { compile, type TopLevelSpec } from "vega-lite";
+import type { View } from "vega";
+import type { TopLevelSpec } from "vega-lite";
 import { copyPicture, copySvg, copyText } from "./clipboard";
 import { download } from "./download";
+import { viewOf } from "./drawing";
 import { csv } from "./format";
 import { LIGHT, type Theme } from "./frame";
 
@@ -40,18 +41,22 @@ function picture({
   source,
   spec,
   note,
-}: Pick<Taken, "title" | "source" | "spec" | "note">): vega.View {
+}: Pick<Taken, "title" | "source" | "spec" | "note">): Promise<View> {
   const whole = {
     ...spec(SAVED_WIDTH, LIGHT, true),
     background: "white",
     padding: 12,
     title: { text: title, subtitle: [...wrapped(source), ...wrapped(note ?? "")], anchor: "start" as const },
   };
-  return new vega.View(vega.parse(compile(whole).spec), { renderer: "none" });
+  return viewOf(whole, { renderer: "none" });
+}
+
+async function svg(taken: Taken): Promise<string> {
+  return (await picture(taken)).toSVG();
 }
 
 async function png(taken: Taken): Promise<Blob> {
-  const image = await fetch(await picture(taken).toImageURL("png", 2));
+  const image = await fetch(await (await picture(taken)).toImageURL("png", 2));
   return image.blob();
 }
 
@@ -80,7 +85,7 @@ export function Exports(taken: Taken) {
   const file = fileName(run, name);
   const ways: Record<"Save" | "Copy", [string, () => Promise<void>][]> = {
     Save: [
-      ["SVG", async () => download(`${file}.svg`, await picture(taken).toSVG(), "image/svg+xml")],
+      ["SVG", async () => download(`${file}.svg`, await svg(taken), "image/svg+xml")],
       ["PNG", async () => download(`${file}.png`, await png(taken), "image/png")],
       ["CSV", async () => download(`${file}.csv`, csv(table), "text/csv")],
       ["JSON", async () => download(`${file}.json`, JSON.stringify(table, null, 2), "application/json")],
@@ -89,7 +94,7 @@ export function Exports(taken: Taken) {
     Copy: [
       ["CSV", () => copyText(csv(table))],
       ["SQL", () => copyText(commented(taken))],
-      ["SVG", () => copySvg(picture(taken).toSVG())],
+      ["SVG", () => copySvg(svg(taken))],
       ["PNG", () => copyPicture("image/png", () => png(taken))],
     ],
   };

@@ -15,7 +15,7 @@ import { Ready } from "./States";
 import { sqlOf } from "./sql";
 import { metricNamed, studyNamed, titleOfOperation } from "./study";
 import type { Attempt, CellHistory, Operation, Study } from "./types";
-import { unitOf } from "./units";
+import { grouped, unitOf } from "./units";
 
 /** Of one cell's attempts, the newest. */
 const MOST = 5000;
@@ -211,7 +211,7 @@ export function HistoryChart({
         another environment or with other parameters: they show no change over time.
       </p>
       {attempts.length === MOST ? (
-        <p className="sb-note">Only the newest {MOST.toLocaleString("en")} attempts are shown.</p>
+        <p className="sb-note">Only the newest {grouped(MOST)} attempts are shown.</p>
       ) : null}
     </>
   );

@@ -15,26 +15,28 @@ interface Shown {
   children: (run: Run) => ReactNode;
 }
 
-/** What is shown of a run, or why there is nothing of it: it waits, is about to begin, ended too early, or was refused. */
+/**
+ * What is shown of a run, or why there is nothing of it: it waits, is about to begin, ended too early, or was refused. One that is not among
+ * the newest is asked for: an older one, one that has not come to its plan, or one before the list of them is there.
+ */
 export function OfRun({ run, runs, ...shown }: Shown & { run: string; runs: Run[] }) {
   const known = runs.find(({ id }) => id === run);
-  return known ? <Known run={known} {...shown} /> : <Unlisted key={run} run={run} {...shown} />;
-}
-
-function Known({ run, label, children }: Shown & { run: Run }) {
-  return run.state === "refused" ? <Refused run={run} label={label} /> : children(run);
-}
-
-/** A run that is not among the newest: an older one, or one that has not come to its plan. */
-function Unlisted({ run, ...shown }: Shown & { run: string }) {
-  const loaded = useLoaded((signal) => whereabouts(run, signal), whereaboutsKey(run), EVERY_MS);
+  const loaded = useLoaded<Run | Waits>(
+    async (signal) => known ?? whereabouts(run, signal),
+    whereaboutsKey(run),
+    known ? undefined : EVERY_MS,
+  );
   return (
-    <Ready of={loaded}>
+    <Ready of={known ? { data: known } : loaded}>
       {(found) =>
         "id" in found ? <Known run={found} {...shown} /> : <Waiting {...found} label={shown.label} />
       }
     </Ready>
   );
+}
+
+function Known({ run, label, children }: Shown & { run: Run }) {
+  return run.state === "refused" ? <Refused run={run} label={label} /> : children(run);
 }
 
 /** What Airflow says of a run that is not among the results. */

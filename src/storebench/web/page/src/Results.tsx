@@ -1,4 +1,4 @@
-import { useRef } from "react";
+import { useEffect, useMemo, useRef } from "react";
 import { Link, useSearchParams } from "react-router-dom";
 import { AttemptView } from "./AttemptView";
 import { address, all, get, type Page, useLoaded } from "./api";
@@ -7,11 +7,12 @@ import { type Charted, Charts, type Of } from "./ChartViews";
 import { CompareView } from "./CompareView";
 import { Costs } from "./Costs";
 import { type Choice, type Choose, changed } from "./choice";
+import { vega } from "./drawing";
 import { HistoryView } from "./HistoryView";
 import { OfRun } from "./OfRun";
 import { Phases } from "./PhaseCharts";
 import { RankingView } from "./RankingView";
-import { defaultRun, earlier, RunMenu, useRuns } from "./Runs";
+import { defaultRun, earlier, RunMenu, useNewest, useRuns } from "./Runs";
 import { RunView } from "./RunView";
 import { StartView } from "./StartView";
 import { NoResults, Ready } from "./States";
@@ -37,6 +38,8 @@ const OF_SEVERAL: Partial<Record<View, true>> = { ranking: true, compare: true, 
 /** What narrows a view to a single cell or attempt: who goes to a view by its name sees all of it. */
 const OF_ONE = { only: "", attempt: "" };
 
+const WITH_CHARTS: Partial<Record<View, true>> = { charts: true, phases: true, compare: true, history: true };
+
 /** The views of a study's DAG, whether it ever ran or not. */
 const OF_A_DAG: Partial<Record<View, true>> = { start: true, backfill: true };
 
@@ -48,25 +51,50 @@ export interface Props {
 
 /** The page: what is looked at is in its address, so that it can be shared. */
 export function Results({ dagId, runId }: Props) {
+  const [asked] = useSearchParams();
   const runs = useRuns(dagId);
+  const named = asked.get("run") ?? (dagId && runId ? `${dagId}/${runId}` : undefined);
+  // a run is there sooner than the list of all
+  const alone = viewIn(asked) === "run" && !runs.data;
+  const newest = useNewest(alone && !named && !dagId);
+  const data = runs.data ?? (alone && (named || newest) ? onlyRun(newest) : undefined);
   return (
     <div className="sb-page">
-      <Ready of={runs}>
-        {(found) => <Views runs={found.items} newest={defaultRun(found)} dagId={dagId} runId={runId} />}
+      <Ready of={{ ...runs, data }}>
+        {(found) => <Views runs={found.items} shown={named ?? defaultRun(found)} dagId={dagId} />}
       </Ready>
     </div>
   );
 }
 
-function Views({ runs, newest, dagId, runId }: Props & { runs: Run[]; newest: string | undefined }) {
+/** The list of runs, as far as it is known before it is there. */
+const onlyRun = (run?: Run) => ({ items: run ? [run] : [], latest: run?.id });
+
+function viewIn(asked: URLSearchParams): View {
+  const view = asked.get("view") ?? "";
+  return view in VIEWS ? (view as View) : "run";
+}
+
+function Views({
+  runs,
+  shown: run,
+  dagId,
+}: Pick<Props, "dagId"> & { runs: Run[]; shown: string | undefined }) {
   const [asked, setAsked] = useSearchParams();
-  const view: View = (asked.get("view") as View) in VIEWS ? (asked.get("view") as View) : "run";
-  const run = asked.get("run") ?? (dagId && runId ? `${dagId}/${runId}` : newest);
-  const choose: Choose = (changes, replace = false) =>
-    setAsked((before) => changed(before, changes), { replace });
-  const link = (changes: Record<string, string>) =>
-    `?${changed(asked, { ...(run ? { run } : {}), ...changes })}`;
-  const choice = { asked, choose, link };
+  const view = viewIn(asked);
+  useEffect(() => {
+    // it comes while the figures do
+    if (view in WITH_CHARTS) vega().catch(() => {});
+  }, [view]);
+  // the same as long as nothing else is asked for: a new list of runs draws no view anew
+  const choice = useMemo(() => {
+    const choose: Choose = (changes, replace = false) =>
+      setAsked((before) => changed(before, changes), { replace });
+    const link = (changes: Record<string, string>) =>
+      `?${changed(asked, { ...(run ? { run } : {}), ...changes })}`;
+    return { asked, choose, link };
+  }, [asked, setAsked, run]);
+  const { choose, link } = choice;
   return (
     <>
       <nav aria-label="Views" className="sb-views">

@@ -1,4 +1,4 @@
-import { useRef } from "react";
+import { memo, useRef } from "react";
 import { phaseOf, type Task, taskLink, tasksOf } from "./airflow";
 import { address, all, get, useLoaded } from "./api";
 import { Filters } from "./Controls";
@@ -43,25 +43,43 @@ const place = (of: { cell_key: string; repeat: number }, operation: string) =>
   `${of.cell_key}\n${of.repeat}\n${operation}`;
 export const runKey = (name: string) => `run ${name}`;
 
-/** The run as it is now, or as it was `told` just now. Attempts are only ever added: those that came after `before` are asked for. */
+/** The DAG in the id of a run; other names, such as `latest`, have none. */
+const dagIn = (name: string) => /^([\w.~-]+)\//.exec(name)?.[1];
+
+/**
+ * The run as it is now, or as it was `told` just now. Attempts are only ever added: those that came after `before` are asked for.
+ *
+ * At first all is asked for at once, as far as the name says what: else the run comes first, so that what is shown of it is never newer than
+ * its attempts.
+ */
 export async function loadRun(name: string, before?: Live, signal?: AbortSignal, told?: Run): Promise<Live> {
-  const run = told ?? (await get<Run>(address("run", { run: name }), signal));
-  const known = before?.run.id === run.id ? before : undefined;
+  const asking = told ? Promise.resolve(told) : get<Run>(address("run", { run: name }), signal);
+  const dag = before || told ? undefined : dagIn(name);
+  const studying = dag ? studyNamed(dag, signal) : undefined;
+  const id = dag ? name : (await asking).id;
+  const known = before?.run.id === id ? before : undefined;
   const query = {
-    run: run.id,
+    run: id,
     sort: "recorded_at",
     descending: false,
     limit: 500,
     offset: known?.attempts.length ?? 0,
   };
-  const going = run.state === "running";
-  const [study, turns, added, tasks] = await Promise.all([
-    known?.turns.length ? known.study : studyNamed(run.study, signal),
-    known?.turns ?? all<Turn>("turns", { run: run.id, limit: 500 }, signal),
-    all<Attempt>("attempts", query, signal),
-    going
+  const studyOf = async (run: Run) => {
+    if (known?.turns.length) return known.study;
+    return studying && run.study === dag ? studying : studyNamed(run.study, signal);
+  };
+  const tasksNow = async (run: Run) =>
+    run.state === "running"
       ? tasksOf(run.dag_id, run.airflow_run_id, signal).catch(() => new Map<string, Task>())
-      : new Map<string, Task>(),
+      : new Map<string, Task>();
+  const [run, study, turns, added, tasks] = await Promise.all([
+    asking,
+    asking.then(studyOf),
+    known?.turns ?? all<Turn>("turns", { run: id, limit: 500 }, signal),
+    all<Attempt>("attempts", query, signal),
+    asking.then(tasksNow),
+    studying,
   ]);
   const attempts = [...(known?.attempts ?? []), ...added];
   const squares = squaresOf(run, study, turns, attempts, tasks);
@@ -106,7 +124,7 @@ const runOperations = (study: Study, turns: Turn[]) =>
   );
 
 /** The grid of a run as it fills: a line for each turn, a square for each operation. */
-export function RunView({ run: name, choice }: { run: string; choice: Choice }) {
+export const RunView = memo(function RunView({ run: name, choice }: { run: string; choice: Choice }) {
   const before = useRef<Live>(undefined);
   const loaded = useLoaded(
     async (signal) => {
@@ -117,7 +135,7 @@ export function RunView({ run: name, choice }: { run: string; choice: Choice }) 
     EVERY_MS,
   );
   return <Ready of={loaded}>{(live) => <Grid live={live} choice={choice} />}</Ready>;
-}
+});
 
 interface Shown {
   live: Live;

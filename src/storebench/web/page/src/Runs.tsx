@@ -1,4 +1,4 @@
-import { address, get, useLoaded } from "./api";
+import { address, begin, get, useLoaded } from "./api";
 import { isOfDataset, valueText } from "./cells";
 import { duration, moment } from "./format";
 import type { Run, Runs } from "./types";
@@ -17,7 +17,23 @@ export function useRuns(dag?: string) {
 }
 
 /** The run that is shown where none is asked for: what "latest" means everywhere, or else the newest, which was refused. */
-export const defaultRun = ({ items, latest }: Runs): string | undefined => latest ?? items[0]?.id;
+export const defaultRun = ({
+  items,
+  latest,
+}: Pick<Runs, "items"> & { latest?: Runs["latest"] }): string | undefined => latest ?? items[0]?.id;
+
+const NEWEST = "newest run";
+
+/** Begin to ask for the run that is shown where none is asked for. */
+export const beginNewest = () => begin(NEWEST, loadNewest());
+
+const loadNewest = (signal?: AbortSignal) => get<Run>(address("run", { run: "latest" }), signal);
+
+/** That run, if it is `wanted`: it is there sooner than the list. */
+export function useNewest(wanted: boolean): Run | undefined {
+  const load = async (signal: AbortSignal) => (wanted ? loadNewest(signal) : undefined);
+  return useLoaded(load, wanted ? NEWEST : "").data;
+}
 
 /** A menu of the newest runs. */
 export function RunMenu({

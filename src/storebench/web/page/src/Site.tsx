@@ -3,7 +3,7 @@ import { valueText } from "./cells";
 import { duration, moment } from "./format";
 import { counts, type Listed, runLabel, took, whatOf } from "./Runs";
 import { ScrollTable } from "./ScrollTable";
-import { NONE } from "./units";
+import { grouped, NONE } from "./units";
 
 /** A run, and the page that it has: none where it was refused. */
 type SiteRun = Listed & { page: string | null };
@@ -39,8 +39,8 @@ export function Site({ site: { written_at, code_version, studies, runs } }: { si
     <main className="sb-page">
       <h1>Results</h1>
       <p className="sb-line">
-        {runs.length.toLocaleString("en")} runs · written {moment(written_at)} UTC by Storebench{" "}
-        {code_version} · all runs as <Files stem="data/runs" />
+        {grouped(runs.length)} runs · written {moment(written_at)} UTC by Storebench {code_version} · all runs
+        as <Files stem="data/runs" />
       </p>
       <label className="sb-field">
         Runs with these words
@@ -51,7 +51,7 @@ export function Site({ site: { written_at, code_version, studies, runs } }: { si
           <h2>{title}</h2>
           {Object.entries(rows).map(([table, count]) => (
             <p key={table} className="sb-line">
-              {table}, {count.toLocaleString("en")} rows: <Files stem={`data/${name}/${table}`} />
+              {table}, {grouped(count)} rows: <Files stem={`data/${name}/${table}`} />
             </p>
           ))}
           <RunTable title={title} runs={found.filter((run) => run.study === name)} />
@@ -95,7 +95,7 @@ function RunTable({ title, runs }: { title: string; runs: SiteRun[] }) {
       </ScrollTable>
       {shown.length < runs.length ? (
         <p className="sb-line">
-          The newest {MOST} of {runs.length.toLocaleString("en")} are shown.
+          The newest {MOST} of {grouped(runs.length)} are shown.
           <button type="button" onClick={() => setAll(true)}>
             show all
           </button>

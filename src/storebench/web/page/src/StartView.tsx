@@ -11,6 +11,7 @@ import { ScrollTable } from "./ScrollTable";
 import { Ready } from "./States";
 import { useSettled } from "./settled";
 import type { Draft, Form } from "./types";
+import { grouped } from "./units";
 
 interface Props {
   dagId?: string;
@@ -129,12 +130,12 @@ function Mistakes({ draft: { mistakes } }: { draft: Draft }) {
 
 /** How much a run is, in a sentence. */
 export function amountText({ operations, unknown, expected_s, expected_most_s }: Draft, times = 1): string {
-  const many = (operations * times).toLocaleString("en");
+  const many = grouped(operations * times);
   const guess =
     unknown === operations
       ? ". The time is a guess: nothing like them was measured here before"
       : unknown
-        ? `. For ${(unknown * times).toLocaleString("en")} of them, which are like none before, the time is a guess`
+        ? `. For ${grouped(unknown * times)} of them, which are like none before, the time is a guess`
         : "";
   return `${many} operation${operations * times === 1 ? "" : "s"}, about ${durations(
     expected_s * times,
@@ -144,7 +145,7 @@ export function amountText({ operations, unknown, expected_s, expected_most_s }:
 
 function Summary({ draft }: { draft: Draft }) {
   const left = draft.cells.filter(({ skipped }) => skipped !== null).length;
-  const cells = `${draft.cells_total.toLocaleString("en")} cell${draft.cells_total === 1 ? "" : "s"}`;
+  const cells = `${grouped(draft.cells_total)} cell${draft.cells_total === 1 ? "" : "s"}`;
   return (
     <>
       <strong>
@@ -172,7 +173,7 @@ function Cells({ draft }: { draft: Draft }) {
           </tr>
         ))}
       </ScrollTable>
-      {more ? <p className="sb-note">And {more.toLocaleString("en")} others.</p> : null}
+      {more ? <p className="sb-note">And {grouped(more)} others.</p> : null}
     </details>
   );
 }

@@ -83,13 +83,30 @@ export interface Loaded<T> {
   problem?: Problem;
 }
 
-const begun = new Map<string, Promise<unknown>>();
+interface Begun {
+  load: Promise<unknown>;
+  /** As soon as it is there. */
+  data?: unknown;
+}
+const begun = new Map<string, Begun>();
 
 /** Begin to load what `useLoaded` will ask for by this key: Airflow shows a page only a while after its script has come. */
 export function begin<T>(key: string, load: Promise<T>): Promise<T> {
-  load.catch(() => {}); // whoever asks by the key is told
-  begun.set(key, load);
+  const one: Begun = { load };
+  begun.set(key, one);
+  load.then(
+    (data) => {
+      one.data = data;
+    },
+    () => {}, // whoever asks by the key is told
+  );
   return load;
+}
+
+/** What has come of a load that was begun. */
+function cameOf<T>(key: string): Loaded<T> & { key?: string } {
+  const data = begun.get(key)?.data as T | undefined;
+  return data === undefined ? {} : { key, data };
 }
 
 /** What `load` gives; again each `everyMs`, while the page is looked at. What was there stays until there is something newer. */
@@ -98,7 +115,8 @@ export function useLoaded<T>(
   key: string,
   everyMs?: number,
 ): Loaded<T> {
-  const [state, setState] = useState<Loaded<T> & { key?: string }>({});
+  // what has come already is shown at once, and not only after an empty page
+  const [state, setState] = useState(() => cameOf<T>(key));
   const current = useRef(load);
   current.current = load;
   useEffect(() => {
@@ -107,14 +125,17 @@ export function useLoaded<T>(
     const look = async () => {
       if (!document.hidden) {
         try {
-          const early = begun.get(key) as Promise<T> | undefined;
-          begun.delete(key);
+          const early = begun.get(key)?.load as Promise<T> | undefined;
           const data = await (early ?? current.current(abort.signal));
-          if (!abort.signal.aborted) setState({ key, data });
+          const same = (before: Loaded<T> & { key?: string }) =>
+            before.key === key && before.data === data && !before.problem;
+          if (!abort.signal.aborted) setState((before) => (same(before) ? before : { key, data }));
         } catch (error) {
           if (abort.signal.aborted) return;
           const problem = error instanceof Problem ? error : new Problem(0, String(error));
           setState((before) => (before.key === key ? { ...before, problem } : { key, problem }));
+        } finally {
+          begun.delete(key);
         }
       }
       if (everyMs && !abort.signal.aborted) timer = setTimeout(look, everyMs);
@@ -125,5 +146,5 @@ export function useLoaded<T>(
       clearTimeout(timer);
     };
   }, [key, everyMs]);
-  return state.key === key ? state : {};
+  return state.key === key ? state : cameOf<T>(key);
 }

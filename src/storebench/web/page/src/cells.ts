@@ -1,5 +1,5 @@
 import type { Attempt, Study } from "./types";
-import { NONE } from "./units";
+import { grouped, NONE } from "./units";
 
 /** What names a cell, in each answer that is of one. Some are of one of its operations. */
 export type CellName = Pick<Attempt, "cell_key" | "study" | "store" | "client" | "axes" | "rows" | "seed"> & {
@@ -57,7 +57,7 @@ export function titleOf(study: Places, name: string): string {
 export function valueText(value: unknown): string {
   if (value === null || value === undefined) return NONE;
   const text = String(value);
-  return /^[1-9]\d{3,}$/.test(text) ? BigInt(text).toLocaleString("en") : text;
+  return /^[1-9]\d{3,}$/.test(text) ? grouped(BigInt(text)) : text;
 }
 
 /** Values in their order: what means nothing, numbers by size, then words. */

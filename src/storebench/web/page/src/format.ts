@@ -1,5 +1,5 @@
 import type { Attempt } from "./types";
-import { digits, mebibytes, NONE, seconds } from "./units";
+import { digits, grouped, mebibytes, NONE, seconds } from "./units";
 
 /** A figure as a table shows it: its name says its unit. */
 export function cellText(name: string, value: unknown): string {
@@ -8,7 +8,7 @@ export function cellText(name: string, value: unknown): string {
   if (name.endsWith("_bytes")) return mebibytes(value);
   if (WHOLE.has(name.replace(/_s$/, ""))) return `${Math.round(value)} s`;
   if (name.endsWith("_s") && !name.endsWith("_per_s")) return seconds(value);
-  return Number.isInteger(value) ? value.toLocaleString("en") : digits(value, 4);
+  return Number.isInteger(value) ? grouped(value) : digits(value, 4);
 }
 
 /** The phases that Kubernetes tells, in whole seconds. */

@@ -39,10 +39,22 @@ export function seconds(value: number | null | undefined): string {
 export function mebibytes(value: number | null | undefined): string {
   if (value === null || value === undefined) return NONE;
   const size = value / MIB;
-  return `${Math.abs(size) < 100 ? digits(size, 3) : Math.round(size).toLocaleString("en")} MiB`;
+  return `${Math.abs(size) < 100 ? digits(size, 3) : grouped(Math.round(size))} MiB`;
 }
 
 /** A number with so many digits that count, never with an exponent. */
-export function digits(value: number, count: number): string {
-  return value.toLocaleString("en", { maximumSignificantDigits: count });
+export const digits = (value: number, count: number): string => formatOf(count).format(value);
+
+/** A whole number in groups of three digits. */
+export const grouped = (value: number | bigint): string => formatOf().format(value);
+
+const formats = new Map<number | undefined, Intl.NumberFormat>();
+
+/** One for all numbers: it takes as long to make one as to write a hundred of them. */
+function formatOf(maximumSignificantDigits?: number): Intl.NumberFormat {
+  const known = formats.get(maximumSignificantDigits);
+  if (known) return known;
+  const made = new Intl.NumberFormat("en", { maximumSignificantDigits });
+  formats.set(maximumSignificantDigits, made);
+  return made;
 }

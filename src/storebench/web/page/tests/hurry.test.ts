@@ -6,8 +6,8 @@ afterEach(() => {
   vi.resetModules();
 });
 
-/** What the page asks for at once, and what it asks for when the first answers have come. */
-async function asked(search: string): Promise<[string[], string[]]> {
+/** What the page asks for at once, and what it asks for when the first answers have come, until it asks for the `last`. */
+async function asked(search: string, last: string): Promise<[string[], string[]]> {
   history.replaceState(null, "", search);
   const page = (items: unknown[]) => ({ items, offset: 0, more: false });
   const answers: Record<string, unknown> = {
@@ -31,18 +31,52 @@ async function asked(search: string): Promise<[string[], string[]]> {
   await import("../src/page");
   const first = [...urls];
   answer();
-  await vi.waitFor(() => expect(urls).toContain("attempts"));
+  await vi.waitFor(() => expect(urls).toContain(last));
   return [first, urls.slice(first.length)];
 }
 
-test("a run that is named does not wait for the list of runs", async () => {
-  const [first, then] = await asked(`/plugin/storebench?run=${RUN.id}`);
-  expect(first).toEqual(["runs", "run"]);
+test("a run's id says what to ask for: only the list of runs waits for that", async () => {
+  const [first, then] = await asked(`/plugin/storebench?run=${RUN.id}`, "runs");
+  expect(first.sort()).toEqual(["attempts", "run", "study", "turns"]);
+  expect(then).toEqual(["runs"]);
+});
+
+test("of a run that has only a name all but the run itself waits until it is known", async () => {
+  const [first, then] = await asked("/plugin/storebench?run=latest", "runs");
+  expect(first).toEqual(["run"]);
+  expect(then.sort()).toEqual(["attempts", "runs", "study", "turns"]);
+});
+
+test("the newest run does not wait for the list of runs", async () => {
+  const [first, then] = await asked("/plugin/storebench", "runs");
+  expect(first).toEqual(["run"]);
+  expect(then.slice(0, -1).sort()).toEqual(["attempts", "study", "turns"]);
+  expect(then.at(-1)).toBe("runs");
+});
+
+test("on a DAG's page the list says which run is its newest, which is not asked for again", async () => {
+  const [first, then] = await asked(`/dags/${RUN.dag_id}/plugin/storebench-dag`, "attempts");
+  expect(first).toEqual(["runs"]);
   expect(then.sort()).toEqual(["attempts", "study", "turns"]);
 });
 
-test("the newest run is not asked for again: the list has it", async () => {
-  const [first, then] = await asked("/plugin/storebench");
-  expect(first).toEqual(["runs"]);
-  expect(then.sort()).toEqual(["attempts", "study", "turns"]);
+test("Airflow's router draws the page as soon as the first answers are there", async () => {
+  const shown: unknown[] = [];
+  const look = () => shown.push("Results" in globalThis, history.state);
+  window.addEventListener("popstate", look);
+  history.replaceState({ idx: 3 }, "");
+  await asked("/plugin/storebench", "runs");
+  window.removeEventListener("popstate", look);
+  expect(shown).toEqual([true, null]);
+});
+
+test("nothing comes with the page that draws charts", () => {
+  const sources = import.meta.glob<string>("../src/*", { query: "?raw", import: "default", eager: true });
+  const drawing = Object.entries(sources).filter(([, text]) =>
+    /^(import(?! type)|export) .*from "vega(-lite)?"/m.test(text),
+  );
+  expect(drawing.map(([file]) => file)).toEqual(["../src/vega.ts"]);
+  const loading = Object.entries(sources).filter(([, text]) => text.includes('"./vega"'));
+  expect(loading.map(([file]) => file)).toEqual(["../src/drawing.ts"]);
+  expect(sources["../src/drawing.ts"]).not.toMatch(/from "\.\/vega"/);
 });

@@ -1,26 +1,32 @@
 import { act, render, screen } from "@testing-library/react";
 import { MemoryRouter } from "react-router-dom";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
-import { Results } from "../src/Results";
+import { type Props, Results } from "../src/Results";
 import type { Attempt, Run } from "../src/types";
-import { ATTEMPT, BULK, measured, RUN } from "./data";
+import { ATTEMPT, BULK, measured, RUN, TURN } from "./data";
 
 let run: Run;
 let attempts: Attempt[];
 /** What the page has asked for. */
 let asked: string[];
+/** When the list of runs is there. */
+let listed: Promise<void>;
 
 beforeEach(() => {
   vi.useFakeTimers();
   [run, attempts, asked] = [{ ...RUN, state: "running", finished_at: null }, [], []];
+  listed = Promise.resolve();
   vi.stubGlobal("fetch", async (address: string) => {
     const { pathname } = new URL(address);
     const path = pathname.replace("/storebench/api/", "");
     asked.push(path);
+    if (path === "runs") await listed;
     const page = (items: unknown[]) => ({ items, offset: 0, more: false });
     const answers: Record<string, unknown> = {
       runs: { ...page([run]), latest: run.id },
+      run,
       study: BULK,
+      turns: page([TURN]),
       attempts: page([...attempts].reverse().slice(0, 1)),
       cells: page(attempts.map(measured)),
     };
@@ -33,10 +39,10 @@ afterEach(() => {
 });
 
 const pass = (ms: number) => act(() => vi.advanceTimersByTimeAsync(ms));
-const show = async () => {
+const show = async (asked = "?view=charts", on: Props = {}) => {
   render(
-    <MemoryRouter initialEntries={["/?view=charts"]}>
-      <Results />
+    <MemoryRouter initialEntries={[`/${asked}`]}>
+      <Results {...on} />
     </MemoryRouter>,
   );
   await pass(100);
@@ -72,4 +78,31 @@ it("the charts of a run that has ended do not say that more will come, and are l
   expect(screen.queryByText(SENTENCE)).toBeNull();
   await pass(60_000);
   expect(times("attempts")).toBe(3);
+});
+
+it.each([
+  ["the newest run", "", {}],
+  ["a run that is named", `?run=${RUN.id}`, {}],
+  ["a run on its own page in Airflow", "", { dagId: RUN.dag_id, runId: RUN.airflow_run_id }],
+])("%s is there before the list of all is, and does not begin anew with it", async (_, address, on) => {
+  [run, attempts] = [RUN, [ATTEMPT]];
+  let answer = () => {};
+  listed = new Promise((done) => {
+    answer = done;
+  });
+  await show(address, on);
+  const row = screen.getByRole("rowheader");
+  expect(screen.getByRole("combobox", { name: "Run" }).textContent).not.toContain("choose");
+  answer();
+  await pass(100);
+  expect(screen.getByRole("option", { name: /bulk_write_read · one cell/ })).toBeTruthy();
+  expect(screen.getByRole("rowheader")).toBe(row);
+  expect(times("turns")).toBe(1);
+});
+
+it("what is no view of one run waits for the list", async () => {
+  listed = new Promise(() => {});
+  await show("?view=compare");
+  expect(asked).toEqual(["runs"]);
+  expect(screen.getByRole("status").textContent).toBe("Loading …");
 });
