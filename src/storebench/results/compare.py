@@ -9,7 +9,7 @@ from typing import Any
 from storebench.results import power
 from storebench.results.database import Row
 from storebench.results.queries import Queries, counts
-from storebench.results.sides import By, Design, Key, Sides, arms_of, sides_of, values_of
+from storebench.results.sides import By, Design, Key, Named, Sides, arms_of, sides_of, values_of
 from storebench.results.verdicts import BETTER, MARGIN, WORSE, Verdict, verdicts_of
 
 # What better and worse times are called.
@@ -79,8 +79,8 @@ class Comparison:
 
 def compare(
     queries: Queries,
-    before: str,
-    after: str,
+    before: Named,
+    after: Named,
     *,
     margin: float = MARGIN,
     metric: str | None = None,
@@ -92,7 +92,7 @@ def compare(
 
 def compare_values(
     queries: Queries,
-    run: str,
+    run: Named,
     by: By,
     *,
     margin: float = MARGIN,
