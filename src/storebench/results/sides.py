@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 from storebench.errors import SpecError, unknown
 from storebench.results.database import Row
@@ -79,11 +80,13 @@ class Sides:
     after: Side
     design: Design
 
+    @cached_property
     def groups(self) -> tuple[Groups, Groups]:
         """The attempts of each side by cell and operation; of two cells by operation alone."""
         before, after = (side.grouped(side.rows) for side in (self.before, self.after))
         return before, after
 
+    @cached_property
     def to_come(self) -> dict[Key, list[str]]:
         """What the sides' runs still have to try, by cell and operation."""
         found: dict[Key, list[str]] = {}
@@ -94,10 +97,10 @@ class Sides:
 
     def pairs(self) -> tuple[dict[Key, Pair], dict[Key, str]]:
         """What can be compared, and the reasons why the others cannot."""
-        groups = self.groups()
+        groups = self.groups
         pairs: dict[Key, Pair] = {}
         without: dict[Key, str] = {}
-        for key in dict.fromkeys([*groups[0], *groups[1], *self.to_come()]):
+        for key in dict.fromkeys([*groups[0], *groups[1], *self.to_come]):
             before, after = (
                 _units(group.get(key, []), unit_of)
                 for group, unit_of in zip(groups, self.design.unit_of, strict=True)

@@ -32,6 +32,7 @@ def row(run, repeat, seconds, cell=CELLS[0], **others):
         "method_version": 2,
         "code_version": "1",
         "environment_hash": None,
+        "parameters_hash": None,
         "disturbed": None,
         "delivers": None,
         "durability": None,
