@@ -27,13 +27,13 @@ ORDER BY r.run_id, r.cell_key, r.repeat, r.operation
 # The same tries, with what is compared and ranked of them. These columns need few of the view's joins, or none; and whatever is JSON takes as
 # long to read as all of them.
 COMPARED = """
-SELECT DISTINCT ON (run_id, cell_key, repeat, operation) run_id, cell_key, repeat, operation, status, error_kind, disturbed, metric,
+SELECT DISTINCT ON (run_id, cell_key, repeat, operation) run_id, cell_key, repeat, operation, status, error_kind, disturbed, {metric} AS metric,
     {value} AS value, client_bound, figures_cover, delivers, durability, durability_stated, server_name, server_version, environment_hash,
     parameters_hash, method_version, code_version, recorded_at{more}
 FROM storebench.results WHERE {condition}
 ORDER BY run_id, cell_key, repeat, operation, try_number DESC
-"""  # Of sides, besides.
-OF_SIDES = ("study", "store", "arm")
+"""
+OF_SIDES = ("study", "store", "arm")  # besides, where sides are compared
 
 # The phases of an attempt that may grow with the dataset.
 OPERATION, VERIFY = "operation", "verify"
@@ -177,8 +177,9 @@ class Queries(Runs, Measurements):
 
     @patient
     def compared_of_run(self, run_id: str, metric: str | None) -> list[Row]:
-        """The newest tries of a run's operations, warm-ups left out: what is compared of them. `value` is of `metric`, or else of the one
-        that ranks the attempt, and None where it was not measured."""
+        """The newest tries of a run's operations, warm-ups left out: what is compared of them, by `metric`, or else by the one that ranks
+        each. `value` is None where that was not measured.
+        """
         return self._compared(
             sql.SQL("run_id = {} AND repeat > 0").format(sql.Literal(run_id)), metric, OF_SIDES
         )
@@ -204,16 +205,22 @@ class Queries(Runs, Measurements):
         return self._compared(condition, metric)
 
     def _compared(self, condition: sql.Composable, metric: str | None, more: Sequence[str] = ()) -> list[Row]:
-        if metric in {one.name for one in COMMON}:
-            value: sql.Composable = sql.Identifier(str(metric))
-        else:
-            name = sql.Identifier("metric") if metric is None else sql.Literal(metric)
-            value = sql.SQL("(metrics ->> {})::double precision").format(name)
-        columns = sql.SQL("").join(sql.SQL(", {}").format(sql.Identifier(name)) for name in more)
-        query = sql.SQL(COMPARED).format(condition=condition, value=value, more=columns)
+        name = sql.Identifier("metric") if metric is None else sql.Literal(metric)
+        query = sql.SQL(COMPARED).format(
+            metric=name,
+            value=sql.Identifier(metric)
+            if metric in {one.name for one in COMMON}
+            else sql.SQL("(metrics ->> {})::double precision").format(name),
+            condition=condition,
+            more=sql.SQL("").join(sql.SQL(", {}").format(sql.Identifier(column)) for column in more),
+        )
         with self._cursor() as cursor:
             rows = cursor.execute(query).fetchall()
-        known = self.parameters({row["parameters_hash"] for row in rows if row["parameters_hash"]})
+            cursor.execute(
+                "SELECT hash, details FROM storebench.parameters WHERE hash = ANY(%s)",
+                (list({row["parameters_hash"] for row in rows} - {None}),),
+            )
+            known = {row["hash"]: row["details"] for row in cursor}
         for row in rows:
             row["parameters"] = known.get(row["parameters_hash"])
         return rows
@@ -239,15 +246,11 @@ class Queries(Runs, Measurements):
 
     def environments(self, hashes: Iterable[str]) -> dict[str, dict[str, Any]]:
         """The details of environments, by their hashes."""
-        return self._details("SELECT hash, details FROM storebench.environment WHERE hash = ANY(%s)", hashes)
-
-    def parameters(self, hashes: Iterable[str]) -> dict[str, dict[str, Any]]:
-        """Those of the parameters of attempts, by their hashes."""
-        return self._details("SELECT hash, details FROM storebench.parameters WHERE hash = ANY(%s)", hashes)
-
-    def _details(self, query: str, hashes: Iterable[str]) -> dict[str, dict[str, Any]]:
         with self._cursor() as cursor:
-            return {row["hash"]: row["details"] for row in cursor.execute(query, (list(hashes),))}
+            found = cursor.execute(
+                "SELECT hash, details FROM storebench.environment WHERE hash = ANY(%s)", (list(hashes),)
+            )
+            return {row["hash"]: row["details"] for row in found}
 
     def newest_measured(
         self, study: str, store: str, client: str, operation: str, parameters_hash: str
