@@ -18,7 +18,7 @@ import psycopg
 from rich.console import Console
 from rich.table import Table
 
-from bench.fill import CELLS, METRICS, OTHER, STUDY, fill
+from bench.fill import CELLS, METRICS, OTHER, STORES, STUDY, fill
 from bench.scratch import scratch
 from storebench.results.queries import Queries
 
@@ -32,21 +32,24 @@ def measured(uri: str) -> dict[str, Callable[[], object]]:
     queries = Queries(uri)
     run = str(queries.run_named("latest", STUDY)["id"])
     cells = queries.cells_of_run(run)[:1]
+    ranked = [row["key"] for row in queries.cells_of_study(STUDY, "read")[:STORES]]
     connection = psycopg.connect(uri, autocommit=True)
 
     def fetch(query: str) -> list[object]:
         return list(connection.execute(query).fetchall())
 
-    newest = queries.attempts_of_run(run)
     return {
         **{name: partial(fetch, query) for name, query in documented.items()},
         "storebench runs": lambda: queries.runs(20),
         "storebench results --run latest": lambda: queries.results(run="latest", limit=1000),
         "storebench results --store null, newest 100": lambda: queries.results(store="null", limit=100),
-        "storebench compare: the attempts of a run": lambda: queries.attempts_of_run(run),
-        "storebench compare: the attempts of a cell": lambda: queries.attempts_of_cells(cells),
-        "storebench compare --metric: another metric of a run's attempts": lambda: queries.ranked(
-            newest, "rows_per_s"
+        "storebench compare: the attempts of a run": lambda: queries.compared_of_run(run, None),
+        "storebench compare: the attempts of a cell": lambda: queries.compared_of_cell(cells[0], None),
+        "storebench compare --metric: another metric of a run's attempts": lambda: queries.compared_of_run(
+            run, "rows_per_s"
+        ),
+        "storebench ranking: the attempts of its cells": lambda: queries.compared_at(
+            ranked, "read", "only_s"
         ),
         "storebench results --study of few rows, newest 100": lambda: queries.results(study=OTHER, limit=100),
         "storebench results --study of few rows --run latest": lambda: queries.results(

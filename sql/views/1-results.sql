@@ -90,10 +90,11 @@ SELECT
     a.run_id,
     a.id AS attempt_id
 FROM storebench.attempt AS a
-JOIN storebench.run AS r ON r.id = a.run_id
-JOIN storebench.cell AS c ON c.key = a.cell_key
+-- Each attempt has these rows. But a query that asks for nothing of one of them is planned without it only if it need not be there
+LEFT JOIN storebench.run AS r ON r.id = a.run_id
+LEFT JOIN storebench.cell AS c ON c.key = a.cell_key
 LEFT JOIN storebench.dataset AS d ON d.id = a.dataset_id
-JOIN storebench.run_cell AS p ON (p.run_id, p.cell_key, p.repeat) = (a.run_id, a.cell_key, a.repeat)
+LEFT JOIN storebench.run_cell AS p ON (p.run_id, p.cell_key, p.repeat) = (a.run_id, a.cell_key, a.repeat)
 LEFT JOIN LATERAL (
     SELECT
         sum(x.pods) FILTER (WHERE x.role = 'executor') AS executor_pods,

@@ -45,6 +45,29 @@ def command(database, monkeypatch):
     return run
 
 
+@pytest.mark.parametrize("metric", [None, "rows_per_s", "total_s", "all_cpu_s"])
+def test_what_is_compared_of_attempts_is_what_their_whole_rows_say(queries, run, cells, metric):
+    name = run(cells, 3, figures=lambda cell, operation: {"cpu_s": 1.5, "disturbed": "throttled"})
+    run_id = queries.run_named(name)["id"]
+    whole = queries.ranked(queries.attempts_of_run(run_id), metric)
+    found = queries.reported(queries.compared_of_run(run_id, metric), metric)
+    assert len(found) == 12 and {row["value"] for row in found} != {None}
+    assert found == [{name: row[name] for name in found[0]} for row in whole]
+    assert queries.compared_of_cell(cells[0].key, metric) == [
+        {name: row[name] for name in row.keys() - {"unit", "better"}}
+        for row in found
+        if row["cell_key"] == cells[0].key
+    ]
+
+
+def test_a_query_reads_no_table_of_the_view_that_it_asks_nothing_of(database):
+    with psycopg.connect(database) as connection:
+        plan = connection.execute("EXPLAIN SELECT value FROM storebench.results WHERE run_id = 'r'")
+        told = "\n".join(line for (line,) in plan)
+    assert "on attempt" in told
+    assert not [name for name in ("run", "run_cell", "cell", "dataset", "usage") if f" on {name}" in told]
+
+
 @pytest.fixture
 def measured(run, cells):
     """The stores' cells in two runs of three repeats each; their seed."""

@@ -9,7 +9,7 @@ from typing import Any
 from storebench.results import power
 from storebench.results.database import Row
 from storebench.results.queries import Queries, counts
-from storebench.results.sides import By, Design, Key, Sides, arms_of, sides_of, values_of
+from storebench.results.sides import By, Design, Key, Named, Sides, arms_of, sides_of, values_of
 from storebench.results.verdicts import BETTER, MARGIN, WORSE, Verdict, verdicts_of
 
 # What better and worse times are called.
@@ -23,12 +23,14 @@ def in_words(label: str, unit: str) -> str:
 
 def unsound(rows: Sequence[Row]) -> list[str]:
     """How many of these attempts count nowhere, or were bound by their client; empty where none is."""
-    counted = {
-        "not verified": sum(row["status"] != "verified" for row in rows),
-        "disturbed": sum(row["status"] == "verified" and not counts(row) for row in rows),
-        "client-bound": sum(counts(row) and bool(row["client_bound"]) for row in rows),
+    counted = [row for row in rows if counts(row)]
+    verified = sum(row["status"] == "verified" for row in rows)
+    found = {
+        "not verified": len(rows) - verified,
+        "disturbed": verified - len(counted),
+        "client-bound": sum(bool(row["client_bound"]) for row in counted),
     }
-    return [f"{n} of {len(rows)} {what}" for what, n in counted.items() if n]
+    return [f"{n} of {len(rows)} {what}" for what, n in found.items() if n]
 
 
 @dataclass(frozen=True)
@@ -79,8 +81,8 @@ class Comparison:
 
 def compare(
     queries: Queries,
-    before: str,
-    after: str,
+    before: Named,
+    after: Named,
     *,
     margin: float = MARGIN,
     metric: str | None = None,
@@ -92,7 +94,7 @@ def compare(
 
 def compare_values(
     queries: Queries,
-    run: str,
+    run: Named,
     by: By,
     *,
     margin: float = MARGIN,
@@ -117,8 +119,8 @@ def compare_arms(
 
 def _compared(queries: Queries, sides: Sides, margin: float) -> Comparison:
     pairs, without = sides.pairs()
-    before, after = sides.groups()
-    design, to_come = sides.design, sides.to_come()
+    before, after = sides.groups
+    design, to_come = sides.design, sides.to_come
     return Comparison(
         power.explained(
             verdicts_of(pairs, margin=margin),
@@ -141,9 +143,11 @@ def _compared(queries: Queries, sides: Sides, margin: float) -> Comparison:
 
 
 def _remarks(before: Sequence[Row], after: Sequence[Row]) -> list[str]:
-    lines = []
-    for side, rows in zip("AB", (before, after), strict=True):
-        lines += [f"{side}: {line}" for line in unsound(rows)]
+    lines = [
+        f"{side}: {line}" for side, rows in zip("AB", (before, after), strict=True) for line in unsound(rows)
+    ]
+    if not before or not after:
+        return lines
     delivered = [{row["delivers"] for row in rows if row["delivers"]} for rows in (before, after)]
     if all(delivered) and len(set.union(*delivered)) > 1:
         a, b = (" or ".join(sorted(texts)) for texts in delivered)
@@ -165,12 +169,15 @@ def _differences(queries: Queries, before: Sequence[Row], after: Sequence[Row], 
     environments = queries.environments(
         {row["environment_hash"] for row in (*before, *after) if row["environment_hash"]}
     )
-    kinds = sorted({("" if are_cells else row["store"], row["operation"]) for row in (*before, *after)})
-    for store, operation in kinds:
-        alike = [
-            [row for row in rows if row["operation"] == operation and store in ("", row["store"])]
-            for rows in (before, after)
-        ]
+
+    def kind(row: Row) -> tuple[str, str]:
+        return "" if are_cells else row["store"], row["operation"]
+
+    kinds: dict[tuple[str, str], tuple[list[Row], list[Row]]] = {}
+    for side, rows in enumerate((before, after)):
+        for row in rows:
+            kinds.setdefault(kind(row), ([], []))[side].append(row)
+    for (store, _), alike in sorted(kinds.items(), key=lambda one: one[0]):
         sides = [
             _values(
                 {
@@ -178,7 +185,7 @@ def _differences(queries: Queries, before: Sequence[Row], after: Sequence[Row], 
                     **(row["parameters"] or {}),
                     "code_version": row["code_version"],
                 }
-                for row in rows
+                for row in _each_once(rows)
                 if row["environment_hash"] in environments
             )
             for rows in alike
@@ -191,6 +198,13 @@ def _differences(queries: Queries, before: Sequence[Row], after: Sequence[Row], 
         for name in sorted(sides[0].keys() | sides[1].keys()):
             lines += _difference(prefix + name, *(side.get(name, {"not there"}) for side in sides))
     return list(dict.fromkeys(lines))
+
+
+def _each_once(rows: Iterable[Row]) -> Iterable[Row]:
+    """One of those that were measured alike: most of a run's are."""
+    return {
+        (row["environment_hash"], row["parameters_hash"], row["code_version"]): row for row in rows
+    }.values()
 
 
 def _difference(name: str, before: set[str], after: set[str]) -> list[str]:

@@ -10,7 +10,7 @@ from typing import Any
 
 from storebench.results.changes import levels
 from storebench.results.database import Row
-from storebench.results.measurements import metrics_of, value_of
+from storebench.results.measurements import metrics_of
 from storebench.results.queries import Queries, counts
 from storebench.results.statistics import summarize
 from storebench.results.verdicts import LABELS
@@ -93,23 +93,21 @@ def history(queries: Queries, cell_key: str, operation: str, metric: str | None 
     ranking = next((one["metrics"][0] for one in study["operations"] if one["name"] == operation), "")
     name = metric or ranking
     better: Better = metrics_of(study).get(name, {"better": "neither"})["better"]
-    rows = queries.attempts_at([cell_key], operation)
+    rows = queries.compared_at([cell_key], operation, name)
     names: dict[str, list[str]] = {}
     for baseline, run_id in queries.baselines().items():
         names.setdefault(run_id, []).append(baseline)
-    return History(name, unit_of(name), better, list(_series(rows, name, better, names)))
+    return History(name, unit_of(name), better, list(_series(rows, better, names)))
 
 
-def _series(
-    rows: Iterable[Row], metric: str, better: Better, names: Mapping[str, Sequence[str]]
-) -> Iterable[Series]:
+def _series(rows: Iterable[Row], better: Better, names: Mapping[str, Sequence[str]]) -> Iterable[Series]:
     alike: dict[tuple[Any, ...], dict[str, list[Row]]] = {}
     for row in sorted(rows, key=lambda row: row["recorded_at"]):
-        if counts(row) and row["environment_hash"] and value_of(row, metric) is not None:
+        if counts(row) and row["environment_hash"] and row["value"] is not None:
             runs = alike.setdefault(tuple(row[name] for name in ALIKE), {})
             runs.setdefault(row["run_id"], []).append(row)
     for (environment, parameters, method), runs in alike.items():
-        figures = [_figure(run_id, of_run, metric) for run_id, of_run in runs.items()]
+        figures = [_figure(run_id, of_run) for run_id, of_run in runs.items()]
         found = _levels(figures)
         yield Series(
             environment_hash=environment,
@@ -122,9 +120,8 @@ def _series(
         )
 
 
-def _figure(run_id: str, rows: Sequence[Row], metric: str) -> Figure:
-    values = [value for row in rows if (value := value_of(row, metric)) is not None]
-    return Figure(run_id, rows[0]["recorded_at"], tuple(values))
+def _figure(run_id: str, rows: Sequence[Row]) -> Figure:
+    return Figure(run_id, rows[0]["recorded_at"], tuple(row["value"] for row in rows))
 
 
 def _levels(figures: Sequence[Figure]) -> list[Level]:

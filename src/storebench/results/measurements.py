@@ -38,9 +38,16 @@ class Measurements(Database):
     """All that is read of them."""
 
     def ranked(self, rows: Sequence[Row], metric: str | None = None) -> list[Row]:
-        """These attempts with the metric that ranks their operation, or with `metric` in its place: its value, unit, and which way is
-        better. Attempts at operations that do not report it are left out. Raises SpecError where none reports it.
+        """These attempts, rows of `results`, with the metric that ranks their operation, or with `metric` in its place: its value, unit, and
+        which way is better. Attempts at operations that do not report it are left out. Raises SpecError where none reports it.
         """
+        values = [value_of(row, name) if (name := metric or row["metric"]) else None for row in rows]
+        return self.reported(
+            [{**row, "value": value} for row, value in zip(rows, values, strict=True)], metric
+        )
+
+    def reported(self, rows: Sequence[Row], metric: str | None = None) -> list[Row]:
+        """Likewise of attempts whose value is already that of the metric: these rows themselves."""
         studies = {name: self.study(name) for name in {row["study"] for row in rows}}
         kinds = dict.fromkeys((row["study"], row["operation"]) for row in rows)
         scalars = {(study, operation): scalars_of(studies[study], operation) for study, operation in kinds}
@@ -55,15 +62,8 @@ class Measurements(Database):
                 name = metric or row["metric"] or names[0]
                 # A study may have a metric no more that older attempts have
                 better = metrics[row["study"]].get(name, {"better": "neither"})["better"]
-                found.append(
-                    {
-                        **row,
-                        "metric": name,
-                        "value": value_of(row, name),
-                        "unit": unit_of(name),
-                        "better": better,
-                    }
-                )
+                row.update(metric=name, unit=unit_of(name), better=better)
+                found.append(row)
         return found
 
     def artifacts(self, attempt_ids: Sequence[uuid.UUID]) -> list[Row]:
@@ -78,8 +78,14 @@ class Measurements(Database):
         """A study's details, as they were when a run of it last began; raises SpecError for one that has none."""
         found = self._studies(name)
         if name not in found:
-            raise unknown("study", name, self.studies())
+            raise unknown("study", name, self.study_names())
         return found[name]
+
+    def study_names(self) -> list[str]:
+        """Of all studies that have been recorded, without their details: each has thousands of words."""
+        with self._cursor() as cursor:
+            found = cursor.execute("SELECT name FROM storebench.study ORDER BY name").fetchall()
+        return [row["name"] for row in found]
 
     def studies(self) -> dict[str, dict[str, Any]]:
         """The details of all studies that have been recorded, by name."""

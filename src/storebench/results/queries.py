@@ -12,6 +12,7 @@ from psycopg import sql
 from storebench.results.database import Row, patient
 from storebench.results.measurements import Measurements
 from storebench.results.runs import Runs
+from storebench.study.model import COMMON
 
 # The newest try of each operation of each turn; the condition is on the table `attempt`. They are chosen before their wide rows are made.
 NEWEST_TRIES = """
@@ -23,7 +24,16 @@ FROM (
 JOIN storebench.results AS r ON r.attempt_id = newest.id
 ORDER BY r.run_id, r.cell_key, r.repeat, r.operation
 """
-
+# The same tries, with what is compared and ranked of them. These columns need few of the view's joins, or none; and whatever is JSON takes as
+# long to read as all of them.
+COMPARED = """
+SELECT DISTINCT ON (run_id, cell_key, repeat, operation) run_id, cell_key, repeat, operation, status, error_kind, disturbed, {metric} AS metric,
+    {value} AS value, client_bound, figures_cover, delivers, durability, durability_stated, server_name, server_version, environment_hash,
+    parameters_hash, method_version, code_version, recorded_at{more}
+FROM storebench.results WHERE {condition}
+ORDER BY run_id, cell_key, repeat, operation, try_number DESC
+"""
+OF_SIDES = ("study", "store", "arm")  # besides, where sides are compared
 
 # The phases of an attempt that may grow with the dataset.
 OPERATION, VERIFY = "operation", "verify"
@@ -48,7 +58,7 @@ def superseded(rows: Iterable[Row]) -> set[uuid.UUID]:
 
 
 def verified_values(rows: Iterable[Row]) -> list[float]:
-    """The figures of those of these attempts that count and have one: of the metric that ranks them, or that `ranked` put in its place."""
+    """The figures of those of these attempts that count and have one."""
     return [row["value"] for row in rows if counts(row) and row["value"] is not None]
 
 
@@ -165,8 +175,23 @@ class Queries(Runs, Measurements):
             sql.SQL("cell_key = ANY({}) AND repeat > 0").format(sql.Literal(list(keys)))
         )
 
-    def attempts_at(self, keys: Sequence[str], operation: str) -> list[Row]:
-        """The newest tries of one operation of these cells in all runs that can be named, warm-ups left out."""
+    @patient
+    def compared_of_run(self, run_id: str, metric: str | None) -> list[Row]:
+        """The newest tries of a run's operations, warm-ups left out: what is compared of them, by `metric`, or else by the one that ranks
+        each. `value` is None where that was not measured.
+        """
+        return self._compared(
+            sql.SQL("run_id = {} AND repeat > 0").format(sql.Literal(run_id)), metric, OF_SIDES
+        )
+
+    def compared_of_cell(self, key: str, metric: str | None) -> list[Row]:
+        """Likewise those of a cell's operations in all runs."""
+        return self._compared(
+            sql.SQL("cell_key = {} AND repeat > 0").format(sql.Literal(key)), metric, OF_SIDES
+        )
+
+    def compared_at(self, keys: Sequence[str], operation: str, metric: str) -> list[Row]:
+        """Likewise those of one operation of these cells in all runs that can be named, without `study`, `store` and `arm`."""
         named = (
             sql.SQL("")
             if self.dag_ids is None
@@ -177,7 +202,28 @@ class Queries(Runs, Measurements):
         condition = sql.SQL("cell_key = ANY({}) AND operation = {} AND repeat > 0{}").format(
             sql.Literal(list(keys)), sql.Literal(operation), named
         )
-        return self._newest_tries(condition)
+        return self._compared(condition, metric)
+
+    def _compared(self, condition: sql.Composable, metric: str | None, more: Sequence[str] = ()) -> list[Row]:
+        name = sql.Identifier("metric") if metric is None else sql.Literal(metric)
+        query = sql.SQL(COMPARED).format(
+            metric=name,
+            value=sql.Identifier(metric)
+            if metric in {one.name for one in COMMON}
+            else sql.SQL("(metrics ->> {})::double precision").format(name),
+            condition=condition,
+            more=sql.SQL("").join(sql.SQL(", {}").format(sql.Identifier(column)) for column in more),
+        )
+        with self._cursor() as cursor:
+            rows = cursor.execute(query).fetchall()
+            cursor.execute(
+                "SELECT hash, details FROM storebench.parameters WHERE hash = ANY(%s)",
+                (list({row["parameters_hash"] for row in rows} - {None}),),
+            )
+            known = {row["hash"]: row["details"] for row in cursor}
+        for row in rows:
+            row["parameters"] = known.get(row["parameters_hash"])
+        return rows
 
     def cells_of_study(self, study: str, operation: str) -> list[Row]:
         """The keys of the cells of which this operation has been in a run that can be named, and whether any is measured: key, measured."""
@@ -185,11 +231,12 @@ class Queries(Runs, Measurements):
             return cursor.execute(
                 "SELECT c.key, EXISTS (SELECT FROM storebench.statistic AS s"
                 "  WHERE s.cell_key = c.key AND s.operation = %(operation)s) AS measured"
-                " FROM storebench.cell AS c WHERE c.study = %(study)s AND EXISTS ("
-                "  SELECT FROM storebench.run_cell AS p JOIN storebench.run AS r ON r.id = p.run_id"
+                # the first run of a cell is enough, which an EXISTS would be made to join with all of them for
+                " FROM storebench.cell AS c CROSS JOIN LATERAL ("
+                "  SELECT true FROM storebench.run_cell AS p JOIN storebench.run AS r ON r.id = p.run_id"
                 "  WHERE p.cell_key = c.key AND %(operation)s = ANY(p.operations) AND p.skipped IS NULL"
-                "   AND (%(dag_ids)s::text[] IS NULL OR r.dag_id = ANY(%(dag_ids)s)))"
-                " ORDER BY c.key",
+                "   AND (%(dag_ids)s::text[] IS NULL OR r.dag_id = ANY(%(dag_ids)s)) LIMIT 1) AS seen"
+                " WHERE c.study = %(study)s ORDER BY c.key",
                 {"study": study, "operation": operation, "dag_ids": self.dag_ids},
             ).fetchall()
 

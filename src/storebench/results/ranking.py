@@ -94,7 +94,7 @@ def ranking_of(queries: Queries, asked: Question) -> Ranking:
         for row in queries.cells_of_study(asked.study, operation)
     ]
     chosen = choose(study, known, asked)
-    rows = queries.ranked(queries.attempts_at([cell.key for cell in chosen.cells], operation), metric)
+    rows = queries.compared_at([cell.key for cell in chosen.cells], operation, metric)
     environments = queries.environments({row["environment_hash"] for row in rows if row["environment_hash"]})
     return rank(study, replace(asked, operation=operation, metric=metric), chosen, rows, environments)
 
@@ -126,10 +126,12 @@ def rank(
     rows: Sequence[Row],
     environments: Mapping[str, Mapping[str, Any]],
 ) -> Ranking:
-    """Of a question with its operation and metric. `rows` are the newest tries of the chosen cells' operation, as `ranked` gives them;
+    """Of a question with its operation and metric. `rows` are the newest tries of the chosen cells' operation, as `compared_at` gives them;
     `environments` are the details of theirs. Raises SpecError for an environment or a kind that is none of them.
     """
     metric = metrics_of(study)[str(question.metric)]
+    for row in rows:
+        row["better"] = metric["better"]
     known = Environments(study, rows, environments)
     there = known.chosen(question.conditions)
     measured = [known.measured(cell, there, by_cover=metric["by_cover"]) for cell in chosen.cells]
@@ -161,7 +163,7 @@ def rank(
         ),
         metric,
         chosen,
-        known.known(),
+        known.known,
         kinds,
         _lines([one for one in some if ranks(one)], question.margin),
         [LeftOut(one, apart[one.cell]) for one in left_out],
@@ -177,13 +179,16 @@ def _in_order(some: Iterable[Measured], metric: Mapping[str, Any]) -> list[Measu
 
 def _lines(some: Sequence[Measured], margin: float) -> list[Line]:
     """Place by place: whoever is not told apart from the first of those that are left shares its place."""
-    of_best = _explained(some[0], some[1:], margin) if some else {}
     lines: list[Line] = []
     left = list(some)
+    of_best: dict[Cell, Against] = {}
     while left:
         first, *others = left
-        verdicts = _Verdicts.of(first, others, margin).found
-        left = [one for one in others if one.cell in verdicts and verdicts[one.cell].is_worse]
+        verdicts = _Verdicts.of(first, others, margin)
+        if not lines:
+            of_best = _explained(first, others, verdicts, margin)
+        found = verdicts.found
+        left = [one for one in others if one.cell in found and found[one.cell].is_worse]
         place = 1 + len(lines)
         lines += [
             Line(place, one, one.took, of_best.get(one.cell), unsound(one.rows))
@@ -217,8 +222,9 @@ class _Verdicts:
         return cls(verdicts_of(pairs, margin=margin), without, designs)
 
 
-def _explained(best: Measured, others: Sequence[Measured], margin: float) -> dict[Cell, Against]:
-    verdicts = _Verdicts.of(best, others, margin)
+def _explained(
+    best: Measured, others: Sequence[Measured], verdicts: _Verdicts, margin: float
+) -> dict[Cell, Against]:
     by_units = {
         units: power.explained(verdicts.found, units=units, margin=margin)
         for units in {design.units for design in verdicts.designs.values()}

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import cached_property
+from operator import itemgetter
 from typing import Any
 
 from storebench.errors import unknown
@@ -24,6 +26,8 @@ from storebench.study.cell import Cell
 LIMIT, BOUND, UNLIKE = "limit", "client-bound", "unlike"
 INCLUDED = (LIMIT, BOUND, UNLIKE)
 DISTURBED, UNVERIFIED, ELSEWHERE = "disturbed", "not verified", "elsewhere"
+Group = tuple[Any, ...]
+
 MOST_BOUND = 0.5  # from this share of its attempts on, a median is that of the client
 
 
@@ -48,12 +52,12 @@ class Measured:
     took: Summary | None
     kind: str | None
 
-    @property
+    @cached_property
     def counted(self) -> list[Row]:
         """The attempts that its figures are made of."""
         return [row for row in self.rows if counts(row) and row["value"] is not None]
 
-    @property
+    @cached_property
     def runs(self) -> tuple[str, ...]:
         """The runs that these are of."""
         return tuple(dict.fromkeys(row["run_id"] for row in self.counted))
@@ -76,30 +80,39 @@ class Environments:
         self, study: Details, rows: Iterable[Row], environments: Mapping[str, Mapping[str, Any]]
     ) -> None:
         self._rows: dict[str, list[Row]] = defaultdict(list)
-        self._ids: dict[tuple[Any, ...], str] = {}
-        self._texts: dict[str, str] = {}
+        self._counted: dict[str, dict[Group, list[Row]]] = defaultdict(lambda: defaultdict(list))
         for row in rows:
             self._rows[row["cell_key"]].append(row)
-            if counts(row) and _group(row) not in self._ids:
-                found = conditions_of(study, row, environments.get(row["environment_hash"] or "", {}))
-                self._ids[_group(row)] = id_of(found)
-                self._texts[id_of(found)] = in_words(found)
+            if counts(row):
+                self._counted[row["cell_key"]][_group(row)].append(row)
+        self._ids: dict[Group, str] = {}
+        self._texts: dict[str, str] = {}
+        for group, of_group in (
+            (one, some[0]) for groups in self._counted.values() for one, some in groups.items()
+        ):
+            if group not in self._ids:
+                found = conditions_of(
+                    study, of_group, environments.get(of_group["environment_hash"] or "", {})
+                )
+                self._ids[group] = id_of(found)
+                self._texts[self._ids[group]] = in_words(found)
 
+    @cached_property
     def known(self) -> list[Environment]:
         """Those of most cells first; of as many, the newest."""
         cells: dict[str, set[str]] = defaultdict(set)
         newest_at: dict[str, datetime] = {}
-        for key, rows in self._rows.items():
-            for row in filter(counts, rows):
-                one = self._ids[_group(row)]
+        for key, groups in self._counted.items():
+            for group, rows in groups.items():
+                one, newest = self._ids[group], _newest(rows)["recorded_at"]
                 cells[one].add(key)
-                newest_at[one] = max(row["recorded_at"], newest_at.get(one, row["recorded_at"]))
+                newest_at[one] = max(newest, newest_at.get(one, newest))
         found = [Environment(one, self._texts[one], len(keys), newest_at[one]) for one, keys in cells.items()]
         return sorted(found, key=lambda one: (one.cells, one.newest_at), reverse=True)
 
     def chosen(self, name: str | None) -> Environment | None:
         """The one of this name, or else the first; None where nothing counts. Raises SpecError for a name that is none's."""
-        known = {one.id: one for one in self.known()}
+        known = {one.id: one for one in self.known}
         if name is None:
             return next(iter(known.values()), None)
         if name not in known:
@@ -108,11 +121,11 @@ class Environments:
 
     def measured(self, cell: Cell, there: Environment | None, *, by_cover: bool) -> Measured:
         """What the cell came to there: of its newest server, image and parameters, as the summary keeps these apart."""
-        rows = self._rows[cell.key]
-        here = [row for row in rows if counts(row) and there and self._ids[_group(row)] == there.id]
+        rows, groups = self._rows[cell.key], self._counted[cell.key]
+        here = [group for group in groups if there and self._ids[group] == there.id]
         if not here:
             return Measured(cell, rows, None, None)
-        group = _group(max(here, key=lambda row: row["recorded_at"]))
+        group = _group(_newest(row for group in here for row in groups[group]))
         # Who failed early does not know its environment
         rows = [row for row in rows if _group(row) == group or row["environment_hash"] is None]
         values = [row["value"] for row in rows if counts(row) and row["value"] is not None]
@@ -125,10 +138,8 @@ class Environments:
         counted = [row for row in one.rows if counts(row)]
         elsewhere = [row for row in counted if row["value"] is not None]
         if elsewhere:
-            newest = max(elsewhere, key=lambda row: row["recorded_at"])
-            return Apart(
-                ELSEWHERE, f"measured in other environments only: {self._texts[self._ids[_group(newest)]]}"
-            )
+            there = self._texts[self._ids[_group(_newest(elsewhere))]]
+            return Apart(ELSEWHERE, f"measured in other environments only: {there}")
         if counted:
             return Apart(UNVERIFIED, "no attempt has reported this figure")
         disturbed = [row["disturbed"] for row in one.rows if row["status"] == "verified"]
@@ -171,9 +182,13 @@ def unlike(one: Measured, kind: str | None) -> Apart | None:
     return Apart(UNLIKE, f"{what} {own}" + (f", and not {kind}" if kind else ""))
 
 
-def _group(row: Row) -> tuple[Any, ...]:
-    """Figures are put together where these are the same; of one cell's operation."""
-    return tuple(row[name] for name in GROUP if name not in ("cell_key", "operation"))
+_group: Callable[[Row], Group] = itemgetter(
+    *(name for name in GROUP if name not in ("cell_key", "operation"))
+)  # figures of a cell's operation are put together where it is the same
+
+
+def _newest(rows: Iterable[Row]) -> Row:
+    return max(rows, key=itemgetter("recorded_at"))
 
 
 def _kind(rows: Sequence[Row], *, by_cover: bool) -> str | None:

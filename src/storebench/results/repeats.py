@@ -73,7 +73,7 @@ def plan_repeats(
         else sides_of(queries, before, after, metric, study)
     )
     found, _ = sides.pairs()
-    groups, _ = sides.groups()
+    groups, _ = sides.groups
     count = pairs or len(found)
     cells = []
     for (cell, operation), pair in found.items():

@@ -129,7 +129,11 @@ class Runs(Database):
     @patient
     def run_counted(self, run_id: str) -> Row:
         """One run by its id, with the numbers of its operations as in `runs`."""
-        return self._runs_where("id = %(run_id)s", RUN_COUNTS, run_id=run_id)[0]
+        return self.runs_counted([run_id])[0]
+
+    def runs_counted(self, run_ids: Sequence[str]) -> list[Row]:
+        """Likewise several runs, the newest first."""
+        return self._runs_where("id = ANY(%(run_ids)s)", RUN_COUNTS, run_ids=list(run_ids))
 
     @patient
     def has_run(self, run_id: str) -> bool:

@@ -5,8 +5,9 @@ Repeats within a run share what the machine was like while it lasted. So a run c
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 from storebench.errors import SpecError, unknown
 from storebench.results.database import Row
@@ -21,6 +22,7 @@ from storebench.study.reserved import CLIENT, STORE
 
 Key = tuple[str, str]  # cell's key, operation
 Groups = dict[Key, list[Row]]
+Named = str | Sequence[Row]  # a side by its name, or by the rows of its runs where these are known
 Unit = Callable[[Row], Hashable]
 
 DRIFT = (
@@ -78,11 +80,13 @@ class Sides:
     after: Side
     design: Design
 
+    @cached_property
     def groups(self) -> tuple[Groups, Groups]:
         """The attempts of each side by cell and operation; of two cells by operation alone."""
         before, after = (side.grouped(side.rows) for side in (self.before, self.after))
         return before, after
 
+    @cached_property
     def to_come(self) -> dict[Key, list[str]]:
         """What the sides' runs still have to try, by cell and operation."""
         found: dict[Key, list[str]] = {}
@@ -93,10 +97,10 @@ class Sides:
 
     def pairs(self) -> tuple[dict[Key, Pair], dict[Key, str]]:
         """What can be compared, and the reasons why the others cannot."""
-        groups = self.groups()
+        groups = self.groups
         pairs: dict[Key, Pair] = {}
         without: dict[Key, str] = {}
-        for key in dict.fromkeys([*groups[0], *groups[1], *self.to_come()]):
+        for key in dict.fromkeys([*groups[0], *groups[1], *self.to_come]):
             before, after = (
                 _units(group.get(key, []), unit_of)
                 for group, unit_of in zip(groups, self.design.unit_of, strict=True)
@@ -124,7 +128,7 @@ class Sides:
 
 
 def sides_of(
-    queries: Queries, before: str, after: str, metric: str | None = None, study: str | None = None
+    queries: Queries, before: Named, after: Named, metric: str | None = None, study: str | None = None
 ) -> Sides:
     """Two runs, or two cells given by their keys, over all runs; of each operation the metric that ranks it, or `metric`.
 
@@ -182,7 +186,7 @@ class By:
 
 
 def values_of(
-    queries: Queries, run: str, by: By, metric: str | None = None, study: str | None = None
+    queries: Queries, run: Named, by: By, metric: str | None = None, study: str | None = None
 ) -> Sides:
     """Two values of one run, or of several: the cells that differ in nothing else belong together. Raises SpecError for a value that it
     was not measured at.
@@ -210,24 +214,20 @@ def alike(side: Side) -> Sides:
     return Sides(side, side, Design("repeats", (_repeat, _repeat), caution=DRIFT))
 
 
-def side_of(queries: Queries, name: str, metric: str | None = None, study: str | None = None) -> Side:
-    """One run, several, or a cell over all runs; runs are of `study` where that is given. Raises SpecError for a name that is none of these."""
+def side_of(queries: Queries, named: Named, metric: str | None = None, study: str | None = None) -> Side:
+    """One run, several, or a cell over all runs; runs that are named are of `study` where that is given. Raises SpecError for a name that
+    is none of these.
+    """
+    if not isinstance(named, str):
+        return _side_of_runs(queries, named, metric)
     try:
-        cell = Cell.from_key(name)
+        cell = Cell.from_key(named)
     except (SpecError, ValueError):
-        runs = {run["id"]: run for run in runs_named(queries, name, study)}
-        going_on = [run for run in runs.values() if run["state"] == "running"]
-        return _side(
-            queries,
-            [row for run in runs for row in queries.attempts_of_run(run)],
-            [(run, _to_come(queries, run)) for run in going_on],
-            metric,
-            runs=tuple(runs),
-        )
-    rows = queries.attempts_of_cells([cell.key])
+        return _side_of_runs(queries, runs_named(queries, named, study), metric)
+    rows = queries.compared_of_cell(cell.key, metric)
     if not rows:
         raise SpecError(
-            f"There is no attempt of the cell {name!r}: `storebench grid` lists cells and their state"
+            f"There is no attempt of the cell {named!r}: `storebench grid` lists cells and their state"
         )
     gaps = [
         (run, [gap for gap in _to_come(queries, run) if gap["cell_key"] == cell.key])
@@ -240,6 +240,18 @@ def side_of(queries: Queries, name: str, metric: str | None = None, study: str |
         metric,
         runs=tuple(dict.fromkeys(row["run_id"] for row in rows)),
         is_cell=True,
+    )
+
+
+def _side_of_runs(queries: Queries, rows: Iterable[Row], metric: str | None) -> Side:
+    runs = {run["id"]: run for run in rows}
+    going_on = [run for run in runs.values() if run["state"] == "running"]
+    return _side(
+        queries,
+        [row for run in runs for row in queries.compared_of_run(run, metric)],
+        [(run, _to_come(queries, run)) for run in going_on],
+        metric,
+        runs=tuple(runs),
     )
 
 
@@ -269,7 +281,7 @@ def _side(
         if metric is None or metric in scalars_of(queries.study(run["study"]), gap["operation"])
     ]
     return Side(
-        queries.ranked(rows, metric),
+        queries.reported(rows, metric),
         runs,
         is_cell=is_cell,
         to_come=to_come,

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from datetime import UTC
 from functools import lru_cache
+from operator import itemgetter
 from typing import Any
 
 from storebench.results.database import Row
@@ -19,6 +20,7 @@ from storebench.web.models.attempts import Attempt, CellFigures, CellPhases, Mac
 from storebench.web.models.comparisons import Origin
 from storebench.web.models.studies import Study
 
+_STATED = itemgetter("server_name", "server_version", "durability", "environment_hash", "code_version")
 _COMMON = [{**asdict(metric), "unit": metric.unit} for metric in COMMON]
 
 
@@ -76,16 +78,33 @@ def typical_of(rows: Iterable[Row]) -> list[Row]:
     return found
 
 
-def origin_of(rows: Sequence[Row]) -> Origin:
-    """`rows` are attempts with their machines."""
-    machines = [row["machine"] for row in rows if row["machine"]]
-    return Origin(
-        servers=_each(" ".join(filter(None, (row["server_name"], row["server_version"]))) for row in rows),
-        durability=_each(row["durability"] for row in rows),
-        machines=[Machine.model_validate(one) for n, one in enumerate(machines) if machines.index(one) == n],
-        code_versions=_each(row["code_version"] for row in rows),
-        dates=sorted({row["recorded_at"].astimezone(UTC).date() for row in rows}),
-    )
+class Origins:
+    """Where the figures of attempts come from; `machines` are those of their environments, by the hashes of these.
+
+    The many cells of a run have few origins: each is made once.
+    """
+
+    def __init__(self, machines: Mapping[str, Row]) -> None:
+        self._machines = {name: Machine.model_validate(one) for name, one in machines.items()}
+        self._made: dict[tuple[Any, ...], Origin] = {}
+
+    def of(self, rows: Iterable[Row]) -> Origin:
+        """That of these attempts."""
+        key = tuple(dict.fromkeys((*_STATED(row), row["recorded_at"].astimezone(UTC).date()) for row in rows))
+        if key not in self._made:
+            self._made[key] = self._origin(key)
+        return self._made[key]
+
+    def _origin(self, key: tuple[Any, ...]) -> Origin:
+        names, versions, durability, environments, codes, dates = zip(*key, strict=True) if key else ((),) * 6
+        machines = [self._machines[one] for one in dict.fromkeys(environments) if one in self._machines]
+        return Origin(
+            servers=_each(" ".join(filter(None, pair)) for pair in zip(names, versions, strict=True)),
+            durability=_each(durability),
+            machines=[one for n, one in enumerate(machines) if machines.index(one) == n],
+            code_versions=_each(codes),
+            dates=sorted(set(dates)),
+        )
 
 
 def _each(texts: Iterable[str | None]) -> list[str]:

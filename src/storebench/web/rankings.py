@@ -7,7 +7,7 @@ from typing import Any, get_args
 from storebench.results.ranking import Line, Ranking
 from storebench.results.ranking_apart import Measured
 from storebench.results.verdicts import TEST
-from storebench.web.figures import named, origin_of, spread_of
+from storebench.web.figures import Origins, named, spread_of
 from storebench.web.models.rankings import (
     Apart,
     Included,
@@ -26,8 +26,7 @@ def answer_of(read: Reading, found: Ranking) -> Answer:
     """With the studies that may be seen beside this one."""
     question, metric, chosen = found.question, found.metric, found.chosen
     some = [*(line.measured for line in found.lines), *(one.measured for one in found.left_out)]
-    rows = read.on_machines(row for one in some for row in one.rows)
-    attempts = {row["attempt_id"]: row for row in rows}
+    origins = Origins(read.machines(row for one in some for row in one.rows))
 
     def cell(one: Measured) -> dict[str, Any]:
         first = next(iter(one.counted if one.took else ()), {})
@@ -37,12 +36,12 @@ def answer_of(read: Reading, found: Ranking) -> Answer:
             "runs": len(one.runs),
             "kind": one.kind,
             **{name: first.get(name) for name in ("environment_hash", "parameters_hash", "method_version")},
-            "origin": origin_of([attempts[row["attempt_id"]] for row in one.rows]),
+            "origin": origins.of(one.rows),
         }
 
     return Answer(
         study=question.study,
-        studies=[name for name in read.studies() if name in read.dag_ids],
+        studies=[name for name in read.study_names() if name in read.dag_ids],
         operation=str(question.operation),
         metric=metric["name"],
         title=metric["title"],

@@ -202,9 +202,13 @@ class Reading(Queries):
     def on_machines(self, attempts: Iterable[Row]) -> list[Row]:
         """These attempts, each with the `machine` that it ran on: its CPUs, their model, its memory in GiB. None where none of it is known."""
         rows = list(attempts)
-        hashes = list({row["environment_hash"] for row in rows if row["environment_hash"]})
-        known = {row["hash"]: row["machine"] for row in self._all(MACHINES, (hashes,))} if hashes else {}
+        known = self.machines(rows)
         return [{**row, "machine": known.get(row["environment_hash"])} for row in rows]
+
+    def machines(self, attempts: Iterable[Row]) -> dict[str, Row]:
+        """Likewise the machines alone, by the environments' hashes."""
+        hashes = list({row["environment_hash"] for row in attempts} - {None})
+        return {row["hash"]: row["machine"] for row in self._all(MACHINES, (hashes,))} if hashes else {}
 
     def cells_like(self, text: str, limit: int) -> list[str]:
         """Keys of the cells that have been in a run, and whose key contains the text."""

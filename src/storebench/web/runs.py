@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from storebench.results.database import Row
 from storebench.results.stopped import RunStates, as_closed, stopped_runs
 from storebench.web.models.runs import Run
@@ -10,13 +12,14 @@ from storebench.web.reading import Reading
 
 def run_of(read: Reading, states: RunStates, name: str) -> Run:
     """The run of this name; raises SpecError where there is none."""
-    return run_by_id(read, states, read.run_named(name)["id"])
+    run_id = read.run_named(name)["id"]
+    return runs_by_id(read, states, [run_id])[run_id]
 
 
-def run_by_id(read: Reading, states: RunStates, run_id: str) -> Run:
-    """The run of this id."""
-    (found,) = ended(read, states, [read.run_counted(run_id)])
-    return Run.model_validate(found)
+def runs_by_id(read: Reading, states: RunStates, run_ids: Sequence[str]) -> dict[str, Run]:
+    """The runs of these ids."""
+    found = ended(read, states, read.runs_counted(run_ids))
+    return {row["id"]: Run.model_validate(row) for row in found}
 
 
 def ended(read: Reading, states: RunStates, rows: list[Row]) -> list[Row]:

@@ -5,6 +5,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from storebench.results.history import history
+from storebench.results.measurements import value_of
 from storebench.results.queries import Queries
 from tests.bulk import BULK, PRIMARY, bulk_study, cell_at
 
@@ -37,7 +38,13 @@ def told(monkeypatch):
     monkeypatch.setattr(Queries, "study", lambda self, name: bulk_study().details())
 
     def tell(rows, metric=None, operation="write", **baselines):
-        monkeypatch.setattr(Queries, "attempts_at", lambda self, keys, operation: rows[::-1])
+        monkeypatch.setattr(
+            Queries,
+            "compared_at",
+            lambda self, keys, operation, metric: [
+                {**row, "value": value_of(row, metric)} for row in rows[::-1]
+            ],
+        )
         monkeypatch.setattr(
             Queries, "baselines", lambda self: {name: f"{BULK}/r{run}" for name, run in baselines.items()}
         )

@@ -9,7 +9,7 @@ import pytest
 from rich.console import Console
 
 from storebench.errors import SpecError
-from storebench.results.queries import Queries
+from storebench.results.measurements import value_of
 from storebench.results.ranking import ranking_of
 from storebench.results.ranking_choice import ANY, Known, Question, choose
 from storebench.results.ranking_output import as_json, print_ranking, rows_of
@@ -73,14 +73,15 @@ class Recorded:
         measured = {one["cell_key"] for one in self.rows if one["operation"] == operation}
         return [{"key": key, "measured": key in measured} for key in sorted({*measured, *self.tried})]
 
-    def attempts_at(self, keys, operation):
-        return [one for one in self.rows if one["cell_key"] in keys and one["operation"] == operation]
+    def compared_at(self, keys, operation, metric):
+        return [
+            {**one, "value": value_of(one, metric)}
+            for one in self.rows
+            if one["cell_key"] in keys and one["operation"] == operation
+        ]
 
     def environments(self, hashes):
         return {name: MACHINES[name] for name in hashes}
-
-    def ranked(self, rows, metric=None):
-        return Queries.ranked(self, rows, metric)
 
 
 def ranked(*rows, tried=(), **asked):

@@ -7,6 +7,7 @@ import pytest
 from storebench.errors import SpecError
 from storebench.results.compare import compare, compare_arms
 from storebench.results.comparison_output import as_json, exit_code
+from storebench.results.measurements import value_of
 from storebench.results.queries import Queries
 from storebench.results.repeats import plan_json, plan_repeats, plan_text
 from storebench.results.sides import arms_of, sides_of
@@ -31,6 +32,7 @@ def row(run, repeat, seconds, cell=CELLS[0], **others):
         "method_version": 2,
         "code_version": "1",
         "environment_hash": None,
+        "parameters_hash": None,
         "disturbed": None,
         "delivers": None,
         "durability": None,
@@ -38,6 +40,10 @@ def row(run, repeat, seconds, cell=CELLS[0], **others):
         "parameters": None,
         **others,
     }
+
+
+def with_value(row, metric):
+    return {**row, "value": value_of(row, metric or row["metric"])}
 
 
 class Recorded:
@@ -62,14 +68,14 @@ class Recorded:
     def gaps(self, run):
         return self.to_come[run]
 
-    def attempts_of_run(self, run):
-        return [row for row in self.rows if row["run_id"] == run]
+    def compared_of_run(self, run, metric):
+        return [with_value(row, metric) for row in self.rows if row["run_id"] == run]
 
-    def attempts_of_cells(self, keys):
-        return [row for row in self.rows if row["cell_key"] in keys]
+    def compared_of_cell(self, key, metric):
+        return [with_value(row, metric) for row in self.rows if row["cell_key"] == key]
 
-    def ranked(self, rows, metric=None):
-        return Queries.ranked(self, rows, metric)
+    def reported(self, rows, metric=None):
+        return Queries.reported(self, rows, metric)
 
     def study(self, name):
         return STUDY.details()
