@@ -9,7 +9,8 @@ from tests.e2e.harness import BUCKET, run
 
 @pytest.mark.timeout(1800)
 def test_every_store_gives_it_back(say):
-    stores = bulk_study().stores
+    stores = set(bulk_study().stores)
+    unable = {"delta-standalone"}  # the file has a decimal of five digits
     with own_file.in_s3(BUCKET, own_file.as_parquet(), "parquet") as name:
         code, text, rows = run(
             *("--dataset", name, "--stores", ",".join(stores)),
@@ -17,10 +18,11 @@ def test_every_store_gives_it_back(say):
             seconds=1700,
         )
     assert code == 0, text
-    assert {row["store"] for row in rows} == set(stores)
+    assert {row["store"] for row in rows} == stores - unable
+    assert "delta-standalone cannot hold this dataset: the column 'tax'" in text
     assert {row["status"] for row in rows} == {"verified"}
     assert {row["rows"] for row in rows} == {own_file.ROWS}
     assert all("all 12 fields by" in row["verification"] for row in rows)
     say(
-        f"a Parquet file of {own_file.ROWS:,} rows and 12 columns: verified {len(rows)} times in {', '.join(stores)}"
+        f"a Parquet file of {own_file.ROWS:,} rows and 12 columns: verified {len(rows)} times in {', '.join(sorted(stores - unable))}"
     )

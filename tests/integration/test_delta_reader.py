@@ -7,7 +7,9 @@ import subprocess
 import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from decimal import Decimal
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -73,8 +75,8 @@ def as_spark_infers(chunk):
     return table
 
 
-def write(path: Path, table: pa.Table) -> None:
-    """A Delta table of two files, with timestamps as Spark writes them (INT96), which deltalake does not."""
+def write(path: Path, table: pa.Table, **options: Any) -> None:
+    """A Delta table of two files, with timestamps as Spark writes them (INT96), which deltalake does not; more `options` of pyarrow."""
     half = table.num_rows // 2
     for part in (table.slice(0, half), table.slice(half)):
         write_deltalake(path, part, mode="append")
@@ -83,7 +85,7 @@ def write(path: Path, table: pa.Table) -> None:
         for entry in entries:
             if add := entry.get("add"):
                 file = path / add["path"]
-                pq.write_table(pq.read_table(file), file, use_deprecated_int96_timestamps=True)
+                pq.write_table(pq.read_table(file), file, use_deprecated_int96_timestamps=True, **options)
                 add["size"] = file.stat().st_size
         log.write_text("\n".join(map(json.dumps, entries)) + "\n")
 
@@ -308,3 +310,21 @@ def test_the_types_of_a_file_of_ones_own_give_its_texts(opened, tmp_path, reader
     process, _ = opened(reader, tmp_path / "own", client)
     assert process.ask("read")["rows"] == own_file.ROWS
     assert vars(checksum(process, schema)) == vars(expected)
+
+
+@pytest.mark.parametrize(
+    ("reader", "precision", "right"),
+    [("delta-kernel", 18, True), ("delta-standalone", 19, True), ("delta-standalone", 18, False)],
+)
+def test_delta_standalone_reads_no_decimal_that_is_an_integer_in_parquet(
+    opened, tmp_path, reader, precision, right
+):
+    """As Spark writes those of at most 18 digits. So this store refuses them (DeltaStandalone.cannot_hold_fields)."""
+    texts = [f"{n}.25" for n in range(100)]
+    table = pa.table({"tax": pa.array(map(Decimal, texts), pa.decimal128(precision, 2))})
+    write(tmp_path, table, store_decimal_as_integer=True)
+    expected = TableChecksum(["tax"])
+    expected.update({"tax": texts})
+    schema = [Field("tax", "decimal", "", nullable=False, scale=2, precision=precision)]
+    process, _ = opened(reader, tmp_path)
+    assert (vars(checksum(process, schema)) == vars(expected)) is right

@@ -42,6 +42,14 @@ def test_every_store_holds_the_generated_dataset_and_a_file_of_all_types():
 
 
 @pytest.mark.parametrize(
+    ("precision", "stores"), [(5, {"delta-standalone"}), (18, {"delta-standalone"}), (19, set())]
+)
+def test_delta_standalone_does_not_get_decimals_that_spark_writes_as_integers(precision, stores):
+    column = {"name": "tax", "type": "decimal", "precision": precision, "scale": 2}
+    assert refusing({"schema": [column]}) == stores
+
+
+@pytest.mark.parametrize(
     ("columns", "stores"),
     [
         ([("unit price", "string")], DELTA),
