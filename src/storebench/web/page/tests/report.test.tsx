@@ -2,7 +2,7 @@ import { fireEvent, screen, within } from "@testing-library/react";
 import { act } from "react";
 import { afterEach, expect, it, vi } from "vitest";
 import type { Attempt } from "../src/types";
-import { BULK, cellOf, FAILED, measured, RUN, TOY, TURN, toy } from "./data";
+import { BULK, cellOf, FAILED, measured, RUN, TOY, TURN, toy, unfold } from "./data";
 
 afterEach(() => {
   document.body.replaceChildren();
@@ -74,6 +74,7 @@ it("a report is of the study in its file", async () => {
   ] as const)
     act(() => fireEvent.change(screen.getByLabelText(label), { target: { value: text } }));
   const cost = await screen.findByRole("heading", { name: /Sum: cost/ });
+  unfold();
   const costs = within(cost.closest("figure") as HTMLElement);
   expect(costs.getAllByText("0.1")).toHaveLength(2);
 });
