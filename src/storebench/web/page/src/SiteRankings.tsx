@@ -1,6 +1,7 @@
 import { useOwnChoice } from "./ChartViews";
 import { datasetsText } from "./cells";
 import { RankingTables, titleOfRanking } from "./RankingView";
+import { titleOfOperation } from "./study";
 import type { Ranking, Study } from "./types";
 
 /** A study's rankings: written into a file of its own by `storebench site`. */
@@ -25,7 +26,9 @@ export function SiteRankings({ content: { home, study, rankings } }: { content: 
         const name = `${titleOfRanking(found)}, ${dataset}`;
         return (
           <section key={name} aria-label={name}>
-            <h2>{dataset}</h2>
+            <h2>
+              {titleOfOperation(found.operation)}, {dataset}
+            </h2>
             <RankingTables study={study} found={found} choice={choice} among={`: ${name}`} />
           </section>
         );

@@ -358,10 +358,10 @@ it("a site has the rankings of a study one below the other, and they lead nowher
   const titles = screen.getAllByRole("heading").map((heading) => heading.textContent);
   expect(titles).toEqual([
     "Ranking of Bulk write and read",
-    "rows 2,000, seed 7",
+    "Write, rows 2,000, seed 7",
     "Write: time in the store's client, lower is better",
     "Left out",
-    "rows 100,000, seed 7",
+    "Write, rows 100,000, seed 7",
     "Write: time in the store's client, lower is better",
   ]);
   const tables = screen.getAllByRole("region", { name: /^Places/ });
