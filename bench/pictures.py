@@ -25,9 +25,12 @@ EXAMPLE = IMAGES.parent / "studies" / "data" / "bulk_write_read.zip"  # that `ma
 WIDE, PHONE = 1280, 400  # pixels
 LEAST, MOST = 900, 1720  # pixels of a picture's height
 RUNS = 100  # the newest runs among which there must be some to show
+ALL = 1_000_000  # more than there are
 # What is in each view as soon as it shows something.
 FIRST = ".sb-page :is(figure.sb-chart svg, .sb-scroll tbody tr)"
 SCHEMES = ("light", "dark")
+
+Run = Mapping[str, Any]  # as a list of runs has it
 
 
 @dataclass(frozen=True)
@@ -50,6 +53,7 @@ PICTURES = (
     Picture("run", "run"),
     Picture("charts", "charts", dark="dark"),
     Picture("phases", "phases"),
+    Picture("ranking", "ranking"),
     Picture("compare", "compare"),
     Picture("history", "history"),
     Picture("table", "table"),
@@ -63,8 +67,8 @@ PICTURES = (
 class Shown:
     """What is to be seen: a run, an earlier one like it, and a cell of both. None where there is none."""
 
-    run: Mapping[str, Any]
-    before: Mapping[str, Any] | None
+    run: Run
+    before: Run | None
     cell: str | None
 
     def address(self, view: str) -> str:
@@ -72,6 +76,8 @@ class Shown:
         asked = {"view": view, "run": self.run["id"], "dag": self.run["dag_id"]}
         if view == "compare" and self.before:
             asked |= {"before": self.before["id"], "after": self.run["id"]}
+        if view == "ranking":
+            asked |= {f"rank:{name}": self.run[name] for name in ("rows", "seed")}
         if view == "history" and self.cell:
             asked |= {"cell": self.cell}
         return f"{PAGE}?{urlencode(asked)}"
@@ -87,20 +93,34 @@ class Shown:
             yield "history", "a cell that a run has measured: `make run`"
 
 
-def chosen(runs: Sequence[Mapping[str, Any]], wanted: str | None = None) -> tuple[Any, Any]:
-    """The run to show, and an earlier one to compare it with, if there is one; `runs` are the newest first.
+def richest(runs: Sequence[Run]) -> tuple[Run, Run | None]:
+    """The run to show where none is asked for, and an earlier one to compare it with, if there is one; `runs` are the newest first.
 
     Of those that have ended: one that can be compared, of as many stores as possible, with as many verified operations; the newest of
-    several. `wanted` is the id of another one. Raises SpecError where there is none.
+    several. Raises SpecError where there is none.
     """
-    ended = [run for run in runs if run["state"] in ("success", "failed") and run["verified"]]
+    ended = [run for run in runs if _is_over(run)]
     pairs = [(run, _like(run, ended[place + 1 :])) for place, run in enumerate(ended)]
-    if wanted is not None:
-        pairs = [pair for pair in pairs if pair[0]["id"] == wanted]
     if not pairs:
-        what = f"The run {wanted} is not among" if wanted else "There is no run that has ended among"
-        raise SpecError(f"{what} the newest {RUNS} with anything verified: `make run` makes one")
+        raise SpecError(
+            f"There is no run that has ended among the newest {RUNS} with anything verified: `make run` makes one"
+        )
     return max(pairs, key=lambda pair: (pair[1] is not None, len(pair[0]["stores"]), pair[0]["verified"]))
+
+
+def named(runs: Sequence[Run], wanted: str) -> tuple[Run, Run | None]:
+    """The run of this id, and an earlier one to compare it with, if there is one; `runs` are all of its study, the newest first.
+
+    Raises SpecError where it has nothing to show.
+    """
+    place, run = next((place, run) for place, run in enumerate(runs) if run["id"] == wanted)
+    if not _is_over(run):
+        raise SpecError(f"The run {wanted} has not ended with anything verified: choose another one")
+    return run, _like(run, [one for one in runs[place + 1 :] if _is_over(one)])
+
+
+def _is_over(run: Run) -> bool:
+    return run["state"] in ("success", "failed") and bool(run["verified"])
 
 
 def run_of_example() -> str:
@@ -110,7 +130,7 @@ def run_of_example() -> str:
     return str(run["id"])
 
 
-def _like(run: Mapping[str, Any], earlier: Sequence[Mapping[str, Any]]) -> Mapping[str, Any] | None:
+def _like(run: Run, earlier: Sequence[Run]) -> Run | None:
     """The newest of the earlier runs that shares cells with this one, as far as the list tells it."""
     alike = (
         one
@@ -123,7 +143,11 @@ def _like(run: Mapping[str, Any], earlier: Sequence[Mapping[str, Any]]) -> Mappi
 
 def shown_of(queries: Queries, wanted: str | None) -> Shown:
     """What is to be seen, by what the database has."""
-    run, before = chosen(queries.runs(RUNS), queries.run_named(wanted)["id"] if wanted else None)
+    if wanted:
+        found = queries.run_named(wanted)
+        run, before = named(queries.runs(ALL, found["study"]), found["id"])
+    else:
+        run, before = richest(queries.runs(RUNS))
     cells = queries.cells_of_run(run["id"])
     both = set(cells) & set(queries.cells_of_run(before["id"])) if before else set()
     return Shown(run, before, next((cell for cell in cells if cell in both), next(iter(cells), None)))

@@ -58,15 +58,17 @@ def main(attempts: int, rounds: int) -> None:
         write_s = time.perf_counter() - began_s
         index = Path(folder, INDEX)
         run = next(Path(folder, "runs").glob("*/*.html"))
+        rankings = next(Path(folder, "rankings").glob("*.html"))
         with sync_playwright() as playwright:
             browser = launched(playwright)
-            times: dict[Path, list[float]] = {index: [], run: []}
-            for page in (index, run) * rounds:
+            times: dict[Path, list[float]] = {index: [], run: [], rankings: []}
+            for page in (*times,) * rounds:
                 times[page].append(interactive_ms(browser, page))
             browser.close()
         size = sum(path.stat().st_size for path in Path(folder).rglob("*") if path.is_file())
     print(
         f"index_ms={statistics.median(times[index]):.0f} run_ms={statistics.median(times[run]):.0f}"
+        f" rankings_ms={statistics.median(times[rankings]):.0f}"
         f" write_s={write_s:.1f} site_mib={size / 2**20:.0f} attempts={attempts} rounds={rounds}"
     )
 

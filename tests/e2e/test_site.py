@@ -120,6 +120,10 @@ def test_a_site_is_read_from_files_alone(chromium, recorded, site, scheme):
     check_accessible(tab)
     tab.get_by_role("link", name="All runs").click()
     expect(tab.locator("tbody tr")).to_have_count(RUNS)
+    tab.get_by_role("link", name="Ranking of").click()
+    expect(tab.get_by_label("Places").first.locator("tbody tr")).to_have_count(1)
+    check_accessible(tab)
+    tab.get_by_role("link", name="All runs").click()
     assert not problems
     with tab.expect_download() as download:
         tab.get_by_role("link", name="bulk_write_read/attempts as Parquet").click()
@@ -127,6 +131,6 @@ def test_a_site_is_read_from_files_alone(chromium, recorded, site, scheme):
     context.close()
 
 
-def test_the_first_page_and_a_run_are_there_within_a_second(chromium, recorded, site):
-    for page in (site / INDEX, next((site / "runs").glob("*/*.html"))):
+def test_each_page_is_there_within_a_second(chromium, recorded, site):
+    for page in (site / INDEX, next((site / "runs").glob("*/*.html")), *(site / "rankings").iterdir()):
         assert min(interactive_ms(chromium, page) for _ in range(3)) < 1000

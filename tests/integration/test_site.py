@@ -72,6 +72,16 @@ def test_a_site_has_a_page_for_each_run_and_all_data_beside_them(database, run, 
         assert (folder / one["page"]).parent.joinpath(script).read_text() == "draw()"
     assert BAD not in (folder / index["runs"][0]["page"]).read_text()
 
+    page = content(folder / study["rankings"])
+    assert (folder / study["rankings"]).parent.joinpath(page["home"]).resolve() == folder / "index.html"
+    assert page["study"]["name"] == STUDY
+    assert [one["operation"] for one in page["rankings"]] == ["write", "read"]
+    for one in page["rankings"]:
+        # what is not chosen is what most cells were measured at
+        batch = one["axes"]["batch"]
+        ranked = {line["cell_key"] for line in (*one["lines"], *one["left_out"])}
+        assert ranked == {cell.key for cell in cells if cell.value("batch") == batch} != set()
+
     table = parquet.read_table(folder / "data" / STUDY / "attempts.parquet")
     rows = list(csv.DictReader((folder / "data" / STUDY / "attempts.csv").open(newline="")))
     assert table.num_rows == len(rows) == 20 and table.column_names == list(rows[0])

@@ -14,8 +14,12 @@ from psycopg import sql
 from storebench.errors import SpecError
 from storebench.results.database import Row
 from storebench.results.flat_files import FlatFiles
+from storebench.results.ranking import ranking_of
+from storebench.results.ranking_choice import Question
 from storebench.results.runs import RUN_COUNTS
 from storebench.version import code_version
+from storebench.web import figures, rankings
+from storebench.web.models.rankings import Ranking
 from storebench.web.models.runs import Run
 from storebench.web.reading import Reading
 from storebench.web.report import content_of, document, front_end
@@ -32,7 +36,7 @@ MOST_RUNS = 1_000_000
 def write_site(dsn: str, folder: Path) -> Iterator[str]:
     """Write a site into `folder`, which is made; one that is there is written anew, and other files in it stay. Says what is written.
 
-    Each run has a page of its own, so that the first page is small. Raises SpecError for a folder that is neither empty nor a site, where
+    Each run has a page of its own, so that the first page is small, and so have the rankings of each study. Raises SpecError for a folder that is neither empty nor a site, where
     there are no results, and where the front end was never built.
     """
     script = front_end()
@@ -48,19 +52,23 @@ def write_site(dsn: str, folder: Path) -> Iterator[str]:
     files = [*pages.values(), *(f"{table}.{end}" for table in (*tables, RUNS) for end in FORMATS)]
     files += [SCRIPT, INDEX]
     folder.mkdir(parents=True, exist_ok=True)
-    _mark(folder, {*before, *files})  # also what is written if this ends in the middle is ours
+    _mark(
+        folder, {*before, *files, *map(_page_of_rankings, studies)}
+    )  # also what is written if this ends in the middle is ours
     (folder / SCRIPT).write_bytes(script.read_bytes())
     told = []
     for study in studies:
         own = [row["id"] for row in runs if row["study"] == study and row["id"] in pages]
         for run_id in own:
             _write(folder / pages[run_id], f"Storebench: {run_id}", content_of(read, run_id), up="../../")
+        page = _write_rankings(folder, read, study)
         rows = {table: _write_table(dsn, folder, study, table) for table in TABLES}
-        told.append({"name": study, "title": titles.get(study, study), "rows": rows})
+        told.append({"name": study, "title": titles.get(study, study), "rows": rows, "rankings": page})
         yield f"{study}: {len(own):,} runs, {rows['attempts']:,} attempts"
     query = sql.SQL(RUN_COUNTS).format(runs=sql.SQL("(SELECT * FROM storebench.run)"))
     FlatFiles(dsn).write(query, folder / RUNS)
     _write(folder / INDEX, "Storebench: results", {"site": _site(runs, pages, told)})
+    files += [one["rankings"] for one in told if one["rankings"]]
     _tidy(folder, before - set(files))
     _mark(folder, files)
     yield str(folder / INDEX)
@@ -83,6 +91,36 @@ def pages_of(runs: Iterable[Row]) -> dict[str, str]:
         taken.add(file.casefold())
         pages[row["id"]] = file
     return pages
+
+
+def rankings_of(read: Reading, study: str) -> list[Ranking]:
+    """A study's stores and clients in their places, by what ranks each operation: of each of its datasets, the one of most cells first. Axes
+    and environment are those of most cells. Empty where nothing can be ranked.
+    """
+    found = []
+    for operation in figures.study_of(read, study).operations:
+        try:
+            first = ranking_of(read, Question(study, operation.name))
+        except SpecError:  # nothing of it was measured, or neither way is better
+            continue
+        chosen = first.chosen
+        others = [one for one in chosen.datasets if one != (chosen.rows, chosen.seed)]
+        asked = [Question(study, operation.name, rows=rows, seed=seed) for rows, seed in others]
+        found += [first, *(ranking_of(read, question) for question in asked)]
+    return [rankings.answer_of(read, one) for one in found if one.lines or one.left_out]
+
+
+def _page_of_rankings(study: str) -> str:
+    return f"rankings/{study}.html"
+
+
+def _write_rankings(folder: Path, read: Reading, study: str) -> str | None:
+    """The page of a study's rankings, where there are any."""
+    if not (found := rankings_of(read, study)):
+        return None
+    content = {"study": figures.study_of(read, study), "rankings": found}
+    _write(folder / (page := _page_of_rankings(study)), f"Storebench: rankings of {study}", content, up="../")
+    return page
 
 
 def _site(runs: Iterable[Row], pages: dict[str, str], studies: list[dict[str, Any]]) -> dict[str, Any]:

@@ -93,8 +93,8 @@ export function Chart({ description, legend, places, leads, ...taken }: Props) {
       <p className="sb-source">{source}</p>
       <details onToggle={(event) => setOpen(event.currentTarget.open)}>
         <summary>Figures</summary>
-        {/* what is folded cannot be reached by the keyboard: nor are there links in it */}
-        <Figures table={table} caption={description} places={places} leads={open ? leads : undefined} />
+        {/* what is folded cannot be reached: of many cells it would be most of the page */}
+        {open ? <Figures table={table} caption={description} places={places} leads={leads} /> : null}
       </details>
     </figure>
   );

@@ -85,15 +85,23 @@ function StartAnew({ asked, choice }: { asked: URLSearchParams; choice: Choice }
 
 /** What was chosen, the places, and what is left out. */
 export function Places({ study, found, only, choice }: Ranked & { only: boolean; choice: Choice }) {
-  const { lines, left_out } = found;
-  const cells: CellName[] = [...lines, ...left_out];
-  const title = `${titleOfOperation(found.operation)}: ${found.title}`;
-  const note = noteOf(found);
   return (
     <>
       <RankingChoices study={study} found={found} only={only} choice={choice} />
+      <RankingTables study={study} found={found} choice={choice} />
+    </>
+  );
+}
+
+/** The places, and what is left out. `among`: what tells them from others on the page. */
+export function RankingTables({ study, found, choice, among = "" }: Shown & { among?: string }) {
+  const { lines, left_out } = found;
+  const cells: CellName[] = [...lines, ...left_out];
+  const note = noteOf(found);
+  return (
+    <>
       <h3>
-        {title}, {found.better} is better
+        {titleOfRanking(found)}, {found.better} is better
       </h3>
       <p className="sb-line">{whereText(study, found)}</p>
       {found.caution ? <p className="sb-state">{found.caution}.</p> : null}
@@ -114,26 +122,30 @@ export function Places({ study, found, only, choice }: Ranked & { only: boolean;
         />
       </p>
       {lines.length ? (
-        <Lines study={study} found={found} choice={choice} />
+        <Lines study={study} found={found} choice={choice} label={`Places${among}`} />
       ) : (
         <p className="sb-state">
           <strong>Nothing can be ranked.</strong> What was measured is left out, and why stands below.
         </p>
       )}
       <p className="sb-note">{note}</p>
-      {left_out.length ? <LeftOut study={study} found={found} choice={choice} /> : null}
+      {left_out.length ? (
+        <LeftOut study={study} found={found} choice={choice} label={`Left out${among}`} />
+      ) : null}
     </>
   );
 }
 
+export const titleOfRanking = ({ operation, title }: Ranking) => `${titleOfOperation(operation)}: ${title}`;
+
 type Shown = Ranked & { choice: Choice };
 
 /** A line for each cell in its place; a cell leads to all that was ever measured of it. */
-function Lines({ study, found, choice }: Shown) {
+function Lines({ study, found, choice, label }: Shown & { label: string }) {
   const name = namer(study, [...found.lines, ...found.left_out]);
   return (
     <ScrollTable
-      label="Places"
+      label={label}
       columns={[
         "place",
         "cell",
@@ -169,12 +181,12 @@ function Lines({ study, found, choice }: Shown) {
   );
 }
 
-function LeftOut({ study, found, choice }: Shown) {
+function LeftOut({ study, found, choice, label }: Shown & { label: string }) {
   const name = namer(study, [...found.lines, ...found.left_out]);
   return (
     <>
       <h3>Left out</h3>
-      <ScrollTable label="Left out" columns={["cell", "reason", "why", "median", "interval", "n"]}>
+      <ScrollTable label={label} columns={["cell", "reason", "why", "median", "interval", "n"]}>
         {found.left_out.map((one) => (
           <tr key={one.cell_key}>
             <th scope="row">

@@ -17,6 +17,8 @@ export interface SiteContent {
     title: string;
     /** Of each of its tables, which are files. */
     rows: Record<string, number>;
+    /** The page of its rankings, if it has any. */
+    rankings: string | null;
   }[];
   /** The newest first. */
   runs: SiteRun[];
@@ -46,9 +48,14 @@ export function Site({ site: { written_at, code_version, studies, runs } }: { si
         Runs with these words
         <input value={wanted} onChange={(event) => setWanted(event.target.value)} />
       </label>
-      {studies.map(({ name, title, rows }) => (
+      {studies.map(({ name, title, rows, rankings }) => (
         <section key={name} aria-label={title}>
           <h2>{title}</h2>
+          {rankings ? (
+            <p className="sb-line">
+              <a href={rankings}>Ranking of {title}</a>
+            </p>
+          ) : null}
           {Object.entries(rows).map(([table, count]) => (
             <p key={table} className="sb-line">
               {table}, {grouped(count)} rows: <Files stem={`data/${name}/${table}`} />

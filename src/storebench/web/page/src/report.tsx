@@ -12,6 +12,7 @@ import { sourceOf } from "./provenance";
 import { runLabel } from "./Runs";
 import { Grid, squaresOf } from "./RunView";
 import { Site, type SiteContent } from "./Site";
+import { type RankingsContent, SiteRankings } from "./SiteRankings";
 import { sqlOf, sqlOfEnvironments } from "./sql";
 import styles from "./styles.css?inline";
 import type { Attempt, CellArtifacts, CellFigures, CellPhases, Run, Study, Turn } from "./types";
@@ -104,12 +105,17 @@ export function Report({
   );
 }
 
+/** What a file is of. */
+function Written({ content }: { content: Content | RankingsContent | { site: SiteContent } }) {
+  if ("site" in content) return <Site site={content.site} />;
+  return "rankings" in content ? <SiteRankings content={content} /> : <Report content={content} />;
+}
+
 const style = document.createElement("style");
 style.textContent = styles;
 document.head.append(style);
 const content = document.getElementById("content");
 const root = document.getElementById("report");
 if (content?.textContent && root) {
-  const found = JSON.parse(content.textContent) as Content | { site: SiteContent };
-  createRoot(root).render("site" in found ? <Site site={found.site} /> : <Report content={found} />);
+  createRoot(root).render(<Written content={JSON.parse(content.textContent)} />);
 }

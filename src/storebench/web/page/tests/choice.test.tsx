@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { Charts, useOwnChoice } from "../src/ChartViews";
 import { hiddenOf, isShown, kindOf, moved, ordered, scaleFor, scaleOf, toggled } from "../src/choice";
 import type { CellFigures, Study } from "../src/types";
-import { ATTEMPT, BULK, CELL, measured, spread, TOY, toy } from "./data";
+import { ATTEMPT, BULK, CELL, measured, spread, TOY, toy, unfold } from "./data";
 
 const asked = (text: string) => new URLSearchParams(text);
 
@@ -78,10 +78,12 @@ const CELLS = ["mongodb", "redis"].flatMap((store) =>
 );
 const firstChart = () =>
   screen.getByRole("heading", { name: "Write: time in the store's client" }).closest("figure") as HTMLElement;
-const lines = () =>
-  [...firstChart().querySelectorAll("tbody tr")].map((line) =>
+const lines = () => {
+  unfold();
+  return [...firstChart().querySelectorAll("tbody tr")].map((line) =>
     [line.children[0], line.children[3]].map((cell) => cell?.textContent).join(" "),
   );
+};
 
 function Own() {
   return <Charts of={{ data: { study: BULK, cells: CELLS, artifacts: [] } }} choice={useOwnChoice()} />;

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { Compared, CompareView } from "../src/CompareView";
 import type { Comparison, Study } from "../src/types";
 import { VerdictTable } from "../src/VerdictTable";
-import { BULK, CELL, NO_CHOICE, ORIGINS, RUN, TOY, toy } from "./data";
+import { BULK, CELL, NO_CHOICE, ORIGINS, RUN, TOY, toy, unfold } from "./data";
 
 type Verdict = Comparison["verdicts"][0];
 
@@ -124,6 +124,7 @@ describe("a comparison", () => {
     expect(screen.getByText("1 compared: 1 better, 0 worse, 0 the same, 0 cannot tell")).toBeTruthy();
     expect(text()).toContain("Above 1, B is better.");
     expect(screen.getByText("1,000 sums/s (3)")).toBeTruthy();
+    unfold();
     expect(screen.getAllByRole("columnheader", { name: "seed" })).toHaveLength(2);
     expect(screen.getByRole("option", { name: "space saved" })).toBeTruthy();
     expect(screen.queryByRole("option", { name: "latency" })).toBeNull();

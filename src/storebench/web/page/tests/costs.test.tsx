@@ -2,7 +2,7 @@ import { cleanup, fireEvent, render, screen, waitFor, within } from "@testing-li
 import { beforeEach, describe, expect, it, vi } from "vitest";
 import { amount, Costs, keptPrices } from "../src/Costs";
 import type { CellFigures } from "../src/types";
-import { BULK, FIGURES, NO_CHOICE } from "./data";
+import { BULK, FIGURES, NO_CHOICE, unfold } from "./data";
 
 beforeEach(() => localStorage.clear());
 
@@ -24,6 +24,7 @@ describe("what a run cost", () => {
       name: "Write: cost of the client (its server is not in it)",
     });
     const chart = heading.closest("figure") as HTMLElement;
+    unfold();
     await waitFor(() => expect(within(chart).getByText("0.1")).toBeTruthy());
     expect(chart.textContent).toContain("EUR for each GB");
     vi.unstubAllGlobals();
@@ -34,6 +35,7 @@ describe("what a run cost", () => {
     type(/core/, "0.04");
     type(/GiB/, "0.005");
     const heading = await screen.findByRole("heading", { name: /cost of the client/ });
+    unfold();
     expect(heading.closest("figure")?.textContent).toContain("for each attempt");
   });
 
@@ -42,6 +44,7 @@ describe("what a run cost", () => {
     type(/core/, "1");
     type(/GiB/, "1");
     const heading = await screen.findByRole("heading", { name: /cost of the client/ });
+    unfold();
     const lines = within(heading.closest("figure") as HTMLElement).getAllByRole("row");
     expect(lines.slice(1).map((line) => line.firstChild?.textContent)).toEqual(["mongodb"]);
   });

@@ -1,3 +1,4 @@
+import { fireEvent } from "@testing-library/react";
 import type { Choice } from "../src/choice";
 import { metricNamed } from "../src/study";
 import type {
@@ -316,3 +317,11 @@ export const FIGURES: CellFigures = { ...measured(ATTEMPT), attempts: [ATTEMPT, 
 
 /** Nothing hidden, and whatever is asked for is forgotten. */
 export const NO_CHOICE: Choice = { asked: new URLSearchParams(), choose: () => {} };
+
+/** Open what is folded, which is made only then. */
+export function unfold(): void {
+  for (const one of document.querySelectorAll("details")) {
+    one.open = true;
+    fireEvent(one, new Event("toggle"));
+  }
+}

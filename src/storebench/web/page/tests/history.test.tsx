@@ -5,7 +5,7 @@ import { toggled } from "../src/choice";
 import { HistoryChart, HistoryView } from "../src/HistoryView";
 import { historyLines, historyPoints, seriesShown } from "../src/history";
 import type { CellHistory } from "../src/types";
-import { ATTEMPT, BULK, NO_CHOICE, NOT_RUN, TOY, toy, WRITE } from "./data";
+import { ATTEMPT, BULK, NO_CHOICE, NOT_RUN, TOY, toy, unfold, WRITE } from "./data";
 
 const CELL = toy("sum", 1).cell_key;
 /** Of attempts that are no series. */
@@ -51,10 +51,12 @@ const show = (operation?: string, metric?: string) =>
     />,
   );
 const title = () => screen.findByRole("heading");
-const figures = () =>
-  [...document.querySelectorAll("tbody tr")].map((line) =>
+const figures = () => {
+  unfold();
+  return [...document.querySelectorAll("tbody tr")].map((line) =>
     [line.children[1], line.children[2]].map((one) => one?.textContent),
   );
+};
 
 describe("a cell's history", () => {
   it("has all operations of its study, the first by itself, in what stands for it", async () => {
@@ -153,6 +155,7 @@ describe("what an attempt was measured with", () => {
         choice={{ ...NO_CHOICE, asked }}
       />,
     );
+    unfold();
     expect(document.querySelectorAll("tbody tr")).toHaveLength(1);
   });
 });

@@ -13,7 +13,7 @@ import { medianSpec } from "../src/medians";
 import { PhaseChart } from "../src/PhaseCharts";
 import { TableView } from "../src/TableView";
 import type { CellPhases, Comparison, Verdict } from "../src/types";
-import { ATTEMPT, BULK, CELL, FIGURES, NO_CHOICE, ORIGINS, RUN, TURN, WRITE } from "./data";
+import { ATTEMPT, BULK, CELL, FIGURES, NO_CHOICE, ORIGINS, RUN, TURN, unfold, WRITE } from "./data";
 
 let questions: URLSearchParams[];
 const PHASES: CellPhases = {
@@ -219,7 +219,9 @@ describe("sorted by value", () => {
       (choice) => <PhaseChart study={BULK} cells={cells} operation={WRITE} choice={choice} single={false} />,
       "/?lines=value",
     );
-    const lines = [...document.querySelectorAll("tbody tr")].map((one) => one.firstChild?.textContent);
+    expect(document.querySelector("tbody tr")).toBeNull(); // what is folded is not made yet
+    unfold();
+    const lines = [...document.querySelectorAll("tbody tr")].map((one) => one.children[1]?.textContent);
     expect(lines).toEqual(["s1", "s2", "s3"]);
   });
 });

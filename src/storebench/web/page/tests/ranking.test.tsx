@@ -12,6 +12,7 @@ import {
   questionOf,
   rankKey,
 } from "../src/ranking";
+import { SiteRankings } from "../src/SiteRankings";
 import { sqlOfRanking } from "../src/sql";
 import type { LeftOutCell, RankedLine, Ranking } from "../src/types";
 import { BULK, NO_ORIGIN, TOY } from "./data";
@@ -348,4 +349,23 @@ it("the question to the database names each cell in its own environment", () => 
   ]);
   expect(text).toContain("IN (('a''b', 'e1', ''))");
   expect(text).toContain('percentile_cont(0.5) WITHIN GROUP (ORDER BY "only_s") AS median');
+});
+
+it("a site has the rankings of a study one below the other, and they lead nowhere but back", () => {
+  const far = { ...cell("mongodb"), rows: 100_000 };
+  const other = { ...FOUND, rows: 100_000, lines: [{ ...line("mongodb", 9), ...far }], left_out: [] };
+  render(<SiteRankings content={{ home: "../index.html", study: BULK, rankings: [FOUND, other] }} />);
+  const titles = screen.getAllByRole("heading").map((heading) => heading.textContent);
+  expect(titles).toEqual([
+    "Ranking of Bulk write and read",
+    "Write, rows 2,000, seed 7",
+    "Write: time in the store's client, lower is better",
+    "Left out",
+    "Write, rows 100,000, seed 7",
+    "Write: time in the store's client, lower is better",
+  ]);
+  const tables = screen.getAllByRole("region", { name: /^Places/ });
+  expect(new Set(tables.map((table) => table.getAttribute("aria-label"))).size).toBe(2);
+  expect(tables.map((table) => within(table).getAllByRole("rowheader").length)).toEqual([3, 1]);
+  expect(screen.getAllByRole("link").map((link) => link.getAttribute("href"))).toEqual(["../index.html"]);
 });

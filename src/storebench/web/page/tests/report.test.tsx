@@ -2,7 +2,7 @@ import { fireEvent, screen, within } from "@testing-library/react";
 import { act } from "react";
 import { afterEach, expect, it, vi } from "vitest";
 import type { Attempt } from "../src/types";
-import { BULK, cellOf, FAILED, measured, RUN, TOY, TURN, toy } from "./data";
+import { BULK, cellOf, FAILED, measured, RUN, TOY, TURN, toy, unfold } from "./data";
 
 afterEach(() => {
   document.body.replaceChildren();
@@ -74,6 +74,7 @@ it("a report is of the study in its file", async () => {
   ] as const)
     act(() => fireEvent.change(screen.getByLabelText(label), { target: { value: text } }));
   const cost = await screen.findByRole("heading", { name: /Sum: cost/ });
+  unfold();
   const costs = within(cost.closest("figure") as HTMLElement);
   expect(costs.getAllByText("0.1")).toHaveLength(2);
 });
@@ -98,7 +99,7 @@ it("a run of a site leads back to all runs, and a report by itself to nothing", 
 it("the first page of a site is drawn by the same script", async () => {
   const { params: _, ...listed } = RUN;
   const runs = [{ ...listed, page: "runs/one.html" }];
-  const studies = [{ name: RUN.study, title: "Bulk write and read", rows: {} }];
+  const studies = [{ name: RUN.study, title: "Bulk write and read", rows: {}, rankings: null }];
   await report({ site: { written_at: RUN.started_at, code_version: "0.1.0", studies, runs } });
   expect(screen.getByRole("heading", { level: 2 }).textContent).toBe("Bulk write and read");
 });

@@ -12,8 +12,13 @@ const run = (place: number, changes: object = {}) => ({
   ...changes,
 });
 const STUDIES: SiteContent["studies"] = [
-  { name: "bulk_write_read", title: "Bulk write and read", rows: { attempts: 1234, summary: 5 } },
-  { name: "toy", title: "Toy", rows: { attempts: 1 } },
+  {
+    name: "bulk_write_read",
+    title: "Bulk write and read",
+    rows: { attempts: 1234, summary: 5 },
+    rankings: "rankings/bulk_write_read.html",
+  },
+  { name: "toy", title: "Toy", rows: { attempts: 1 }, rankings: null },
 ];
 const SITE: SiteContent = {
   written_at: "2026-11-22T12:00:00Z",
@@ -51,6 +56,14 @@ it("a site leads to the data of each study", () => {
   expect(link("data/bulk_write_read/summary as CSV")).toBe("data/bulk_write_read/summary.csv");
   expect(link("data/runs as CSV")).toBe("data/runs.csv");
   expect(screen.getByText(/attempts, 1,234 rows/)).toBeTruthy();
+});
+
+it("a site leads to the rankings of the studies that have any", () => {
+  render(<Site site={SITE} />);
+  const links = screen.getAllByRole("link", { name: /^Ranking of/ });
+  expect(links.map((link) => [link.textContent, link.getAttribute("href")])).toEqual([
+    ["Ranking of Bulk write and read", "rankings/bulk_write_read.html"],
+  ]);
 });
 
 it("runs are found by words that are in what is said of them", () => {

@@ -1,0 +1,38 @@
+import { useOwnChoice } from "./ChartViews";
+import { datasetsText } from "./cells";
+import { RankingTables, titleOfRanking } from "./RankingView";
+import { titleOfOperation } from "./study";
+import type { Ranking, Study } from "./types";
+
+/** A study's rankings: written into a file of its own by `storebench site`. */
+export interface RankingsContent {
+  /** Where the site's first page is. */
+  home: string;
+  study: Study;
+  rankings: Ranking[];
+}
+
+/** One below the other: nobody is there who could rank anything else. */
+export function SiteRankings({ content: { home, study, rankings } }: { content: RankingsContent }) {
+  const choice = useOwnChoice();
+  return (
+    <main className="sb-page">
+      <nav aria-label="Site" className="sb-line">
+        <a href={home}>All runs</a>
+      </nav>
+      <h1>Ranking of {study.title}</h1>
+      {rankings.map((found) => {
+        const dataset = datasetsText(study, [...found.lines, ...found.left_out]);
+        const name = `${titleOfRanking(found)}, ${dataset}`;
+        return (
+          <section key={name} aria-label={name}>
+            <h2>
+              {titleOfOperation(found.operation)}, {dataset}
+            </h2>
+            <RankingTables study={study} found={found} choice={choice} among={`: ${name}`} />
+          </section>
+        );
+      })}
+    </main>
+  );
+}
