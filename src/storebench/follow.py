@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from contextlib import nullcontext
 from datetime import UTC, datetime
@@ -19,6 +20,7 @@ from storebench.study.reserved import DROP
 from storebench.trigger import Airflow, Look, Task, name_of
 
 AT_ONCE = 50  # attempts that end between two looks, at most
+REASONS = 5  # for which turns are left out, that are told
 
 
 def follow(
@@ -94,6 +96,7 @@ class Progress:
             self._lines = _Lines(self.repository.recorded_turns(self.run_id), operations)
             expected = f", about {takes}" if (takes := self._expected()) else ""
             self.say(f"{self.run['planned']} operations{expected}:  {self._lines.alike}".rstrip(": "))
+            self._say_left_out()
             self.say(self._lines.heading(self.run["planned"]))
         limit = None if first or look.over else AT_ONCE
         for row in self.repository.results(run=self.run_id, limit=limit):
@@ -101,6 +104,14 @@ class Progress:
                 self._told.add(row["attempt_id"])
                 self._operations.add((row["cell_key"], row["repeat"], row["operation"]))
                 self.say(self._lines.of(row, len(self._operations), self.run["planned"]))
+
+    def _say_left_out(self) -> None:
+        """Why turns are left out, before anything is measured."""
+        reasons = Counter(self.repository.skipped(self.run_id)).most_common()
+        for reason, n in reasons[:REASONS]:
+            self.say(f"left out: {reason}{f' ({n:,} times)' if n > 1 else ''}")
+        if len(reasons) > REASONS:
+            self.say(f"left out for {len(reasons) - REASONS:,} more reasons: the log of the task plan has all")
 
     def status(self, look: Look) -> str:
         """How far the run is: operations, time, and what goes on."""

@@ -121,3 +121,14 @@ def test_where_only_a_range_is_known_of_how_long_it_takes_both_ends_are_told():
     text = console.file.getvalue()
     assert "2 operations, about 1 min 35 s to 2 h 0 min:  store" in text
     assert "0 s of about 1 min 35 s to 2 h 0 min · cell.write" in text
+
+
+def test_what_is_left_out_is_told_before_anything_is_measured(monkeypatch):
+    recorded = Results()
+    reasons = ["a cannot hold it", "a cannot hold it", *(f"reason {n}" for n in range(6))]
+    monkeypatch.setattr(recorded, "skipped", lambda run_id: reasons)
+    console = Console(file=io.StringIO(), width=80)
+    follow(console, Airflow(), recorded, "s", "r")
+    before, _, _ = console.file.getvalue().partition("1 of 2  write")
+    assert "left out: a cannot hold it (2 times)\nleft out: reason 0\n" in before
+    assert "left out for 2 more reasons: the log of the task plan has all\n" in before
