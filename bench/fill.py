@@ -17,6 +17,7 @@ from storebench.study.model import Metric, Study
 STUDY = "bulk_write_read"
 OTHER = "rare_study"  # with few of the rows
 OTHER_SHARE = 0.01
+SHARE = 0.1  # of the studies that nobody names
 CELLS = 400
 STORES = 4  # of a study
 RUN_ATTEMPTS = 200  # of one run
@@ -78,10 +79,11 @@ WHERE a.status = 'verified' GROUP BY a.cell_key, a.operation, m, a.environment_h
 
 def fill(uri: str, attempts: int, more: Sequence[str] = ()) -> None:
     """Bring the empty database at `uri` up to date, and make that many attempts in it, of CELLS cells; as many of each study in `more`;
-    and OTHER_SHARE of a study that is seldom run."""
+    SHARE of each other study of the project, and OTHER_SHARE of one that is seldom run."""
     migrate(uri)
     study = measured(studies.find(STUDY), METRICS)
-    others = [measured(studies.find(name), METRICS) for name in more]
+    shares = {name: 1.0 if name in more else SHARE for name in studies.names() if name != STUDY}
+    others = [measured(studies.find(name), METRICS) for name in shares]
     with psycopg.connect(uri, row_factory=dict_row) as connection:
         cursor = connection.cursor()
         for one in (study, *others):
@@ -93,7 +95,11 @@ def fill(uri: str, attempts: int, more: Sequence[str] = ()) -> None:
             (OTHER, STUDY),
         )
         study_views.make(cursor, {**study.details(), "name": OTHER})
-    made = [(study, STUDY, 1.0), (study, OTHER, OTHER_SHARE), *((one, one.name, 1.0) for one in others)]
+    made = [
+        (study, STUDY, 1.0),
+        (study, OTHER, OTHER_SHARE),
+        *((one, one.name, shares[one.name]) for one in others),
+    ]
     with psycopg.connect(uri, autocommit=True) as connection:
         connection.execute(COMMON)
         for place, (one, name, share) in enumerate(made):

@@ -112,11 +112,15 @@ def took_ms(client: httpx.Client, address: str) -> float:
 def main(attempts: int, rounds: int) -> None:
     """The page's first view and its API's answers in a database with many attempts."""
     console = Console(width=110)
-    table = Table(title=f"{attempts:,} attempts of each of two studies, ms of {rounds} rounds")
+    table = Table(
+        title=f"{attempts:,} attempts of each of two studies, and a tenth of each other, ms of {rounds} rounds"
+    )
     for heading in ("what", "median, ms", "95th percentile, ms"):
         table.add_column(heading, justify="left" if heading == "what" else "right")
     with scratch(os.environ["AIRFLOW_CONN_STOREBENCH_RESULTS"]) as uri:
-        console.print(f"making {attempts:,} attempts of {STUDY}, and as many of {OTHER}")
+        console.print(
+            f"making {attempts:,} attempts of {STUDY}, as many of {OTHER}, and a tenth of each other study"
+        )
         fill(uri, attempts, [OTHER])
         with api_server(reader_of(uri)) as url:
             token = login(url)

@@ -75,7 +75,7 @@ def main(attempts: int, rounds: int) -> None:
             "AIRFLOW_CONN_STOREBENCH_RESULTS is not set: run this with `make bench-queries`"
         )
     with scratch(server) as uri:
-        console.print(f"making {attempts:,} attempts")
+        console.print(f"making {attempts:,} attempts of {STUDY}, and a tenth of each other study")
         fill(uri, attempts)
         table = Table(
             title=f"ms of {rounds} rounds, {attempts:,} attempts at {CELLS} cells, {METRICS} metrics each"
