@@ -111,7 +111,9 @@ class Progress:
         for reason, n in reasons[:REASONS]:
             self.say(f"left out: {reason}{f' ({n:,} times)' if n > 1 else ''}")
         if len(reasons) > REASONS:
-            self.say(f"left out for {len(reasons) - REASONS:,} more reasons: the log of the task plan has all")
+            self.say(
+                f"left out for {len(reasons) - REASONS:,} more reasons: the log of the task plan has all"
+            )
 
     def status(self, look: Look) -> str:
         """How far the run is: operations, time, and what goes on."""

@@ -423,7 +423,18 @@ def test_the_largest_figures_that_the_protocol_takes_can_be_recorded_and_added_u
 
 
 def test_the_unit_of_a_metric_is_the_same_in_sql(database):
-    names = ["only_s", "rows_per_s", "read_rows_per_s", "data_bytes", "busy_share", "depth", "per_s", "p99_s"]
+    names = [
+        "only_s",
+        "rows_per_s",
+        "read_rows_per_s",
+        "mb_per_s",
+        "read_mb_per_s",
+        "data_bytes",
+        "busy_share",
+        "depth",
+        "per_s",
+        "p99_s",
+    ]
     with psycopg.connect(database) as connection:
         found = connection.execute("SELECT storebench.unit(unnest(%s::text[]))", (names,)).fetchall()
     assert [unit for (unit,) in found] == [unit_of(name) for name in names]

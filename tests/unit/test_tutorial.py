@@ -124,7 +124,7 @@ def test_the_study_is_what_its_text_says(study):
     assert [(one["name"], one["unit"], one["better"]) for one in found["metrics"]] == [
         ("pack_s", "s", "lower"),
         ("unpack_s", "s", "lower"),
-        ("mb_per_s", "mb/s", "higher"),
+        ("mb_per_s", "MB/s", "higher"),
         ("packed_share", "ratio", "lower"),
     ]
     assert found["dataset"] is None and [axis["name"] for axis in found["axes"]] == ["level"]

@@ -88,7 +88,7 @@ class Metric:
 def unit_of(metric: str) -> str:
     """The unit of the metric of this name. The function `storebench.unit` of the results database does the same."""
     if found := re.search("([^_]+)_per_s$", metric):
-        return f"{found[1]}/s"
+        return f"{'MB' if found[1] == 'mb' else found[1]}/s"
     units = {"_s": "s", "_bytes": "bytes", "_share": "ratio"}
     return next((unit for end, unit in units.items() if metric.endswith(end)), "")
 
