@@ -40,6 +40,7 @@ export function Chart({ description, legend, places, leads, ...taken }: Props) {
   const [open, setOpen] = useState(false);
   const leading = useRef(leads);
   leading.current = leads;
+  const shown = useRef(false);
   const theme = useTheme();
 
   useEffect(() => {
@@ -71,8 +72,10 @@ export function Chart({ description, legend, places, leads, ...taken }: Props) {
         if (led) follow(leading.current, led);
       });
       await view.runAsync();
+      shown.current = true;
     };
-    inTurn(draw).catch((error: unknown) => gone || setFailed(String(error)));
+    // what is on the screen already would not fit until then
+    (shown.current ? draw() : inTurn(draw)).catch((error: unknown) => gone || setFailed(String(error)));
     return () => {
       gone = true;
       drawn?.finalize();
