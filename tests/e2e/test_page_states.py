@@ -71,7 +71,7 @@ def half_a_run(database, name):
 def test_before_the_first_run_it_says_how_to_get_results(visit, token, own_url, database):
     with psycopg.connect(database) as connection:
         assert connection.execute("SELECT count(*) FROM storebench.run").fetchone() == (0,)
-    tab = visit(token, PAGE, url=own_url)
+    tab = visit(token, PAGE, url=own_url, expected=(404,))  # there is no newest run
     expect(tab.get_by_text("No results yet.")).to_be_visible()
     expect(tab.get_by_text("make run")).to_be_visible()
     check_accessible(tab)
@@ -83,7 +83,7 @@ def test_half_a_run_whose_texts_are_hostile(visit, token, own_url, database, nam
     tab = visit(token, view(name, run, cell=CELL.key), url=own_url)
     expect(tab.locator("h2")).to_be_visible()
     if name == "history":
-        tab.get_by_text("Figures").click()
+        tab.get_by_text("Figures", exact=True).click()
     said = {
         "run": f"store_failed: {HOSTILE}",
         "charts": "1 attempt is in no median: 1 failed",

@@ -1,7 +1,7 @@
 import { useEffect, useMemo, useRef } from "react";
 import { Link, useSearchParams } from "react-router-dom";
 import { AttemptView } from "./AttemptView";
-import { address, all, get, type Page, useLoaded } from "./api";
+import { address, all, get, type Loaded, type Page, useLoaded } from "./api";
 import { BackfillView } from "./BackfillView";
 import { type Charted, Charts, type Of } from "./ChartViews";
 import { CompareView } from "./CompareView";
@@ -57,11 +57,13 @@ export function Results({ dagId, runId }: Props) {
   // a run is there sooner than the list of all
   const alone = viewIn(asked) === "run" && !runs.data;
   const newest = useNewest(alone && !named && !dagId);
-  const data = runs.data ?? (alone && (named || newest) ? onlyRun(newest) : undefined);
+  // until then, the view of the run says what is wrong
+  const found: Loaded<Parameters<typeof defaultRun>[0]> =
+    alone && (named || newest) ? { data: onlyRun(newest) } : runs;
   return (
     <div className="sb-page">
-      <Ready of={{ ...runs, data }}>
-        {(found) => <Views runs={found.items} shown={named ?? defaultRun(found)} dagId={dagId} />}
+      <Ready of={found}>
+        {(list) => <Views runs={list.items} shown={named ?? defaultRun(list)} dagId={dagId} />}
       </Ready>
     </div>
   );
