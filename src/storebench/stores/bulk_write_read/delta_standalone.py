@@ -22,8 +22,12 @@ class DeltaStandalone(DeltaReader):
 
     @classmethod
     def cannot_hold_fields(cls, schema: Sequence[Field]) -> str:
-        short = (field for field in schema if field.type == "decimal" and field.precision is not None)
-        if name := next((field.name for field in short if field.precision <= INTEGER_DIGITS), None):
+        short = (
+            one.name
+            for one in schema
+            if one.type == "decimal" and (one.precision or INTEGER_DIGITS + 1) <= INTEGER_DIGITS
+        )
+        if name := next(short, None):
             return (
                 f"the column {name!r} is a decimal of at most {INTEGER_DIGITS} digits, which Delta Standalone reads as another number where"
                 " Spark has written it. Make it text, or leave this store out"
