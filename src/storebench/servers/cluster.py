@@ -187,9 +187,8 @@ class ServerCluster:
                 )
             except ApiException:  # there is none, or not any more
                 continue
-            said = (
-                (answer.data or b"").decode(errors="replace").strip()
-            )  # of a container that has not begun, nothing
+            # a container that has not begun has said nothing
+            said = (answer.data or b"").decode(errors="replace").strip()
             if said and not said.startswith(NO_LOG):
                 return f". The end of its log:\n{said[-LOG_CHARACTERS:]}"
         return ""

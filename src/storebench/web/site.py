@@ -36,8 +36,8 @@ MOST_RUNS = 1_000_000
 def write_site(dsn: str, folder: Path) -> Iterator[str]:
     """Write a site into `folder`, which is made; one that is there is written anew, and other files in it stay. Says what is written.
 
-    Each run has a page of its own, so that the first page is small, and so have the rankings of each study. Raises SpecError for a folder that is neither empty nor a site, where
-    there are no results, and where the front end was never built.
+    Each run has a page of its own, so that the first page is small, and so have the rankings of each study. Raises SpecError for a folder
+    that is neither empty nor a site, where there are no results, and where the front end was never built.
     """
     script = front_end()
     before = _files_of(folder)
@@ -52,9 +52,8 @@ def write_site(dsn: str, folder: Path) -> Iterator[str]:
     files = [*pages.values(), *(f"{table}.{end}" for table in (*tables, RUNS) for end in FORMATS)]
     files += [SCRIPT, INDEX]
     folder.mkdir(parents=True, exist_ok=True)
-    _mark(
-        folder, {*before, *files, *map(_page_of_rankings, studies)}
-    )  # also what is written if this ends in the middle is ours
+    # also what is written if this ends in the middle is ours
+    _mark(folder, {*before, *files, *map(_page_of_rankings, studies)})
     (folder / SCRIPT).write_bytes(script.read_bytes())
     told = []
     for study in studies:

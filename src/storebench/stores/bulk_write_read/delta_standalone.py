@@ -23,9 +23,9 @@ class DeltaStandalone(DeltaReader):
     @classmethod
     def cannot_hold_fields(cls, schema: Sequence[Field]) -> str:
         short = (
-            one.name
-            for one in schema
-            if one.type == "decimal" and (one.precision or INTEGER_DIGITS + 1) <= INTEGER_DIGITS
+            field.name
+            for field in schema
+            if field.type == "decimal" and field.precision and field.precision <= INTEGER_DIGITS
         )
         if name := next(short, None):
             return (
