@@ -101,6 +101,7 @@ func newAPI(settings *settings, server *server, meter *meter) *api {
 	a := &api{token: sha256.Sum256([]byte(settings.token)), server: server, meter: meter, data: settings.data}
 	a.routes = map[string]route{
 		"/v1/health":   {method: "GET", open: true, answer: a.health},
+		"/v1/cpu":      {method: "GET", answer: func(limits) (any, error) { return meter.cpu(), nil }},
 		"/v1/figures":  {method: "GET", answer: func(limits) (any, error) { return meter.read(), nil }},
 		"/v1/resident": {method: "GET", answer: a.resident},
 		"/v1/begin":    {method: "POST", alone: true, answer: a.begin},

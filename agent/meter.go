@@ -51,6 +51,12 @@ type used struct {
 	Notes          []string `json:"notes"`
 }
 
+// cpu is what the container has used so far, and on which machine.
+type cpu struct {
+	CPUSeconds *float64 `json:"cpu_s"`
+	BootID     string   `json:"boot_id"` // containers that see the same one share a node; empty: the kernel does not tell
+}
+
 // diskIO is bytes read and written on disk, each with who has counted it: "cgroup", "processes", or nil.
 type diskIO struct {
 	ReadBytes     *int64  `json:"read_bytes"`
@@ -94,6 +100,13 @@ func (m *meter) look() (now, peak *int64) {
 		m.peak = now
 	}
 	return now, m.peak
+}
+
+// cpu looks at one counter: unlike read it may be asked just before something is timed.
+func (m *meter) cpu() cpu {
+	used, _, _ := m.cgroup.cpu()
+	bootID, _ := os.ReadFile("/proc/sys/kernel/random/boot_id")
+	return cpu{used, strings.TrimSpace(string(bootID))}
 }
 
 // read reads all counters, and then the size of the data, whose files may be many: it is after what is counted.

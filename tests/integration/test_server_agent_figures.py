@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from storebench.attempt.cgroup import Cgroup
-from storebench.servers.agent import AgentRefused
+from storebench.attempt.usage import boot_id
+from storebench.servers.agent import AgentRefused, Cpu
 from tests.integration.watched import MIB, V1, V2, free_port, runs, write
 
 
@@ -30,6 +31,7 @@ def test_figures_are_those_of_the_cgroup(container, tmp_path, files):
         assert figures.written_bytes_source == "processes"
     blocks = sum((one.data / name).stat().st_blocks for name in ("a", "deep/b"))
     assert figures.data_bytes == 512 * blocks > 0
+    assert one.agent.cpu() == Cpu(2.5, boot_id())
     assert figures.restarts == 0
     assert runs(figures.server_pid)
     assert figures.agent_started_at <= figures.started_at
@@ -87,6 +89,7 @@ def test_what_cannot_be_read_is_null_with_a_note(container, tmp_path):
     figures = one.agent.figures()
     assert figures.cpu_s is figures.memory_working_set_bytes is figures.data_bytes is None
     assert len(figures.notes) == 2
+    assert one.agent.cpu() == Cpu(None, boot_id())
     with pytest.raises(AgentRefused, match="set STOREBENCH_AGENT_DATA"):
         one.agent.resident()
 

@@ -16,7 +16,7 @@ from storebench.attempt.node import NodeCounters, figures, strangers
 from storebench.attempt.result import AttemptResult
 from storebench.attempt.spec import CPU_LIMIT, VARIABLE, AttemptSpec
 from storebench.attempt.termination import leave_message, raise_on_sigterm
-from storebench.attempt.usage import CpuSeconds, boot_id
+from storebench.attempt.usage import CpuSeconds, boot_id, sum_of
 from storebench.connection import Connection
 from storebench.errors import SpecError, StorebenchError
 from storebench.s3 import client_for
@@ -91,10 +91,10 @@ class Attempt:
         print("phase: operation", flush=True)
         processes = store.server_processes()
         throttled = self._cgroup.cpu().throttled_periods
-        before, elsewhere_s = self._node_counters(store.cpu_elsewhere_s()), None
+        before, elsewhere_s = self._node_counters(self._cpu_elsewhere_s()), None
         try:
             yield
-            elsewhere_s = store.cpu_elsewhere_s()  # of one that failed nobody asks: it might not answer
+            elsewhere_s = self._cpu_elsewhere_s()  # of one that failed nobody asks: it might not answer
         finally:
             after = self._node_counters(elsewhere_s)
             self._phases.add("source", clock.source_s)
@@ -135,6 +135,11 @@ class Attempt:
     def durability(self, found: Durability) -> None:
         """Record what the acknowledgements that the operation got promise."""
         self.result.durability, self.result.durability_stated = found.kind, found.stated
+
+    def _cpu_elsewhere_s(self) -> CpuSeconds | None:
+        """CPU seconds so far of what works for the store outside this pod."""
+        servers = self._watch.cpu_s() if self._watch.agents else self._store.cpu_of_servers_s()
+        return sum_of((servers, self._store.cpu_of_pods_s()))
 
     def _node_counters(self, elsewhere_s: CpuSeconds | None) -> NodeCounters:
         return NodeCounters.read(self._cgroup.cpu().cpu_s, elsewhere_s)

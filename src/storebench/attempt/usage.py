@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import urllib.error
 import urllib.request
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -35,6 +36,17 @@ def ask(url: str) -> dict[str, Any] | None:
     except (OSError, urllib.error.URLError, ValueError):
         return None
     return found if isinstance(found, dict) else None
+
+
+def sum_of(parts: Iterable[CpuSeconds | None]) -> CpuSeconds | None:
+    """Of all together, by machine; None where one of them is not known."""
+    together: CpuSeconds = {}
+    for part in parts:
+        if part is None:
+            return None
+        for machine, seconds in part.items():
+            together[machine] = together.get(machine, 0.0) + seconds
+    return together
 
 
 def cpu_s(url: str) -> CpuSeconds | None:

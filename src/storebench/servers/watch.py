@@ -6,8 +6,11 @@ import json
 import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from typing import Any, TypeVar
 
+from storebench.attempt import usage
+from storebench.attempt.usage import CpuSeconds
 from storebench.errors import SpecError, StorebenchError
 from storebench.servers.agent import Agent
 
@@ -45,6 +48,17 @@ class Watch:
         if not token:
             raise SpecError(f"{TOKEN} is not set: the pod got no Secret for its servers' agents")
         return cls([Agent(pod, host, token) for pod, host in json.loads(text).items()])
+
+    def cpu_s(self) -> CpuSeconds | None:
+        """CPU seconds of all servers so far, by machine; None where an agent does not tell them. Raises no error."""
+
+        def told(agent: Agent) -> CpuSeconds | None:
+            with suppress(StorebenchError):
+                found = agent.cpu()
+                return None if found.cpu_s is None else {found.boot_id: found.cpu_s}
+            return None
+
+        return usage.sum_of(self._each(told))
 
     def begin(self) -> None:
         """From now on counts. Raises a StorebenchError where an agent does not answer: nothing is measured without its servers."""

@@ -218,9 +218,9 @@ class Store(ABC):
         """What befell the operation that makes its time incomparable, as far as the store sees it; asked after `usage`."""
         return []
 
-    def cpu_elsewhere_s(self) -> CpuSeconds | None:
-        """CPU seconds so far of what works for this store outside the pod, by machine; None where nobody tells it. Asked before and after
-        the operation, to tell the store's own work from that of strangers. Raises no error."""
+    def cpu_of_servers_s(self) -> CpuSeconds | None:
+        """CPU seconds so far of the servers that work for this store, by machine; None where nobody tells it. Asked before and after the
+        operation, to tell the store's own work from that of strangers, unless agents watch the servers. Raises no error."""
         if self.figures_cover == "engine":
             return {}
         if url := self.server and self.server.extra.get(USAGE_URL):
@@ -232,6 +232,10 @@ class Store(ABC):
         """CPU seconds that the server's processes have used so far, as the server itself tells it; None where it does not. Raises no
         error."""
         return None
+
+    def cpu_of_pods_s(self) -> CpuSeconds | None:
+        """The same of the pods that this one has started."""
+        return {}
 
     def client_cores(self) -> int:
         """How many cores the client can keep busy: its threads count as one where the interpreter's lock lets one run at a time."""

@@ -49,12 +49,8 @@ class SparkDriver(Store):
     def usage(self) -> list[dict[str, Any]]:
         return self._monitor.stop() if self._monitor else []
 
-    def cpu_elsewhere_s(self) -> CpuSeconds | None:
-        found = super().cpu_elsewhere_s()  # of servers
-        executors = self._monitor.cpu_s() if self._monitor else {}
-        if found is None or executors is None:
-            return None
-        return {name: found.get(name, 0.0) + executors.get(name, 0.0) for name in {**found, **executors}}
+    def cpu_of_pods_s(self) -> CpuSeconds | None:
+        return self._monitor.cpu_s() if self._monitor else {}
 
     def disturbances(self) -> list[str]:
         lost = self._monitor.lost if self._monitor else 0

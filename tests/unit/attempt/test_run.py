@@ -1,5 +1,6 @@
 """What an attempt records of a store that is not there: figures, what they cover, what disturbed it; and how it ends."""
 
+import itertools
 from types import SimpleNamespace
 
 import pytest
@@ -87,8 +88,18 @@ class Known(Client):
 
     seconds = 0.0
 
-    def cpu_elsewhere_s(self):
+    def cpu_of_servers_s(self):
         self.seconds += 15.0
+        return {run.boot_id(): self.seconds}
+
+
+class Spreading(Client):
+    """It has started pods on this node, which do a quarter of the others' work of BUSY."""
+
+    seconds = 0.0
+
+    def cpu_of_pods_s(self):
+        self.seconds += 5.0
         return {run.boot_id(): self.seconds}
 
 
@@ -180,10 +191,13 @@ def test_an_engine_in_the_pod_is_no_client_that_could_be_bound(measure):
 def watched(monkeypatch):
     """Let the run have brought the server."""
 
-    def put(rows, lacking=None):
+    def put(rows, lacking=None, cpu_s=lambda: None):
         calls = []
         watch = SimpleNamespace(
-            begin=lambda: calls.append("begin"), end=lambda: calls.append("end") or (rows, lacking)
+            agents=rows,
+            cpu_s=cpu_s,
+            begin=lambda: calls.append("begin"),
+            end=lambda: calls.append("end") or (rows, lacking),
         )
         monkeypatch.setattr(run.Watch, "from_environment", lambda: watch)
         monkeypatch.setattr(Client, "work", lambda self: calls.append("work"))
@@ -321,7 +335,7 @@ def test_the_work_of_strangers_disturbs_beside_a_server_that_tells_its_own(measu
 
 
 def test_a_server_that_leaves_room_for_strangers_is_seen_through(measure, busy, monkeypatch):
-    monkeypatch.setattr(Known, "cpu_elsewhere_s", lambda self: {run.boot_id(): 1.0})
+    monkeypatch.setattr(Known, "cpu_of_servers_s", lambda self: {run.boot_id(): 1.0})
     found = measure(Known)
     assert found.node_strangers_cores == 2.0
     assert found.disturbed == "others kept 2.0 cores busy, and tasks waited for a CPU 100% of the time"
@@ -331,9 +345,9 @@ def test_a_server_that_has_failed_is_not_asked_how_busy_it_was(measure, busy):
     asked = []
 
     class Failing(Known):
-        def cpu_elsewhere_s(self):
+        def cpu_of_servers_s(self):
             asked.append(1)
-            return super().cpu_elsewhere_s()
+            return super().cpu_of_servers_s()
 
         def work(self):
             raise ZeroDivisionError
@@ -341,6 +355,26 @@ def test_a_server_that_has_failed_is_not_asked_how_busy_it_was(measure, busy):
     with pytest.raises(ZeroDivisionError):
         measure(Failing)
     assert len(asked) == 1
+
+
+@pytest.mark.parametrize(
+    ("store_class", "strangers_cores"),
+    [(Client, 1.0), (Known, 1.0), (Spreading, 0.5)],
+    ids=["agents", "not what the server tells", "and the store's own pods"],
+)
+def test_servers_of_a_run_have_agents_that_tell_their_work(
+    measure, busy, watched, store_class, strangers_cores
+):
+    at = itertools.count(100.0, 10.0)
+    watched([{"role": "server", "name": "s-0"}], cpu_s=lambda: {run.boot_id(): next(at)})
+    assert measure(store_class).node_strangers_cores == strangers_cores
+
+
+def test_an_agent_that_does_not_tell_leaves_the_servers_work_unknown(measure, busy, watched):
+    watched([{"role": "server", "name": "s-0"}])
+    found = measure(Known)
+    assert (found.disturbed, found.node_strangers_cores) == (None, None)
+    assert found.perhaps_disturbed
 
 
 def test_where_nobody_tells_the_servers_work_it_is_said_to_be_unknown(measure, busy):

@@ -60,14 +60,14 @@ def test_a_store_is_told_what_its_server_has_used(busy, monkeypatch, tmp_path):
         mongodb = load("bulk_write_read", "mongodb")(
             client="reference", target="t", connection=connection, source=None
         )
-        found = mongodb.cpu_elsewhere_s()
+        found = mongodb.cpu_of_servers_s()
         assert found.keys() == {boot_id()} and found[boot_id()] >= 0.3
         asked = len(looks)
-        assert mongodb.cpu_elsewhere_s().keys() == {boot_id()}
+        assert mongodb.cpu_of_servers_s().keys() == {boot_id()}
         assert len(looks) == asked, "what is known and lives is not asked for again"
         monkeypatch.setattr(usage, "KNOWN_S", 0)
         states[0]["is_running"] = False
-        assert mongodb.cpu_elsewhere_s() is None
+        assert mongodb.cpu_of_servers_s() is None
         assert cpu_s(url.replace("mongodb", "nonesuch")) is None
     finally:
         server.shutdown()

@@ -98,6 +98,7 @@ def test_a_cold_start_sends_its_limits_and_waits_for_as_long_as_they_allow(fake,
     ("call", "path", "answer"),
     [
         (Agent.begin, "/v1/begin", {"began_at": "2026-01-01T00:00:00Z"}),
+        (Agent.cpu, "/v1/cpu", {"cpu_s": 2.5, "boot_id": "machine"}),
         (Agent.resident, "/v1/resident", RESIDENT),
         (Agent.lukewarm, "/v1/lukewarm", DROPPED),
         (Agent.stop, "/v1/stop", STOPPED),
@@ -108,7 +109,7 @@ def test_each_call_asks_its_path(fake, agent, call, path, answer):
     fake.answers[path] = (200, answer)
     found = call(agent)
     assert found is None or vars(found) == answer
-    assert fake.asked[0][0] == ("GET" if call is Agent.resident else "POST")
+    assert fake.asked[0][0] == ("GET" if call in (Agent.cpu, Agent.resident) else "POST")
 
 
 def test_the_token_is_not_shown(agent):

@@ -6,7 +6,7 @@ from dataclasses import fields
 import pytest
 
 from storebench.errors import SpecError, StoreUnreachable
-from storebench.servers.agent import Agent, Used
+from storebench.servers.agent import Agent, Cpu, Used
 from storebench.servers.watch import AGENTS, FIGURES, TOKEN, Watch
 
 USED = Used(**{one.name: place for place, one in enumerate(fields(Used), 1)})
@@ -22,12 +22,15 @@ class Answers:
     def end(self):
         return USED
 
+    def cpu(self):
+        return Cpu(2.5, "machine")
+
 
 class Away(Answers):
     def begin(self):
         raise StoreUnreachable(f"the agent of {self.pod} does not answer")
 
-    end = begin
+    end = cpu = begin
 
 
 @pytest.fixture
@@ -84,6 +87,19 @@ def test_figures_that_are_lacking_in_the_end_are_told_and_the_others_kept():
     rows, lacking = Watch([Answers("es-0"), Away("es-1")]).end()
     assert rows[0]["cpu_s"] == USED.cpu_s and rows[1] == {"role": "server", "name": "es-1"}
     assert lacking == "the agent of es-1 does not answer"
+
+
+def test_the_cpu_time_of_all_servers_is_told_by_machine():
+    elsewhere = Answers("es-2")
+    elsewhere.cpu = lambda: Cpu(1.0, "another")
+    assert Watch([Answers("es-0"), Answers("es-1"), elsewhere]).cpu_s() == {"machine": 5.0, "another": 1.0}
+
+
+def test_the_cpu_time_is_not_known_where_an_agent_or_its_kernel_does_not_tell_it():
+    silent = Answers("es-1")
+    silent.cpu = lambda: Cpu(None, "machine")
+    for other in (Away("es-1"), silent):
+        assert Watch([Answers("es-0"), other]).cpu_s() is None
 
 
 def test_a_pod_needs_nothing_for_it_that_its_image_has_not():

@@ -266,10 +266,10 @@ def test_a_mongod_tells_how_busy_it_was_but_not_on_which_machine(server, hello, 
     usage = {"user_time_us": 2_000_000, "system_time_us": 500_000}
     store = MongoDB(client="reference", target="t", connection=Connection("mongodb", host="db"), source=None)
     store._client, store._found = Answering(hello=hello, serverStatus={"extra_info": usage}), server
-    assert store.cpu_elsewhere_s() == (None if seconds is None else {"": seconds})
+    assert store.cpu_of_servers_s() == (None if seconds is None else {"": seconds})
     for answers in ({"hello": hello, "serverStatus": {"extra_info": {}}}, {"hello": hello}, {}):
         store._client = Answering(**answers)
-        assert store.cpu_elsewhere_s() is None
+        assert store.cpu_of_servers_s() is None
 
 
 @pytest.mark.parametrize(
