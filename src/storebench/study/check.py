@@ -86,6 +86,7 @@ def _of_operations(study: Study) -> Iterable[str]:
 def _of_charts(study: Study, common: Collection[str]) -> Iterable[str]:
     metrics = {*(one.name for one in study.metrics), *common}
     operations = {one.name for one in study.operations}
+    series = {one.name for one in study.metrics if one.kind == "series"}
     places = {STORE, CLIENT, OPERATION, *(axis.name for axis in study.axes)}
     for chart in study.charts:
         if chart.metric not in metrics:
@@ -102,6 +103,11 @@ def _of_charts(study: Study, common: Collection[str]) -> Iterable[str]:
         )
         if chart.colour == chart.panel:
             yield f"a chart of {chart.metric!r} has {chart.colour!r} as colour and as panel"
+        yield from (
+            f"a chart draws {chart.metric!r} over {chart.over!r}, and {name!r} is no series of its"
+            for name in (chart.metric, chart.over)
+            if chart.over and name not in series
+        )
 
 
 def _names(what: str, names: Sequence[str]) -> Iterable[str]:

@@ -122,6 +122,7 @@ class Chart:
     colour: str  # an axis, "store", "client" or "operation"
     operations: tuple[str, ...] = ()  # none: all that report it
     panel: str = OPERATION  # a chart for each; an axis; "" if the colour is the operation
+    over: str = ""  # of a series: another one, of the same moments, whose values are along the chart in the place of time
 
 
 @dataclass(frozen=True)

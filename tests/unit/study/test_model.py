@@ -23,8 +23,13 @@ def test_a_study_that_says_what_it_means_is_taken():
     found = replace(
         STUDY,
         operations=(replace(WRITE, metrics=("only_s", "latency_s")), READ),
-        metrics=(*STUDY.metrics, SERIES, HISTOGRAM),
-        charts=(chart, Chart("all_cpu_s", "operation", panel=""), Chart("latency_s", "store")),
+        metrics=(*STUDY.metrics, SERIES, replace(SERIES, name="done_bytes"), HISTOGRAM),
+        charts=(
+            chart,
+            Chart("all_cpu_s", "operation", panel=""),
+            Chart("latency_s", "store"),
+            Chart("queue_bytes", "store", over="done_bytes"),
+        ),
     )
     assert found.clients == ("reference", "tuned")
     assert found.steps == ("write", "read", "drop")
@@ -103,6 +108,10 @@ def test_a_metrics_unit_is_the_end_of_its_name(name, unit):
         (
             {"charts": (Chart("only_s", "store", panel="threads"),)},
             "a chart of 'only_s' tells 'threads' apart, which is no axis",
+        ),
+        (
+            {"metrics": (*STUDY.metrics, SERIES), "charts": (Chart("queue_bytes", "store", over="only_s"),)},
+            "a chart draws 'queue_bytes' over 'only_s', and 'only_s' is no series of its",
         ),
         (
             {"charts": (Chart("only_s", "operation"),)},
@@ -232,7 +241,7 @@ def test_its_details_are_json_with_all_that_results_and_page_need():
         "whole": None,
     }
     assert found["charts"] == [
-        {"metric": "only_s", "colour": "batch", "operations": [], "panel": "operation"}
+        {"metric": "only_s", "colour": "batch", "operations": [], "panel": "operation", "over": ""}
     ]
     assert found["params"][0] == {
         "name": "cold",

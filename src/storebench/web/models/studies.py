@@ -67,6 +67,10 @@ class Chart(Answer):
     colour: str
     operations: list[str]
     panel: str
+    over: str = Field(
+        default="",
+        description="Of a series: another one, of the same moments, whose values are along the chart in the place of time",
+    )
 
 
 class Param(Answer):

@@ -114,13 +114,15 @@ function StudyCharts({ study, cells, artifacts, choice }: Charted & { choice: Ch
       chartsOf(study).flatMap((chart, place) => {
         const metric = metricNamed(study, chart.metric);
         if (!metric) return [];
+        const over = metricNamed(study, chart.over);
         const figures = metric.kind === "scalar" ? figuresOf(metric) : null;
         const own = operationsIn(study, chart, operations(study, cells));
         return apart(chart, own)
-          .filter((some) => figures || hasCurves(artifacts, metric, some))
+          .filter((some) => figures || hasCurves(artifacts, metric, some, over))
           .map((some) => ({
             key: [place, ...some.map(({ name }) => name)].join(" "),
             metric,
+            over,
             figures,
             operations: some,
             chart,
@@ -131,14 +133,14 @@ function StudyCharts({ study, cells, artifacts, choice }: Charted & { choice: Ch
   const run = cells[0]?.attempts[0]?.run_id ?? "";
   return (
     <div className="sb-charts">
-      {charts.map(({ key, metric, figures, ...drawn }) =>
+      {charts.map(({ key, metric, over, figures, ...drawn }) =>
         figures ? (
           <FigureCharts key={key} {...drawn} {...{ study, cells, figures, choice }} />
         ) : (
           <CurveCharts
             key={key}
             {...drawn}
-            {...{ study, run, metric, cells: artifacts, measured: cells, choice }}
+            {...{ study, run, metric, over, cells: artifacts, measured: cells, choice }}
           />
         ),
       )}

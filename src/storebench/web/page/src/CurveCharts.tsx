@@ -20,16 +20,17 @@ interface Drawn {
   measured: CellFigures[];
   operations: Operation[];
   metric: Metric;
+  over?: Metric;
   chart: ChartOf;
   choice: Choice;
 }
 
 /** Distributions or series of some operations: a chart for each panel, one below the other. */
 export function CurveCharts({ cells, ...drawn }: Drawn & { cells: CellArtifacts[] }) {
-  const { study, operations, metric, chart, choice } = drawn;
+  const { study, operations, metric, over, chart, choice } = drawn;
   const panels = useMemo(
-    () => curvePanels(study, cells, operations, metric, chart),
-    [study, cells, operations, metric, chart],
+    () => curvePanels(study, cells, operations, metric, chart, over),
+    [study, cells, operations, metric, chart, over],
   );
   const values = useMemo(() => valuesOf(cells, chart.colour), [cells, chart.colour]);
   return (
@@ -50,6 +51,7 @@ function CurveChart({
   measured,
   operations,
   metric,
+  over,
   chart,
   choice,
 }: Drawn & { panel: string; all: Curve[]; values: string[] }) {
@@ -62,15 +64,15 @@ function CurveChart({
     return all.filter(({ cell }) => shown(cell));
   }, [all, names, asked]);
   const title = [chartTitle(operations, metric.title), panel].filter(Boolean).join(", ");
-  const what = metric.kind === "histogram" ? "value by percentile" : "value over time";
+  const what = metric.kind === "histogram" ? "value by percentile" : `value over ${over?.title ?? "time"}`;
   const description = `${title}: ${what}, of ${curves.length} cells.`;
   const points = curves.flatMap((curve) => curve.points.map(([, value]) => value));
   // a curve has no best
   const scale = scaleFor(scaleOf(asked), points, "neither");
   const spec = useCallback(
     (width: number, theme: Theme, picture: boolean) =>
-      curveSpec(study, curves, { metric, scale, colour, values, description }, width, theme, picture),
-    [study, curves, metric, scale, colour, values, description],
+      curveSpec(study, curves, { metric, over, scale, colour, values, description }, width, theme, picture),
+    [study, curves, metric, over, scale, colour, values, description],
   );
   const attemptsOf = useMemo(() => {
     const found = new Map(measured.map((cell) => [`${cell.cell_key} ${cell.operation}`, cell.attempts]));
@@ -86,7 +88,7 @@ function CurveChart({
       sql={sqlBeside(
         "artifact",
         { study, cells, runs: [run], operations: operations.map(({ name }) => name) },
-        metric.name,
+        [metric, over].flatMap((one) => one?.name ?? []),
       )}
       name={[...operations.map(({ name }) => name), metric.name, panel].filter(Boolean).join("-")}
       description={description}
@@ -103,7 +105,7 @@ function CurveChart({
         />
       }
       spec={spec}
-      table={curveTable(study, curves, metric, names, run, attemptsOf)}
+      table={curveTable(study, curves, metric, names, run, attemptsOf, over)}
       leads={{
         choice,
         of: curves.flatMap(({ cell, points }) => points.map(() => ledOf(cell))),

@@ -9,7 +9,7 @@ import { originColumns, originOf } from "./provenance";
 import type { Attempt, CellArtifacts, Metric, Operation, Study } from "./types";
 import { unitOf } from "./units";
 
-/** A cell's distribution, as percentiles and values, or its series, as seconds since the operation began and values. */
+/** A cell's distribution, as percentiles and values, or its series: what is along the chart, which is mostly seconds since the operation began, and values. */
 export interface Curve {
   cell: CellArtifacts;
   /** What tells it from others of its colour; empty where nothing has to. */
@@ -26,6 +26,8 @@ export interface CurvePanel {
 /** What a chart of curves shows beside them. */
 export interface CurvesShown {
   metric: Metric;
+  /** The series whose values are along the chart; without one it is time, or a percentile. */
+  over?: Metric;
   scale: Scale;
   colour: string;
   /** As in charts of medians: the names of what has a colour each, hidden or not. */
@@ -33,14 +35,21 @@ export interface CurvesShown {
   description: string;
 }
 
-/** What a cell's operation has of a metric that is no number. */
-const pointsOf = (cell: CellArtifacts, { name, kind }: Metric): [number, number][] =>
-  (kind === "histogram" ? cell.curves : cell.series)[name] ?? [];
+/** What a cell's operation has of a metric that is no number; of a series over another one, what both have at the same moment. */
+function pointsOf(cell: CellArtifacts, { name, kind }: Metric, over?: Metric): [number, number][] {
+  const points = (kind === "histogram" ? cell.curves : cell.series)[name] ?? [];
+  if (!over) return points;
+  const along = new Map(cell.series[over.name]);
+  return points.flatMap(([at, value]) => {
+    const x = along.get(at);
+    return x === undefined ? [] : [[x, value] as [number, number]];
+  });
+}
 
 /** Whether one of the cells has such a metric of one of the operations. */
-export const hasCurves = (cells: CellArtifacts[], metric: Metric, operations: Operation[]) =>
+export const hasCurves = (cells: CellArtifacts[], metric: Metric, operations: Operation[], over?: Metric) =>
   operations.some(({ name }) =>
-    cells.some((cell) => cell.operation === name && pointsOf(cell, metric).length > 0),
+    cells.some((cell) => cell.operation === name && pointsOf(cell, metric, over).length > 0),
   );
 
 /** The curves of these cells, in their order. */
@@ -50,9 +59,10 @@ export function curvePanels(
   operations: Operation[],
   metric: Metric,
   { colour, panel }: Layout,
+  over?: Metric,
 ): CurvePanel[] {
   const of = new Set(operations.map(({ name }) => name));
-  const chosen = cells.filter((cell) => of.has(cell.operation) && pointsOf(cell, metric).length > 0);
+  const chosen = cells.filter((cell) => of.has(cell.operation) && pointsOf(cell, metric, over).length > 0);
   const own = ["store", "client", "operation", ...namesOf(study, cells)];
   const names = differing(chosen, own).filter((name) => name !== colour && name !== panel);
   return panelled(chosen, panel).map(([name, some]) => ({
@@ -60,7 +70,7 @@ export function curvePanels(
     curves: some.map((cell) => ({
       cell,
       name: placesText(cell, names),
-      points: pointsOf(cell, metric),
+      points: pointsOf(cell, metric, over),
     })),
   }));
 }
@@ -80,7 +90,7 @@ function placed(points: [number, number][]): [number, number, number][] {
 export function curveSpec(
   study: Study,
   curves: Curve[],
-  { metric, scale, colour, values: names, description }: CurvesShown,
+  { metric, over, scale, colour, values: names, description }: CurvesShown,
   width: number,
   theme: Theme,
   picture: boolean,
@@ -90,6 +100,7 @@ export function curveSpec(
     scale === "logarithmic",
     metric.kind === "histogram",
   ] as const;
+  const along = over && unitOf(over.unit);
   const values = curves.flatMap(({ cell, name, points }, key) => {
     const about = {
       key,
@@ -99,10 +110,19 @@ export function curveSpec(
       colour: valueLabel(nameOf(cell, colour)),
       led: ledOf(cell),
     };
-    const all = isShare ? placed(points) : points.map(([x, value]) => [x, x, value] as const);
+    const all = isShare
+      ? placed(points)
+      : points.map(([x, value]) => [x / (along?.scale ?? 1), x, value] as const);
     return all
       .filter(([, , value]) => !isLog || value > 0)
-      .map(([x, along, value]) => ({ ...about, x, along, at: value / unit.scale, text: unit.text(value) }));
+      .map(([x, where, value], order) => ({
+        ...about,
+        x,
+        order,
+        along: along ? along.text(where) : `${Number(where.toPrecision(6))}${isShare ? " %" : " s"}`,
+        at: value / unit.scale,
+        text: unit.text(value),
+      }));
   });
   const most = Math.max(10, ...values.map((one) => one.x));
   const nines = Array.from({ length: Math.floor(Math.log10(most)) }, (_, n) => 10 ** (n + 1));
@@ -123,7 +143,7 @@ export function curveSpec(
               labelExpr: "format(100 - 100 / datum.value, '.8~r') + ' %'",
             },
           }
-        : quantity("x", "seconds since the operation began"),
+        : quantity("x", over ? titledIn(over.title, along?.axis) : "seconds since the operation began"),
       y: {
         ...quantity("at", [unit.axis || metric.title, isLog ? "logarithmic" : ""].filter(Boolean).join(", ")),
         scale: isLog ? { type: "log", domain, nice: false } : { zero: true },
@@ -144,6 +164,7 @@ export function curveSpec(
         mark: { type: "line", strokeWidth: 2 },
         encoding: {
           detail: { field: "key" },
+          order: { field: "order" },
           ...(lines.length > 1 ? { strokeDash: dashes(lines, width, theme) } : {}),
         },
       },
@@ -153,7 +174,7 @@ export function curveSpec(
           tooltip: [
             { field: "cell" },
             { field: "dataset" },
-            { field: "along", title: isShare ? "percentile" : "seconds", format: ".6~r" },
+            { field: "along", title: over?.title ?? (isShare ? "percentile" : "since it began") },
             { field: "text", title: metric.title },
           ],
         },
@@ -161,6 +182,8 @@ export function curveSpec(
     ],
   };
 }
+
+const titledIn = (title: string, unit?: string) => (unit ? `${title}, ${unit}` : title);
 
 /** A dash for each of these names. */
 function dashes(names: string[], width: number, theme: Theme) {
@@ -189,8 +212,9 @@ export function curveTable(
   names: string[],
   run: string,
   attemptsOf: (cell: CellArtifacts) => Attempt[],
+  over?: Metric,
 ): Record<string, unknown>[] {
-  const along = kind === "histogram" ? "percentile" : "since_begin_s";
+  const along = over?.name ?? (kind === "histogram" ? "percentile" : "since_begin_s");
   const whose = (cell: CellArtifacts) => ({
     store: cell.store,
     client: cell.client,

@@ -40,15 +40,15 @@ export function sqlOf({ study, cells, runs = [], cell, operations = [], metrics 
 export function sqlBeside(
   table: "artifact" | "phase",
   { study, cells, runs = [], operations = [] }: Asked,
-  name?: string,
+  names: string[] = [],
 ): string {
   const places = [...axesOf(study, cells), ...datasetNamesOf(study)].map(column);
-  const own = table === "artifact" ? ["content"] : ["name", "seconds"];
+  const own = table === "artifact" ? ["name", "content"] : ["name", "seconds"];
   const columns = [...WHICH, ...places, ...STATE, ...own, ...ORIGIN, MACHINE];
   return [
     `SELECT ${columns.join(", ")}`,
     `FROM storebench.${study.name} JOIN storebench.${table} USING (attempt_id)`,
-    `${where(runs, undefined, operations)}${name ? ` AND name = ${quoted(name)}` : ""}`,
+    `${[where(runs, undefined, operations), ...among("name", names)].join(" AND ")}`,
     END,
   ].join("\n");
 }
@@ -99,9 +99,10 @@ export function sqlOfEnvironments(run: string): string {
 
 const END = "ORDER BY store, client, cell_key, operation, repeat;\n";
 
+const among = (name: string, values: string[]) =>
+  values.length ? [`${name} IN (${values.map(quoted).join(", ")})`] : [];
+
 function where(runs: string[], cell: string | undefined, operations: string[]): string {
-  const among = (name: string, values: string[]) =>
-    values.length ? [`${name} IN (${values.map(quoted).join(", ")})`] : [];
   return `WHERE ${[
     ...among("run_id", runs),
     ...(cell ? [`cell_key = ${quoted(cell)}`] : []),

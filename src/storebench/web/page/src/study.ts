@@ -100,7 +100,7 @@ export function chartsOf(study: Study): Chart[] {
   if (study.charts.length) return study.charts;
   const first = study.operations.flatMap((operation) => operation.metrics.slice(0, 1));
   const names = new Set([...first, ...study.common.map((metric) => metric.name)]);
-  return [...names].map((metric) => ({ metric, colour: STORE, operations: [], panel: OPERATION }));
+  return [...names].map((metric) => ({ metric, colour: STORE, operations: [], panel: OPERATION, over: "" }));
 }
 
 /** What the first of the study's charts tells apart by colour: for charts that the study does not name, one for each operation. */

@@ -747,6 +747,12 @@ export interface components {
             operations: string[];
             /** Panel */
             panel: string;
+            /**
+             * Over
+             * @description Of a series: another one, of the same moments, whose values are along the chart in the place of time
+             * @default
+             */
+            over: string;
         };
         /**
          * Comparison

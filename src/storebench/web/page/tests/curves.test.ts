@@ -31,10 +31,15 @@ function found(codec: string, level: string, changes: Partial<CellArtifacts> = {
   return { ...own, curves: { latency_s: POINTS }, series: {}, ...changes };
 }
 
-async function drawn(cells: CellArtifacts[], scale: "linear" | "logarithmic", metric = LATENCY) {
-  const [panel] = curvePanels(TOY, cells, [SUM], metric, LAYOUT);
+async function drawn(
+  cells: CellArtifacts[],
+  scale: "linear" | "logarithmic",
+  metric = LATENCY,
+  over?: Metric,
+) {
+  const [panel] = curvePanels(TOY, cells, [SUM], metric, LAYOUT, over);
   const values = ["none", "zip"];
-  const shown = { metric, scale, colour: "codec", values, description: "what" };
+  const shown = { metric, over, scale, colour: "codec", values, description: "what" };
   const spec = curveSpec(TOY, panel?.curves ?? [], shown, 800, LIGHT, true);
   return new vega.View(vega.parse(compile(spec).spec), { renderer: "none" }).toSVG();
 }
@@ -83,6 +88,43 @@ describe("curves", () => {
     expect(svg).toContain("MiB, logarithmic");
     expect(svg).toContain("seconds since the operation began");
     expect(svg).not.toMatch(/NaN|Infinity/);
+  });
+
+  it("lie over another series where both have a value, in the order of time", async () => {
+    const over: Metric = { ...DONE, name: "rate_per_s", title: "rate", unit: "operations/s" };
+    const series: Record<string, [number, number][]> = {
+      done_bytes: [
+        [0, 2 ** 20],
+        [5, 2 ** 21],
+        [10, 2 ** 22],
+      ],
+      rate_per_s: [
+        [0, 100],
+        [5, 300],
+        [7, 500],
+        [10, 200],
+      ],
+    };
+    const cells = [found("zip", "2", { series })];
+    const [panel] = curvePanels(TOY, cells, [SUM], DONE, LAYOUT, over);
+    const curves = panel?.curves ?? [];
+    expect(curves[0]?.points).toEqual([
+      [100, 2 ** 20],
+      [300, 2 ** 21],
+      [200, 2 ** 22],
+    ]);
+    const svg = await drawn(cells, "linear", DONE, over);
+    expect(svg).toContain(">rate, operations/s<");
+    const line = svg.match(/mark-line[\s\S]*?<path[^>]* d="([^"]+)"/)?.[1] ?? "";
+    const x = [...line.matchAll(/[ML]([\d.]+),/g)].map(([, at]) => Number(at));
+    expect(x).toHaveLength(3);
+    expect([...x].sort((one, other) => one - other)).toEqual([x[0], x[2], x[1]]);
+    const [row] = curveTable(TOY, curves, DONE, [], "toy/one", () => [toy("sum", 1)], over);
+    expect(row).toMatchObject({ rate_per_s: 100, done_bytes: 2 ** 20 });
+    expect(row).not.toHaveProperty("since_begin_s");
+    expect(hasCurves([found("zip", "2", { series: { done_bytes: [[0, 1]] } })], DONE, [SUM], over)).toBe(
+      false,
+    );
   });
 
   it("are dashed where colour does not tell them apart", async () => {

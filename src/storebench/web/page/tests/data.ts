@@ -45,6 +45,7 @@ const chart = (name: string, changes: Partial<Chart> = {}): Chart => ({
   colour: "store",
   operations: [],
   panel: "operation",
+  over: "",
   ...changes,
 });
 

@@ -26,10 +26,13 @@ it("a history's is of a cell in all runs, with all that it has and what it was m
 });
 
 it("that of a histogram is of what is beside the attempts", () => {
-  const text = sqlBeside("artifact", { study: TOY, cells: [toy("sum", 1)], runs: ["toy/one"] }, "latency_s");
+  const text = sqlBeside("artifact", { study: TOY, cells: [toy("sum", 1)], runs: ["toy/one"] }, [
+    "latency_s",
+    "done_bytes",
+  ]);
   expect(text).toContain('client, "codec", "level", "rows", "seed", operation');
   expect(text).toContain("FROM storebench.toy JOIN storebench.artifact USING (attempt_id)");
-  expect(text).toContain("AND name = 'latency_s'");
+  expect(text).toContain("AND name IN ('latency_s', 'done_bytes')");
 });
 
 it("a grid's is of its dataset, whose parameters are numbers whatever they are called", () => {
