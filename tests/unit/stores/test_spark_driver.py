@@ -10,6 +10,7 @@ from storebench.stores.spark import SparkDriver
 class Driver(SparkDriver):
     name = "driver"
     operations = ("work",)
+
     def connect(self):
         pass
 

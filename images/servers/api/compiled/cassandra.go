@@ -29,7 +29,8 @@ func (c *cassandra) open(table, consistency string) (table, error) {
 	}
 	// As the client in Python names it: a name has at most 48 characters.
 	cluster.Keyspace = "storebench" + table[max(0, len(table)-17):]
-	cluster.ProtoVersion, cluster.Timeout, cluster.ConnectTimeout = 5, timeout, timeout
+	// protocol 4, as the service in Python: why is in src/storebench/stores/point_operations/cassandra.py
+	cluster.ProtoVersion, cluster.Timeout, cluster.ConnectTimeout = 4, timeout, timeout
 	cluster.Consistency = gocql.One
 	if consistency == "quorum" {
 		cluster.Consistency = gocql.Quorum

@@ -18,6 +18,9 @@ CREATE = f"CREATE TABLE {TABLE} (id uuid PRIMARY KEY, name text, age int, descri
 COPIES = 3  # of each row, where there are so many nodes
 FILL_CONCURRENCY = 64
 SCAN_ROWS = 2_000  # of a page
+# The newest that ScyllaDB knows, too. With 5, driver 3.30 loses bytes if a read ends 1 to 5 bytes after the beginning of a segment, and the
+# connection with them. It takes 4 KiB of answers that wait, which 20 users can have.
+PROTOCOL = 4
 SLOW_S = 60.0  # for statements that are not measured
 # Of the server, as it tells them itself.
 SETTINGS = (
@@ -60,7 +63,7 @@ class Cassandra(PointStore):
         self._cluster = Cluster(
             [self.server.host],
             port=self.server.port or 9042,
-            protocol_version=5,
+            protocol_version=PROTOCOL,
             connect_timeout=CONNECT_S,
             control_connection_timeout=CONNECT_S,
             execution_profiles={EXEC_PROFILE_DEFAULT: profile},
