@@ -8,6 +8,8 @@ from storebench.study.order import Turn
 from tests.bulk import bulk_study
 from tests.integration.recorded import STUDY
 
+PARAMS = {name: field.default for name, field in bulk_study().params.items()}
+
 
 def test_a_run_is_expected_to_take_what_the_ones_before_took(queries, run, cells):
     client = (
@@ -24,10 +26,10 @@ def test_a_run_is_expected_to_take_what_the_ones_before_took(queries, run, cells
             assert (row["store"], row["seconds"], row["growing_s"]) == ("mongodb", 10.0, 1.0)
     # Its pods took longer than the run itself, which was only recorded
     study = bulk_study()
-    assert expected(queries, study, [Turn(cell, 1) for cell in cells]) == Expected(4, 40.0, 40.0, 0)
+    assert expected(queries, study, [Turn(cell, 1) for cell in cells], PARAMS) == Expected(4, 40.0, 40.0, 0)
 
     larger = [Turn(replace(cell, rows=7000), 1) for cell in cells]
-    assert expected(queries, study, larger) == Expected(4, 40.0, 4 * (9.0 + 7.0), 0)
+    assert expected(queries, study, larger, PARAMS) == Expected(4, 40.0, 4 * (9.0 + 7.0), 0)
 
 
 def test_what_only_a_first_read_takes_does_not_grow(queries, run, cells):

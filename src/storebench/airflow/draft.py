@@ -46,7 +46,8 @@ def draft_of(
     """The draft of a run of this grid with these parameters, which leaves out what is done where it `skips` that.
 
     It `brings` the servers of these stores; `group_of` tells of a cell which ones it needs: cells with the same ones stay together, on the
-    default nodes. `image_of` names the images of today (None: whichever they were). Raises SpecError for more turns than Airflow takes.
+    default nodes. `image_of` names the images of today (None: whichever they were). Raises SpecError for more turns than Airflow takes, and for
+    parameters that contradict each other.
     """
     done = (
         verified_repeats(study, queries, grid.cells, params, image_of, brings.__contains__) if skips else {}
@@ -54,7 +55,7 @@ def draft_of(
     repeats, skipped = repeats_of(grid, params["repeats"], done)
     order, order_seed = order_of(study, repeats, params, group_of)
     preflight.check_length(len(order))
-    return Draft(repeats, skipped, order, order_seed, expected(queries, study, order))
+    return Draft(repeats, skipped, order, order_seed, expected(queries, study, order, params))
 
 
 def repeats_of(grid: Grid, asked: int, done: Mapping[Cell, int]) -> tuple[dict[Cell, int], dict[Cell, str]]:

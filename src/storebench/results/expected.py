@@ -7,6 +7,7 @@ import statistics
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from storebench.results.database import Row
 from storebench.results.growth import growth
@@ -50,17 +51,22 @@ class Expected:
         return text
 
 
-def expected(queries: Queries, study: Study, turns: Sequence[Turn]) -> Expected:
-    """What to expect of these turns of a study."""
-    return Pace(queries, study, {turn.cell.store for turn in turns}).expected(turns)
+def expected(queries: Queries, study: Study, turns: Sequence[Turn], params: Mapping[str, Any]) -> Expected:
+    """What to expect of these turns of a study, in a run with these parameters; raises SpecError where they contradict each other."""
+    return Pace(queries, study, {turn.cell.store for turn in turns}, params).expected(turns)
 
 
 class Pace:
     """How fast a study's operations at these stores are here, as it was measured so far."""
 
-    def __init__(self, queries: Queries, study: Study, names: Iterable[str]) -> None:
+    def __init__(
+        self, queries: Queries, study: Study, names: Iterable[str], params: Mapping[str, Any]
+    ) -> None:
+        names = sorted(names)
+        self._stores = {name: study.store(name) for name in names}
+        self._told = {name: str(params[name]) for name in study.params}
         self._operations_of = {
-            name: [operation.name for operation in study.operations_of(name)] for name in sorted(names)
+            name: [operation.name for operation in study.operations_of(name)] for name in names
         }
         tried = [operation.name for operation in study.operations]
         self._durations = _Durations(queries.durations(study.name, list(self._operations_of), tried))
@@ -77,12 +83,17 @@ class Pace:
                 found = self._durations.between(turn.cell, operation)
                 operations += 1
                 unknown += found is None
+                lasts_s = self._lasts_s(turn.cell, operation)
                 least, most = found or (turn.cell.rows / ROWS_PER_S,) * 2
-                least_s[turn.node_pool] += self._between_s + least
-                most_s[turn.node_pool] += self._between_s + most
+                least_s[turn.node_pool] += self._between_s + max(least, lasts_s)
+                most_s[turn.node_pool] += self._between_s + max(most, lasts_s)
         return Expected(
             operations, max(least_s.values(), default=0.0), max(most_s.values(), default=0.0), unknown
         )
+
+    def _lasts_s(self, cell: Cell, operation: str) -> float:
+        """How long it lasts in any case."""
+        return self._stores[cell.store].least_s(operation, {**self._told, **dict(cell.axes)})
 
 
 def assumed_s(study: Study, cells: Iterable[Cell]) -> float:

@@ -125,6 +125,13 @@ class Store(ABC):
         return ""
 
     @classmethod
+    def least_s(cls, operation: str, values: Mapping[str, str]) -> float:
+        """How many seconds the operation lasts whatever the server does, with these values of the study's parameters and of a cell's axes.
+        Raises SpecError for values that contradict each other: then the run is refused before anything is done.
+        """
+        return 0.0
+
+    @classmethod
     def cannot_hold(cls, manifest: Mapping[str, Any]) -> str:
         """Why it cannot hold, or give back, the data of a file of one's own, by the manifest that was made of it; empty where it can."""
         return ""

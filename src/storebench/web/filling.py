@@ -43,7 +43,7 @@ def grid_of(dag: GridDag, params: str) -> Grid:
     asked, study = asked_of(params), dag.study
     values = cell_values(study, asked)
     cells = missing.cells_of(study, dag.dates, dag.read, values)
-    pace = Pace(dag.read, study, {one.cell.store for one in cells})
+    pace = Pace(dag.read, study, {one.cell.store for one in cells}, values)
     refusals = _refusals(dag, values)
     sent = (*(name for name in MAIN if name in values), *asked)
     return Grid(

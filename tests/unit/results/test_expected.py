@@ -1,16 +1,21 @@
+from dataclasses import replace
+
 import pytest
 
+from storebench.fields import Number
 from storebench.results.expected import (
     BETWEEN_S,
     ROWS_PER_S,
     assumed_s,
-    expected,
     in_words,
     range_of,
 )
+from storebench.results.expected import expected as expected_of
 from storebench.study.order import Turn
 from tests.unit import example
 from tests.unit.example import STUDY
+
+PARAMS = {name: field.default for name, field in STUDY.params.items()}
 
 
 class Measured:
@@ -25,6 +30,10 @@ class Measured:
 
     def seconds_between(self, study):
         return self._between_s
+
+
+def expected(measured, study, turns, **params):
+    return expected_of(measured, study, turns, {**PARAMS, **params})
 
 
 def cell(store="mongodb", batch="10", rows=20_000, client="reference"):
@@ -113,6 +122,25 @@ def test_pools_of_nodes_work_side_by_side():
     one = expected(Measured(), STUDY, turns[:1]).seconds
     assert one == assumed_s(STUDY, [cell()])
     assert expected(Measured(), STUDY, turns).seconds == 2 * one
+
+
+def test_an_operation_that_lasts_for_a_time_that_is_asked_for_takes_no_less(monkeypatch):
+    asked = []
+
+    def least_s(cls, operation, values):
+        asked.append((operation, values))
+        return 100.0 if operation == "read" else 0.0
+
+    monkeypatch.setattr(STUDY.store("mongodb"), "least_s", classmethod(least_s))
+    durations = [took(cell(), "write", 30.0), took(cell(), "read", 20.0)]
+    study = replace(
+        STUDY,
+        params={"pause_s": Number(title="Pause", text="Between.", default=5, maximum=10, examples=(5,))},
+    )
+    found = expected(Measured(durations, between_s=0.0), study, [Turn(cell(), 1)], pause_s=7)
+    assert (found.seconds, found.most_s) == (130.0, 130.0)
+    assert expected(Measured(between_s=0.0), study, [Turn(cell(), 1)], pause_s=7).seconds == 104.0
+    assert asked[:2] == [(one, {"pause_s": "7", **dict(cell().axes)}) for one in ("write", "read")]
 
 
 def test_a_run_of_nothing_takes_no_time():

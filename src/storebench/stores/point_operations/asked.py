@@ -149,6 +149,11 @@ class Load:
         return [(self.rate, self.before_s + self.duration_s)] if self.rate else []
 
     @property
+    def shortest_s(self) -> float:
+        """How long it lasts in any case: a ramp may break in its first step."""
+        return self.before_s + (self.step_s if self.rates else self.duration_s)
+
+    @property
     def longest_s(self) -> float:
         """After which a load generator ends by itself. That of a ramp is told to end, and has time to spare."""
         if self.rates:

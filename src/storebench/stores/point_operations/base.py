@@ -45,6 +45,11 @@ class PointStore(Store):
     packages: ClassVar[tuple[str, ...]] = ("locust", "gevent")
     modules: ClassVar[tuple[str, ...]] = ("numpy",)
 
+    @classmethod
+    def least_s(cls, operation: str, values: Mapping[str, str]) -> float:
+        load = Load.of(values)
+        return 0.0 if operation == "fill" else load.shortest_s
+
     @property
     def consistency(self) -> str:
         """What is asked of each read and write; raises SpecError for one that is not known."""
@@ -108,7 +113,7 @@ class PointStore(Store):
         return int(self.values.get("load_processes", 1))
 
     def operate(self, attempt: Attempt) -> str:
-        load = Load.of(self.values)  # what contradicts itself is refused before a table is filled
+        load = Load.of(self.values)
         if self.operation == "fill":
             return self._fill(attempt)
         return self._under_load(attempt, load)

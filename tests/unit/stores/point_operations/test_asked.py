@@ -8,6 +8,7 @@ import pytest
 from storebench.errors import SpecError
 from storebench.stores.point_operations.arrivals import arrivals, asked
 from storebench.stores.point_operations.asked import PARAMS, Load, Step
+from storebench.stores.point_operations.cassandra import Cassandra
 from storebench.stores.point_operations.ramp import Climb, Tried
 from tests.unit.stores.point_operations.conftest import LOAD
 
@@ -33,6 +34,13 @@ def test_the_defaults_of_a_ramp_are_one():
     load = Load.of({"load": "ramp", **{name: str(one.default) for name, one in PARAMS.items()}})
     assert load.rates[0] == 100 and load.rates[-1] > 75_000 and len(load.rates) == 31
     assert load.longest_s > load.steps[-1].to_s + load.slo_s
+
+
+@pytest.mark.parametrize(("load", "seconds"), [("closed", 10.0), ("open", 10.0), ("ramp", 3.0)])
+def test_reads_and_writes_last_as_long_as_their_load_and_a_ramp_at_least_a_step(load, seconds):
+    values = {**LOAD, "load": load, "duration_s": "9"}
+    found = {operation: Cassandra.least_s(operation, values) for operation in Cassandra.operations}
+    assert found == {"fill": 0.0, "read": seconds, "write": seconds}
 
 
 def test_users_are_divided_among_load_generators():
