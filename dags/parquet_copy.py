@@ -94,7 +94,7 @@ those that had to be there. The stores **null** (the rows go nowhere) and **disk
     charts=(
         Chart("time_s", colour="checksum"),
         Chart("mb_per_s", colour="checksum"),
-        Chart("disk_bytes", colour="store"),
+        Chart("disk_bytes", colour="store", operations=("generate", "copy")),
         Chart(MEMORY.name, colour="checksum"),
     ),
     presets=PRESETS,

@@ -109,7 +109,7 @@ have, and after the writes the whole table is compared with what was acknowledge
         Chart("latency_s", colour="store"),
         Chart("p99_s", colour="store"),
         Chart("each_second_p99_s", colour="store"),
-        Chart("each_step_p99_s", colour="store", over="each_step_operations_per_s"),
+        Chart("each_step_p99_s", "store", operations=("read", "write"), over="each_step_operations_per_s"),
         Chart(CPU_S.name, colour="store"),
         Chart(MEMORY.name, colour="store"),
     ),

@@ -86,11 +86,14 @@ def _of_operations(study: Study) -> Iterable[str]:
 def _of_charts(study: Study, common: Collection[str]) -> Iterable[str]:
     metrics = {*(one.name for one in study.metrics), *common}
     operations = {one.name for one in study.operations}
+    reported = {*common, *(name for one in study.operations for name in one.metrics)}
     series = {one.name for one in study.metrics if one.kind == "series"}
     places = {STORE, CLIENT, OPERATION, *(axis.name for axis in study.axes)}
     for chart in study.charts:
         if chart.metric not in metrics:
             yield f"a chart shows {chart.metric!r}, which is not among its metrics"
+        elif not chart.operations and chart.metric not in reported:
+            yield f"a chart shows {chart.metric!r}, which no operation lists: name the operations that it is of"
         yield from (
             f"a chart of {chart.metric!r} is of {name!r}, which is no operation"
             for name in chart.operations

@@ -28,7 +28,7 @@ def test_a_study_that_says_what_it_means_is_taken():
             chart,
             Chart("all_cpu_s", "operation", panel=""),
             Chart("latency_s", "store"),
-            Chart("queue_bytes", "store", over="done_bytes"),
+            Chart("queue_bytes", "store", ("write",), over="done_bytes"),
         ),
     )
     assert found.clients == ("reference", "tuned")
@@ -110,7 +110,14 @@ def test_a_metrics_unit_is_the_end_of_its_name(name, unit):
             "a chart of 'only_s' tells 'threads' apart, which is no axis",
         ),
         (
-            {"metrics": (*STUDY.metrics, SERIES), "charts": (Chart("queue_bytes", "store", over="only_s"),)},
+            {"metrics": (*STUDY.metrics, SERIES), "charts": (Chart("queue_bytes", "store"),)},
+            "a chart shows 'queue_bytes', which no operation lists: name the operations that it is of",
+        ),
+        (
+            {
+                "metrics": (*STUDY.metrics, SERIES),
+                "charts": (Chart("queue_bytes", "store", ("write",), over="only_s"),),
+            },
             "a chart draws 'queue_bytes' over 'only_s', and 'only_s' is no series of its",
         ),
         (
