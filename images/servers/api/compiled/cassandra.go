@@ -29,7 +29,7 @@ func (c *cassandra) open(table, consistency string) (table, error) {
 	}
 	// As the client in Python names it: a name has at most 48 characters.
 	cluster.Keyspace = "storebench" + table[max(0, len(table)-17):]
-	// protocol 4, as the service in Python: why is in src/storebench/stores/point_operations/cassandra.py
+	// protocol 4, as the service in Python: docs/decisions/0028
 	cluster.ProtoVersion, cluster.Timeout, cluster.ConnectTimeout = 4, timeout, timeout
 	cluster.Consistency = gocql.One
 	if consistency == "quorum" {

@@ -18,8 +18,7 @@ CREATE = f"CREATE TABLE {TABLE} (id uuid PRIMARY KEY, name text, age int, descri
 COPIES = 3  # of each row, where there are so many nodes
 FILL_CONCURRENCY = 64
 SCAN_ROWS = 2_000  # of a page
-# The newest that ScyllaDB knows, too. With 5, driver 3.30 loses bytes if a read ends 1 to 5 bytes after the beginning of a segment, and the
-# connection with them. It takes 4 KiB of answers that wait, which 20 users can have.
+# With 5, driver 3.30 loses bytes, and the connection with them: docs/decisions/0028
 PROTOCOL = 4
 SLOW_S = 60.0  # for statements that are not measured
 # Of the server, as it tells them itself.
