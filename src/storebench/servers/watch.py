@@ -9,8 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from typing import Any, TypeVar
 
-from storebench.attempt import usage
-from storebench.attempt.usage import CpuSeconds
+from storebench.attempt.usage import CpuSeconds, sum_of
 from storebench.errors import SpecError, StorebenchError
 from storebench.servers.agent import Agent
 
@@ -58,7 +57,7 @@ class Watch:
                 return None if found.cpu_s is None else {found.boot_id: found.cpu_s}
             return None
 
-        return usage.sum_of(self._each(told))
+        return sum_of(self._each(told))
 
     def begin(self) -> None:
         """From now on counts. Raises a StorebenchError where an agent does not answer: nothing is measured without its servers."""

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
-from storebench.attempt.usage import SOMEWHERE, CpuSeconds, ask
+from storebench.attempt.usage import SOMEWHERE, CpuSeconds, ask, sum_of
 from storebench.spark.executor import FIGURES_PORT
 
 INTERVAL_S = 1.0
@@ -58,11 +58,7 @@ class ExecutorMonitor:
         """The CPU seconds of all executors that there ever were, asked now, by machine; None where one does not answer."""
         if not self._ask_all():
             return None
-        found: CpuSeconds = {}
-        for figures in list(self._figures.values()):
-            machine = figures.get("boot_id", SOMEWHERE)
-            found[machine] = found.get(machine, 0.0) + figures["cpu_s"]
-        return found
+        return sum_of({one.get("boot_id", SOMEWHERE): one["cpu_s"]} for one in list(self._figures.values()))
 
     def _run(self) -> None:
         while not self._stop.wait(INTERVAL_S):

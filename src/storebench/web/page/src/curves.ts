@@ -143,7 +143,10 @@ export function curveSpec(
               labelExpr: "format(100 - 100 / datum.value, '.8~r') + ' %'",
             },
           }
-        : quantity("x", over ? titledIn(over.title, along?.axis) : "seconds since the operation began"),
+        : quantity(
+            "x",
+            over ? [over.title, along?.axis].filter(Boolean).join(", ") : "seconds since the operation began",
+          ),
       y: {
         ...quantity("at", [unit.axis || metric.title, isLog ? "logarithmic" : ""].filter(Boolean).join(", ")),
         scale: isLog ? { type: "log", domain, nice: false } : { zero: true },
@@ -182,8 +185,6 @@ export function curveSpec(
     ],
   };
 }
-
-const titledIn = (title: string, unit?: string) => (unit ? `${title}, ${unit}` : title);
 
 /** A dash for each of these names. */
 function dashes(names: string[], width: number, theme: Theme) {

@@ -48,7 +48,7 @@ export function sqlBeside(
   return [
     `SELECT ${columns.join(", ")}`,
     `FROM storebench.${study.name} JOIN storebench.${table} USING (attempt_id)`,
-    `${[where(runs, undefined, operations), ...among("name", names)].join(" AND ")}`,
+    [where(runs, undefined, operations), ...among("name", names)].join(" AND "),
     END,
   ].join("\n");
 }
