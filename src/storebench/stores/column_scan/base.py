@@ -80,6 +80,13 @@ class ScanStore(Store):
         with clock.operation():
             return self.scan()
 
+    def prove_scanned(self) -> str:
+        """Return what proves that the last timed scan read the table, or "" for a store that nothing can answer for.
+
+        Raises VerificationFailed for a sum that something else answered, such as a cache of results.
+        """
+        return ""
+
     @abstractmethod
     def count(self) -> int:
         """The rows of the table."""
@@ -192,6 +199,8 @@ class ScanStore(Store):
 
     def _check_result(self, found: float, manifest: Mapping[str, Any]) -> str:
         said = check_sum(found, manifest, self.column, self.additions())
+        if scanned := self.prove_scanned():
+            said = f"{said}; {scanned}"
         self._check_count()
         self._check_column(self.column, self.read_back(self.column), manifest)
         return f"{said}; {self.rows:,} rows counted; the column's checksum, read back"
