@@ -166,7 +166,7 @@ class ScanStore(Store):
             found = self.timed_scan(clock)
         read = self.read_bytes() - before
         self._report(attempt, clock, read)
-        cold.report(attempt)
+        cold.report(attempt, read, clock.operation_s)
         with attempt.phase("verify"):
             now = self.grown_bytes()
             came = read if grown is None or now is None else min(read, now - grown)
