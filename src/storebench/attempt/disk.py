@@ -116,7 +116,7 @@ def _never_read(folder: Path, before_s: float) -> Iterator[Path]:
                 continue
             if stat.S_ISDIR(info.st_mode):
                 folders.append(entry.path)
-            elif stat.S_ISREG(info.st_mode) and _is_old(info, before_s):
+            elif stat.S_ISREG(info.st_mode) and _is_old(info, before_s) and os.access(entry.path, os.R_OK):
                 yield Path(entry.path)
 
 
