@@ -46,8 +46,8 @@ class Uncached:
 def measure(folder: Path) -> Uncached:
     """Read random stretches of files that lie on the disk of `folder`, past the page cache (O_DIRECT).
 
-    No file was read, written or made since a day before the machine's start. Each gives one stretch, so that no second measurement
-    reads what the first has read. Raises StoreRefused where there are too few such files, or the file system cannot do it.
+    No file was read, written or made later than a day before the machine's start. Each file gives one stretch, and is read by that: so a
+    second measurement takes other files. Raises StoreRefused where there are too few such files, or the file system cannot do it.
     """
     if os.statvfs(folder).f_flag & NO_TIMES:
         raise StoreRefused(f"The file system of {folder} does not note when a file was read (noatime)")
@@ -58,8 +58,8 @@ def measure(folder: Path) -> Uncached:
             break
     if len(found) < FEWEST_FILES:
         raise StoreRefused(
-            f"Only {len(found)} files of {STRETCH_BYTES >> 20} MiB or more on the disk of {folder} were not read since the machine's"
-            f" start, and at least {FEWEST_FILES} are needed"
+            f"Only {len(found)} files of {STRETCH_BYTES >> 20} MiB or more that nobody has read since the machine's start were found on the disk"
+            f" of {folder} within {SEARCH_S:.0f} s, and at least {FEWEST_FILES} are needed"
         )
     return _read(random.sample(found, min(FILES, len(found))))
 

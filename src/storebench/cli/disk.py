@@ -12,8 +12,9 @@ import click
 def disk(folder: Path) -> None:
     """Measure how fast a disk reads data that nobody has read.
 
-    It reads files on the disk of FOLDER that nobody has read since the machine's start, and prints MB per second. Run it on a node. The Airflow Variable storebench_uncached_mb_per_s takes the number: cold reads
-    that are more than twice as fast are marked.
+    Run it on a node: it reads files on the disk of FOLDER that nobody has read since the machine's start, and prints MB per second.
+
+    The Airflow Variable storebench_uncached_mb_per_s takes the number. Then cold reads that are more than twice as fast are marked.
     """
     from storebench.attempt.disk import AIRFLOW_VARIABLE, measure
 
