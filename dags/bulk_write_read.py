@@ -50,6 +50,8 @@ CACHE_METRICS = (
     Metric("disk_read_bytes", "bytes read from disk"),
     Metric("needed_bytes", "bytes that a cold read has to read", "neither"),
     Metric("resident_before_bytes", "bytes in the page cache before", "neither"),
+    Metric("cold_read_mb_per_s", "MB per second from disk with cold caches", "neither"),
+    Metric("uncached_mb_per_s", "MB per second that the disk has shown for data never read", "neither"),
     Metric("warm_passes", "passes before a hot read", "neither"),
 )
 CACHES = Text(

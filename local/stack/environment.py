@@ -6,11 +6,13 @@ import shlex
 from pathlib import Path
 from urllib.parse import quote
 
+from local.stack.disk import known
 from local.stack.nodes import MARK, Node
 from local.stack.secrets import write_private
 from local.stack.settings import OWN_SERVERS, Settings
 from storebench.airflow import node_pools
 from storebench.airflow.node_pools import NodePool
+from storebench.attempt import disk
 from storebench.stores.base import USAGE_URL
 
 BUCKET = "storebench"
@@ -124,6 +126,7 @@ def build(settings: Settings, secrets: dict[str, str], images: dict[str, str]) -
             if own_cluster
             else {"AIRFLOW_VAR_STOREBENCH_KUBERNETES_API": settings.url("kubernetes", "https")}
         ),
+        **({f"AIRFLOW_VAR_{disk.VARIABLE}": f"{rate:g}"} if (rate := known(settings)) else {}),
         **_connections(settings, secrets, kubeconfig),
         node_pools.VARIABLE: ""
         if own_cluster

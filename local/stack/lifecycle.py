@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from local.progress import Screen
 from local.stack import (
     cgroup,
+    disk,
     environment,
     health,
     host,
@@ -173,6 +174,7 @@ def _start(settings: Settings, servers: frozenset[str], screen: Screen) -> None:
         cgroup.create(settings.node_cgroup(node))
     parts.record(settings, servers)
     render.write_all(settings)
+    disk.measure(settings, screen.say)
     variables = render.write_environment(settings)
     for log in settings.log.glob("*.log"):
         log.replace(log.with_suffix(".log.1"))

@@ -4,6 +4,7 @@ import pytest
 
 from storebench.airflow.volumes import LABEL as LABEL_OF_VOLUMES
 from storebench.servers.render import LABEL
+from storebench.stores.caches import JUDGED_BYTES, TIMES_UNCACHED
 from tests.drills.test_servers import nothing_is_left, servers
 from tests.e2e import harness
 from tests.e2e.harness import NAMESPACE, delete, soon
@@ -17,6 +18,17 @@ def claims(cluster):
     return cluster.list_namespaced_persistent_volume_claim(NAMESPACE, label_selector=LABEL_OF_VOLUMES).items
 
 
+def check_marked(row):
+    """A cold sum that read from disk says how fast, and is marked if the disk has shown less than half of that."""
+    metrics = row["metrics"]
+    if metrics["disk_read_bytes"] < JUDGED_BYTES:
+        return
+    shown = metrics.get("uncached_mb_per_s")
+    marked = "cold for this kernel only" in (row["perhaps_disturbed"] or "")
+    assert metrics["cold_read_mb_per_s"] > 0
+    assert marked == (shown is not None and metrics["cold_read_mb_per_s"] > TIMES_UNCACHED * shown), row
+
+
 @pytest.mark.timeout(1200)
 def test_sums_are_cold_and_hot_and_no_volume_stays(cluster):
     stores = ",".join([*FILES, "numpy-memory"])
@@ -28,6 +40,7 @@ def test_sums_are_cold_and_hot_and_no_volume_stays(cluster):
             metrics = row["metrics"]
             assert metrics["resident_before_bytes"] == 0
             assert metrics["disk_read_bytes"] >= metrics["needed_bytes"] > 0
+            check_marked(row)
     # Kubernetes removes a claim once the pod that had it last is gone
     soon(lambda: not claims(cluster))
 

@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 from airflow.providers.cncf.kubernetes.operators.pod import KubernetesPodOperator
 from airflow.providers.cncf.kubernetes.secret import Secret
 from airflow.providers.cncf.kubernetes.utils.pod_manager import PodManager
-from airflow.sdk import Context
+from airflow.sdk import Context, Variable
 from airflow.sdk.exceptions import AirflowException
 from kubernetes import client as k8s_client
 from kubernetes.client import models as k8s
@@ -27,6 +27,7 @@ from storebench.airflow.params import common_values
 from storebench.airflow.placement import Placement, with_secret, with_shared_memory
 from storebench.airflow.pod_manager import POLL_INTERVAL_S, PromptPodManager
 from storebench.airflow.spark_driver import own_pod
+from storebench.attempt import disk
 from storebench.attempt.spec import VARIABLE, AttemptSpec
 from storebench.connection import variable
 from storebench.results.repository import run_id_of
@@ -100,6 +101,9 @@ class StorebenchPodOperator(KubernetesPodOperator):
         self.use_connections(list(dict.fromkeys(["s3", *filter(None, [None if servers else connection])])))
         if servers and connection:
             self.env_vars = [*self.env_vars, *servers.variables(connection)]
+        if rate := Variable.get(disk.AIRFLOW_VARIABLE, default=None):
+            told = f"{disk.rate_of(rate):g}"
+            self.env_vars = [*self.env_vars, k8s.V1EnvVar(name=disk.VARIABLE, value=told)]
         if pod.volume:
             self.claim, self.volume_folder = claim_of(spec.target), pod.volume
         if pod.account:

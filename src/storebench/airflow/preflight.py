@@ -11,8 +11,10 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from types import MappingProxyType
 
 from airflow.configuration import conf
+from airflow.sdk import Variable
 
 from storebench.airflow import connections, images
+from storebench.attempt import disk
 from storebench.errors import SpecError
 from storebench.s3 import check_bucket
 from storebench.servers import stand_ins
@@ -29,9 +31,11 @@ SERVICES_TOLD = "what gives servers their addresses and names, and pods their vo
 
 
 def check(study: Study, rows: int, dataset_bytes: int | None = None) -> None:
-    """Raises a StorebenchError where the run cannot work: S3 that does not answer, a dataset over what the disk holds; `dataset_bytes` is its
-    size where that is known.
+    """Raises a StorebenchError where the run cannot work: S3 that does not answer, a dataset over what the disk holds, a rate of the disk that
+    is no number; `dataset_bytes` is the dataset's size where that is known.
     """
+    if rate := Variable.get(disk.AIRFLOW_VARIABLE, default=None):
+        disk.rate_of(rate)
     if study.dataset:
         check_disk(rows * study.dataset.row_bytes if dataset_bytes is None else dataset_bytes)
     check_bucket(connections.s3(), connections.bucket())

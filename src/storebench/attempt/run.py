@@ -112,7 +112,8 @@ class Attempt:
             *disturbance.of_throttling(throttled, asked_for=limited),
             *disturbance.of_node(node, others, wall_s, cores=cores),
         ]
-        self.result.perhaps_disturbed = disturbance.perhaps_of_node(node, others, wall_s, cores=cores)
+        if perhaps := disturbance.perhaps_of_node(node, others, wall_s, cores=cores):
+            self.possibly_disturbed(perhaps)
 
     def seconds_in(self, phase: str) -> float:
         """How long a phase has lasted so far."""
@@ -131,6 +132,10 @@ class Attempt:
         """Record values of the study over time: seconds since the operation began, and the value then."""
         at_s, values = zip(*points, strict=True) if (points := list(points)) else ((), ())
         self.result.series[name] = {"at_s": list(at_s), "values": list(values)}
+
+    def possibly_disturbed(self, reason: str) -> None:
+        """Mark the attempt with something that may have changed its time. The time counts all the same."""
+        self.result.perhaps_disturbed = "; ".join(filter(None, [self.result.perhaps_disturbed, reason]))
 
     def durability(self, found: Durability) -> None:
         """Record what the acknowledgements that the operation got promise."""

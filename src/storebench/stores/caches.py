@@ -8,6 +8,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Self
 
+from storebench.attempt import disk
 from storebench.errors import StorebenchError, StoreRefused, StoreUnreachable, VerificationFailed
 from storebench.servers import agent
 from storebench.servers.watch import Watch
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
 
 AGREE_SHARE = 0.05  # of two passes in a row: then the cache is hot
 MAX_PASSES = 30
+# A read is judged from this size on. Up to this many times the rate of data that nobody had read, a disk may be: it reads ahead.
+JUDGED_BYTES, TIMES_UNCACHED = 1 << 20, 2.0
 # Kubernetes notices only after some probes that a server is away, or is back: then it leads new connections elsewhere, or to it.
 SETTLE_S, REACHABLE_S, AGAIN_S = 5.0, 60.0, 0.5
 
@@ -33,10 +36,25 @@ class Cold:
     resident_bytes: int
     needed_bytes: int
 
-    def report(self, attempt: Attempt) -> None:
-        """Record the metrics that go with it."""
+    def report(self, attempt: Attempt, read_bytes: int, seconds: float) -> None:
+        """Record the metrics of an operation that read `read_bytes` from disk in `seconds`.
+
+        Mark the attempt if the operation read faster than the disk reads data that nobody had read, as far as the pod knows that.
+        """
         attempt.metric("resident_before_bytes", self.resident_bytes)
         attempt.metric("needed_bytes", self.needed_bytes)
+        if read_bytes < JUDGED_BYTES or seconds <= 0:
+            return
+        rate = read_bytes / seconds / 1e6
+        attempt.metric("cold_read_mb_per_s", rate)
+        if (shown := disk.told()) is None:
+            return
+        attempt.metric("uncached_mb_per_s", shown)
+        if rate > TIMES_UNCACHED * shown:
+            attempt.possibly_disturbed(
+                f"cold for this kernel only: {rate:,.0f} MB per second came from a disk that has shown {shown:,.0f} for data that nobody"
+                " had read, so a cache below the kernel may have answered"
+            )
 
     def prove(self, what: str, read_bytes: int) -> str:
         """Returns in words why an operation that has read so much from disk was cold; raises VerificationFailed for one that was not."""

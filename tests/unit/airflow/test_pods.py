@@ -15,6 +15,7 @@ from kubernetes.client.exceptions import ApiException
 from storebench.airflow import kubernetes_api, leftovers
 from storebench.airflow.dataset import DatasetOperator
 from storebench.airflow.placement import LABEL
+from storebench.attempt import disk
 from storebench.attempt.result import AttemptResult
 from storebench.dataset.csv50 import CSV50
 from storebench.errors import SpecError, StorebenchError
@@ -305,6 +306,21 @@ def test_a_pod_is_told_its_cell_its_dataset_and_where_its_results_belong(account
     assert (spec.dataset, spec.results) == ("datasets/v1/rows=1000/seed=42/", f"results/{target}/write-")
     assert (spec.axes, spec.rows, spec.seed, spec.method_version) == ({"batch": "10"}, 1000, 42, 1)
     assert spec.options == {"cpu_limit": "False", "startup_timeout_s": "60"}
+
+
+@pytest.mark.parametrize(("known", "told"), [("87.10", "87.1"), (None, None)])
+def test_a_pod_is_told_what_is_known_of_its_disk(cluster, account, monkeypatch, known, told):
+    if known:
+        monkeypatch.setenv(f"AIRFLOW_VAR_{disk.VARIABLE}", known)
+    seen = []
+
+    def end(pod):
+        seen.extend(one["value"] for one in pod.spec["containers"][0]["env"] if one["name"] == disk.VARIABLE)
+        return ended(message=VERIFIED.to_json())
+
+    cluster.end = end
+    attempt("write").execute(context("cell.write"))
+    assert seen == [told] * (told is not None)
 
 
 def test_what_a_store_needs_and_has_not_its_filler_does_and_has_no_row_of_its_own(account, told):

@@ -7,6 +7,7 @@ import pytest
 
 from local.stack import parts
 from storebench.airflow import images, preflight
+from storebench.attempt import disk
 from storebench.errors import SpecError
 from storebench.servers import stand_ins
 from tests.unit.example import STUDY
@@ -186,3 +187,11 @@ def test_a_dataset_that_the_disk_cannot_hold_is_refused(monkeypatch, tmp_path, d
         return
     with pytest.raises(SpecError, match=r"needs about 4,000,000,000 GB of disk .*Choose a smaller one"):
         preflight.check_disk(dataset_bytes)
+
+
+def test_a_rate_of_the_disk_that_is_no_number_is_refused_before_any_work(monkeypatch):
+    monkeypatch.setenv(f"AIRFLOW_VAR_{disk.VARIABLE}", "2 GB/s")
+    with pytest.raises(
+        SpecError, match=r"storebench_uncached_mb_per_s is not a number .*'2 GB/s'.*`storebench disk`"
+    ):
+        preflight.check(STUDY, 1000)

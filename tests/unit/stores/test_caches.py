@@ -5,6 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from storebench.attempt import disk
 from storebench.errors import StoreRefused, StoreUnreachable, VerificationFailed
 from storebench.servers import agent
 from storebench.servers.watch import AGENTS, TOKEN
@@ -56,6 +57,32 @@ def test_what_was_not_cold_is_not_verified(left, read, why):
 def test_what_was_cold_says_why():
     said = Cold(0, 8192, 1000).prove("read", 2000)
     assert said == "cold: page cache emptied, 8,192 bytes in it before, 2,000 bytes from disk, 1,000 needed"
+
+
+@pytest.mark.parametrize(
+    ("told", "read_bytes", "seconds", "metrics", "marked"),
+    [
+        ("100", 262_000_000, 0.1, {"cold_read_mb_per_s": 2620, "uncached_mb_per_s": 100}, True),
+        ("100", 20_000_001, 0.1, {"cold_read_mb_per_s": 200.00001, "uncached_mb_per_s": 100}, True),
+        ("100", 20_000_000, 0.1, {"cold_read_mb_per_s": 200, "uncached_mb_per_s": 100}, False),
+        ("", 262_000_000, 0.1, {"cold_read_mb_per_s": 2620}, False),  # not known
+        ("100", 1_000_000, 0.0001, {}, False),  # too little to tell
+        ("100", 0, 0.005, {}, False),  # no disk is read
+    ],
+)
+def test_a_cold_read_that_is_faster_than_the_disk_is_marked(
+    monkeypatch, told, read_bytes, seconds, metrics, marked
+):
+    monkeypatch.setenv(disk.VARIABLE, told)
+    found, marks = {}, []
+    attempt = SimpleNamespace(metric=found.__setitem__, possibly_disturbed=marks.append)
+    Cold(0, 0, 1000).report(attempt, read_bytes, seconds)
+    assert found == {"resident_before_bytes": 0, "needed_bytes": 1000} | {
+        name: pytest.approx(value) for name, value in metrics.items()
+    }
+    assert bool(marks) == marked
+    if marked:
+        assert "a disk that has shown 100 for data that nobody had read" in marks[0]
 
 
 def server(read_bytes=5, steps=None):

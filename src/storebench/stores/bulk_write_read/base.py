@@ -91,7 +91,7 @@ class TableStore(Store):
             self._cached.prepare()
         clock = OperationClock(self.cpu_s)
         try:
-            with self._cached.watched(attempt), attempt.measuring(clock):
+            with self._cached.watched(attempt, clock), attempt.measuring(clock):
                 rows = self._timed(attempt, clock)
         finally:
             attempt.metric("only_s", clock.operation_s)

@@ -39,16 +39,17 @@ class CachedRead:
             self._empty()
 
     @contextmanager
-    def watched(self, attempt: Attempt) -> Iterator[None]:
-        """The read itself; what came from disk meanwhile is counted, and recorded with what goes with the state."""
+    def watched(self, attempt: Attempt, clock: OperationClock) -> Iterator[None]:
+        """The read itself, timed by the clock; what came from disk meanwhile is counted, and recorded with what goes with the state."""
         before = self._so_far()
         yield
         if before is not None:
             self._read_bytes = self._servers.read_bytes() - before
             attempt.metric("disk_read_bytes", self._read_bytes)
-        for one in (self._emptied, self._warmed_up):
-            if one:
-                one.report(attempt)
+        if self._emptied:
+            self._emptied.report(attempt, self._read_bytes, clock.operation_s)
+        if self._warmed_up:
+            self._warmed_up.report(attempt)
 
     def proof(self) -> str:
         """What is to be said of it beside what was verified. Raises VerificationFailed for a read that should have been cold and was not."""

@@ -80,6 +80,13 @@ class ScanStore(Store):
         with clock.operation():
             return self.scan()
 
+    def prove_scanned(self) -> str:
+        """Return what proves that the last timed scan read the table, or "" for a store that nothing can answer for.
+
+        Raises VerificationFailed for a sum that something else answered, such as a cache of results.
+        """
+        return ""
+
     @abstractmethod
     def count(self) -> int:
         """The rows of the table."""
@@ -159,7 +166,7 @@ class ScanStore(Store):
             found = self.timed_scan(clock)
         read = self.read_bytes() - before
         self._report(attempt, clock, read)
-        cold.report(attempt)
+        cold.report(attempt, read, clock.operation_s)
         with attempt.phase("verify"):
             now = self.grown_bytes()
             came = read if grown is None or now is None else min(read, now - grown)
@@ -192,6 +199,8 @@ class ScanStore(Store):
 
     def _check_result(self, found: float, manifest: Mapping[str, Any]) -> str:
         said = check_sum(found, manifest, self.column, self.additions())
+        if scanned := self.prove_scanned():
+            said = f"{said}; {scanned}"
         self._check_count()
         self._check_column(self.column, self.read_back(self.column), manifest)
         return f"{said}; {self.rows:,} rows counted; the column's checksum, read back"

@@ -7,7 +7,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from storebench.errors import SpecError, StoreRefused, StoreUnreachable
+from storebench.errors import SpecError, StoreRefused, StoreUnreachable, VerificationFailed
 from storebench.stores.base import Durability, Server
 from storebench.stores.caches import Cold, Servers, reconnect
 from storebench.stores.column_scan import mariadb_rows as rows_of
@@ -38,6 +38,7 @@ CREATE = (
     f"CREATE TABLE {TABLE} ({', '.join(f'`{column.name}` {column.sql}' for column in COLUMNS)})"
     " ENGINE=InnoDB DEFAULT CHARSET=utf8 COLLATE=utf8_unicode_ci"
 )
+SELECT = "SELECT SQL_NO_CACHE"  # a query cache would answer the second sum, and the verification, without reading the table
 UNREACHABLE = (2002, 2003, 2006, 2013)  # of the client's errors
 
 
@@ -50,6 +51,7 @@ class Mariadb(ScanStore):
     packages = ("numpy", "pymysql")
     modules = (*ScanStore.modules, "pymysql")
     _session: Any = None
+    _rows_read = 0  # by the server, during the last timed scan
 
     def connect(self) -> None:
         super().connect()
@@ -104,11 +106,27 @@ class Mariadb(ScanStore):
         return self._servers.make_cold(self._away(), self._needed_bytes())
 
     def scan(self) -> float:
-        ((found,),) = self._ask(f"SELECT SUM({self.column}) FROM {TABLE}")
+        ((found,),) = self._ask(f"{SELECT} SUM({self.column}) FROM {TABLE}")
         return float(found)
 
+    def timed_scan(self, clock: OperationClock) -> float:
+        """Time the query, and count the rows that the server reads for it. The counter is asked outside the timed window."""
+        before = self._rows_read_so_far()
+        found = super().timed_scan(clock)
+        self._rows_read = self._rows_read_so_far() - before
+        return found
+
+    def prove_scanned(self) -> str:
+        """Compare the rows that the server has read with those of the table: an answer from the query cache reads none."""
+        if self._rows_read < self.rows:
+            raise VerificationFailed(
+                f"The server has read {self._rows_read:,} rows for the sum, and the table has {self.rows:,}: its query cache has answered,"
+                " or something else has. Turn it off (query_cache_type=0), and connect to the server itself, not to a proxy"
+            )
+        return f"{self._rows_read:,} rows read by the server for it (Rows_read)"
+
     def count(self) -> int:
-        ((found,),) = self._ask(f"SELECT COUNT(*) FROM {TABLE}")
+        ((found,),) = self._ask(f"{SELECT} COUNT(*) FROM {TABLE}")
         return int(found)
 
     def additions(self) -> int:
@@ -170,8 +188,17 @@ class Mariadb(ScanStore):
 
         wanted = ", ".join(rows_of.selected(name) for name in names)
         with _errors(), self._session.cursor(SSCursor) as cursor:
-            cursor.execute(f"SELECT {wanted} FROM {TABLE} USE INDEX ()")
+            cursor.execute(f"{SELECT} {wanted} FROM {TABLE} USE INDEX ()")
             yield from rows_of.columns(names, _parts(cursor)).items()
+
+    def _rows_read_so_far(self) -> int:
+        """Return the session's counter of rows read. Raises StoreRefused for a server without this counter."""
+        found = dict(self._ask("SHOW SESSION STATUS LIKE 'Rows_read'"))
+        if "Rows_read" not in found:
+            raise StoreRefused(
+                "The server has no counter Rows_read, so nothing tells a sum from an answer of its query cache: use MariaDB 10 or newer"
+            )
+        return int(found["Rows_read"])
 
     def _use(self) -> None:
         self._ask(f"USE `{self.target}`")

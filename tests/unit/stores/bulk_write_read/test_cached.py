@@ -4,6 +4,7 @@ from contextlib import contextmanager
 
 import pytest
 
+from storebench.attempt import disk
 from storebench.errors import SpecError, StoreRefused, StoreUnreachable, VerificationFailed
 from storebench.stores import caches
 from storebench.stores.bulk_write_read import base, cached
@@ -115,6 +116,14 @@ def test_a_cold_read_meets_servers_that_were_stopped_and_has_its_proof(read):
     assert attempt.result.verification == (
         "3 rows; cold: page cache emptied, 7 bytes in it before, 1,000 bytes from disk, 1,000 needed"
     )
+
+
+@pytest.mark.parametrize("cache", [COLD, LUKEWARM])
+def test_a_read_that_is_faster_than_the_disk_is_marked(read, cache, monkeypatch):
+    monkeypatch.setenv(disk.VARIABLE, "100")
+    result = read(cache, reads=1_000_000_000).result  # in 2 s
+    assert (result.metrics["cold_read_mb_per_s"], result.metrics["uncached_mb_per_s"]) == (500, 100)
+    assert "500 MB per second came from a disk that has shown 100" in result.perhaps_disturbed
 
 
 @pytest.mark.parametrize(

@@ -42,6 +42,9 @@ class Attempt:
     def metric(self, name, value):
         self.result.metrics[name] = value
 
+    def possibly_disturbed(self, reason):
+        self.result.perhaps_disturbed = reason
+
     def durability(self, found):
         self.result.durability, self.result.durability_stated = found.kind, found.stated
 

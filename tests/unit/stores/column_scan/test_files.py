@@ -7,6 +7,7 @@ import duckdb
 import numpy as np
 import pytest
 
+from storebench.attempt import disk, disturbance
 from storebench.errors import SpecError, StoreRefused, VerificationFailed
 from storebench.stores import caches
 from storebench.stores.column_scan import residence
@@ -30,7 +31,8 @@ def test_a_tool_is_measured_and_verified(attempt, study, store, client):
     for operation in study.operations:
         results[operation.name] = result = attempt(store, operation.name, client)
         assert (result.status, result.disturbed) == ("verified", None), result.error
-        assert result.metrics.keys() == set(operation.metrics)
+        large = operation.name == "cold_sum" and result.metrics["disk_read_bytes"] >= caches.JUDGED_BYTES
+        assert result.metrics.keys() == {*operation.metrics, *(["cold_read_mb_per_s"] if large else [])}
         assert result.environment["server_version"]
     write, cold, hot = (results[name] for name in ("write", "cold_sum", "hot_sum"))
     assert "all 23 columns" in write.verification
@@ -147,3 +149,18 @@ def test_a_dataset_that_is_not_as_it_was_made_is_refused(attempt, bucket, prefix
     del bucket.objects[f"{prefix}manifest.json"]
     with pytest.raises(StoreRefused, match="the next run makes the dataset"):
         attempt("numpy-memory", "hot_sum")
+
+
+@pytest.mark.parametrize(("told", "marked"), [("0.001", True), ("1000000", False), ("", False)])
+def test_a_cold_sum_that_is_faster_than_the_disk_is_verified_and_marked(attempt, monkeypatch, told, marked):
+    """Of the real disk, which is neither so slow nor so fast."""
+    assert attempt("numpy-memmap", "write").status == "verified"
+    monkeypatch.setenv(disk.VARIABLE, told)
+    monkeypatch.setattr(disturbance, "perhaps_of_node", lambda *_, **__: "of the node")
+    cold = attempt("numpy-memmap", "cold_sum")
+    rate = cold.metrics["disk_read_bytes"] / cold.metrics["sum_s"] / 1e6
+    assert (cold.status, cold.metrics["cold_read_mb_per_s"]) == ("verified", pytest.approx(rate))
+    assert cold.metrics.get("uncached_mb_per_s") == (float(told) if told else None)
+    reasons = cold.perhaps_disturbed.split("; ")
+    assert reasons[0] == "of the node"
+    assert [reason.startswith("cold for this kernel only") for reason in reasons[1:]] == [True] * marked

@@ -7,6 +7,7 @@ import numpy as np
 import pymysql
 import pytest
 
+from storebench.attempt.clock import OperationClock
 from storebench.errors import SpecError, StoreRefused, StoreUnreachable
 from storebench.stores.caches import Servers
 from storebench.stores.column_scan import dataset, mariadb, mariadb_rows
@@ -92,7 +93,7 @@ def test_a_file_has_what_load_data_reads(columns, tmp_path):
 
 def test_what_was_selected_is_not_read_of_the_index_that_the_sum_reads(store):
     store.answer = lambda sql: [(3,)]
-    assert store.scan() == 3.0 and store.asked == ["SELECT SUM(quantity) FROM stock"]
+    assert store.scan() == 3.0 and store.asked == ["SELECT SQL_NO_CACHE SUM(quantity) FROM stock"]
     assert mariadb_rows.selected("date") == "TIMESTAMPDIFF(SECOND, '1970-01-01', `date`)"
     assert mariadb_rows.selected("sub_variation_text") == "COALESCE(`sub_variation_text`, '')"
 
@@ -155,3 +156,9 @@ def test_durability_is_as_the_server_states_it(store, value, kind):
     store.answer = lambda sql: [("innodb_flush_log_at_trx_commit", value)]
     found = store.durability()
     assert (found.kind, found.stated) == (kind, f"innodb_flush_log_at_trx_commit={value}")
+
+
+def test_a_server_that_does_not_count_rows_is_refused(store):
+    store.answer = lambda sql: []
+    with pytest.raises(StoreRefused, match="no counter Rows_read"):
+        store.timed_scan(OperationClock())

@@ -1,0 +1,117 @@
+"""Sentences of the documentation that the code decides: each is compared with it."""
+
+import random
+import re
+from pathlib import Path
+
+import pytest
+import yaml
+
+from storebench.results.changes import MIN_FIGURES, change_points
+from storebench.study import studies
+
+ROOT = Path(__file__).parents[2]
+DOCS = ROOT / "docs"
+COMPOSE = yaml.safe_load((ROOT / "docker-compose.yaml").read_text())
+TEXTS = {path.relative_to(ROOT): path.read_text() for path in [*ROOT.glob("*.md"), *DOCS.rglob("*.md")]}
+
+
+def environment():
+    return COMPOSE["x-airflow"]["environment"]
+
+
+def test_new_files_are_seen_as_soon_as_the_pages_say():
+    """Airflow lists the files of its DAGs every REFRESH_INTERVAL seconds."""
+    interval = environment()["AIRFLOW__DAG_PROCESSOR__REFRESH_INTERVAL"]
+    stack = (ROOT / "local/stack/environment.py").read_text()
+    assert f'"AIRFLOW__DAG_PROCESSOR__REFRESH_INTERVAL": "{interval}"' in stack
+    said = {
+        seconds
+        for text in TEXTS.values()
+        for seconds in re.findall(r"new\s+(?:DAG )?files every (\d+) s|new one within (\d+) s", text)
+    }
+    assert {number for pair in said for number in pair if number} == {interval}
+
+
+def changes(before, after, seed):
+    """Change points of runs at one level and then at another one, far away."""
+    noise = random.Random(seed)
+    return change_points(
+        tuple(noise.gauss(level, 0.01) for level, runs in ((1, before), (2, after)) for _ in range(runs))
+    )
+
+
+@pytest.mark.parametrize("page", ["method.md", "page.md"])
+def test_a_change_takes_as_many_runs_as_the_pages_say(page):
+    text = (DOCS / page).read_text()
+    (fewest,) = re.findall(r"Fewer than (\d+) runs tell no change", text)
+    (always,) = map(int, re.findall(r"[Ff]rom (\d+) runs on", text))
+    assert int(fewest) == MIN_FIGURES
+    least = MIN_FIGURES // 2
+    assert not any(changes(least - 1, MIN_FIGURES - least, seed) for seed in range(20))
+    found = [bool(changes(least, least, seed)) for seed in range(40)]
+    assert any(found) and not all(found)
+    sizes = [(before, always - before) for before in range(least, always - least + 1)]
+    assert all(changes(*size, seed) for size in sizes for seed in range(40))
+
+
+def stores_in_compose(study):
+    """The stores whose pods Compose has images for, that need no volume, and whose server it has."""
+    images = {
+        name.removeprefix("AIRFLOW_VAR_STOREBENCH_IMAGE_").lower()
+        for name in environment()
+        if "_IMAGE_" in name
+    }
+    servers = {
+        name.removeprefix("AIRFLOW_CONN_STOREBENCH_").lower() for name in environment() if "_CONN_" in name
+    }
+    for name in study.stores:
+        store = study.store(name)
+        pods = [store.pod_of(operation.name) for operation in study.operations_of(name)]
+        served = store.connection is None or store.connection in servers
+        if served and {pod.image for pod in pods} <= images and not any(pod.volume for pod in pods):
+            yield name
+
+
+def test_docker_compose_can_measure_the_stores_that_its_page_lists():
+    text = (DOCS / "how-to/docker-compose.md").read_text()
+    listed = dict(re.findall(r"^\| `(\w+)` \| (.*) \|$", text.partition("## Install")[0], re.MULTILINE))
+    found = {}
+    for name in studies.names():
+        study = studies.find(name)
+        stores = list(stores_in_compose(study))
+        whole = stores == list(study.stores)
+        found[name] = "all" if whole else ", ".join(f"`{one}`" for one in stores) or "none"
+    assert listed == found
+    assert "not the other three studies" in TEXTS[Path("README.md")]
+    assert list(found.values()).count("none") == 3
+
+
+def publishers_images():
+    """The images that files of this repository name and that others publish."""
+    manifests = [ROOT / "docker-compose.yaml", *(ROOT / "deploy/servers").rglob("*.yaml")]
+    named = [
+        re.findall(r"^\s*image: (?:&\S+ )?([\w./-]+:[\w.-]+\S*)", one.read_text(), re.MULTILINE)
+        for one in manifests
+    ]
+    based = [
+        re.findall(r"^FROM (\S+:\S+)", one.read_text(), re.MULTILINE)
+        for one in (ROOT / "images").rglob("Dockerfile")
+    ]
+    return {one for found in (*named, *based) for one in found if not one.startswith("storebench/")}
+
+
+def test_what_is_said_of_pinned_images_is_true():
+    found = publishers_images()
+    assert {"postgres:18", "debian:bookworm-slim", "mariadb:10.11.18"} <= found
+    assert not any("@sha256:" in one for one in found), "SECURITY.md says that all are named by tags"
+    security = TEXTS[Path("SECURITY.md")]
+    assert "Publishers' images are named by tags" in security
+    assert "Dependencies are pinned by version and hash" not in security
+
+
+def test_packages_are_pinned_by_hash():
+    for file in (ROOT / "requirements").glob("*.txt"):
+        lines = [line for line in file.read_text().splitlines() if re.match(r"[a-z0-9]", line, re.IGNORECASE)]
+        assert all(re.search(r"==\S+", line) for line in lines), file
+        assert file.read_text().count("--hash=sha256:") >= len(lines) > 0, file
