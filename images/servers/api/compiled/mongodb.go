@@ -49,6 +49,8 @@ func (m *mongodb) collection(name, consistency string) (*collection, error) {
 	if consistency == "quorum" {
 		write, read = writeconcern.Majority(), readconcern.Majority()
 	}
+	journal := false // as the client in Python: a mongod adds the journal to a majority
+	write.Journal = &journal
 	found := client.Database(mongodbDatabase).Collection(name, options.Collection().SetWriteConcern(write).SetReadConcern(read))
 	return &collection{found}, nil
 }
