@@ -21,19 +21,23 @@ HISTOGRAMS = {
 }
 
 
-def _axis(name: str, title: str, description: str, *values: str, grid: tuple[str, ...]) -> Axis:
-    """Its default is the first of its values."""
+def _axis(
+    name: str, title: str, description: str, *values: str, grid: tuple[str, ...], of_copies: bool = False
+) -> Axis:
+    """Create an axis whose default is its first value."""
     pattern, hint = "|".join(values), " or ".join(values)
-    return Axis(name, title, description, pattern, hint, values[:1], values, grid)
+    return Axis(name, title, description, pattern, hint, values[:1], values, grid, of_copies=of_copies)
 
 
 AXES = (
     _axis(
         "consistency",
         "Consistency",
-        "How many copies answer before a request is done: **one**, as studied, or a **quorum**.",
+        "How many copies answer before a request is done: **one**, as studied, or a **quorum**."
+        " Servers with one copy have **one** only.",
         *("one", "quorum"),
         grid=("one", "quorum"),
+        of_copies=True,
     ),
     _axis(
         "key_distribution",

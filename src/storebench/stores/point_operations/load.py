@@ -121,7 +121,7 @@ def main() -> None:
     )  # in the last second, if there was none
     over.set()
     runner.user_greenlets.join(timeout=job["timeout_s"] + 1)  # the requests that are under way
-    runner.user_greenlets.kill(timeout=ENDING_S)  # a request without an answer until now counts as one that timed out
+    runner.user_greenlets.kill(timeout=ENDING_S)  # a request that hangs until now counts as timed out
     runner.quit()
     log.save(Path(job["file"]), users)
     sender.close()

@@ -83,7 +83,7 @@ class Silent(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     ended = Event()
 
-    def do_GET(self):  # noqa: N802 - the name that http.server asks for
+    def do_GET(self):
         told = {"name": "silent"}
         if self.path != "/health":
             id = UUID(self.path.partition("?")[0].rpartition("/")[2])

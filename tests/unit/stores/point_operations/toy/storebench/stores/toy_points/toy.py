@@ -10,7 +10,7 @@ from storebench.stores.point_operations.base import PointStore
 from storebench.stores.point_operations.entities import FIELDS, Entity, number_of
 
 SEED = 7
-HANGS_FROM_S = 2.0  # while a load of the default length is measured: it begins half a second after the connection
+HANGS_FROM_S = 2.0  # since the connection: while a load of the default length is measured
 
 
 class Toy(PointStore):
@@ -69,9 +69,7 @@ class Toy(PointStore):
 
     def _hangs(self, number):
         return (
-            self._fault == "hang"
-            and number % 10 == 0
-            and time.monotonic() > self._connected_s + HANGS_FROM_S
+            self._fault == "hang" and number % 10 == 0 and time.monotonic() > self._connected_s + HANGS_FROM_S
         )
 
     def outcome(self, error):
