@@ -105,7 +105,7 @@ PRESETS = {
         {**BROUGHT, **DRIVEN, **SHORT, "rows": 10_000, "rate_factor": 1.5},
     ),
     "study": Preset(
-        "the original study: a service, 100 users, of which one begins each second, for two minutes",
+        "as studied, but for the service, which is in Python: 100 users, of which one begins each second; then two minutes are measured",
         {**BROUGHT, "rows": 100_000, "users": 100, "spawn_rate": 1},
     ),
 }
@@ -115,7 +115,9 @@ POINT_OPERATIONS = Study(
     description="""Write and read entities by their ids, one at a time, by many users at once, in MongoDB and Cassandra.
 
 For each combination one pod fills a table, one reads from it, and one writes new entities. Every read is compared with what its id must
-have, and after the writes the whole table is compared with what was acknowledged. With `read_share`, reads are among the writes.""",
+have, and after the writes the whole table is compared with what was acknowledged. With `read_share`, reads are among the writes.
+Operations per second count successful requests. Latencies are of all requests: a failed one has the time that its user waited. A table on
+the study's page in the documentation says what differs from the original study.""",
     stores=STORES,
     operations=(
         Operation("fill", ("fill_s", "entities_per_s")),
