@@ -29,7 +29,8 @@ def test_entities_are_written_and_read_in_mongodb_and_in_cassandra(cluster):
         ),
         *("--rows", "1000", *params),
     )
-    assert (code, len(rows)) == (0, 12)
+    # A quorum of cassandra@one's one copy is no cell; how many copies the connection's server holds, nobody declares.
+    assert (code, len(rows)) == (0, 9)
     for row in rows:
         assert row["status"] == "verified", row["error"]
         metrics = row["metrics"]

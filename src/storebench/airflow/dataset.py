@@ -14,6 +14,7 @@ from storebench import protocol
 from storebench.airflow import connections, observe
 from storebench.airflow.cleaning import BeforeCellsOperator
 from storebench.airflow.params import grid_of, values_of
+from storebench.airflow.topologies import copies_of
 from storebench.attempt.dataset import VARIABLE, DatasetSpec
 from storebench.errors import BadResult, StoreRefused
 from storebench.results.repository import run_id_of
@@ -46,7 +47,8 @@ class DatasetOperator(BeforeCellsOperator):
         if own:  # its rows are those that the plan has found
             cells = tuple(turn.cell for turn in repository.recorded_turns(run_id))
         else:
-            cells = grid_of(self.study, params, context["dag_run"].partition_key).cells
+            partition = context["dag_run"].partition_key
+            cells = grid_of(self.study, params, partition, copies_of(self.study, params)).cells
         # One, but for a dataset that axes shape
         for dataset, cell in {self.study.dataset_of(cell, params): cell for cell in reversed(cells)}.items():
             assert dataset is not None

@@ -16,7 +16,7 @@ from storebench.results.statistics import MIN_VALUES
 from storebench.servers import sizes, topology
 from storebench.stores.base import split
 from storebench.study.dataset import MAX_SEED
-from storebench.study.grid import Grid, grid, max_rows, operations_of
+from storebench.study.grid import CopiesOf, Grid, grid, max_rows, operations_of
 from storebench.study.model import Axis, Study
 from storebench.study.partition import cell_of, partitions, repeated
 
@@ -301,8 +301,11 @@ def _repeat_fields() -> dict[str, Field]:
     }
 
 
-def grid_of(study: Study, params: Mapping[str, Any], partition: str | None = None) -> Grid:
-    """The grid that a run's parameters ask for, or the one cell of its partition; raises SpecError for a bad one."""
+def grid_of(
+    study: Study, params: Mapping[str, Any], partition: str | None = None, copies_of: CopiesOf | None = None
+) -> Grid:
+    """Return the grid that a run's parameters ask for, or the one cell of its partition. `copies_of` (storebench.airflow.topologies) needs
+    Airflow's connections. Raises SpecError for bad parameters."""
     if partition is not None:
         cell = cell_of(study, partition, params["rows"], params["seed"])
         if reason := repeated(study, partitions(study), params["rows"]).get(partition):
@@ -316,6 +319,7 @@ def grid_of(study: Study, params: Mapping[str, Any], partition: str | None = Non
         rows=params["rows"],
         seed=params["seed"],
         full=params["full_grid"],
+        **({"copies_of": copies_of} if copies_of else {}),
     )
 
 

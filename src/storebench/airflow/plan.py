@@ -18,6 +18,7 @@ from storebench.airflow.ends import airflow_id
 from storebench.airflow.images import image
 from storebench.airflow.node_pools import DEFAULT, NodePool, node_pool_of
 from storebench.airflow.params import grid_of, values_of
+from storebench.airflow.topologies import copies_of
 from storebench.errors import SpecError, StorebenchError
 from storebench.results.database import Row
 from storebench.results.queries import Queries, verified_values
@@ -62,7 +63,7 @@ def _plan_of(study: Study, asked: Mapping[str, Any], dag_run: Any, make: own.Mak
     params = values_of(study, asked)
     repository, run_id = connections.repository(), run_id_of(dag_run.dag_id, dag_run.run_id)
     params, manifest = own.with_file(study, params, make)
-    grid = grid_of(study, params, dag_run.partition_key)
+    grid = grid_of(study, params, dag_run.partition_key, copies_of(study, params))
     preflight.check(study, params["rows"], manifest["bytes"] if manifest else None)
     cannot = own.not_held(study, grid.cells, manifest) if manifest else {}
     grid = replace(grid, cells=tuple(cell for cell in grid.cells if cell not in cannot))

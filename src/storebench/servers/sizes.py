@@ -8,7 +8,7 @@ from typing import Any
 
 from storebench.errors import SpecError
 from storebench.fields import CPU, HINTS, MEMORY, Field, Text, WholeNumber
-from storebench.servers.topology import COPIES, Topology
+from storebench.servers.topology import COPIES, SIZED, Topology
 
 PREFIX = "server_"
 MOST_COPIES = 100
@@ -37,6 +37,17 @@ class Sizes:
     def __str__(self) -> str:
         said = ((one.name, getattr(self, one.name)) for one in fields(self))
         return " ".join(f"{PREFIX}{name}={value}" for name, value in said if value is not None)
+
+    def copies_in(self, topology: Topology) -> int | None:
+        """Return how many copies of the data the topology's servers hold: the most replicas of a StatefulSet that holds data. None if no
+        StatefulSet says that it holds data."""
+        found = []
+        for one in topology.sets:
+            labels = one["metadata"].get("labels", {})
+            if SIZED in labels:
+                asked = self.copies if COPIES in labels else None
+                found.append(asked or one["spec"].get("replicas", 1))
+        return max(found, default=None)
 
     def check(self, topology: Topology) -> None:
         """Raises SpecError for another number of copies where the topology has only one."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,6 +15,9 @@ from storebench.study.dataset import MAX_SEED
 from storebench.study.model import Axis, Study
 
 MAX_ROWS = 1_000_000_000  # of a study without a dataset
+
+# The number of copies of its data that a store's servers hold, at a cell's values of the axes; None: not known.
+CopiesOf = Callable[[str, Mapping[str, str]], int | None]
 
 
 @dataclass(frozen=True)
@@ -35,12 +38,13 @@ def grid(
     rows: int,
     seed: int,
     full: bool = True,
+    copies_of: CopiesOf = lambda store, axes: None,
 ) -> Grid:
     """A study's cells for these values, in the order given: stores, then clients, then the axes.
 
     An axis left out takes its defaults. Without `full`, at each store one thing at a time differs from the first of its
-    values: the client, or the place on one axis. A value that means the same as another one of them is left out (`Axis.whole`).
-    Raises SpecError for any value that is not valid, before anything else happens.
+    values: the client, or the place on one axis. A value that means the same as another one of them is excluded (`Axis.whole`,
+    `Axis.of_copies`). Raises SpecError for any value that is not valid, before anything else happens.
     """
     for what, asked, known in (("store", stores, study.stores), ("client", clients, study.clients)):
         _check(what, asked, known)
@@ -54,6 +58,11 @@ def grid(
         repeated = axis.repeated(column, rows)
         reasons |= {repeats(axis, value, kept, rows) for value, kept in repeated.items()}
         values.append([value for value in column if value not in repeated])
+    alike = {
+        axis.name: axis.alike(column)
+        for axis, column in zip(study.axes, values, strict=True)
+        if axis.of_copies and len(column) > 1
+    }
     first = {axis.name: column[0] for axis, column in zip(study.axes, values, strict=True)}
     cells: dict[Cell, None] = {}
     for store, client, *combination in itertools.product(stores, clients, *values):
@@ -62,14 +71,21 @@ def grid(
             reasons.add(f"{store} has no client {client!r}")
             continue
         meant = _meant(study, store, client, combination)
-        differing = sum(value != first[name] for name, value in meant)
+        same = alike if alike and copies_of(store, dict(meant)) == 1 else {}
+        reasons |= {
+            f"{store} has one copy of the data, so {name}={value} is the same as {name}={same[name]}"
+            for name, value in meant
+            if same.get(name, value) != value
+        }
+        meant = tuple((name, same.get(name, value)) for name, value in meant)
+        differing = sum(value != same.get(name, first[name]) for name, value in meant)
         differing += client != next(name for name in clients if name in info.clients)
         if differing > 1 and not full:
             reasons.add("one thing is varied at a time")
             continue
         cell = Cell(study.name, store, client, meant, rows, seed)
-        if cell in cells:
-            ignored = [axis.name for axis in study.axes if axis.name not in dict(meant)]
+        ignored = [axis.name for axis in study.axes if axis.name not in dict(meant)]
+        if cell in cells and ignored:
             reasons.add(f"{store} has no {', '.join(ignored)}")
         cells[cell] = None
     if not cells:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
@@ -35,6 +35,7 @@ class Axis:
     # It means something only there: {"store": ("delta-spark",)}, or by the value of an axis before it
     where: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     whole: str | None = None  # the value that is the whole dataset; numbers are then rows of it
+    of_copies: bool = False  # its values are the same work where servers hold one copy of the data
 
     @property
     def numeric(self) -> bool:
@@ -58,6 +59,10 @@ class Axis:
         ]
         kept = self.whole if self.whole in same else next(iter(same), None)
         return {value: kept for value in same if kept is not None and value != kept}
+
+    def alike(self, values: Sequence[str]) -> str:
+        """Return the one of these values that stands for all where they are the same work: the default if it is among them, else the first."""
+        return self.default[0] if self.default[0] in values else values[0]
 
     def means_something(self, store: str, client: str, axes: Mapping[str, str]) -> bool:
         """Whether it does at this store and client, and these values of the axes before it."""
@@ -259,6 +264,7 @@ class Study:
                     "grid": list(one.grid),
                     "where": _listed(one.where),
                     "whole": one.whole,
+                    "of_copies": one.of_copies,
                 }
                 for one in self.axes
             ],

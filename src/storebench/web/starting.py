@@ -13,7 +13,7 @@ from storebench.airflow import preflight
 from storebench.airflow.draft import Draft as Planned
 from storebench.airflow.draft import draft_of
 from storebench.airflow.params import grid_of, read, sections_of
-from storebench.airflow.topologies import topology_of
+from storebench.airflow.topologies import copies_of, topology_of
 from storebench.errors import SpecError
 from storebench.fields import Field, Flag, Values
 from storebench.servers.topology import brought_for
@@ -65,7 +65,7 @@ def drafted(dag: GridDag, asked: Mapping[str, Any]) -> Draft:
     if mistakes:
         return _refused(dag, [Mistake(parameter=name, text=text) for name, text in mistakes.items()])
     try:
-        grid = grid_of(study, values)
+        grid = grid_of(study, values, copies_of=copies_of(study, values))
         if study.dataset:
             preflight.check_disk(values["rows"] * study.dataset.row_bytes)
         brings = {store for store in {cell.store for cell in grid.cells} if topology_of(study, store)}

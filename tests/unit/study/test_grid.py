@@ -7,6 +7,7 @@ from storebench.errors import SpecError
 from storebench.study.cell import Cell
 from storebench.study.grid import grid as grid_of
 from storebench.study.grid import operations_of
+from storebench.study.model import Axis
 from tests.unit.example import STUDY
 
 
@@ -56,6 +57,54 @@ def test_a_batch_as_large_as_the_dataset_is_no_cell_beside_all_at_once(asked, le
         f"batch={value} is the same as batch={kept}, as the dataset has 5,000 rows" for value in dropped
     ]
     assert found.dropped_because == "; ".join(sorted(reasons))
+
+
+OF_COPIES = dataclasses.replace(
+    STUDY,
+    stores=("mongodb", "null"),
+    axes=tuple(
+        Axis(name, name, "", "[a-z]+", "a word", (values[0],), values, values, of_copies=name == "answers")
+        for name, values in (("answers", ("one", "most")), ("load", ("low", "high")))
+    ),
+    dataset=None,
+    charts=(),
+)
+COPIES = {"mongodb@one": 1, "mongodb@three": 3}
+
+
+def of_copies(*answers, full=True, stores=("mongodb", "mongodb@one", "mongodb@three")):
+    asked = {"answers": answers, "load": ["low", "high"]}
+    return grid(
+        OF_COPIES, stores=stores, axes=asked, full=full, copies_of=lambda store, axes: COPIES.get(store)
+    )
+
+
+@pytest.mark.parametrize("answers", [("one", "most"), ("most", "one")])
+def test_where_there_is_one_copy_values_that_count_copies_are_one(answers):
+    found = of_copies(*answers)
+    places = [(cell.value("answers"), cell.value("load")) for cell in found.cells if "@one" in cell.store]
+    assert places == [("one", "low"), ("one", "high")]
+    for several in ("mongodb", "mongodb@three"):  # not known how many, and three
+        assert len([cell for cell in found.cells if cell.store == several]) == 4
+    assert found.dropped == 2
+    assert (
+        found.dropped_because
+        == "mongodb@one has one copy of the data, so answers=most is the same as answers=one"
+    )
+
+
+def test_where_there_is_one_copy_the_only_value_that_is_asked_for_stays():
+    found = of_copies("most", stores=["mongodb@one"])
+    assert [cell.value("answers") for cell in found.cells] == ["most", "most"] and found.dropped == 0
+
+
+@pytest.mark.parametrize("answers", [("one", "most"), ("most", "one")])
+def test_where_there_is_one_copy_one_thing_at_a_time_still_varies_the_other_axes(answers):
+    found = of_copies(*answers, full=False, stores=["mongodb@one"])
+    assert [(cell.value("answers"), cell.value("load")) for cell in found.cells] == [
+        ("one", "low"),
+        ("one", "high"),
+    ]
 
 
 def test_one_thing_at_a_time_begins_with_the_first_value_that_is_left():

@@ -127,3 +127,15 @@ func TestOnlyTheTablesThatWereConnectedLastStayOpen(t *testing.T) {
 		t.Fatal(database.names)
 	}
 }
+
+func TestBothConsistenciesAskForTheSameJournal(t *testing.T) {
+	for consistency, copies := range map[string]any{"one": 1, "quorum": "majority"} {
+		write, read := concerns(consistency)
+		if write.W != copies || write.Journal == nil || *write.Journal {
+			t.Error(consistency, write.W, write.Journal)
+		}
+		if (read.Level == "majority") != (consistency == "quorum") {
+			t.Error(consistency, read.Level)
+		}
+	}
+}

@@ -45,12 +45,20 @@ func (m *mongodb) collection(name, consistency string) (*collection, error) {
 	if err != nil {
 		return nil, err
 	}
+	write, read := concerns(consistency)
+	found := client.Database(mongodbDatabase).Collection(name, options.Collection().SetWriteConcern(write).SetReadConcern(read))
+	return &collection{found}, nil
+}
+
+// concerns differ in the number of copies alone, as those of the client in Python: a mongod would add the journal to a majority.
+func concerns(consistency string) (*writeconcern.WriteConcern, *readconcern.ReadConcern) {
 	write, read := writeconcern.W1(), readconcern.Local()
 	if consistency == "quorum" {
 		write, read = writeconcern.Majority(), readconcern.Majority()
 	}
-	found := client.Database(mongodbDatabase).Collection(name, options.Collection().SetWriteConcern(write).SetReadConcern(read))
-	return &collection{found}, nil
+	journal := false
+	write.Journal = &journal
+	return write, read
 }
 
 func (c *collection) insert(ctx context.Context, e *Entity) error {

@@ -17,30 +17,40 @@ if TYPE_CHECKING:
 
 
 def report(attempt: Attempt, found: Requests, meant: int) -> None:
-    """Where nothing was done, there are only counts. So many requests were `meant` to begin; 0: there is no rate."""
-    counts, ordered = found.counts(), found.latencies()
+    """Record the figures of a load. Latencies are of all requests, and under names of their own of the successful ones. `meant`: number of
+    requests that the rate asked for; 0 without a rate. Without any measured request there are only counts."""
+    counts = found.counts()
     asked = sum(counts.values())
+    attempt.metric("operations_per_s", counts["done"] / found.seconds)
+    attempt.metric("max_operations_per_s", found.busiest_per_s())
     attempt.metric("error_share", 1 - counts["done"] / asked if asked else 1.0)
     attempt.metric("timeouts", counts["timeout"])
     attempt.metric("connection_errors", counts["connection"])
     attempt.metric("server_errors", counts["server"])
     attempt.metric("measured_from_s", found.measured_from_s)
     attempt.metric("not_begun_share", not_begun_share(asked, meant))
-    if not len(ordered):
-        return
-    attempt.metric("operations_per_s", len(ordered) / found.seconds)
-    for name, percent in requests.PERCENTILES.items():
-        attempt.metric(name, requests.percentile(ordered, percent))
-    attempt.histogram("latency_s", requests.histogram(ordered))
-    served = found.latencies(served=True)
-    attempt.histogram("service_s", requests.histogram(served))
-    for name, percent in requests.PERCENTILES.items():
-        attempt.metric(f"service_{name}", requests.percentile(served, percent))
+    if asked:
+        _report_latencies(attempt, found)
+        _report_seconds(attempt, found)
+
+
+def _report_latencies(attempt: Attempt, found: Requests) -> None:
+    """Record percentiles and a histogram of latency and service time, each of all requests and of the successful ones."""
+    for successful, view in ((False, ""), (True, "successful_")):
+        for served, prefix, name in ((False, view, "latency_s"), (True, f"{view}service_", "s")):
+            if len(ordered := found.latencies(served=served, successful=successful)):
+                attempt.histogram(f"{prefix}{name}", requests.histogram(ordered))
+                for metric, percent in requests.PERCENTILES.items():
+                    attempt.metric(f"{prefix}{metric}", requests.percentile(ordered, percent))
+
+
+def _report_seconds(attempt: Attempt, found: Requests) -> None:
+    """Record the series by second, of the warm-up, too."""
     seconds = list(found.each_second())
-    attempt.series("each_second_operations_per_s", ((at, len(took)) for at, took, _ in seconds))
+    attempt.series("each_second_operations_per_s", ((at, len(took) - errors) for at, took, errors in seconds))
     attempt.series("each_second_errors", ((at, errors) for at, _, errors in seconds))
     attempt.series("each_second_users", sorted(found.users.items()))
-    for name in ("p50_s", "p99_s"):
+    for name in ("p50_s", "p95_s", "p99_s"):
         percent = requests.PERCENTILES[name]
         points = ((at, requests.percentile(took, percent)) for at, took, _ in seconds if len(took))
         attempt.series(f"each_second_{name}", points)
@@ -75,9 +85,10 @@ def report_ramp(attempt: Attempt, found: Requests, climb: Climb) -> None:
 
 
 def report_mix(attempt: Attempt, reads: Requests, writes: Requests) -> None:
-    """The latencies of both kinds; those of a kind of which nothing was done are left out."""
+    """Record latencies and failed requests of the reads and of the writes; a kind without a measured request has none."""
     for kind, found in (("read", reads), ("write", writes)):
         if len(ordered := found.latencies()):
+            attempt.metric(f"{kind}_error_share", 1 - found.counts()["done"] / len(ordered))
             attempt.histogram(f"{kind}_latency_s", requests.histogram(ordered))
             for name in ("p50_s", "p99_s"):
                 attempt.metric(f"{kind}_{name}", requests.percentile(ordered, requests.PERCENTILES[name]))

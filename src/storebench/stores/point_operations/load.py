@@ -120,16 +120,22 @@ def main() -> None:
     )  # in the last second, if there was none
     over.set()
     runner.user_greenlets.join(timeout=job["timeout_s"] + 1)  # the requests that are under way
-    runner.quit()
+    runner.quit()  # cuts off the requests that hang: they are noted as timed out
     log.save(Path(job["file"]), users)
     sender.close()
 
 
 def _operation(sender: Any, job: dict[str, Any]) -> Callable[[], tuple[int, float, float, int, Any]]:
-    """Does one request: reads, writes, or either of them. Only what is between the two looks at the clock is its latency."""
+    """Return the function that does one request: a read, a write, or either of them. It returns the entity's number, the second at which the
+    request began, the seconds until its end, its outcome, and its error. Only the time between the two looks at the clock is its latency."""
+    from gevent import GreenletExit
+
     seed, stream, clock = job["seed"], job["stream"], time.monotonic
     fresh = count(job["rows"] + stream, job["streams"])
     filled = drawn(job["key_distribution"], job["rows"], seed, stream)
+
+    def ending(error: BaseException) -> int:
+        return requests.TIMEOUT if isinstance(error, GreenletExit) else int(sender.outcome(error))
 
     def write() -> tuple[int, float, float, int, Any]:
         number = next(fresh)
@@ -137,8 +143,8 @@ def _operation(sender: Any, job: dict[str, Any]) -> Callable[[], tuple[int, floa
         began_s = clock()
         try:
             sender.insert(new)
-        except Exception as error:  # noqa: BLE001 - each kind is counted
-            return number, began_s, clock() - began_s, sender.outcome(error), error
+        except (Exception, GreenletExit) as error:  # noqa: BLE001 - each kind is counted
+            return number, began_s, clock() - began_s, ending(error), error
         return number, began_s, clock() - began_s, requests.DONE, None
 
     def read() -> tuple[int, float, float, int, Any]:
@@ -147,8 +153,8 @@ def _operation(sender: Any, job: dict[str, Any]) -> Callable[[], tuple[int, floa
         began_s = clock()
         try:
             found = sender.get(wanted.id)
-        except Exception as error:  # noqa: BLE001 - each kind is counted
-            return number, began_s, clock() - began_s, sender.outcome(error), error
+        except (Exception, GreenletExit) as error:  # noqa: BLE001 - each kind is counted
+            return number, began_s, clock() - began_s, ending(error), error
         took_s = clock() - began_s
         if found is None:
             return number, began_s, took_s, requests.MISSING, LookupError(f"{wanted.id} is not there")

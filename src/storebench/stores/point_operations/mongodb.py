@@ -49,12 +49,17 @@ class MongoDB(PointStore):
                 retryWrites=False,  # no silent retries: they would be measured, too
                 retryReads=False,
             )
+            # Said in both concerns: a mongod adds the journal to a majority, and the axis is to vary the number of copies alone
+            self._journal = bool(self._client.write_concern.document.get("j", False))
             self._database = self._client[self.server.schema or DEFAULT_DATABASE]
             options: CodecOptions[dict[str, Any]] = CodecOptions(
                 uuid_representation=UuidRepresentation.STANDARD
             )
             self._collection = self._database.get_collection(
-                self.target, options, write_concern=WriteConcern(write), read_concern=ReadConcern(read)
+                self.target,
+                options,
+                write_concern=WriteConcern(write, j=self._journal),
+                read_concern=ReadConcern(read),
             )
             self._client.admin.command("ping")
 
@@ -65,7 +70,12 @@ class MongoDB(PointStore):
 
     def client_settings(self) -> Mapping[str, Any]:
         write, read = CONCERNS[self.consistency]
-        return {**super().client_settings(), "write_concern": f"w={write}", "read_concern": read}
+        return {
+            **super().client_settings(),
+            "write_concern": f"w={write}",
+            "journal": self._journal,
+            "read_concern": read,
+        }
 
     def durability(self) -> Durability:
         return durability_of(self._collection.write_concern.document, self.describe())

@@ -16,7 +16,14 @@ if TYPE_CHECKING:
 # What became of a request: its place in this list is what is noted.
 OUTCOMES = ("done", "timeout", "connection", "server", "missing", "wrong")
 DONE, TIMEOUT, CONNECTION, SERVER, MISSING, WRONG = range(len(OUTCOMES))
-PERCENTILES: Mapping[str, float] = {"p50_s": 50, "p90_s": 90, "p99_s": 99, "p999_s": 99.9, "p100_s": 100}
+PERCENTILES: Mapping[str, float] = {
+    "p50_s": 50,
+    "p90_s": 90,
+    "p95_s": 95,
+    "p99_s": 99,
+    "p999_s": 99.9,
+    "p100_s": 100,
+}
 DIGITS = 3  # of the histogram's values, as HdrHistogram is used to have
 
 
@@ -98,13 +105,26 @@ class Requests:
         found: Numbers = (self.began_s >= self.measured_from_s) & (self.began_s < self.measured_to_s)
         return found
 
-    def latencies(self, *, served: bool = False) -> Numbers:
-        """Of what was done and measured, sorted; or its service times."""
+    def latencies(self, *, served: bool = False, successful: bool = False) -> Numbers:
+        """Return the latencies of the measured requests in seconds, ascending; a failed request has the time that its user waited.
+        `served`: the service times in their place. `successful`: without the failed requests."""
         import numpy as np
 
         taken = self.served_s if served else self.took_s
-        found: Numbers = np.sort(taken[self.measured & (self.outcome == DONE)])
+        chosen = self.measured & (self.outcome == DONE) if successful else self.measured
+        found: Numbers = np.sort(taken[chosen])
         return found
+
+    def busiest_per_s(self) -> float:
+        """Return the most successful requests that began in one second of the measured time, by seconds since its begin. A measured time
+        of less than a second counts as a whole, at its mean rate."""
+        import numpy as np
+
+        since_s = self.began_s[self.measured & (self.outcome == DONE)] - self.measured_from_s
+        if (whole := int(self.seconds + 1e-6)) < 1:
+            return len(since_s) / self.seconds
+        counts = np.bincount(since_s.astype(np.int64), minlength=whole)
+        return float(counts[:whole].max())
 
     def counts(self) -> dict[str, int]:
         """How many of the measured ones ended in which way."""
@@ -117,7 +137,8 @@ class Requests:
         return found
 
     def each_second(self) -> Iterator[tuple[int, Numbers, int]]:
-        """For each second from the first one on, its latencies and how many requests failed."""
+        """Yield each second from the first user on, the latencies of its requests in ascending order, failed requests included, and the
+        number of failed ones."""
         import numpy as np
 
         if not len(self.began_s):
@@ -129,7 +150,7 @@ class Requests:
         edges = np.searchsorted(seconds, np.arange(last + 1))
         for second in range(last):
             part = slice(edges[second], edges[second + 1])
-            yield second, np.sort(took[part][done[part]]), int((~done[part]).sum())
+            yield second, np.sort(took[part]), int((~done[part]).sum())
 
 
 def _users(seen: Numbers, from_s: float) -> int:

@@ -1,6 +1,10 @@
 """Attempts at a toy store in this process. Their load generators are those of real attempts."""
 
+import json
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from threading import Event, Thread
+from uuid import UUID
 
 import pytest
 
@@ -9,6 +13,7 @@ from storebench.attempt import run
 from storebench.attempt.clock import PhaseClock
 from storebench.attempt.spec import AttemptSpec
 from storebench.connection import Connection
+from storebench.stores.point_operations.entities import entity, number_of
 from storebench.study.cell import Cell
 
 TOY = Path(__file__).parent / "toy"
@@ -37,11 +42,15 @@ def attempt(tmp_path, monkeypatch):
     source = Path(stores.__file__).parents[2]
     monkeypatch.setenv("PYTHONPATH", f"{source}:{TOY}")
     monkeypatch.setattr(run, "client_for", lambda connection: None)
-    connection = Connection("toy", host=str(tmp_path / "toy.db"))
-    monkeypatch.setattr(Connection, "from_environment", classmethod(lambda cls, name: connection))
 
-    def attempt(operation, *, rows=300, axes=(), **options):
-        cell = Cell("toy_points", "toy", "direct", tuple(dict(axes).items()), rows, SEED)
+    def attempt(operation, *, rows=300, axes=(), service="", **options):
+        """`service`: the address of a service in front of the toy, which the requests go through."""
+        connection = Connection(
+            "toy", host=str(tmp_path / "toy.db"), extra={"services": {"rest": service}} if service else {}
+        )
+        monkeypatch.setattr(Connection, "from_environment", classmethod(lambda cls, name: connection))
+        client = "rest" if service else "direct"
+        cell = Cell("toy_points", "toy", client, tuple(dict(axes).items()), rows, SEED)
         spec = AttemptSpec(
             operation=operation,
             cell_key=cell.key,
@@ -66,3 +75,36 @@ def attempt(tmp_path, monkeypatch):
         return tried.result
 
     return attempt
+
+
+class Silent(BaseHTTPRequestHandler):
+    """A service that gives each entity of the seed, but never answers a request for every hundredth one."""
+
+    protocol_version = "HTTP/1.1"
+    ended = Event()
+
+    def do_GET(self):
+        told = {"name": "silent"}
+        if self.path != "/health":
+            id = UUID(self.path.partition("?")[0].rpartition("/")[2])
+            if (number := number_of(SEED, id)) % 100 == 0:
+                self.ended.wait()
+                self.close_connection = True
+                return
+            told = {**entity(SEED, number)._asdict(), "id": str(id)}
+        body = json.dumps(told).encode()
+        self.wfile.write(b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n%b" % (len(body), body))
+
+    def log_message(self, *_):
+        pass
+
+
+@pytest.fixture
+def silent():
+    """The address of the service that does not answer every hundredth request."""
+    with ThreadingHTTPServer(("127.0.0.1", 0), Silent) as server:
+        Silent.ended.clear()
+        Thread(target=server.serve_forever, daemon=True).start()
+        yield f"127.0.0.1:{server.server_port}"
+        Silent.ended.set()
+        server.shutdown()

@@ -22,10 +22,12 @@ def test_reads_are_measured_after_the_warm_up_and_each_is_compared(attempt, dist
     counted = sum(found.histograms["latency_s"]["counts"])
     assert metrics["operations_per_s"] == counted / 2
     assert counted < int(found.verification.split()[0].replace(",", ""))  # the warm-up's are compared, too
-    percentiles = [metrics[name] for name in PERCENTILES]
-    assert percentiles == sorted(percentiles) and percentiles[0] > 0
+    for view in ("", "service_", "successful_", "successful_service_"):
+        percentiles = [metrics[view + name] for name in PERCENTILES]
+        assert len(percentiles) == 6 and percentiles == sorted(percentiles) and percentiles[0] > 0
     rates = found.series["each_second_operations_per_s"]
     assert rates["at_s"] == [0, 1, 2] and sum(rates["values"][1:]) == counted
+    assert metrics["max_operations_per_s"] == max(rates["values"][1:])
     assert found.series["each_second_users"]["values"][-1] == 4
     assert metrics["error_share"] == 0 and 0 < found.client_cpu_share < 1.2
     assert metrics["entity_s"] < 0.001
@@ -72,6 +74,44 @@ def test_too_many_errors_fail_the_attempt_and_are_counted(attempt):
     metrics = error.value.result.metrics
     assert metrics["error_share"] == pytest.approx(1 / 3, abs=0.01) and metrics["timeouts"] > 0
     assert sum(error.value.result.series["each_second_errors"]["values"]) >= metrics["timeouts"]
+
+
+@pytest.mark.parametrize("load", ["closed", "open"])
+def test_requests_that_a_server_never_answers_are_in_the_latencies_of_all(attempt, silent, load):
+    """The service is a real one, over HTTP. It does not answer about 1 % of the requests, and a request may take a second."""
+    attempt("fill")
+    limits = {"request_timeout_s": "1.0", "max_error_share": "0.05", "duration_s": "4.0"}
+    limits |= {"users": "8", "spawn_rate": "16.0"}
+    found = attempt("read", service=silent, axes={"load": load}, **limits)
+    metrics = found.metrics
+    assert found.status == "verified" and metrics["timeouts"] > 0
+    assert 0.001 < metrics["error_share"] < 0.05
+    assert metrics["p999_s"] >= 1 and metrics["p100_s"] >= 1 and metrics["service_p999_s"] >= 1
+    assert metrics["successful_service_p999_s"] < 1 and metrics["successful_service_p100_s"] < 1
+    if load == "closed":  # in an open one, others wait for a user who waits
+        assert metrics["successful_p999_s"] < 1 and metrics["successful_p100_s"] < 1
+    counts = {name: sum(found.histograms[name]["counts"]) for name in found.histograms}
+    assert counts["latency_s"] == counts["service_s"]
+    assert counts["latency_s"] == counts["successful_latency_s"] + metrics["timeouts"]
+    assert metrics["operations_per_s"] == counts["successful_latency_s"] / 4  # an error is no operation
+    assert max(found.histograms["latency_s"]["values"]) >= 1
+    assert max(found.series["each_second_p99_s"]["values"]) >= 1
+    assert sum(found.series["each_second_operations_per_s"]["values"][1:]) == counts["successful_latency_s"]
+
+
+def test_a_request_that_still_has_no_answer_at_the_end_has_failed(attempt):
+    """Each of the four users ends in a request that nothing cuts off; the load generators give it the timeout, and a second more."""
+    attempt("fill")
+    found = attempt("read", fault="hang", request_timeout_s="1.0", max_error_share="0.5")
+    assert found.status == "verified" and found.metrics["timeouts"] == 4
+    assert found.metrics["p100_s"] > 2 > found.metrics["successful_p100_s"]
+
+
+def test_a_write_that_still_has_no_answer_at_the_end_may_be_there(attempt):
+    attempt("fill")
+    found = attempt("write", fault="hang", request_timeout_s="1.0", max_error_share="0.5")
+    assert found.status == "verified" and found.metrics["timeouts"] == 4
+    assert "4 more are there, whose writes were not acknowledged" in found.verification
 
 
 def test_a_write_whose_acknowledgement_was_lost_may_be_there(attempt):
@@ -183,6 +223,7 @@ def test_a_mix_reads_what_was_filled_and_writes_what_is_new_and_is_verified_as_b
     assert read / (read + kept - 300) == pytest.approx(0.75, abs=0.06)
     counts = {name: sum(found.histograms[name]["counts"]) for name in found.histograms}
     assert counts["read_latency_s"] + counts["write_latency_s"] == counts["latency_s"]
+    assert found.metrics["read_error_share"] == found.metrics["write_error_share"] == 0
     assert counts["read_latency_s"] / counts["latency_s"] == pytest.approx(0.75, abs=0.08)
     metrics = found.metrics
     assert metrics["operations_per_s"] == counts["latency_s"] / 2
@@ -208,4 +249,7 @@ def test_reads_by_themselves_are_no_mix(attempt):
     attempt("fill")
     found = attempt("read", read_share="0.5")
     assert found.status == "verified" and "table" not in found.verification
-    assert set(found.histograms) == {"latency_s", "service_s"}
+    assert set(found.histograms) == {
+        *("latency_s", "service_s"),
+        *("successful_latency_s", "successful_service_s"),
+    }

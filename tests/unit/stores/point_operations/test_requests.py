@@ -31,9 +31,20 @@ def found(tmp_path):
 
 
 def test_only_what_began_while_it_was_measured_has_figures(found):
-    assert found.latencies().tolist() == [0.1, 0.1, 3.0, 3.0] and found.seconds == 2
-    assert found.latencies(served=True).tolist() == [0.05, 0.05, 1.5, 1.5]
+    assert found.latencies(successful=True).tolist() == [0.1, 0.1, 3.0, 3.0] and found.seconds == 2
+    assert found.latencies(successful=True, served=True).tolist() == [0.05, 0.05, 1.5, 1.5]
     assert {name: count for name, count in found.counts().items() if count} == {"done": 4, "timeout": 2}
+
+
+def test_a_failed_request_counts_with_the_time_that_its_user_waited(found):
+    assert found.latencies().tolist() == [0.1, 0.1, 1.0, 1.0, 3.0, 3.0]
+    assert found.latencies(served=True).tolist() == [0.05, 0.05, 0.5, 0.5, 1.5, 1.5]
+
+
+def test_the_busiest_second_is_of_the_measured_time_and_of_successful_requests(found):
+    assert found.busiest_per_s() == 2
+    assert found.between(103.5 - 100, 103.7 - 100).busiest_per_s() == pytest.approx(2 / 0.2)
+    assert found.between(102.5 - 100, 104.5 - 100).busiest_per_s() == 2  # its seconds begin at 102.5
 
 
 def test_all_that_was_acknowledged_must_be_there_also_of_the_warm_up(found):
@@ -42,7 +53,7 @@ def test_all_that_was_acknowledged_must_be_there_also_of_the_warm_up(found):
 
 def test_each_second_has_its_requests_and_users_add_up(found):
     seconds = [(second, took.tolist(), errors) for second, took, errors in found.each_second()]
-    assert seconds == [(0, [0.5, 0.5], 0), (1, [], 0), (2, [0.1, 0.1], 0), (3, [3.0, 3.0], 2)]
+    assert seconds == [(0, [0.5, 0.5], 0), (1, [], 0), (2, [0.1, 0.1], 0), (3, [1.0, 1.0, 3.0, 3.0], 2)]
     assert found.users == {0: 2, 1: 4}
 
 

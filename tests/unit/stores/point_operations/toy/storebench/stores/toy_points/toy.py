@@ -10,6 +10,7 @@ from storebench.stores.point_operations.base import PointStore
 from storebench.stores.point_operations.entities import FIELDS, Entity, number_of
 
 SEED = 7
+HANGS_FROM_S = 2.0  # since the connection: while a load of the default length is measured
 
 
 class Toy(PointStore):
@@ -19,7 +20,7 @@ class Toy(PointStore):
     def connect(self):
         if self.values.get("fault") == "no start" and self.operation == "read":
             raise RuntimeError("the toy is broken")
-        self._fault = self.values.get("fault")
+        self._fault, self._connected_s = self.values.get("fault"), time.monotonic()
         self._session = sqlite3.connect(self.server.host, isolation_level=None)
         self._session.execute("PRAGMA synchronous=OFF")
 
@@ -33,6 +34,9 @@ class Toy(PointStore):
 
     def insert(self, new):
         number = number_of(SEED, new.id)
+        if self._hangs(number):
+            self.fill([new])
+            time.sleep(3_600)
         if self._fault == "errors" and number % 3 == 0:
             raise TimeoutError
         if self._fault == "unsure" and number % 300 == 0:
@@ -57,9 +61,16 @@ class Toy(PointStore):
             time.sleep(0.6 - now)
         if self._fault == "slow":
             time.sleep(0.05)
+        if self._hangs(number):
+            time.sleep(3_600)
         if self._fault == "unknown":
             raise RuntimeError("the toy has a mistake")
         return UUID(found[0]), *found[1:]
+
+    def _hangs(self, number):
+        return (
+            self._fault == "hang" and number % 10 == 0 and time.monotonic() > self._connected_s + HANGS_FROM_S
+        )
 
     def outcome(self, error):
         assert isinstance(error, TimeoutError)
