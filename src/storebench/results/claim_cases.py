@@ -1,0 +1,326 @@
+"""Find the cases of a claim among the attempts: which figures of which runs are compared."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from storebench.results.conditions import conditions_of, id_of
+from storebench.results.database import Row
+from storebench.results.measurements import Details
+from storebench.results.queries import Queries, counts
+from storebench.results.sides import Design, Side, Sides, design_of_cells, lacking, of_one_cell
+from storebench.results.verdicts import MIN_UNITS, Pair
+from storebench.stores.base import split
+from storebench.study.cell import Cell
+from storebench.study.claim import Claim
+from storebench.study.reserved import CLIENT, OPERATION, STORE
+
+SERVER = "server"  # the place of a cell's topology or connection, which both sides have in common
+DATASET = ("rows", "seed")
+Where = Mapping[str, str]  # values by place
+# What attempts of both sides have in common, to be the same job: rows, seed, and the id of their conditions
+Job = tuple[str, str, str]
+
+
+_PLACE = {"rounds": 2, "runs": 1, "repeats": 0}
+
+
+@dataclass(frozen=True)
+class Found:
+    """A case of a claim: its sides' places, their attempts, and the pair to compare; without one, the reason.
+
+    `places` are common to both sides, and tell the case from the claim's others.
+    """
+
+    a: Where
+    b: Where
+    places: Where
+    before: Sequence[Row]
+    after: Sequence[Row]
+    pair: Pair | None
+    without: str | None
+    units: str
+    runs: tuple[str, ...] = ()
+    rows: int | None = None
+    caution: str | None = None
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """An attempt with its places: those of its cell, its operation, and its parameters that claims name."""
+
+    row: Row
+    where: Where
+    job: Job | None  # None: the attempt does not count
+
+    @property
+    def run(self) -> str:
+        """The id of its run."""
+        return str(self.row["run_id"])
+
+
+@dataclass(frozen=True)
+class _Choice:
+    """Attempts that can be compared, and how: a better choice has a higher `rank`."""
+
+    rank: tuple[bool, int, int, Any]
+    before: Sequence[Attempt]
+    after: Sequence[Attempt]
+    design: Design
+    runs: tuple[str, ...]
+    job: Job
+
+
+def attempts_of(
+    queries: Queries,
+    study: Details,
+    claims: Sequence[Claim],
+    metrics: Mapping[str, str],
+    runs: Sequence[Row] | None,
+) -> dict[str, list[Attempt]]:
+    """Return the attempts that each claim is about, by the claim's text: newest tries of the present method, warm-ups left out.
+
+    `metrics`: the name of each claim's metric by its text. `runs`: only of these runs; None: of all.
+    """
+    asked: dict[tuple[str, str], None] = {}
+    for claim in claims:
+        if claim.text in metrics:
+            for name in (*claim.side("a")[OPERATION], *claim.side("b")[OPERATION]):
+                asked[name, metrics[claim.text]] = None
+    read: dict[tuple[str, str], list[Row]] = {}
+    for operation, metric in asked:
+        if runs is None:
+            cells = queries.cells_of_study(study["name"], operation)
+            rows = queries.compared_at([cell["key"] for cell in cells], operation, metric)
+        else:
+            rows = [row for run in runs for row in queries.compared_of_run(run["id"], metric)]
+        read[operation, metric] = [
+            row
+            for row in rows
+            if row["operation"] == operation and row["method_version"] in (None, study["method_version"])
+        ]
+    hashes = {row["environment_hash"] for rows in read.values() for row in rows} - {None}
+    environments = queries.environments(hashes)
+    earlier = {one["name"]: str(one["rules"].get("earlier")) for one in study["params"]}
+    found: dict[str, list[Attempt]] = {}
+    for claim in claims:
+        if claim.text not in metrics:
+            continue
+        sides = claim.side("a"), claim.side("b")
+        named = {place for side in sides for place in side}
+        operations = dict.fromkeys((*sides[0][OPERATION], *sides[1][OPERATION]))
+        found[claim.text] = [
+            _attempt(study, row, environments.get(row["environment_hash"] or "", {}), named, earlier)
+            for operation in operations
+            for row in read[operation, metrics[claim.text]]
+        ]
+    return found
+
+
+def _attempt(
+    study: Details, row: Row, environment: Mapping[str, Any], named: set[str], earlier: Mapping[str, str]
+) -> Attempt:
+    cell = Cell.from_key(row["cell_key"])
+    store, server = split(cell.store)
+    parameters = row["parameters"] or {}
+    axes = {one["name"] for one in study["axes"]}
+    where = {
+        STORE: store,
+        SERVER: server,
+        CLIENT: cell.client,
+        OPERATION: row["operation"],
+        **dict(cell.axes),
+    }
+    where |= {"rows": str(cell.rows), "seed": str(cell.seed)}
+    where |= {
+        place: str(parameters.get(place, earlier.get(place)))
+        for place in named - where.keys() - axes
+        if place in parameters or place in earlier
+    }
+    if not (counts(row) and row["value"] is not None):
+        return Attempt(row, where, None)
+    kept = {name: value for name, value in parameters.items() if name not in named}
+    conditions = id_of(conditions_of(study, {**row, "parameters": kept}, environment))
+    return Attempt(row, where, (where["rows"], where["seed"], conditions))
+
+
+def found_of(study: Details, claim: Claim, better: str, attempts: Sequence[Attempt]) -> list[Found]:
+    """Return the cases of a claim: those that were measured, and those that the claim names and nobody has measured.
+
+    `better`: which way the claim's metric is better.
+    """
+    axes = {one["name"] for one in study["axes"]}
+    found: dict[tuple[Any, ...], Found] = {}
+    for a, b in claim.cases():
+        sides = [_by_place(attempts, side, set(claim.both) & axes) for side in (a, b)]
+        pairs = list(_pairs(claim, a, b, *sides))
+        for places, before, after in pairs:
+            one = _compared(claim, better, (a, b), places, before, after)
+            found[tuple(a.items()), tuple(b.items()), tuple(places.items())] = one
+        if not pairs:
+            lacks = [name for name, side in zip("AB", sides, strict=True) if not side]
+            reason = f"{' and '.join(lacks)} not measured" if lacks else "A and B were not measured alike"
+            places = {place: value for place, value in a.items() if place not in claim.apart()}
+            one = Found(a, b, places, (), (), None, reason, "rounds")
+            found[tuple(a.items()), tuple(b.items()), ()] = one
+    return _told_apart(list(found.values()))
+
+
+def _by_place(
+    attempts: Sequence[Attempt], side: Where, lenient: set[str]
+) -> dict[tuple[tuple[str, str], ...], list[Attempt]]:
+    """Return the attempts of a side by all their places but those of the dataset. `lenient` axes may lack in a cell."""
+    wanted = dict(side)
+    store, server = split(wanted.get(STORE, ""))
+    if server:
+        wanted |= {STORE: store, SERVER: server}
+    found: dict[tuple[tuple[str, str], ...], list[Attempt]] = defaultdict(list)
+    for one in attempts:
+        if all(
+            one.where.get(place) == value or (place in lenient and place not in one.where)
+            for place, value in wanted.items()
+        ):
+            found[tuple((p, v) for p, v in one.where.items() if p not in DATASET)].append(one)
+    return found
+
+
+def _pairs(
+    claim: Claim, a: Where, b: Where, before: Mapping[Any, list[Attempt]], after: Mapping[Any, list[Attempt]]
+) -> Iterator[tuple[dict[str, str], list[Attempt], list[Attempt]]]:
+    """Yield what belongs together: cells that are the same in every place that neither side names, as far as both have it."""
+    apart = claim.apart()
+    if "@" in a.get(STORE, "") + b.get(STORE, ""):
+        apart = apart | {SERVER}
+    for key_a, some in before.items():
+        for key_b, others in after.items():
+            one, other = dict(key_a), dict(key_b)
+            places = {place: one.get(place) or other.get(place, "") for place in {**one, **other}}
+            places = {place: value for place, value in places.items() if place not in apart and value}
+            if all(
+                one.get(place) in (None, "", value) and other.get(place) in (None, "", value)
+                for place, value in places.items()
+            ):
+                yield places, some, others
+
+
+def _compared(
+    claim: Claim,
+    better: str,
+    sides: tuple[Where, Where],
+    places: Where,
+    before: Sequence[Attempt],
+    after: Sequence[Attempt],
+) -> Found:
+    chosen = max(_choices(claim, before, after), key=lambda one: one.rank, default=None)
+    if chosen is None:
+        a, b = ([one.row for one in some] for some in (before, after))
+        counted = [any(one.job for one in some) for some in (before, after)]
+        reason = (
+            "A and B were not measured alike: the dataset, the machine or the parameters differ"
+            if all(counted)
+            else ", ".join(
+                f"{name} has {lacking(rows)}"
+                for name, rows, some in zip("AB", (a, b), counted, strict=True)
+                if not some
+            )
+        )
+        runs = tuple(dict.fromkeys(row["run_id"] for row in (*a, *b)))
+        return Found(*sides, places, a, b, None, reason, "rounds", runs[-1:])
+    operation = {OPERATION: claim.operation, "better": better}
+    a, b = ([{**one.row, **operation} for one in some] for some in (chosen.before, chosen.after))
+    both = Sides(
+        Side(a, chosen.runs, is_cell=True, pair_of=of_one_cell),
+        Side(b, chosen.runs, is_cell=True, pair_of=of_one_cell),
+        chosen.design,
+    )
+    pairs, without = both.pairs()
+    return Found(
+        *sides,
+        places,
+        a,
+        b,
+        next(iter(pairs.values()), None),
+        next(iter(without.values()), None),
+        chosen.design.units,
+        chosen.runs,
+        int(chosen.job[0]),
+        chosen.design.caution,
+    )
+
+
+def _choices(claim: Claim, before: Sequence[Attempt], after: Sequence[Attempt]) -> Iterator[_Choice]:
+    """Yield what can be compared: the rounds of one run that has both sides, runs that have both, or else two runs.
+
+    A choice with enough units comes before one without, then rounds before runs before repeats, then the newest.
+    """
+    jobs = [{one.job for one in side if one.job} for side in (before, after)]
+    for job in jobs[0] & jobs[1]:
+        a, b = (_by_run([one for one in side if one.job == job]) for side in (before, after))
+        common = [run for run in a if run in b]
+        tried: list[tuple[tuple[str, ...], tuple[str, ...], int]] = []
+        for run in common:
+            rounds = {one.row["repeat"] for one in a[run]} & {one.row["repeat"] for one in b[run]}
+            tried.append(((run,), (run,), len(rounds)))
+        if len(common) > 1:
+            groups = {run: (_group(a[run]), _group(b[run])) for run in common}
+            newest = max(common, key=lambda run: _newest(a[run]))
+            alike = tuple(run for run in common if groups[run] == groups[newest])
+            tried.append((alike, alike, len(alike)))
+        if not common:
+            run_a, run_b = (max(side, key=lambda run: _newest(side[run])) for side in (a, b))
+            if _same_parameters(claim, a[run_a][0].row, b[run_b][0].row):
+                tried.append(((run_a,), (run_b,), min(len(a[run_a]), len(b[run_b]))))
+        for runs_a, runs_b, units in tried:
+            yield _Choice(
+                (
+                    units >= MIN_UNITS,
+                    _PLACE[design_of_cells(runs_a, runs_b).units],
+                    units,
+                    _newest(a[runs_a[0]]),
+                ),
+                [one for one in before if one.run in runs_a and _is_of(one, job)],
+                [one for one in after if one.run in runs_b and _is_of(one, job)],
+                design_of_cells(runs_a, runs_b),
+                tuple(dict.fromkeys((*runs_a, *runs_b))),
+                job,
+            )
+
+
+def _is_of(one: Attempt, job: Job) -> bool:
+    """Return whether an attempt is of this job; one that does not count is, if its dataset is."""
+    return one.job == job or (one.job is None and (one.where["rows"], one.where["seed"]) == job[:2])
+
+
+def _by_run(attempts: Sequence[Attempt]) -> dict[str, list[Attempt]]:
+    found: dict[str, list[Attempt]] = defaultdict(list)
+    for one in attempts:
+        found[one.run].append(one)
+    return found
+
+
+def _newest(attempts: Sequence[Attempt]) -> Any:
+    return max(one.row["recorded_at"] for one in attempts)
+
+
+def _group(attempts: Sequence[Attempt]) -> set[tuple[str | None, str | None]]:
+    """Return the environments and parameters of some attempts."""
+    return {(one.row["environment_hash"], one.row["parameters_hash"]) for one in attempts}
+
+
+def _same_parameters(claim: Claim, one: Row, other: Row) -> bool:
+    """Return whether two attempts of different runs were measured with the same parameters, but for those that the claim names."""
+    a, b = one["parameters"] or {}, other["parameters"] or {}
+    return all(a[name] == b[name] for name in (a.keys() & b.keys()) - claim.apart())
+
+
+def _told_apart(found: list[Found]) -> list[Found]:
+    """Return the cases in their order, each with the places alone that are not the same in all of them."""
+    names = list(dict.fromkeys(place for one in found for place in one.places if place != OPERATION))
+    varying = [name for name in names if len({one.places.get(name) for one in found} - {None}) > 1]
+    return [
+        Found(**{**vars(one), "places": {n: one.places[n] for n in varying if n in one.places}})
+        for one in found
+    ]
