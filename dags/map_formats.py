@@ -3,6 +3,7 @@
 from storebench.airflow.dag import study_dag
 from storebench.fields import integer
 from storebench.stores.base import Pod
+from storebench.stores.map_formats.claims import CLAIMS
 from storebench.study.dataset import Dataset
 from storebench.study.model import Axis, Chart, Metric, Operation, Study
 
@@ -96,6 +97,7 @@ standard input. Every output is decoded by another implementation and compared w
         Chart("job_memory_peak_bytes", colour="store", panel="benchmark"),
     ),
     params=PARAMS,
+    claims=CLAIMS,
 )
 
 dag = study_dag(MAP_FORMATS)

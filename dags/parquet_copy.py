@@ -1,6 +1,7 @@
 """File systems under Spark: Parquet files generated and copied, with checksums and without."""
 
 from storebench.airflow.dag import study_dag
+from storebench.stores.parquet_copy.claims import CLAIMS
 from storebench.study.model import MEMORY, Axis, Chart, Metric, Operation, Preset, Study
 
 CHECKSUM = Axis(
@@ -98,6 +99,7 @@ those that had to be there. The stores **null** (the rows go nowhere) and **disk
         Chart(MEMORY.name, colour="checksum"),
     ),
     presets=PRESETS,
+    claims=CLAIMS,
 )
 
 dag = study_dag(PARQUET_COPY)

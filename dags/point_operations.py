@@ -2,6 +2,7 @@
 
 from storebench.airflow.dag import study_dag
 from storebench.stores.point_operations.asked import LOADS, PARAMS
+from storebench.stores.point_operations.claims import CLAIMS
 from storebench.study.model import CPU_S, MEMORY, Axis, Chart, Metric, Operation, Preset, Study
 
 STORES = ("mongodb", "cassandra")
@@ -115,6 +116,7 @@ have, and after the writes the whole table is compared with what was acknowledge
     ),
     params=PARAMS,
     presets=PRESETS,
+    claims=CLAIMS,
 )
 
 dag = study_dag(POINT_OPERATIONS)

@@ -13,11 +13,15 @@ from storebench.cli.study import default_study
 @click.option(
     "--study", metavar="NAME", default=default_study, help="The study; `storebench studies` lists them."
 )
-@click.option("--json", "is_json", is_flag=True, help="Print one JSON object.")
 @click.option(
-    "--markdown", "is_markdown", is_flag=True, help="Print the table for the study's page in docs/."
+    "--format",
+    "format_",
+    type=click.Choice(["table", "json", "markdown"]),
+    default="table",
+    show_default=True,
+    help="markdown is the table for the study's page in docs/.",
 )
-def claims(names: tuple[str, ...], study: str, is_json: bool, is_markdown: bool) -> None:
+def claims(names: tuple[str, ...], study: str, format_: str) -> None:
     """Judge what the original study said by what was measured.
 
     A study's file states the claims. For each it prints a verdict (confirmed, refuted, cannot tell), the ratio B / A, its interval, the number

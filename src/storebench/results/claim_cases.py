@@ -318,7 +318,7 @@ def _same_parameters(claim: Claim, one: Row, other: Row) -> bool:
 
 def _told_apart(found: list[Found]) -> list[Found]:
     """Return the cases in their order, each with the places alone that are not the same in all of them."""
-    names = list(dict.fromkeys(place for one in found for place in one.places if place != OPERATION))
+    names = list(dict.fromkeys(place for one in found for place in one.places))
     varying = [name for name in names if len({one.places.get(name) for one in found} - {None}) > 1]
     return [
         Found(**{**vars(one), "places": {n: one.places[n] for n in varying if n in one.places}})

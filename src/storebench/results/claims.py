@@ -74,7 +74,7 @@ def judged_claims(queries: Queries, study: Details, runs: Sequence[Row] | None =
         for number, one in enumerate(found_of(study, claim, metrics[claim.text]["better"], rows[claim.text]))
     }
     verdicts = verdicts_of({key: one.pair for key, one in found.items() if one.pair is not None})
-    labels = _labels({claim.text: claim for claim in claims}, found, verdicts)
+    labels = _labels({claim.text: claim for claim in claims}, metrics, found, verdicts)
     judged = []
     for claim in claims:
         cases = tuple(
@@ -105,7 +105,10 @@ def _metric_of(study: Details, claim: Claim) -> Mapping[str, Any]:
 
 
 def _labels(
-    claims: Mapping[str, Claim], found: Mapping[Key, Found], verdicts: Mapping[Key, Verdict]
+    claims: Mapping[str, Claim],
+    metrics: Mapping[str, Mapping[str, Any]],
+    found: Mapping[Key, Found],
+    verdicts: Mapping[Key, Verdict],
 ) -> dict[Key, tuple[str, str | None]]:
     """Return the verdict of each case, with the reason where it cannot tell.
 
@@ -116,7 +119,12 @@ def _labels(
     labels: dict[Key, tuple[str, str | None]] = {}
     for key, one in found.items():
         claim = claims[key[0]]
-        if reason := claim.elsewhere or _other_server(claim, one) or one.without:
+        if (
+            reason := claim.elsewhere
+            or one.without
+            or _other_server(claim, one)
+            or _other_cover(metrics[key[0]], one)
+        ):
             labels[key] = CANNOT_TELL, reason
     tested = {
         key: _chance(claims[key[0]], effect)
@@ -192,6 +200,17 @@ def _other_server(claim: Claim, found: Found) -> str | None:
         answered = {row["server_name"] or "an unknown server" for row in rows if counts(row)}
         if meant and answered - {meant}:
             return f"{', '.join(sorted(answered))} answered for {store}, and the text is about {meant}"
+    return None
+
+
+def _other_cover(metric: Mapping[str, Any], found: Found) -> str | None:
+    """Return the reason if a metric is of a client on one side, and of an engine on the other."""
+    covers = [
+        {row["figures_cover"] for row in rows if counts(row)} - {None} for rows in (found.before, found.after)
+    ]
+    if metric["by_cover"] and all(covers) and covers[0] != covers[1]:
+        a, b = (" or ".join(sorted(one)) for one in covers)
+        return f"A has the figures of the {a}, B those of the {b}: these cannot be compared"
     return None
 
 

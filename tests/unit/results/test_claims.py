@@ -7,6 +7,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from rich.console import Console
 
+from storebench.fields import Text
 from storebench.results.claims import judged_claims
 from storebench.results.claims_output import as_json, as_markdown, print_claims
 from storebench.results.measurements import value_of
@@ -388,3 +389,27 @@ def test_what_is_printed_names_claim_verdict_ratio_interval_n_and_run(capsys):
         "- *Larger batches are faster*: two executors at most.",
         "- *It was seen*: a picture.",
     ]
+
+
+def test_the_memory_of_a_client_is_not_compared_with_that_of_an_engine():
+    some = rows("a", {NULL: 1.0, MONGODB: 10.0})
+    for row in some:
+        row["all_memory_working_set_peak_bytes"] = row["metrics"]["only_s"]
+        row["figures_cover"] = "engine" if row["cell_key"] == NULL.key else "client"
+    assert case_of(Recorded(some), FASTER).label == "confirmed"
+    case = case_of(Recorded(some), replace(FASTER, metric="all_memory_working_set_peak_bytes"))
+    assert case.label == "cannot tell"
+    assert case.reason == "A has the figures of the engine, B those of the client: these cannot be compared"
+
+
+def test_a_parameter_that_was_not_recorded_has_the_value_that_it_had_before():
+    """A cold read is another job than the original's, which met the caches as the write had left them."""
+    study = replace(
+        STUDY, params={"cache": Text(title="", text="", default="as_is", earlier="as_is", pattern="[a-z_]+", hint="", examples=("cold",))}
+    )
+    claim = replace(FASTER, both={"cache": "as_is"})
+    warm = rows("warm", {NULL: 1.0, MONGODB: 10.0})
+    cold = rows("cold", {NULL: 1.0, MONGODB: 1.0}, day=2, parameters={"cache": "cold"})
+    details = json.loads(json.dumps(replace(study, claims=(claim,)).details()))
+    (found,) = judged_claims(Recorded(warm, cold), details)
+    assert (found.label, found.cases[0].runs) == ("confirmed", ("warm",))

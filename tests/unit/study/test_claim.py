@@ -66,7 +66,7 @@ def test_a_claim_that_can_be_judged_is_taken_and_told(changes):
 def test_a_claim_that_cannot_be_judged_is_refused(changes, problem):
     with pytest.raises(SpecError) as error:
         replace(STUDY, claims=(replace(CLAIM, **changes),))
-    assert f"the claim 'x': {problem}" in str(error.value)
+    assert "the claim 'x': " in str(error.value) and problem in str(error.value)
 
 
 def test_two_claims_of_the_same_text_are_refused():

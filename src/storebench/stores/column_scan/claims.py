@@ -1,0 +1,147 @@
+"""The claims of the original study of column scans (Wendelin, 2015)."""
+
+from storebench.study.claim import Claim
+
+REFERENCE = {"client": "reference"}
+MEMORY, MEMMAP, MARIADB = "numpy-memory", "numpy-memmap", "mariadb"
+NUMPY, PANDAS = "wendelin-numpy", "wendelin-pandas"
+TEN_TIMES = {"at_least": 8, "at_most": 12.5}
+ABOUT_THE_SAME = {"at_least": 0.8, "at_most": 1.25}
+MUCH = "*much* is taken as at least twice the time"
+
+CLAIMS = (
+    Claim(
+        "Cold, NumPy with memmap is ten times faster than MariaDB",
+        "cold_sum",
+        {"store": MEMMAP},
+        {"store": MARIADB},
+        both=REFERENCE,
+        **TEN_TIMES,
+    ),
+    Claim(
+        "Cold, NumPy in memory is ahead of everything",
+        "cold_sum",
+        {"store": MEMORY},
+        {"store": (MEMMAP, MARIADB, NUMPY, PANDAS)},
+        both=REFERENCE,
+        at_least=1,
+    ),
+    Claim(
+        "Hot, NumPy in memory is ahead of everything",
+        "hot_sum",
+        {"store": MEMORY},
+        {"store": (MEMMAP, MARIADB, NUMPY, PANDAS)},
+        both=REFERENCE,
+        at_least=1,
+    ),
+    Claim(
+        "In memory, cold and hot are the same",
+        a={"operation": "cold_sum"},
+        b={"operation": "hot_sum"},
+        both={**REFERENCE, "store": MEMORY},
+        **ABOUT_THE_SAME,
+    ),
+    Claim(
+        "Hot, memmap is ahead of MariaDB",
+        "hot_sum",
+        {"store": MEMMAP},
+        {"store": MARIADB},
+        both=REFERENCE,
+        at_least=1,
+        note="the original's times differ by a factor of 9.4",
+    ),
+    Claim(
+        "ZBlock0 writes much faster than ZBlock1",
+        "write",
+        {"block_format": "ZBlk0"},
+        {"block_format": "ZBlk1"},
+        both={**REFERENCE, "store": NUMPY},
+        at_least=2,
+        note=f"{MUCH}; the original's times differ by a factor of 6.2",
+    ),
+    Claim(
+        "Cold, ZBlock0 is almost close to MariaDB",
+        "cold_sum",
+        {"store": MARIADB},
+        {"store": (NUMPY, PANDAS), "block_format": "ZBlk0"},
+        both=REFERENCE,
+        at_least=0.5,
+        at_most=2,
+        note="*almost close* is taken as less than a factor of 2; the original's times differ by 1.4 and 1.6",
+    ),
+    Claim(
+        "Cold, ZBlock1 is much slower than ZBlock0",
+        "cold_sum",
+        {"block_format": "ZBlk0"},
+        {"block_format": "ZBlk1"},
+        both={**REFERENCE, "store": (NUMPY, PANDAS)},
+        at_least=2,
+        note=f"{MUCH}; the original's times differ by factors of 16 and 15",
+    ),
+    Claim(
+        "Wendelin with NumPy and ZBlock0 is 20 times slower than memmap",
+        "cold_sum",
+        {"store": MEMMAP},
+        {"store": NUMPY, "block_format": "ZBlk0"},
+        both=REFERENCE,
+        at_least=16,
+        at_most=25,
+        note="the original's times differ by a factor of 15",
+    ),
+    Claim(
+        "Hot, Wendelin with NumPy and ZBlock0 is ten times faster than MariaDB",
+        "hot_sum",
+        {"store": NUMPY, "block_format": "ZBlk0"},
+        {"store": MARIADB},
+        both=REFERENCE,
+        **TEN_TIMES,
+        note="the original's times differ by a factor of 14",
+    ),
+    Claim(
+        "Hot, Wendelin with pandas and ZBlock0 is about as fast as MariaDB",
+        "hot_sum",
+        {"store": MARIADB},
+        {"store": PANDAS, "block_format": "ZBlk0"},
+        both=REFERENCE,
+        **ABOUT_THE_SAME,
+    ),
+    Claim(
+        "Hot, NumPy and Wendelin with NumPy and ZBlock1 are almost the same",
+        "hot_sum",
+        {"store": NUMPY, "block_format": "ZBlk1"},
+        {"store": (MEMMAP, MEMORY)},
+        both=REFERENCE,
+        at_least=0.4,
+        at_most=2.5,
+        note="*almost the same* is taken as a factor of at most 2.5, as the original's own times are 0.6 and 2.3 times",
+    ),
+    Claim(
+        "Hot, pandas takes longer than NumPy in Wendelin",
+        "hot_sum",
+        {"store": NUMPY},
+        {"store": PANDAS},
+        both={**REFERENCE, "block_format": ("ZBlk0", "ZBlk1")},
+        at_least=1,
+        note="the original's pandas copies no data by a change of its own, today's by an argument",
+    ),
+    Claim(
+        "MariaDB's data takes 342 MB where NumPy's takes 250 MB",
+        "write",
+        {"store": MEMMAP},
+        {"store": MARIADB},
+        both=REFERENCE,
+        at_least=1.3,
+        at_most=1.44,
+        metric="stored_bytes",
+    ),
+    Claim(
+        "Wendelin's data takes 354 MB where NumPy's takes 250 MB",
+        "write",
+        {"store": MEMMAP},
+        {"store": NUMPY, "block_format": ("ZBlk0", "ZBlk1")},
+        both=REFERENCE,
+        at_least=1.35,
+        at_most=1.49,
+        metric="stored_bytes",
+    ),
+)
