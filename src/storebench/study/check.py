@@ -34,7 +34,8 @@ def problems(study: Study, common: Collection[str]) -> Iterable[str]:
     yield from _of_operations(study)
     yield from _of_charts(study, common)
     for claim in study.claims:
-        yield from (f"the claim {claim.text!r}: {problem}" for problem in _of_claim(study, claim, common))
+        found = dict.fromkeys(_of_claim(study, claim, common))
+        yield from (f"the claim {claim.text!r}: {problem}" for problem in found)
     texts = Counter(claim.text for claim in study.claims)
     yield from (f"the claim {text!r} is there twice" for text, n in texts.items() if n > 1)
 

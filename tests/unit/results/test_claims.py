@@ -405,7 +405,18 @@ def test_the_memory_of_a_client_is_not_compared_with_that_of_an_engine():
 def test_a_parameter_that_was_not_recorded_has_the_value_that_it_had_before():
     """A cold read is another job than the original's, which met the caches as the write had left them."""
     study = replace(
-        STUDY, params={"cache": Text(title="", text="", default="as_is", earlier="as_is", pattern="[a-z_]+", hint="", examples=("cold",))}
+        STUDY,
+        params={
+            "cache": Text(
+                title="",
+                text="",
+                default="as_is",
+                earlier="as_is",
+                pattern="[a-z_]+",
+                hint="",
+                examples=("cold",),
+            )
+        },
     )
     claim = replace(FASTER, both={"cache": "as_is"})
     warm = rows("warm", {NULL: 1.0, MONGODB: 10.0})

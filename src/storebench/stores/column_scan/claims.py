@@ -5,8 +5,8 @@ from storebench.study.claim import Claim
 REFERENCE = {"client": "reference"}
 MEMORY, MEMMAP, MARIADB = "numpy-memory", "numpy-memmap", "mariadb"
 NUMPY, PANDAS = "wendelin-numpy", "wendelin-pandas"
-TEN_TIMES = {"at_least": 8, "at_most": 12.5}
-ABOUT_THE_SAME = {"at_least": 0.8, "at_most": 1.25}
+TEN_TIMES = 8, 12.5
+ABOUT_THE_SAME = 0.8, 1.25
 MUCH = "*much* is taken as at least twice the time"
 
 CLAIMS = (
@@ -16,7 +16,8 @@ CLAIMS = (
         {"store": MEMMAP},
         {"store": MARIADB},
         both=REFERENCE,
-        **TEN_TIMES,
+        at_least=TEN_TIMES[0],
+        at_most=TEN_TIMES[1],
     ),
     Claim(
         "Cold, NumPy in memory is ahead of everything",
@@ -39,7 +40,8 @@ CLAIMS = (
         a={"operation": "cold_sum"},
         b={"operation": "hot_sum"},
         both={**REFERENCE, "store": MEMORY},
-        **ABOUT_THE_SAME,
+        at_least=ABOUT_THE_SAME[0],
+        at_most=ABOUT_THE_SAME[1],
     ),
     Claim(
         "Hot, memmap is ahead of MariaDB",
@@ -94,7 +96,8 @@ CLAIMS = (
         {"store": NUMPY, "block_format": "ZBlk0"},
         {"store": MARIADB},
         both=REFERENCE,
-        **TEN_TIMES,
+        at_least=TEN_TIMES[0],
+        at_most=TEN_TIMES[1],
         note="the original's times differ by a factor of 14",
     ),
     Claim(
@@ -103,7 +106,8 @@ CLAIMS = (
         {"store": MARIADB},
         {"store": PANDAS, "block_format": "ZBlk0"},
         both=REFERENCE,
-        **ABOUT_THE_SAME,
+        at_least=ABOUT_THE_SAME[0],
+        at_most=ABOUT_THE_SAME[1],
     ),
     Claim(
         "Hot, NumPy and Wendelin with NumPy and ZBlock1 are almost the same",
