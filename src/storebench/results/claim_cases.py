@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from storebench.results.conditions import conditions_of, id_of
@@ -85,66 +86,91 @@ def attempts_of(
 
     `metrics`: the name of each claim's metric by its text. `runs`: only of these runs; None: of all.
     """
-    asked: dict[tuple[str, str], None] = {}
+    asked: dict[tuple[str, str], list[Claim]] = defaultdict(list)
     for claim in claims:
         if claim.text in metrics:
-            for name in (*claim.side("a")[OPERATION], *claim.side("b")[OPERATION]):
-                asked[name, metrics[claim.text]] = None
-    read: dict[tuple[str, str], list[Row]] = {}
-    for operation, metric in asked:
-        if runs is None:
-            cells = queries.cells_of_study(study["name"], operation)
-            rows = queries.compared_at([cell["key"] for cell in cells], operation, metric)
-        else:
-            rows = [row for run in runs for row in queries.compared_of_run(run["id"], metric)]
-        read[operation, metric] = [
-            row
-            for row in rows
-            if row["operation"] == operation and row["method_version"] in (None, study["method_version"])
-        ]
-    hashes = {row["environment_hash"] for rows in read.values() for row in rows} - {None}
-    environments = queries.environments(hashes)
-    earlier = {one["name"]: str(one["rules"].get("earlier")) for one in study["params"]}
-    found: dict[str, list[Attempt]] = {}
-    for claim in claims:
-        if claim.text not in metrics:
-            continue
-        sides = claim.side("a"), claim.side("b")
-        named = {place for side in sides for place in side}
-        operations = dict.fromkeys((*sides[0][OPERATION], *sides[1][OPERATION]))
-        found[claim.text] = [
-            _attempt(study, row, environments.get(row["environment_hash"] or "", {}), named, earlier)
-            for operation in operations
-            for row in read[operation, metrics[claim.text]]
-        ]
-    return found
-
-
-def _attempt(
-    study: Details, row: Row, environment: Mapping[str, Any], named: set[str], earlier: Mapping[str, str]
-) -> Attempt:
-    cell = Cell.from_key(row["cell_key"])
-    store, server = split(cell.store)
-    parameters = row["parameters"] or {}
+            for operation in dict.fromkeys((*claim.side("a")[OPERATION], *claim.side("b")[OPERATION])):
+                asked[operation, metrics[claim.text]].append(claim)
     axes = {one["name"] for one in study["axes"]}
-    where = {
-        STORE: store,
-        SERVER: server,
-        CLIENT: cell.client,
-        OPERATION: row["operation"],
-        **dict(cell.axes),
+    read: dict[str, list[Row]] = defaultdict(list)
+    of_runs: dict[str, list[Row]] = {}
+    for (operation, metric), some in asked.items():
+        if runs is None:
+            keys = [cell["key"] for cell in queries.cells_of_study(study["name"], operation)]
+            wanted = [key for key in keys if any(_is_about(claim, key, axes) for claim in some)]
+            rows = queries.compared_at(wanted, operation, metric)
+        else:
+            if metric not in of_runs:
+                of_runs[metric] = [row for run in runs for row in queries.compared_of_run(run["id"], metric)]
+            rows = [row for row in of_runs[metric] if row["operation"] == operation]
+        # an attempt that failed early does not know its method
+        rows = [row for row in rows if row["method_version"] in (None, study["method_version"])]
+        for claim in some:
+            read[claim.text] += [row for row in rows if _is_about(claim, row["cell_key"], axes)]
+    hashes = {row["environment_hash"] for rows in read.values() for row in rows} - {None}
+    conditions = _Conditions(study, queries.environments(hashes))
+    return {
+        text: [_attempt(row, claim, conditions) for row in read[text]]
+        for claim in claims
+        if (text := claim.text) in metrics
     }
-    where |= {"rows": str(cell.rows), "seed": str(cell.seed)}
+
+
+@lru_cache(maxsize=4096)
+def _where_is(key: str) -> dict[str, str]:
+    """Return the places of a cell."""
+    cell = Cell.from_key(key)
+    store, server = split(cell.store)
+    places = {STORE: store, SERVER: server, CLIENT: cell.client, **dict(cell.axes)}
+    return {**places, "rows": str(cell.rows), "seed": str(cell.seed)}
+
+
+def _is_about(claim: Claim, key: str, axes: set[str]) -> bool:
+    """Return whether a cell is on a side of a claim, by the places that the cell has."""
+    where, lenient = _where_is(key), axes & set(claim.both)
+    known = {STORE, CLIENT, *DATASET, *axes}
+    return any(
+        all(
+            where.get(place) in {split(value)[0] if place == STORE else value for value in values}
+            or (place in lenient and place not in where)
+            for place, values in side.items()
+            if place in known
+        )
+        for side in (claim.side("a"), claim.side("b"))
+    )
+
+
+class _Conditions:
+    """What attempts must have in common to be compared, as ids."""
+
+    def __init__(self, study: Details, environments: Mapping[str, Mapping[str, Any]]) -> None:
+        self._study, self._environments = study, environments
+        self._known: dict[tuple[Any, ...], str] = {}
+        # A parameter that was not recorded has the value that it had before there was a choice
+        self.earlier = {one["name"]: str(one["rules"].get("earlier")) for one in study["params"]}
+
+    def of(self, row: Row, named: frozenset[str]) -> str:
+        """Return the id of an attempt's conditions, without the parameters of these names."""
+        key = row["environment_hash"], row["parameters_hash"], str(row["parameters"]), named
+        if key not in self._known:
+            kept = {name: value for name, value in (row["parameters"] or {}).items() if name not in named}
+            environment = self._environments.get(row["environment_hash"] or "", {})
+            self._known[key] = id_of(conditions_of(self._study, {**row, "parameters": kept}, environment))
+        return self._known[key]
+
+
+def _attempt(row: Row, claim: Claim, conditions: _Conditions) -> Attempt:
+    cell, parameters = _where_is(row["cell_key"]), row["parameters"] or {}
+    named = frozenset({*claim.side("a"), *claim.side("b")})
+    where = {**cell, OPERATION: row["operation"]}
     where |= {
-        place: str(parameters.get(place, earlier.get(place)))
-        for place in named - where.keys() - axes
-        if place in parameters or place in earlier
+        place: str(parameters.get(place, conditions.earlier.get(place)))
+        for place in named - where.keys()
+        if place in parameters or place in conditions.earlier
     }
     if not (counts(row) and row["value"] is not None):
         return Attempt(row, where, None)
-    kept = {name: value for name, value in parameters.items() if name not in named}
-    conditions = id_of(conditions_of(study, {**row, "parameters": kept}, environment))
-    return Attempt(row, where, (where["rows"], where["seed"], conditions))
+    return Attempt(row, where, (where["rows"], where["seed"], conditions.of(row, named)))
 
 
 def found_of(study: Details, claim: Claim, better: str, attempts: Sequence[Attempt]) -> list[Found]:
