@@ -12,7 +12,7 @@ from storebench.results.conditions import conditions_of, id_of
 from storebench.results.database import Row
 from storebench.results.measurements import Details
 from storebench.results.queries import Queries, counts
-from storebench.results.sides import Design, Side, Sides, design_of_cells, lacking, of_one_cell
+from storebench.results.sides import Side, Sides, design_of_cells, lacking, of_one_cell
 from storebench.results.verdicts import MIN_UNITS, Pair
 from storebench.stores.base import split
 from storebench.study.cell import Cell
@@ -63,15 +63,16 @@ class Attempt:
         return str(self.row["run_id"])
 
 
+Groups = dict[tuple[tuple[str, str], ...], list[Attempt]]  # attempts by all their places but the dataset
+
+
 @dataclass(frozen=True)
 class _Choice:
-    """Attempts that can be compared, and how: a better choice has a higher `rank`."""
+    """Runs of both sides that can be compared: a better choice has a higher `rank`."""
 
     rank: tuple[bool, int, int, Any]
-    before: Sequence[Attempt]
-    after: Sequence[Attempt]
-    design: Design
-    runs: tuple[str, ...]
+    before: tuple[str, ...]
+    after: tuple[str, ...]
     job: Job
 
 
@@ -105,14 +106,14 @@ def attempts_of(
             rows = [row for row in of_runs[metric] if row["operation"] == operation]
         # an attempt that failed early does not know its method
         rows = [row for row in rows if row["method_version"] in (None, study["method_version"])]
+        cells = {row["cell_key"] for row in rows}
         for claim in some:
-            read[claim.text] += [row for row in rows if _is_about(claim, row["cell_key"], axes)]
+            own = {key for key in cells if _is_about(claim, key, axes)}
+            read[claim.text] += [row for row in rows if row["cell_key"] in own]
     hashes = {row["environment_hash"] for rows in read.values() for row in rows} - {None}
     conditions = _Conditions(study, queries.environments(hashes))
     return {
-        text: [_attempt(row, claim, conditions) for row in read[text]]
-        for claim in claims
-        if (text := claim.text) in metrics
+        text: _attempts(read[text], claim, conditions) for claim in claims if (text := claim.text) in metrics
     }
 
 
@@ -159,18 +160,19 @@ class _Conditions:
         return self._known[key]
 
 
-def _attempt(row: Row, claim: Claim, conditions: _Conditions) -> Attempt:
-    cell, parameters = _where_is(row["cell_key"]), row["parameters"] or {}
+def _attempts(rows: Sequence[Row], claim: Claim, conditions: _Conditions) -> list[Attempt]:
     named = frozenset({*claim.side("a"), *claim.side("b")})
-    where = {**cell, OPERATION: row["operation"]}
-    where |= {
-        place: str(parameters.get(place, conditions.earlier.get(place)))
-        for place in named - where.keys()
-        if place in parameters or place in conditions.earlier
-    }
-    if not (counts(row) and row["value"] is not None):
-        return Attempt(row, where, None)
-    return Attempt(row, where, (where["rows"], where["seed"], conditions.of(row, named)))
+    found = []
+    for row in rows:
+        parameters = row["parameters"] or {}
+        where = {**_where_is(row["cell_key"]), OPERATION: row["operation"]}
+        for place in named - where.keys():
+            if place in parameters or place in conditions.earlier:
+                where[place] = str(parameters.get(place, conditions.earlier.get(place)))
+        counted = counts(row) and row["value"] is not None
+        job = (where["rows"], where["seed"], conditions.of(row, named)) if counted else None
+        found.append(Attempt(row, where, job))
+    return found
 
 
 def found_of(study: Details, claim: Claim, better: str, attempts: Sequence[Attempt]) -> list[Found]:
@@ -178,10 +180,13 @@ def found_of(study: Details, claim: Claim, better: str, attempts: Sequence[Attem
 
     `better`: which way the claim's metric is better.
     """
-    axes = {one["name"] for one in study["axes"]}
+    lenient = {one["name"] for one in study["axes"]} & set(claim.both)
+    groups: Groups = defaultdict(list)
+    for attempt in attempts:
+        groups[tuple((p, v) for p, v in attempt.where.items() if p not in DATASET)].append(attempt)
     found: dict[tuple[Any, ...], Found] = {}
     for a, b in claim.cases():
-        sides = [_by_place(attempts, side, set(claim.both) & axes) for side in (a, b)]
+        sides = [_of_side(groups, side, lenient) for side in (a, b)]
         pairs = list(_pairs(claim, a, b, *sides))
         for places, before, after in pairs:
             one = _compared(claim, better, (a, b), places, before, after)
@@ -195,26 +200,27 @@ def found_of(study: Details, claim: Claim, better: str, attempts: Sequence[Attem
     return _told_apart(list(found.values()))
 
 
-def _by_place(
-    attempts: Sequence[Attempt], side: Where, lenient: set[str]
-) -> dict[tuple[tuple[str, str], ...], list[Attempt]]:
-    """Return the attempts of a side by all their places but those of the dataset. `lenient` axes may lack in a cell."""
-    wanted = dict(side)
+def _of_side(groups: Groups, side: Where, lenient: set[str]) -> Groups:
+    """Return the groups of attempts that are on a side. `lenient` axes may lack in a cell."""
+    wanted = {place: value for place, value in side.items() if place not in DATASET}
     store, server = split(wanted.get(STORE, ""))
     if server:
         wanted |= {STORE: store, SERVER: server}
-    found: dict[tuple[tuple[str, str], ...], list[Attempt]] = defaultdict(list)
-    for one in attempts:
+    found: Groups = {}
+    for key, some in groups.items():
+        where = dict(key)
         if all(
-            one.where.get(place) == value or (place in lenient and place not in one.where)
+            where.get(place) == value or (place in lenient and place not in where)
             for place, value in wanted.items()
         ):
-            found[tuple((p, v) for p, v in one.where.items() if p not in DATASET)].append(one)
+            dataset = [(place, side[place]) for place in DATASET if place in side]
+            if of_dataset := [one for one in some if all(one.where[p] == v for p, v in dataset)]:
+                found[key] = of_dataset
     return found
 
 
 def _pairs(
-    claim: Claim, a: Where, b: Where, before: Mapping[Any, list[Attempt]], after: Mapping[Any, list[Attempt]]
+    claim: Claim, a: Where, b: Where, before: Groups, after: Groups
 ) -> Iterator[tuple[dict[str, str], list[Attempt], list[Attempt]]]:
     """Yield what belongs together: cells that are the same in every place that neither side names, as far as both have it."""
     apart = claim.apart()
@@ -255,12 +261,15 @@ def _compared(
         )
         runs = tuple(dict.fromkeys(row["run_id"] for row in (*a, *b)))
         return Found(*sides, places, a, b, None, reason, "rounds", runs[-1:])
-    operation = {OPERATION: claim.operation, "better": better}
-    a, b = ([{**one.row, **operation} for one in some] for some in (chosen.before, chosen.after))
+    told = {OPERATION: claim.operation, "better": better}
+    a, b = (
+        [{**one.row, **told} for one in side if one.run in runs and _is_of(one, chosen.job)]
+        for side, runs in ((before, chosen.before), (after, chosen.after))
+    )
     both = Sides(
-        Side(a, chosen.runs, is_cell=True, pair_of=of_one_cell),
-        Side(b, chosen.runs, is_cell=True, pair_of=of_one_cell),
-        chosen.design,
+        Side(a, chosen.before, is_cell=True, pair_of=of_one_cell),
+        Side(b, chosen.after, is_cell=True, pair_of=of_one_cell),
+        design_of_cells(chosen.before, chosen.after),
     )
     pairs, without = both.pairs()
     return Found(
@@ -270,10 +279,10 @@ def _compared(
         b,
         next(iter(pairs.values()), None),
         next(iter(without.values()), None),
-        chosen.design.units,
-        chosen.runs,
+        both.design.units,
+        tuple(dict.fromkeys((*chosen.before, *chosen.after))),
         int(chosen.job[0]),
-        chosen.design.caution,
+        both.design.caution,
     )
 
 
@@ -300,19 +309,9 @@ def _choices(claim: Claim, before: Sequence[Attempt], after: Sequence[Attempt]) 
             if _same_parameters(claim, a[run_a][0].row, b[run_b][0].row):
                 tried.append(((run_a,), (run_b,), min(len(a[run_a]), len(b[run_b]))))
         for runs_a, runs_b, units in tried:
-            yield _Choice(
-                (
-                    units >= MIN_UNITS,
-                    _PLACE[design_of_cells(runs_a, runs_b).units],
-                    units,
-                    _newest(a[runs_a[0]]),
-                ),
-                [one for one in before if one.run in runs_a and _is_of(one, job)],
-                [one for one in after if one.run in runs_b and _is_of(one, job)],
-                design_of_cells(runs_a, runs_b),
-                tuple(dict.fromkeys((*runs_a, *runs_b))),
-                job,
-            )
+            kind = _PLACE[design_of_cells(runs_a, runs_b).units]
+            enough = units >= MIN_UNITS
+            yield _Choice((enough, kind, 0 if enough else units, _newest(a[runs_a[0]])), runs_a, runs_b, job)
 
 
 def _is_of(one: Attempt, job: Job) -> bool:

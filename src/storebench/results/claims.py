@@ -35,7 +35,7 @@ class Case:
 
     a: str
     b: str
-    places: str
+    places: Where
     label: str
     reason: str | None
     verdict: Verdict | None
@@ -251,7 +251,7 @@ def _case(
     return Case(
         a=_text(found.a, claim.a),
         b=_text(found.b, claim.b),
-        places=" ".join(f"{name}={value}" for name, value in found.places.items()),
+        places=found.places,
         label=label,
         reason=reason,
         verdict=verdict,

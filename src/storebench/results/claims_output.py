@@ -14,33 +14,25 @@ from storebench.results.listing import NOTHING, Column, print_listing
 from storebench.results.statistics import CONFIDENCE
 from storebench.results.verdicts import MIN_UNITS
 
-COLUMNS = [
-    Column("claim", prose=True),
-    Column("case"),
-    Column("verdict"),
-    Column("ratio of"),
-    Column("ratio", number=True),
-    Column("interval"),
-    Column("means"),
-    Column("n", number=True),
-    Column("rows", number=True, needed=False),
-    Column("run", needed=False),
-    Column("why, and limits", prose=True),
-]
 # A test of the documentation finds its tables of claims by this column.
 CLAIM = "the original study said"
 HEADINGS = (CLAIM, "verdict", "case", "ratio of", "ratio", "interval", "means", "n", "run")
+NUMBERS, PROSE = {"ratio", "interval"}, {CLAIM, "case"}
 
 
 def print_claims(console: Console, study: str, found: Sequence[Judged]) -> None:
-    """Print a line for each case of each claim, then the verdict of each claim that has several."""
+    """Print a line for each claim, for each verdict that its cases have, and what limits the comparisons."""
     if not found:
         console.print(f"The study {study} states no claims.")
         return
-    print_listing(console, COLUMNS, [line for one in found for line in _lines(study, one)])
+    print_listing(
+        console,
+        [Column(name, number=name in NUMBERS, prose=name in PROSE) for name in HEADINGS],
+        [tuple(text or NOTHING for text in line) for one in found for line in _lines(study, one)],
+    )
     for one in found:
-        if len(one.cases) > 1:
-            console.print(f"{one.claim.text}: {one.label}: {one.reason}", soft_wrap=True, markup=False)
+        if limits := _limits(one):
+            console.print(f"{one.claim.text}: {limits}", soft_wrap=True, markup=False)
     console.print(rules(), soft_wrap=True)
 
 
@@ -77,7 +69,7 @@ def _told(one: Judged, case: Case) -> dict[str, Any]:
         "ratio_of": ratio_text(one, case),
         "a": case.a,
         "b": case.b,
-        "case": case.places,
+        "case": places_text([case]),
         "verdict": case.label,
         "reason": case.reason,
         "ratio": verdict.ratio if verdict else None,
@@ -91,81 +83,57 @@ def _told(one: Judged, case: Case) -> dict[str, Any]:
     }
 
 
-def as_markdown(study: str, found: Iterable[Judged]) -> str:
-    """Return a table for a page of the documentation: of each claim, a line for each verdict that its cases have."""
-    lines = [HEADINGS, ("---",) * len(HEADINGS)]
-    limits = []
-    for one in found:
-        groups: dict[tuple[str, str], list[Case]] = {}
-        for case in one.cases:
-            groups.setdefault((case.label, ratio_text(one, case)), []).append(case)
-        if len(groups) != 1:
-            lines.append((one.claim.text, one.label, *("",) * 4, means(one), "", ""))
-        for (label, of), cases in groups.items():
-            alone = len(groups) == 1
-            runs = dict.fromkeys(name for case in cases for name in run_names(study, case))
-            lines.append(
-                (
-                    one.claim.text if alone else "",
-                    one.label if alone else label,
-                    ", ".join(dict.fromkeys(case.places for case in cases if case.places)),
-                    of,
-                    _span(
-                        f"{case.verdict.ratio:.2f}" for case in cases if case.verdict and case.verdict.ratio
-                    ),
-                    _span(
-                        f"{end:.2f}"
-                        for case in cases
-                        if case.verdict and case.verdict.interval
-                        for end in (case.verdict.interval.low, case.verdict.interval.high)
-                    ),
-                    means(one) if alone else "",
-                    ", ".join(dict.fromkeys(map(count_text, cases))),
-                    ", ".join(runs),
-                )
-            )
-        why = dict.fromkeys(
-            text
-            for text in [one.claim.note, *(_why(case) for case in one.cases), one.claim.elsewhere]
-            if text
-        )
-        if why := dict.fromkeys(why):
-            limits.append(f"- *{one.claim.text}*: {'; '.join(why)}.")
+def as_markdown(study: str, found: Sequence[Judged]) -> str:
+    """Return a table for a page of the documentation, and below it what limits the comparisons."""
+    lines = [HEADINGS, ("---",) * len(HEADINGS), *(line for one in found for line in _lines(study, one))]
     rows = [f"| {' | '.join(cell.replace('|', '/') for cell in line)} |" for line in lines]
+    limits = [f"- {one.claim.text}: {text}." for one in found if (text := _limits(one))]
     return "\n".join([*rows, *([""] if limits else []), *limits]) + "\n"
 
 
 def _lines(study: str, one: Judged) -> list[tuple[str, ...]]:
-    if not one.cases:
-        return [(one.claim.text, NOTHING, one.label, *(NOTHING,) * 7, _limits(one, None))]
-    return [
-        (
-            one.claim.text,
-            case.places or NOTHING,
-            case.label,
-            ratio_text(one, case),
-            f"{case.verdict.ratio:.3f}" if case.verdict and case.verdict.ratio else NOTHING,
-            f"{case.verdict.interval.low:.3f} to {case.verdict.interval.high:.3f}"
-            if case.verdict and case.verdict.interval
-            else NOTHING,
-            means(one),
-            count_text(case) or NOTHING,
-            f"{case.rows:,}" if case.rows else NOTHING,
-            ", ".join(run_names(study, case)) or NOTHING,
-            _limits(one, case) or NOTHING,
+    """Return a line for a claim whose cases have one verdict; otherwise its own line, and one for each verdict and ratio."""
+    groups: dict[tuple[str, str], list[Case]] = {}
+    for case in one.cases:
+        groups.setdefault((case.label, ratio_text(one, case)), []).append(case)
+    alone = len(groups) == 1
+    lines = [] if alone else [(one.claim.text, one.label, *("",) * 4, means(one), "", "")]
+    for (label, of), cases in groups.items():
+        verdicts = [case.verdict for case in cases if case.verdict]
+        intervals = [verdict.interval for verdict in verdicts if verdict.interval]
+        lines.append(
+            (
+                one.claim.text if alone else "",
+                one.label if alone else label,
+                places_text(cases),
+                of,
+                _span(verdict.ratio for verdict in verdicts if verdict.ratio is not None),
+                _span(end for interval in intervals for end in (interval.low, interval.high)),
+                means(one) if alone else "",
+                ", ".join(filter(None, dict.fromkeys(map(count_text, cases)))),
+                ", ".join(dict.fromkeys(name for case in cases for name in run_names(study, case))),
+            )
         )
-        for case in one.cases
-    ]
+    return lines
 
 
-def _limits(one: Judged, case: Case | None) -> str:
-    """Say why a case cannot be told, and what limits the comparison."""
-    texts = [case.reason, one.claim.note, *case.remarks] if case else [one.claim.elsewhere, one.claim.note]
-    return "; ".join(text for text in texts if text)
+def _limits(one: Judged) -> str:
+    """Say why a claim, or some of its cases, cannot be told, and what limits the comparison."""
+    texts = [one.reason, one.claim.note]
+    if not one.claim.elsewhere:
+        texts += [text for case in one.cases for text in (case.reason, *case.remarks)]
+    return "; ".join(dict.fromkeys(text for text in texts if text))
 
 
-def _why(case: Case) -> str:
-    return "; ".join(text for text in (case.reason, *case.remarks) if text)
+def places_text(cases: Sequence[Case]) -> str:
+    """Name what tells cases from the others of their claim: `benchmark=wide, narrow`."""
+    if len(names := {name for case in cases for name in case.places}) == 1:
+        (name,) = names
+        return (
+            f"{name}={', '.join(dict.fromkeys(case.places[name] for case in cases if name in case.places))}"
+        )
+    texts = (" ".join(f"{name}={value}" for name, value in case.places.items()) for case in cases)
+    return ", ".join(filter(None, dict.fromkeys(texts)))
 
 
 def ratio_text(one: Judged, case: Case) -> str:
@@ -198,7 +166,7 @@ def run_names(study: str, case: Case) -> list[str]:
     return [run.removeprefix(f"{study}/") for run in case.runs]
 
 
-def _span(texts: Iterable[str]) -> str:
+def _span(values: Iterable[float]) -> str:
     """Return the smallest and the largest of these numbers."""
-    ordered = sorted(dict.fromkeys(texts), key=float)
-    return " to ".join(dict.fromkeys((ordered[0], ordered[-1]))) if ordered else ""
+    ordered = sorted(values)
+    return " to ".join(dict.fromkeys(f"{end:.2f}" for end in (ordered[0], ordered[-1]))) if ordered else ""
