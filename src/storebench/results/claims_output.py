@@ -97,7 +97,9 @@ def _lines(study: str, one: Judged) -> list[tuple[str, ...]]:
     for case in one.cases:
         groups.setdefault((case.label, ratio_text(one, case)), []).append(case)
     alone = len(groups) == 1
-    lines = [] if alone else [(one.claim.text, one.label, *("",) * 4, means(one), "", "")]
+    lines: list[tuple[str, ...]] = []
+    if not alone:
+        lines.append((one.claim.text, one.label, *("",) * 4, means(one), "", ""))
     for (label, of), cases in groups.items():
         verdicts = [case.verdict for case in cases if case.verdict]
         intervals = [verdict.interval for verdict in verdicts if verdict.interval]

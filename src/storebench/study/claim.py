@@ -7,6 +7,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any
 
+from storebench.errors import SpecError
+
 # Cells by place: `store`, `client`, `operation`, `rows`, `seed`, an axis or a parameter of a run, with one value or several.
 Selection = Mapping[str, str | tuple[str, ...]]
 
@@ -55,15 +57,18 @@ class Claim:
 
     @classmethod
     def of(cls, told: Mapping[str, Any]) -> Claim:
-        """Create a claim from its details."""
-        selections = {
-            name: {
-                place: tuple(values) if isinstance(values, list) else values
-                for place, values in told[name].items()
+        """Create a claim from its details; raises SpecError for those that another version has recorded."""
+        try:
+            selections = {
+                name: {
+                    place: tuple(values) if isinstance(values, list) else values
+                    for place, values in told[name].items()
+                }
+                for name in ("a", "b", "both")
             }
-            for name in ("a", "b", "both")
-        }
-        return cls(**{**told, **selections})
+            return cls(**{**told, **selections})
+        except (AttributeError, KeyError, TypeError) as error:
+            raise SpecError(f"A claim was recorded by another version of Storebench: {error}") from None
 
 
 def _several(values: str | tuple[str, ...]) -> tuple[str, ...]:

@@ -69,6 +69,12 @@ def test_a_claim_that_cannot_be_judged_is_refused(changes, problem):
     assert "the claim 'x': " in str(error.value) and problem in str(error.value)
 
 
+@pytest.mark.parametrize("changes", [{"certainty": 1}, {"both": None}, {"a": "mongodb"}])
+def test_a_claim_of_another_version_says_so(changes):
+    with pytest.raises(SpecError, match="recorded by another version"):
+        Claim.of({**CLAIM.details(), **changes})
+
+
 def test_two_claims_of_the_same_text_are_refused():
     with pytest.raises(SpecError, match="the claim 'x' is there twice"):
         replace(STUDY, claims=(CLAIM, replace(CLAIM, at_most=2)))
