@@ -1,6 +1,8 @@
 """Verdicts on claims: which attempts decide a claim, and what they say of it."""
 
 import json
+import random
+from collections import Counter
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
@@ -427,3 +429,18 @@ def test_a_parameter_that_was_not_recorded_has_the_value_that_it_had_before():
     details = json.loads(json.dumps(replace(study, claims=(claim,)).details()))
     (found,) = judged_claims(Recorded(warm, cold), details)
     assert (found.label, found.cases[0].runs) == ("confirmed", ("warm",))
+
+
+@pytest.mark.parametrize("repeats", [5, 6, 12])
+def test_a_ratio_at_the_bound_is_rarely_told_apart_from_it(repeats):
+    """Of intervals of 95 % at most one in forty lies wholly on either side of a bound that is the truth."""
+    dice, labels = random.Random(7), Counter()
+    claim = replace(FASTER, at_least=10, at_most=None)
+    for _ in range(400):
+        some = rows("a", {NULL: 1.0, MONGODB: 10.0}, repeats=repeats)
+        for row in some:
+            took = 10.0 if row["cell_key"] == MONGODB.key else 1.0
+            row["metrics"] = {"only_s": took * dice.lognormvariate(0, 0.1)}
+        labels[case_of(Recorded(some), claim).label] += 1
+    assert labels["confirmed"] + labels["refuted"] <= 400 * 0.05 + 3 * (400 * 0.05 * 0.95) ** 0.5
+    assert labels["cannot tell"] > 350

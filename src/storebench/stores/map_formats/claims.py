@@ -157,6 +157,10 @@ CLAIMS = (
         elsewhere="the reason is a limit of YTsaurus' server, and no server takes these rows",
     ),
     Claim(
+        "Arrow's jobs take 15 % less time on tables that are stored by columns",
+        elsewhere="how a table is stored is a server's, and no server has these tables",
+    ),
+    Claim(
         "Where values repeat, Arrow's jobs are up to 8 to 9 times as fast",
         "map",
         {"values": "random"},
