@@ -123,11 +123,11 @@ removes it. Every attempt is verified against the dataset's manifest and becomes
     dataset=CSV50,
     rows=20_000,
     axes=(BATCH, EXECUTORS),
+    claims=CLAIMS,
     charts=CHARTS,
     params={CACHE: CACHES, FILE: FILE_FIELD},
     presets=PRESETS,
     method_version=2,
-    claims=CLAIMS,
 )
 
 dag = study_dag(BULK_WRITE_READ)

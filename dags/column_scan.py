@@ -86,6 +86,7 @@ and a cold sum is verified only if nothing was in the page cache before, and if 
     ),
     rows=100_000,
     axes=(BLOCK_FORMAT,),
+    claims=CLAIMS,
     charts=(
         Chart("sum_s", colour="operation", operations=SUMS, panel=""),
         Chart("write_s", colour="client"),
@@ -95,7 +96,6 @@ and a cold sum is verified only if nothing was in the page cache before, and if 
     ),
     params={"column": COLUMN},
     presets=PRESETS,
-    claims=CLAIMS,
 )
 
 dag = study_dag(COLUMN_SCAN)

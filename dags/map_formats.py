@@ -87,6 +87,7 @@ standard input. Every output is decoded by another implementation and compared w
     ),
     rows=100_000,
     axes=AXES,
+    claims=CLAIMS,
     charts=(
         Chart("job_s", colour="store", panel="benchmark"),
         Chart("rows_per_s", colour="store", panel="benchmark"),
@@ -97,7 +98,6 @@ standard input. Every output is decoded by another implementation and compared w
         Chart("job_memory_peak_bytes", colour="store", panel="benchmark"),
     ),
     params=PARAMS,
-    claims=CLAIMS,
 )
 
 dag = study_dag(MAP_FORMATS)

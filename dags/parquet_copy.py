@@ -92,6 +92,7 @@ those that had to be there. The stores **null** (the rows go nowhere) and **disk
     metrics=METRICS,
     rows=10_000,
     axes=(CHECKSUM, EXECUTORS, ITERATIONS, RECORD_BYTES),
+    claims=CLAIMS,
     charts=(
         Chart("time_s", colour="checksum"),
         Chart("mb_per_s", colour="checksum"),
@@ -99,7 +100,6 @@ those that had to be there. The stores **null** (the rows go nowhere) and **disk
         Chart(MEMORY.name, colour="checksum"),
     ),
     presets=PRESETS,
-    claims=CLAIMS,
 )
 
 dag = study_dag(PARQUET_COPY)

@@ -104,6 +104,7 @@ have, and after the writes the whole table is compared with what was acknowledge
     metrics=(*METRICS, *OF_RAMPS, *OF_MIXES),
     rows=100_000,
     axes=AXES,
+    claims=CLAIMS,
     charts=(
         Chart("operations_per_s", colour="store"),
         Chart("each_second_operations_per_s", colour="store"),
@@ -116,7 +117,6 @@ have, and after the writes the whole table is compared with what was acknowledge
     ),
     params=PARAMS,
     presets=PRESETS,
-    claims=CLAIMS,
 )
 
 dag = study_dag(POINT_OPERATIONS)
