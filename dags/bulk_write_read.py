@@ -4,6 +4,7 @@ from storebench.airflow.dag import study_dag
 from storebench.dataset.csv50 import CSV50
 from storebench.fields import Text
 from storebench.stores.bulk_write_read.cached import AS_IS, CACHE, STATES
+from storebench.stores.bulk_write_read.claims import CLAIMS
 from storebench.study.dataset import FILE, FILE_FIELD
 from storebench.study.model import MEMORY, TOTAL_S, Axis, Chart, Metric, Operation, Preset, Study
 
@@ -124,6 +125,7 @@ removes it. Every attempt is verified against the dataset's manifest and becomes
     dataset=CSV50,
     rows=20_000,
     axes=(BATCH, EXECUTORS),
+    claims=CLAIMS,
     charts=CHARTS,
     params={CACHE: CACHES, FILE: FILE_FIELD},
     presets=PRESETS,

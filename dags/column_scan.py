@@ -3,6 +3,7 @@
 from storebench.airflow.dag import study_dag
 from storebench.fields import Text
 from storebench.stores.base import Pod
+from storebench.stores.column_scan.claims import CLAIMS
 from storebench.stores.column_scan.table import ROW_BYTES, SUMMED
 from storebench.study.dataset import Dataset
 from storebench.study.model import MEMORY, Axis, Chart, Metric, Operation, Preset, Study
@@ -87,6 +88,7 @@ and a cold sum is verified only if nothing was in the page cache before, and if 
     ),
     rows=100_000,
     axes=(BLOCK_FORMAT,),
+    claims=CLAIMS,
     charts=(
         Chart("sum_s", colour="operation", operations=SUMS, panel=""),
         Chart("write_s", colour="client"),

@@ -3,6 +3,7 @@
 from storebench.airflow.dag import study_dag
 from storebench.fields import integer
 from storebench.stores.base import Pod
+from storebench.stores.map_formats.claims import CLAIMS
 from storebench.study.dataset import Dataset
 from storebench.study.model import Axis, Chart, Metric, Operation, Study
 
@@ -86,6 +87,7 @@ standard input. Every output is decoded by another implementation and compared w
     ),
     rows=100_000,
     axes=AXES,
+    claims=CLAIMS,
     charts=(
         Chart("job_s", colour="store", panel="benchmark"),
         Chart("rows_per_s", colour="store", panel="benchmark"),

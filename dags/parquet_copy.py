@@ -1,6 +1,7 @@
 """File systems under Spark: Parquet files generated and copied, with checksums and without."""
 
 from storebench.airflow.dag import study_dag
+from storebench.stores.parquet_copy.claims import CLAIMS
 from storebench.study.model import MEMORY, Axis, Chart, Metric, Operation, Preset, Study
 
 CHECKSUM = Axis(
@@ -91,6 +92,7 @@ those that had to be there. The stores **null** (the rows go nowhere) and **disk
     metrics=METRICS,
     rows=10_000,
     axes=(CHECKSUM, EXECUTORS, ITERATIONS, RECORD_BYTES),
+    claims=CLAIMS,
     charts=(
         Chart("time_s", colour="checksum"),
         Chart("mb_per_s", colour="checksum"),

@@ -2,6 +2,7 @@
 
 from storebench.airflow.dag import study_dag
 from storebench.stores.point_operations.asked import LOADS, PARAMS
+from storebench.stores.point_operations.claims import CLAIMS
 from storebench.study.model import CPU_S, MEMORY, Axis, Chart, Metric, Operation, Preset, Study
 
 STORES = ("mongodb", "cassandra")
@@ -127,6 +128,7 @@ the study's page in the documentation says what differs from the original study.
     metrics=(*METRICS, *OF_RAMPS, *OF_MIXES),
     rows=100_000,
     axes=AXES,
+    claims=CLAIMS,
     charts=(
         Chart("operations_per_s", colour="store"),
         Chart("max_operations_per_s", colour="store"),

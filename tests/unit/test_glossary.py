@@ -18,7 +18,20 @@ CLASSES = {
     if isinstance(one, type) and is_dataclass(one) and one.__module__ == module.__name__
 }
 # What the classes say of a store and its operations, and results and docs call by these names.
-SAID = {"client", "cover", "delivers", "limit", "need", "option", "parameter", "step", "topology", "volume"}
+SAID = {
+    "case",
+    "claim",
+    "client",
+    "cover",
+    "delivers",
+    "limit",
+    "need",
+    "option",
+    "parameter",
+    "step",
+    "topology",
+    "volume",
+}
 
 
 @pytest.mark.parametrize("word", sorted(CLASSES | SAID | {"store", "backfill", "cache"}))

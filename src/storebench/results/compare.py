@@ -129,7 +129,7 @@ def _compared(queries: Queries, sides: Sides, margin: float) -> Comparison:
         ),
         without,
         {
-            key: _remarks(before.get(key, []), after.get(key, [])) + to_come.get(key, [])
+            key: remarks_of(before.get(key, []), after.get(key, [])) + to_come.get(key, [])
             for key in (*pairs, *without)
         },
         _differences(queries, sides.before.rows, sides.after.rows, sides.before.is_cell),
@@ -142,7 +142,8 @@ def _compared(queries: Queries, sides: Sides, margin: float) -> Comparison:
     )
 
 
-def _remarks(before: Sequence[Row], after: Sequence[Row]) -> list[str]:
+def remarks_of(before: Sequence[Row], after: Sequence[Row]) -> list[str]:
+    """Return what is unsound of the attempts of two sides, or differs in what they deliver or guarantee."""
     lines = [
         f"{side}: {line}" for side, rows in zip("AB", (before, after), strict=True) for line in unsound(rows)
     ]

@@ -11,7 +11,7 @@ from typing import Any
 
 from storebench.results.measurements import Details
 from storebench.servers.sizes import FIELDS
-from storebench.study.parameters import POD
+from storebench.study.reserved import POD
 
 MACHINE = ("kernel", "cpu_model", "cpus", "memory_gib")
 

@@ -13,6 +13,7 @@ from storebench.fields import Field
 from storebench.stores.base import Store, split
 from storebench.study.cell import Cell
 from storebench.study.check import problems
+from storebench.study.claim import Claim
 from storebench.study.dataset import FILE, Dataset, File
 from storebench.study.reserved import CLIENT, DROP, OPERATION, STORE
 
@@ -165,6 +166,7 @@ class Study:
     )  # what a study asks beside the stores' own options
     presets: Mapping[str, Preset] = field(default_factory=dict)
     method_version: int = 1  # what its figures mean (docs/method.md): any change of meaning raises it
+    claims: tuple[Claim, ...] = ()  # of the original study, to be judged by what was measured
 
     def __post_init__(self) -> None:
         if found := list(problems(self, common={one.name for one in COMMON})):
@@ -286,6 +288,7 @@ class Study:
             },
             "rows": self.rows,
             "presets": [{"name": name, **asdict(one)} for name, one in self.presets.items()],
+            "claims": [one.details() for one in self.claims],
         }
 
 

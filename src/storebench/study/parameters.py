@@ -7,8 +7,8 @@ from typing import Any
 
 from storebench.servers.sizes import FIELDS
 from storebench.study.model import Study
+from storebench.study.reserved import POD
 
-POD = ("pod_cpu", "cpu_limit", "pod_memory")  # of each attempt's pod, whatever the store
 # What all pods are told beside the options of their store: whether there is a CPU limit, and how long starts may take.
 TOLD = ("cpu_limit", "startup_timeout_s")
 

@@ -9,6 +9,7 @@ from typing import Any
 from storebench.errors import SpecError, unknown
 from storebench.fields import Field, field_of
 from storebench.stores.base import Pod, Store, split
+from storebench.study.claim import Claim
 from storebench.study.dataset import Dataset, File
 from storebench.study.model import Axis, Operation, Preset, Study
 
@@ -72,6 +73,7 @@ def _recorded(details: Mapping[str, Any]) -> Recorded:
         params={name: one for name, one in asked.items() if name not in of_stores},
         presets={one["name"]: _preset(one) for one in details["presets"]},
         method_version=details["method_version"],
+        claims=tuple(Claim.of(one) for one in details.get("claims", ())),
         classes={one["name"]: _store(one, asked) for one in details["stores"]},
     )
 

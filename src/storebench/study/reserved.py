@@ -4,6 +4,7 @@ its metrics stand beside the columns of the view `results`.
 
 DROP = "drop"  # the step after a cell's operations, which removes what they left
 STORE, CLIENT, OPERATION = "store", "client", "operation"  # what a chart can tell apart beside the axes
+POD = ("pod_cpu", "cpu_limit", "pod_memory")  # parameters of each attempt's pod, whatever the store
 
 TABLES = frozenset(
     [

@@ -23,9 +23,11 @@ from storebench.results.verdicts import MARGIN
 from storebench.web import comparing, figures, filling, page_files, rankings, starting
 from storebench.web.access import GridDagDep, ReadingDep, StatesDep
 from storebench.web.artifacts import artifacts_of
+from storebench.web.claims import claims_of
 from storebench.web.comparing import Margin
 from storebench.web.models.answers import Page
 from storebench.web.models.attempts import Attempt, CellArtifacts, CellFigures, CellPhases, Status
+from storebench.web.models.claims import Claims
 from storebench.web.models.grids import Grid, Parameter
 from storebench.web.models.histories import CellHistory
 from storebench.web.models.rankings import Included, Ranking
@@ -215,6 +217,18 @@ def ranking(
         study, operation, metric, rows, seed, axes, environment, kind, included, margin_percent / 100
     )
     return rankings.answer_of(read, ranking_of(read, asked))
+
+
+@app.get("/api/claims")
+def claims(
+    read: ReadingDep,
+    study: Text,
+    run: Annotated[list[RunName] | None, Query(description="Only by these runs")] = None,
+) -> Claims:
+    """What the original study said, judged by what was measured: each case by the newest run that has both sides and enough repeats, as
+    `storebench claims` does.
+    """
+    return claims_of(read, study, run or ())
 
 
 @app.get("/api/parameters")

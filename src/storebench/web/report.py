@@ -15,6 +15,7 @@ from storebench.results.queries import Queries
 from storebench.results.table import as_csv, as_json
 from storebench.web import figures
 from storebench.web.artifacts import artifacts_of
+from storebench.web.claims import claims_of
 from storebench.web.models.attempts import Attempt
 from storebench.web.models.runs import Run, Turn
 from storebench.web.reading import Reading
@@ -81,6 +82,7 @@ def content_of(read: Reading, run_id: str) -> dict[str, object]:
         "cells": figures.figures_of(attempts),
         "artifacts": artifacts_of(attempts, read.artifacts([row["attempt_id"] for row in attempts])),
         "phases": figures.phases_of(typical, read.phases([row["attempt_id"] for row in typical])),
+        "claims": claims_of(read, run.study, [run_id]),
         "environments": [
             {"hash": key, **dict(_flat(details))} for key, details in sorted(environments.items())
         ],

@@ -19,6 +19,7 @@ from storebench.results.ranking_choice import Question
 from storebench.results.runs import RUN_COUNTS
 from storebench.version import code_version
 from storebench.web import figures, rankings
+from storebench.web.claims import claims_of
 from storebench.web.models.rankings import Ranking
 from storebench.web.models.runs import Run
 from storebench.web.reading import Reading
@@ -117,7 +118,11 @@ def _write_rankings(folder: Path, read: Reading, study: str) -> str | None:
     """The page of a study's rankings, where there are any."""
     if not (found := rankings_of(read, study)):
         return None
-    content = {"study": figures.study_of(read, study), "rankings": found}
+    content = {
+        "study": figures.study_of(read, study),
+        "rankings": found,
+        "claims": claims_of(read, study),
+    }
     _write(folder / (page := _page_of_rankings(study)), f"Storebench: rankings of {study}", content, up="../")
     return page
 

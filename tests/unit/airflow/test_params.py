@@ -130,4 +130,4 @@ def test_a_study_whose_names_are_those_of_parameters_is_refused(study):
     with pytest.raises(SpecError, match="a run would have several parameters named repeats"):
         params_of(replace(study, axes=(*study.axes, repeats)))
     with pytest.raises(SpecError, match="several parameters named seed, pod_cpu"):
-        params_of(replace(study, params={"seed": flag("Seed", ""), "pod_cpu": flag("CPU", "")}))
+        params_of(replace(study, params={"seed": flag("Seed", ""), "pod_cpu": flag("CPU", "")}, claims=()))

@@ -219,6 +219,7 @@ def test_its_details_are_json_with_all_that_results_and_page_need():
         "dataset",
         "rows",
         "presets",
+        "claims",
     ]
     assert (found["name"], found["title"], found["method_version"]) == ("bulk_write_read", "Example", 3)
     figures = ["only_s", "rows_per_s", "source_s"]

@@ -1,5 +1,6 @@
 import { useEffect, useRef } from "react";
 import { address, begin, get, useLoaded } from "./api";
+import { ClaimsOf } from "./Claims";
 import { type CellName, columns, datasetsText, namesOf, titleOf, valueText } from "./cells";
 import { labelText, tableSpec } from "./charts";
 import { type Choice, changed } from "./choice";
@@ -89,6 +90,7 @@ export function Places({ study, found, only, choice }: Ranked & { only: boolean;
     <>
       <RankingChoices study={study} found={found} only={only} choice={choice} />
       <RankingTables study={study} found={found} choice={choice} />
+      <ClaimsOf study={found.study} />
     </>
   );
 }

@@ -1,8 +1,9 @@
 import { useOwnChoice } from "./ChartViews";
+import { ClaimTable } from "./Claims";
 import { datasetsText } from "./cells";
 import { RankingTables, titleOfRanking } from "./RankingView";
 import { titleOfOperation } from "./study";
-import type { Ranking, Study } from "./types";
+import type { Claims, Ranking, Study } from "./types";
 
 /** A study's rankings: written into a file of its own by `storebench site`. */
 export interface RankingsContent {
@@ -10,10 +11,11 @@ export interface RankingsContent {
   home: string;
   study: Study;
   rankings: Ranking[];
+  claims: Claims;
 }
 
 /** One below the other: nobody is there who could rank anything else. */
-export function SiteRankings({ content: { home, study, rankings } }: { content: RankingsContent }) {
+export function SiteRankings({ content: { home, study, rankings, claims } }: { content: RankingsContent }) {
   const choice = useOwnChoice();
   return (
     <main className="sb-page">
@@ -33,6 +35,7 @@ export function SiteRankings({ content: { home, study, rankings } }: { content: 
           </section>
         );
       })}
+      <ClaimTable found={claims} />
     </main>
   );
 }

@@ -2,6 +2,7 @@ import { createRoot } from "react-dom/client";
 import { common, shown, taken } from "./attempts";
 import { Figures } from "./Chart";
 import { Charts, useOwnChoice } from "./ChartViews";
+import { ClaimTable, measuredIn } from "./Claims";
 import { Costs } from "./Costs";
 import { byCell, datasetsText } from "./cells";
 import { tableSpec } from "./charts";
@@ -15,7 +16,7 @@ import { Site, type SiteContent } from "./Site";
 import { type RankingsContent, SiteRankings } from "./SiteRankings";
 import { sqlOf, sqlOfEnvironments } from "./sql";
 import styles from "./styles.css?inline";
-import type { Attempt, CellArtifacts, CellFigures, CellPhases, Run, Study, Turn } from "./types";
+import type { Attempt, CellArtifacts, CellFigures, CellPhases, Claims, Run, Study, Turn } from "./types";
 
 /** All of a run: written into its file by `storebench report` and `storebench site`. */
 export interface Content {
@@ -29,11 +30,12 @@ export interface Content {
   warm_ups: Attempt[];
   artifacts: CellArtifacts[];
   phases: CellPhases[];
+  claims: Claims;
   environments: Record<string, unknown>[];
 }
 
 export function Report({
-  content: { home, run, study, turns, cells, warm_ups, artifacts, phases, environments },
+  content: { home, run, study, turns, cells, warm_ups, artifacts, phases, claims, environments },
 }: {
   content: Content;
 }) {
@@ -65,6 +67,7 @@ export function Report({
       <h2>Charts</h2>
       <Charts of={{ data: { study, cells, artifacts } }} choice={choice} />
       {cells.length ? <Costs study={study} cells={cells} choice={choice} /> : null}
+      <ClaimTable found={measuredIn(claims)} />
       <h2>Where the time went</h2>
       <Phases of={{ data: { study, cells: phases } }} choice={choice} />
       <h2>Attempts</h2>

@@ -229,6 +229,27 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/claims": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Claims
+         * @description What the original study said, judged by what was measured: each case by the newest run that has both sides and enough repeats, as
+         *     `storebench claims` does.
+         */
+        get: operations["claims_api_claims_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/parameters": {
         parameters: {
             query?: never;
@@ -753,6 +774,99 @@ export interface components {
              * @default
              */
             over: string;
+        };
+        /**
+         * Claim
+         * @description A sentence of the original study, and whether what was measured confirms it.
+         */
+        Claim: {
+            /** Text */
+            text: string;
+            /**
+             * Means
+             * @description The ratios that the text means
+             */
+            means: string;
+            /** Metric */
+            metric: string | null;
+            /**
+             * Verdict
+             * @enum {string}
+             */
+            verdict: "confirmed" | "refuted" | "cannot tell";
+            /** Reason */
+            reason: string | null;
+            /**
+             * Note
+             * @description Limits of the comparison
+             */
+            note: string;
+            /** Cases */
+            cases: components["schemas"]["ClaimCase"][];
+        };
+        /**
+         * ClaimCase
+         * @description One comparison of a claim: the ratio of B's figure to A's.
+         */
+        ClaimCase: {
+            /**
+             * Ratio Of
+             * @description The metric, B and A
+             */
+            ratio_of: string;
+            /**
+             * Case
+             * @description What tells it from the claim's other cases
+             */
+            case: string;
+            /**
+             * Verdict
+             * @enum {string}
+             */
+            verdict: "confirmed" | "refuted" | "cannot tell";
+            /**
+             * Reason
+             * @description Why it cannot be told
+             */
+            reason: string | null;
+            /**
+             * Ratio
+             * @description Geometric mean B / geometric mean A
+             */
+            ratio: number | null;
+            /** Low */
+            low: number | null;
+            /** High */
+            high: number | null;
+            /**
+             * N
+             * @description Number of rounds, runs or repeats; empty if nothing could be compared
+             */
+            n: string;
+            /** Rows */
+            rows: number | null;
+            /** Runs */
+            runs: string[];
+            /**
+             * Remarks
+             * @description What is unsound, and what the comparison leaves open
+             */
+            remarks: string[];
+        };
+        /**
+         * Claims
+         * @description The claims of a study, as its file stated them when a run of it last began.
+         */
+        Claims: {
+            /** Study */
+            study: string;
+            /**
+             * Rules
+             * @description How they are judged
+             */
+            rules: string;
+            /** Claims */
+            claims: components["schemas"]["Claim"][];
         };
         /**
          * Comparison
@@ -1936,6 +2050,9 @@ export type CellHistory = components['schemas']['CellHistory'];
 export type CellPhases = components['schemas']['CellPhases'];
 export type Change = components['schemas']['Change'];
 export type Chart = components['schemas']['Chart'];
+export type Claim = components['schemas']['Claim'];
+export type ClaimCase = components['schemas']['ClaimCase'];
+export type Claims = components['schemas']['Claims'];
 export type Comparison = components['schemas']['Comparison'];
 export type Deciding = components['schemas']['Deciding'];
 export type Draft = components['schemas']['Draft'];
@@ -2366,6 +2483,39 @@ export interface operations {
             };
         };
     };
+    claims_api_claims_get: {
+        parameters: {
+            query: {
+                study: string;
+                /** @description Only by these runs */
+                run?: string[] | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Claims"];
+                };
+            };
+            /** @description Validation Error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+        };
+    };
     parameters_api_parameters_get: {
         parameters: {
             query: {
@@ -2591,6 +2741,8 @@ export const attemptDurabilityAnyOf0Values: ReadonlyArray<FlattenedDeepRequired<
 export const attemptFigures_coverAnyOf0Values: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["Attempt"]["figures_cover"]> = ["client", "engine"];
 export const cellHistoryBetterValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["CellHistory"]["better"]> = ["lower", "higher", "neither"];
 export const changeLabelValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["Change"]["label"]> = ["better", "worse", "higher", "lower"];
+export const claimVerdictValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["Claim"]["verdict"]> = ["confirmed", "refuted", "cannot tell"];
+export const claimCaseVerdictValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["ClaimCase"]["verdict"]> = ["confirmed", "refuted", "cannot tell"];
 export const formFieldKindValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["FormField"]["kind"]> = ["list", "flag", "text"];
 export const metricBetterValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["Metric"]["better"]> = ["lower", "higher", "neither"];
 export const metricKindValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["Metric"]["kind"]> = ["scalar", "histogram", "series"];

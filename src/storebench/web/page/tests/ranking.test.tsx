@@ -15,7 +15,7 @@ import {
 import { SiteRankings } from "../src/SiteRankings";
 import { sqlOfRanking } from "../src/sql";
 import type { LeftOutCell, RankedLine, Ranking } from "../src/types";
-import { BULK, NO_ORIGIN, TOY } from "./data";
+import { BULK, CLAIMS, NO_ORIGIN, TOY } from "./data";
 
 const cell = (store: string, axes: Record<string, string> = { batch: "10" }) => ({
   cell_key: `bulk_write_read/${store}/reference/batch=10/rows=2000/seed=7`,
@@ -115,6 +115,7 @@ beforeEach(() => {
   vi.stubGlobal("fetch", async (address: string) => {
     const { pathname, searchParams } = new URL(address);
     if (pathname.endsWith("/study")) return new Response(JSON.stringify(BULK));
+    if (pathname.endsWith("/claims")) return new Response(JSON.stringify(CLAIMS));
     questions.push(searchParams);
     if (refused) return new Response(JSON.stringify({ detail: "Unknown environment 'x'" }), { status: 404 });
     const margin = Number(searchParams.get("margin_percent") ?? 5);
@@ -354,7 +355,11 @@ it("the question to the database names each cell in its own environment", () => 
 it("a site has the rankings of a study one below the other, and they lead nowhere but back", () => {
   const far = { ...cell("mongodb"), rows: 100_000 };
   const other = { ...FOUND, rows: 100_000, lines: [{ ...line("mongodb", 9), ...far }], left_out: [] };
-  render(<SiteRankings content={{ home: "../index.html", study: BULK, rankings: [FOUND, other] }} />);
+  render(
+    <SiteRankings
+      content={{ home: "../index.html", study: BULK, rankings: [FOUND, other], claims: CLAIMS }}
+    />,
+  );
   const titles = screen.getAllByRole("heading").map((heading) => heading.textContent);
   expect(titles).toEqual([
     "Ranking of Bulk write and read",
@@ -363,6 +368,7 @@ it("a site has the rankings of a study one below the other, and they lead nowher
     "Left out",
     "Write, rows 100,000, seed 7",
     "Write: time in the store's client, lower is better",
+    "What the original study said",
   ]);
   const tables = screen.getAllByRole("region", { name: /^Places/ });
   expect(new Set(tables.map((table) => table.getAttribute("aria-label"))).size).toBe(2);

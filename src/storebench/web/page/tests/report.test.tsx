@@ -2,7 +2,7 @@ import { fireEvent, screen, within } from "@testing-library/react";
 import { act } from "react";
 import { afterEach, expect, it, vi } from "vitest";
 import type { Attempt } from "../src/types";
-import { BULK, cellOf, FAILED, measured, RUN, TOY, TURN, toy, unfold } from "./data";
+import { BULK, CLAIMS, cellOf, FAILED, measured, NO_CLAIMS, RUN, TOY, TURN, toy, unfold } from "./data";
 
 afterEach(() => {
   document.body.replaceChildren();
@@ -49,6 +49,7 @@ it("a report is of the study in its file", async () => {
     warm_ups: [warm_up],
     artifacts,
     phases,
+    claims: CLAIMS,
     environments: [{ hash: "0123456789", cpus: 2 }],
   });
   const headings = screen.getAllByRole("heading").map((heading) => heading.textContent);
@@ -56,6 +57,8 @@ it("a report is of the study in its file", async () => {
   expect(headings).toContain("Sum: sums a second");
   expect(headings).toContain("Sum: latency");
   expect(headings).toContain("Sum: where the time went");
+  const claims = screen.getByRole("region", { name: "Claims" });
+  expect(within(claims).getAllByRole("rowheader")).toHaveLength(2); // what the run did not measure is left to the study's page
   const table = within(screen.getByRole("region", { name: "Every attempt" }));
   expect(table.getAllByRole("columnheader").map((heading) => heading.textContent)).toEqual(["codec"]);
   expect(document.body.textContent).toContain("sums a second 5 sums/s");
@@ -81,13 +84,21 @@ it("a report is of the study in its file", async () => {
 
 it("a report of a run of which nothing counts names it", async () => {
   const cells = [cellOf(FAILED)];
-  const none = { turns: [], warm_ups: [], artifacts: [], phases: [], environments: [] };
+  const none = { turns: [], warm_ups: [], artifacts: [], phases: [], claims: NO_CLAIMS, environments: [] };
   await report({ run: RUN, study: BULK, cells, ...none });
   expect(screen.getByText("1 attempt is in no median: 1 failed")).toBeTruthy();
 });
 
 it("a run of a site leads back to all runs, and a report by itself to nothing", async () => {
-  const none = { turns: [], cells: [], warm_ups: [], artifacts: [], phases: [], environments: [] };
+  const none = {
+    turns: [],
+    cells: [],
+    warm_ups: [],
+    artifacts: [],
+    phases: [],
+    claims: NO_CLAIMS,
+    environments: [],
+  };
   await report({ home: "../../index.html", run: RUN, study: BULK, ...none });
   const home = screen.getByRole("link", { name: "All runs" });
   expect(home.getAttribute("href")).toBe("../../index.html");

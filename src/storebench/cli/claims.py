@@ -1,0 +1,46 @@
+"""The command that judges the claims of a study."""
+
+from __future__ import annotations
+
+import click
+
+from storebench.cli.environment import console, results_dsn
+from storebench.cli.study import default_study
+
+
+@click.command()
+@click.argument("names", metavar="[RUN]...", nargs=-1)
+@click.option(
+    "--study", metavar="NAME", default=default_study, help="The study; `storebench studies` lists them."
+)
+@click.option(
+    "--format",
+    "format_",
+    type=click.Choice(["table", "json", "markdown"]),
+    default="table",
+    show_default=True,
+    help="markdown is the table for the study's page in docs/.",
+)
+def claims(names: tuple[str, ...], study: str, format_: str) -> None:
+    """Judge what the original study said by what was measured.
+
+    A study's file states the claims. For each it prints a verdict (confirmed, refuted, cannot tell), the ratio B / A, its interval, the number
+    of rounds (n), and the run. Confirmed: the whole interval lies in the region of ratios that the text means. Refuted: the whole interval
+    lies outside. Only verified, undisturbed attempts by the study's present method count.
+
+    RUN is a run's id, 'latest', or 'baseline:NAME'; several are taken together. By default each case takes the newest run that has both
+    sides and at least 5 rounds.
+    """
+    from storebench.results.claims import judged_claims, runs_of
+    from storebench.results.claims_output import as_json, as_markdown, print_claims
+    from storebench.results.queries import Queries
+    from storebench.study import studies
+
+    queries = Queries(results_dsn())
+    found = judged_claims(queries, studies.find(study).details(), runs_of(queries, names, study))
+    if format_ == "json":
+        click.echo(as_json(study, found))
+    elif format_ == "markdown":
+        click.echo(as_markdown(study, found), nl=False)
+    else:
+        print_claims(console(), study, found)

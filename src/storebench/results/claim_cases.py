@@ -1,0 +1,351 @@
+"""Find the cases of a claim among the attempts: which figures of which runs are compared."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+from storebench.results.conditions import conditions_of, id_of
+from storebench.results.database import Row
+from storebench.results.measurements import Details
+from storebench.results.queries import Queries, counts
+from storebench.results.sides import Side, Sides, design_of_cells, lacking, of_one_cell
+from storebench.results.verdicts import MIN_UNITS, Pair
+from storebench.stores.base import split
+from storebench.study.cell import Cell
+from storebench.study.claim import Claim
+from storebench.study.reserved import CLIENT, OPERATION, STORE
+
+SERVER = "server"  # the place of a cell's topology or connection, which both sides have in common
+DATASET = ("rows", "seed")
+Where = Mapping[str, str]  # values by place
+# What attempts of both sides have in common, to be the same job: rows, seed, and the id of their conditions
+Job = tuple[str, str, str]
+
+
+_PLACE = {"rounds": 2, "runs": 1, "repeats": 0}
+
+
+@dataclass(frozen=True)
+class Found:
+    """A case of a claim: its sides' places, their attempts, and the pair to compare; without one, the reason.
+
+    `places` are common to both sides, and tell the case from the claim's others.
+    """
+
+    a: Where
+    b: Where
+    places: Where
+    before: Sequence[Row]
+    after: Sequence[Row]
+    pair: Pair | None
+    without: str | None
+    units: str
+    runs: tuple[str, ...] = ()
+    rows: int | None = None
+    caution: str | None = None
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """An attempt with its places: those of its cell, its operation, and its parameters that claims name."""
+
+    row: Row
+    where: Where
+    job: Job | None  # None: the attempt does not count
+
+    @property
+    def run(self) -> str:
+        """The id of its run."""
+        return str(self.row["run_id"])
+
+
+Groups = dict[tuple[tuple[str, str], ...], list[Attempt]]  # attempts by all their places but the dataset
+
+
+@dataclass(frozen=True)
+class _Choice:
+    """Runs of both sides that can be compared: a better choice has a higher `rank`."""
+
+    rank: tuple[bool, int, int, Any]
+    before: tuple[str, ...]
+    after: tuple[str, ...]
+    job: Job
+
+
+def attempts_of(
+    queries: Queries,
+    study: Details,
+    claims: Sequence[Claim],
+    metrics: Mapping[str, str],
+    runs: Sequence[Row] | None,
+) -> dict[str, list[Attempt]]:
+    """Return the attempts that each claim is about, by the claim's text: newest tries of the present method, warm-ups left out.
+
+    `metrics`: the name of each claim's metric by its text. `runs`: only of these runs; None: of all.
+    """
+    asked: dict[tuple[str, str], list[Claim]] = defaultdict(list)
+    for claim in claims:
+        if claim.text in metrics:
+            for operation in dict.fromkeys((*claim.side("a")[OPERATION], *claim.side("b")[OPERATION])):
+                asked[operation, metrics[claim.text]].append(claim)
+    axes = {one["name"] for one in study["axes"]}
+    read: dict[str, list[Row]] = defaultdict(list)
+    of_runs: dict[str, list[Row]] = {}
+    for (operation, metric), some in asked.items():
+        if runs is None:
+            keys = [cell["key"] for cell in queries.cells_of_study(study["name"], operation)]
+            wanted = [key for key in keys if any(_is_about(claim, key, axes) for claim in some)]
+            rows = queries.compared_at(wanted, operation, metric)
+        else:
+            if metric not in of_runs:
+                of_runs[metric] = [row for run in runs for row in queries.compared_of_run(run["id"], metric)]
+            rows = [row for row in of_runs[metric] if row["operation"] == operation]
+        # an attempt that failed early does not know its method
+        rows = [row for row in rows if row["method_version"] in (None, study["method_version"])]
+        cells = {row["cell_key"] for row in rows}
+        for claim in some:
+            own = {key for key in cells if _is_about(claim, key, axes)}
+            read[claim.text] += [row for row in rows if row["cell_key"] in own]
+    hashes = {row["environment_hash"] for rows in read.values() for row in rows} - {None}
+    conditions = _Conditions(study, queries.environments(hashes))
+    return {
+        text: _attempts(read[text], claim, conditions) for claim in claims if (text := claim.text) in metrics
+    }
+
+
+@lru_cache(maxsize=4096)
+def _where_is(key: str) -> dict[str, str]:
+    """Return the places of a cell."""
+    cell = Cell.from_key(key)
+    store, server = split(cell.store)
+    places = {STORE: store, SERVER: server, CLIENT: cell.client, **dict(cell.axes)}
+    return {**places, "rows": str(cell.rows), "seed": str(cell.seed)}
+
+
+def _is_about(claim: Claim, key: str, axes: set[str]) -> bool:
+    """Return whether a cell is on a side of a claim, by the places that the cell has."""
+    where, lenient = _where_is(key), axes & set(claim.both)
+    known = {STORE, CLIENT, *DATASET, *axes}
+    return any(
+        all(
+            where.get(place) in {split(value)[0] if place == STORE else value for value in values}
+            or (place in lenient and place not in where)
+            for place, values in side.items()
+            if place in known
+        )
+        for side in (claim.side("a"), claim.side("b"))
+    )
+
+
+class _Conditions:
+    """What attempts must have in common to be compared, as ids."""
+
+    def __init__(self, study: Details, environments: Mapping[str, Mapping[str, Any]]) -> None:
+        self._study, self._environments = study, environments
+        self._known: dict[tuple[Any, ...], str] = {}
+        # A parameter that was not recorded has the value that it had before there was a choice
+        self.earlier = {one["name"]: str(one["rules"].get("earlier")) for one in study["params"]}
+
+    def of(self, row: Row, named: frozenset[str]) -> str:
+        """Return the id of an attempt's conditions, without the parameters of these names."""
+        key = row["environment_hash"], row["parameters_hash"], str(row["parameters"]), named
+        if key not in self._known:
+            kept = {name: value for name, value in (row["parameters"] or {}).items() if name not in named}
+            environment = self._environments.get(row["environment_hash"] or "", {})
+            self._known[key] = id_of(conditions_of(self._study, {**row, "parameters": kept}, environment))
+        return self._known[key]
+
+
+def _attempts(rows: Sequence[Row], claim: Claim, conditions: _Conditions) -> list[Attempt]:
+    named = frozenset({*claim.side("a"), *claim.side("b")})
+    found = []
+    for row in rows:
+        parameters = row["parameters"] or {}
+        where = {**_where_is(row["cell_key"]), OPERATION: row["operation"]}
+        for place in named - where.keys():
+            if place in parameters or place in conditions.earlier:
+                where[place] = str(parameters.get(place, conditions.earlier.get(place)))
+        counted = counts(row) and row["value"] is not None
+        job = (where["rows"], where["seed"], conditions.of(row, named)) if counted else None
+        found.append(Attempt(row, where, job))
+    return found
+
+
+def found_of(study: Details, claim: Claim, better: str, attempts: Sequence[Attempt]) -> list[Found]:
+    """Return the cases of a claim: those that were measured, and those that the claim names and nobody has measured.
+
+    `better`: which way the claim's metric is better.
+    """
+    lenient = {one["name"] for one in study["axes"]} & set(claim.both)
+    groups: Groups = defaultdict(list)
+    for attempt in attempts:
+        groups[tuple((p, v) for p, v in attempt.where.items() if p not in DATASET)].append(attempt)
+    found: dict[tuple[Any, ...], Found] = {}
+    for a, b in claim.cases():
+        sides = [_of_side(groups, side, lenient) for side in (a, b)]
+        pairs = list(_pairs(claim, a, b, *sides))
+        for places, before, after in pairs:
+            one = _compared(claim, better, (a, b), places, before, after)
+            found[tuple(a.items()), tuple(b.items()), tuple(places.items())] = one
+        if not pairs:
+            lacks = [name for name, side in zip("AB", sides, strict=True) if not side]
+            reason = f"{' and '.join(lacks)} not measured" if lacks else "A and B were not measured alike"
+            places = {place: value for place, value in a.items() if place not in claim.apart()}
+            one = Found(a, b, places, (), (), None, reason, "rounds")
+            found[tuple(a.items()), tuple(b.items()), ()] = one
+    return _told_apart(list(found.values()))
+
+
+def _of_side(groups: Groups, side: Where, lenient: set[str]) -> Groups:
+    """Return the groups of attempts that are on a side. `lenient` axes may lack in a cell."""
+    wanted = {place: value for place, value in side.items() if place not in DATASET}
+    store, server = split(wanted.get(STORE, ""))
+    if server:
+        wanted |= {STORE: store, SERVER: server}
+    found: Groups = {}
+    for key, some in groups.items():
+        where = dict(key)
+        if all(
+            where.get(place) == value or (place in lenient and place not in where)
+            for place, value in wanted.items()
+        ):
+            dataset = [(place, side[place]) for place in DATASET if place in side]
+            if of_dataset := [one for one in some if all(one.where[p] == v for p, v in dataset)]:
+                found[key] = of_dataset
+    return found
+
+
+def _pairs(
+    claim: Claim, a: Where, b: Where, before: Groups, after: Groups
+) -> Iterator[tuple[dict[str, str], list[Attempt], list[Attempt]]]:
+    """Yield what belongs together: cells that are the same in every place that neither side names, as far as both have it."""
+    apart = claim.apart()
+    if "@" in a.get(STORE, "") + b.get(STORE, ""):
+        apart = apart | {SERVER}
+    for key_a, some in before.items():
+        for key_b, others in after.items():
+            one, other = dict(key_a), dict(key_b)
+            places = {place: one.get(place) or other.get(place, "") for place in {**one, **other}}
+            places = {place: value for place, value in places.items() if place not in apart and value}
+            if all(
+                one.get(place) in (None, "", value) and other.get(place) in (None, "", value)
+                for place, value in places.items()
+            ):
+                yield places, some, others
+
+
+def _compared(
+    claim: Claim,
+    better: str,
+    sides: tuple[Where, Where],
+    places: Where,
+    before: Sequence[Attempt],
+    after: Sequence[Attempt],
+) -> Found:
+    chosen = max(_choices(claim, before, after), key=lambda one: one.rank, default=None)
+    if chosen is None:
+        a, b = ([one.row for one in some] for some in (before, after))
+        counted = [any(one.job for one in some) for some in (before, after)]
+        reason = (
+            "A and B were not measured alike: the dataset, the machine or the parameters differ"
+            if all(counted)
+            else ", ".join(
+                f"{name} has {lacking(rows)}"
+                for name, rows, some in zip("AB", (a, b), counted, strict=True)
+                if not some
+            )
+        )
+        runs = tuple(dict.fromkeys(row["run_id"] for row in (*a, *b)))
+        return Found(*sides, places, a, b, None, reason, "rounds", runs[-1:])
+    told = {OPERATION: claim.operation, "better": better}
+    a, b = (
+        [{**one.row, **told} for one in side if one.run in runs and _is_of(one, chosen.job)]
+        for side, runs in ((before, chosen.before), (after, chosen.after))
+    )
+    both = Sides(
+        Side(a, chosen.before, is_cell=True, pair_of=of_one_cell),
+        Side(b, chosen.after, is_cell=True, pair_of=of_one_cell),
+        design_of_cells(chosen.before, chosen.after),
+    )
+    pairs, without = both.pairs()
+    return Found(
+        *sides,
+        places,
+        a,
+        b,
+        next(iter(pairs.values()), None),
+        next(iter(without.values()), None),
+        both.design.units,
+        tuple(dict.fromkeys((*chosen.before, *chosen.after))),
+        int(chosen.job[0]),
+        both.design.caution,
+    )
+
+
+def _choices(claim: Claim, before: Sequence[Attempt], after: Sequence[Attempt]) -> Iterator[_Choice]:
+    """Yield what can be compared: the rounds of one run that has both sides, runs that have both, or else two runs.
+
+    A choice with enough units comes before one without, then rounds before runs before repeats, then the newest.
+    """
+    jobs = [{one.job for one in side if one.job} for side in (before, after)]
+    for job in jobs[0] & jobs[1]:
+        a, b = (_by_run([one for one in side if one.job == job]) for side in (before, after))
+        common = [run for run in a if run in b]
+        tried: list[tuple[tuple[str, ...], tuple[str, ...], int]] = []
+        for run in common:
+            rounds = {one.row["repeat"] for one in a[run]} & {one.row["repeat"] for one in b[run]}
+            tried.append(((run,), (run,), len(rounds)))
+        if len(common) > 1:
+            groups = {run: (_group(a[run]), _group(b[run])) for run in common}
+            newest = max(common, key=lambda run: _newest(a[run]))
+            alike = tuple(run for run in common if groups[run] == groups[newest])
+            tried.append((alike, alike, len(alike)))
+        if not common:
+            run_a, run_b = (max(side, key=lambda run: _newest(side[run])) for side in (a, b))
+            if _same_parameters(claim, a[run_a][0].row, b[run_b][0].row):
+                tried.append(((run_a,), (run_b,), min(len(a[run_a]), len(b[run_b]))))
+        for runs_a, runs_b, units in tried:
+            kind = _PLACE[design_of_cells(runs_a, runs_b).units]
+            enough = units >= MIN_UNITS
+            yield _Choice((enough, kind, 0 if enough else units, _newest(a[runs_a[0]])), runs_a, runs_b, job)
+
+
+def _is_of(one: Attempt, job: Job) -> bool:
+    """Return whether an attempt is of this job; one that does not count is, if its dataset is."""
+    return one.job == job or (one.job is None and (one.where["rows"], one.where["seed"]) == job[:2])
+
+
+def _by_run(attempts: Sequence[Attempt]) -> dict[str, list[Attempt]]:
+    found: dict[str, list[Attempt]] = defaultdict(list)
+    for one in attempts:
+        found[one.run].append(one)
+    return found
+
+
+def _newest(attempts: Sequence[Attempt]) -> Any:
+    return max(one.row["recorded_at"] for one in attempts)
+
+
+def _group(attempts: Sequence[Attempt]) -> set[tuple[str | None, str | None]]:
+    """Return the environments and parameters of some attempts."""
+    return {(one.row["environment_hash"], one.row["parameters_hash"]) for one in attempts}
+
+
+def _same_parameters(claim: Claim, one: Row, other: Row) -> bool:
+    """Return whether two attempts of different runs were measured with the same parameters, but for those that the claim names."""
+    a, b = one["parameters"] or {}, other["parameters"] or {}
+    return all(a[name] == b[name] for name in (a.keys() & b.keys()) - claim.apart())
+
+
+def _told_apart(found: list[Found]) -> list[Found]:
+    """Return the cases in their order, each with the places alone that are not the same in all of them."""
+    names = list(dict.fromkeys(place for one in found for place in one.places))
+    varying = [name for name in names if len({one.places.get(name) for one in found} - {None}) > 1]
+    return [
+        Found(**{**vars(one), "places": {n: one.places[n] for n in varying if n in one.places}})
+        for one in found
+    ]

@@ -1,0 +1,87 @@
+"""Claims: sentences of an original study as data, each with the cells that test it and the ratios that it means."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, fields
+from typing import Any
+
+from storebench.errors import SpecError
+
+# Cells by place: `store`, `client`, `operation`, `rows`, `seed`, an axis or a parameter of a run, with one value or several.
+Selection = Mapping[str, str | tuple[str, ...]]
+
+
+@dataclass(frozen=True)
+class Claim:
+    """State a sentence of an original study: the ratio of B's figure to A's, and the region of ratios in which the sentence is true.
+
+    A place that has several values makes a case of each, and so does each value that was measured of a place that is not named. The
+    cells of a case are the same in all places that neither `a` nor `b` names.
+    """
+
+    text: str
+    operation: str = ""  # of both sides, unless a side names the place `operation`
+    a: Selection = field(default_factory=dict)
+    b: Selection = field(default_factory=dict)
+    both: Selection = field(default_factory=dict)  # an axis that a store does not have excludes nothing here
+    at_least: float | None = None  # bounds of the region
+    at_most: float | None = None
+    metric: str = ""  # default: the metric that ranks the operation
+    fewest: int | None = None  # number of cases that the text needs; None: all of them
+    servers: Mapping[str, str] = field(default_factory=dict)  # by store: the server that the text is about
+    note: str = ""  # limits of the comparison
+    elsewhere: str = ""  # why no comparison here is the same job: the verdict is `cannot tell`
+
+    def side(self, name: str) -> dict[str, tuple[str, ...]]:
+        """Return the values by place of the side `a` or `b`, those of `both` included."""
+        own: Selection = getattr(self, name)
+        first = {"operation": self.operation} if self.operation else {}
+        return {place: _several(values) for place, values in {**first, **self.both, **own}.items()}
+
+    def apart(self) -> set[str]:
+        """Return the places that `a` or `b` name by themselves."""
+        return {*self.a, *self.b}
+
+    def cases(self) -> Iterator[tuple[dict[str, str], dict[str, str]]]:
+        """Yield the cases that the claim names: of each, the value of every named place for side A and for side B."""
+        apart = self.apart()
+        shared = {place: values for place, values in self.side("a").items() if place not in apart}
+        for common, a, b in itertools.product(_each(shared), _each(self.a), _each(self.b)):
+            yield {**common, **a}, {**common, **b}
+
+    def details(self) -> dict[str, Any]:
+        """Return the claim as JSON."""
+        return {one.name: _listed(getattr(self, one.name)) for one in fields(self)}
+
+    @classmethod
+    def of(cls, told: Mapping[str, Any]) -> Claim:
+        """Create a claim from its details; raises SpecError for those that another version has recorded."""
+        try:
+            selections = {
+                name: {
+                    place: tuple(values) if isinstance(values, list) else values
+                    for place, values in told[name].items()
+                }
+                for name in ("a", "b", "both")
+            }
+            return cls(**{**told, **selections})
+        except (AttributeError, KeyError, TypeError) as error:
+            raise SpecError(f"A claim was recorded by another version of Storebench: {error}") from None
+
+
+def _several(values: str | tuple[str, ...]) -> tuple[str, ...]:
+    return (values,) if isinstance(values, str) else tuple(values)
+
+
+def _each(selection: Selection) -> list[dict[str, str]]:
+    """Return the combinations of a selection's values."""
+    columns = [_several(values) for values in selection.values()]
+    return [dict(zip(selection, values, strict=True)) for values in itertools.product(*columns)]
+
+
+def _listed(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {name: _listed(one) for name, one in value.items()}
+    return list(value) if isinstance(value, tuple) else value
