@@ -31,6 +31,9 @@ describe("a table of attempts", () => {
     expect(texts({ ...ATTEMPT, client_cpu_share: 0.98 })).toMatchObject({ "client CPU": "0.98 of 1" });
     expect(texts({ ...ATTEMPT, client_cores_usable: 0.5 })).toMatchObject({ "client CPU": "0.50 of 0.5" });
     expect(texts(ENGINE)).toMatchObject({ "client CPU": "–", state: "verified" });
+    const served = { ...ATTEMPT, service_cpu_share: 0.95, service_cores_usable: 1, service_bound: true };
+    expect(texts(served)).toMatchObject({ "service CPU": "0.95 of 1", state: "service-bound" });
+    expect(texts(ATTEMPT)).not.toHaveProperty("service CPU");
   });
 
   it("says what memory is of", () => {
