@@ -217,6 +217,9 @@ export const ENGINE: Attempt = {
   client_bound: null,
 };
 
+/** What an attempt has of a service that was the limit. */
+export const SERVED = { service_cpu_share: 0.95, service_cores_usable: 1, service_bound: true };
+
 /** What did not begin. */
 export const NOT_RUN: Attempt = {
   ...FAILED,
