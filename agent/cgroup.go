@@ -2,8 +2,10 @@ package main
 
 import (
 	"bytes"
+	"math"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"syscall"
 	"unsafe"
@@ -17,18 +19,20 @@ type cgroup struct {
 	usage, stat                            int // open files: they are read ten times a second
 	inactive                               []byte
 	events, cpuStat, cpuUsage, ioV2, blkio string
+	cpuLimit                               []string // files whose fields are the quota and the period
 }
 
 func newCgroup(root string) *cgroup {
 	in := func(parts ...string) string { return filepath.Join(append([]string{root}, parts...)...) }
 	if _, err := os.Stat(in("cgroup.controllers")); err == nil {
 		return &cgroup{version: 2, usage: opened(in("memory.current")), stat: opened(in("memory.stat")), events: in("memory.events"),
-			inactive: []byte("inactive_file "), cpuStat: in("cpu.stat"), ioV2: in("io.stat")}
+			inactive: []byte("inactive_file "), cpuStat: in("cpu.stat"), cpuLimit: []string{in("cpu.max")}, ioV2: in("io.stat")}
 	}
 	return &cgroup{version: 1, usage: opened(in("memory", "memory.usage_in_bytes")),
 		stat: opened(in("memory", "memory.stat")), events: in("memory", "memory.oom_control"), inactive: []byte("total_inactive_file "),
 		cpuStat: in("cpu", "cpu.stat"), cpuUsage: in("cpuacct", "cpuacct.usage"),
-		blkio: in("blkio", "blkio.throttle.io_service_bytes")}
+		cpuLimit: []string{in("cpu", "cpu.cfs_quota_us"), in("cpu", "cpu.cfs_period_us")},
+		blkio:    in("blkio", "blkio.throttle.io_service_bytes")}
 }
 
 func opened(path string) int {
@@ -78,6 +82,25 @@ func (c *cgroup) cpu() (usedSeconds, throttledSeconds *float64, throttledPeriods
 		}
 	}
 	return usedSeconds, seconds(table, "throttled_time", 1e9), entry(table, "nr_throttled")
+}
+
+// cores is how many cores the container may use: those that its processes may run on, within the CPU limit if there is one.
+func (c *cgroup) cores() float64 {
+	cores := float64(runtime.NumCPU())
+	var fields [][]byte
+	for _, path := range c.cpuLimit {
+		text, _ := os.ReadFile(path)
+		fields = append(fields, bytes.Fields(text)...)
+	}
+	if len(fields) != 2 {
+		return cores
+	}
+	quota, limited := parseInteger(fields[0]) // "max" in version 2, and -1 in version 1: no limit
+	period, known := parseInteger(fields[1])
+	if !limited || !known || quota <= 0 || period <= 0 {
+		return cores
+	}
+	return math.Min(cores, float64(quota)/float64(period))
 }
 
 func (c *cgroup) oomKills() *int64 { return entry(tableOf(c.events), "oom_kill") }

@@ -38,6 +38,7 @@ type figures struct {
 type used struct {
 	Seconds          float64  `json:"seconds"`
 	CPUSeconds       *float64 `json:"cpu_s"`
+	CoresUsable      float64  `json:"cores_usable"`
 	WorkingSetPeak   *int64   `json:"memory_working_set_peak_bytes"`
 	ThrottledSeconds *float64 `json:"throttled_s"`
 	ThrottledPeriods *int64   `json:"throttled_periods"`
@@ -204,7 +205,8 @@ func (m *meter) since() *used {
 		counted{sinceZero(now.cgroupIO.read, before.cgroupIO.read), sinceZero(now.cgroupIO.written, before.cgroupIO.written)},
 		counted{difference(now.processIO.read, before.processIO.read), difference(now.processIO.written, before.processIO.written)})
 	return &used{
-		Seconds: seconds, CPUSeconds: differenceOf(now.CPUSeconds, before.CPUSeconds), WorkingSetPeak: now.WorkingSetPeak,
+		Seconds: seconds, CPUSeconds: differenceOf(now.CPUSeconds, before.CPUSeconds), CoresUsable: m.cgroup.cores(),
+		WorkingSetPeak:   now.WorkingSetPeak,
 		ThrottledSeconds: differenceOf(now.ThrottledSeconds, before.ThrottledSeconds),
 		ThrottledPeriods: difference(now.ThrottledPeriods, before.ThrottledPeriods),
 		OOMKills:         difference(now.OOMKills, before.OOMKills), diskIO: io, DataBytes: now.DataBytes,

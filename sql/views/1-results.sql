@@ -1,6 +1,7 @@
 -- What users query: a row for each attempt of any study, with what all attempts have, and the metric that ranks its operation. Each study
 -- has views of its own beside it, with its axes and all its metrics as columns (storebench.results.study_views). A client that is busy for
--- 90 % of the cores that it can use is the bottleneck itself: client_bound, which is null where the engine is in the pod.
+-- 90 % of the cores that it can use is the bottleneck itself: client_bound, which is null where the engine is in the pod. service_bound
+-- says the same of a service in front of the store, and is null where there is none, or where no agent watches it.
 CREATE VIEW storebench.results AS
 SELECT
     r.airflow_run_id AS run,
@@ -41,6 +42,9 @@ SELECT
     a.client_cpu_share,
     a.client_cores_usable,
     a.client_cpu_share >= 0.9 * a.client_cores_usable AS client_bound,
+    a.service_cpu_share,
+    a.service_cores_usable,
+    a.service_cpu_share >= 0.9 * a.service_cores_usable AS service_bound,
     a.node_cpu_some_share,
     a.node_memory_some_share,
     a.node_memory_full_share,

@@ -40,6 +40,36 @@ def test_entities_are_written_and_read_in_mongodb_and_in_cassandra(cluster):
         assert row["server_name"] == {"cassandra@one": "Cassandra"}.get(row["store"], row["server_name"])
 
 
+@pytest.mark.timeout(2400)
+def test_three_nodes_with_a_cpu_limit_behind_a_service(say):
+    """Every node is throttled, as asked for, and the row tells how busy the service in front of them was."""
+    params = (*FEW, 'server_cpu="300m"', "server_start_s=1200")
+    code, text, rows = run(
+        *("--study", "point_operations", "--stores", "cassandra@rest_three", "--clients", "rest"),
+        *(
+            "--axis",
+            "consistency=one",
+            "--rows",
+            "1000",
+            *(part for one in params for part in ("--param", one)),
+        ),
+    )
+    assert (code, len(rows)) == (0, 3), text
+    for row in rows:
+        assert (row["status"], row["server_name"], row["server_pods"]) == ("verified", "Cassandra", 5), row
+        assert row["parameters"]["server_cpu"] == "300m"
+        assert "was throttled" not in (row["disturbed"] or ""), "the run has asked for the limit"
+        assert row["service_cores_usable"] == 1, "the service in Python"
+        assert row["service_bound"] is (row["service_cpu_share"] >= 0.9)
+    shares = {row["operation"]: row["service_cpu_share"] for row in rows}
+    assert shares["fill"] < 0.5, "fill goes to the database itself"
+    assert min(shares["read"], shares["write"]) > shares["fill"]
+    assert sum(row["servers_throttled_s"] for row in rows) > 0
+    say(
+        f"three nodes of Cassandra with 0.3 cores each: the service in front of them kept {shares} cores busy"
+    )
+
+
 WRITES = {
     "rows": 2000,
     "clients": ["direct"],

@@ -96,6 +96,17 @@ def test_a_client_is_bound_by_the_cores_that_it_can_use_and_an_engine_never(
     assert row["client_bound"] is bound
 
 
+@pytest.mark.parametrize(
+    ("used", "usable", "bound"),
+    [(0.9, 1.0, True), (0.89, 1.0, False), (0.9, 2.0, False), (1.9, 2.0, True), (None, None, None)],
+)
+def test_a_service_is_bound_by_the_cores_that_it_can_use(repository, queries, run, used, usable, bound):
+    add(repository, run, result=replace(VERIFIED, service_cpu_share=used, service_cores_usable=usable))
+    (row,) = queries.results(run=run)
+    assert (row["service_cpu_share"], row["service_cores_usable"]) == (used, usable)
+    assert row["service_bound"] is bound
+
+
 def test_what_marks_an_attempt_is_recorded(repository, queries, run):
     marks = {
         "figures_cover": "engine",

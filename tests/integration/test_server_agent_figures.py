@@ -1,5 +1,6 @@
 """What the real agent tells of a container's cgroup."""
 
+import os
 import time
 from pathlib import Path
 
@@ -60,6 +61,7 @@ def test_a_measurement_is_the_difference_and_the_peak_since_begin(container, tmp
         (root / "blkio/blkio.throttle.io_service_bytes").write_text("8:0 Read 5096\n8:16 Read 10\n")
     used = one.agent.end()
     assert used.cpu_s == pytest.approx(2)
+    assert used.cores_usable == 0.5 == Cgroup(root).cpu_limit_cores()
     assert used.throttled_s == pytest.approx(0.2)
     assert (used.throttled_periods, used.oom_kills, used.restarts) == (2, 0, 0)
     assert used.memory_working_set_peak_bytes == 80 * MIB
@@ -68,6 +70,24 @@ def test_a_measurement_is_the_difference_and_the_peak_since_begin(container, tmp
     assert used.data_added_bytes == used.data_bytes == 8192
     assert 0.3 <= used.seconds < 5
     assert 0 < used.agent_cpu_s < 1
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        {**V1, "cpu/cpu.cfs_quota_us": "-1\n"},
+        {**V2, "cpu.max": "max 100000\n"},
+        {name: text for name, text in V2.items() if name != "cpu.max"},
+        {**V2, "cpu.max": "99900000 100000\n"},
+    ],
+)
+def test_without_a_cpu_limit_below_the_nodes_cores_a_container_may_use_all_of_them(
+    container, tmp_path, files
+):
+    root = write(tmp_path / "cgroup", files)
+    one = container({"STOREBENCH_AGENT_CGROUP": str(root)}, port=free_port())
+    one.agent.begin()
+    assert one.agent.end().cores_usable == len(os.sched_getaffinity(0))
 
 
 def test_without_counts_of_the_cgroup_the_processes_own_are_taken(container, tmp_path):

@@ -25,6 +25,8 @@ V1 = {
     "memory/memory.stat": f"cache 1\ninactive_file 7\ntotal_inactive_file {50 * MIB}\n",
     "memory/memory.oom_control": "oom_kill_disable 0\nunder_oom 0\noom_kill 3\n",
     "cpuacct/cpuacct.usage": "2500000000\n",
+    "cpu/cpu.cfs_quota_us": "50000\n",
+    "cpu/cpu.cfs_period_us": "100000\n",
     "cpu/cpu.stat": "nr_periods 10\nnr_throttled 4\nthrottled_time 1500000000\n",
     "blkio/blkio.throttle.io_service_bytes": "8:0 Read 4096\n8:0 Write 9\n8:16 Read 10\n8:16 Write 1\nTotal 4116\n",
 }
@@ -33,6 +35,7 @@ V2 = {
     "memory.current": f"{200 * MIB}\n",
     "memory.stat": f"anon 1\ninactive_file {50 * MIB}\n",
     "memory.events": "low 0\noom 3\noom_kill 3\n",
+    "cpu.max": "50000 100000\n",
     "cpu.stat": "usage_usec 2500000\nnr_throttled 4\nthrottled_usec 1500000\n",
     "io.stat": "8:0 rbytes=4096 wbytes=9 rios=1 wios=1\n8:16 rbytes=10 wbytes=1 rios=1 wios=1\n",
 }

@@ -24,6 +24,7 @@ ROW = {
     "disturbed": None,
     "perhaps_disturbed": None,
     "client_bound": False,
+    "service_bound": None,
 }
 PLAN = {
     "id": "1",

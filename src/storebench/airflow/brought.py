@@ -33,13 +33,14 @@ from storebench.servers.render import (
     Place,
     fingerprint,
     host_of,
+    limited_sets,
     rendered,
     secret_of,
     set_id,
 )
 from storebench.servers.sizes import FIELDS, Sizes
-from storebench.servers.topology import Object, Topology
-from storebench.servers.watch import AGENTS, TOKEN
+from storebench.servers.topology import SERVICE_CORES, Object, Topology, service_cores
+from storebench.servers.watch import AGENTS, LIMITED, SERVICES, TOKEN
 from storebench.stores.base import split
 from storebench.study.cell import Cell
 from storebench.study.model import Study
@@ -168,12 +169,26 @@ class Running:
             token = k8s.V1SecretKeySelector(name=secret_of(self.set_id), key=TOKEN_KEY)
             found += [
                 k8s.V1EnvVar(name=AGENTS, value=json.dumps(agents)),
+                k8s.V1EnvVar(name=SERVICES, value=json.dumps(self.services())),
+                k8s.V1EnvVar(name=LIMITED, value=json.dumps(self.limited())),
                 k8s.V1EnvVar(name=TOKEN, value_from=k8s.V1EnvVarSource(secret_key_ref=token)),
             ]
         return found
 
+    def services(self) -> dict[str, float | None]:
+        """Return the pods with a service in front of the store, each with the cores that its program can use."""
+        told = {pod.metadata.name: (pod.metadata.annotations or {}).get(SERVICE_CORES) for pod in self.pods}
+        return {name: service_cores(text) for name, text in told.items() if text is not None}
+
+    def limited(self) -> list[str]:
+        """Return the pods whose CPU limit the topology or the run's sizes asked for."""
+        sets = limited_sets(self.group.topology, self.set_id, self.group.sizes)
+        names = [pod.metadata.name for pod in self.pods]
+        return [name for name in names if name.rpartition("-")[0] in sets]
+
     def environment(self, client_node: str | None) -> dict[str, Any]:
         """What an attempt ran on. Alike for servers that are alike: without names of nodes and pods."""
+        limits = {_cpu_limit(pod) for pod in self.pods} - {None}
         return {
             "servers": {
                 "topology": str(self.group.topology),
@@ -181,6 +196,8 @@ class Running:
                 "manifests": fingerprint(self.group.topology, self.group.sizes),
                 "images": sorted({pod.spec.containers[0].image for pod in self.pods}),
                 "share_the_clients_node": client_node in {pod.spec.node_name for pod in self.pods},
+                # Only where there is a limit: other environments keep the hash that earlier versions gave them.
+                **({"cpu_limits": sorted(limits)} if limits else {}),
             }
         }
 
@@ -304,6 +321,12 @@ class Servers:
             raise ServersFailed(in_words(error)) from error
         if forget:
             connections.left().servers_removed(self.run_id, key)
+
+
+def _cpu_limit(pod: k8s.V1Pod) -> str | None:
+    """Return the CPU limit of the pod's server, as Kubernetes writes it."""
+    resources = pod.spec.containers[0].resources
+    return ((resources and resources.limits) or {}).get("cpu")
 
 
 def _placement() -> Placement:

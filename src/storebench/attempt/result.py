@@ -41,6 +41,8 @@ class AttemptResult:
     oom_kills: int | None = None
     client_cpu_share: float | None = None  # cores that the client kept busy
     client_cores_usable: float | None = None  # None if the engine is in the pod
+    service_cpu_share: float | None = None  # cores that the busiest service in front of the store kept busy
+    service_cores_usable: float | None = None  # None if there is no service
     figures_cover: str | None = None
     durability: str | None = None  # of what the operation wrote
     durability_stated: str | None = None

@@ -152,19 +152,20 @@ class Attempt:
     def _take_figures(self) -> None:
         store, clock = self._store, self._clock
         self._sampler.stop()
-        servers, lacking = self._watch.end()
-        self.result.usage = [*store.usage(), *servers]
-        if lacking:
-            self._disturbances.append(f"what its servers used is not known: {lacking}")
+        servers = self._watch.end()
+        self.result.usage = [*store.usage(), *servers.rows]
+        self._disturbances += servers.disturbances
         self.result.disturbed = "; ".join([*store.disturbances(), *self._disturbances]) or None
         result, cpu = self.result, self._cgroup.cpu()
         if clock.operation_s > 0:
             result.client_cpu_share = clock.operation_cpu_s / clock.operation_s
         # With its servers, memory and CPU of all pods are those of the engine, too.
-        result.figures_cover = "engine" if servers else store.figures_cover
+        result.figures_cover = "engine" if servers.rows else store.figures_cover
         if store.figures_cover == "client":
             usable = machine.usable_cores(self._cgroup.cpu_limit_cores())
             result.client_cores_usable = min(store.client_cores(), usable)
+        if service := servers.busiest:
+            result.service_cpu_share, result.service_cores_usable = service.cpu_share, service.cores_usable
         result.memory_peak_bytes = self._cgroup.memory_peak_bytes()
         result.memory_working_set_peak_bytes = self._sampler.peak_bytes
         result.memory_limit_bytes = self._cgroup.memory_limit_bytes()

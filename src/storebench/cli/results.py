@@ -204,7 +204,7 @@ def compare(
     "--include",
     "included",
     multiple=True,
-    type=click.Choice(["limit", "client-bound", "unlike"]),
+    type=click.Choice(["limit", "client-bound", "service-bound", "unlike"]),
     help="Rank these, too. They are left out by default.",
 )
 @click.option(
@@ -232,8 +232,8 @@ def ranking(
     best one's median it is, and a verdict against the best one. What is the same as the best, or cannot be told from it, shares its place.
     Figures have the metric's unit; seconds, if its name ends with _s.
 
-    Left out are stores that only show what a client can do (limit), cells that are bound by their client (client-bound), and those that
-    deliver or promise something else than most (unlike). They stand below, with the reason, and so does what was disturbed, failed, or was
+    Excluded are stores that only show what a client can do (limit), cells that are bound by their client (client-bound) or by a service in
+    front of the store (service-bound), and those that deliver or promise something else than most (unlike). They stand below, with the reason, and so does what was disturbed, failed, or was
     measured in other environments only.
 
     Rows, seed, values on axes, environment and kind are those of most cells, unless they are given. On an axis that only some stores or

@@ -32,6 +32,8 @@ FIGURES = (
     "client_cpu_share",
     "delivers",
     "client_cores_usable",
+    "service_cpu_share",
+    "service_cores_usable",
     "figures_cover",
     "durability",
     "durability_stated",

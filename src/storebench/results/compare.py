@@ -22,13 +22,14 @@ def in_words(label: str, unit: str) -> str:
 
 
 def unsound(rows: Sequence[Row]) -> list[str]:
-    """How many of these attempts count nowhere, or were bound by their client; empty where none is."""
+    """Say how many of these attempts count nowhere, or were bound by their client or a service; empty where none is."""
     counted = [row for row in rows if counts(row)]
     verified = sum(row["status"] == "verified" for row in rows)
     found = {
         "not verified": len(rows) - verified,
         "disturbed": verified - len(counted),
         "client-bound": sum(bool(row["client_bound"]) for row in counted),
+        "service-bound": sum(bool(row["service_bound"]) for row in counted),
     }
     return [f"{n} of {len(rows)} {what}" for what, n in found.items() if n]
 
@@ -39,7 +40,7 @@ class Comparison:
 
     verdicts: dict[Key, Verdict]
     without: dict[Key, str]  # the reasons why there is no verdict
-    # Unsound are attempts that failed, were disturbed, were bound by their client, or are still to come; sides that differ in
+    # Unsound are attempts that failed, were disturbed, were bound by their client or a service, or are still to come; sides that differ in
     # durability, or that deliver different things.
     remarks: dict[Key, list[str]]
     differences: list[str]  # between the environments, parameters, codes and method versions of the two sides

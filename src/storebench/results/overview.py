@@ -111,11 +111,12 @@ def _state(rows: Iterable[Row]) -> str:
 def _cautions(rows: Sequence[Row], figures: Figures) -> list[str]:
     """What a reader of the figures must know, once."""
     lines = cautions(rows)
-    bound = sorted(
-        {f"{row['store']} {row['operation']}" for row in rows if counts(row) and row["client_bound"]}
-    )
-    if bound:
-        lines.append(f"Limited by the client, not by the store: {', '.join(bound)}.")
+    for what in ("client", "service"):
+        bound = sorted(
+            {f"{row['store']} {row['operation']}" for row in rows if counts(row) and row[f"{what}_bound"]}
+        )
+        if bound:
+            lines.append(f"Limited by the {what}, not by the store: {', '.join(bound)}.")
     most = max((len(values) for measured in figures.values() for values in measured.values()), default=0)
     if most == 1:
         lines.append("Each was measured once. One attempt has no interval: a small difference may be chance.")

@@ -23,12 +23,12 @@ from storebench.stores.base import split
 from storebench.study.cell import Cell
 
 # Why a cell stands apart. What was measured, and is sound, may be included.
-LIMIT, BOUND, UNLIKE = "limit", "client-bound", "unlike"
-INCLUDED = (LIMIT, BOUND, UNLIKE)
+LIMIT, BOUND, SERVICE_BOUND, UNLIKE = "limit", "client-bound", "service-bound", "unlike"
+INCLUDED = (LIMIT, BOUND, SERVICE_BOUND, UNLIKE)
 DISTURBED, UNVERIFIED, ELSEWHERE = "disturbed", "not verified", "elsewhere"
 Group = tuple[Any, ...]
 
-MOST_BOUND = 0.5  # from this share of its attempts on, a median is that of the client
+MOST_BOUND = 0.5  # from this share of its attempts on, a median is that of the client, or of the service
 
 
 @dataclass(frozen=True)
@@ -160,11 +160,13 @@ def unfair(study: Details, one: Measured) -> list[Apart]:
     found = []
     if is_limit(study, one):
         found.append(Apart(LIMIT, "it leaves out what the others do: this is what the client alone takes"))
-    bound = sum(bool(row["client_bound"]) for row in one.counted)
-    if bound and bound >= MOST_BOUND * len(one.counted):
-        found.append(
-            Apart(BOUND, f"its client was the limit, not the server: {bound} of {len(one.counted)} attempts")
-        )
+    for reason, column, text in (
+        (BOUND, "client_bound", "its client was the limit, not the server"),
+        (SERVICE_BOUND, "service_bound", "the service in front of it was the limit, not the store"),
+    ):
+        bound = sum(bool(row[column]) for row in one.counted)
+        if bound and bound >= MOST_BOUND * len(one.counted):
+            found.append(Apart(reason, f"{text}: {bound} of {len(one.counted)} attempts"))
     return found
 
 

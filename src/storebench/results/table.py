@@ -134,7 +134,7 @@ def remark(row: Mapping[str, Any]) -> str:
     marks = [
         f"{name.replace('_', ' ')}: {row[name]}" for name in ("disturbed", "perhaps_disturbed") if row[name]
     ]
-    return "; ".join([*marks, *(["client_bound"] if row["client_bound"] else [])])
+    return "; ".join([*marks, *(name for name in ("client_bound", "service_bound") if row[name])])
 
 
 def cautions(rows: Rows) -> list[str]:

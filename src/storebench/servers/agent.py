@@ -81,6 +81,7 @@ class Used:
 
     seconds: float
     cpu_s: float | None
+    cores_usable: float  # of the node, within the container's CPU limit
     memory_working_set_peak_bytes: int | None
     throttled_s: float | None
     throttled_periods: int | None

@@ -71,6 +71,16 @@ def rendered(topology: Topology, set_id: str, sizes: Sizes, place: Place) -> lis
     return found
 
 
+def limited_sets(topology: Topology, set_id: str, sizes: Sizes) -> set[str]:
+    """Return the names of the StatefulSets whose servers have a CPU limit."""
+    return {
+        one["metadata"]["name"]
+        for one in rendered(topology, set_id, sizes, Place())
+        if one["kind"] == "StatefulSet"
+        and "cpu" in one["spec"]["template"]["spec"]["containers"][0]["resources"].get("limits", {})
+    }
+
+
 def fingerprint(topology: Topology, sizes: Sizes) -> str:
     """Changes where what runs changes, and not from run to run."""
     text = json.dumps([topology.objects, str(sizes)], sort_keys=True)
@@ -120,9 +130,7 @@ def _resize(spec: Object, container: Object, sizes: Sizes, *, copies: bool) -> N
     requests = container["resources"]["requests"]
     limits = container["resources"].setdefault("limits", {})
     if sizes.cpu:
-        requests["cpu"] = sizes.cpu
-        if "cpu" in limits:
-            limits["cpu"] = sizes.cpu
+        requests["cpu"] = limits["cpu"] = sizes.cpu
     if sizes.memory:
         requests["memory"] = limits["memory"] = sizes.memory
     if sizes.disk:

@@ -71,7 +71,7 @@ def _text(title: str, text: str, pattern: str, hint: str, *examples: str) -> Tex
 FIELDS: Mapping[str, Field] = {
     "server_cpu": _text(
         "CPU of a server",
-        "Of servers that the run brings (**STORE@TOPOLOGY**): the request of each one that holds data.",
+        "Of servers that the run brings (**STORE@TOPOLOGY**): request and limit of each one that holds data.",
         CPU,
         HINTS[CPU],
         *("500m", "1", "2"),

@@ -30,6 +30,8 @@ CONNECTION = "storebench/connection"  # annotation of it: more of the connection
 SIZED = "storebench/sized"  # label of the StatefulSets that take a run's sizes: those that hold the data
 COPIES = "storebench/copies"  # label of those that may have another number of copies
 DATA = "storebench/data"  # annotation of pods: the folder with the data
+SERVICE_CORES = "storebench/service-cores"  # annotation of pods with a service in front of the store: cores that its program can use
+ALL_CORES = "all"  # value of that annotation: as many as the container may use
 READY = "storebench/ready"  # annotation of pods: what answers with a success once the server does, a URL
 
 Object = dict[str, Any]
@@ -70,6 +72,16 @@ class Topology:
 
         more = renamed(json.loads(meta.get("annotations", {}).get(CONNECTION, "{}")))
         return {"host": host, "port": self.entry["spec"]["ports"][0]["port"], **more}
+
+
+def service_cores(text: str) -> float | None:
+    """Read the annotation SERVICE_CORES: cores, or None for all that the container may use. Raises ValueError for other values."""
+    if text == ALL_CORES:
+        return None
+    cores = float(text)
+    if not 0 < cores < float("inf"):
+        raise ValueError(text)
+    return cores
 
 
 def folder() -> Path:
@@ -156,7 +168,12 @@ def _problems(topology: Topology) -> Iterator[str]:
         resources: Mapping[str, Any] = containers[0].get("resources", {})
         if not {"cpu", "memory"} <= set(resources.get("requests", {})):
             yield f"the first container of {name} does not request cpu and memory"
-        if DATA not in template.get("metadata", {}).get("annotations", {}) and SIZED in one["metadata"].get(
-            "labels", {}
-        ):
+        annotations = template.get("metadata", {}).get("annotations", {})
+        if DATA not in annotations and SIZED in one["metadata"].get("labels", {}):
             yield f"the pods of {name} have no annotation {DATA}"
+        try:
+            service_cores(annotations.get(SERVICE_CORES, ALL_CORES))
+        except (TypeError, ValueError):
+            yield (
+                f"the annotation {SERVICE_CORES} of the pods of {name} must be a text with a number of cores, or {ALL_CORES!r}"
+            )

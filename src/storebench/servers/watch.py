@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from storebench.attempt.usage import CpuSeconds, sum_of
 from storebench.errors import SpecError, StorebenchError
-from storebench.servers.agent import Agent
+from storebench.servers.agent import Agent, Used
 
 AGENTS = "STOREBENCH_AGENTS"  # the addresses of the agents, by the names of their pods: a JSON object
+# The services in front of the store, by the names of their pods: a JSON object with the cores that the program in each can use, or null
+# where it can use all that its container may.
+SERVICES = "STOREBENCH_SERVICE_CORES"
+LIMITED = "STOREBENCH_CPU_LIMITED"  # the pods of servers whose CPU limit the run asked for: a JSON array
 TOKEN = "STOREBENCH_AGENT_TOKEN"  # the variable with it, in the servers' pods and in the client's
 # Of a row of `usage`, and of what an agent tells.
 FIGURES = (
@@ -31,11 +36,39 @@ FIGURES = (
 T = TypeVar("T")
 
 
-class Watch:
-    """The agents of an attempt's servers; none, where the run has brought none, or does not measure them."""
+@dataclass(frozen=True)
+class Busiest:
+    """The service in front of the store that was the nearest to its limit: cores that it kept busy, and cores that it can use."""
 
-    def __init__(self, agents: Sequence[Agent] = ()) -> None:
+    cpu_share: float
+    cores_usable: float
+
+
+@dataclass(frozen=True)
+class ServersUsed:
+    """What servers used between two moments: a row of `usage` for each, the busiest service if there is one, and what disturbed them."""
+
+    rows: list[dict[str, Any]] = field(default_factory=list)
+    busiest: Busiest | None = None
+    disturbances: list[str] = field(default_factory=list)
+
+
+class Watch:
+    """The agents of an attempt's servers; none, where the run has brought none, or does not measure them.
+
+    `services` are the pods with a service in front of the store, each with the cores that its program can use (None: all that its container
+    may). `limited` are the pods whose CPU limit the run asked for.
+    """
+
+    def __init__(
+        self,
+        agents: Sequence[Agent] = (),
+        services: Mapping[str, float | None] | None = None,
+        limited: Collection[str] = (),
+    ) -> None:
         self.agents = agents
+        self._services = services or {}
+        self._limited = limited
 
     @classmethod
     def from_environment(cls) -> Watch:
@@ -46,7 +79,9 @@ class Watch:
         token = os.environ.get(TOKEN)
         if not token:
             raise SpecError(f"{TOKEN} is not set: the pod got no Secret for its servers' agents")
-        return cls([Agent(pod, host, token) for pod, host in json.loads(text).items()])
+        agents = [Agent(pod, host, token) for pod, host in json.loads(text).items()]
+        services = json.loads(os.environ.get(SERVICES) or "{}")
+        return cls(agents, services, json.loads(os.environ.get(LIMITED) or "[]"))
 
     def cpu_s(self) -> CpuSeconds | None:
         """CPU seconds of all servers so far, by machine; None where an agent does not tell them. Raises no error."""
@@ -63,21 +98,31 @@ class Watch:
         """From now on counts. Raises a StorebenchError where an agent does not answer: nothing is measured without its servers."""
         self._each(lambda agent: agent.begin())
 
-    def end(self) -> tuple[list[dict[str, Any]], str | None]:
-        """What each server has used since `begin`, as rows of `usage`; and why the figures are not complete, if they are not."""
-        lacking: list[str] = []
-
-        def used(agent: Agent) -> dict[str, Any]:
+    def end(self) -> ServersUsed:
+        """Return what each server has used since `begin`. Raises no error: a server whose agent does not answer is a disturbance."""
+        found = list(zip(self.agents, self._each(_ended), strict=True))
+        rows: list[dict[str, Any]] = []
+        lacking, disturbances = [], []
+        for agent, used in found:
             row: dict[str, Any] = {"role": "server", "name": agent.pod}
-            try:
-                found = agent.end()
-            except StorebenchError as error:
-                lacking.append(str(error))
-                return row
-            return row | {name: getattr(found, name) for name in FIGURES}
-
-        rows = self._each(used)
-        return rows, "; ".join(lacking) or None
+            if isinstance(used, StorebenchError):
+                lacking.append(str(used))
+            else:
+                row |= {name: getattr(used, name) for name in FIGURES}
+                if used.throttled_periods and agent.pod not in self._limited:
+                    disturbances.append(f"{agent.pod} was throttled in {used.throttled_periods} periods")
+            rows.append(row)
+        if lacking:
+            disturbances.insert(0, f"what its servers used is not known: {'; '.join(lacking)}")
+        services = [
+            one
+            for agent, used in found
+            if agent.pod in self._services
+            and isinstance(used, Used)
+            and (one := _of_service(used, self._services[agent.pod]))
+        ]
+        busiest = max(services, key=lambda one: one.cpu_share / one.cores_usable, default=None)
+        return ServersUsed(rows, busiest, disturbances)
 
     def _each(self, call: Callable[[Agent], T]) -> list[T]:
         """At the same time, so that all count the same stretch."""
@@ -85,3 +130,18 @@ class Watch:
             return []
         with ThreadPoolExecutor(len(self.agents)) as threads:
             return list(threads.map(call, self.agents))
+
+
+def _ended(agent: Agent) -> Used | StorebenchError:
+    try:
+        return agent.end()
+    except StorebenchError as error:
+        return error
+
+
+def _of_service(used: Used, cores: float | None) -> Busiest | None:
+    """Return how busy a service was whose program can use so many `cores`; None if that is not known."""
+    usable = used.cores_usable if cores is None else min(cores, used.cores_usable)
+    if used.cpu_s is None or used.seconds <= 0 or usable <= 0:
+        return None
+    return Busiest(used.cpu_s / used.seconds, usable)

@@ -8,15 +8,17 @@ import pytest
 from airflow.sdk.exceptions import AirflowFailException, AirflowSkipException
 
 from storebench.airflow import brought, connections, images, pods, secrets
-from storebench.airflow.brought import Servers, groups_of
+from storebench.airflow.brought import Group, Running, Servers, groups_of
 from storebench.airflow.draft import order_of
 from storebench.airflow.server_steps import BringOperator, remove_servers
 from storebench.airflow.topologies import topology_of
 from storebench.errors import SpecError
 from storebench.results.servers import ServerUse
 from storebench.servers import cluster as server_cluster
-from storebench.servers.render import LABEL, set_id
+from storebench.servers.render import LABEL, Place, rendered, set_id
+from storebench.servers.sizes import Sizes
 from storebench.servers.topology import FOLDER, brought_for
+from storebench.servers.topology import find as find_topology
 from storebench.study.model import Axis
 from storebench.study.order import Turn
 from storebench.study.studies import find
@@ -173,9 +175,32 @@ def test_with_an_agent_the_pod_gets_its_addresses_and_its_token(account, kube, a
     work("write")
     secret = f"storebench-servers-{set_id(RUN, ONE.store)}"
     assert json.loads(found["STOREBENCH_AGENTS"]["value"]) == {f"{name_of(ONE.store)}-0": "10.0.0.1"}
+    assert json.loads(found["STOREBENCH_SERVICE_CORES"]["value"]) == {}, "it is no service"
+    assert json.loads(found["STOREBENCH_CPU_LIMITED"]["value"]) == []
     assert found["STOREBENCH_AGENT_TOKEN"]["valueFrom"]["secretKeyRef"]["name"] == secret in kube.secrets
     Servers(RUN).release()
     assert secret not in kube.secrets
+
+
+def test_a_cpu_limit_that_was_asked_for_is_told_and_is_part_of_the_environment(
+    account, kube, at, monkeypatch
+):
+    monkeypatch.setattr(images, "named", {"servers_agent": "own/agent:1"}.get)
+    at(ONE)
+    found = told(kube, monkeypatch)
+    work("write", server_cpu="2")
+    assert json.loads(found["STOREBENCH_CPU_LIMITED"]["value"]) == [f"{name_of(ONE.store)}-0"]
+    assert account.attempts[0][1].environment["servers"]["cpu_limits"] == ["2"]
+
+
+def test_a_pod_is_told_the_services_in_front_of_the_store(kube):
+    group = Group("key", "cassandra@rest", find_topology("cassandra", "rest"), Sizes())
+    for one in rendered(group.topology, "x1", group.sizes, Place()):
+        if one["kind"] == "StatefulSet":
+            kube.create_namespaced_stateful_set("ns", one)
+    running = Running(group, "x1", tuple(kube.pods.values()), {})
+    assert running.services() == {"cassandra-api-x1-0": 1.0, "cassandra-api-tuned-x1-0": None}
+    assert running.limited() == [] and len(running.pods) == 3
 
 
 def test_the_cells_next_steps_use_the_same_servers(account, kube, at):

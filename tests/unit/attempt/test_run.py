@@ -12,6 +12,7 @@ from storebench.attempt.result import AttemptResult
 from storebench.attempt.spec import CPU_LIMIT, VARIABLE, AttemptSpec
 from storebench.attempt.termination import VARIABLE as MESSAGE
 from storebench.errors import StoreRefused
+from storebench.servers.watch import Busiest, ServersUsed
 from storebench.stores.base import Durability, Server, Store
 
 SPEC = AttemptSpec(
@@ -191,13 +192,13 @@ def test_an_engine_in_the_pod_is_no_client_that_could_be_bound(measure):
 def watched(monkeypatch):
     """Let the run have brought the server."""
 
-    def put(rows, lacking=None, cpu_s=lambda: None):
+    def put(rows, busiest=None, disturbances=(), cpu_s=lambda: None):
         calls = []
         watch = SimpleNamespace(
             agents=rows,
             cpu_s=cpu_s,
             begin=lambda: calls.append("begin"),
-            end=lambda: calls.append("end") or (rows, lacking),
+            end=lambda: calls.append("end") or ServersUsed(rows, busiest, list(disturbances)),
         )
         monkeypatch.setattr(run.Watch, "from_environment", lambda: watch)
         monkeypatch.setattr(Client, "work", lambda self: calls.append("work"))
@@ -217,9 +218,18 @@ def test_what_the_runs_servers_used_meanwhile_is_recorded_and_its_figures_are_of
     assert found.client_cores_usable == 1, "the client can be the bottleneck all the same"
 
 
-def test_figures_of_servers_that_are_lacking_are_told(measure, watched):
-    watched([{"role": "server", "name": "s-0"}], "its agent does not answer")
-    assert measure(Client).disturbed == "what its servers used is not known: its agent does not answer"
+def test_what_disturbed_servers_is_told(measure, watched):
+    watched([{"role": "server", "name": "s-0"}], disturbances=["s-0 was throttled in 3 periods"])
+    assert measure(Client).disturbed == "s-0 was throttled in 3 periods"
+
+
+def test_the_busiest_service_in_front_of_the_store_is_recorded(measure, watched):
+    watched([{"role": "server", "name": "api-0"}], Busiest(0.95, 1.0))
+    found = measure(Client)
+    assert (found.service_cpu_share, found.service_cores_usable) == (0.95, 1.0)
+    watched([{"role": "server", "name": "s-0"}])
+    found = measure(Client)
+    assert (found.service_cpu_share, found.service_cores_usable) == (None, None)
 
 
 def test_what_disturbed_an_attempt_is_recorded_with_every_reason(measure):

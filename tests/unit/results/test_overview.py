@@ -30,6 +30,7 @@ def row(store, batch, operation, took_s, **changes):
         "disturbed": None,
         "perhaps_disturbed": None,
         "client_bound": False,
+        "service_bound": None,
         "durability": "disk" if operation == "write" else None,
         "delivers": "dicts" if operation == "read" else None,
         # of the third, no way is better, and it is not shown
@@ -110,3 +111,10 @@ def test_what_makes_a_comparison_unfair_is_told():
     assert "times as long" not in text
     assert "The attempts differ in durability (disk, s3)" in text
     assert "Limited by the client, not by the store: mongodb write." in text
+    assert "Limited by the service" not in text
+
+
+def test_a_store_whose_service_was_the_limit_is_told():
+    rows = [row("mongodb", "all", "write", 1.0, client_bound=False, service_bound=True)]
+    rows += [row("delta-spark", "all", "write", 1.0, service_bound=True, disturbed="others kept it busy")]
+    assert "Limited by the service, not by the store: mongodb write." in printed(rows, width=200)

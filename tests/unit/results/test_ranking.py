@@ -42,6 +42,7 @@ def row(of, value, repeat=1, run="r1", operation="write", hours=0, **changes):
         "metric": "only_s",
         "metrics": {"only_s": value, "rows_per_s": of.rows / value if value else None},
         "client_bound": False,
+        "service_bound": None,
         "figures_cover": "client",
         "all_memory_working_set_peak_bytes": 100,
         "environment_hash": "e1",
@@ -192,6 +193,20 @@ def test_who_is_bound_by_its_client_is_left_out():
         1,
         "elasticsearch",
     )
+
+
+def test_a_cell_whose_service_was_the_limit_is_excluded():
+    bound = [{**one, "service_bound": one["repeat"] > 3} for one in repeated(ELASTIC, 1.0)]
+    found = ranked(repeated(MONGODB, 2.0), bound)
+    assert reasons(found)["elasticsearch"] == [
+        ("service-bound", "the service in front of it was the limit, not the store: 3 of 6 attempts")
+    ]
+    few = [{**one, "service_bound": one["repeat"] > 4} for one in repeated(ELASTIC, 1.0)]
+    found = ranked(repeated(MONGODB, 2.0), few)
+    assert places(found) == [(1, "elasticsearch"), (2, "mongodb")]
+    assert found.lines[0].remarks == ["2 of 6 service-bound"]
+    both = ranked(repeated(MONGODB, 2.0), bound, included=frozenset({"service-bound"}))
+    assert places(both)[0] == (1, "elasticsearch")
 
 
 def test_who_promises_something_else_is_left_out_and_may_be_ranked_by_itself():

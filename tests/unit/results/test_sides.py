@@ -29,6 +29,7 @@ def row(run, repeat, seconds, cell=CELLS[0], **others):
         "metric": "only_s",
         "metrics": {} if seconds is None else {"only_s": seconds},
         "client_bound": False,
+        "service_bound": None,
         "method_version": 2,
         "code_version": "1",
         "environment_hash": None,

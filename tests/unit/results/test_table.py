@@ -45,6 +45,7 @@ ROW = {
     "all_memory_peak_bytes": None,
     "all_cpu_s": 3.0,
     "client_bound": True,
+    "service_bound": None,
     "server_name": "FerretDB",
     "server_version": "v2.7.0",
     "finished_at": datetime(2026, 1, 1, tzinfo=UTC),
@@ -143,7 +144,7 @@ def test_what_memory_and_cpu_are_of_stands_beside_them():
 
 def test_a_disturbed_attempt_is_marked_with_its_reason():
     text = shown({**VERIFIED, "disturbed": "lost 1 of 2 executors"})
-    assert "disturbed: lost 1 of 2 executors; client_bound" in text
+    assert "disturbed: lost 1 of 2 executors; client_bound" in text and "service_bound" not in text
 
 
 def test_an_attempt_that_was_perhaps_disturbed_says_what_is_not_known():

@@ -86,11 +86,20 @@ class Kube(Cluster):
     def start(self, name, template):
         self.made += 1
         self.pods[name] = k8s.V1Pod(
-            metadata=k8s.V1ObjectMeta(name=name, labels=template["metadata"]["labels"], uid=str(self.made)),
+            metadata=k8s.V1ObjectMeta(
+                name=name,
+                labels=template["metadata"]["labels"],
+                annotations=template["metadata"].get("annotations"),
+                uid=str(self.made),
+            ),
             spec=k8s.V1PodSpec(
                 node_name="n1",
                 containers=[
-                    k8s.V1Container(name=one["name"], image=one["image"])
+                    k8s.V1Container(
+                        name=one["name"],
+                        image=one["image"],
+                        resources=k8s.V1ResourceRequirements(**one["resources"]),
+                    )
                     for one in template["spec"]["containers"]
                 ],
             ),

@@ -1,9 +1,17 @@
 import pytest
 
 from storebench.errors import SpecError
-from storebench.servers.render import LABEL, Place, fingerprint, host_of, rendered, set_id
+from storebench.servers.render import (
+    LABEL,
+    Place,
+    fingerprint,
+    host_of,
+    limited_sets,
+    rendered,
+    set_id,
+)
 from storebench.servers.sizes import FIELDS, Sizes
-from storebench.servers.topology import FOLDER, find
+from storebench.servers.topology import ALL_CORES, FOLDER, SERVICE_CORES, find
 
 
 @pytest.fixture(autouse=True)
@@ -76,7 +84,7 @@ def test_sizes_take_the_place_of_the_topologys():
     assert spec["replicas"] == 5
     assert spec["template"]["spec"]["containers"][0]["resources"] == {
         "requests": {"cpu": "2", "memory": "4Gi"},
-        "limits": {"memory": "4Gi"},
+        "limits": {"cpu": "2", "memory": "4Gi"},
     }
     claim = spec["volumeClaimTemplates"][0]["spec"]
     assert claim["storageClassName"] == "fast" and claim["resources"]["requests"]["storage"] == "50Gi"
@@ -172,9 +180,18 @@ def test_all_that_servers_know_of_each_other_has_the_runs_names_and_only_what_ho
         assert spec["replicas"] == (2 if "router" in name else 3)
 
 
-@pytest.mark.parametrize("database", ["mongodb", "cassandra"])
-def test_a_service_knows_its_database_whatever_a_run_calls_it(database):
-    objects = rendered(find(database, "rest"), "x1", Sizes(), Place())
+def test_only_servers_that_hold_data_get_the_cpu_limit_of_the_run():
+    topology = find("cassandra", "rest")
+    assert limited_sets(topology, "x1", Sizes(memory="4Gi")) == set()
+    assert limited_sets(topology, "x1", Sizes(cpu="2")) == {"cassandra-x1"}
+
+
+@pytest.mark.parametrize(
+    ("database", "name"),
+    [("mongodb", "rest"), ("mongodb", "rest_sharded"), ("cassandra", "rest"), ("cassandra", "rest_three")],
+)
+def test_a_service_knows_its_database_whatever_a_run_calls_it(database, name):
+    objects = rendered(find(database, name), "x1", Sizes(), Place())
     services = [one for one in objects if one["kind"] == "StatefulSet" and "-api" in one["metadata"]["name"]]
     assert len(services) == 2
     for one in services:
@@ -182,3 +199,5 @@ def test_a_service_knows_its_database_whatever_a_run_calls_it(database):
         told = {variable["name"]: variable["value"] for variable in container["env"]}
         assert told["DATABASE_STORE"].lower() == database
         assert told["DATABASE_HOST"] == f"{database}-x1"
+    cores = [one["spec"]["template"]["metadata"]["annotations"][SERVICE_CORES] for one in services]
+    assert cores == ["1", ALL_CORES], "Python's threads share a lock"

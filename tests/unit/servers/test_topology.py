@@ -108,6 +108,13 @@ def test_a_listing_that_only_kustomize_understands_is_refused(folder, listing, w
             f"{SERVICE.replace('{name: db, labels', '{name: db, annotations: {storebench/connection: x}, labels')}---{SET}",
             "is not JSON",
         ),
+        *(
+            (
+                f"{SERVICE}---{SET.replace('metadata: {labels', f'metadata: {{annotations: {{storebench/service-cores: {cores}}}, labels')}",
+                "storebench/service-cores of the pods of db must be a text with a number of cores, or 'all'",
+            )
+            for cores in ('"0"', '"many"', '"nan"', "[1]")
+        ),
     ],
 )
 def test_what_a_run_cannot_make_is_refused(folder, content, why):

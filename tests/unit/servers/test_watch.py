@@ -1,15 +1,15 @@
 import subprocess
 import sys
 import threading
-from dataclasses import fields
+from dataclasses import fields, replace
 
 import pytest
 
 from storebench.errors import SpecError, StoreUnreachable
 from storebench.servers.agent import Agent, Cpu, Used
-from storebench.servers.watch import AGENTS, FIGURES, TOKEN, Watch
+from storebench.servers.watch import AGENTS, FIGURES, LIMITED, SERVICES, TOKEN, Busiest, ServersUsed, Watch
 
-USED = Used(**{one.name: place for place, one in enumerate(fields(Used), 1)})
+USED = replace(Used(**{one.name: place for place, one in enumerate(fields(Used), 1)}), throttled_periods=0)
 
 
 class Answers:
@@ -24,6 +24,17 @@ class Answers:
 
     def cpu(self):
         return Cpu(2.5, "machine")
+
+
+class Served(Answers):
+    """A pod that kept so many cores busy for 10 s, of those that its container may use."""
+
+    def __init__(self, pod, cores, usable=4.0, **more):
+        super().__init__(pod)
+        self.used = replace(USED, seconds=10.0, cpu_s=10.0 * cores, cores_usable=usable, **more)
+
+    def end(self):
+        return self.used
 
 
 class Away(Answers):
@@ -50,7 +61,7 @@ def test_a_pod_whose_servers_nobody_watches_asks_nobody(monkeypatch):
     monkeypatch.delenv(AGENTS, raising=False)
     watch = Watch.from_environment()
     watch.begin()
-    assert watch.end() == ([], None)
+    assert watch.end() == ServersUsed()
 
 
 def test_agents_without_a_token_are_refused(told, monkeypatch):
@@ -62,9 +73,10 @@ def test_agents_without_a_token_are_refused(told, monkeypatch):
 def test_each_server_has_a_row_of_what_it_used():
     watch = Watch([Answers("es-0"), Answers("es-1")])
     watch.begin()
-    rows, lacking = watch.end()
-    assert [one.began for one in watch.agents] == [1, 1] and lacking is None
-    assert rows == [
+    found = watch.end()
+    assert [one.began for one in watch.agents] == [1, 1] and found.disturbances == []
+    assert found.busiest is None, "none of them is a service"
+    assert found.rows == [
         {"role": "server", "name": f"es-{n}", **{name: vars(USED)[name] for name in FIGURES}}
         for n in range(2)
     ]
@@ -84,9 +96,50 @@ def test_nothing_is_measured_without_an_agent_that_should_be_there():
 
 
 def test_figures_that_are_lacking_in_the_end_are_told_and_the_others_kept():
-    rows, lacking = Watch([Answers("es-0"), Away("es-1")]).end()
-    assert rows[0]["cpu_s"] == USED.cpu_s and rows[1] == {"role": "server", "name": "es-1"}
-    assert lacking == "the agent of es-1 does not answer"
+    found = Watch([Answers("es-0"), Away("es-1")], {"es-1": 1.0}).end()
+    assert found.rows[0]["cpu_s"] == USED.cpu_s and found.rows[1] == {"role": "server", "name": "es-1"}
+    assert found.disturbances == ["what its servers used is not known: the agent of es-1 does not answer"]
+    assert found.busiest is None
+
+
+def test_a_pod_knows_which_of_its_servers_are_services_and_which_have_a_limit(told, monkeypatch):
+    monkeypatch.setenv(SERVICES, '{"es-1": 1, "es-2": null}')
+    monkeypatch.setenv(LIMITED, '["es-0"]')
+    watch = Watch.from_environment()
+    watch.agents = [
+        Served("es-0", 4.0, throttled_periods=7),
+        Served("es-1", 0.5),
+        Served("es-2", 1.0),
+        Served("es-3", 4.0),
+    ]
+    found = watch.end()
+    assert found.busiest == Busiest(0.5, 1.0), "half of one core, beside a quarter of four, and no database"
+    assert found.disturbances == []
+
+
+@pytest.mark.parametrize(
+    ("cores", "usable", "expected"),
+    [
+        (1, 4.0, Busiest(0.45, 1.0)),  # a lock
+        (1, 0.5, Busiest(0.45, 0.5)),  # the container's CPU limit is lower
+        (2, 4.0, Busiest(0.45, 2.0)),  # two worker processes
+        (None, 4.0, Busiest(0.45, 4.0)),
+    ],
+)
+def test_the_cores_that_a_service_can_use_are_its_own_and_its_containers(cores, usable, expected):
+    found = Watch([Served("api-0", 0.45, usable)], {"api-0": cores}).end().busiest
+    assert (found.cpu_share, found.cores_usable) == (pytest.approx(expected.cpu_share), expected.cores_usable)
+
+
+def test_the_service_whose_cpu_time_the_kernel_does_not_tell_is_not_judged():
+    silent = Answers("api-0")
+    silent.end = lambda: replace(USED, cpu_s=None)
+    assert Watch([silent], {"api-0": 1.0}).end().busiest is None
+
+
+def test_a_cpu_limit_that_nobody_asked_for_disturbs():
+    agents = [Served("es-0", 1.0, throttled_periods=3), Served("es-1", 1.0, throttled_periods=9)]
+    assert Watch(agents, limited=["es-1"]).end().disturbances == ["es-0 was throttled in 3 periods"]
 
 
 def test_the_cpu_time_of_all_servers_is_told_by_machine():

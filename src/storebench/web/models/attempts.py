@@ -61,6 +61,11 @@ class Attempt(CellName):
     client_cpu_share: float | None
     client_cores_usable: float | None
     client_bound: bool | None = Field(description="None where the engine is in the pod")
+    service_cpu_share: float | None = Field(
+        description="Cores that the busiest service in front of the store kept busy"
+    )
+    service_cores_usable: float | None
+    service_bound: bool | None = Field(description="None where no service is in front of the store")
     node_cpu_some_share: float | None
     node_memory_some_share: float | None
     node_memory_full_share: float | None

@@ -12,7 +12,7 @@ from storebench.web.models.attempts import Spread
 from storebench.web.models.comparisons import Origin
 from storebench.web.models.studies import Better, CellName
 
-Included = Literal["limit", "client-bound", "unlike"]
+Included = Literal["limit", "client-bound", "service-bound", "unlike"]
 
 
 class RankedCell(CellName):
@@ -45,7 +45,9 @@ class RankedLine(RankedCell):
 class Apart(Answer):
     """A reason to be left out."""
 
-    reason: Literal["limit", "client-bound", "unlike", "disturbed", "not verified", "elsewhere"]
+    reason: Literal[
+        "limit", "client-bound", "service-bound", "unlike", "disturbed", "not verified", "elsewhere"
+    ]
     text: str
 
 

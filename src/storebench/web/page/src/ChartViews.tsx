@@ -94,11 +94,11 @@ export function Charts({ of, choice }: { of: Loaded<Charted>; choice: Choice }) 
             <StudyCharts {...{ study, cells, artifacts, choice }} />
             <p className="sb-note">
               Bars: medians of verified attempts that were not disturbed. Lines: their confidence intervals
-              (95 % or more), from 6 repeats on. Marks: every attempt; a triangle was bound by its client, a
-              diamond was disturbed and is in no median, a cross has failed, a dash was not run; without a
-              figure they are at the beginning of the axis. On a logarithmic scale there is no zero for a bar
-              to begin at: medians are dots. Relative to the best, bars begin at the best of those shown.
-              Warm-ups are left out.
+              (95 % or more), from 6 repeats on. Marks: every attempt; a triangle was bound by its client, or,
+              if it points down, by a service in front of the store; a diamond was disturbed and is in no
+              median, a cross has failed, a dash was not run; without a figure they are at the beginning of
+              the axis. On a logarithmic scale there is no zero for a bar to begin at: medians are dots.
+              Relative to the best, bars begin at the best of those shown. Warm-ups are left out.
             </p>
           </>
         )

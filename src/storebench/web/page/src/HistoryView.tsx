@@ -206,9 +206,10 @@ export function HistoryChart({
       <Changes history={history} series={series} />
       <p className="sb-note">
         A cross has failed, a dash was not run; without a figure they are at 0. A triangle was bound by its
-        client; a diamond was disturbed, and its figure compares with nothing; a square was superseded by a
-        later try, and counts nowhere. Warm-ups are left out. Figures of different colours were measured in
-        another environment or with other parameters: they show no change over time.
+        client, or, if it points down, by a service in front of the store; a diamond was disturbed, and its
+        figure compares with nothing; a square was superseded by a later try, and counts nowhere. Warm-ups are
+        left out. Figures of different colours were measured in another environment or with other parameters:
+        they show no change over time.
       </p>
       {attempts.length === MOST ? (
         <p className="sb-note">Only the newest {grouped(MOST)} attempts are shown.</p>

@@ -49,8 +49,8 @@ export function Phases({
             <p className="sb-note">
               {single ? "" : TYPICAL}
               What comes before the interpreter is Kubernetes', which tells it in whole seconds: it is pale,
-              with a dashed edge. ▲ was bound by its client, ◆ was disturbed, ✕ has failed, ■ was stopped, ○
-              was not run.
+              with a dashed edge. ▲ was bound by its client, ▼ by a service in front of the store, ◆ was
+              disturbed, ✕ has failed, ■ was stopped, ○ was not run.
             </p>
           </>
         )

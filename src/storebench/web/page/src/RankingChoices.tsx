@@ -102,6 +102,7 @@ export function RankingChoices({ study, found, only, choice }: Ranked & { only: 
 const WHAT: Record<Ranking["included"][number], string> = {
   limit: "what shows only the client's limit",
   "client-bound": "what its client bound",
+  "service-bound": "what a service in front of the store bound",
   unlike: "what delivers or promises something else",
 };
 

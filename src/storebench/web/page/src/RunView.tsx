@@ -23,6 +23,7 @@ const STATES: Record<State, string> = {
   running: "▶",
   verified: SIGNS.verified,
   "client-bound": SIGNS["client-bound"],
+  "service-bound": SIGNS["service-bound"],
   disturbed: SIGNS.disturbed,
   failed: SIGNS.failed,
   stopped: SIGNS.stopped,
@@ -258,11 +259,14 @@ function repeatLabel(turn: Turn): string {
 /** The states of which a square says why. */
 const WITH_REASON = new Set<State>(["disturbed", "failed", "stopped", "not run"]);
 
+/** The states that a square names beside its figure. */
+const MARKED = new Set<State>(["client-bound", "service-bound", "disturbed"]);
+
 /** What stands in a square: its sign, and the figure, the phase or the state. */
 function squareText(study: Study, of: Square): string {
   const figure = of.attempt?.status === "verified" ? resultText(study, of.attempt) : of.state;
   const text = of.state === "running" && of.detail ? `running: ${of.detail.replaceAll("_", " ")}` : figure;
-  const marked = of.state === "client-bound" || of.state === "disturbed";
+  const marked = MARKED.has(of.state);
   return `${STATES[of.state]} ${text}${marked ? ` (${of.state})` : ""}`;
 }
 

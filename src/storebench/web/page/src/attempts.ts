@@ -17,10 +17,13 @@ export interface Column {
 }
 
 /** The cores that a server's client kept busy, of those that it could; an engine in the pod has none to tell it from. */
-function clientCpu(attempt: Attempt): string {
-  const { client_cpu_share: used, client_cores_usable: usable } = attempt;
-  if (used === null || usable === null) return NONE;
-  return `${used.toFixed(2)} of ${Number(usable.toFixed(2))}`;
+const clientCpu = (attempt: Attempt) => cores(attempt.client_cpu_share, attempt.client_cores_usable);
+
+/** The same of the busiest service in front of the store. */
+const serviceCpu = (attempt: Attempt) => cores(attempt.service_cpu_share, attempt.service_cores_usable);
+
+function cores(used: number | null, usable: number | null): string {
+  return used === null || usable === null ? NONE : `${used.toFixed(2)} of ${Number(usable.toFixed(2))}`;
 }
 
 /** Which repeat it is; of an operation that was tried again, which try, too. */
@@ -66,6 +69,8 @@ const LAST: Column[] = [
     text: (a) => [a.server_name, a.server_version].filter(Boolean).join(" ") || NONE,
   },
 ];
+/** Only where an attempt has one: most studies have no service. */
+const SERVICE: Column = { title: "service CPU", sort: null, text: serviceCpu, number: true };
 /** What a table of attempts can be sorted by, beside axes and metrics. */
 const SORTS = ["value", "rows", "seed", ...[...FIRST, ...WHICH, ...LAST].map((column) => column.sort)];
 
@@ -113,6 +118,7 @@ export function columnsOf(study: Study, attempts: Attempt[]): Column[] {
     ...WHICH,
     ...own,
     ...LAST,
+    ...(attempts.some((a) => a.service_cpu_share !== null) ? [SERVICE] : []),
   ];
   const titles = found.map((column) => column.title);
   return found.map((column) =>

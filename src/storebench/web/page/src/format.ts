@@ -38,6 +38,7 @@ export function durations(leastSeconds: number, mostSeconds: number): string {
 export type Soundness =
   | "verified"
   | "client-bound"
+  | "service-bound"
   | "disturbed"
   | "failed"
   | "stopped"
@@ -48,6 +49,7 @@ export type Soundness =
 export const SIGNS: Record<Soundness, string> = {
   verified: "✓",
   "client-bound": "▲",
+  "service-bound": "▼",
   disturbed: "◆",
   failed: "✕",
   stopped: "■",
@@ -66,7 +68,15 @@ function outcome(attempt: Attempt): Exclude<Soundness, "superseded"> {
   // `killed` is what something from outside has ended
   if (attempt.status !== "verified") return attempt.error_kind === "killed" ? "stopped" : "failed";
   if (attempt.disturbed) return "disturbed";
-  return attempt.client_bound ? "client-bound" : "verified";
+  return bounds(attempt)[0] ?? "verified";
+}
+
+/** What was the limit in the store's place: the client, a service in front of the store, or both. */
+function bounds(attempt: Attempt): ("client-bound" | "service-bound")[] {
+  return [
+    ...(attempt.client_bound ? (["client-bound"] as const) : []),
+    ...(attempt.service_bound ? (["service-bound"] as const) : []),
+  ];
 }
 
 /** Likewise with the reason, and with all marks. */
@@ -79,8 +89,9 @@ function outcomeText(attempt: Attempt): string {
   const state = outcome(attempt);
   if (state === "failed") return `failed: ${attempt.error_kind ?? "no reason"}`;
   const perhaps = attempt.perhaps_disturbed ? `; perhaps disturbed: ${attempt.perhaps_disturbed}` : "";
-  if (state !== "disturbed") return state + perhaps;
-  return `disturbed: ${attempt.disturbed}${attempt.client_bound ? "; client-bound" : ""}${perhaps}`;
+  const bound = bounds(attempt);
+  if (state === "disturbed") return [`disturbed: ${attempt.disturbed}`, ...bound].join("; ") + perhaps;
+  return (bound.length ? bound.join("; ") : state) + perhaps;
 }
 
 /** The class of a table's cell: short texts stay on one line, long ones have room for more than a word. */

@@ -41,6 +41,7 @@ export function pale(theme: Theme, colour: string): string {
 const MARKS: Record<Soundness, string> = {
   verified: "circle",
   "client-bound": "triangle-up",
+  "service-bound": "triangle-down",
   disturbed: "M0,-1.1L1.1,0L0,1.1L-1.1,0Z", // a diamond, as large as the others: Vega's own is small
   failed: "cross",
   stopped: "M-.9,-.9L.9,.9M-.9,.9L.9,-.9",

@@ -385,7 +385,7 @@ export interface components {
              * Reason
              * @enum {string}
              */
-            reason: "limit" | "client-bound" | "unlike" | "disturbed" | "not verified" | "elsewhere";
+            reason: "limit" | "client-bound" | "service-bound" | "unlike" | "disturbed" | "not verified" | "elsewhere";
             /** Text */
             text: string;
         };
@@ -508,6 +508,18 @@ export interface components {
              * @description None where the engine is in the pod
              */
             client_bound: boolean | null;
+            /**
+             * Service Cpu Share
+             * @description Cores that the busiest service in front of the store kept busy
+             */
+            service_cpu_share: number | null;
+            /** Service Cores Usable */
+            service_cores_usable: number | null;
+            /**
+             * Service Bound
+             * @description None where no service is in front of the store
+             */
+            service_bound: boolean | null;
             /** Node Cpu Some Share */
             node_cpu_some_share: number | null;
             /** Node Memory Some Share */
@@ -1580,7 +1592,7 @@ export interface components {
             /** Kinds */
             kinds: string[];
             /** Included */
-            included: ("limit" | "client-bound" | "unlike")[];
+            included: ("limit" | "client-bound" | "service-bound" | "unlike")[];
             /** Margin Percent */
             margin_percent: number;
             /** Lines */
@@ -1950,7 +1962,7 @@ export interface components {
             origin_after: components["schemas"]["Origin"];
             /**
              * Remarks
-             * @description What is unsound: attempts that failed, were disturbed, or that their client bound; sides of different durability
+             * @description What is unsound: attempts that failed, were disturbed, or that their client or a service bound; sides of different durability
              */
             remarks: string[];
             /**
@@ -2028,7 +2040,7 @@ export interface components {
             origin_after: components["schemas"]["Origin"];
             /**
              * Remarks
-             * @description What is unsound: attempts that failed, were disturbed, or that their client bound; sides of different durability
+             * @description What is unsound: attempts that failed, were disturbed, or that their client or a service bound; sides of different durability
              */
             remarks: string[];
             /** Reason */
@@ -2454,7 +2466,7 @@ export interface operations {
                 environment?: string | null;
                 kind?: string | null;
                 /** @description Rank these, too */
-                include?: ("limit" | "client-bound" | "unlike")[] | null;
+                include?: ("limit" | "client-bound" | "service-bound" | "unlike")[] | null;
                 margin_percent?: number;
             };
             header?: never;
@@ -2734,8 +2746,8 @@ type ReadonlyArray<T> = [
     unknown[]
 ] ? Readonly<Exclude<T, undefined>> : Readonly<Exclude<T, undefined>[]>;
 export const pathsApiAttemptsGetParametersQueryStatusAnyOf0Values: ReadonlyArray<FlattenedDeepRequired<paths>["/api/attempts"]["get"]["parameters"]["query"]["status"]> = ["verified", "failed", "not_run"];
-export const pathsApiRankingGetParametersQueryIncludeAnyOf0Values: ReadonlyArray<FlattenedDeepRequired<paths>["/api/ranking"]["get"]["parameters"]["query"]["include"]> = ["limit", "client-bound", "unlike"];
-export const apartReasonValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["Apart"]["reason"]> = ["limit", "client-bound", "unlike", "disturbed", "not verified", "elsewhere"];
+export const pathsApiRankingGetParametersQueryIncludeAnyOf0Values: ReadonlyArray<FlattenedDeepRequired<paths>["/api/ranking"]["get"]["parameters"]["query"]["include"]> = ["limit", "client-bound", "service-bound", "unlike"];
+export const apartReasonValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["Apart"]["reason"]> = ["limit", "client-bound", "service-bound", "unlike", "disturbed", "not verified", "elsewhere"];
 export const attemptStatusValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["Attempt"]["status"]> = ["verified", "failed", "not_run"];
 export const attemptDurabilityAnyOf0Values: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["Attempt"]["durability"]> = ["disk", "memory", "none", "s3", "unknown"];
 export const attemptFigures_coverAnyOf0Values: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["Attempt"]["figures_cover"]> = ["client", "engine"];
@@ -2749,7 +2761,7 @@ export const metricKindValues: ReadonlyArray<FlattenedDeepRequired<components>["
 export const partSideValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["Part"]["side"]> = ["A", "B", "both"];
 export const rankedLineLabelValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["RankedLine"]["label"]> = ["the best", "better", "worse", "the same", "cannot tell"];
 export const rankingBetterValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["Ranking"]["better"]> = ["lower", "higher", "neither"];
-export const rankingIncludedValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["Ranking"]["included"]> = ["limit", "client-bound", "unlike"];
+export const rankingIncludedValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["Ranking"]["included"]> = ["limit", "client-bound", "service-bound", "unlike"];
 export const runStateValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["Run"]["state"]> = ["running", "success", "failed", "refused"];
 export const turnArmAnyOf0Values: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["Turn"]["arm"]> = ["A", "B"];
 export const verdictLabelValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["Verdict"]["label"]> = ["better", "worse", "higher", "lower", "the same", "cannot tell"];

@@ -19,6 +19,7 @@ import {
   NO_CHOICE,
   NOT_RUN,
   RUN,
+  SERVED,
   TOY,
   TURN,
   toy,
@@ -26,11 +27,11 @@ import {
 
 describe("a table of attempts", () => {
   const texts = (attempt: Attempt) => shown(BULK, [attempt])[0];
-
   it("has the client's cores of those that it could use, and none of an engine", () => {
     expect(texts({ ...ATTEMPT, client_cpu_share: 0.98 })).toMatchObject({ "client CPU": "0.98 of 1" });
     expect(texts({ ...ATTEMPT, client_cores_usable: 0.5 })).toMatchObject({ "client CPU": "0.50 of 0.5" });
-    expect(texts(ENGINE)).toMatchObject({ "client CPU": "–", state: "verified" });
+    expect([texts(ENGINE)?.["client CPU"], texts(ENGINE)?.["service CPU"]]).toEqual(["–", undefined]);
+    expect(texts({ ...ENGINE, ...SERVED })).toMatchObject({ "client CPU": "–", "service CPU": "0.95 of 1" });
   });
 
   it("says what memory is of", () => {

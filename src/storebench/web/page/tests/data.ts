@@ -162,6 +162,9 @@ export const ATTEMPT: Attempt = {
   client_cpu_share: 0.5,
   client_cores_usable: 1,
   client_bound: false,
+  service_cpu_share: null,
+  service_cores_usable: null,
+  service_bound: null,
   node_cpu_some_share: 0.1,
   node_memory_some_share: 0,
   node_memory_full_share: 0,
@@ -214,6 +217,9 @@ export const ENGINE: Attempt = {
   client_cores_usable: null,
   client_bound: null,
 };
+
+/** What an attempt has of a service that was the limit. */
+export const SERVED = { service_cpu_share: 0.95, service_cores_usable: 1, service_bound: true };
 
 /** What did not begin. */
 export const NOT_RUN: Attempt = {

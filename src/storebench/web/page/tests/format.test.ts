@@ -63,6 +63,13 @@ describe("figures for people", () => {
   it("say what is not sound", () => {
     expect(remark(ATTEMPT)).toBe("verified");
     expect(remark({ ...ATTEMPT, client_bound: true })).toBe("client-bound");
+    const served = { ...ATTEMPT, service_bound: true };
+    expect([soundness(served), remark(served)]).toEqual(["service-bound", "service-bound"]);
+    const both = { ...served, client_bound: true };
+    expect([soundness(both), remark(both)]).toEqual(["client-bound", "client-bound; service-bound"]);
+    expect(remark({ ...both, perhaps_disturbed: "by others" })).toBe(
+      "client-bound; service-bound; perhaps disturbed: by others",
+    );
     expect(remark(FAILED)).toBe("failed: oom_killed");
     expect(remark(ENGINE)).toBe("verified");
     expect(remark(NOT_RUN)).toBe("not run");
@@ -80,6 +87,9 @@ describe("figures for people", () => {
     const both = { ...DISTURBED, client_bound: true };
     expect(soundness(both)).toBe("disturbed");
     expect(remark(both)).toBe("disturbed: throttled in 3 periods; client-bound");
+    expect(remark({ ...DISTURBED, service_bound: true })).toBe(
+      "disturbed: throttled in 3 periods; service-bound",
+    );
     const perhaps = { ...ATTEMPT, perhaps_disturbed: "it is not known" };
     expect(remark(perhaps)).toBe("verified; perhaps disturbed: it is not known");
     expect(soundness(perhaps)).toBe("verified");

@@ -15,6 +15,7 @@ describe("a square", () => {
   it.each([
     ["verified", ATTEMPT, undefined, "verified"],
     ["bound by its client", { ...ATTEMPT, client_bound: true }, undefined, "client-bound"],
+    ["bound by a service", { ...ATTEMPT, service_bound: true }, undefined, "service-bound"],
     ["bound by its client, and disturbed", { ...DISTURBED, client_bound: true }, undefined, "disturbed"],
     ["without a client to be bound by", ENGINE, undefined, "verified"],
     ["failed", FAILED, undefined, "failed"],

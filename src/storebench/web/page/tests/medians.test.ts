@@ -130,10 +130,11 @@ describe("a chart of medians", () => {
 
   it("has a mark of its own for each state, and a word for it", async () => {
     const bound = { ...ATTEMPT, client_bound: true };
+    const served = { ...ATTEMPT, service_bound: true };
     const failed = { ...FAILED, metrics: { only_s: 1.5 } };
-    const states = ["verified", "client-bound", "disturbed", "failed", "stopped", "not run"];
+    const states = ["verified", "client-bound", "service-bound", "disturbed", "failed", "stopped", "not run"];
     const found = await Promise.all(
-      [ATTEMPT, bound, DISTURBED, failed, { ...failed, error_kind: "killed" }, NOT_RUN].map(
+      [ATTEMPT, bound, served, DISTURBED, failed, { ...failed, error_kind: "killed" }, NOT_RUN].map(
         async (attempt, n) => {
           const { svg } = await chart([{ ...FIGURES, attempts: [attempt] }]);
           expect(svg).toContain(`>${states[n]}<`);
