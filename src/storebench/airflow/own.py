@@ -83,7 +83,9 @@ def not_held(study: Study, cells: Iterable[Cell], manifest: Mapping[str, Any]) -
                 break
         else:
             if reason := store.cannot_give_back(manifest, cell.client):
-                found[cell] = f"{cell.store} cannot give this dataset back to its client {cell.client}: {reason}"
+                found[cell] = (
+                    f"{cell.store} cannot give this dataset back to its client {cell.client}: {reason}"
+                )
     return found
 
 

@@ -15,7 +15,9 @@ from storebench.dataset.schema import Field, Type
 INTEGER = re.compile(r"0|-?[1-9][0-9]{0,18}")
 DECIMAL = re.compile(r"(?!-[0.]+$)-?(0|[1-9][0-9]*)(?:\.([0-9]+))?")
 DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
-TIMESTAMP = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(?:\.([0-9]{3}|[0-9]{6}|[0-9]{9}))?Z")
+TIMESTAMP = re.compile(
+    r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(?:\.([0-9]{3}|[0-9]{6}|[0-9]{9}))?Z"
+)
 INTEGERS = range(-(2**63), 2**63)
 MAX_PRECISION = 38  # of a decimal in Arrow, Spark and Delta Lake
 MAX_SCALE = 6  # Arrow gives a smaller number than 0.000001 in scientific notation

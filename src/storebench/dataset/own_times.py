@@ -136,7 +136,9 @@ def of_timestamps(name: str, column: pa.Array, places: int) -> pa.Array:
 
     utc = column.cast(pa.timestamp(column.type.unit, "UTC")).cast(pa.timestamp(UNITS[places], "UTC"))
     if NO_TIME in _numbers(column):
-        raise OutOfRange(f"the column {name!r} has the timestamp {NO_TIME}, which is no time to many programs")
+        raise OutOfRange(
+            f"the column {name!r} has the timestamp {NO_TIME}, which is no time to many programs"
+        )
     texts = _far(utc, NUMPYS[UNITS[places]], "Z")
     return pc.strftime(utc, format="%Y-%m-%dT%H:%M:%SZ") if texts is None else texts
 

@@ -132,7 +132,12 @@ def test_cells_whose_store_cannot_hold_it_are_named_with_the_reason(made):
 
 
 def test_a_client_that_cannot_read_the_data_back_is_named_with_the_reason(files, made, capsys):
-    first = {"name": "made", "type": "timestamp", "earliest": "0001-01-01T00:00:00Z", "latest": "2024-05-06T07:08:09Z"}
+    first = {
+        "name": "made",
+        "type": "timestamp",
+        "earliest": "0001-01-01T00:00:00Z",
+        "latest": "2024-05-06T07:08:09Z",
+    }
     late = {"name": "ends", "type": "string", "misfit": "10000-01-01"}
     made.make = lambda kind, spec: files.objects.update(
         {FOLDER + "manifest.json": json.dumps({**MANIFEST, "schema": [first, late]}).encode()}
@@ -142,7 +147,10 @@ def test_a_client_that_cannot_read_the_data_back_is_named_with_the_reason(files,
     )
     cells = plan.grid_of(STUDY, params).cells
     found = own.not_held(STUDY, cells, manifest)
-    assert {(cell.store, cell.client) for cell in cells} > {("delta-spark", "tuned"), ("delta-kernel", "tuned")}
+    assert {(cell.store, cell.client) for cell in cells} > {
+        ("delta-spark", "tuned"),
+        ("delta-kernel", "tuned"),
+    }
     assert {(cell.store, cell.client) for cell in found} == {("delta-spark", "reference")}
     (reason,) = set(found.values())
     assert reason.startswith(

@@ -205,7 +205,9 @@ def test_types_of_parquet_that_no_store_keeps_become_text(s3):
 
 
 def test_the_manifest_says_the_range_of_dates_and_the_places_of_seconds(s3):
-    manifest, _ = made(s3, b"on,at\n0001-01-01,2024-05-06T07:08:09.123Z\n9999-12-31,1500-01-01T00:00:00.000Z\n")
+    manifest, _ = made(
+        s3, b"on,at\n0001-01-01,2024-05-06T07:08:09.123Z\n9999-12-31,1500-01-01T00:00:00.000Z\n"
+    )
     on, at = manifest.schema
     assert (on.type, on.earliest, on.latest) == ("date", "0001-01-01", "9999-12-31")
     assert (at.type, at.earliest, at.latest, at.scale) == (

@@ -44,7 +44,15 @@ def test_every_store_holds_the_generated_dataset_and_a_file_of_all_types():
 
 @pytest.mark.parametrize(
     ("precision", "scale", "refused"),
-    [(5, 2, True), (18, 2, True), (19, 2, False), (20, 0, False), (26, 6, False), (21, 0, True), (38, 6, True)],
+    [
+        (5, 2, True),
+        (18, 2, True),
+        (19, 2, False),
+        (20, 0, False),
+        (26, 6, False),
+        (21, 0, True),
+        (38, 6, True),
+    ],
 )
 def test_delta_standalone_does_not_get_decimals_that_it_cannot_read(precision, scale, refused):
     """Those that Spark writes as integers, and those with more than 20 digits before the point."""
