@@ -117,7 +117,7 @@ class DeltaStore(TableStore):
                     yield canonical(columns, self.source.schema)
 
     def verified_by(self) -> str:
-        return "pyarrow ParquetFile of each file that delta-rs lists"
+        return "pyarrow ParquetFile.iter_batches()"
 
     def open_table(self) -> DeltaTable:
         """The table as deltalake sees it, whatever wrote it."""

@@ -131,9 +131,7 @@ class DeltaSpark(SparkDriver, DeltaStore):
         """
         path = f"s3a://{self.source.bucket}/{self.source.key}"
         own = None if self.source.schema is FIELDS else spark_schema(self.source.schema)
-        options: dict[str, Any] = {"header": True, "inferSchema": own is None, **CSV_OPTIONS}
-        if len(self.source.schema) > CSV_COLUMNS:
-            options["maxColumns"] = len(self.source.schema)
+        options = {"header": True, "inferSchema": own is None, **csv_options(self.source.schema)}
         (frame,) = clock.source(self.spark.read.options(**options).csv(path, own) for _ in range(1))
         with clock.operation():
             frame.write.format("delta").mode("overwrite").option("overwriteSchema", "True").save(self._path)
@@ -233,6 +231,12 @@ class DeltaSparkOnFiles(DeltaOnFiles, DeltaSpark):
         server, there = super().describe(), self.there
         tables = f"{there.title} {there.version()}"
         return replace(server, settings={**server.settings, "tables": tables, **there.settings()})
+
+
+def csv_options(schema: Sequence[Field]) -> dict[str, Any]:
+    """Return the options by which Spark reads the CSV of a dataset with these fields."""
+    more = {"maxColumns": len(schema)} if len(schema) > CSV_COLUMNS else {}
+    return {**CSV_OPTIONS, **more}
 
 
 def spark_schema(schema: Sequence[Field]) -> str:

@@ -11,7 +11,7 @@ from storebench.dataset.checksum import TableChecksum
 from storebench.dataset.own import encoded
 from storebench.dataset.schema import FIELDS, Field
 from storebench.stores.bulk_write_read.delta_rs import DeltaRs
-from storebench.stores.bulk_write_read.delta_spark import spark_schema
+from storebench.stores.bulk_write_read.delta_spark import CSV_OPTIONS, csv_options, spark_schema
 from storebench.stores.bulk_write_read.elasticsearch_index import index_of
 from storebench.stores.bulk_write_read.source import Source
 from tests import int96, own_file
@@ -151,6 +151,14 @@ def test_spark_is_told_the_types_and_infers_none():
         "`order_no` bigint, `ordered_on` date, `shipped_at` timestamp, `paid` boolean"
     )
     assert "`amount` decimal(19, 2), `tax` decimal(5, 4), `code` string" in spark_schema(OWN)
+
+
+@pytest.mark.parametrize(("columns", "room"), [(20_480, None), (20_481, 20_481), (30_000, 30_000)])
+def test_spark_has_room_for_every_column_of_the_csv(columns, room):
+    """Its reader has 20,480 by default, and fails with ArrayIndexOutOfBoundsException at the next one."""
+    options = csv_options([Field(f"c{n}", "string", "") for n in range(columns)])
+    assert options.get("maxColumns") == room
+    assert csv_options(FIELDS) == CSV_OPTIONS
 
 
 def test_elasticsearch_takes_for_dates_what_the_schema_has_as_dates():
