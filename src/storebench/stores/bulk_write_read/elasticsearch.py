@@ -75,9 +75,9 @@ class Elasticsearch(TableStore):
                 return f"the name of a field, {name!r}, cannot have a point, or begin with _"
         if len(schema) > MAX_COLUMNS:
             return f"an index has 1,000 fields at most, and each text is two: {MAX_COLUMNS} columns, not {len(schema):,}"
-        if name := next((one.name for one in schema if finer(one, MILLISECONDS)), None):
+        if cut := next((one.name for one in schema if finer(one, MILLISECONDS)), None):
             return (
-                f"the column {name!r} has parts of milliseconds, which Elasticsearch's type date cuts in its index. Round them to"
+                f"the column {cut!r} has parts of milliseconds, which Elasticsearch's type date cuts in its index. Round them to"
                 " milliseconds, or make them text"
             )
         return ""
