@@ -15,7 +15,9 @@ I64 = npt.NDArray[np.int64]
 
 NANOSECONDS = {"s": 10**9, "ms": 10**6, "us": 10**3, "ns": 1}  # of a unit
 PLACES = {"s": 0, "ms": 3, "us": 6, "ns": 9}  # decimal places of a second that a unit holds
-UNITS = {places: unit for unit, places in PLACES.items()}
+UNITS = {
+    places: unit for unit, places in PLACES.items()
+}  # of a timestamp, by the decimal places of its seconds
 NUMPYS = {"s": "datetime64[s]", "ms": "datetime64[ms]", "us": "datetime64[us]", "ns": "datetime64[ns]"}
 NO_TIME = np.iinfo(np.int64).min  # the number that NumPy takes for no time at all
 FIRST, BEYOND = "0001-01-01", "10000-01-01"  # between are the years of four digits
@@ -30,7 +32,8 @@ class Times:
     """Find the decimal places of each timestamp column of a Parquet file by a pass over those columns, and the unit to read INT96 in.
 
     INT96 has nanoseconds and 2^32 days, more than 64 bits: a reader chooses a unit. Microseconds hold the years -290,307 to
-    294,246, nanoseconds 1677 to 2262. Raises OutOfRange for a column that has both a smaller part of a second and another year.
+    294,246, nanoseconds 1677 to 2262. Raises OutOfRange for years that microseconds do not hold, and for INT96 with both nanoseconds and
+    years outside 1678 to 2261.
     """
 
     def __init__(self, file: Any, batch_rows: int) -> None:
@@ -75,13 +78,14 @@ class Times:
         if beyond:
             raise OutOfRange(
                 f"the column {name!r} has INT96 timestamps with nanoseconds, and {min(beyond)!r} has INT96 timestamps outside the years"
-                " 1678 to 2261: 64 bits do not hold both. Round the former to microseconds, or make one column text"
+                " 1678 to 2261: 64 bits do not hold both. Round the nanoseconds to microseconds, or make one column text"
             )
         self.int96_unit = "ns"
         self.places |= dict.fromkeys(nanoseconds, PLACES["ns"])
 
 
 def _in_units(file: Any, batch_rows: int, names: Sequence[str]) -> Iterator[tuple[str, I64, I64, I64]]:
+    """Yield the name and the numbers of each chunk of these columns, in each of INT96_UNITS."""
     from pyarrow import parquet as pq
 
     parts = (
@@ -137,7 +141,7 @@ def of_timestamps(name: str, column: pa.Array, places: int) -> pa.Array:
     utc = column.cast(pa.timestamp(column.type.unit, "UTC")).cast(pa.timestamp(UNITS[places], "UTC"))
     if NO_TIME in _numbers(column):
         raise OutOfRange(
-            f"the column {name!r} has the timestamp {NO_TIME}, which is no time to many programs"
+            f"the column {name!r} has the timestamp {NO_TIME}, which many programs take for a missing value"
         )
     texts = _far(utc, NUMPYS[UNITS[places]], "Z")
     return pc.strftime(utc, format="%Y-%m-%dT%H:%M:%SZ") if texts is None else texts

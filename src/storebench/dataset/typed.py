@@ -12,12 +12,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyarrow import csv
 
+from storebench.dataset.own_times import UNITS
 from storebench.dataset.schema import FIELDS, Field
 from storebench.dataset.values import decimal_text
 
 MAX_DIGITS = 10  # of a decimal: eight, and room for sums
 BLOCK_BYTES = 1 << 22
-UNITS = {0: "s", 3: "ms", 6: "us", 9: "ns"}  # of a timestamp, by the decimal places of its seconds
 
 _TYPES = {
     "integer": pa.int64(),

@@ -206,10 +206,34 @@ def test_verification_sees_the_dates_that_spark_writes_as_int96(tmp_path):
 @pytest.mark.parametrize("batch", ["700", "all"])
 @pytest.mark.parametrize("client", DeltaRs.clients)
 def test_delta_rs_gives_back_every_text(monkeypatch, tmp_path, client, batch, operation):
+    rows = list(map(own_file.texts, own_file.rows()))
+    schema = [Field(one.name, one.type, "", True, one.scale, one.precision) for one in OWN]
+    given_back(monkeypatch, tmp_path, schema, rows, client=client, batch=batch, operation=operation)
+
+
+@pytest.mark.parametrize("client", DeltaRs.clients)
+@pytest.mark.parametrize(
+    ("scale", "texts"),
+    [
+        (None, [*int96.END_OF_TIME, "1500-01-01T00:00:00Z", "1582-10-10T00:00:00Z"]),
+        (3, ["0001-01-01T00:00:00.001Z", "9999-12-31T23:59:59.999Z"]),
+        (6, ["0001-01-01T00:00:00.000001Z", "9999-12-31T23:59:59.999999Z"]),
+    ],
+)
+def test_delta_rs_gives_back_dates_far_from_today(monkeypatch, tmp_path, client, scale, texts):
+    schema = [Field("at", "timestamp", "", scale=scale), Field("on", "date", "")]
+    rows = [{"at": text, "on": text[:10]} for text in texts]
+    for operation in ("write", "read"):
+        folder = tmp_path / operation
+        given_back(monkeypatch, folder, schema, rows, client=client, batch="all", operation=operation)
+
+
+def given_back(monkeypatch, folder, schema, rows, *, client, batch, operation):
+    """Write these rows with delta-rs, read them, and compare their checksums."""
     import smart_open
 
-    rows = list(map(own_file.texts, own_file.rows()))
-    data = encoded([own_file.NAMES, *(tuple(row.values()) for row in rows)])
+    names = tuple(field.name for field in schema)
+    data = encoded([names, *(tuple(row.values()) for row in rows)])
 
     def opened(uri, mode="r", *, encoding=None, newline=None, transport_params=None):
         return (
@@ -218,14 +242,13 @@ def test_delta_rs_gives_back_every_text(monkeypatch, tmp_path, client, batch, op
 
     monkeypatch.setattr(smart_open, "open", opened)
     source = Source(None, "bucket", "key")
-    source.schema = [Field(one.name, one.type, "", True, one.scale, one.precision) for one in OWN]
-    source.fields = own_file.NAMES
+    source.schema, source.fields = schema, names
     store = Folder(
         client=client, target="t", connection=Connection("s3"), source=source, values={"batch": batch}
     )
-    store.folder, store.operation = str(tmp_path), operation
-    assert store.write(store.batch, OperationClock()) == store.count() == own_file.ROWS
-    assert store.read(OperationClock()) == own_file.ROWS
-    expected = TableChecksum(own_file.NAMES)
-    expected.update({name: [row[name] for row in rows] for name in own_file.NAMES})
+    store.folder, store.operation = str(folder), operation
+    assert store.write(store.batch, OperationClock()) == store.count() == len(rows)
+    assert store.read(OperationClock()) == len(rows)
+    expected = TableChecksum(names)
+    expected.update({name: [row[name] for row in rows] for name in names})
     assert vars(store.checksum()) == vars(expected)
