@@ -61,7 +61,7 @@ def test_both_clients_are_verified_and_each_executor_is_recorded(cluster, kept):
         (client, operation): f"2,000 rows handled and counted; all 50 fields by {how}"
         for client, call in (("reference", "foreach()"), ("tuned", "mapInArrow()"))
         for operation, how in (
-            ("write", "reading back with delta-rs DeltaTable.scan()"),
+            ("write", "reading back with pyarrow ParquetFile.iter_batches()"),
             ("read", f"a second pass of Spark's {call} in the executors"),
         )
     }

@@ -4,7 +4,7 @@ from contextlib import ExitStack
 
 import pytest
 
-from tests import own_file
+from tests import int96, own_file
 from tests.e2e.harness import BUCKET, run
 
 
@@ -43,3 +43,48 @@ def test_a_run_whose_only_store_cannot_hold_it_is_refused_with_the_reason(file):
     )
     assert code == 1 and rows == []
     assert "delta-rs cannot hold this dataset: the column 'net price'" in text
+
+
+DELTA_SPARK = "delta-spark,delta-kernel,delta-standalone"
+
+
+def test_an_open_end_is_the_same_day_in_every_store(file):
+    """Spark writes it as INT96, for which delta-rs has another day."""
+    name = file(
+        b"id,valid_to,until\n1,9999-12-31T23:59:59Z,9999-12-31\n2,1600-01-01T00:00:00Z,1600-01-01\n", "csv"
+    )
+    code, text, rows = run(
+        *(
+            "--dataset",
+            name,
+            "--stores",
+            f"{DELTA_SPARK},delta-rs,mongodb,elasticsearch",
+            "--clients",
+            "reference,tuned",
+        ),
+        *("--axis", "batch=all", "--axis", "executors=1"),
+    )
+    assert code == 0, text
+    assert {row["store"] for row in rows} > {"delta-spark", "delta-kernel", "delta-standalone", "delta-rs"}
+    assert {(row["status"], row["error"]) for row in rows} == {("verified", None)}
+
+
+def test_dates_that_a_store_does_not_keep_exclude_it_with_the_reason(file):
+    name = file(int96.as_parquet(valid_to=list(map(int96.moment, int96.END_OF_TIME))), "parquet")
+    code, text, rows = run(
+        *("--dataset", name, "--stores", DELTA_SPARK, "--clients", "reference,tuned"),
+        *("--axis", "batch=all", "--axis", "executors=1"),
+    )
+    assert code == 0, text
+    assert "valid_to: timestamp from 0001-01-01T00:00:00Z to 9999-12-31T23:59:59Z" in text
+    assert (
+        "delta-standalone cannot hold this dataset: the column 'valid_to' has days before 1582-10-15" in text
+    )
+    assert "delta-spark cannot give this dataset back to its client reference: the column 'valid_to'" in text
+    assert {(row["store"], row["client"]) for row in rows} >= {
+        ("delta-spark", "tuned"),
+        ("delta-kernel", "reference"),
+        ("delta-kernel", "tuned"),
+    }
+    assert ("delta-spark", "reference") not in {(row["store"], row["client"]) for row in rows}
+    assert {(row["status"], row["error"]) for row in rows} == {("verified", None)}

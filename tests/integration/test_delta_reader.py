@@ -24,7 +24,7 @@ from storebench.dataset.schema import FIELD_NAMES, FIELDS, Field
 from storebench.dataset.typed import ARROW_SCHEMA, arrow_schema, csv_reader
 from storebench.errors import StoreRefused, VerificationFailed
 from storebench.stores.bulk_write_read.delta_reader import CLASSPATH, ReaderProcess, checksum_from
-from tests import own_file
+from tests import int96, own_file
 from tests.integration.conftest import ROWS
 
 LOCAL_ROWS = 3_000  # in several batches of Kernel
@@ -88,6 +88,18 @@ def write(path: Path, table: pa.Table, **options: Any) -> None:
                 pq.write_table(pq.read_table(file), file, use_deprecated_int96_timestamps=True, **options)
                 add["size"] = file.stat().st_size
         log.write_text("\n".join(map(json.dumps, entries)) + "\n")
+
+
+def write_int96(path: Path, texts: list[str]) -> None:
+    """A Delta table of a column `id` and a column `at` with timestamps of these texts, which pyarrow's own INT96 need not hold."""
+    moments = list(map(int96.moment, texts))
+    at = pa.array([moment // 1000 for moment in moments], pa.timestamp("us", "UTC"))
+    write_deltalake(path, pa.table({"id": range(1, len(texts) + 1), "at": at}))
+    (log,) = path.glob("_delta_log/*.json")
+    entries = [json.loads(line) for line in log.read_text().splitlines()]
+    (add,) = (entry["add"] for entry in entries if "add" in entry)
+    add["size"] = (path / add["path"]).write_bytes(int96.as_parquet(at=moments))
+    log.write_text("\n".join(map(json.dumps, entries)) + "\n")
 
 
 @pytest.fixture
@@ -310,6 +322,61 @@ def test_the_types_of_a_file_of_ones_own_give_its_texts(opened, tmp_path, reader
     process, _ = opened(reader, tmp_path / "own", client)
     assert process.ask("read")["rows"] == own_file.ROWS
     assert vars(checksum(process, schema)) == vars(expected)
+
+
+MOMENTS = [*int96.END_OF_TIME, "1500-01-01T00:00:00Z", "1582-10-10T00:00:00Z"]
+
+
+@pytest.mark.parametrize(
+    ("reader", "client", "texts", "right"),
+    [
+        ("delta-kernel", "reference", MOMENTS, True),
+        ("delta-kernel", "tuned", MOMENTS, True),
+        ("delta-standalone", "reference", ["1582-10-15T00:00:00Z", "9999-12-31T23:59:59Z"], True),
+        ("delta-standalone", "reference", ["1582-10-14T00:00:00Z"], False),
+        ("delta-standalone", "reference", ["0001-01-01T00:00:00Z"], False),
+    ],
+)
+def test_dates_of_int96_far_from_today_are_the_same_ones(opened, tmp_path, reader, client, texts, right):
+    """The moments that Delta Standalone gives before 1582-10-15 are others. So this store refuses them."""
+    write_int96(tmp_path, texts)
+    expected = TableChecksum(["id", "at"])
+    expected.update({"id": [str(n + 1) for n in range(len(texts))], "at": texts})
+    process, _ = opened(reader, tmp_path, client)
+    found = checksum(process, [Field("id", "integer", ""), Field("at", "timestamp", "")])
+    assert (vars(found) == vars(expected)) is right
+
+
+@pytest.mark.parametrize(("reader", "client"), READERS)
+@pytest.mark.parametrize("scale", [3, 6])
+def test_parts_of_a_second_have_the_places_of_their_field(opened, tmp_path, reader, client, scale):
+    texts = [f"2024-05-06T07:08:09.{n:0>3}{'0' * (scale - 3)}Z" for n in range(4)]
+    write_int96(tmp_path, texts)
+    expected = TableChecksum(["id", "at"])
+    expected.update({"id": list("1234"), "at": texts})
+    process, _ = opened(reader, tmp_path, client)
+    schema = [Field("id", "integer", ""), Field("at", "timestamp", "", scale=scale)]
+    assert vars(checksum(process, schema)) == vars(expected)
+    with pytest.raises(VerificationFailed, match=r"field at: .* cannot be timestamp"):
+        checksum(process, [schema[0], Field("at", "timestamp", "")])
+
+
+@pytest.mark.parametrize(
+    ("precision", "scale", "right"), [(20, 0, True), (26, 6, True), (21, 0, False), (38, 6, False)]
+)
+def test_delta_standalone_has_room_for_20_digits_before_the_point(opened, tmp_path, precision, scale, right):
+    """It fails in the middle of a read of more. So this store refuses them (DeltaStandalone.cannot_hold_fields)."""
+    text = "9" * (precision - scale) + ("." + "9" * scale if scale else "")
+    write(tmp_path, pa.table({"tax": pa.array([text, "-" + text]).cast(pa.decimal128(precision, scale))}))
+    expected = TableChecksum(["tax"])
+    expected.update({"tax": [text, "-" + text]})
+    process, _ = opened("delta-standalone", tmp_path)
+    schema = [Field("tax", "decimal", "", scale=scale, precision=precision)]
+    if right:
+        assert vars(checksum(process, schema)) == vars(expected)
+        return
+    with pytest.raises(StoreRefused, match="BufferOverflowException"):
+        process.ask("read")
 
 
 @pytest.mark.parametrize(

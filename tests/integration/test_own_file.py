@@ -15,8 +15,8 @@ from storebench.attempt.dataset import DatasetSpec
 from storebench.attempt.result import AttemptResult
 from storebench.dataset.csv50 import OWN
 from storebench.study.dataset import folder_of, seed_of
-from tests import own_file
-from tests.bulk import cell_at, spec_for
+from tests import int96, own_file
+from tests.bulk import bulk_study, cell_at, spec_for
 
 FILES = {"csv": own_file.as_csv, "parquet": own_file.as_parquet}
 CASES = [
@@ -102,6 +102,36 @@ def test_it_is_written_and_read_and_both_are_verified(dataset, attempt, kind, st
         code, result = attempt(operation, store, folder, client, batch)
         assert (code, result.status, result.error) == (0, "verified", None)
         assert "2,500 rows handled and counted; all 12 fields by" in result.verification
+
+
+TIMES = {
+    "end of time": int96.END_OF_TIME,
+    "before 1582": ["1500-01-01T00:00:00Z", "1582-10-10T00:00:00Z"],
+    "milliseconds": ["9999-12-31T23:59:59.999Z", "0001-01-01T00:00:00.000Z"],
+    "microseconds": ["9999-12-31T23:59:59.999999Z", "1500-01-01T00:00:00.000001Z"],
+    "nanoseconds": ["2024-05-06T07:08:09.123456789Z"],
+}
+PLACES = {"milliseconds": 3, "microseconds": 6, "nanoseconds": 9}  # of a second
+KEPT = {"elasticsearch": 3, "delta-rs": 6}  # what other stores keep has no end
+
+
+@pytest.mark.parametrize("case", TIMES)
+def test_dates_far_from_today_are_the_same_ones_in_every_store_that_keeps_them(dataset, place, attempt, case):
+    client, bucket, *_ = place
+    moments = list(map(int96.moment, TIMES[case]))
+    code, manifest, folder = dataset("parquet", int96.as_parquet(valid_to=moments))
+    assert (code, manifest["rows"]) == (0, len(moments)), manifest
+    copy = client.get_object(Bucket=bucket, Key=folder + "data.csv")["Body"].read().decode()
+    assert copy.splitlines() == ["id,valid_to", *(f"{n},{at}" for n, at in enumerate(TIMES[case], start=1))]
+    places = PLACES.get(case, 0)
+    for store, name, batch in CASES:
+        reason = bulk_study().store(store).cannot_hold(manifest)
+        assert bool(reason) == (places > KEPT.get(store, 9)), (store, reason)
+        if reason:
+            continue
+        for operation in ("write", "read"):
+            code, result = attempt(operation, store, folder, name, batch)
+            assert (code, result.status, result.error) == (0, "verified", None), (store, name, batch)
 
 
 def test_both_kinds_of_file_are_the_same_dataset(dataset):

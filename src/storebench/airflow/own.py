@@ -65,17 +65,27 @@ def in_words(manifest: Mapping[str, Any]) -> str:
 
 def _type(column: Mapping[str, Any]) -> str:
     bounds = [str(column[name]) for name in ("precision", "scale") if column.get(name) is not None]
-    return f"{column['type']}({', '.join(bounds)})" if bounds else str(column["type"])
+    kind = f"{column['type']}({', '.join(bounds)})" if bounds else str(column["type"])
+    if column.get("earliest"):
+        return f"{kind} from {column['earliest']} to {column['latest']}"
+    return f"{kind}, as its type does not hold {column['misfit']!r}" if column.get("misfit") else kind
 
 
 def not_held(study: Study, cells: Iterable[Cell], manifest: Mapping[str, Any]) -> dict[Cell, str]:
-    """The cells whose store cannot hold the file's data, each with the reason; and those whose filler cannot."""
+    """Return the cells whose store, or the store that fills it, cannot hold the file's data, or whose client cannot read it back; each with
+    the reason."""
     found = {}
     for cell in cells:
-        for name in filter(None, (cell.store, study.store(cell.store).filled_by)):
+        store = study.store(cell.store)
+        for name in filter(None, (cell.store, store.filled_by)):
             if reason := study.store(name).cannot_hold(manifest):
                 found[cell] = f"{name} cannot hold this dataset: {reason}"
                 break
+        else:
+            if reason := store.cannot_give_back(manifest, cell.client):
+                found[cell] = (
+                    f"{cell.store} cannot give this dataset back to its client {cell.client}: {reason}"
+                )
     return found
 
 

@@ -15,13 +15,14 @@ from storebench.dataset.schema import Field, Type
 INTEGER = re.compile(r"0|-?[1-9][0-9]{0,18}")
 DECIMAL = re.compile(r"(?!-[0.]+$)-?(0|[1-9][0-9]*)(?:\.([0-9]+))?")
 DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
-TIMESTAMP = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z")
+TIMESTAMP = re.compile(
+    r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(?:\.([0-9]{3}|[0-9]{6}|[0-9]{9}))?Z"
+)
 INTEGERS = range(-(2**63), 2**63)
 MAX_PRECISION = 38  # of a decimal in Arrow, Spark and Delta Lake
 MAX_SCALE = 6  # Arrow gives a smaller number than 0.000001 in scientific notation
-# Older days have other names in the calendar that Java's older classes know.
-FIRST_YEAR = "1900"
 
+DATED: tuple[Type, ...] = ("date", "timestamp")
 # From the narrowest, of what a text can be taken for. A float has many texts, so a CSV's stays as it is.
 FROM_TEXT: tuple[Type, ...] = ("boolean", "integer", "decimal", "date", "timestamp")
 
@@ -32,20 +33,28 @@ class Column:
     def __init__(self, name: str, types: Sequence[Type] = FROM_TEXT) -> None:
         self.name = name
         self._types = list(types)
+        self._from_text = types is FROM_TEXT
         self._nullable = self._filled = False
         self._longest = 0
         self._digits = 0  # of decimals, before the point
         self._scale: int | None = None
+        self._places: int | None = None  # decimal places of the seconds of timestamps
+        self._earliest = self._latest = ""
+        self._misfit: str | None = None
 
     def see(self, texts: Sequence[str]) -> None:
-        """Some more of its texts; a null is empty."""
+        """Update what is known of the column with a chunk of its texts; a null is empty."""
         present = {text for text in texts if text}
         self._nullable = self._nullable or "" in texts
         if not present:
             return
         self._filled = True
         self._longest = max(self._longest, max(map(len, present)))
-        self._types = [one for one in self._types if _CHECKS[one](self, present)]
+        before = self._types
+        self._types = [one for one in before if _CHECKS[one](self, present)]
+        if before and not self._types:
+            kind = before[-1]
+            self._misfit = next((text for text in sorted(present) if not _CHECKS[kind](self, {text})), None)
 
     @property
     def longest(self) -> int:
@@ -53,16 +62,20 @@ class Column:
         return self._longest
 
     def field(self) -> Field:
-        """What it is, by all that was seen. One that has nulls alone is a string."""
+        """Describe the column by all texts seen. A column of nulls alone is a string."""
         kind: Type = self._types[0] if self._types and self._filled else "string"
+        scale, dated = {"decimal": self._scale, "timestamp": self._places or None}, kind in DATED
         return Field(
             self.name,
             kind,
             "",
             nullable=self._nullable,
-            scale=self._scale if kind == "decimal" else None,
+            scale=scale.get(kind),
             precision=self._digits + (self._scale or 0) if kind == "decimal" else None,
             longest=self._longest,
+            earliest=self._earliest if dated else None,
+            latest=self._latest if dated else None,
+            misfit=None if self._from_text else self._misfit,
         )
 
     def _is_decimal(self, texts: set[str]) -> bool:
@@ -75,27 +88,32 @@ class Column:
         self._digits = max(self._digits, max(len(digits) for digits, _ in parts))
         return self._scale <= MAX_SCALE and self._digits + self._scale <= MAX_PRECISION
 
+    def _is_date(self, texts: set[str]) -> bool:
+        return all(map(DATE.fullmatch, texts)) and self._are(texts, date.fromisoformat)
+
+    def _is_timestamp(self, texts: set[str]) -> bool:
+        found = list(map(TIMESTAMP.fullmatch, texts))
+        places = {len(one[1] or "") for one in found if one}
+        places |= {self._places} if self._places is not None else set()
+        if None in found or len(places) != 1:
+            return False
+        (self._places,) = places
+        return self._are(texts, datetime.fromisoformat)
+
+    def _are(self, texts: set[str], read: Callable[[str], object]) -> bool:
+        """Whether `read` takes all texts, which then count for the first and the last."""
+        try:
+            for text in texts:
+                read(text)
+        except ValueError:
+            return False
+        self._earliest = min(texts | ({self._earliest} - {""}))
+        self._latest = max(self._latest, *texts)
+        return True
+
 
 def _is_integer(column: Column, texts: set[str]) -> bool:
     return all(map(INTEGER.fullmatch, texts)) and all(int(text) in INTEGERS for text in texts)
-
-
-def _is_date(column: Column, texts: set[str]) -> bool:
-    return all(map(DATE.fullmatch, texts)) and min(texts) >= FIRST_YEAR and _are(texts, date.fromisoformat)
-
-
-def _is_timestamp(column: Column, texts: set[str]) -> bool:
-    matching = all(map(TIMESTAMP.fullmatch, texts)) and min(texts) >= FIRST_YEAR
-    return matching and _are(texts, datetime.fromisoformat)
-
-
-def _are(texts: set[str], read: Callable[[str], object]) -> bool:
-    try:
-        for text in texts:
-            read(text)
-    except ValueError:
-        return False
-    return True
 
 
 _CHECKS: Mapping[Type, Callable[[Column, set[str]], bool]] = {
@@ -103,7 +121,7 @@ _CHECKS: Mapping[Type, Callable[[Column, set[str]], bool]] = {
     "integer": _is_integer,
     "decimal": Column._is_decimal,
     "float": lambda column, texts: True,  # it comes from doubles
-    "date": _is_date,
-    "timestamp": _is_timestamp,
+    "date": Column._is_date,
+    "timestamp": Column._is_timestamp,
     "string": lambda column, texts: True,
 }

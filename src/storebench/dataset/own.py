@@ -24,7 +24,7 @@ from storebench.dataset.upload import upload
 from storebench.errors import SpecError, StoreRefused
 from storebench.study.dataset import MANIFEST, bucket_and_key, folder_of, seed_of
 
-MADE_BY = "own 1"
+MADE_BY = "own 2"
 PART_BYTES = 8 << 20  # S3 wants at least 5 MiB in all parts but the last
 LARGE_PARTS = (
     1_000  # of a large file: S3 takes ten times as many, which leaves room for a Parquet file's text

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from tempfile import TemporaryFile
 from typing import TYPE_CHECKING, Any
 
+from storebench.dataset import own_times
 from storebench.dataset.columns import MAX_SCALE, Column
 from storebench.dataset.schema import Type
 from storebench.study.dataset import bucket_and_key
@@ -115,18 +116,27 @@ def parquet(file: Any) -> Table:
     except pa.ArrowException as error:
         raise Unusable(f"it is no Parquet file: {error}") from None
     columns = [Column(field.name, _types(field)) for field in found.schema_arrow]
-    return Table(columns, _batches(found))
+    return Table(columns, _batches(file, found))
 
 
-def _batches(found: Any) -> Iterator[Texts]:
+def _batches(file: Any, found: Any) -> Iterator[Texts]:
     import pyarrow as pa
+    from pyarrow import parquet as pq
 
     rows = max(1, min(CHUNK_ROWS, CHUNK_CHARACTERS // max(1, _row_bytes(found))))
     try:
-        for batch in found.iter_batches(batch_size=rows):
+        times = own_times.Times(file, rows)
+        whole = pq.ParquetFile(
+            file, buffer_size=PARQUET_BUFFER_BYTES, coerce_int96_timestamp_unit=times.int96_unit
+        )
+        for batch in whole.iter_batches(batch_size=rows):
             if batch.num_rows:
-                names, columns = batch.schema.names, batch.columns
-                yield [texts(name, column) for name, column in zip(names, columns, strict=True)]
+                yield [
+                    texts(name, column, times.places.get(name, 0))
+                    for name, column in zip(batch.schema.names, batch.columns, strict=True)
+                ]
+    except own_times.OutOfRange as error:
+        raise Unusable(str(error)) from None
     except pa.ArrowException as error:
         raise Unusable(str(error)) from None
     except UnicodeDecodeError as error:
@@ -162,10 +172,12 @@ def _types(field: pa.Field) -> tuple[Type, ...]:
     )
 
 
-def texts(name: str, column: pa.Array) -> list[str]:
-    """The canonical texts of a column's values. Raises Unusable for a float that is not finite: not every store gives it back."""
+def texts(name: str, column: pa.Array, places: int = 0) -> list[str]:
+    """Return the canonical texts of a column's values; timestamps with `places` decimal places of the second.
+
+    Raises Unusable for a float that is not finite: not every store gives it back.
+    """
     import pyarrow as pa
-    import pyarrow.compute as pc
     import pyarrow.types as t
 
     if t.is_dictionary(column.type):
@@ -176,12 +188,9 @@ def texts(name: str, column: pa.Array) -> list[str]:
     if t.is_decimal(kind) and not 0 <= kind.scale <= MAX_SCALE:
         return ["" if value is None else f"{value:f}" for value in column.to_pylist()]
     if t.is_date(kind):
-        column = column.cast(pa.date32())
+        column = own_times.of_dates(column)
     if t.is_timestamp(kind):
-        utc = column.cast(pa.timestamp(kind.unit, "UTC"))
-        seconds = utc.cast(pa.timestamp("s", "UTC"), safe=False)
-        whole, parted = (pc.strftime(one, format="%Y-%m-%dT%H:%M:%SZ") for one in (seconds, utc))
-        column = pc.if_else(pc.equal(seconds.cast(utc.type), utc), whole, parted)
+        column = own_times.of_timestamps(name, column, places)
     found: list[str] = column.cast(pa.string()).fill_null("").to_pylist()
     return found
 

@@ -19,11 +19,12 @@ class Field:
     - `float`: what Python's `repr` gives for the double; never in scientific notation
     - `boolean`: `true` or `false`
     - `date`: `2024-05-06`
-    - `timestamp`: UTC, whole seconds, `2024-05-06T07:08:09Z`
+    - `timestamp`: UTC, `2024-05-06T07:08:09Z`, with exactly `scale` decimal places of the second: 0 (None), 3, 6 or 9
     - `string`: itself. Never empty, no space at an end, and never a text that reads as one of the types above, so that
       a store which infers types from the CSV (Spark, pandas) keeps it as text
 
-    A null is the empty text. A decimal, date or timestamp of a file of one's own has bounds of its own (storebench.dataset.columns).
+    A null is the empty text. Dates and timestamps have years from 0001 to 9999. A decimal of a file of one's own has bounds of its own
+    (storebench.dataset.columns).
     """
 
     name: str
@@ -33,6 +34,9 @@ class Field:
     scale: int | None = None
     precision: int | None = None  # of a decimal: its digits; None: at most 8
     longest: int | None = None  # the characters of its longest text; None: not known
+    earliest: str | None = None  # the first and the last text of a date or timestamp; None: not known
+    latest: str | None = None
+    misfit: str | None = None  # a text for which a typed column of a Parquet file became a string
 
 
 FIELDS = (

@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyarrow import csv
 
+from storebench.dataset.own_times import UNITS
 from storebench.dataset.schema import FIELDS, Field
 from storebench.dataset.values import decimal_text
 
@@ -121,7 +122,8 @@ def _text(field: Field, column: Any) -> Any:
         return column.cast(pa.date32()).cast(pa.string())
     if field.type == "timestamp" and pa.types.is_timestamp(kind):
         utc = column.cast(pa.timestamp(kind.unit, "UTC"))
-        return pc.strftime(utc.cast(pa.timestamp("s", "UTC")), "%Y-%m-%dT%H:%M:%SZ")
+        # a cast that would lose a part of a second raises ValueError
+        return pc.strftime(utc.cast(pa.timestamp(UNITS[field.scale or 0], "UTC")), "%Y-%m-%dT%H:%M:%SZ")
     if field.type == "decimal" and pa.types.is_decimal(kind):
         return column.cast(pa.decimal128(max(18, field.precision or 0), field.scale)).cast(pa.string())
     if field.type == "decimal" and pa.types.is_floating(kind):

@@ -9,13 +9,13 @@ from typing import Any
 
 from storebench.dataset.schema import FIELDS, Field
 
+TIMESPECS = {0: "seconds", 3: "milliseconds", 6: "microseconds"}
+
 _TEXTS: dict[str, dict[type, Callable[[Any], str]]] = {
     "integer": {int: str},
     "float": {float: repr},
     "boolean": {bool: lambda value: "true" if value else "false"},
     "date": {date: date.isoformat},
-    # A time without a zone is the process's own, as Spark hands it over.
-    "timestamp": {datetime: lambda value: value.astimezone(UTC).isoformat().replace("+00:00", "Z")},
     "string": {},
 }
 
@@ -50,12 +50,24 @@ def _texts(field: Field, column: Sequence[Any]) -> Sequence[str | None]:
             float: lambda value: decimal_text(value, scale),
             Decimal: lambda value: _exact(value, scale),
         }
+    elif field.type == "timestamp":
+        texts |= {datetime: lambda value: _moment(value, field.scale or 0)}
     else:
         texts |= _TEXTS[field.type]
     try:
         return [texts[type(value)](value) for value in column]
     except KeyError as error:
         raise ValueError(f"field {field.name}: {error.args[0].__name__} cannot be {field.type}") from None
+
+
+def _moment(value: datetime, places: int) -> str:
+    """The text with `places` decimal places of the second; a time that they do not hold gives its own text.
+
+    A time without a zone is the process's own, as Spark hands it over.
+    """
+    utc = value.astimezone(UTC)
+    held = utc.microsecond % 10 ** max(0, 6 - places) == 0
+    return utc.isoformat(timespec=TIMESPECS[places] if held else "auto").replace("+00:00", "Z")
 
 
 def _exact(value: Decimal, scale: int) -> str:

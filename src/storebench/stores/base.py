@@ -133,7 +133,12 @@ class Store(ABC):
 
     @classmethod
     def cannot_hold(cls, manifest: Mapping[str, Any]) -> str:
-        """Why it cannot hold, or give back, the data of a file of one's own, by the manifest that was made of it; empty where it can."""
+        """Say why the store cannot hold the data of a file of one's own, by the manifest that was made of the file; empty if it can."""
+        return ""
+
+    @classmethod
+    def cannot_give_back(cls, manifest: Mapping[str, Any], client: str) -> str:
+        """Say why `client` cannot read back data of a file of one's own that the store holds; empty if it can."""
         return ""
 
     @classmethod

@@ -58,7 +58,7 @@ class File:
     pod: Pod
 
     def id(self, seed: int) -> str:
-        """What names it: `own/v1/file=90071992`. How many rows it has is not known before it was read."""
+        """What names it: `own/v2/file=90071992`. How many rows it has is not known before it was read."""
         return f"{self.name}/v{self.version}/file={seed}"
 
 

@@ -19,7 +19,7 @@ from tests.unit.airflow.cluster import ended
 STUDY = bulk_study()
 URI = "s3://files/orders.csv"
 SEED = seed_of(URI, '"v1"', 77)
-FOLDER = folder_of(f"own/v1/file={SEED}")
+FOLDER = folder_of(f"own/v2/file={SEED}")
 MANIFEST = {
     "rows": 321,
     "bytes": 5_000,
@@ -92,7 +92,7 @@ def test_a_pod_makes_the_dataset_once_and_the_run_has_its_rows(files, made, caps
     }
     assert own.with_file(STUDY, asked(), made.make) == (params, manifest)
     assert len(made.told) == 1, "it is there"
-    assert files.account.datasets_made == [(f"own/v1/file={SEED}", 1, 321, SEED, MANIFEST)], (
+    assert files.account.datasets_made == [(f"own/v2/file={SEED}", 2, 321, SEED, MANIFEST)], (
         "known also if the run is refused"
     )
     assert "2 columns\n  id: integer\n  net price: decimal(7, 2), with nulls\n" in capsys.readouterr().out
@@ -131,11 +131,41 @@ def test_cells_whose_store_cannot_hold_it_are_named_with_the_reason(made):
     assert reason.startswith("delta-kernel cannot hold this dataset: the column 'net price'")
 
 
+def test_a_client_that_cannot_read_the_data_back_is_named_with_the_reason(files, made, capsys):
+    first = {
+        "name": "made",
+        "type": "timestamp",
+        "earliest": "0001-01-01T00:00:00Z",
+        "latest": "2024-05-06T07:08:09Z",
+    }
+    late = {"name": "ends", "type": "string", "misfit": "10000-01-01"}
+    made.make = lambda kind, spec: files.objects.update(
+        {FOLDER + "manifest.json": json.dumps({**MANIFEST, "schema": [first, late]}).encode()}
+    )
+    params, manifest = own.with_file(
+        STUDY, asked(stores="delta-spark,delta-kernel", clients="reference,tuned", batch="all"), made.make
+    )
+    cells = plan.grid_of(STUDY, params).cells
+    found = own.not_held(STUDY, cells, manifest)
+    assert {(cell.store, cell.client) for cell in cells} > {
+        ("delta-spark", "tuned"),
+        ("delta-kernel", "tuned"),
+    }
+    assert {(cell.store, cell.client) for cell in found} == {("delta-spark", "reference")}
+    (reason,) = set(found.values())
+    assert reason.startswith(
+        "delta-spark cannot give this dataset back to its client reference: the column 'made' has timestamps before 0001-01-02"
+    )
+    said = capsys.readouterr().out
+    assert "made: timestamp from 0001-01-01T00:00:00Z to 2024-05-06T07:08:09Z\n" in said
+    assert "ends: string, as its type does not hold '10000-01-01'\n" in said
+
+
 def test_the_dataset_of_a_run_with_a_file_is_that_of_its_version(made):
     study = STUDY
     params, _ = own.with_file(study, asked(), made.make)
     (cell, *_) = plan.grid_of(study, params).cells
-    assert study.dataset_of(cell, params) == f"own/v1/file={SEED}"
+    assert study.dataset_of(cell, params) == f"own/v2/file={SEED}"
     assert study.dataset_of(cell) == f"v1/rows=321/seed={SEED}"
     assert seed_of(URI, '"v2"', 77) != SEED != seed_of(URI + "2", '"v1"', 77)
 
@@ -162,12 +192,12 @@ def test_the_step_dataset_asks_for_the_file_that_was_planned(cluster, account, m
     DatasetOperator(task_id="dataset", study=STUDY).execute(there)
     spec = json.loads(told[0]["STOREBENCH_DATASET"])
     assert (spec["file"], spec["seed"], spec["dataset"]) == (URI, SEED, FOLDER)
-    assert [made[:4] for made in planned.datasets_made] == [(f"own/v1/file={SEED}", 1, 321, SEED)]
+    assert [made[:4] for made in planned.datasets_made] == [(f"own/v2/file={SEED}", 2, 321, SEED)]
 
 
 def test_a_plans_pod_that_fails_is_the_reason(cluster, account):
     cluster.end = lambda pod: ended(2, message="s3://files/orders.csv cannot be the dataset: it has no rows")
     operator = DatasetOperator(task_id="dataset", study=STUDY)
-    spec = operator.spec_of("own/v1/file=1", plan.grid_of(STUDY, defaults_of(STUDY, {})).cells[0])
+    spec = operator.spec_of("own/v2/file=1", plan.grid_of(STUDY, defaults_of(STUDY, {})).cells[0])
     with pytest.raises(StoreRefused, match=r"The dataset was not made: .*it has no rows"):
         operator.made_for_plan(context("plan"), STUDY.dataset.own, spec)

@@ -31,11 +31,19 @@ def found(*chunks, **kwargs):
         (["True"], "string"),
         (["2024-02-29"], "date"),
         (["2023-02-29"], "string"),
-        (["1899-12-31"], "string"),
+        (["1899-12-31", "0001-01-01", "1582-10-10", "9999-12-31"], "date"),
+        (["0000-12-31"], "string"),
+        (["10000-01-01"], "string"),
+        (["2024-05-06", "9999-12-32"], "string"),
         (["2024-05-06T07:08:09Z"], "timestamp"),
         (["2024-05-06T24:08:09Z"], "string"),
         (["2024-05-06T07:08:09"], "string"),
         (["2024-05-06T07:08:09.5Z"], "string"),
+        (["0001-01-01T00:00:00Z", "9999-12-31T23:59:59Z"], "timestamp"),
+        (["2024-05-06T07:08:09.500Z", "2024-05-06T07:08:09.000Z"], "timestamp"),
+        (["2024-05-06T07:08:09.500000001Z"], "timestamp"),
+        (["2024-05-06T07:08:09.500Z", "2024-05-06T07:08:09Z"], "string"),
+        (["10000-01-01T00:00:00Z"], "string"),
         (["2024-05-06", "n/a"], "string"),
         ([" 1"], "string"),
     ],
@@ -58,6 +66,34 @@ def test_a_decimal_has_room_for_all_its_digits():
     assert found(["1" * 37 + ".22"]).type == "string"
     whole = found(["9223372036854775808", "1"])
     assert (whole.precision, whole.scale) == (19, 0)
+
+
+@pytest.mark.parametrize(
+    ("chunks", "earliest", "latest", "scale"),
+    [
+        ([["2024-05-06", ""], ["1500-01-01", "9999-12-31"]], "1500-01-01", "9999-12-31", None),
+        ([["2024-05-06T07:08:09Z"]], "2024-05-06T07:08:09Z", "2024-05-06T07:08:09Z", None),
+        (
+            [["1969-05-06T07:08:09.500Z"], ["1969-05-06T07:08:09.499Z"]],
+            "1969-05-06T07:08:09.499Z",
+            "1969-05-06T07:08:09.500Z",
+            3,
+        ),
+    ],
+)
+def test_dates_and_timestamps_tell_the_first_and_the_last(chunks, earliest, latest, scale):
+    field = found(*chunks)
+    assert (field.earliest, field.latest, field.scale) == (earliest, latest, scale)
+
+
+def test_what_has_no_date_tells_none():
+    field = found(["2024-05-06"], ["unknown"])
+    assert (field.type, field.earliest, field.latest, field.misfit) == ("string", None, None, None)
+
+
+def test_a_typed_column_tells_the_text_that_made_it_a_string():
+    field = found(["2024-05-06", "10000-01-01"], types=("date",))
+    assert (field.type, field.misfit) == ("string", "10000-01-01")
 
 
 def test_two_numbers_of_places_are_no_decimal_whatever_part_they_are_in():

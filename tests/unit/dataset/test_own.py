@@ -186,8 +186,8 @@ def test_what_has_no_text_is_refused(s3, data, why):
 def test_types_of_parquet_that_no_store_keeps_become_text(s3):
     data = written(
         small=pa.array(["1.0000001"]).cast(pa.decimal128(20, 7)),
-        parted=pa.array([1_715_000_000_500_000], pa.timestamp("us")),
-        old=pa.array([-50_000], pa.date32()),
+        later=pa.array([2**40], pa.timestamp("s")),
+        much_later=pa.array([2_932_897], pa.date32()),
         large=pa.array([2**64 - 1], pa.uint64()),
         real=pa.array([1e-7]),
     )
@@ -195,12 +195,27 @@ def test_types_of_parquet_that_no_store_keeps_become_text(s3):
     (row,) = csv.DictReader(io.StringIO(s3.objects[manifest.key].decode()))
     assert row == {
         "small": "1.0000001",
-        "parted": "2024-05-06T12:53:20.500000Z",
-        "old": "1833-02-08",
+        "later": "36812-02-20T00:36:16Z",
+        "much_later": "10000-01-01",
         "large": "18446744073709551615",
         "real": "1e-07",
     }
     assert [field.type for field in manifest.schema] == ["string"] * 4 + ["float"]
+    assert [field.misfit for field in manifest.schema] == [*list(row.values())[:4], None]
+
+
+def test_the_manifest_says_the_range_of_dates_and_the_places_of_seconds(s3):
+    manifest, _ = made(
+        s3, b"on,at\n0001-01-01,2024-05-06T07:08:09.123Z\n9999-12-31,1500-01-01T00:00:00.000Z\n"
+    )
+    on, at = manifest.schema
+    assert (on.type, on.earliest, on.latest) == ("date", "0001-01-01", "9999-12-31")
+    assert (at.type, at.earliest, at.latest, at.scale) == (
+        "timestamp",
+        "1500-01-01T00:00:00.000Z",
+        "2024-05-06T07:08:09.123Z",
+        3,
+    )
 
 
 def test_a_carriage_return_alone_comes_back(s3):

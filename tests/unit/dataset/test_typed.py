@@ -7,8 +7,8 @@ import pytest
 
 from storebench.dataset.checksum import TableChecksum
 from storebench.dataset.generate import header
-from storebench.dataset.schema import FIELDS
-from storebench.dataset.typed import ARROW_SCHEMA, canonical, csv_reader
+from storebench.dataset.schema import FIELDS, Field
+from storebench.dataset.typed import ARROW_SCHEMA, arrow_schema, canonical, csv_reader
 
 
 @pytest.fixture(scope="module")
@@ -65,6 +65,26 @@ def test_a_changed_value_is_noticed(table, manifest, name):
         values = [float(value) for value in values]
     columns[name] = pa.chunked_array([pa.array([changed(values[0]), *values[1:]])])
     assert differences(columns, manifest) == [f"field {name}: checksum differs"]
+
+
+@pytest.mark.parametrize(
+    ("scale", "texts"),
+    [
+        (None, ["9999-12-31T23:59:59Z", "0001-01-01T00:00:00Z", "1582-10-10T00:00:00Z"]),
+        (3, ["9999-12-31T23:59:59.999Z", "1500-02-28T00:00:00.000Z"]),
+        (6, ["9999-12-31T23:59:59.999999Z", "0001-01-01T00:00:00.000001Z"]),
+    ],
+)
+def test_timestamps_keep_their_range_and_places_through_arrow(scale, texts):
+    schema = [Field("at", "timestamp", "", scale=scale)]
+    data = "\n".join(["at", *texts, ""]).encode()
+    (batch,) = csv_reader(io.BytesIO(data), arrow_schema(schema))
+    assert canonical({"at": batch.column("at")}, schema)["at"].to_pylist() == texts
+
+
+def test_a_part_of_a_second_that_the_field_has_no_place_for_is_a_mismatch():
+    with pytest.raises(ValueError, match="would lose data"):
+        canonical({"at": pa.array([1_001], pa.timestamp("us"))}, [Field("at", "timestamp", "", scale=3)])
 
 
 def test_a_type_that_cannot_be_the_fields_is_named(table):

@@ -7,7 +7,7 @@ from decimal import Decimal
 import pytest
 
 from storebench.dataset.checksum import TableChecksum
-from storebench.dataset.schema import FIELDS
+from storebench.dataset.schema import FIELDS, Field
 from storebench.dataset.values import canonical
 
 
@@ -68,6 +68,26 @@ def test_a_time_without_a_zone_is_the_processs_own(monkeypatch):
         monkeypatch.undo()
         time.tzset()
     assert found == {"created_at": ["2024-05-06T01:38:09Z", "2024-05-06T00:00:00Z"]}
+
+
+@pytest.mark.parametrize(
+    ("scale", "text"),
+    [
+        (None, "9999-12-31T23:59:59Z"),
+        (3, "0001-01-02T00:00:00.500Z"),
+        (3, "1582-10-10T00:00:00.000Z"),
+        (6, "1500-01-01T00:00:00.000001Z"),
+    ],
+)
+def test_a_timestamp_has_the_places_of_its_field(scale, text):
+    schema = [Field("at", "timestamp", "", scale=scale)]
+    assert canonical({"at": [datetime.fromisoformat(text)]}, schema) == {"at": [text]}
+
+
+def test_a_part_of_a_second_that_the_field_has_no_place_for_is_not_cut():
+    schema = [Field("at", "timestamp", "", scale=3)]
+    value = datetime(2024, 5, 6, 7, 8, 9, 123_400, tzinfo=UTC)
+    assert canonical({"at": [value]}, schema) == {"at": ["2024-05-06T07:08:09.123400Z"]}
 
 
 WRONG = {

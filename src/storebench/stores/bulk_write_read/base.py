@@ -68,7 +68,16 @@ class TableStore(Store):
 
     @classmethod
     def cannot_hold_fields(cls, schema: Sequence[Field]) -> str:
-        """The same by its fields."""
+        """Say why the table cannot hold these fields; empty if it can."""
+        return ""
+
+    @classmethod
+    def cannot_give_back(cls, manifest: Mapping[str, Any], client: str) -> str:
+        return cls.cannot_give_back_fields(schema_of(manifest), client)
+
+    @classmethod
+    def cannot_give_back_fields(cls, schema: Sequence[Field], client: str) -> str:
+        """Say why `client` cannot read these fields back from the table; empty if it can."""
         return ""
 
     @classmethod
@@ -195,6 +204,16 @@ class TableStore(Store):
         None where the server does not tell it, never an error.
         """
         return None
+
+
+def finer(field: Field, places: int) -> bool:
+    """Whether the field has timestamps with more decimal places of the second."""
+    return field.type == "timestamp" and (field.scale or 0) > places
+
+
+def before(field: Field, first: str) -> bool:
+    """Whether the field has dates or timestamps before the one with the text `first`."""
+    return bool(field.earliest) and str(field.earliest) < first
 
 
 def columns(rows: Sequence[Mapping[str, str]], names: Sequence[str]) -> dict[str, Sequence[str]]:

@@ -122,6 +122,6 @@ class DeltaRs(DeltaStore):
                     )
 
     def verified_by(self) -> str:
-        if self.operation != "read" or self.client == "tuned":
+        if self.operation != "read":
             return super().verified_by()
-        return "delta-rs DeltaTable.to_pyarrow_table()"
+        return f"delta-rs DeltaTable.{'scan' if self.client == 'tuned' else 'to_pyarrow_table'}()"

@@ -15,7 +15,7 @@ from storebench.spark.filesystems.base import FileSystem
 from storebench.spark.filesystems.s3 import S3
 from storebench.stores.base import Server
 from storebench.stores.bulk_write_read import second_pass
-from storebench.stores.bulk_write_read.base import READ
+from storebench.stores.bulk_write_read.base import READ, before
 from storebench.stores.bulk_write_read.delta import DeltaStore
 from storebench.stores.bulk_write_read.delta_files import DeltaOnFiles
 from storebench.stores.file_servers import KINDS
@@ -40,6 +40,8 @@ TUNED = {
 }
 # This dataset has line breaks and doubled quotes inside quotes. The study's own CSV had none.
 CSV_OPTIONS = {"multiLine": True, "escape": '"'}
+CSV_COLUMNS = 20_480  # that Spark's reader of CSV has room for by default
+FIRST_TIME = "0001-01-02"  # PySpark makes datetimes with datetime.fromtimestamp, which looks a day back
 
 SPARK_TYPES = {
     "integer": "bigint",
@@ -54,7 +56,7 @@ SPARK_TYPES = {
 class DeltaSpark(SparkDriver, DeltaStore):
     """`reference` is the study's code, with the defaults of Spark; `tuned` hands typed Arrow tables over.
 
-    A write is verified by delta-rs, in the driver: it sees the table as it is in S3, without Spark. A read is verified
+    A write is verified in the driver, without Spark: from the table's files as they are in S3. A read is verified
     by a second pass of Spark's own, in the executors. `delta-spark@hdfs` and `delta-spark@ozone` have their tables there.
     """
 
@@ -64,6 +66,16 @@ class DeltaSpark(SparkDriver, DeltaStore):
     delivers = ("rows in Python", "rows in the JVM")
     packages = ("pyspark", "pandas", "pyarrow", "deltalake")
     modules = ("pandas", "pyarrow", "pyspark.sql")
+
+    @classmethod
+    def cannot_give_back_fields(cls, schema: Sequence[Field], client: str) -> str:
+        early = (one.name for one in schema if one.type == "timestamp" and before(one, FIRST_TIME))
+        if client == "reference" and (name := next(early, None)):
+            return (
+                f"the column {name!r} has timestamps before {FIRST_TIME}, of which Spark cannot make a datetime of Python. Use the client"
+                " tuned, or make them nulls"
+            )
+        return ""
 
     @classmethod
     def of(cls, spec: AttemptSpec, connection: Connection | None, s3_client: Any) -> Self:
@@ -119,7 +131,7 @@ class DeltaSpark(SparkDriver, DeltaStore):
         """
         path = f"s3a://{self.source.bucket}/{self.source.key}"
         own = None if self.source.schema is FIELDS else spark_schema(self.source.schema)
-        options = {"header": True, "inferSchema": own is None, **CSV_OPTIONS}
+        options = {"header": True, "inferSchema": own is None, **csv_options(self.source.schema)}
         (frame,) = clock.source(self.spark.read.options(**options).csv(path, own) for _ in range(1))
         with clock.operation():
             frame.write.format("delta").mode("overwrite").option("overwriteSchema", "True").save(self._path)
@@ -219,6 +231,12 @@ class DeltaSparkOnFiles(DeltaOnFiles, DeltaSpark):
         server, there = super().describe(), self.there
         tables = f"{there.title} {there.version()}"
         return replace(server, settings={**server.settings, "tables": tables, **there.settings()})
+
+
+def csv_options(schema: Sequence[Field]) -> dict[str, Any]:
+    """Return the options by which Spark reads the CSV of a dataset with these fields."""
+    more = {"maxColumns": len(schema)} if len(schema) > CSV_COLUMNS else {}
+    return {**CSV_OPTIONS, **more}
 
 
 def spark_schema(schema: Sequence[Field]) -> str:

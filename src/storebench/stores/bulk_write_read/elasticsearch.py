@@ -16,7 +16,7 @@ from storebench.dataset.schema import Field
 from storebench.errors import StoreRefused, StoreUnreachable
 from storebench.stores.base import Durability, Server
 from storebench.stores.bulk_write_read import tuning
-from storebench.stores.bulk_write_read.base import TableStore, columns
+from storebench.stores.bulk_write_read.base import TableStore, columns, finer
 from storebench.stores.bulk_write_read.elasticsearch_index import MAX_COLUMNS, index_of
 from storebench.stores.bulk_write_read.elasticsearch_server import (
     PORT,
@@ -36,6 +36,7 @@ T = TypeVar("T")
 REQUEST_TIMEOUT_S = 120
 # How long the server keeps a point in time between two pages.
 KEEP_ALIVE = "5m"
+MILLISECONDS = 3  # decimal places of the second that the type date keeps
 PAGE_ROWS = 10_000  # a server gives no more with its default `index.max_result_window`
 
 # The tuned client's, beside what storebench.stores.bulk_write_read.tuning makes of the server.
@@ -74,6 +75,11 @@ class Elasticsearch(TableStore):
                 return f"the name of a field, {name!r}, cannot have a point, or begin with _"
         if len(schema) > MAX_COLUMNS:
             return f"an index has 1,000 fields at most, and each text is two: {MAX_COLUMNS} columns, not {len(schema):,}"
+        if cut := next((one.name for one in schema if finer(one, MILLISECONDS)), None):
+            return (
+                f"the column {cut!r} has parts of milliseconds, which Elasticsearch's type date cuts in its index. Round them to"
+                " milliseconds, or make them text"
+            )
         return ""
 
     _tuning: Mapping[str, int] = MappingProxyType({})

@@ -3,6 +3,7 @@
 import io
 
 import pytest
+from deltalake import convert_to_deltalake
 
 from storebench.attempt.clock import OperationClock
 from storebench.connection import Connection
@@ -10,10 +11,10 @@ from storebench.dataset.checksum import TableChecksum
 from storebench.dataset.own import encoded
 from storebench.dataset.schema import FIELDS, Field
 from storebench.stores.bulk_write_read.delta_rs import DeltaRs
-from storebench.stores.bulk_write_read.delta_spark import spark_schema
+from storebench.stores.bulk_write_read.delta_spark import CSV_OPTIONS, csv_options, spark_schema
 from storebench.stores.bulk_write_read.elasticsearch_index import index_of
 from storebench.stores.bulk_write_read.source import Source
-from tests import own_file
+from tests import int96, own_file
 from tests.bulk import bulk_study
 from tests.own_file import TYPES
 
@@ -42,11 +43,81 @@ def test_every_store_holds_the_generated_dataset_and_a_file_of_all_types():
 
 
 @pytest.mark.parametrize(
-    ("precision", "stores"), [(5, {"delta-standalone"}), (18, {"delta-standalone"}), (19, set())]
+    ("precision", "scale", "refused"),
+    [
+        (5, 2, True),
+        (18, 2, True),
+        (19, 2, False),
+        (20, 0, False),
+        (26, 6, False),
+        (21, 0, True),
+        (38, 6, True),
+    ],
 )
-def test_delta_standalone_does_not_get_decimals_that_spark_writes_as_integers(precision, stores):
-    column = {"name": "tax", "type": "decimal", "precision": precision, "scale": 2}
-    assert refusing({"schema": [column]}) == stores
+def test_delta_standalone_does_not_get_decimals_that_it_cannot_read(precision, scale, refused):
+    """Those that Spark writes as integers, and those with more than 20 digits before the point."""
+    column = {"name": "tax", "type": "decimal", "precision": precision, "scale": scale}
+    assert refusing({"schema": [column]}) == ({"delta-standalone"} if refused else set())
+
+
+def dated(kind, earliest, latest, scale=None):
+    more = {} if scale is None else {"scale": scale}
+    return {
+        "schema": [
+            {"name": "id", "type": "integer"},
+            {"name": "valid_to", "type": kind, "earliest": earliest, "latest": latest, **more},
+        ]
+    }
+
+
+TIMES = {
+    "the end of time": (dated("timestamp", "2024-05-06T07:08:09Z", "9999-12-31T23:59:59Z"), set()),
+    "an open end": (dated("date", "2024-05-06", "9999-12-31"), set()),
+    "the first Gregorian day": (dated("date", "1582-10-15", "2024-05-06"), set()),
+    "the day before": (dated("date", "1582-10-14", "2024-05-06"), {"delta-standalone"}),
+    "the Middle Ages": (
+        dated("timestamp", "1500-01-01T00:00:00Z", "2024-05-06T07:08:09Z"),
+        {"delta-standalone"},
+    ),
+    "milliseconds": (dated("timestamp", "2024-05-06T07:08:09.123Z", "2024-05-06T07:08:09.124Z", 3), set()),
+    "microseconds": (
+        dated("timestamp", "2024-05-06T07:08:09.123456Z", "2024-05-06T07:08:09.123457Z", 6),
+        {"elasticsearch"},
+    ),
+    "nanoseconds": (
+        dated("timestamp", "2024-05-06T07:08:09.123456789Z", "2024-05-06T07:08:09.123456789Z", 9),
+        DELTA | {"elasticsearch"},
+    ),
+}
+
+
+@pytest.mark.parametrize("case", TIMES)
+def test_a_store_that_does_not_keep_a_date_or_a_part_of_a_second_says_so_by_name(case):
+    found, stores = TIMES[case]
+    assert refusing(found) == stores
+    for name in stores:
+        assert bulk_study().store(name).cannot_hold(found).startswith("the column 'valid_to' has ")
+
+
+@pytest.mark.parametrize(
+    ("kind", "earliest", "refused"),
+    [
+        ("timestamp", "0001-01-01T23:59:59Z", True),
+        ("timestamp", "0001-01-02T00:00:00Z", False),
+        ("date", "0001-01-01", False),
+    ],
+)
+def test_only_sparks_rows_in_python_have_no_first_day_of_year_1(kind, earliest, refused):
+    found = dated(kind, earliest, "9999-12-31")
+    study = bulk_study()
+    reasons = {
+        (name, client): study.store(name).cannot_give_back(found, client)
+        for name in study.stores
+        for client in study.store(name).clients
+    }
+    given = {key: reason for key, reason in reasons.items() if reason}
+    assert set(given) == ({("delta-spark", "reference")} if refused else set())
+    assert all(reason.startswith("the column 'valid_to' has timestamps before") for reason in given.values())
 
 
 @pytest.mark.parametrize(
@@ -82,6 +153,14 @@ def test_spark_is_told_the_types_and_infers_none():
     assert "`amount` decimal(19, 2), `tax` decimal(5, 4), `code` string" in spark_schema(OWN)
 
 
+@pytest.mark.parametrize(("columns", "room"), [(20_480, None), (20_481, 20_481), (30_000, 30_000)])
+def test_spark_has_room_for_every_column_of_the_csv(columns, room):
+    """Its reader has 20,480 by default, and fails with ArrayIndexOutOfBoundsException at the next one."""
+    options = csv_options([Field(f"c{n}", "string", "") for n in range(columns)])
+    assert options.get("maxColumns") == room
+    assert csv_options(FIELDS) == CSV_OPTIONS
+
+
 def test_elasticsearch_takes_for_dates_what_the_schema_has_as_dates():
     mappings, _ = index_of("reference", OWN)
     assert mappings["date_detection"] is False
@@ -106,14 +185,55 @@ class Folder(DeltaRs):
         pass
 
 
+def test_verification_sees_the_dates_that_spark_writes_as_int96(tmp_path):
+    """Of which delta-rs itself makes 1816-03-30 and others, without an error."""
+    (tmp_path / "a.parquet").write_bytes(
+        int96.as_parquet(valid_to=list(map(int96.moment, int96.END_OF_TIME)))
+    )
+    convert_to_deltalake(str(tmp_path))
+    source = Source(None, "bucket", "key")
+    source.schema = [Field("id", "integer", ""), Field("valid_to", "timestamp", "")]
+    source.fields = ("id", "valid_to")
+    store = Folder(client="reference", target="t", connection=Connection("s3"), source=source)
+    store.folder = str(tmp_path)
+    expected = TableChecksum(source.fields)
+    expected.update({"id": list("1234"), "valid_to": int96.END_OF_TIME})
+    assert store.count() == 4
+    assert vars(store.checksum()) == vars(expected)
+
+
 @pytest.mark.parametrize("operation", ["write", "read"])
 @pytest.mark.parametrize("batch", ["700", "all"])
 @pytest.mark.parametrize("client", DeltaRs.clients)
 def test_delta_rs_gives_back_every_text(monkeypatch, tmp_path, client, batch, operation):
+    rows = list(map(own_file.texts, own_file.rows()))
+    schema = [Field(one.name, one.type, "", True, one.scale, one.precision) for one in OWN]
+    given_back(monkeypatch, tmp_path, schema, rows, client=client, batch=batch, operation=operation)
+
+
+@pytest.mark.parametrize("client", DeltaRs.clients)
+@pytest.mark.parametrize(
+    ("scale", "texts"),
+    [
+        (None, [*int96.END_OF_TIME, "1500-01-01T00:00:00Z", "1582-10-10T00:00:00Z"]),
+        (3, ["0001-01-01T00:00:00.001Z", "9999-12-31T23:59:59.999Z"]),
+        (6, ["0001-01-01T00:00:00.000001Z", "9999-12-31T23:59:59.999999Z"]),
+    ],
+)
+def test_delta_rs_gives_back_dates_far_from_today(monkeypatch, tmp_path, client, scale, texts):
+    schema = [Field("at", "timestamp", "", scale=scale), Field("on", "date", "")]
+    rows = [{"at": text, "on": text[:10]} for text in texts]
+    for operation in ("write", "read"):
+        folder = tmp_path / operation
+        given_back(monkeypatch, folder, schema, rows, client=client, batch="all", operation=operation)
+
+
+def given_back(monkeypatch, folder, schema, rows, *, client, batch, operation):
+    """Write these rows with delta-rs, read them, and compare their checksums."""
     import smart_open
 
-    rows = list(map(own_file.texts, own_file.rows()))
-    data = encoded([own_file.NAMES, *(tuple(row.values()) for row in rows)])
+    names = tuple(field.name for field in schema)
+    data = encoded([names, *(tuple(row.values()) for row in rows)])
 
     def opened(uri, mode="r", *, encoding=None, newline=None, transport_params=None):
         return (
@@ -122,14 +242,13 @@ def test_delta_rs_gives_back_every_text(monkeypatch, tmp_path, client, batch, op
 
     monkeypatch.setattr(smart_open, "open", opened)
     source = Source(None, "bucket", "key")
-    source.schema = [Field(one.name, one.type, "", True, one.scale, one.precision) for one in OWN]
-    source.fields = own_file.NAMES
+    source.schema, source.fields = schema, names
     store = Folder(
         client=client, target="t", connection=Connection("s3"), source=source, values={"batch": batch}
     )
-    store.folder, store.operation = str(tmp_path), operation
-    assert store.write(store.batch, OperationClock()) == store.count() == own_file.ROWS
-    assert store.read(OperationClock()) == own_file.ROWS
-    expected = TableChecksum(own_file.NAMES)
-    expected.update({name: [row[name] for row in rows] for name in own_file.NAMES})
+    store.folder, store.operation = str(folder), operation
+    assert store.write(store.batch, OperationClock()) == store.count() == len(rows)
+    assert store.read(OperationClock()) == len(rows)
+    expected = TableChecksum(names)
+    expected.update({name: [row[name] for row in rows] for name in names})
     assert vars(store.checksum()) == vars(expected)

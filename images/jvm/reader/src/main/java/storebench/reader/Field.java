@@ -6,8 +6,13 @@ import java.sql.Date;
 import java.sql.Timestamp;
 import java.time.Instant;
 import java.time.LocalDate;
+import java.time.temporal.ChronoUnit;
+import java.util.Locale;
 
-/** A field of the dataset: its name, its type in the dataset's schema, and the decimal places of a `decimal`. */
+/**
+ * A field of the dataset: its name, its type in the dataset's schema, and its scale: the decimal places of a `decimal`, or
+ * of the seconds of a `timestamp` (0, 3, 6 or 9).
+ */
 record Field(String name, String type, int scale) {
     private static final double[] POWERS = {
         1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15
@@ -91,8 +96,21 @@ record Field(String name, String type, int scale) {
         return value instanceof LocalDate ? value.toString() : null;
     }
 
-    private static String timestamp(Object value) {
+    /** Null for a moment that `scale` decimal places do not hold: it is never rounded. */
+    private String timestamp(Object value) {
         Object moment = value instanceof Timestamp timestamp ? timestamp.toInstant() : value;
-        return moment instanceof Instant instant && instant.getNano() == 0 ? instant.toString() : null;
+        if (!(moment instanceof Instant instant)) {
+            return null;
+        }
+        int digits = (int) POWERS[9 - scale]; // the nanoseconds of the last decimal place
+        if (instant.getNano() % digits != 0) {
+            return null;
+        }
+        String seconds = instant.truncatedTo(ChronoUnit.SECONDS).toString();
+        if (scale == 0) {
+            return seconds;
+        }
+        String places = String.format(Locale.ROOT, "%0" + scale + "d", instant.getNano() / digits);
+        return seconds.substring(0, seconds.length() - 1) + "." + places + "Z";
     }
 }
