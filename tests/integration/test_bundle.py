@@ -48,9 +48,11 @@ def test_a_run_goes_into_another_database_whole_and_only_once(
     )
     assert here == there
     with psycopg.connect(other_database) as connection:
-        lines = "SELECT count(*) FROM storebench.summary WHERE metric = 'only_s'"
+        lines = "SELECT count(*) FROM storebench.summary WHERE metric IN ('only_s', 'write_s')"
         assert connection.execute(lines).fetchone() == (4,)
-        found = connection.execute(f"SELECT batch, rows, only_s FROM storebench.{STUDY}").fetchall()
+        found = connection.execute(
+            f"SELECT batch, rows, coalesce(write_s, only_s) FROM storebench.{STUDY}"
+        ).fetchall()
     assert sorted(found) == sorted(
         (cell.value("batch"), 1000, 1 + repeat / 100)
         for cell in cells
@@ -133,9 +135,7 @@ def test_the_run_that_comes_with_the_project_is_loaded_whole_and_only_once(other
     assert Counter(row["status"] for row in rows) == {"verified": 31, "not_run": 2}
     assert {row["method_version"] for row in rows} == {2}
     with psycopg.connect(other_database) as connection:
-        lines = (
-            "SELECT count(*), min(n), max(n) FROM storebench.bulk_write_read_summary WHERE metric = 'only_s'"
-        )
+        lines = "SELECT count(*), min(n), max(n) FROM storebench.bulk_write_read_summary WHERE metric IN ('only_s', 'write_s')"
         assert connection.execute(lines).fetchone() == (31, 1, 1)
 
 
@@ -159,6 +159,6 @@ def test_pruning_takes_old_runs_and_what_only_they_have(other_database, database
     with psycopg.connect(other_database) as connection:
         (counts,) = connection.execute(
             "SELECT (SELECT count(*) FROM storebench.attempt), (SELECT count(*) FROM storebench.cell),"
-            " (SELECT sum(n) FROM storebench.statistic WHERE metric = 'only_s'), (SELECT count(*) FROM storebench.parameters)"
+            " (SELECT sum(n) FROM storebench.statistic WHERE metric IN ('only_s', 'write_s')), (SELECT count(*) FROM storebench.parameters)"
         ).fetchall()
     assert counts == (30, 2, 30, 1)

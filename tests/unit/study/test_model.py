@@ -349,5 +349,5 @@ def test_the_study_of_this_project_says_what_it_means():
     from dags.bulk_write_read import BULK_WRITE_READ
 
     assert isinstance(BULK_WRITE_READ, Study) and isinstance(BULK_WRITE_READ.operations[0], Operation)
-    assert BULK_WRITE_READ.method_version == 2
+    assert BULK_WRITE_READ.method_version == 3
     json.dumps(BULK_WRITE_READ.details())
