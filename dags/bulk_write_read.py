@@ -5,7 +5,7 @@ from storebench.dataset.csv50 import CSV50
 from storebench.fields import Text
 from storebench.stores.bulk_write_read.cached import AS_IS, CACHE, STATES
 from storebench.study.dataset import FILE, FILE_FIELD
-from storebench.study.model import MEMORY, TOTAL_S, Axis, Chart, Metric, Operation, Preset, Study
+from storebench.study.model import MEMORY, WORK_TOTAL_S, Axis, Chart, Metric, Operation, Preset, Study
 
 STORES = (
     "mongodb",
@@ -69,7 +69,7 @@ CACHES = Text(
 CHARTS = (
     Chart("write_s", colour="batch", operations=("write",)),
     Chart("only_s", colour="batch", operations=("read",)),
-    *(Chart(name, colour="batch") for name in ("rows_per_s", TOTAL_S.name, MEMORY.name)),
+    *(Chart(name, colour="batch") for name in ("rows_per_s", WORK_TOTAL_S.name, MEMORY.name)),
 )
 # In the order in which their parts are built and started: servers, then libraries, then the JVM's.
 QUICK_STORES = (

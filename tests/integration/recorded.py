@@ -29,7 +29,7 @@ SPARK = {
 }
 POD_PARAMS = {"pod_cpu": "500m", "cpu_limit": False, "pod_memory": "8Gi"}
 PARAMS = {**POD_PARAMS, **SPARK}
-PHASES = {"operation": 1.0}
+PHASES = {"operation": 1.0, "verify": 2.0}
 
 
 def timed(seconds, rows=ROWS, **figures):

@@ -191,7 +191,8 @@ def test_the_grid_is_what_it_was(made, new, source, monkeypatch):
     def grid(uri):
         monkeypatch.setenv("AIRFLOW_CONN_STOREBENCH_RESULTS", uri)
         monkeypatch.setenv("COLUMNS", "200")
-        monkeypatch.setattr(studies, "find", lambda name: replace(bulk_study(), method_version=METHOD))
+        study = replace(bulk_study(), method_version=METHOD)
+        monkeypatch.setattr(studies, "find", lambda name: study)
         printed = CliRunner().invoke(main, ["grid", "--study", BULK, *ASKED[source]])
         assert printed.exit_code == 0, printed.output
         return [line.rstrip() for line in printed.stdout.splitlines()]
@@ -238,6 +239,12 @@ def test_a_verified_write_has_what_ranks_writes_now_and_others_have_not(after):
         (only_s + barrier_s if operation == "write" and rate else None,)
         for _, _, operation, only_s, _, barrier_s, rate in FIGURES
     ]
+
+
+def test_the_charts_of_a_recorded_study_show_the_total_without_verification(after):
+    ((charts,),) = answer(after, "SELECT details -> 'charts' FROM storebench.study WHERE name = %s", BULK)
+    assert [one["metric"] for one in charts][2:] == ["work_total_s", "all_memory_working_set_peak_bytes"]
+    assert {one["colour"] for one in charts} == {"batch"}
 
 
 def test_a_cell_keeps_its_key_and_its_dataset(after):

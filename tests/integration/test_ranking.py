@@ -45,7 +45,7 @@ def command(database, monkeypatch):
     return run
 
 
-@pytest.mark.parametrize("metric", [None, "rows_per_s", "total_s", "all_cpu_s"])
+@pytest.mark.parametrize("metric", [None, "rows_per_s", "work_total_s", "all_cpu_s"])
 def test_what_is_compared_of_attempts_is_what_their_whole_rows_say(queries, run, cells, metric):
     name = run(cells, 3, figures=lambda cell, operation: {"cpu_s": 1.5, "disturbed": "throttled"})
     run_id = queries.run_named(name)["id"]

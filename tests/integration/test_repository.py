@@ -59,16 +59,40 @@ def run(repository, request):
     return run_id_of(BULK, request.node.name)
 
 
-def add(repository, run, cell=CELL, operation="write", try_number=1, result=VERIFIED):
+PHASES = {"connect": 0.5, "operation": 1.5}
+
+
+def add(repository, run, cell=CELL, operation="write", try_number=1, result=VERIFIED, phases=PHASES):
     repository.add_attempt(
         AttemptKey(run, cell.key, 1, operation, try_number),
         result,
         POD,
-        phases={"connect": 0.5, "operation": 1.5},
+        phases=phases,
         metric=RANKED_BY[operation],
         target="t",
         dataset=None,
     )
+
+
+@pytest.mark.parametrize(
+    ("total_s", "verify_s", "work_s"),
+    [
+        (9.5, 4.0, 5.5),
+        (9.5, 0.0, 9.5),
+        (9.5, None, None),  # a pod that does not say how long its verification took
+        (None, 4.0, None),
+        (4.0, 4.4, None),  # a total in whole seconds, which Kubernetes told
+    ],
+)
+def test_the_total_without_verification_is_null_where_it_is_not_known(
+    repository, queries, run, total_s, verify_s, work_s
+):
+    phases = PHASES if verify_s is None else {**PHASES, "verify": verify_s, "teardown": 0.1}
+    add(repository, run, result=replace(VERIFIED, total_s=total_s), phases=phases)
+    (row,) = queries.results(run=run)
+    assert (row["total_s"], row["work_total_s"]) == (total_s, work_s)
+    (compared,) = queries.compared_of_run(run, "work_total_s")
+    assert compared["value"] == work_s
 
 
 def test_an_attempt_is_recorded_once_however_often_it_is_written(repository, queries, run):

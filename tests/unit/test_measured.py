@@ -29,7 +29,7 @@ SHOWN_STILL = {
 }
 PICTURE = re.compile(r"(?:\]\(|src=\")[\w./]*images/([\w.-]+)")
 NUMBER = re.compile(r"-?\d[\d,]*(\.\d+)?( ?(%|s|ms|MiB|MB|GB)| \(client\))?( to \d[\d.]*)?")
-FIGURES = {"only_s": 2, "total_s": 2, "memory": 0}  # and their decimal places
+FIGURES = {"only_s": 2, "work_total_s": 2, "memory": 0}  # and their decimal places
 FACTOR = 1.5  # that the study's page takes for the interval of a ratio
 MIB = 1024**2
 
@@ -134,11 +134,14 @@ def bundle():
         cell["key"]: (cell["store"], cell["axes"]["batch"], cell["axes"].get("executors", ""))
         for cell in tables["cell"]
     }
+    verified_s = {
+        phase["attempt_id"]: phase["seconds"] for phase in tables["phase"] if phase["name"] == "verify"
+    }
     rows = [row for row in upgraded(tables)["attempt"] if row["status"] == "verified"]
     figures = {
         (*axes[row["cell_key"]], row["operation"]): {
             "only_s": row["value"],
-            "total_s": row["total_s"],
+            "work_total_s": row["total_s"] - verified_s[row["id"]],
             "memory": (row["memory_working_set_peak_bytes"] + executors.get(row["id"], 0)) / MIB,
         }
         for row in rows
@@ -188,7 +191,9 @@ def test_the_barriers_of_the_run_are_as_short_as_the_page_says():
     }
     longest_s, share = (max(values) for values in zip(*barriers.values(), strict=True))
     others_s = max(one for key, (one, _) in barriers.items() if "/elasticsearch/" not in key)
-    assert f"at most {longest_s:.2f} s here, or {share:.1%} of" in STUDY_PAGE.read_text().replace("\n", " ")
+    assert f"at most {longest_s:.2f} s here, or {100 * share:.1f} % of" in STUDY_PAGE.read_text().replace(
+        "\n", " "
+    )
     assert others_s < 1e-4
 
 

@@ -88,6 +88,16 @@ def test_a_write_of_a_bundle_with_its_study_has_the_sum_that_ranks_writes_now_an
     assert upgraded({**bundle, "attempt": [found]})["attempt"] == [found], "of the present method"
 
 
+def test_a_chart_of_the_whole_total_is_one_without_verification():
+    study = {
+        "name": "s",
+        "details": {"charts": [{"metric": "total_s", "colour": "store"}, {"metric": "a_s"}]},
+    }
+    (found,) = upgraded({"study": [study], "cell": []})["study"]
+    assert found["details"]["charts"] == [{"metric": "work_total_s", "colour": "store"}, {"metric": "a_s"}]
+    assert found["name"] == "s"
+
+
 def test_a_run_has_its_datasets_its_reason_and_todays_name_of_the_axis(found):
     (run,) = found["run"]
     assert run == {

@@ -25,7 +25,7 @@ def attempt(run, seconds, repeat=1, **changes):
         "parameters_hash": "p",
         "method_version": 2,
         "metrics": {RANKED_BY["write"]: seconds, "rows_per_s": 1000 / seconds},
-        "total_s": seconds + 1,
+        "work_total_s": seconds + 1,
         "all_memory_working_set_peak_bytes": 1,
         "all_cpu_s": None,
         **changes,
@@ -123,4 +123,4 @@ def test_what_does_not_count_is_in_no_history(told):
 
 def test_an_operation_that_the_study_has_no_more_has_no_metric_but_what_one_asks_for(told):
     assert told(planted(), operation="sum").series == []
-    assert told(planted(), "total_s", "sum").series[0].runs == 60
+    assert told(planted(), "work_total_s", "sum").series[0].runs == 60

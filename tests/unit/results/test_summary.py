@@ -16,7 +16,7 @@ ROW = {
     "disturbed": None,
     "metric": "only_s",
     "metrics": {"only_s": 2.0, "rows_per_s": 500.0},
-    "total_s": 9.0,
+    "work_total_s": 9.0,
     "all_memory_working_set_peak_bytes": 1,
     "all_cpu_s": 1.0,
     "figures_cover": "client",

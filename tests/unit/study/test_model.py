@@ -85,8 +85,8 @@ def test_a_metrics_unit_is_the_end_of_its_name(name, unit):
             "the metric 'speed' of the operation 'write' is not among its metrics",
         ),
         (
-            {"operations": (replace(WRITE, metrics=("total_s",)), READ)},
-            "the metric 'total_s' of the operation 'write' is not among its metrics",
+            {"operations": (replace(WRITE, metrics=("work_total_s",)), READ)},
+            "the metric 'work_total_s' of the operation 'write' is not among its metrics",
         ),
         ({"operations": (replace(WRITE, metrics=()), READ)}, "the operation 'write' has no metric"),
         (
