@@ -99,20 +99,24 @@ PRESETS = {
         {"full_grid": False},
     ),
     "study": Preset(
-        "the original study: 1,000,000 rows, three batches, 1, 2 and 4 executors",
+        "the original study: 1,000,000 rows, three batches, 1, 2 and 4 executors, a sharded MongoDB, three nodes of Elasticsearch",
         {
-            "stores": ["delta-spark", "delta-standalone", "mongodb", "elasticsearch"],
+            "stores": ["delta-spark", "delta-standalone", "mongodb@sharded", "elasticsearch@three"],
             "rows": 1_000_000,
             "seed": 42,
             "clients": ["reference"],
             "batch": ["10000", "100000", "all"],
             "executors": ["1", "2", "4"],
             "executor_cores": 1,
-            "executor_memory": "2g",
-            "driver_memory": "4g",
+            "executor_memory": "4g",
+            "driver_memory": "2g",
             "pod_memory": "12Gi",
         },
-        embedded={"executor_memory": "1g", "driver_memory": "2g"},  # on one machine with 24 GB
+        # On one machine with 24 GB, on which nothing can be a sharded MongoDB
+        embedded={
+            "stores": ["delta-spark", "delta-standalone", "mongodb", "elasticsearch"],
+            "executor_memory": "1g",
+        },
     ),
 }
 BULK_WRITE_READ = Study(
