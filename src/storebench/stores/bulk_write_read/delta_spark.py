@@ -52,7 +52,7 @@ SPARK_TYPES = {
 
 
 class DeltaSpark(SparkDriver, DeltaStore):
-    """`reference` is the study's code, with the defaults of Spark; `tuned` hands typed Arrow tables over.
+    """`reference` is the study's code, with the defaults of today's Spark; `tuned` hands typed Arrow tables over.
 
     A write is verified by delta-rs, in the driver: it sees the table as it is in S3, without Spark. A read is verified
     by a second pass of Spark's own, in the executors. `delta-spark@hdfs` and `delta-spark@ozone` have their tables there.

@@ -11,7 +11,8 @@ INTEGER_DIGITS = 18  # Spark writes decimals of at most so many digits as intege
 
 
 class DeltaStandalone(DeltaReader):
-    """`reference` is the study's: open the log's snapshot and go over its rows, in one thread. There is no other way.
+    """`reference` is the study's loop: open the log's snapshot and go over its rows, in one thread. Unlike the study's, the loop gets each
+    value once. There is no other client.
 
     It reads timestamps as Spark writes them (INT96) and no others. Of a decimal that is written as an integer it takes no notice of the
     scale, and gives another number.
