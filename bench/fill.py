@@ -67,12 +67,12 @@ DROP TABLE numbered, planned;
 """
 REST = """
 INSERT INTO storebench.phase (attempt_id, position, name, seconds)
-SELECT id, n, 'phase ' || n, 0.1 FROM storebench.attempt, generate_series(1, 3) AS n;
+SELECT a.id, p.n, p.name, 0.1 FROM storebench.attempt AS a, unnest(ARRAY['connect', 'operation', 'verify']) WITH ORDINALITY AS p (name, n);
 INSERT INTO storebench.statistic (cell_key, operation, metric, environment_hash, parameters_hash, method_version, n, median, min, max,
     first_quartile, third_quartile, interval_low, interval_high)
 SELECT a.cell_key, a.operation, m, a.environment_hash, a.parameters_hash, 1, count(*), 1.05, 1, 1.1, 1.02, 1.08, 1.04, 1.06
 FROM storebench.attempt AS a,
-    unnest(a.metric || '{rows_per_s,total_s,all_memory_working_set_peak_bytes}'::text[]) AS m
+    unnest(a.metric || '{rows_per_s,work_total_s,all_memory_working_set_peak_bytes}'::text[]) AS m
 WHERE a.status = 'verified' GROUP BY a.cell_key, a.operation, m, a.environment_hash, a.parameters_hash;
 """
 

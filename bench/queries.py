@@ -21,6 +21,7 @@ from rich.table import Table
 from bench.fill import CELLS, METRICS, OTHER, STORES, STUDY, fill
 from bench.scratch import scratch
 from storebench.results.queries import Queries
+from storebench.study.model import WORK_TOTAL_S
 
 DOCUMENTATION = Path(__file__).parents[1] / "docs" / "results.md"
 
@@ -47,6 +48,12 @@ def measured(uri: str) -> dict[str, Callable[[], object]]:
         "storebench compare: the attempts of a cell": lambda: queries.compared_of_cell(cells[0], None),
         "storebench compare --metric: another metric of a run's attempts": lambda: queries.compared_of_run(
             run, "rows_per_s"
+        ),
+        "storebench compare --metric: the total without verification of a run's attempts": lambda: (
+            queries.compared_of_run(run, WORK_TOTAL_S.name)
+        ),
+        "storebench ranking --metric: the total without verification of its cells": lambda: (
+            queries.compared_at(ranked, "read", WORK_TOTAL_S.name)
         ),
         "storebench ranking: the attempts of its cells": lambda: queries.compared_at(
             ranked, "read", "only_s"

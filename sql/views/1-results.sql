@@ -30,6 +30,12 @@ SELECT
     a.durability,
     a.durability_stated,
     a.total_s,
+    -- Null where no verification phase is recorded, as in pods that do not report their phases: how long the verification took is not known.
+    -- No join, as for the parameters below
+    (
+        SELECT a.total_s - sum(v.seconds) FROM storebench.phase AS v
+        WHERE v.attempt_id = a.id AND v.name = 'verify' HAVING sum(v.seconds) <= a.total_s
+    ) AS work_total_s,
     a.pod_total_s,
     a.figures_cover,
     a.memory_peak_bytes,

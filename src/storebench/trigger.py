@@ -264,6 +264,31 @@ def conf_of(
     return conf if several or not preset else {**preset.once, **conf}
 
 
+def replaced(preset: Preset, conf: Mapping[str, Any]) -> str:
+    """Say what of the preset its embedded parameters have replaced in `conf`, a run's parameters on the embedded cluster:
+    `executor_memory: 1g instead of 4g`. Empty if nothing.
+    """
+    found = [
+        f"{name}: {_instead(value, preset.params.get(name, 'the default'))}"
+        for name, value in preset.embedded.items()
+        if conf.get(name) == value
+    ]
+    return "; ".join(found)
+
+
+def _instead(value: Any, original: Any) -> str:
+    """Say which value is in the place of which; of two lists of one length only those that differ."""
+    if isinstance(value, list) and isinstance(original, list) and len(value) == len(original):
+        pairs = [
+            f"{one} instead of {other}" for one, other in zip(value, original, strict=True) if one != other
+        ]
+        return ", ".join(pairs)
+    one, other = (
+        ", ".join(map(str, each)) if isinstance(each, list) else str(each) for each in (value, original)
+    )
+    return f"{one} instead of {other}"
+
+
 def places_of(text: str, study: Study) -> dict[str, list[str]]:
     """Values of axes from a text: `parts=2,8 level=1`. Raises SpecError for what is no such text, and for an unknown axis."""
     found = {}

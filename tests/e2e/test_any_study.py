@@ -97,7 +97,7 @@ def test_it_is_measured_backfilled_compared_and_shown(words, airflow, visit, tok
     assert (
         sorted(compared) == sorted(undisturbed(rows) & undisturbed(again)) and verdicts["differences"] == []
     )
-    by_metric = storebench("compare", rows[0]["run"], again[0]["run"], "--metric", "total_s")
+    by_metric = storebench("compare", rows[0]["run"], again[0]["run"], "--metric", "work_total_s")
     assert by_metric.returncode == 0
     assert (
         "Unknown metric 'puts'"

@@ -83,9 +83,17 @@ def test_the_charts_with_their_figures(visit, token, runs):
     expect(tab.locator("figure.sb-chart")).to_have_count(10)
     expect(tab.locator("figure.sb-chart svg")).to_have_count(10)
     expect(tab.get_by_text(f"rows {ROWS:,}, seed {SEED}", exact=True).first).to_be_visible()
-    for operation, differs in (
-        ("Write", "Their durability differs: disk (mongodb), none (null)."),
-        ("Read", "What they deliver differs: dicts (mongodb), nothing (null)."),
+    for operation, time, differs in (
+        (
+            "Write",
+            "time until the write is durable and visible",
+            "Their durability differs: disk (mongodb), none (null).",
+        ),
+        (
+            "Read",
+            "time in the store's client",
+            "What they deliver differs: dicts (mongodb), nothing (null).",
+        ),
     ):
         for title, series in (
             ("memory of the client (its server is not in it)", "mongodb"),
@@ -94,10 +102,8 @@ def test_the_charts_with_their_figures(visit, token, runs):
             chart = tab.locator("figure.sb-chart", has_text=f"{operation}: {title}")
             chart.get_by_text("Figures").click()
             expect(chart.locator("tbody td:nth-child(2)")).to_have_text([series])
-        expect(
-            tab.locator("figure.sb-chart", has_text=f"{operation}: time in the store's client")
-        ).to_contain_text(differs)
-    first = tab.locator("figure.sb-chart", has_text="Write: time in the store's client")
+        expect(tab.locator("figure.sb-chart", has_text=f"{operation}: {time}")).to_contain_text(differs)
+    first = tab.locator("figure.sb-chart", has_text="Write: time until the write is durable and visible")
     expect(first.locator("svg .mark-symbol.role-mark path")).to_have_count(6)
     first.get_by_text("Figures").click()
     rows = first.locator("tbody tr")
@@ -116,7 +122,7 @@ def test_a_charts_scale_and_the_values_at_its_bars(visit, token, runs, theme, sc
     """The null store has no bar: it is a line."""
     tab = visit(token, view("charts", runs[0]), color_scheme=theme)
     tab.get_by_role("combobox", name="Scale").select_option(label=scale)
-    first = chart_of(tab, "Write: time in the store's client")
+    first = chart_of(tab, "Write: time until the write is durable and visible")
     expect(first.locator("svg .mark-rect.role-mark path")).to_have_count(bars)
     values = first.locator("svg .mark-text.role-mark text")
     expect(values).to_have_count(2)
@@ -126,7 +132,7 @@ def test_a_charts_scale_and_the_values_at_its_bars(visit, token, runs, theme, sc
 
 def test_a_charts_mark_has_its_exact_figures_where_the_mouse_rests(visit, token, runs):
     tab = visit(token, view("charts", runs[0], scale="linear"))
-    first = chart_of(tab, "Write: time in the store's client")
+    first = chart_of(tab, "Write: time until the write is durable and visible")
     first.locator("svg .mark-rect.role-mark path").first.hover()
     expect(first.locator(".sb-tip")).to_contain_text("attempts in the median: 3")
     expect(first.locator(".sb-tip")).to_contain_text(f"rows {ROWS:,}, seed {SEED}")
@@ -137,7 +143,7 @@ def test_a_charts_mark_has_its_exact_figures_where_the_mouse_rests(visit, token,
 def test_stores_and_batches_are_hidden_and_the_address_says_so(visit, token, runs):
     """All by the keyboard."""
     tab = visit(token, view("charts", runs[0], scale="linear"))
-    first = chart_of(tab, "Write: time in the store's client")
+    first = chart_of(tab, "Write: time until the write is durable and visible")
     expect(rows_of(first)).to_have_count(2)
     tab.get_by_label("Move null up").focus()
     tab.keyboard.press("Enter")
@@ -147,7 +153,7 @@ def test_stores_and_batches_are_hidden_and_the_address_says_so(visit, token, run
     expect(rows_of(first)).to_have_count(1)
     expect(first.locator("svg .mark-rect.role-mark path")).to_have_count(1)
     other = visit(token, urlsplit(tab.url).path + "?" + urlsplit(tab.url).query)
-    expect(rows_of(chart_of(other, "Write: time in the store's client"))).to_have_count(1)
+    expect(rows_of(chart_of(other, "Write: time until the write is durable and visible"))).to_have_count(1)
     first.get_by_role("button", name="500", exact=True).focus()
     tab.keyboard.press("Enter")
     expect(first.locator("svg .mark-rect.role-mark path")).to_have_count(0)
@@ -180,10 +186,10 @@ def test_what_a_run_cost_by_prices_that_the_browser_keeps(visit, token, runs):
     ("name", "title", "rows"),
     [
         ("run", "the run", 12),
-        ("charts", "Write: time in the store's client", 2),
+        ("charts", "Write: time until the write is durable and visible", 2),
         ("phases", "Read: where the time went", 2),
         ("compare", "B / A, the ratio of the figures", 4),
-        ("history", f"Write: time in the store's client of {CELL}", None),
+        ("history", f"Write: time until the write is durable and visible of {CELL}", None),
         ("table", "this page of attempts", 12),
     ],
 )

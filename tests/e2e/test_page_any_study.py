@@ -86,7 +86,7 @@ def record(repository, study, cells, name, factor):
                 AttemptKey(run_id, turn.cell.key, turn.repeat, operation.name, 1),
                 result_of(study, operation, value),
                 PodRecord("p", "n", 0, value + 4, begun, begun + timedelta(seconds=value + 4)),
-                phases={"scheduled": 1.0, "connect": 0.2, "operation": value},
+                phases={"scheduled": 1.0, "connect": 0.2, "operation": value, "verify": 1.0},
                 metric=operation.ranked_by,
                 target=None,
                 dataset=None,
@@ -171,7 +171,9 @@ def test_each_view_of_each_study_fits_and_can_be_used_by_everybody(show, study, 
 
 def test_a_store_that_keeps_nothing_is_a_line_and_what_is_far_apart_is_logarithmic(show):
     tab = show("bulk_write_read", "charts")
-    first = tab.locator("figure.sb-chart", has_text="Write: time in the store's client").first
+    first = tab.locator(
+        "figure.sb-chart", has_text="Write: time until the write is durable and visible"
+    ).first
     expect(first.locator("svg")).to_contain_text("seconds, logarithmic")
     expect(first.locator("svg")).to_contain_text("null reference (only the client)")
     expect(first.locator("svg .mark-rule.role-mark [stroke-dasharray]")).to_have_count(2)
@@ -201,7 +203,9 @@ def test_a_chart_is_copied_as_a_picture(show):
     tab = show("bulk_write_read", "charts")
     tab.context.grant_permissions(["clipboard-read", "clipboard-write"])
     for way, kind in (("PNG", "image/png"), ("SVG", "text/plain")):
-        tab.get_by_role("button", name=f"Copy Write: time in the store's client as {way}").click()
+        tab.get_by_role(
+            "button", name=f"Copy Write: time until the write is durable and visible as {way}"
+        ).click()
         expect(tab.locator("figure.sb-chart").first).to_contain_text(f"{way} copied")
         types = tab.evaluate("navigator.clipboard.read().then(items => items[0].types)")
         assert kind in types

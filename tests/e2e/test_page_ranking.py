@@ -61,8 +61,10 @@ def test_a_link_restores_all_that_was_chosen(visit, token, run):
     expect(limit).to_be_focused()
     expect(tab.get_by_label("Places").get_by_role("link", name="null reference")).to_be_visible()
     tab.get_by_role("combobox", name="Margin").select_option("10")
-    tab.get_by_role("combobox", name="Metric").select_option(label="dataset rows a second")
-    expect(tab.get_by_role("heading", name="Write: dataset rows a second, higher is better")).to_be_visible()
+    tab.get_by_role("combobox", name="Metric").select_option(label="dataset rows per second")
+    expect(
+        tab.get_by_role("heading", name="Write: dataset rows per second, higher is better")
+    ).to_be_visible()
     tab.wait_for_url("**metric=rows_per_s*")
     asked = {name: values[0] for name, values in parse_qs(urlsplit(tab.url).query).items()}
     assert asked["rank:include"] == "limit" and asked["rank:margin"] == "10"
@@ -94,10 +96,14 @@ def test_each_figure_leads_on_to_airflows_log(visit, token, run):
     """From the ranking to the cell, and from a bar over its attempts and their phases to the log."""
     tab = visit(token, view("ranking", run, **CHOSEN))
     tab.get_by_label("Places").get_by_role("link", name="mongodb reference").click(timeout=30_000)
-    expect(tab.get_by_role("heading", name=f"Write: time in the store's client of {CELL}")).to_be_visible()
+    expect(
+        tab.get_by_role("heading", name=f"Write: time until the write is durable and visible of {CELL}")
+    ).to_be_visible()
 
     tab = visit(token, view("charts", run, scale="linear"))
-    chart = tab.locator("figure.sb-chart", has_text="Write: time in the store's client").first
+    chart = tab.locator(
+        "figure.sb-chart", has_text="Write: time until the write is durable and visible"
+    ).first
     # below the dots, which lead to one attempt each
     chart.locator("svg .mark-rect.role-mark path").first.click(position={"x": 5, "y": 7})
     expect(tab.get_by_text(f"Only {CELL}")).to_be_visible()

@@ -10,6 +10,7 @@ import re
 import shutil
 import zipfile
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import psycopg
@@ -29,8 +30,9 @@ from storebench.results.migrate import migrate
 from storebench.results.queries import Queries
 from storebench.results.repository import Repository
 from storebench.results.summary import refresh
+from storebench.study import studies
 from storebench.study.cell import Cell
-from tests.bulk import BULK, PRIMARY, bulk_study, cell_at
+from tests.bulk import BULK, bulk_study, cell_at
 from tests.integration.conftest import SQL, required
 
 ROOT = Path(__file__).parents[2]
@@ -53,6 +55,7 @@ FIGURES = [
     (ONE, 2, "write", None, None, None, None),
     (ONE, 2, "read", None, None, None, None),
 ]
+METHOD = 2  # of all that was measured then: with a later method nothing of it counts as done
 README = "README.md"
 # These were documented later: there is no answer of before.
 LATER = {"Every metric of the newest run", "The histograms and series of the newest run"}
@@ -188,6 +191,8 @@ def test_the_grid_is_what_it_was(made, new, source, monkeypatch):
     def grid(uri):
         monkeypatch.setenv("AIRFLOW_CONN_STOREBENCH_RESULTS", uri)
         monkeypatch.setenv("COLUMNS", "200")
+        study = replace(bulk_study(), method_version=METHOD)
+        monkeypatch.setattr(studies, "find", lambda name: study)
         printed = CliRunner().invoke(main, ["grid", "--study", BULK, *ASKED[source]])
         assert printed.exit_code == 0, printed.output
         return [line.rstrip() for line in printed.stdout.splitlines()]
@@ -223,9 +228,23 @@ def test_each_figure_is_a_metric_of_its_attempt(after):
         for cell, repeat, operation, *figures, rate in FIGURES
     ]
     metrics = answer(after, "SELECT DISTINCT metric, unit FROM storebench.results")
-    assert metrics == [(PRIMARY, "s")]
+    assert metrics == [("only_s", "s")]
     values = answer(after, "SELECT value FROM storebench.results ORDER BY recorded_at")
     assert values == [(only_s,) for _, _, _, only_s, *_ in FIGURES]
+
+
+def test_a_verified_write_has_what_ranks_writes_now_and_others_have_not(after):
+    sums = answer(after, "SELECT (metrics ->> 'write_s')::float FROM storebench.results ORDER BY recorded_at")
+    assert sums == [
+        (only_s + barrier_s if operation == "write" and rate else None,)
+        for _, _, operation, only_s, _, barrier_s, rate in FIGURES
+    ]
+
+
+def test_the_charts_of_a_recorded_study_show_the_total_without_verification(after):
+    ((charts,),) = answer(after, "SELECT details -> 'charts' FROM storebench.study WHERE name = %s", BULK)
+    assert [one["metric"] for one in charts][2:] == ["work_total_s", "all_memory_working_set_peak_bytes"]
+    assert {one["colour"] for one in charts} == {"batch"}
 
 
 def test_a_cell_keeps_its_key_and_its_dataset(after):
@@ -239,13 +258,14 @@ def test_a_cell_keeps_its_key_and_its_dataset(after):
 
 
 def test_a_backfill_skips_what_it_skipped(after):
-    study = bulk_study()
+    study = replace(bulk_study(), method_version=METHOD)
     params = defaults_of(study, {"rows": 20000, "seed": 7})
     image_of = {"mongodb": "i", "delta-spark": "j"}
     found = verified_repeats(study, Queries(after), CELLS, params, lambda store, operation: image_of[store])
     # Of the first cell's second repeat the read has failed; the write of the last cell was disturbed
     assert found == {MONGODB: 1, ONE: 1, TWO: 0}
     assert verified_repeats(study, Queries(after), CELLS, {**params, "driver_memory": "4g"})[ONE] == 0
+    assert set(verified_repeats(bulk_study(), Queries(after), CELLS, params).values()) == {0}
 
 
 def test_a_run_can_be_repeated(after, monkeypatch):

@@ -15,7 +15,7 @@ from storebench.results.repository import run_id_of
 from storebench.results.summary import refresh
 from storebench.servers.sizes import FIELDS
 from storebench.study.order import turns
-from tests.bulk import BULK, PRIMARY, bulk_study, cell_at
+from tests.bulk import BULK, RANKED_BY, bulk_study, cell_at
 from tests.integration.recorded import ENVIRONMENT, PARAMS, STUDY
 
 TEXT = (Path(__file__).parents[2] / "docs" / "results.md").read_text()
@@ -100,7 +100,7 @@ def test_the_fastest_is_ranked_among_those_with_the_same_rows_and_batch(answer, 
         {"status": "failed", "error_kind": "killed", "error": "x"},
         {
             "status": "verified",
-            "metrics": {PRIMARY: 9.0},
+            "metrics": dict.fromkeys(RANKED_BY.values(), 9.0),
             "total_s": 9.0,
             "disturbed": "throttled in 3 periods",
         },
@@ -131,7 +131,7 @@ def test_a_store_keeps_its_rank_by_its_median_whatever_came_of_a_later_attempt(
             AttemptResult(**newest),
             PodRecord(),
             phases={},
-            metric=PRIMARY,
+            metric=RANKED_BY[operation],
             target=None,
             dataset=None,
         )

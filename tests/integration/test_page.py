@@ -23,9 +23,9 @@ from storebench.web.access import GridDag, grid_dag, reading, run_states
 from storebench.web.api import app
 from storebench.web.reading import Reading
 from storebench.web.report import write_report
-from tests.bulk import PRIMARY, bulk_study
+from tests.bulk import RANKED_BY, bulk_study
 from tests.integration.conftest import required
-from tests.integration.recorded import ENVIRONMENT, PARAMS, ROWS, STUDY, timed
+from tests.integration.recorded import ENVIRONMENT, PARAMS, PHASES, ROWS, STUDY, timed
 
 
 @pytest.fixture
@@ -88,12 +88,12 @@ def test_a_run_with_its_turns_cells_and_phases(client, run, cells):
 
     study = get(client, "study", name=found["study"])
     assert [(one["name"], one["metrics"][0]) for one in study["operations"]] == [
-        ("write", "only_s"),
-        ("read", "only_s"),
+        *RANKED_BY.items(),
     ]
     assert [axis["name"] for axis in study["axes"]] == ["batch", "executors"]
     assert study["dataset"] == {"name": "", "version": 1}
     assert {metric["name"]: metric["better"] for metric in study["metrics"]} == {
+        "write_s": "lower",
         "only_s": "lower",
         "rows_per_s": "higher",
         "source_s": "neither",
@@ -119,18 +119,19 @@ def test_a_run_with_its_turns_cells_and_phases(client, run, cells):
     )
     for cell in page["items"]:
         assert sorted(attempt["value"] for attempt in cell["attempts"]) == [1 + n / 100 for n in range(1, 7)]
-        assert {(attempt["metric"], attempt["unit"]) for attempt in cell["attempts"]} == {(PRIMARY, "s")}
-        assert cell["figures"][PRIMARY] == {
+        metric = RANKED_BY[cell["operation"]]
+        assert {(attempt["metric"], attempt["unit"]) for attempt in cell["attempts"]} == {(metric, "s")}
+        assert cell["figures"][metric] == {
             "n": 6,
             "median": pytest.approx(1.035),
             "low": 1.01,
             "high": 1.06,
             "coverage": 0.96875,
         }
-        assert cell["figures"].keys() == {PRIMARY, "rows_per_s", "total_s"}, "memory was not measured"
+        assert cell["figures"].keys() == {metric, "rows_per_s", "work_total_s"}, "memory was not measured"
         assert cell["figures"]["rows_per_s"]["median"] == pytest.approx(ROWS / 1.035, rel=1e-3)
 
-    assert get(client, "phases", run=name)["items"][0]["phases"] == {"operation": 1.0}
+    assert get(client, "phases", run=name)["items"][0]["phases"] == PHASES
 
 
 def test_one_attempts_phases_are_told_by_themselves_and_only_in_its_run(client, run, cells):
@@ -138,7 +139,7 @@ def test_one_attempts_phases_are_told_by_themselves_and_only_in_its_run(client, 
     attempt = get(client, "attempts", run=name)["items"][2]
     (found,) = get(client, "phases", run=name, attempt=attempt["attempt_id"])["items"]
     assert found["attempt"]["attempt_id"] == attempt["attempt_id"]
-    assert (found["operation"], found["phases"]) == (attempt["operation"], {"operation": 1.0})
+    assert (found["operation"], found["phases"]) == (attempt["operation"], PHASES)
     assert get(client, "phases", run=other, attempt=attempt["attempt_id"])["items"] == []
     get(client, "phases", run=name, attempt="x'; --", answers=422)
 
@@ -203,7 +204,7 @@ def test_a_run_that_was_cleared_took_as_long_as_its_work(client, database, repos
         timed(1.0),
         PodRecord(started_at=datetime.now(UTC)),
         phases={},
-        metric=PRIMARY,
+        metric=RANKED_BY["read"],
         target=None,
         dataset=None,
     )
@@ -230,7 +231,7 @@ def test_what_marks_an_attempt_is_told(client, repository, run, cells):
             timed(1.0, figures_cover=cover, memory_working_set_peak_bytes=memory_bytes, **marks),
             PodRecord(),
             phases={},
-            metric=PRIMARY,
+            metric=RANKED_BY[operation],
             target=None,
             dataset=None,
         )
@@ -259,7 +260,7 @@ def test_histograms_are_merged_and_a_series_is_of_the_typical_repeat(client, rep
             result,
             PodRecord(),
             phases={},
-            metric=PRIMARY,
+            metric=RANKED_BY["read"],
             target=None,
             dataset=None,
         )
@@ -335,7 +336,7 @@ def test_of_what_was_tried_again_the_newest_try_counts(client, repository, run, 
         timed(5.0),
         PodRecord(),
         phases={},
-        metric=PRIMARY,
+        metric=RANKED_BY["read"],
         target=None,
         dataset=None,
     )
@@ -355,10 +356,10 @@ def test_what_a_gb_cost_is_what_the_command_line_says(client, database, reposito
     name = run(cells, 1)
     repository.add_attempt(
         AttemptKey(run_id_of(STUDY, name), cells[0].key, 1, "write", 2),
-        timed(1.0, total_s=3600.0, cpu_s=7200.0, memory_working_set_peak_bytes=2**30, figures_cover="client"),
+        timed(1.0, total_s=5400.0, cpu_s=7200.0, memory_working_set_peak_bytes=2**30, figures_cover="client"),
         PodRecord(),
-        phases={},
-        metric=PRIMARY,
+        phases={"operation": 3600.0, "verify": 1800.0},
+        metric=RANKED_BY["write"],
         target=None,
         dataset=bulk_study().dataset_of(cells[0]),
     )
@@ -520,13 +521,13 @@ def test_a_cells_history_has_its_change_its_levels_and_its_baselines(client, rep
     found = get(client, "history", cell=cell.key, operation="read")
     (series,) = found["series"]
     (change,) = series["changes"]
-    assert (found["metric"], found["unit"], series["runs"]) == (PRIMARY, "s", 18)
+    assert (found["metric"], found["unit"], series["runs"]) == (RANKED_BY["read"], "s", 18)
     assert (change["before"]["last"]["run_id"], change["after"]["first"]["run_id"]) == (ids[8], ids[9])
     assert (change["label"], round(change["ratio"], 1)) == ("worse", 1.5)
     assert [level["runs"] for level in series["levels"]] == [9, 9]
     assert series["baselines"][names[2]]["run_id"] == ids[2]
-    by_another = get(client, "history", cell=cell.key, operation="read", metric="total_s")
-    assert by_another["metric"] == "total_s" and by_another["series"][0]["changes"] == []
+    by_another = get(client, "history", cell=cell.key, operation="read", metric="work_total_s")
+    assert by_another["metric"] == "work_total_s" and by_another["series"][0]["changes"] == []
 
 
 def test_a_history_is_of_the_runs_that_one_may_see(client, database, run, cells):
@@ -580,7 +581,7 @@ def test_a_report_has_all_of_a_run_and_nothing_in_it_runs(database, repository, 
         AttemptResult(status="failed", error_kind="store_failed", error=bad),
         PodRecord(),
         phases={},
-        metric=PRIMARY,
+        metric=RANKED_BY["write"],
         target=None,
         dataset=None,
     )

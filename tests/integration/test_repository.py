@@ -25,7 +25,7 @@ from storebench.study import studies
 from storebench.study.model import Metric, unit_of
 from storebench.study.order import Turn
 from storebench.study.reserved import COLUMNS, TABLES
-from tests.bulk import BULK, PRIMARY, bulk_study, cell_at, spec_for
+from tests.bulk import BULK, RANKED_BY, bulk_study, cell_at, spec_for
 
 CELL = cell_at("mongodb", 42, batch="100")
 OTHER = cell_at("mongodb", 42, batch="all")
@@ -35,7 +35,7 @@ POD = PodRecord(
 VERIFIED = AttemptResult(
     status="verified",
     verification="1,000 rows handled and counted",
-    metrics={"only_s": 1.5, "source_s": 0.5, "rows_per_s": 1000 / 1.5},
+    metrics={"write_s": 1.5, "only_s": 1.5, "source_s": 0.5, "rows_per_s": 1000 / 1.5},
     total_s=9.5,
     client_cpu_share=0.95,
     client_cores_usable=1.0,
@@ -59,23 +59,47 @@ def run(repository, request):
     return run_id_of(BULK, request.node.name)
 
 
-def add(repository, run, cell=CELL, operation="write", try_number=1, result=VERIFIED):
+PHASES = {"connect": 0.5, "operation": 1.5}
+
+
+def add(repository, run, cell=CELL, operation="write", try_number=1, result=VERIFIED, phases=PHASES):
     repository.add_attempt(
         AttemptKey(run, cell.key, 1, operation, try_number),
         result,
         POD,
-        phases={"connect": 0.5, "operation": 1.5},
-        metric=PRIMARY,
+        phases=phases,
+        metric=RANKED_BY[operation],
         target="t",
         dataset=None,
     )
+
+
+@pytest.mark.parametrize(
+    ("total_s", "verify_s", "work_s"),
+    [
+        (9.5, 4.0, 5.5),
+        (9.5, 0.0, 9.5),
+        (9.5, None, None),  # a pod that does not say how long its verification took
+        (None, 4.0, None),
+        (4.0, 4.4, None),  # a total in whole seconds, which Kubernetes told
+    ],
+)
+def test_the_total_without_verification_is_null_where_it_is_not_known(
+    repository, queries, run, total_s, verify_s, work_s
+):
+    phases = PHASES if verify_s is None else {**PHASES, "verify": verify_s, "teardown": 0.1}
+    add(repository, run, result=replace(VERIFIED, total_s=total_s), phases=phases)
+    (row,) = queries.results(run=run)
+    assert (row["total_s"], row["work_total_s"]) == (total_s, work_s)
+    (compared,) = queries.compared_of_run(run, "work_total_s")
+    assert compared["value"] == work_s
 
 
 def test_an_attempt_is_recorded_once_however_often_it_is_written(repository, queries, run):
     for _ in range(3):
         add(repository, run)
     (row,) = queries.results(run=run)
-    assert (row["metric"], row["value"], row["unit"]) == (PRIMARY, 1.5, "s")
+    assert (row["metric"], row["value"], row["unit"]) == (RANKED_BY["write"], 1.5, "s")
     assert (row["server_name"], row["client_bound"]) == ("FerretDB", True)
     assert (row["axes"], row["rows"], row["seed"]) == ({"batch": "100"}, 1000, 42)
     assert row["metrics"] == VERIFIED.metrics
@@ -356,7 +380,7 @@ def test_summary_holds_verified_attempts_only_that_were_not_disturbed(repository
         with psycopg.connect(database) as connection:
             return dict(
                 connection.execute(
-                    "SELECT cell_key, sum(n) FROM storebench.summary WHERE metric = 'only_s' GROUP BY 1"
+                    "SELECT cell_key, sum(n) FROM storebench.summary WHERE metric IN ('only_s', 'write_s') GROUP BY 1"
                 ).fetchall()
             )
 

@@ -12,7 +12,7 @@ from storebench.results.attempts import AttemptKey, PodRecord
 from storebench.results.queries import Queries, superseded
 from storebench.results.repository import run_id_of
 from storebench.study.order import Turn
-from tests.bulk import BULK, PRIMARY, bulk_study, cell_at
+from tests.bulk import BULK, RANKED_BY, bulk_study, cell_at
 
 CELL = cell_at("mongodb", 42, 2000, batch="100")
 OTHER = cell_at("null", 42, 2000, batch="100")
@@ -128,7 +128,7 @@ def test_the_newest_try_of_an_operation_counts_once_and_the_others_are_marked(qu
                 AttemptResult(status=status, error_kind=None if status == "verified" else status),
                 PodRecord(),
                 phases={},
-                metric=PRIMARY,
+                metric=RANKED_BY[operation],
                 target=None,
                 dataset=None,
             )

@@ -87,16 +87,16 @@ def test_a_site_has_a_page_for_each_run_and_all_data_beside_them(database, run, 
     assert table.num_rows == len(rows) == 20 and table.column_names == list(rows[0])
     with psycopg.connect(database) as connection:
         asked = (
-            f"SELECT attempt_id, only_s, recorded_at, rows, warm_up, axes, executors FROM storebench.{STUDY}"
+            f"SELECT attempt_id, value, recorded_at, rows, warm_up, axes, executors FROM storebench.{STUDY}"
         )
         known = {str(row[0]): row[1:] for row in connection.execute(asked)}
     for one, line in zip(table.to_pylist(), rows, strict=True):
-        only_s, recorded_at, size, warm_up, axes, executors = known[one["attempt_id"]]
-        assert (one["only_s"], one["recorded_at"], one["rows"]) == (only_s, recorded_at, size)
+        value, recorded_at, size, warm_up, axes, executors = known[one["attempt_id"]]
+        assert (one["value"], one["recorded_at"], one["rows"]) == (value, recorded_at, size)
         assert (one["warm_up"], json.loads(one["axes"]), one["executors"]) == (warm_up, axes, executors)
-        assert (line["attempt_id"], float(line["only_s"]), int(line["rows"])) == (
+        assert (line["attempt_id"], float(line["value"]), int(line["rows"])) == (
             one["attempt_id"],
-            only_s,
+            value,
             size,
         )
         assert line["error"] == "" and one["error"] is None

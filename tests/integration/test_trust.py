@@ -16,7 +16,7 @@ from storebench.results.done import verified_repeats
 from storebench.results.repeats import plan_repeats
 from storebench.results.repository import run_id_of
 from storebench.results.summary import refresh
-from tests.bulk import PRIMARY, bulk_study
+from tests.bulk import RANKED_BY, bulk_study
 from tests.integration.recorded import ENVIRONMENT, PARAMS, POD, POD_PARAMS, STUDY, timed
 
 
@@ -43,9 +43,9 @@ def test_each_metric_is_compared_in_its_own_direction(queries, run, cells):
         metric: {
             verdict.label for verdict in compare(queries, before, after, metric=metric).verdicts.values()
         }
-        for metric in (None, PRIMARY, "rows_per_s", "total_s")
+        for metric in (None, "rows_per_s", "work_total_s")
     }
-    assert labels == {None: {"worse"}, PRIMARY: {"worse"}, "rows_per_s": {"worse"}, "total_s": {"the same"}}
+    assert labels == {None: {"worse"}, "rows_per_s": {"worse"}, "work_total_s": {"the same"}}
     rates = compare(queries, after, before, metric="rows_per_s")
     assert {verdict.label for verdict in rates.verdicts.values()} == {"better"} and rates.regressions(
         0.1
@@ -162,7 +162,9 @@ def test_what_is_unsound_is_said(queries, repository, run, cells):
         (after, 2, failed),
     ):
         key = AttemptKey(run_id_of(STUDY, name), cells[0].key, repeat, "write", 2)
-        repository.add_attempt(key, result, PodRecord(), phases={}, metric=PRIMARY, target=None, dataset=None)
+        repository.add_attempt(
+            key, result, PodRecord(), phases={}, metric=RANKED_BY["write"], target=None, dataset=None
+        )
     found = compare(queries, before, after)
     assert {key: lines for key, lines in found.remarks.items() if lines} == {
         (cells[0].key, "write"): ["A: 1 of 5 disturbed", "A: 1 of 5 client-bound", "B: 2 of 5 not verified"]
@@ -178,7 +180,13 @@ def again(repository):
     def record(name, cell, **figures):
         key = AttemptKey(run_id_of(STUDY, name), cell.key, 1, "write", 2)
         repository.add_attempt(
-            key, timed(1.0, **figures), PodRecord(), phases={}, metric=PRIMARY, target=None, dataset=None
+            key,
+            timed(1.0, **figures),
+            PodRecord(),
+            phases={},
+            metric=RANKED_BY["write"],
+            target=None,
+            dataset=None,
         )
 
     return record
@@ -211,7 +219,7 @@ def test_reads_that_deliver_different_things_are_marked(queries, repository, run
             key = AttemptKey(run_id_of(STUDY, name), cell.key, repeat, "read", 2)
             result = timed(1.0, delivers=delivers)
             repository.add_attempt(
-                key, result, PodRecord(), phases={}, metric=PRIMARY, target=None, dataset=None
+                key, result, PodRecord(), phases={}, metric=RANKED_BY["read"], target=None, dataset=None
             )
 
     deliver(before, cells[0], ["dicts"] * 5)
@@ -321,7 +329,7 @@ def test_the_summary_has_an_interval_for_each_environment(queries, repository, d
     with psycopg.connect(database) as connection:
         found = connection.execute(
             "SELECT n, median, interval_low, interval_high, interval_coverage FROM storebench.summary"
-            " WHERE cell_key = %s AND operation = 'write' AND metric = 'only_s' ORDER BY n",
+            " WHERE cell_key = %s AND operation = 'write' AND metric = 'write_s' ORDER BY n",
             (cells[0].key,),
         ).fetchall()
     assert found == [(5, 1.03, None, None, None), (7, 1.04, 1.01, 1.07, 1 - 2 / 2**7)]
@@ -338,9 +346,9 @@ def test_the_summary_has_a_line_for_each_metric(repository, database, run, cells
         ).fetchall()
     # Those that the study's charts show; nothing has measured the memory
     assert found == [
-        (PRIMARY, "s", 6, pytest.approx(1.035)),
+        (RANKED_BY["read"], "s", 6, pytest.approx(1.035)),
         ("rows_per_s", "rows/s", 6, pytest.approx(1000 / 1.035, rel=1e-3)),
-        ("total_s", "s", 6, 9.0),
+        ("work_total_s", "s", 6, 7.0),
     ]
 
 
@@ -352,7 +360,7 @@ def test_an_interval_of_unknown_coverage_is_not_shown(queries, repository, datab
             "UPDATE storebench.statistic SET interval_coverage = NULL WHERE cell_key = %s", (cells[0].key,)
         )
         found = connection.execute(
-            "SELECT n, interval_low, interval_high FROM storebench.summary WHERE cell_key = %s AND metric = 'only_s'",
+            "SELECT n, interval_low, interval_high FROM storebench.summary WHERE cell_key = %s AND metric IN ('write_s', 'only_s')",
             (cells[0].key,),
         ).fetchall()
     assert found == [(7, None, None)] * 2
@@ -365,7 +373,7 @@ def test_repeats_with_other_parameters_are_another_line_of_the_summary(repositor
     with psycopg.connect(database) as connection:
         found = connection.execute(
             "SELECT n, parameters ->> 'cpu_limit' FROM storebench.summary"
-            " WHERE cell_key = %s AND operation = 'write' AND metric = 'only_s' ORDER BY n",
+            " WHERE cell_key = %s AND operation = 'write' AND metric = 'write_s' ORDER BY n",
             (cells[0].key,),
         ).fetchall()
     assert found == [(2, "true"), (3, "false")]
@@ -410,7 +418,7 @@ def test_an_attempt_that_did_not_reach_the_server_says_nothing_of_today(queries,
     key = AttemptKey(run_id_of(STUDY, name), cells[0].key, 1, "write", 0)
     unreachable = AttemptResult(error_kind="unreachable", error="x", environment={"kernel": "6.1"})
     repository.add_attempt(
-        key, unreachable, PodRecord(), phases={}, metric=PRIMARY, target=None, dataset=None
+        key, unreachable, PodRecord(), phases={}, metric=RANKED_BY["write"], target=None, dataset=None
     )
     assert verified_repeats(bulk_study(), queries, cells, PARAMS) == {cells[0]: 1, cells[1]: 1}
 

@@ -9,7 +9,8 @@ from storebench import trigger
 from storebench.airflow.params import defaults_of, grid_of
 from storebench.errors import SpecError, StoreUnreachable
 from storebench.study import studies
-from storebench.trigger import Airflow, conf_of, places_of
+from storebench.study.model import Preset
+from storebench.trigger import Airflow, conf_of, places_of, replaced
 from tests.unit.example import STUDY
 
 NOTHING = dict.fromkeys(["rows", "seed", "stores", "clients", "repeats", "keep_data"])
@@ -82,9 +83,24 @@ def test_the_first_preset_keeps_the_order_of_its_stores_only_where_each_cell_is_
 
 
 def test_a_machine_of_ones_own_gets_the_sizes_of_the_study_only_where_it_has_any(study):
-    assert conf_of(study.preset("study"), NOTHING)["driver_memory"] == "4g"
-    assert conf_of(study.preset("study"), NOTHING, embedded=True)["driver_memory"] == "2g"
+    own, embedded = (conf_of(study.preset("study"), NOTHING, embedded=there) for there in (False, True))
+    assert own["stores"][2:] == ["mongodb@sharded", "elasticsearch@three"]
+    assert embedded["stores"][2:] == ["mongodb", "elasticsearch"]
+    memory = ("driver_memory", "executor_memory")
+    assert [[conf[name] for name in memory] for conf in (own, embedded)] == [["2g", "4g"], ["2g", "1g"]]
     assert conf_of(study.preset("tour"), NOTHING, embedded=True) == {"full_grid": False}
+
+
+def test_what_a_preset_has_on_the_embedded_cluster_is_said_with_what_it_replaces(study):
+    preset = study.preset("study")
+    conf = conf_of(preset, NOTHING, embedded=True)
+    stores = "stores: mongodb instead of mongodb@sharded, elasticsearch instead of elasticsearch@three"
+    assert replaced(preset, conf) == f"{stores}; executor_memory: 1g instead of 4g"
+    asked = conf_of(preset, {**NOTHING, "stores": "mongodb"}, embedded=True)
+    assert replaced(preset, asked) == "executor_memory: 1g instead of 4g"
+    assert replaced(preset, conf_of(preset, NOTHING)) == ""
+    other = Preset("", {"batch": ["10", "20"]}, {"batch": ["10"], "rows": 5})
+    assert replaced(other, other.embedded) == "batch: 10 instead of 10, 20; rows: 5 instead of the default"
 
 
 def test_the_first_preset_has_each_store_once_at_two_batches_that_differ_in_the_order_of_their_parts(

@@ -53,7 +53,7 @@ def run(
     from storebench.airflow.params import defaults_of, grid_of
     from storebench.results.repository import Repository
     from storebench.study.studies import find
-    from storebench.trigger import PATIENCE_S, Airflow, conf_of, places_of
+    from storebench.trigger import PATIENCE_S, Airflow, conf_of, places_of, replaced
 
     airflow, repository = Airflow(*airflow_login()), Repository(results_dsn(), PATIENCE_S)
     found = find(study)
@@ -64,9 +64,8 @@ def run(
     asked = {**options, **places_of(" ".join(axes), found)}
     conf = conf_of(chosen, asked, extra, embedded=embedded)
     grid_of(found, defaults_of(found, conf))  # refuses what cannot be run, before anything is
-    sizes = chosen.embedded if chosen and embedded else {}
-    if used := [f"{name}={size}" for name, size in sizes.items() if conf[name] == size]:
-        click.echo(f"on the embedded cluster preset {preset} has {', '.join(used)}")
+    if chosen and embedded and (said := replaced(chosen, conf)):
+        click.echo(f"on the embedded cluster preset {preset} has {said}")
     run_id = airflow.trigger_when_known(study, conf, click.echo)
     click.echo(f"run {run_id}: {airflow.url}/dags/{study}/runs/{run_id}")
     if chosen:

@@ -1,21 +1,36 @@
-"""Bundles from before there was more than one kind of study, or servers: their rows as sql/0019 to 0024 turned those of a database into."""
+"""Upgrade the rows of older bundles, as sql/0019 to 0024 and sql/0027 upgraded those of a database."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
 
+from storebench.study.model import WORK_TOTAL_S
+
 Row = dict[str, Any]
 
 USAGE = "usage"  # was called executor
 METRIC = "only_s"  # that ranked both operations
 FIGURES = {METRIC: "operation_s", "source_s": "source_s", "barrier_s": "barrier_s"}  # and their columns
+STUDY, WRITE, WRITE_S = "bulk_write_read", "write", "write_s"  # since 0027 its writes have this sum
+PARTS = (METRIC, "barrier_s")  # of these
+TOTAL_S = "total_s"  # of which charts were before 0027
 PARAMETERS = {"batch_sizes": "batch"}  # the new names of a run's parameters
 COLUMNS = {"stopped": "reason"}  # and of its columns
 
 
 def upgraded(tables: Mapping[str, list[Row]]) -> dict[str, list[Row]]:
     """The rows of each table, as today's tables have them."""
+    found = _of_many_studies(tables)
+    if "study" in found:
+        found["study"] = [_with_its_charts(row) for row in found["study"]]
+    if "attempt" in found:
+        studies = {cell["key"]: cell["study"] for cell in found["cell"]}
+        found["attempt"] = [_with_sum(row, studies[row["cell_key"]]) for row in found["attempt"]]
+    return found
+
+
+def _of_many_studies(tables: Mapping[str, list[Row]]) -> dict[str, list[Row]]:
     named = dict(tables)
     if "executor" in named:
         named[USAGE] = [_usage(row) for row in named.pop("executor")]
@@ -27,6 +42,24 @@ def upgraded(tables: Mapping[str, list[Row]]) -> dict[str, list[Row]]:
         "attempt": [_attempt(row, cells[row["cell_key"]]["rows"]) for row in tables.get("attempt", [])],
         "run": [_run(row, list(cells.values())) for row in tables["run"]],
     }
+
+
+def _with_sum(row: Row, study: str) -> Row:
+    """Add the metric that ranks a write since method 3 to a verified write of an earlier method, as the sum of its recorded parts."""
+    metrics = row["metrics"]
+    is_write = (study, row["operation"], row["status"]) == (STUDY, WRITE, "verified")
+    if not is_write or WRITE_S in metrics or any(name not in metrics for name in PARTS):
+        return row
+    return {**row, "metrics": {**metrics, WRITE_S: sum(metrics[name] for name in PARTS)}}
+
+
+def _with_its_charts(row: Row) -> Row:
+    """Let a study's charts show the total pod time without verification, where they showed the whole."""
+    charts = row.get("details", {}).get("charts", [])
+    shown = [
+        {**chart, "metric": WORK_TOTAL_S.name} if chart["metric"] == TOTAL_S else chart for chart in charts
+    ]
+    return {**row, "details": {**row["details"], "charts": shown}} if charts else row
 
 
 def _usage(row: Row) -> Row:

@@ -11,11 +11,11 @@ from dataclasses import dataclass
 
 from storebench.results.database import Row
 from storebench.results.growth import growth
-from storebench.results.queries import GROWING, OPERATION, VERIFY, Queries, counts
+from storebench.results.queries import BARRIER, GROWING, OPERATION, VERIFY, Queries, counts
 from storebench.study.cell import Cell
 
 SPREAD = 4  # so many times more rows tell the fixed part, although neither time is exact
-ROUNDED = 0.01  # by so much of it a metric may differ from the phase that it is the time of
+ROUNDED = 0.01  # by so much of it a metric may differ from the phases that it is the time of
 
 
 @dataclass(frozen=True)
@@ -67,10 +67,19 @@ def _timed(queries: Queries, rows: Sequence[Row]) -> list[_Try]:
         phases[phase["attempt_id"]][phase["name"]] = phase["seconds"]
     found = [_Try(row, phases[row["attempt_id"]]) for row in rows if row["unit"] == "s" and row["value"]]
     return [
-        one
-        for one in found
-        if math.isclose(one.row["value"], one.phases.get(OPERATION, math.inf), rel_tol=ROUNDED)
+        one for one in found if any(_is_close(one.row["value"], time_s) for time_s in _times_s(one.phases))
     ]
+
+
+def _times_s(phases: Phases) -> tuple[float, ...]:
+    """The times that may rank an operation: of itself, or until the barrier behind it has ended."""
+    if OPERATION not in phases:
+        return ()
+    return phases[OPERATION], phases[OPERATION] + phases.get(BARRIER, 0.0)
+
+
+def _is_close(value: float, time_s: float) -> bool:
+    return math.isclose(value, time_s, rel_tol=ROUNDED)
 
 
 def _start_s(one: _Try) -> float:

@@ -41,12 +41,14 @@ class Hours:
     cell_key: str
     operation: str
     n: int
-    left_out: int  # attempts that are not verified, were disturbed, or whose CPU was not recorded
+    left_out: int  # attempts that are not verified, were disturbed, or whose CPU or time without verification is not known
     per: Per
     cpu_hours: (
         float | None
     )  # used, of the pod, those that it started, and servers; None where no attempt counts
-    memory_gib_hours: float | None  # their peak working set, for as long as the pod lived
+    memory_gib_hours: (
+        float | None
+    )  # their peak working set, for as long as the pod lived without its verification
 
 
 @dataclass(frozen=True)
@@ -87,7 +89,8 @@ def hours(rows: Iterable[Mapping[str, Any]]) -> list[Hours]:
         known = [
             row
             for row in attempts
-            if row["all_cpu_s"] is not None and (row["dataset_bytes"] or per == "attempt")
+            if None not in (row["all_cpu_s"], row["work_total_s"])
+            and (row["dataset_bytes"] or per == "attempt")
         ]
         used = [_hours(row, per) for row in known if counts(row)]
         cover = next((row["figures_cover"] for row in attempts if row["figures_cover"]), None)
@@ -107,7 +110,7 @@ def _hours(row: Mapping[str, Any], per: Per) -> tuple[float, float]:
     """Core hours and GiB hours of an attempt, for each of what `per` says."""
     amount = row["dataset_bytes"] / GB if per == "GB" else 1
     gib = (row["all_memory_working_set_peak_bytes"] or 0) / GIB
-    return row["all_cpu_s"] / HOUR_S / amount, gib * row["total_s"] / HOUR_S / amount
+    return row["all_cpu_s"] / HOUR_S / amount, gib * row["work_total_s"] / HOUR_S / amount
 
 
 def print_prices(console: Console, found: Iterable[Price], currency: str) -> None:

@@ -36,8 +36,8 @@ ORDER BY run_id, cell_key, repeat, operation, try_number DESC
 OF_SIDES = ("study", "store", "arm")  # besides, where sides are compared
 
 # The phases of an attempt that may grow with the dataset.
-OPERATION, VERIFY = "operation", "verify"
-GROWING = ("source", OPERATION, "barrier", VERIFY)
+OPERATION, BARRIER, VERIFY = "operation", "barrier", "verify"
+GROWING = ("source", OPERATION, BARRIER, VERIFY)
 
 
 def counts(row: Mapping[str, Any]) -> bool:

@@ -12,7 +12,7 @@ from functools import cached_property
 from storebench.errors import SpecError, unknown
 from storebench.results.database import Row
 from storebench.results.measurements import scalars_of
-from storebench.results.queries import Queries, verified_values
+from storebench.results.queries import Queries, counts, verified_values
 from storebench.results.statistics import Values
 from storebench.results.turns import in_turns
 from storebench.results.verdicts import Pair
@@ -111,6 +111,8 @@ class Sides:
                     for side, group, units in zip("AB", groups, (before, after), strict=True)
                     if not units
                 )
+            elif len(names := _metrics(key, groups)) > 1:
+                without[key] = f"its attempts are ranked by {' and '.join(names)}: compare by one of them"
             elif not self.design.matched:
                 pairs[key] = Pair(
                     list(before.values()), list(after.values()), better=groups[0][key][0]["better"]
@@ -343,6 +345,11 @@ def _units(rows: Sequence[Row], unit_of: Unit) -> dict[Hashable, Values]:
     for row in rows:
         found.setdefault(unit_of(row), []).append(row)
     return {unit: values for unit, group in found.items() if (values := verified_values(group))}
+
+
+def _metrics(key: Key, groups: Iterable[Groups]) -> list[str]:
+    """The names of the metrics whose figures both sides would put into one comparison."""
+    return sorted({row["metric"] for group in groups for row in group.get(key, []) if counts(row)})
 
 
 def lacking(rows: Sequence[Row]) -> str:

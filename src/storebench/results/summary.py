@@ -33,11 +33,12 @@ def refresh(repository: Repository, keys: Sequence[str]) -> None:
 
 
 def summarized(study: Details | None, rows: Sequence[Row]) -> list[str]:
-    """The metrics that are kept of these attempts at an operation: the one that ranks it, and those that the study's charts show. Without
-    a study of which anything is known, those by which the attempts were ranked.
+    """Return the metrics whose statistics are kept of these attempts at an operation: the one that ranks the operation, those that the
+    study's charts show, and those by which the attempts were ranked when they were recorded. Without a study, only the last.
     """
+    ranked = {row["metric"] for row in rows if row["metric"]}
     if study is None:
-        return sorted({row["metric"] for row in rows if row["metric"]})
+        return sorted(ranked)
     operation = rows[0]["operation"]
     scalars = scalars_of(study, operation)
     charted = {
@@ -45,7 +46,8 @@ def summarized(study: Details | None, rows: Sequence[Row]) -> list[str]:
         for chart in study["charts"]
         if not chart["operations"] or operation in chart["operations"]
     }
-    return [name for place, name in enumerate(scalars) if place == 0 or name in charted]
+    now = [name for place, name in enumerate(scalars) if place == 0 or name in charted]
+    return [*now, *sorted(ranked.difference(now))]
 
 
 def _statistic(metric: str, rows: Sequence[Row], values: Sequence[float]) -> dict[str, Any]:

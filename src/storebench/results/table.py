@@ -23,7 +23,7 @@ ATTEMPT = [Column("repeat"), Column("operation"), Column("status")]
 # What there is room for on a wide terminal alone; the last is left out first.
 FIGURES = [Column(heading, number=True, needed=False) for heading in ("memory MiB", "CPU s")]
 FIGURES += [Column(heading, needed=False) for heading in ("durability", "server")]
-POD = [Column(heading, number=True, needed=False) for heading in ("pod s", "peak MiB")]
+POD = [Column(heading, number=True, needed=False) for heading in ("total s", "pod s", "peak MiB")]
 RUN = [Column("run"), Column("state"), Column("verified"), Column("not verified"), Column("started")]
 RUN += [Column("study"), Column("stores", prose=True), Column("rows", number=True)]
 RUN += [Column("reason", prose=True), Column("finished", needed=False)]
@@ -38,7 +38,7 @@ def print_results(console: Console, rows: Rows, studies: Mapping[str, Details]) 
     one_metric = len(ranking) == 1
     measured = [
         Column(str(next(iter(ranking))) if one_metric else "figure", number=True),
-        Column("total s", number=True),
+        Column("work total s", number=True),
     ]
     others = _others(rows, studies)
     old = superseded(dict(row) for row in rows)
@@ -60,12 +60,13 @@ def print_results(console: Console, rows: Rows, studies: Mapping[str, Details]) 
                 row["operation"],
                 f"{row['status']}, superseded" if row["attempt_id"] in old else row["status"],
                 figure(row["value"]) if one_metric else figure_text(row["value"], row["unit"]),
-                seconds(row["total_s"]),
+                seconds(row["work_total_s"]),
                 f"{_mebibytes(row['all_memory_working_set_peak_bytes'])} {row['figures_cover'] or ''}".rstrip(),
                 seconds(row["all_cpu_s"]),
                 row["durability"] or NOTHING,
                 f"{row['server_name'] or ''} {row['server_version'] or ''}".strip() or NOTHING,
                 *(figure(row["metrics"].get(name)) for name in others),
+                seconds(row["total_s"]),
                 seconds(row["pod_total_s"]),
                 _mebibytes(row["all_memory_peak_bytes"]),
                 remark(row) or NOTHING,

@@ -58,6 +58,7 @@ COLUMNS = frozenset(
         "durability",
         "durability_stated",
         "total_s",
+        "work_total_s",
         "pod_total_s",
         "figures_cover",
         "memory_peak_bytes",

@@ -18,8 +18,9 @@ from storebench.errors import SpecError
 from storebench.fields import Field, Flag, Values
 from storebench.servers.topology import brought_for
 from storebench.study.grid import Grid
+from storebench.study.model import Preset as Named
 from storebench.study.model import Study
-from storebench.trigger import conf_of
+from storebench.trigger import conf_of, replaced
 from storebench.web.access import GridDag, GridDagDep
 from storebench.web.filling import asked_of
 from storebench.web.models.starting import Draft, DraftCell, Form, FormField, Mistake, Preset, Section
@@ -40,10 +41,17 @@ def form(dag: GridDagDep) -> Form:
             for title, fields in sections_of(dag.study).items()
         ],
         presets=[
-            Preset(name=name, description=one.description, params=conf_of(one, {}, embedded=embedded))
+            Preset(
+                name=name, description=_described(one, embedded), params=conf_of(one, {}, embedded=embedded)
+            )
             for name, one in dag.study.presets.items()
         ],
     )
+
+
+def _described(preset: Named, embedded: bool) -> str:
+    said = replaced(preset, preset.embedded) if embedded else ""
+    return f"{preset.description}. On the embedded cluster: {said}" if said else preset.description
 
 
 @router.get("/api/draft")

@@ -44,7 +44,7 @@ OLD = {
             "status": "verified",
             "operation_s": 4.0,
             "source_s": 1.0,
-            "barrier_s": 0.0,
+            "barrier_s": 0.5,
         },
         {**ATTEMPT, "id": "r", "operation": "read", "operation_s": 2.0},
         {**ATTEMPT, "id": "n", "operation": "read", "status": "not_run"},
@@ -61,13 +61,41 @@ def found():
 def test_a_figure_is_a_metric_by_its_name_and_what_was_not_measured_is_none(found):
     of = {row["id"]: (row["value"], row["metrics"]) for row in found["attempt"]}
     assert of == {
-        "w": (4.0, {"only_s": 4.0, "source_s": 1.0, "barrier_s": 0.0, "rows_per_s": 5000.0}),
+        "w": (
+            4.0,
+            {"only_s": 4.0, "source_s": 1.0, "barrier_s": 0.5, "rows_per_s": 5000.0, "write_s": 4.5},
+        ),
         "r": (2.0, {"only_s": 2.0}),
         "n": (None, {}),
     }, "a failed attempt has no rate"
     for attempt in found["attempt"]:
         assert attempt["metric"] == "only_s"
         assert not {"operation_s", "source_s", "barrier_s"} & attempt.keys()
+
+
+def test_a_write_of_a_bundle_with_its_study_has_the_sum_that_ranks_writes_now_and_keeps_what_ranked_it():
+    metrics = {"only_s": 4.0, "barrier_s": 0.5, "rows_per_s": 5000.0}
+    told = {"cell_key": KEY, "status": "verified", "metric": "only_s", "value": 4.0, "metrics": metrics}
+    write, read = ({**told, "operation": name} for name in ("write", "read"))
+    others = [read, {**write, "status": "failed"}, {**write, "metrics": {"only_s": 4.0}}]
+    bundle = {**OLD, "study": [{"name": "bulk_write_read"}], "attempt": [write, *others]}
+    found, *rest = upgraded(bundle)["attempt"]
+    assert found == {**write, "metrics": {**metrics, "write_s": 4.5}} and rest == others
+    (elsewhere,) = upgraded({**bundle, "cell": [{**OLD["cell"][0], "study": "s"}], "attempt": [write]})[
+        "attempt"
+    ]
+    assert elsewhere == write
+    assert upgraded({**bundle, "attempt": [found]})["attempt"] == [found], "of the present method"
+
+
+def test_a_chart_of_the_whole_total_is_one_without_verification():
+    study = {
+        "name": "s",
+        "details": {"charts": [{"metric": "total_s", "colour": "store"}, {"metric": "a_s"}]},
+    }
+    (found,) = upgraded({"study": [study], "cell": []})["study"]
+    assert found["details"]["charts"] == [{"metric": "work_total_s", "colour": "store"}, {"metric": "a_s"}]
+    assert found["name"] == "s"
 
 
 def test_a_run_has_its_datasets_its_reason_and_todays_name_of_the_axis(found):
@@ -101,7 +129,9 @@ def test_executors_are_pods_by_their_role():
 
 
 def test_a_bundle_of_today_stays_as_it_is():
-    tables = {"study": [], "attempt": [{"id": "w", "metrics": {"batch_sizes": 1}}], "cell": [], "run": []}
+    attempt = {"id": "w", "cell_key": KEY, "operation": "read", "status": "verified"}
+    attempt["metrics"] = {"batch_sizes": 1}
+    tables = {"study": [], "attempt": [attempt], "cell": OLD["cell"], "run": []}
     assert upgraded(tables) == tables
 
 

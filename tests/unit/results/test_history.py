@@ -7,7 +7,7 @@ import pytest
 from storebench.results.history import history
 from storebench.results.measurements import value_of
 from storebench.results.queries import Queries
-from tests.bulk import BULK, PRIMARY, bulk_study, cell_at
+from tests.bulk import BULK, RANKED_BY, bulk_study, cell_at
 
 CELL = cell_at("mongodb", 7, 1000, batch="10").key
 BEGUN = datetime(2026, 1, 1, tzinfo=UTC)
@@ -24,8 +24,8 @@ def attempt(run, seconds, repeat=1, **changes):
         "environment_hash": "e",
         "parameters_hash": "p",
         "method_version": 2,
-        "metrics": {PRIMARY: seconds, "rows_per_s": 1000 / seconds},
-        "total_s": seconds + 1,
+        "metrics": {RANKED_BY["write"]: seconds, "rows_per_s": 1000 / seconds},
+        "work_total_s": seconds + 1,
         "all_memory_working_set_peak_bytes": 1,
         "all_cpu_s": None,
         **changes,
@@ -64,7 +64,7 @@ def planted(**changes):
 
 def test_a_planted_step_is_told_with_the_run_at_which_it_begins(told):
     found = told(planted(), nightly=3)
-    assert (found.metric, found.unit, found.better) == (PRIMARY, "s", "lower")
+    assert (found.metric, found.unit, found.better) == (RANKED_BY["write"], "s", "lower")
     (series,) = found.series
     (change,) = series.changes
     assert change.after.first.run_id == f"{BULK}/r{STEP}"
@@ -86,12 +86,12 @@ def test_a_level_s_median_is_that_of_all_its_attempts_whatever_their_runs(told):
 
 def test_more_a_second_is_better_and_of_what_is_neither_it_is_said_so(told):
     assert told(planted(), "rows_per_s").series[0].changes[0].label == "worse"
-    no_way = [{**row, "metrics": {"source_s": row["metrics"][PRIMARY]}} for row in planted()]
+    no_way = [{**row, "metrics": {"source_s": row["metrics"][RANKED_BY["write"]]}} for row in planted()]
     assert told(no_way, "source_s").series[0].changes[0].label == "higher"
 
 
 def test_a_change_to_or_from_nothing_has_no_ratio(told):
-    rows = [attempt(run, 1, metrics={PRIMARY: 0 if run < 20 else 2}) for run in range(40)]
+    rows = [attempt(run, 1, metrics={RANKED_BY["write"]: 0 if run < 20 else 2}) for run in range(40)]
     (change,) = told(rows).series[0].changes
     assert (change.ratio, change.label) == (None, "worse")
 
@@ -123,4 +123,4 @@ def test_what_does_not_count_is_in_no_history(told):
 
 def test_an_operation_that_the_study_has_no_more_has_no_metric_but_what_one_asks_for(told):
     assert told(planted(), operation="sum").series == []
-    assert told(planted(), "total_s", "sum").series[0].runs == 60
+    assert told(planted(), "work_total_s", "sum").series[0].runs == 60

@@ -13,7 +13,8 @@ ROW = {
     "figures_cover": "client",
     "dataset_id": "v1/rows=1/seed=1",
     "dataset_bytes": 500_000_000,
-    "total_s": 1800.0,
+    "work_total_s": 1800.0,
+    "total_s": 4000.0,  # with the verification
     "all_cpu_s": 3600.0,
     "all_memory_working_set_peak_bytes": 4 * GIB,
 }
@@ -42,13 +43,14 @@ def test_a_cell_that_never_had_its_dataset_is_priced_as_the_others_of_its_study(
 
 
 def test_what_is_not_verified_or_was_disturbed_has_no_price_but_is_counted():
-    failed = {**ROW, "status": "failed", "all_cpu_s": None, "total_s": None, "figures_cover": None}
+    failed = {**ROW, "status": "failed", "all_cpu_s": None, "work_total_s": None, "figures_cover": None}
     disturbed = {**ROW, "disturbed": "throttled", "all_cpu_s": 9e9}
     dear = {**ROW, "all_cpu_s": 7200.0}
     (price,) = prices([failed, disturbed, ROW, dear, dear], 1, 0)
     assert (price.n, price.left_out, price.cpu_hours) == (3, 2, pytest.approx(4))
-    unknown = {**ROW, "all_cpu_s": None}
-    assert [(price.n, price.left_out) for price in prices([ROW, unknown], 1, 1)] == [(1, 1)]
+    for figure in ("all_cpu_s", "work_total_s"):
+        unknown = {**ROW, figure: None}
+        assert [(price.n, price.left_out) for price in prices([ROW, unknown], 1, 1)] == [(1, 1)]
     (nothing,) = prices([failed], 1, 1)
     assert nothing.cost is None
 

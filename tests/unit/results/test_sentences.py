@@ -169,6 +169,19 @@ def test_what_a_read_takes_longer_than_its_second_pass_is_fixed():
     }
 
 
+def test_a_write_that_is_ranked_by_its_barrier_too_has_its_fixed_part_told_by_numbers_of_rows():
+    write = {**row("elasticsearch", 30.0, "write", "disk", rest_s=4.0), "value": 36.0}
+
+    class WithBarrier(Measured):
+        def phases(self, ids):
+            return [*super().phases(ids), {"attempt_id": ids[0], "name": "barrier", "seconds": 6.0}]
+
+    sizes = [("write", 20_000, 16.0), ("write", 100_000, 56.0)]
+    (found,) = fixed_of(WithBarrier([write], sizes=sizes), [write]).values()
+    assert found.fixed_s == pytest.approx(6.0)
+    assert fixed_of(WithBarrier([write], sizes=sizes), [{**write, "value": 40.0}]) == {}, "of other phases"
+
+
 def test_what_verifies_a_write_is_no_second_pass_of_it():
     write = row("delta-spark", 25.0, "write", "s3", rest_s=14.0)
     (found,) = fixed_parts(write, passes={write["attempt_id"]: 4.0}).values()

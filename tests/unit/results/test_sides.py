@@ -288,6 +288,19 @@ def test_a_run_that_goes_on_has_shown_nothing_yet():
     assert list(of_one.to_come) == [(CELLS[0], "read")], "what does not report the metric is not to come"
 
 
+def test_attempts_that_were_ranked_by_different_metrics_are_compared_only_by_one_that_is_named():
+    metrics = {"only_s": 1.0, "source_s": 2.0}
+    before = [row("a", repeat, 1.0, metrics=metrics) for repeat in range(1, 7)]
+    after = [row("b", repeat, 1.0, metrics=metrics, metric="source_s") for repeat in range(1, 7)]
+    found = compare(Recorded(*before, *after), "a", "b")
+    reason = "its attempts are ranked by only_s and source_s: compare by one of them"
+    assert found.without == {(CELLS[0], "write"): reason} and found.verdicts == {}
+    assert exit_code(found, 0.1, single_runs=True)[0] == 6
+    assert list(compare(Recorded(*before, *after), "a", "b", metric="only_s").verdicts) == [
+        (CELLS[0], "write")
+    ]
+
+
 def test_of_cells_and_arms_only_what_is_theirs_is_to_come():
     rows = cell_rows({"one": CELLS, "two": CELLS})
     other = "s/null/reference/batch=30/rows=1/seed=1"
@@ -368,11 +381,11 @@ def test_a_metric_that_the_study_has_not_is_refused_with_those_that_it_has():
 
 
 def test_another_metric_takes_the_place_of_the_one_that_ranks_the_operation():
-    rows = [{**row, "total_s": 10.0 + row["repeat"] / 100} for row in single_runs(1.5)]
+    rows = [{**row, "work_total_s": 10.0 + row["repeat"] / 100} for row in single_runs(1.5)]
     assert [verdict.label for verdict in compare(Recorded(*rows), "a", "b").verdicts.values()] == ["worse"]
     for found in (
-        compare(Recorded(*rows), "a", "b", metric="total_s"),
-        compare_arms(Recorded(*rows), "a", metric="total_s"),
+        compare(Recorded(*rows), "a", "b", metric="work_total_s"),
+        compare_arms(Recorded(*rows), "a", metric="work_total_s"),
     ):
         (verdict,) = found.verdicts.values()
         assert verdict.label != "worse" and verdict.median_before == pytest.approx(10.03, abs=0.02)

@@ -16,7 +16,7 @@ ROW = {
     "disturbed": None,
     "metric": "only_s",
     "metrics": {"only_s": 2.0, "rows_per_s": 500.0},
-    "total_s": 9.0,
+    "work_total_s": 9.0,
     "all_memory_working_set_peak_bytes": 1,
     "all_cpu_s": 1.0,
     "figures_cover": "client",
@@ -40,6 +40,16 @@ def test_the_metric_that_ranks_an_operation_and_those_of_charts_are_kept():
     slower = {**ROW, "metrics": {"only_s": 4.0}}
     failed = {**ROW, "status": "failed", "metric": None, "metrics": {}}
     assert kept(ROW, slower, failed, studies=studies) == [("only_s", 2, 3.0)]
+
+
+def test_what_ranked_older_attempts_is_kept_beside_what_ranks_the_operation_now():
+    details = STUDY.details()
+    write, *others = details["operations"]
+    now = {**write, "metrics": ["write_s", *write["metrics"]]}
+    metrics = [*details["metrics"], {**details["metrics"][0], "name": "write_s"}]
+    studies = {STUDY.name: {**details, "operations": [now, *others], "metrics": metrics, "charts": []}}
+    older = {**ROW, "metrics": {**ROW["metrics"], "write_s": 2.5}}
+    assert kept(older, studies=studies) == [("write_s", 1, 2.5), ("only_s", 1, 2.0)]
 
 
 def test_of_a_study_of_which_nothing_is_known_what_ranked_its_attempts_is_kept():

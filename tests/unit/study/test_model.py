@@ -85,8 +85,8 @@ def test_a_metrics_unit_is_the_end_of_its_name(name, unit):
             "the metric 'speed' of the operation 'write' is not among its metrics",
         ),
         (
-            {"operations": (replace(WRITE, metrics=("total_s",)), READ)},
-            "the metric 'total_s' of the operation 'write' is not among its metrics",
+            {"operations": (replace(WRITE, metrics=("work_total_s",)), READ)},
+            "the metric 'work_total_s' of the operation 'write' is not among its metrics",
         ),
         ({"operations": (replace(WRITE, metrics=()), READ)}, "the operation 'write' has no metric"),
         (
@@ -351,5 +351,5 @@ def test_the_study_of_this_project_says_what_it_means():
     from dags.bulk_write_read import BULK_WRITE_READ
 
     assert isinstance(BULK_WRITE_READ, Study) and isinstance(BULK_WRITE_READ.operations[0], Operation)
-    assert BULK_WRITE_READ.method_version == 2
+    assert BULK_WRITE_READ.method_version == 3
     json.dumps(BULK_WRITE_READ.details())

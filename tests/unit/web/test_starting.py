@@ -76,8 +76,13 @@ def test_a_preset_has_the_sizes_of_where_it_is(monkeypatch):
     study = find("bulk_write_read")
     small = [name for name, one in study.presets.items() if one.embedded]
     asked = {one.name: one.params for one in starting.form(as_kept(study)).presets}
+    assert all("embedded" not in one.description for one in starting.form(as_kept(study)).presets)
     monkeypatch.setenv("STOREBENCH_EMBEDDED", "kubernetes")
     embedded = {one.name: one.params for one in starting.form(as_kept(study)).presets}
+    told = [
+        one.name for one in starting.form(as_kept(study)).presets if "1g instead of 4g" in one.description
+    ]
+    assert told == small
     assert small and [name for name in asked if asked[name] != embedded[name]] == small
 
 

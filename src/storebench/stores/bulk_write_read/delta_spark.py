@@ -54,7 +54,7 @@ SPARK_TYPES = {
 
 
 class DeltaSpark(SparkDriver, DeltaStore):
-    """`reference` is the study's code, with the defaults of Spark; `tuned` hands typed Arrow tables over.
+    """`reference` is the study's code, with the defaults of today's Spark; `tuned` hands typed Arrow tables over.
 
     A write is verified in the driver, without Spark: from the table's files as they are in S3. A read is verified
     by a second pass of Spark's own, in the executors. `delta-spark@hdfs` and `delta-spark@ozone` have their tables there.

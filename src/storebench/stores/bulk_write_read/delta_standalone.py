@@ -14,7 +14,8 @@ GREGORIAN = "1582-10-15"  # the first day of that calendar in java.sql.Date and 
 
 
 class DeltaStandalone(DeltaReader):
-    """`reference` is the study's: open the log's snapshot and go over its rows, in one thread. There is no other way.
+    """`reference` is the study's loop: open the log's snapshot and go over its rows, in one thread. Unlike the study's, the loop gets each
+    value once. There is no other client.
 
     It reads timestamps as Spark writes them (INT96) and no others. Of a decimal that is written as an integer it takes no notice of the
     scale, and gives another number. It gives dates and timestamps as java.sql.Date and java.sql.Timestamp, which have another calendar

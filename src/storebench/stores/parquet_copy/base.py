@@ -46,7 +46,7 @@ PAGE_CHECKSUM = "parquet.page.write-checksum.enabled"
 
 
 class ParquetStore(SparkDriver):
-    """`reference` does what the study's code did: the driver makes each iteration as a list of rows, which Spark appends.
+    """`reference` does what the study's code did, in Python: the driver makes each iteration as a list of rows, which Spark appends.
     `tuned` lets the executors make all rows, and writes files of one size in one job.
     """
 

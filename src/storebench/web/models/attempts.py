@@ -53,6 +53,9 @@ class Attempt(CellName):
     )
     durability_stated: str | None
     total_s: float | None
+    work_total_s: float | None = Field(
+        description="The total without the verification; None where how long that took is not known"
+    )
     figures_cover: Literal["client", "engine"] | None = Field(
         description="What memory and CPU are of: a client without its server, or the engine itself"
     )

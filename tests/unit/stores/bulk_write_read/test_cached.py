@@ -94,7 +94,7 @@ def extra(attempt):
     return {
         name: value
         for name, value in attempt.result.metrics.items()
-        if name not in ("only_s", "source_s", "barrier_s", "rows_per_s")
+        if name not in ("write_s", "only_s", "source_s", "barrier_s", "rows_per_s")
     }
 
 

@@ -48,9 +48,10 @@ export function Phases({
             ))}
             <p className="sb-note">
               {single ? "" : TYPICAL}
-              What comes before the interpreter is Kubernetes', which tells it in whole seconds: it is pale,
-              with a dashed edge. ▲ was bound by its client, ▼ by a service in front of the store, ◆ was
-              disturbed, ✕ has failed, ■ was stopped, ○ was not run.
+              The bars include the verification, which the charts of the total pod time exclude. What comes
+              before the interpreter is Kubernetes', which tells it in whole seconds: it is pale, with a
+              dashed edge. ▲ was bound by its client, ▼ by a service in front of the store, ◆ was disturbed, ✕
+              has failed, ■ was stopped, ○ was not run.
             </p>
           </>
         )

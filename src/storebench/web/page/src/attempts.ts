@@ -47,6 +47,7 @@ const WHICH: Column[] = [
   },
 ];
 const LAST: Column[] = [
+  { title: "total without verification", sort: null, text: (a) => seconds(a.work_total_s), number: true },
   { title: "total time", sort: "total_s", text: (a) => seconds(a.total_s), number: true },
   {
     title: "memory",

@@ -491,6 +491,11 @@ export interface components {
             /** Total S */
             total_s: number | null;
             /**
+             * Work Total S
+             * @description The total without the verification; None where how long that took is not known
+             */
+            work_total_s: number | null;
+            /**
              * Figures Cover
              * @description What memory and CPU are of: a client without its server, or the engine itself
              */

@@ -313,7 +313,7 @@ describe("the charts of a run", () => {
       [
         "time in the store's client",
         "dataset rows a second",
-        "total pod time",
+        "total pod time without verification",
         "memory of the client (its server is not in it)",
         "memory of the engine, in all its pods",
       ]

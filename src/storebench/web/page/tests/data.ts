@@ -27,7 +27,7 @@ const metric = (name: string, title: string, unit: string, changes: Partial<Metr
 });
 
 const COMMON: Metric[] = [
-  metric("total_s", "total pod time", "s"),
+  metric("work_total_s", "total pod time without verification", "s"),
   metric("all_memory_working_set_peak_bytes", "memory", "bytes", { by_cover: true }),
   metric("all_cpu_s", "CPU time", "s", { by_cover: true }),
 ];
@@ -83,7 +83,7 @@ export const BULK: Study = {
     ...["mongodb", "elasticsearch", "delta-rs", "delta-spark"].map((name) => store(name, ["write", "read"])),
     store("null", ["write", "read"], true),
   ],
-  charts: ["only_s", "rows_per_s", "total_s", "all_memory_working_set_peak_bytes"].map((name) =>
+  charts: ["only_s", "rows_per_s", "work_total_s", "all_memory_working_set_peak_bytes"].map((name) =>
     chart(name, { colour: "batch" }),
   ),
   params: [],
@@ -156,6 +156,7 @@ export const ATTEMPT: Attempt = {
   durability: "disk",
   durability_stated: "w=1, j=true",
   total_s: 3,
+  work_total_s: 2,
   figures_cover: "client",
   all_memory_working_set_peak_bytes: 200 * 2 ** 20,
   all_cpu_s: 1,
@@ -197,6 +198,7 @@ export const FAILED: Attempt = {
   durability: null,
   durability_stated: null,
   total_s: null,
+  work_total_s: null,
   figures_cover: null,
   all_memory_working_set_peak_bytes: null,
   all_cpu_s: null,

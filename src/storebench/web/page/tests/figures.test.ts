@@ -87,7 +87,7 @@ describe("a chart's figures", () => {
       ["Write: memory, not recorded whether of a client or an engine", ["null reference"]],
     ]);
     expect(figures(BULK, "all_cpu_s")).toHaveLength(3);
-    expect(figures(BULK, "total_s")).toHaveLength(1);
+    expect(figures(BULK, "work_total_s")).toHaveLength(1);
   });
 
   it("are of one operation", () => {
@@ -235,7 +235,7 @@ describe("a study's charts", () => {
     expect(charted(saved)).toEqual([SHRINK]);
     expect(charted(files)).toEqual([SHRINK]);
     expect(charted(sums)).toEqual([FILL, SUM]);
-    expect(charted({ ...sums, metric: "total_s" })).toEqual(TOY.operations);
+    expect(charted({ ...sums, metric: "work_total_s" })).toEqual(TOY.operations);
   });
 
   it("are one for each operation, or one for all where panels or colours tell them apart", () => {

@@ -81,10 +81,10 @@ describe("a cell's history", () => {
   });
 
   it("can be of another metric; one that the study has not is none", async () => {
-    const { unmount } = show("sum", "total_s");
-    expect((await title()).textContent).toContain("Sum: total pod time");
-    expect(histories.at(-1)?.get("metric")).toBe("total_s");
-    expect(figures()).toEqual([["3", "seconds"]]);
+    const { unmount } = show("sum", "work_total_s");
+    expect((await title()).textContent).toContain("Sum: total pod time without verification");
+    expect(histories.at(-1)?.get("metric")).toBe("work_total_s");
+    expect(figures()).toEqual([["2", "seconds"]]);
     unmount();
     show("sum", "only_s");
     expect((await title()).textContent).toContain("Sum: sums a second");

@@ -129,11 +129,11 @@ describe("a figure", () => {
     });
     expect(toNext(ATTEMPT)).toEqual({ view: "phases", attempt: "a", run: RUN.id });
     expect(toAttempts({ cell_key: "c", operation: "write" }).run).toBeUndefined();
-    expect(toHistory(ATTEMPT, "total_s")).toEqual({
+    expect(toHistory(ATTEMPT, "work_total_s")).toEqual({
       view: "history",
       cell: CELL.cell_key,
       operation: "write",
-      metric: "total_s",
+      metric: "work_total_s",
     });
   });
 

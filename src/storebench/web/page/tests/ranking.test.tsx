@@ -321,7 +321,7 @@ describe("a choice", () => {
 
   it("of a metric is among those that can rank the operation", () => {
     expect(metricsOf(BULK, "write").map(({ name }) => name)).toEqual([
-      ...["only_s", "rows_per_s", "total_s", "all_memory_working_set_peak_bytes", "all_cpu_s"],
+      ...["only_s", "rows_per_s", "work_total_s", "all_memory_working_set_peak_bytes", "all_cpu_s"],
     ]);
     expect(metricsOf(TOY, "sum")[0]?.name).toBe("sums_per_s");
     expect(metricsOf(TOY, "sum").map(({ name }) => name)).not.toContain("latency_s");
