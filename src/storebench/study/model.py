@@ -35,6 +35,9 @@ class Axis:
     # It means something only there: {"store": ("delta-spark",)}, or by the value of an axis before it
     where: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     whole: str | None = None  # the value that is the whole dataset; numbers are then rows of it
+    task: bool = (
+        False  # True: its values are different tasks, whose figures are never compared with each other
+    )
 
     @property
     def numeric(self) -> bool:
@@ -259,6 +262,7 @@ class Study:
                     "grid": list(one.grid),
                     "where": _listed(one.where),
                     "whole": one.whole,
+                    "task": one.task,
                 }
                 for one in self.axes
             ],
