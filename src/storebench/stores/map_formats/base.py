@@ -33,7 +33,7 @@ class MapStore(Store):
     """A format. Its operation is a map: ten processes, each of which has a tenth of the table as its input."""
 
     operations = ("map",)
-    clients = ("python", "compiled")
+    clients: ClassVar[tuple[str, ...]] = ("python", "compiled")
     keeps_data = False
     figures_cover = "engine"
     pod = Pod("formats")

@@ -119,11 +119,14 @@ def _part(benchmark: str, values: str, rows: int, seed: int, part: int) -> Part:
     benches = _benches(benchmark, values)
     first = benches[POSITIONS[0]]
     plain = list(first.input(rows, seed, part))
+    table = _encoded(first, first.table, plain)
+    if benchmark == "write":  # what is written is the table
+        return Part(table, dict.fromkeys(benches, table))
     outputs = {
         position: _encoded(bench, bench.output, list(bench.map(iter(plain))))
         for position, bench in benches.items()
     }
-    return Part(_encoded(first, first.table, plain), outputs)
+    return Part(table, outputs)
 
 
 def _encoded(bench: Benchmark, table: Table, rows: list[Row]) -> Encoded:
@@ -137,8 +140,9 @@ def _encoded(bench: Benchmark, table: Table, rows: list[Row]) -> Encoded:
 
 def _check(benches: Mapping[str, Benchmark], rows: int, seed: int, made: Part) -> None:
     """Decode the first part by the other implementations. Raises VerificationFailed."""
-    sides = [("input", benches[POSITIONS[0]], made.table)]
-    sides += [("output", benches[position], output) for position, output in made.outputs.items()]
+    sides = [("output", benches[position], output) for position, output in made.outputs.items()]
+    if made.table not in made.outputs.values():
+        sides.append(("input", benches[POSITIONS[0]], made.table))
     for side, bench, found in sides:
         for encoding, name in ENCODINGS.items():
             wrong = verify(name, "python", bench, side, rows, seed, 0, found.digest, found.data[encoding])

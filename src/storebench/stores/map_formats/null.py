@@ -45,4 +45,5 @@ class Null(MapStore):
 
 
 def _smallest_output(manifest: Mapping[str, Any]) -> int:
-    return min(size for of_position in manifest["output_bytes"].values() for size in of_position.values())
+    sizes: Mapping[str, Mapping[str, int]] = manifest["output_bytes"]
+    return min(size for of_position in sizes.values() for size in of_position.values())
