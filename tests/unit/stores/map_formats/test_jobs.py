@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from storebench.errors import StoreRefused
+from storebench.errors import SpecError, StoreRefused
 from storebench.stores.map_formats.check import digest
 from storebench.stores.map_formats.common import INTERFACES
 from storebench.stores.map_formats.formats import FORMATS, format_of
@@ -219,6 +219,29 @@ def test_a_number_of_yson_that_is_of_another_type_than_its_column_is_not_verifie
     right, unsigned, real = checked(cases)
     assert right == ""
     assert "another type than its column" in unsigned and "another type than its column" in real
+
+
+@pytest.mark.parametrize("client", ["python", "compiled"])
+def test_protobuf_of_each_client_is_decoded_by_an_implementation_that_did_not_write_it(client):
+    ((length,),) = NARROW.expected(1_000, SEED, PART)
+    wanted, sink = digest([(length,)]), io.BytesIO()
+    format_of("protobuf_static", NARROW).encode(NARROW.output, [(length,)], sink)
+    message = sink.getvalue()[4:]
+
+    def wrong(message):
+        data = len(message).to_bytes(4, "little") + message
+        return verify("protobuf_static", client, NARROW, "output", 1_000, SEED, PART, wanted, data)
+
+    assert wrong(message) == ""
+    assert "row 1, column length" in wrong(message[:-1] + bytes([message[-1] ^ 1]))
+    assert "a message has fields that its table has not" in wrong(message + b"\x78\x01")
+    assert "cannot be decoded" in wrong(message[:-1])
+
+
+def test_the_implementation_of_protobuf_that_runs_the_jobs_does_not_verify_them():
+    format_ = format_of("protobuf_static", NARROW)
+    with pytest.raises(SpecError, match="'upb' may have written the rows"):
+        next(format_.decode(NARROW.output, io.BytesIO(b"x")))
 
 
 def test_one_job_that_fails_among_several_ends_them_all_and_is_named():
