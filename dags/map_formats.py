@@ -17,16 +17,18 @@ BENCHMARK = Axis(
     default=BENCHMARKS,
     choices=BENCHMARKS,
     grid=BENCHMARKS,
-    task=True,
+    workload=True,
 )
 FORMATS = ("yson", "skiff", "protobuf-static", "protobuf-dynamic", "arrow")
 
 
-def _axis(title: str, description: str, *values: str, task: bool = True, **where: tuple[str, ...]) -> Axis:
+def _axis(
+    title: str, description: str, *values: str, workload: bool = True, **where: tuple[str, ...]
+) -> Axis:
     """Create an axis whose default, and the only value that a backfill fills, is its first value."""
     name, first = title.lower(), values[:1]
     pattern, hint = "|".join(values), " or ".join(values)
-    return Axis(name, title, description, pattern, hint, first, values, first, where, task=task)
+    return Axis(name, title, description, pattern, hint, first, values, first, where, workload=workload)
 
 
 AXES = (
@@ -43,7 +45,7 @@ AXES = (
     ),
     _axis(
         *("Interface", "**common**: one program for all formats, above them.", "direct", "common"),
-        task=False,
+        workload=False,
         store=FORMATS,
         client=("python", "compiled"),
     ),

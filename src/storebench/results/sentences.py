@@ -1,6 +1,8 @@
-"""A sentence for each store of a run: its best figures in each task, and how they compare with others that deliver or promise the same.
+"""A sentence for each store of a run: its best figures of each workload, and how they compare with others that deliver or promise the same.
 
-Values of an axis that is a task (`Axis.task`) ask for different work: each has its own figures. Nothing is said that the figures do not tell: no superlative without intervals, no ratio of times that are mostly a fixed cost, or that may be
+The values of an axis of workloads (`Axis.workload`) ask for different work: each has figures of its own.
+
+Nothing is said that the figures do not tell: no superlative without intervals, no ratio of times that are mostly a fixed cost, or that may be
 so, as they are short beside the starts of their pods.
 """
 
@@ -28,7 +30,7 @@ NOTHING_KNOWN = Fixed(0.0, None)
 UNKNOWN = "unknown"  # what an operation delivers or promises, where others like it state that
 
 
-Task = tuple[tuple[str, str], ...]  # axes that are tasks, and a cell's values on them
+Workload = tuple[tuple[str, str], ...]  # axes of workloads, and a cell's values on them
 
 
 @dataclass(frozen=True)
@@ -41,12 +43,12 @@ class Larger:
 
 @dataclass(frozen=True)
 class Best:
-    """The operation of a store's best cell among those of one task that are of a kind: what it delivers, or else what it promises; None: it
+    """The operation of a store's best cell among those of one workload that are of a kind: what it delivers, or else what it promises; None: it
     states neither.
     """
 
     cell: Cell
-    task: Task
+    workload: Workload
     operation: str
     metric: Mapping[str, Any]  # that ranks it
     kind: str | None
@@ -95,7 +97,7 @@ def sentences(
         parts = []
         for operation in operations:
             kinds = {best.kind for best in ranked if best.operation == operation}
-            for best in bests:  # a task after the other
+            for best in bests:
                 if (best.store, best.operation) == (store, operation):
                     kind = _kind(best) if len(kinds) > 1 and best in ranked else ""
                     said = _compared(best, ranked) if best in ranked else ""
@@ -114,8 +116,8 @@ def _bests(rows: Iterable[Row], operations: Sequence[str], study: Details, fixed
         metric = ranking.get(row["operation"])
         if metric and counts(row) and value_of(row, metric["name"]) is not None:
             tries[row["cell_key"], row["operation"]].append(row)
-    axes = [axis for axis in study["axes"] if axis.get("task")]
-    found: dict[tuple[str, str, str | None, Task], Best] = {}
+    axes = [axis for axis in study["axes"] if axis.get("workload")]
+    found: dict[tuple[str, str, str | None, Workload], Best] = {}
     for (key, operation), of_cell in tries.items():
         metric = ranking[operation]
         part = fixed.get((key, operation), NOTHING_KNOWN)
@@ -123,7 +125,7 @@ def _bests(rows: Iterable[Row], operations: Sequence[str], study: Details, fixed
         cell = Cell.from_key(key)
         best = Best(
             cell,
-            _task(cell, axes),
+            _workload(cell, axes),
             operation,
             metric,
             kind_of(of_cell),
@@ -132,20 +134,20 @@ def _bests(rows: Iterable[Row], operations: Sequence[str], study: Details, fixed
             part.start_s,
             part.fixed_s,
         )
-        place = best.store, operation, best.kind, best.task
+        place = best.store, operation, best.kind, best.workload
         before = found.setdefault(place, best)
         if _better(best, before):
             found[place] = best
-    return sorted(found.values(), key=lambda one: _in_order(one.task, axes))
+    return sorted(found.values(), key=lambda one: _in_order(one.workload, axes))
 
 
-def _task(cell: Cell, axes: Sequence[Mapping[str, Any]]) -> Task:
+def _workload(cell: Cell, axes: Sequence[Mapping[str, Any]]) -> Workload:
     return tuple((axis["name"], value) for axis in axes if (value := cell.value(axis["name"])) is not None)
 
 
-def _in_order(task: Task, axes: Sequence[Mapping[str, Any]]) -> list[int]:
+def _in_order(workload: Workload, axes: Sequence[Mapping[str, Any]]) -> list[int]:
     """Return the places of its values among those of each axis; a value that the form does not offer comes last."""
-    values, choices = dict(task), {axis["name"]: axis["choices"] for axis in axes}
+    values, choices = dict(workload), {axis["name"]: axis["choices"] for axis in axes}
     return [
         choices[name].index(values[name]) if values.get(name) in choices[name] else len(choices[name])
         for name in choices
@@ -202,9 +204,9 @@ def _ratio(best: Best, first: Best, *, is_time: bool) -> str:
 
 
 def _alike(best: Best, ranked: Iterable[Best]) -> list[Best]:
-    """Return those of the same task that deliver or promise the same, itself among them; none where that is not known, or where no way is
+    """Return those of the same workload that deliver or promise the same, itself among them; none where that is not known, or where no way is
     better."""
-    same = [one for one in ranked if (one.operation, one.task) == (best.operation, best.task)]
+    same = [one for one in ranked if (one.operation, one.workload) == (best.operation, best.workload)]
     stated = any(one.kind for one in same)
     if best.kind == UNKNOWN or (stated and best.kind is None) or best.metric["better"] == "neither":
         return []
@@ -233,7 +235,7 @@ def _remarks(ranked: Sequence[Best], larger: Larger | None) -> list[str]:
             " with nothing, as it says little of larger datasets."
         )
     short = {
-        " ".join([best.store, best.operation, *(f"{name}={value}" for name, value in best.task)])
+        " ".join([best.store, best.operation, *(f"{name}={value}" for name, value in best.workload)])
         for best in ranked
         if best.short and len(_alike(best, ranked)) > 1
     }

@@ -35,9 +35,7 @@ class Axis:
     # It means something only there: {"store": ("delta-spark",)}, or by the value of an axis before it
     where: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     whole: str | None = None  # the value that is the whole dataset; numbers are then rows of it
-    task: bool = (
-        False  # True: its values are different tasks, whose figures are never compared with each other
-    )
+    workload: bool = False  # True: its values ask for different work, whose figures are not compared
 
     @property
     def numeric(self) -> bool:
@@ -262,7 +260,7 @@ class Study:
                     "grid": list(one.grid),
                     "where": _listed(one.where),
                     "whole": one.whole,
-                    "task": one.task,
+                    "workload": one.workload,
                 }
                 for one in self.axes
             ],

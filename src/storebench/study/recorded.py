@@ -88,7 +88,7 @@ def _axis(told: Mapping[str, Any]) -> Axis:
         grid=tuple(told["grid"]),
         where={name: tuple(values) for name, values in told["where"].items()},
         whole=told["whole"],
-        task=told.get("task", False),  # a study that was recorded before has none
+        workload=told.get("workload", False),  # a study that was recorded before has none
     )
 
 

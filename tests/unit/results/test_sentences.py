@@ -64,8 +64,8 @@ def test_a_store_whose_clients_deliver_different_things_has_a_time_for_each():
     assert found == {"mongodb": "read 2.000 s (reference) as dicts; read 1.000 s (tuned) as raw BSON."}
 
 
-def test_each_task_has_figures_of_its_own_and_none_stands_for_the_others():
-    study = replace(STUDY, axes=(replace(STUDY.axes[0], task=True), *STUDY.axes[1:]))
+def test_each_workload_has_figures_of_its_own_and_none_stands_for_the_others():
+    study = replace(STUDY, axes=(replace(STUDY.axes[0], workload=True), *STUDY.axes[1:]))
     figures = {("mongodb", "all"): 8.0, ("mongodb", "10"): 1.0, ("null", "10"): 0.5}
     figures |= {("elasticsearch", "10"): 2.0, ("elasticsearch", "all"): 4.0}
     rows = [
@@ -79,7 +79,7 @@ def test_each_task_has_figures_of_its_own_and_none_stands_for_the_others():
     ]
 
 
-def test_an_axis_that_is_no_task_has_one_best_cell():
+def test_an_axis_of_no_workloads_has_one_best_cell():
     rows = [
         row("mongodb", took_s, cell_key=cell(batch=batch).key)
         for batch, took_s in (("10", 1.0), ("all", 8.0))

@@ -246,7 +246,7 @@ def test_its_details_are_json_with_all_that_results_and_page_need():
         "grid": ["1", "2"],
         "where": {"store": ["delta-spark"]},
         "whole": None,
-        "task": False,
+        "workload": False,
     }
     assert found["charts"] == [
         {"metric": "only_s", "colour": "batch", "operations": [], "panel": "operation", "over": ""}
