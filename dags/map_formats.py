@@ -5,7 +5,7 @@ from storebench.fields import integer
 from storebench.stores.base import Pod
 from storebench.stores.map_formats.claims import CLAIMS
 from storebench.study.dataset import Dataset
-from storebench.study.model import Axis, Chart, Metric, Operation, Study
+from storebench.study.model import Axis, Chart, Metric, Operation, Preset, Study
 
 BENCHMARKS = ("wide", "narrow", "modify", "extend", "complex", "write")
 BENCHMARK = Axis(
@@ -18,15 +18,18 @@ BENCHMARK = Axis(
     default=BENCHMARKS,
     choices=BENCHMARKS,
     grid=BENCHMARKS,
+    workload=True,
 )
 FORMATS = ("yson", "skiff", "protobuf-static", "protobuf-dynamic", "arrow")
 
 
-def _axis(title: str, description: str, *values: str, **where: tuple[str, ...]) -> Axis:
-    """An axis whose default is the first of its values, which also is the one that a backfill fills."""
+def _axis(
+    title: str, description: str, *values: str, workload: bool = True, **where: tuple[str, ...]
+) -> Axis:
+    """Create an axis whose default, and the only value that a backfill fills, is its first value."""
     name, first = title.lower(), values[:1]
     pattern, hint = "|".join(values), " or ".join(values)
-    return Axis(name, title, description, pattern, hint, first, values, first, where)
+    return Axis(name, title, description, pattern, hint, first, values, first, where, workload=workload)
 
 
 AXES = (
@@ -42,7 +45,10 @@ AXES = (
         "Position", "Where **extend** adds its column.", "end", "middle", store=FORMATS, benchmark=("extend",)
     ),
     _axis(
-        "Interface", "**common**: one program for all formats, above them.", "direct", "common", store=FORMATS
+        *("Interface", "**common**: one program for all formats, above them.", "direct", "common"),
+        workload=False,
+        store=FORMATS,
+        client=("python", "compiled"),
     ),
     _axis("Network", "What passes to each job, and from it.", "unlimited", "10mbit"),
 )
@@ -66,6 +72,22 @@ PARAMS = {
         600, 1, 86_400, "Job timeout", "A job that takes longer, in seconds, is killed.", (60, 600, 3_600)
     ),
 }
+PRESETS = {
+    "quick": Preset("each format in each benchmark, by both clients", {}),
+    "study": Preset(
+        "the original study: ten jobs at once, and tables so large that fixed costs hardly count",
+        {
+            "clients": ["compiled", "compiled-columns"],
+            "rows": 20_000_000,
+            "parallel_jobs": 10,
+            "repeats": 6,
+            "pod_memory": "32Gi",
+            "job_timeout_s": 3_600,
+            "attempt_timeout_s": 14_400,
+        },
+        embedded={"rows": 500_000, "pod_memory": "8Gi"},
+    ),
+}
 MAP_FORMATS = Study(
     name="map_formats",
     title="Formats in map jobs",
@@ -78,10 +100,10 @@ standard input. Every output is decoded by another implementation and compared w
     metrics=METRICS,
     dataset=Dataset(
         name="map_tables",
-        version=2,
+        version=3,
         text="100,000 rows are a table of 3 to 18 MB for a benchmark and format; the table of 1,000 columns has 1,000 of them.",
         row_bytes=2_500,  # of all six benchmarks in all formats
-        max_rows=2_000_000,
+        max_rows=20_000_000,
         pod=Pod("formats", arguments=("dataset", "storebench.stores.map_formats.dataset:make")),
         axes=("benchmark", "values"),
     ),
@@ -98,6 +120,8 @@ standard input. Every output is decoded by another implementation and compared w
         Chart("job_memory_peak_bytes", colour="store", panel="benchmark"),
     ),
     params=PARAMS,
+    presets=PRESETS,
+    method_version=2,
 )
 
 dag = study_dag(MAP_FORMATS)

@@ -90,8 +90,9 @@ def attempt(place, connections, tmp_path):
     return run
 
 
-@pytest.mark.parametrize("client", STUDY.clients)
-@pytest.mark.parametrize("store", STUDY.stores)
+@pytest.mark.parametrize(
+    ("store", "client"), [(store, client) for store in STUDY.stores for client in STUDY.store(store).clients]
+)
 def test_a_format_is_measured_and_verified(dataset, attempt, store, client):
     code, text = dataset("narrow")
     manifest = json.loads(text)
@@ -99,13 +100,31 @@ def test_a_format_is_measured_and_verified(dataset, attempt, store, client):
     code, result = attempt(store, "narrow", client=client)
     assert (code, result.status, result.error) == (0, "verified", None)
     assert result.metrics.keys() | result.series.keys() == set(STUDY.operations[0].metrics)
-    encoding = STUDY.store(store).encoding
-    assert result.metrics["in_bytes"] == manifest["format_bytes"][encoding]
+    sizes, outputs = manifest["format_bytes"], manifest["output_bytes"]["end"]
+    if store == "null":
+        assert result.metrics["in_bytes"] == min(sizes.values())
+        assert result.metrics["out_bytes"] == min(outputs.values())
+    else:
+        assert result.metrics["in_bytes"] == sizes[STUDY.store(store).encoding]
     each = result.series["each_job_s"]["values"]
     assert len(each) == JOBS
     assert sum(each) / JOBS == pytest.approx(result.metrics["job_s"], rel=1e-3)
     assert result.metrics["rows_per_s"] == pytest.approx(ROWS / sum(each), rel=1e-3)
     assert ("plain definition" in result.verification) == (store != "null")
+    encoded = store in ("yson", "skiff")  # what both of their clients write has the same bytes
+    assert encoded <= ("the bytes of 10 jobs are those" in result.verification)
+
+
+def test_the_bytes_of_another_output_are_not_taken_for_verified(dataset, attempt, place):
+    assert dataset("complex")[0] == 0
+    client, bucket = place
+    key = folder_of(STUDY.dataset.id(ROWS, SEED, {"benchmark": "complex"})) + MANIFEST
+    manifest = json.loads(client.get_object(Bucket=bucket, Key=key)["Body"].read())
+    manifest["output_bytes_digests"]["end"] = dict.fromkeys(manifest["format_bytes"], "0" * 32)
+    manifest["output_digests"]["end"][3] = "0" * 32
+    client.put_object(Bucket=bucket, Key=key, Body=json.dumps(manifest).encode())
+    code, result = attempt("skiff", "complex")
+    assert (code, result.error_kind) == (4, "verification_failed") and "job 3" in result.error
 
 
 def test_axes_shape_the_data_the_job_and_the_network(dataset, attempt):

@@ -1,9 +1,10 @@
 // map-job is a job of the study map_formats, as a process: a tenth of the table comes in on standard input, rows go out on standard output.
 //
-// Usage: map-job FORMAT BENCHMARK FIRST STOP REPORT POSITION INTERFACE, where FORMAT may be `null`, FIRST and STOP are the numbers of the
-// rows that are written, and REPORT is a file descriptor. POSITION is where `extend` adds its column, `end` or `middle`, and INTERFACE is
-// `direct` or `common`. A line of JSON at REPORT says that the job is ready: nothing of the input is read before it. Another one says that
-// it has ended, when its output is closed. It fails with a message on standard error and the exit code 1.
+// Usage: map-job FORMAT BENCHMARK FIRST STOP REPORT POSITION INTERFACE ACCESS. FORMAT may be `null`. FIRST and STOP are the numbers of the
+// rows that are written; `null` writes STOP - FIRST bytes. REPORT is a file descriptor. POSITION is where `extend` adds its column, `end`
+// or `middle`. INTERFACE is `direct` or `common`. ACCESS is `row`, or `column` for arrow. A line of JSON at REPORT says that the job is
+// ready: nothing of the input is read before it. Another line says that the job has ended and its output is closed. The program fails
+// with a message on standard error and the exit code 1.
 package main
 
 import (
@@ -32,8 +33,8 @@ func run(arguments []string) (err error) {
 			err = fmt.Errorf("the job has failed within: %v", found)
 		}
 	}()
-	if len(arguments) != 7 {
-		return errors.New("Usage: map-job FORMAT BENCHMARK FIRST STOP REPORT POSITION INTERFACE")
+	if len(arguments) != 8 {
+		return errors.New("Usage: map-job FORMAT BENCHMARK FIRST STOP REPORT POSITION INTERFACE ACCESS")
 	}
 	var numbers [3]int64
 	for place := range numbers {
@@ -43,6 +44,7 @@ func run(arguments []string) (err error) {
 	}
 	work, err := jobs.New(arguments[0], jobs.Job{
 		Benchmark: arguments[1], First: numbers[0], Stop: numbers[1], Position: arguments[5], Interface: arguments[6],
+		Access: arguments[7],
 	})
 	if err != nil {
 		return err

@@ -1,4 +1,6 @@
-"""A sentence for each store of a run: its best figures, and how they compare with others that deliver or promise the same.
+"""A sentence for each store of a run: its best figures of each workload, and how they compare with others that deliver or promise the same.
+
+The values of an axis of workloads (`Axis.workload`) ask for different work: each has figures of its own.
 
 Nothing is said that the figures do not tell: no superlative without intervals, no ratio of times that are mostly a fixed cost, or that may be
 so, as they are short beside the starts of their pods.
@@ -28,6 +30,9 @@ NOTHING_KNOWN = Fixed(0.0, None)
 UNKNOWN = "unknown"  # what an operation delivers or promises, where others like it state that
 
 
+Workload = tuple[tuple[str, str], ...]  # axes of workloads, and a cell's values on them
+
+
 @dataclass(frozen=True)
 class Larger:
     """A preset that has more rows."""
@@ -38,11 +43,12 @@ class Larger:
 
 @dataclass(frozen=True)
 class Best:
-    """The operation of a store's best cell among those that are of a kind: what it delivers, or else what it promises; None: it states
-    neither.
+    """The operation of a store's best cell among those of one workload that are of a kind: what it delivers, or else what it promises; None: it
+    states neither.
     """
 
     cell: Cell
+    workload: Workload
     operation: str
     metric: Mapping[str, Any]  # that ranks it
     kind: str | None
@@ -110,13 +116,16 @@ def _bests(rows: Iterable[Row], operations: Sequence[str], study: Details, fixed
         metric = ranking.get(row["operation"])
         if metric and counts(row) and value_of(row, metric["name"]) is not None:
             tries[row["cell_key"], row["operation"]].append(row)
-    found: dict[tuple[str, str, str | None], Best] = {}
+    axes = [axis for axis in study["axes"] if axis.get("workload")]
+    found: dict[tuple[str, str, str | None, Workload], Best] = {}
     for (key, operation), of_cell in tries.items():
         metric = ranking[operation]
         part = fixed.get((key, operation), NOTHING_KNOWN)
         values = [value for row in of_cell if (value := value_of(row, metric["name"])) is not None]
+        cell = Cell.from_key(key)
         best = Best(
-            Cell.from_key(key),
+            cell,
+            _workload(cell, axes),
             operation,
             metric,
             kind_of(of_cell),
@@ -125,10 +134,24 @@ def _bests(rows: Iterable[Row], operations: Sequence[str], study: Details, fixed
             part.start_s,
             part.fixed_s,
         )
-        before = found.setdefault((best.store, operation, best.kind), best)
+        place = best.store, operation, best.kind, best.workload
+        before = found.setdefault(place, best)
         if _better(best, before):
-            found[best.store, operation, best.kind] = best
-    return list(found.values())
+            found[place] = best
+    return sorted(found.values(), key=lambda one: _in_order(one.workload, axes))
+
+
+def _workload(cell: Cell, axes: Sequence[Mapping[str, Any]]) -> Workload:
+    return tuple((axis["name"], value) for axis in axes if (value := cell.value(axis["name"])) is not None)
+
+
+def _in_order(workload: Workload, axes: Sequence[Mapping[str, Any]]) -> list[int]:
+    """Return the places of its values among those of each axis; a value that the form does not offer comes last."""
+    values, choices = dict(workload), {axis["name"]: axis["choices"] for axis in axes}
+    return [
+        choices[name].index(values[name]) if values.get(name) in choices[name] else len(choices[name])
+        for name in choices
+    ]
 
 
 def kind_of(rows: Iterable[Row]) -> str | None:
@@ -181,8 +204,9 @@ def _ratio(best: Best, first: Best, *, is_time: bool) -> str:
 
 
 def _alike(best: Best, ranked: Iterable[Best]) -> list[Best]:
-    """Those that deliver or promise the same, itself among them; none where that is not known, or where no way is better."""
-    same = [one for one in ranked if one.operation == best.operation]
+    """Return those of the same workload that deliver or promise the same, itself among them; none where that is not known, or where no way is
+    better."""
+    same = [one for one in ranked if (one.operation, one.workload) == (best.operation, best.workload)]
     stated = any(one.kind for one in same)
     if best.kind == UNKNOWN or (stated and best.kind is None) or best.metric["better"] == "neither":
         return []
@@ -211,7 +235,9 @@ def _remarks(ranked: Sequence[Best], larger: Larger | None) -> list[str]:
             " with nothing, as it says little of larger datasets."
         )
     short = {
-        f"{best.store} {best.operation}" for best in ranked if best.short and len(_alike(best, ranked)) > 1
+        " ".join([best.store, best.operation, *(f"{name}={value}" for name, value in best.workload)])
+        for best in ranked
+        if best.short and len(_alike(best, ranked)) > 1
     }
     if short:
         lines.append(

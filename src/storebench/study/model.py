@@ -37,6 +37,7 @@ class Axis:
     where: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     whole: str | None = None  # the value that is the whole dataset; numbers are then rows of it
     of_copies: bool = False  # its values are the same work where servers hold one copy of the data
+    workload: bool = False  # True: its values ask for different work, whose figures are not compared
 
     @property
     def numeric(self) -> bool:
@@ -267,6 +268,7 @@ class Study:
                     "where": _listed(one.where),
                     "whole": one.whole,
                     "of_copies": one.of_copies,
+                    "workload": one.workload,
                 }
                 for one in self.axes
             ],

@@ -91,6 +91,7 @@ def _axis(told: Mapping[str, Any]) -> Axis:
         where={name: tuple(values) for name, values in told["where"].items()},
         whole=told["whole"],
         of_copies=told.get("of_copies", False),
+        workload=told.get("workload", False),  # a study that was recorded before has none
     )
 
 

@@ -64,6 +64,29 @@ def test_a_store_whose_clients_deliver_different_things_has_a_time_for_each():
     assert found == {"mongodb": "read 2.000 s (reference) as dicts; read 1.000 s (tuned) as raw BSON."}
 
 
+def test_each_workload_has_figures_of_its_own_and_none_stands_for_the_others():
+    study = replace(STUDY, axes=(replace(STUDY.axes[0], workload=True), *STUDY.axes[1:]))
+    figures = {("mongodb", "all"): 8.0, ("mongodb", "10"): 1.0, ("null", "10"): 0.5}
+    figures |= {("elasticsearch", "10"): 2.0, ("elasticsearch", "all"): 4.0}
+    rows = [
+        row(store, took_s, cell_key=cell(store, batch=batch).key)
+        for (store, batch), took_s in figures.items()
+    ]
+    assert sentences(rows, ["read"], study.details(), {}) == [
+        "elasticsearch: read 4.000 s (batch=all); read 2.000 s (batch=10), 2.0 times as long as mongodb.",
+        "mongodb: read 8.000 s (batch=all), 2.0 times as long as elasticsearch; read 1.000 s (batch=10).",
+        "null: this is what the client alone takes: read 0.5000 s (batch=10).",
+    ]
+
+
+def test_an_axis_of_no_workloads_has_one_best_cell():
+    rows = [
+        row("mongodb", took_s, cell_key=cell(batch=batch).key)
+        for batch, took_s in (("10", 1.0), ("all", 8.0))
+    ]
+    assert sentences(rows, ["read"], STUDY.details(), {}) == ["mongodb: read 1.000 s (batch=10)."]
+
+
 @pytest.mark.parametrize("kind", [None, "unknown"])
 def test_what_is_not_known_to_promise_the_same_is_not_compared(kind):
     rows = [row("mongodb", 2.0, "write", kind), row("elasticsearch", 5.0, "write", kind)]

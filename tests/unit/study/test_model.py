@@ -248,6 +248,7 @@ def test_its_details_are_json_with_all_that_results_and_page_need():
         "where": {"store": ["delta-spark"]},
         "whole": None,
         "of_copies": False,
+        "workload": False,
     }
     assert found["charts"] == [
         {"metric": "only_s", "colour": "batch", "operations": [], "panel": "operation", "over": ""}

@@ -1,6 +1,7 @@
 package jobs
 
 import (
+	"bytes"
 	"io"
 
 	"github.com/apache/arrow-go/v18/arrow"
@@ -12,13 +13,28 @@ import (
 
 const batchRows = 1000
 
-// arrowFormat computes on whole columns. Of a dictionary it reads, or changes, each distinct value once.
+// arrowFormat computes on whole columns, and passes on the others undecoded. Of a dictionary it reads, or changes, each distinct value once.
 type arrowFormat struct {
 	shape
 	made *arrow.Schema // of what comes out, where the input does not say it
 }
 
 func newArrow(of shape) arrowFormat { return arrowFormat{of, schemaOf(of.output)} }
+
+func (f arrowFormat) sample() ([]byte, error) {
+	var table bytes.Buffer
+	schema := schemaOf(f.input)
+	built := array.NewRecordBuilder(memory.DefaultAllocator, schema)
+	for _, column := range built.Fields() {
+		column.AppendEmptyValue()
+	}
+	out, batch := newArrowOutput(&table, schema), built.NewRecordBatch()
+	if err := out.write(batch.Columns(), batch.NumRows()); err != nil {
+		return nil, err
+	}
+	err := out.close()
+	return table.Bytes(), err
+}
 
 // mapped is a job that writes a batch for each that it reads, with one column changed or added.
 func (f arrowFormat) mapped(schema func(read *arrow.Schema) *arrow.Schema, change func(columns []arrow.Array) []arrow.Array) Work {
@@ -178,9 +194,7 @@ func (f arrowFormat) write(first, stop int64) Work {
 	}
 }
 
-func (f arrowFormat) records() records {
-	return &arrowRecords{arrowFormat: f, row: f.row()}
-}
+func (f arrowFormat) records() records { return f.rows() }
 
 // schemaOf is the schema of a table without dictionaries.
 func schemaOf(of table.Table) *arrow.Schema {

@@ -29,6 +29,8 @@ func newDynamic(of shape) (dynamicFormat, error) {
 	return dynamicFormat{of, rowType.New(), madeType.New()}, nil
 }
 
+func (f dynamicFormat) sample() ([]byte, error) { return sampleOf(f.row.Type().New()) }
+
 func field(of protoreflect.Message, name protoreflect.Name) protoreflect.FieldDescriptor {
 	return of.Descriptor().Fields().ByName(name)
 }

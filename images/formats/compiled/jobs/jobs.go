@@ -2,6 +2,7 @@
 package jobs
 
 import (
+	"bytes"
 	"fmt"
 	"io"
 	"math/bits"
@@ -14,9 +15,10 @@ import (
 // Job is what a job does, and how.
 type Job struct {
 	Benchmark   string
-	First, Stop int64 // the numbers of the rows that are written
+	First, Stop int64 // the numbers of the rows that are written; of null, of the bytes
 	Position    string
 	Interface   string
+	Access      string
 }
 
 // Work is a job that is ready: it reads its input to the end, and writes its output.
@@ -24,6 +26,7 @@ type Work func(source io.Reader, sink io.Writer) error
 
 // format has the jobs of a format. What can be known before the first row is made before the work is done.
 type format interface {
+	sample() ([]byte, error) // a table of one row that goes in
 	wide() Work
 	narrow() Work
 	modify() Work
@@ -38,6 +41,7 @@ var (
 	benchmarks = []string{"wide", "narrow", "modify", "extend", "complex", "write"}
 	positions  = []string{"end", "middle"}
 	interfaces = []string{"direct", "common"}
+	accesses   = []string{"row", "column"}
 )
 
 // Places of columns.
@@ -80,6 +84,7 @@ func New(name string, job Job) (Work, error) {
 		{"benchmark", job.Benchmark, benchmarks},
 		{"position", job.Position, positions},
 		{"interface", job.Interface, interfaces},
+		{"access", job.Access, accesses},
 		{"format", name, append(slices.Clone(formats), "null")},
 	} {
 		if !slices.Contains(one.known, one.asked) {
@@ -89,21 +94,40 @@ func New(name string, job Job) (Work, error) {
 	if job.Position != "end" && job.Benchmark != "extend" {
 		return nil, fmt.Errorf("position=%s: the benchmark %q adds no column, only \"extend\" does", job.Position, job.Benchmark)
 	}
+	if job.Access != "row" && (name != "arrow" || job.Interface != "direct") {
+		return nil, fmt.Errorf("access=%s: only a job of arrow that is driven directly has columns", job.Access)
+	}
 	if name == "null" {
 		if job.Position != "end" || job.Interface != "direct" {
-			return nil, fmt.Errorf("null passes bytes: it has no columns and no interface")
+			return nil, fmt.Errorf("null decodes nothing: it has no columns and no interface")
 		}
-		return pass, nil
+		return floor(job.Stop - job.First), nil
 	}
-	format, err := formatOf(name, shapeOf(job))
+	format, err := formatOf(name, shapeOf(job), job.Access)
 	if err != nil {
 		return nil, err
 	}
-	work := workOf(format, job)
-	if name == "arrow" {
-		work = located(work)
+	made := func(job Job) Work {
+		if name == "arrow" {
+			return located(workOf(format, job))
+		}
+		return workOf(format, job)
 	}
-	return work, nil
+	table, err := format.sample()
+	if err == nil {
+		err = rehearse(made, job, table)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("the rehearsal has failed: %w", err)
+	}
+	return made(job), nil
+}
+
+// rehearse does the job with a table of one row. Libraries initialize types at their first use: generated messages of Protobuf with 1,000
+// fields for about 15 ms. This initialization belongs before the job's clock.
+func rehearse(made func(job Job) Work, job Job, table []byte) error {
+	job.First, job.Stop = 0, 1
+	return made(job)(bytes.NewReader(table), io.Discard)
 }
 
 func workOf(format format, job Job) Work {
@@ -125,7 +149,7 @@ func workOf(format format, job Job) Work {
 	return format.write(job.First, job.Stop)
 }
 
-func formatOf(name string, shape shape) (format, error) {
+func formatOf(name string, shape shape, access string) (format, error) {
 	switch name {
 	case "yson":
 		return newYson(shape), nil
@@ -135,6 +159,9 @@ func formatOf(name string, shape shape) (format, error) {
 		return newStatic(shape), nil
 	case "protobuf_dynamic":
 		return newDynamic(shape)
+	}
+	if access == "row" {
+		return arrowRows{newArrow(shape)}, nil
 	}
 	return newArrow(shape), nil
 }
@@ -185,9 +212,29 @@ func isZero(kind table.Kind, bits uint64) bool {
 	return bits == 0 || kind.Real() && bits<<1 == 0
 }
 
-// pass is the job of null: no other can be faster.
-func pass(source io.Reader, sink io.Writer) error {
+// floor is the job of null: it reads its input to the end, and writes `size` bytes. It writes as it reads, as a job of rows does, and
+// decodes nothing.
+func floor(size int64) Work {
 	const pieceBytes = 64 << 10 // a pipe holds so much
-	_, err := io.CopyBuffer(sink, source, make([]byte, pieceBytes))
-	return err
+	return func(source io.Reader, sink io.Writer) error {
+		piece, left, ended := make([]byte, pieceBytes), size, false
+		for !ended || left > 0 {
+			written := int64(pieceBytes)
+			if !ended {
+				read, err := source.Read(piece)
+				if ended = err == io.EOF; err != nil && !ended {
+					return err
+				}
+				written = int64(read)
+			}
+			if written = min(written, left); written == 0 {
+				continue
+			}
+			if _, err := sink.Write(piece[:written]); err != nil {
+				return err
+			}
+			left -= written
+		}
+		return nil
+	}
 }

@@ -40,7 +40,7 @@ func TestAMessageWithoutAColumnOrWithAnotherOneIsAnErrorWithItsOffset(t *testing
 	for _, name := range []string{"protobuf_static", "protobuf_dynamic"} {
 		for _, way := range interfaces {
 			for _, data := range [][]byte{without, other} {
-				work, err := New(name, Job{Benchmark: "narrow", Position: "end", Interface: way})
+				work, err := New(name, Job{Benchmark: "narrow", Position: "end", Interface: way, Access: "row"})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -48,6 +48,33 @@ func TestAMessageWithoutAColumnOrWithAnotherOneIsAnErrorWithItsOffset(t *testing
 				if err == nil || !strings.HasPrefix(err.Error(), "Protobuf, byte 10: ") {
 					t.Errorf("%s %s: %v", name, way, err)
 				}
+			}
+		}
+	}
+}
+
+func TestAJobIsRehearsedWithARowOfItsTable(t *testing.T) {
+	for _, name := range formats {
+		for _, benchmark := range benchmarks {
+			for _, way := range interfaces {
+				if _, err := New(name, Job{Benchmark: benchmark, Position: "end", Interface: way, Access: "row"}); err != nil {
+					t.Errorf("%s %s %s: %v", name, benchmark, way, err)
+				}
+			}
+		}
+	}
+}
+
+func TestTheFloorReadsItsInputToTheEndAndWritesAsManyBytesAsItIsTold(t *testing.T) {
+	for _, read := range []int{0, 1, 200_000} {
+		for _, written := range []int64{0, 10, 200_000, 1_000_000} {
+			source, sink := strings.NewReader(strings.Repeat("x", read)), &strings.Builder{}
+			work, err := New("null", Job{Benchmark: "wide", First: 5, Stop: 5 + written, Position: "end", Interface: "direct", Access: "row"})
+			if err == nil {
+				err = work(source, sink)
+			}
+			if err != nil || source.Len() > 0 || int64(sink.Len()) != written {
+				t.Errorf("read %d, write %d: %d left, %d written, %v", read, written, source.Len(), sink.Len(), err)
 			}
 		}
 	}

@@ -67,6 +67,31 @@ func appendMessage(to []byte, row proto.Message) ([]byte, error) {
 	return to, err
 }
 
+// sampleOf is a table of one row, in which each field is there.
+func sampleOf(row protoreflect.Message) ([]byte, error) {
+	fill(row)
+	return appendMessage(nil, row.Interface())
+}
+
+func fill(row protoreflect.Message) {
+	for number := range row.Descriptor().Fields().Len() {
+		field := row.Descriptor().Fields().Get(number)
+		switch {
+		case field.IsList() && field.Message() != nil:
+			fill(row.Mutable(field).List().AppendMutable().Message())
+		case field.IsList():
+			list := row.Mutable(field).List()
+			list.Append(list.NewElement())
+		case field.Message() != nil:
+			fill(row.Mutable(field).Message())
+		case field.Kind() == protoreflect.BytesKind:
+			row.Set(field, protoreflect.ValueOfBytes([]byte{}))
+		default:
+			row.Set(field, field.Default())
+		}
+	}
+}
+
 // mappedMessages is a job that writes a message for each that it reads, the same after a change.
 func mappedMessages(row proto.Message, change func(of *messages) error) Work {
 	return func(source io.Reader, sink io.Writer) error {

@@ -19,6 +19,10 @@ func newSkiff(of shape) skiffFormat {
 	return skiffFormat{of, skiff.NewSchema(of.input), skiff.NewSchema(of.output)}
 }
 
+func (f skiffFormat) sample() ([]byte, error) {
+	return f.read.AppendRow(nil, table.NewRow(f.input)), nil
+}
+
 // rows calls for each row that goes in; what comes out is what the calls append to the output.
 func (f skiffFormat) rows(source io.Reader, sink io.Writer, each func(row *skiff.Row, out *stream.Output) error) (*stream.Output, error) {
 	in, out, row := stream.NewInput(source, skiffName), stream.NewOutput(sink), skiff.NewRow(f.read)

@@ -85,15 +85,26 @@ func (f staticFormat) write(first, stop int64) Work {
 }
 
 func (f staticFormat) records() records {
+	row, made := f.messages()
+	return newMessageRecords(f.shape, row, made)
+}
+
+func (f staticFormat) sample() ([]byte, error) {
+	row, _ := f.messages()
+	return sampleOf(row.ProtoReflect())
+}
+
+// messages are a row that goes in and one that comes out.
+func (f staticFormat) messages() (row, made proto.Message) {
 	switch f.benchmark {
 	case "wide":
-		return newMessageRecords(f.shape, &rows.Wide{}, &rows.Zeros{})
+		return &rows.Wide{}, &rows.Zeros{}
 	case "narrow":
-		return newMessageRecords(f.shape, &rows.Narrow{}, &rows.Length{})
+		return &rows.Narrow{}, &rows.Length{}
 	case "extend":
-		return newMessageRecords(f.shape, &rows.Extended{}, &rows.Extended{})
+		return &rows.Extended{}, &rows.Extended{}
 	case "complex":
-		return newMessageRecords(f.shape, &rows.Complex{}, &rows.Complex{})
+		return &rows.Complex{}, &rows.Complex{}
 	}
-	return newMessageRecords(f.shape, &rows.Middle{}, &rows.Middle{})
+	return &rows.Middle{}, &rows.Middle{}
 }

@@ -31,3 +31,18 @@ func fillWritten(row *table.Row, number int64) {
 	row.Numbers[8] = written.ts
 	row.Texts[9] = written.note
 }
+
+// zeros counts the zeros of a row of `wide` that was decoded whole.
+func (s shape) zeros(row *table.Row) (zeros int64) {
+	for column := range s.input {
+		if isZero(s.input[column].Kind, row.Numbers[column]) {
+			zeros++
+		}
+	}
+	return zeros
+}
+
+// length is what a decoded row of `narrow` adds to the sum.
+func length(row *table.Row) int64 {
+	return significant(row.Numbers[number]) + int64(len(row.Texts[text]))
+}

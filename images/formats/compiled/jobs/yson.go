@@ -27,6 +27,10 @@ func newYson(of shape) ysonFormat {
 	return ysonFormat{of, yson.NewDecoder(of.input, of.places()), yson.NewEncoder(made, places), of.row()}
 }
 
+func (f ysonFormat) sample() ([]byte, error) {
+	return yson.NewEncoder(f.input, yson.SamePlaces(f.input)).AppendRow(nil, table.NewRow(f.input)), nil
+}
+
 func (f ysonFormat) decode(data []byte, offset int64, last bool) (int, error) {
 	return f.decoder.Row(data, offset, last, f.row)
 }
@@ -76,22 +80,9 @@ func (f ysonFormat) counted(count func(row *table.Row) int64) Work {
 	}
 }
 
-func (f ysonFormat) wide() Work {
-	return f.counted(func(row *table.Row) (zeros int64) {
-		for column, bits := range row.Numbers {
-			if isZero(f.input[column].Kind, bits) {
-				zeros++
-			}
-		}
-		return zeros
-	})
-}
+func (f ysonFormat) wide() Work { return f.counted(f.zeros) }
 
-func (f ysonFormat) narrow() Work {
-	return f.counted(func(row *table.Row) int64 {
-		return significant(row.Numbers[number]) + int64(len(row.Texts[text]))
-	})
-}
+func (f ysonFormat) narrow() Work { return f.counted(length) }
 
 func (f ysonFormat) modify() Work {
 	return f.mapped(func(row *table.Row) { row.Numbers[qty]++ })

@@ -16,9 +16,9 @@ BATCH_ROWS = 1_000
 DICTIONARY_BYTES = 210  # of a stream, for each dictionary: about what is in it beside the values
 
 
-class ArrowFormat(Format):
-    """A column that a job reads becomes a list of values; one that it only passes on stays as it is. No kernel computes on columns: a
-    job's own work is Python, as with the other formats. Of a dictionary it reads, or changes, each distinct value once.
+class ArrowColumns(Format):
+    """Jobs on columns: a column that a job reads becomes a list of values; one that it only passes on stays as it is. No kernel computes on
+    columns: a job's own work is Python, as with the other formats. Of a dictionary it reads, or changes, each distinct value once.
     """
 
     decoded_by = "arro3, the implementation in Rust"
@@ -207,6 +207,51 @@ class ArrowFormat(Format):
             yield list(map(self._arrow.array, zip(*batch, strict=True), types))
 
 
+class ArrowRows(ArrowColumns):
+    """Jobs row by row, as those of the other formats: all columns of a batch become values, and the rows that come out become new columns.
+    Dictionaries are lost.
+    """
+
+    def ready(self) -> None:
+        """No dictionary is computed on: nothing has to be imported."""
+
+    def _rows(self, source: IO[bytes]) -> Iterator[Row]:
+        for batch in self._each(self._batches(source)):
+            yield from zip(*(column.to_pylist() for column in batch.columns), strict=True)
+
+    def wide(self, source: IO[bytes], sink: IO[bytes]) -> None:
+        zeros = 0
+        for row in self._rows(source):
+            for value in row:
+                if value == 0:
+                    zeros += 1
+        self._dump([[self._arrow.array([zeros])]], sink)
+
+    def narrow(self, source: IO[bytes], sink: IO[bytes]) -> None:
+        length = 0
+        for number, text in self._rows(source):
+            length += (number.bit_length() + 7) // 8 + len(text)
+        self._dump([[self._arrow.array([length])]], sink)
+
+    def modify(self, source: IO[bytes], sink: IO[bytes]) -> None:
+        place = self.table.names.index("qty")
+        rows = ((*row[:place], row[place] + 1, *row[place + 1 :]) for row in self._rows(source))
+        self._dump(self._put_together(rows), sink)
+
+    def extend(self, source: IO[bytes], sink: IO[bytes]) -> None:
+        place, added = self.table.names.index("qty"), self.added
+        rows = ((*row[:added], row[place] + 1, *row[added:]) for row in self._rows(source))
+        self._dump(self._put_together(rows), sink)
+
+    def complex(self, source: IO[bytes], sink: IO[bytes]) -> None:
+        place = self.table.names.index("scores")
+        rows = (
+            (*row[:place], [*(one + 1 for one in row[place]), float(len(row[place]))], *row[place + 1 :])
+            for row in self._rows(source)
+        )
+        self._dump(self._put_together(rows), sink)
+
+
 class _Record(Record):
     __slots__ = ("names", "row")
 
@@ -223,7 +268,7 @@ class _Record(Record):
 class _Records(Records):
     """A row is a list of its values: all columns are decoded, and dictionaries are lost."""
 
-    def __init__(self, format_: ArrowFormat) -> None:
+    def __init__(self, format_: ArrowColumns) -> None:
         self._format = format_
         self._read, self._new = _places(format_.table), _places(format_.output)
 
@@ -275,12 +320,13 @@ def _plain(column: Column, value: Any) -> Any:
     return tuple(sorted(value)) if column.kind == "marks" else value
 
 
-FORMAT = ArrowFormat
+FORMAT, COLUMNS = ArrowRows, ArrowColumns
 
 
 class Arrow(MapStore):
-    """A format of columns."""
+    """A format of columns. Jobs of the clients `python-columns` and `compiled-columns` work on columns, the others row by row."""
 
     name = "arrow"
+    clients = (*MapStore.clients, *(f"{client}-columns" for client in MapStore.clients))
     encoding = "arrow"
     packages = ("pyarrow",)

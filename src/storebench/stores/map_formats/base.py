@@ -12,9 +12,9 @@ from storebench.attempt.cgroup import Cgroup
 from storebench.attempt.clock import OperationClock
 from storebench.errors import SpecError, StoreRefused, VerificationFailed, unknown
 from storebench.stores.base import Pod, Server, Store
-from storebench.stores.map_formats.check import digest_of
+from storebench.stores.map_formats.check import digest_of, digest_of_all
 from storebench.stores.map_formats.common import check_interface
-from storebench.stores.map_formats.formats import format_of
+from storebench.stores.map_formats.formats import check_access, format_of
 from storebench.stores.map_formats.network import NETWORKS
 from storebench.stores.map_formats.runner import Ended, Jobs, each, program_of
 from storebench.stores.map_formats.tables import JOBS, benchmark_of, key_of
@@ -33,7 +33,7 @@ class MapStore(Store):
     """A format. Its operation is a map: ten processes, each of which has a tenth of the table as its input."""
 
     operations = ("map",)
-    clients = ("python", "compiled")
+    clients: ClassVar[tuple[str, ...]] = ("python", "compiled")
     keeps_data = False
     figures_cover = "engine"
     pod = Pod("formats")
@@ -52,11 +52,13 @@ class MapStore(Store):
             axes.get("benchmark", ""), axes.get("values", "random"), axes.get("position", "end")
         )
         self._interface = check_interface(axes.get("interface", "direct"))
+        base, _, columns = self.client.partition("-")
+        self._access = check_access("column" if columns else "row", self.name, self._interface)
         network = axes.get("network", "unlimited")
         if network not in NETWORKS:
             raise unknown("network", network, NETWORKS)
         self._bits_per_s = NETWORKS[network]
-        self._program = program_of(self.client)
+        self._program, self._base = program_of(base), base
         self._format = self.name.replace("-", "_")
 
     def describe(self) -> Server:
@@ -77,39 +79,64 @@ class MapStore(Store):
             if (found := self._read(key)) is None:
                 raise StoreRefused(f"s3://{self.bucket}/{key} is not there: the next run makes the dataset")
             manifest = json.loads(found)
-            _check_memory(manifest["format_bytes"][self.encoding], Cgroup().memory_limit_bytes())
-            table = self._table(str(spec.dataset), manifest["digests"][self.encoding])
+            encoding = self.encoding_of(manifest)
+            _check_memory(manifest["format_bytes"][encoding], Cgroup().memory_limit_bytes())
+            table = self._table(str(spec.dataset), encoding, manifest["digests"][encoding])
+            written = self.written(manifest, spec.rows)
         bench = self._benchmark
-        parts = [bench.part(spec.rows, part) for part in range(JOBS)]
+        how = (bench.position, self._interface, self._access)
 
         def command(part: int, report: int) -> Sequence[str]:
-            numbers = (str(number) for number in (parts[part].start, parts[part].stop, report))
-            return *self._program, self._format, bench.name, *numbers, bench.position, self._interface
+            numbers = (str(number) for number in (written[part].start, written[part].stop, report))
+            return *self._program, self._format, bench.name, *numbers, *how
 
         jobs = Jobs(self._parallel, float(self.values["job_timeout_s"]), self._bits_per_s)
         with attempt.measuring(clock), attempt.operation(), clock.operation():
             done = jobs.run(table, command)
         self._report(attempt, manifest["table_rows"], sum(map(len, table)), done)
         with attempt.phase("verify"):
-            wanted = manifest["output_digests"][bench.position]
-            return self.verified(spec, table, [one.output for one in done], wanted)
+            return self.verified(spec, manifest, table, [one.output for one in done])
+
+    def encoding_of(self, manifest: Mapping[str, Any]) -> str:
+        """Return the encoding of the table that the jobs read."""
+        return self.encoding
+
+    def written(self, manifest: Mapping[str, Any], rows: int) -> list[range]:
+        """Return the numbers of the rows of each job; `rows`: number of rows that the dataset was asked for."""
+        return [self._benchmark.part(rows, part) for part in range(JOBS)]
 
     def verified(
-        self, spec: AttemptSpec, table: Sequence[bytes], outputs: Sequence[bytes], wanted: Sequence[str]
+        self,
+        spec: AttemptSpec,
+        manifest: Mapping[str, Any],
+        table: Sequence[bytes],
+        outputs: Sequence[bytes],
     ) -> str:
-        """What was verified, and how. Raises VerificationFailed."""
+        """Verify the outputs of all jobs. Return what was verified, and how. Raises VerificationFailed."""
+        bench = self._benchmark
+        encoded = manifest["output_bytes_digests"][bench.position][self.encoding]
+        if digest_of_all(map(digest_of, outputs)) == encoded:
+            return f"the bytes of {JOBS} jobs are those of the benchmark's plain definition, as the dataset's pod has encoded them"
+        wanted = manifest["output_digests"][bench.position]
 
         def check(part: int) -> int:
-            bench = self._benchmark
             wrong = verify(
-                self._format, bench, "output", spec.rows, spec.seed, part, wanted[part], outputs[part]
+                self._format,
+                self._base,
+                bench,
+                "output",
+                spec.rows,
+                spec.seed,
+                part,
+                wanted[part],
+                outputs[part],
             )
             if wrong:
                 raise VerificationFailed(f"The output of job {part}: {wrong}")
             return 1
 
         count = sum(each(check, JOBS, len(os.sched_getaffinity(0))))
-        how = format_of(self._format, self._benchmark).decoded_by
+        how = format_of(self._format, bench).decoded_by
         return f"the rows of {count} jobs decoded by {how}; all values by the benchmark's plain definition"
 
     def drop(self) -> None:
@@ -128,18 +155,13 @@ class MapStore(Store):
         attempt.metric("out_bytes", out_bytes)
         attempt.series("each_job_s", ((one.began_s, one.seconds) for one in done))
 
-    @property
-    def _reads(self) -> bool:
-        """Whether the jobs have an input."""
-        return self._benchmark.name != "write"
-
-    def _table(self, prefix: str, wanted: Sequence[str]) -> list[bytes]:
-        """The input of each job, whole and in memory. Raises StoreRefused for one that is not what the dataset's pod has made."""
-        if not self._reads:
+    def _table(self, prefix: str, encoding: str, wanted: Sequence[str]) -> list[bytes]:
+        """Return the input of each job, whole and in memory. Raises StoreRefused for one that is not what the dataset's pod has made."""
+        if self._benchmark.name == "write":
             return [b""] * JOBS
         table = []
         for part in range(JOBS):
-            key = key_of(prefix, self.encoding, part)
+            key = key_of(prefix, encoding, part)
             data = self._read(key)
             if data is None or digest_of(data) != wanted[part]:
                 raise StoreRefused(

@@ -7,13 +7,14 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
 from typing import IO, TYPE_CHECKING, ClassVar
 
-from storebench.errors import unknown
+from storebench.errors import SpecError, unknown
 from storebench.stores.map_formats.tables import ADDED, Benchmark, Row, Table
 
 if TYPE_CHECKING:
     from storebench.stores.map_formats.common import Records
 
 FORMATS = ("yson", "skiff", "protobuf_static", "protobuf_dynamic", "arrow")
+ACCESSES = ("row", "column")
 # What the dataset has: both ways of Protobuf read the same bytes.
 ENCODINGS = {"yson": "yson", "skiff": "skiff", "protobuf": "protobuf_static", "arrow": "arrow"}
 
@@ -21,8 +22,9 @@ ENCODINGS = {"yson": "yson", "skiff": "skiff", "protobuf": "protobuf_static", "a
 class Format(ABC):
     """The jobs of a format: one method for each benchmark, which reads its rows from `source` and writes those that come out to `sink`.
 
-    What can be known before the first row, such as classes of rows, is made before the job's clock begins: by `ready` at the latest.
-    Each field that a job needs becomes a value of Python; a job works row by row, but where a format's rows come in columns.
+    Whatever a job can prepare before the first row, such as classes of rows, it prepares before its clock begins: by `ready` or, within
+    packages, by the rehearsal (job.py). Each field that a job needs becomes a value of Python. Jobs work row by row; those of Arrow also on
+    columns, if they are asked to.
     """
 
     decoded_by: ClassVar[str]  # what `decode` is
@@ -67,10 +69,19 @@ class Format(ABC):
     def write(self, numbers: range, sink: IO[bytes]) -> None: ...
 
 
-def format_of(name: str, benchmark: Benchmark) -> Format:
-    """The format of that name; raises SpecError for an unknown one."""
+def format_of(name: str, benchmark: Benchmark, access: str = "row") -> Format:
+    """Return the format of that name, whose jobs work row by row or on columns. Raises SpecError for an unknown name."""
     if name not in FORMATS:
         raise unknown("format", name, FORMATS)
     module = importlib.import_module(f"storebench.stores.map_formats.{name}")
-    found: Format = module.FORMAT(benchmark)
+    found: Format = (module.COLUMNS if access == "column" else module.FORMAT)(benchmark)
     return found
+
+
+def check_access(access: str, name: str, interface: str) -> str:
+    """Return `access` if a job of this format has it through this interface; raises SpecError if not."""
+    if access not in ACCESSES:
+        raise unknown("access", access, ACCESSES)
+    if access != "row" and (name, interface) != ("arrow", "direct"):
+        raise SpecError(f"access={access}: only a job of arrow that is driven directly has columns")
+    return access

@@ -1,13 +1,15 @@
 """A job, as a process: its tenth of the table on standard input, its rows on standard output.
 
-Usage: python -m storebench.stores.map_formats.job FORMAT BENCHMARK FIRST STOP REPORT POSITION INTERFACE, where FORMAT may be `null`, FIRST
-and STOP are the numbers of the rows that are written, and REPORT is a file descriptor. POSITION is where `extend` adds its column, `end`
-or `middle`, and INTERFACE is `direct` or `common`. A line of JSON at REPORT says that the job is ready: nothing of the input is read
-before it. Another one says that it has ended, when its output is closed. Programs in other languages take the same arguments.
+Usage: python -m storebench.stores.map_formats.job FORMAT BENCHMARK FIRST STOP REPORT POSITION INTERFACE ACCESS. FORMAT may be `null`. FIRST
+and STOP are the numbers of the rows that are written; `null` writes STOP - FIRST bytes. REPORT is a file descriptor. POSITION is where
+`extend` adds its column, `end` or `middle`. INTERFACE is `direct` or `common`. ACCESS is `row`, or `column` for arrow. A line of JSON at
+REPORT says that the job is ready: nothing of the input is read before it. Another line says that the job has ended and its output is
+closed. Programs in other languages take the same arguments.
 """
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import re
@@ -16,42 +18,70 @@ import time
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
+from random import Random
 from typing import IO
 
 from storebench.errors import SpecError, StorebenchError
 from storebench.stores.map_formats import common
-from storebench.stores.map_formats.formats import format_of
-from storebench.stores.map_formats.tables import benchmark_of
+from storebench.stores.map_formats.formats import Format, check_access, format_of
+from storebench.stores.map_formats.tables import Benchmark, benchmark_of
 
-PIECE_BYTES = 64 << 10  # of what passes untouched: a pipe holds so much
+PIECE_BYTES = 64 << 10  # of what the floor reads and writes at once: a pipe holds so much
+
+
+Work = Callable[[IO[bytes], IO[bytes]], None]
 
 
 def work_of(
-    name: str, benchmark: str, numbers: range, position: str, interface: str
-) -> Callable[[IO[bytes], IO[bytes]], None]:
-    """What the job does with its input and output; raises SpecError for what is not there, or means nothing."""
+    name: str, benchmark: str, numbers: range, position: str, interface: str, access: str = "row"
+) -> Work:
+    """Return the job, rehearsed: a function of its input and output. Raises SpecError for an unknown name, and for names that do not go
+    together."""
     bench = benchmark_of(benchmark, position=position)
     common.check_interface(interface)
+    check_access(access, name, interface)
     if name == "null":
         if (position, interface) != ("end", "direct"):
-            raise SpecError("null passes bytes: it has no columns and no interface")
-        return _pass
-    format_ = format_of(name, bench)
+            raise SpecError("null decodes nothing: it has no columns and no interface")
+        return partial(floor, len(numbers))
+    format_ = format_of(name, bench, access)
     format_.ready()
+    _rehearse(format_, bench, interface)
+    return _work(format_, benchmark, numbers, interface)
+
+
+def _work(format_: Format, benchmark: str, numbers: range, interface: str) -> Work:
     if interface == "common":
-        format_.records()  # imports, and makes, what it needs
         if benchmark == "write":
             return lambda source, sink: common.write(format_, numbers, sink)
         return partial(common.MAPS[benchmark], format_)
     if benchmark == "write":
         return lambda source, sink: format_.write(numbers, sink)
-    work: Callable[[IO[bytes], IO[bytes]], None] = getattr(format_, benchmark)
+    work: Work = getattr(format_, benchmark)
     return work
 
 
-def _pass(source: IO[bytes], sink: IO[bytes]) -> None:
-    while piece := source.read(PIECE_BYTES):
-        sink.write(piece)
+def _rehearse(format_: Format, bench: Benchmark, interface: str) -> None:
+    """Do the job with a table of one row: packages import modules and make types at their first use, which belongs before the clock."""
+    row, table = bench.row(Random("rehearsal"), 0), io.BytesIO()
+    if bench.name != "write":
+        format_.encode(bench.table, [row], table)
+    table.seek(0)
+    _work(format_, bench.name, range(1), interface)(table, io.BytesIO())
+
+
+def floor(size: int, source: IO[bytes], sink: IO[bytes]) -> None:
+    """Read `source` to its end, and write `size` bytes to `sink`: as it reads, as a job of rows does, and the rest at the end."""
+    piece, left = bytearray(PIECE_BYTES), size
+    whole = memoryview(piece)
+    while read := source.readinto(piece):  # type: ignore[attr-defined]  # a buffered reader has it
+        written = min(read, left)
+        sink.write(whole[:written])
+        left -= written
+    while left:
+        written = min(PIECE_BYTES, left)
+        sink.write(whole[:written])
+        left -= written
 
 
 def memory_peak_bytes() -> int:
@@ -61,12 +91,12 @@ def memory_peak_bytes() -> int:
 
 
 def main() -> None:
-    if len(sys.argv) != 8:
-        sys.exit("Usage: job FORMAT BENCHMARK FIRST STOP REPORT POSITION INTERFACE")
-    name, benchmark, first, stop, report, position, interface = sys.argv[1:]
+    if len(sys.argv) != 9:
+        sys.exit("Usage: job FORMAT BENCHMARK FIRST STOP REPORT POSITION INTERFACE ACCESS")
+    name, benchmark, first, stop, report, position, interface, access = sys.argv[1:]
     with os.fdopen(int(report), "w") as told:
         try:
-            work = work_of(name, benchmark, range(int(first), int(stop)), position, interface)
+            work = work_of(name, benchmark, range(int(first), int(stop)), position, interface, access)
             print(json.dumps({"cpu_s": time.process_time()}), file=told, flush=True)
             work(sys.stdin.buffer, sys.stdout.buffer)
             sys.stdout.flush()

@@ -1,32 +1,49 @@
-"""No format: the bytes pass. No job can be faster than this one."""
+"""No format: the floor of each benchmark. No job can be faster than this one."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from storebench.errors import VerificationFailed
 from storebench.stores.map_formats.base import MapStore
+from storebench.stores.map_formats.tables import JOBS
 
 if TYPE_CHECKING:
     from storebench.attempt.spec import AttemptSpec
 
 
 class Null(MapStore):
-    """Passes the table in Skiff, in each of the benchmarks: it decodes nothing, so that nothing can be counted or changed."""
+    """Reads the benchmark's smallest table of all formats, and writes as many bytes as the smallest output of all formats has. It decodes
+    and encodes nothing."""
 
     name = "null"
     limit = True
-    encoding = "skiff"
 
-    @property
-    def _reads(self) -> bool:
-        return True
+    def encoding_of(self, manifest: Mapping[str, Any]) -> str:
+        sizes: Mapping[str, int] = manifest["format_bytes"]
+        return min(sizes, key=sizes.__getitem__)
+
+    def written(self, manifest: Mapping[str, Any], rows: int) -> list[range]:
+        """Return the bytes that each job writes, by their numbers."""
+        size = _smallest_output(manifest)
+        return [range(size * part // JOBS, size * (part + 1) // JOBS) for part in range(JOBS)]
 
     def verified(
-        self, spec: AttemptSpec, table: Sequence[bytes], outputs: Sequence[bytes], wanted: Sequence[str]
+        self,
+        spec: AttemptSpec,
+        manifest: Mapping[str, Any],
+        table: Sequence[bytes],
+        outputs: Sequence[bytes],
     ) -> str:
-        for part, (one, other) in enumerate(zip(table, outputs, strict=True)):
-            if one != other:
-                raise VerificationFailed(f"The output of job {part}: other bytes than its input")
-        return f"the bytes of {len(table)} jobs compared with their inputs"
+        for part, (wanted, output) in enumerate(zip(self.written(manifest, spec.rows), outputs, strict=True)):
+            if len(wanted) != len(output):
+                raise VerificationFailed(
+                    f"The output of job {part}: {len(output):,} bytes, and not {len(wanted):,}"
+                )
+        return f"the outputs of {len(outputs)} jobs have as many bytes as the smallest output of all formats"
+
+
+def _smallest_output(manifest: Mapping[str, Any]) -> int:
+    sizes: Mapping[str, Mapping[str, int]] = manifest["output_bytes"]
+    return min(size for of_position in sizes.values() for size in of_position.values())

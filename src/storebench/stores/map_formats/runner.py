@@ -11,7 +11,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import partial
 from typing import IO, Any, TypeVar
@@ -39,7 +39,7 @@ def program_of(client: str) -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class Ended:
-    """A job that has ended well. Its clock begins when it is ready, and ends with the end of its output."""
+    """A job that has ended well. Its clock begins with its input, when all jobs are ready, and ends with the end of its output."""
 
     began_s: float  # since the first job was started
     seconds: float
@@ -68,19 +68,32 @@ class Jobs:
         self._failed: BaseException | None = None
 
     def run(self, inputs: Sequence[bytes], command: Callable[[int, int], Sequence[str]]) -> list[Ended]:
-        """Run a job for each input: `command` is told its number, and the descriptor to which it has to report. Raises StoreRefused,
-        which names the job that failed, and why."""
+        """Run a job for each input: `command` is told its number, and the descriptor to which it has to report. All jobs start and get ready
+        before the first clock begins: no start of a process takes a core from a job that is timed. Raises StoreRefused, which names the job
+        that failed, and why."""
         began_s = time.perf_counter()
+        with ExitStack() as processes:
 
-        def job(number: int) -> Ended:
-            try:
-                return self._job(number, inputs[number], partial(command, number), began_s)
-            except BaseException as error:
-                if (first := self._stop(error)) is not error:
-                    raise first from None
-                raise
+            def start(number: int) -> _Job:
+                with self._ending():
+                    return processes.enter_context(self._started(number, partial(command, number)))
 
-        return each(job, len(inputs), self._parallel, self._stop)
+            def work(number: int) -> Ended:
+                with self._ending():
+                    return self._work(jobs[number], inputs[number], began_s)
+
+            jobs = each(start, len(inputs), self._parallel, self._stop)
+            return each(work, len(inputs), self._parallel, self._stop)
+
+    @contextmanager
+    def _ending(self) -> Iterator[None]:
+        """End all jobs where one of them fails; raises the first failure."""
+        try:
+            yield
+        except BaseException as error:
+            if (first := self._stop(error)) is not error:
+                raise first from None
+            raise
 
     def _stop(self, why: BaseException) -> BaseException:
         """End all jobs. Returns the first reason to do so."""
@@ -91,10 +104,9 @@ class Jobs:
             return self._failed
 
     @contextmanager
-    def _process(
-        self, command: Callable[[int], Sequence[str]]
-    ) -> Iterator[tuple[subprocess.Popen[bytes], IO[str]]]:
-        """A job's process, and what it reports. It has ended when this ends."""
+    def _started(self, number: int, command: Callable[[int], Sequence[str]]) -> Iterator[_Job]:
+        """A job that is ready. Its process has ended when this ends."""
+        began_s = time.perf_counter()
         reports, report = os.pipe()
         with os.fdopen(reports) as told:
             try:
@@ -111,59 +123,87 @@ class Jobs:
                     self._running.add(process)
             finally:
                 os.close(report)
+            job = _Job(number, process, told)
             try:
-                yield process, told
+                with self._watched(job):
+                    job.ready = _line(told)
+                if not job.ready:
+                    raise job.failed()
+                job.start_s = time.perf_counter() - began_s
+                yield job
             finally:
                 process.kill()
                 process.wait()
+                job.listening.join()
                 with self._lock:
                     self._running.discard(process)
 
-    def _job(
-        self, number: int, data: bytes, command: Callable[[int], Sequence[str]], began_s: float
-    ) -> Ended:
+    @contextmanager
+    def _watched(self, job: _Job) -> Iterator[None]:
+        """Kill a job that takes too long; raises StoreRefused then."""
         hung = threading.Event()
-        started_s = time.perf_counter()
-        with self._process(command) as (process, told):
-            assert process.stdin and process.stdout and process.stderr
 
-            def end() -> None:
-                hung.set()
-                process.kill()
+        def end() -> None:
+            hung.set()
+            job.process.kill()
 
-            says: list[bytes] = []
-            stderr = process.stderr
-            listening = threading.Thread(target=lambda: says.append(stderr.read()), daemon=True)
-            listening.start()
-            watch = threading.Timer(self._timeout_s, end)
-            watch.start()
-            feeding = threading.Thread(target=feed, args=(process.stdin, data, self._bits_per_s), daemon=True)
+        watch = threading.Timer(self._timeout_s, end)
+        watch.start()
+        try:
+            yield
+        finally:
+            watch.cancel()
+        if hung.is_set():
+            raise StoreRefused(f"Job {job.number} has not ended after {self._timeout_s:g} s: it was killed")
+
+    def _work(self, job: _Job, data: bytes, began_s: float) -> Ended:
+        """Give a job its input, and take its output."""
+        stdin, stdout = job.process.stdin, job.process.stdout
+        assert stdin and stdout
+        feeding = threading.Thread(target=feed, args=(stdin, data, self._bits_per_s), daemon=True)
+        with self._watched(job):
             try:
-                ready = _line(told)
                 ready_s = time.perf_counter()
                 feeding.start()
-                output = taken(process.stdout, self._bits_per_s)
+                output = taken(stdout, self._bits_per_s)
                 ended_s = time.perf_counter()
-                ended = _line(told)
-                code = process.wait()
+                ended = _line(job.told)
+                code = job.process.wait()
             finally:
-                watch.cancel()
-                process.kill()
-                for thread in (feeding, listening):
-                    if thread.ident:
-                        thread.join()
-        if hung.is_set():
-            raise StoreRefused(f"Job {number} has not ended after {self._timeout_s:g} s: it was killed")
-        if code or not ready or not ended:
-            raise StoreRefused(f"Job {number} has failed: {failure(code, b''.join(says))}")
+                job.process.kill()
+                feeding.join()
+        if code or not ended:
+            raise job.failed()
         return Ended(
             began_s=ready_s - began_s,
             seconds=ended_s - ready_s,
-            start_s=ready_s - started_s,
-            cpu_s=ended["cpu_s"] - ready["cpu_s"],
+            start_s=job.start_s,
+            cpu_s=ended["cpu_s"] - job.ready["cpu_s"],
             memory_peak_bytes=ended["memory_peak_bytes"],
             output=output,
         )
+
+
+class _Job:
+    """A job's process: what it reports at `told`, and what it says on standard error."""
+
+    def __init__(self, number: int, process: subprocess.Popen[bytes], told: IO[str]) -> None:
+        self.number, self.process, self.told = number, process, told
+        self.ready: dict[str, Any] = {}  # what it reports when it is ready
+        self.start_s = 0.0
+        self._says: list[bytes] = []
+        self.listening = threading.Thread(target=self._listen, daemon=True)
+        self.listening.start()
+
+    def _listen(self) -> None:
+        assert self.process.stderr
+        self._says.append(self.process.stderr.read())
+
+    def failed(self) -> StoreRefused:
+        """Wait for the end of the process. Return why it has failed."""
+        code = self.process.wait()
+        self.listening.join()
+        return StoreRefused(f"Job {self.number} has failed: {failure(code, b''.join(self._says))}")
 
 
 def each(

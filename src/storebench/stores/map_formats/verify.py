@@ -12,11 +12,19 @@ TIMEOUT_S = 900  # the slowest decoder takes seconds
 
 
 def verify(
-    name: str, bench: Benchmark, side: str, rows: int, seed: int, part: int, wanted: str, data: bytes
+    name: str,
+    client: str,
+    bench: Benchmark,
+    side: str,
+    rows: int,
+    seed: int,
+    part: int,
+    wanted: str,
+    data: bytes,
 ) -> str:
-    """What is wrong with `data`, the rows that went into a job or came out of it; empty where nothing is."""
+    """Return what is wrong with `data`, the rows that went into a job or that this client's job wrote; empty where nothing is."""
     benchmark = [bench.name, bench.values, bench.position]
-    arguments = [name, *benchmark, side, str(rows), str(seed), str(part), wanted]
+    arguments = [name, client, *benchmark, side, str(rows), str(seed), str(part), wanted]
     try:
         done = subprocess.run(
             [sys.executable, "-m", f"{PACKAGE}.check", *arguments],

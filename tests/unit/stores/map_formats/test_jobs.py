@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from storebench.errors import StoreRefused
+from storebench.errors import SpecError, StoreRefused
 from storebench.stores.map_formats.check import digest
 from storebench.stores.map_formats.common import INTERFACES
 from storebench.stores.map_formats.formats import FORMATS, format_of
@@ -31,13 +31,15 @@ def run(name, bench, rows, inputs, timeout_s=60, interface="direct"):
 
     def command(part, report):
         numbered = (str(number) for number in (numbers.start, numbers.stop, report))
-        return *PYTHON, name, bench.name, *numbered, bench.position, interface
+        return *PYTHON, name, bench.name, *numbered, bench.position, interface, "row"
 
     return Jobs(2, timeout_s).run(inputs, command)
 
 
 def wrong(name, bench, rows, output):
-    return verify(name, bench, "output", rows, SEED, PART, digest(bench.expected(rows, SEED, PART)), output)
+    return verify(
+        name, "python", bench, "output", rows, SEED, PART, digest(bench.expected(rows, SEED, PART)), output
+    )
 
 
 # test_maps.py has all formats, benchmarks and axes without processes.
@@ -62,8 +64,8 @@ def test_a_job_has_the_rows_of_the_plain_definition(name, bench, interface):
 def test_of_the_rows_of_another_job_it_says_what_differs():
     (ended,) = run("yson", MODIFY, 1_000, [encoded("yson", MODIFY, 1_000)])
     other = digest(MODIFY.expected(1_000, SEED, PART + 1))
-    assert "anew" in verify("yson", MODIFY, "output", 1_000, SEED, PART, other, ended.output)
-    said = verify("yson", MODIFY, "output", 1_000, SEED, PART + 1, other, ended.output)
+    assert "anew" in verify("yson", "python", MODIFY, "output", 1_000, SEED, PART, other, ended.output)
+    said = verify("yson", "python", MODIFY, "output", 1_000, SEED, PART + 1, other, ended.output)
     assert said == "row 1, column id: 300, and not 400 (exit code 1)"
 
 
@@ -81,11 +83,24 @@ def test_rows_of_another_position_or_with_other_values_are_not_verified():
     assert all(wrong_)
 
 
-def test_the_job_of_null_passes_its_bytes():
-    data = bytes(range(256)) * 1_000
-    (ended,) = run("null", WIDE, 1_000, [data])
-    assert ended.output == data
-    assert ended.seconds < ended.start_s, "the start of a process is not in its time"
+def test_all_jobs_are_ready_before_the_first_clock_begins(tmp_path):
+    job = f"""
+import json, os, sys, time
+from pathlib import Path
+report = os.fdopen(int(sys.argv[1]), "w")
+time.sleep(0.1)
+Path("{tmp_path}", sys.argv[2]).touch()
+print(json.dumps({{"cpu_s": 0}}), file=report, flush=True)
+sys.stdin.read()
+print(len(list(Path("{tmp_path}").iterdir())))
+sys.stdout.close()
+print(json.dumps({{"cpu_s": 0, "memory_peak_bytes": 1}}), file=report, flush=True)
+"""
+    done = Jobs(2, 60).run(
+        [b""] * 5, lambda part, report: [sys.executable, "-c", job, str(report), str(part)]
+    )
+    assert [one.output for one in done] == [b"5\n"] * 5
+    assert all(one.start_s > 0.1 for one in done)
 
 
 # In a process of their own, as bad bytes could be the end of it
@@ -93,10 +108,10 @@ CUTS = """
 import io, pickle, sys
 from storebench.stores.map_formats.job import work_of
 
-def made(name, data, benchmark="modify", interface="direct"):
+def made(name, data, benchmark="modify", interface="direct", access="row"):
     sink = io.BytesIO()
     try:
-        work_of(name, benchmark, range(0), "end", interface)(io.BytesIO(data), sink)
+        work_of(name, benchmark, range(0), "end", interface, access)(io.BytesIO(data), sink)
     except Exception as error:
         return None
     return sink.getvalue()
@@ -118,9 +133,14 @@ def made_of(cases):
     return pickle.loads(done.stdout)
 
 
-@pytest.mark.parametrize("interface", INTERFACES)
-@pytest.mark.parametrize("name", FORMATS)
-def test_a_changed_input_is_an_error_or_other_rows_and_never_a_crash(name, interface):
+@pytest.mark.parametrize(
+    ("name", "interface", "access"),
+    [
+        *((name, interface, "row") for name in FORMATS for interface in INTERFACES),
+        ("arrow", "direct", "column"),
+    ],
+)
+def test_a_changed_input_is_an_error_or_other_rows_and_never_a_crash(name, interface, access):
     cases = []
     for benchmark in ("narrow", "modify", "complex"):
         for values in VALUES:
@@ -128,7 +148,7 @@ def test_a_changed_input_is_an_error_or_other_rows_and_never_a_crash(name, inter
             for at in range(0, len(table), max(1, len(table) // 100)):
                 changed = bytearray(table)
                 changed[at] ^= 0xFF
-                cases.append((name, bytes(changed), benchmark, interface))
+                cases.append((name, bytes(changed), benchmark, interface, access))
     outputs = made_of(cases)
     assert None in outputs and any(outputs)
 
@@ -201,6 +221,29 @@ def test_a_number_of_yson_that_is_of_another_type_than_its_column_is_not_verifie
     assert "another type than its column" in unsigned and "another type than its column" in real
 
 
+@pytest.mark.parametrize("client", ["python", "compiled"])
+def test_protobuf_of_each_client_is_decoded_by_an_implementation_that_did_not_write_it(client):
+    ((length,),) = NARROW.expected(1_000, SEED, PART)
+    wanted, sink = digest([(length,)]), io.BytesIO()
+    format_of("protobuf_static", NARROW).encode(NARROW.output, [(length,)], sink)
+    message = sink.getvalue()[4:]
+
+    def wrong(message):
+        data = len(message).to_bytes(4, "little") + message
+        return verify("protobuf_static", client, NARROW, "output", 1_000, SEED, PART, wanted, data)
+
+    assert wrong(message) == ""
+    assert "row 1, column length" in wrong(message[:-1] + bytes([message[-1] ^ 1]))
+    assert "a message has fields that its table has not" in wrong(message + b"\x78\x01")
+    assert "cannot be decoded" in wrong(message[:-1])
+
+
+def test_the_implementation_of_protobuf_that_runs_the_jobs_does_not_verify_them():
+    format_ = format_of("protobuf_static", NARROW)
+    with pytest.raises(SpecError, match="'upb' may have written the rows"):
+        next(format_.decode(NARROW.output, io.BytesIO(b"x")))
+
+
 def test_one_job_that_fails_among_several_ends_them_all_and_is_named():
     good = encoded("protobuf_static", NARROW, 1_000)
     inputs = [good, good, good[:-2], good, good]
@@ -242,13 +285,13 @@ def test_a_job_that_takes_too_long_is_killed():
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        (("yaml", "narrow", "0", "1", "{}", "end", "direct"), "Unknown format 'yaml'"),
-        (("yson", "narow", "0", "1", "{}", "end", "direct"), "Did you mean narrow?"),
+        (("yaml", "narrow", "0", "1", "{}", "end", "direct", "row"), "Unknown format 'yaml'"),
+        (("yson", "narow", "0", "1", "{}", "end", "direct", "row"), "Did you mean narrow?"),
         (
-            ("yson", "narrow", "0", "1", "{}", "middle", "direct"),
+            ("yson", "narrow", "0", "1", "{}", "middle", "direct", "row"),
             "'narrow' adds no column, only 'extend' does",
         ),
-        (("yson", "narrow", "0", "1", "{}", "end"), "Usage: job FORMAT BENCHMARK"),
+        (("yson", "narrow", "0", "1", "{}", "end", "direct"), "Usage: job FORMAT BENCHMARK"),
     ],
 )
 def test_a_job_that_is_not_there_says_so(arguments, says):

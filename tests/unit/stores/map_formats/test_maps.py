@@ -8,7 +8,7 @@ import pytest
 from storebench.errors import SpecError
 from storebench.stores.map_formats.check import digest
 from storebench.stores.map_formats.common import INTERFACES
-from storebench.stores.map_formats.formats import FORMATS, format_of
+from storebench.stores.map_formats.formats import ACCESSES, FORMATS, format_of
 from storebench.stores.map_formats.job import work_of
 from storebench.stores.map_formats.tables import BENCHMARKS, FEW, POSITIONS, VALUES, benchmark_of
 from tests.unit.stores.map_formats.checking import checked
@@ -21,11 +21,12 @@ TABLES = [
     if (benchmark, values) != ("write", "few")
 ]
 CASES = [
-    (name, benchmark, values, position, interface)
+    (name, benchmark, values, position, interface, access)
     for name in FORMATS
     for benchmark, values in TABLES
     for position in (POSITIONS if benchmark == "extend" else ["end"])
     for interface in INTERFACES
+    for access in (ACCESSES if (name, interface) == ("arrow", "direct") else ["row"])
 ]
 
 
@@ -41,10 +42,10 @@ def encoded(name, bench, rows):
     return sink.getvalue()
 
 
-def mapped(name, benchmark, rows, data, position="end", interface="direct"):
+def mapped(name, benchmark, rows, data, position="end", interface="direct", access="row"):
     sink = io.BytesIO()
     numbers = BENCHMARKS[benchmark].part(rows, PART)
-    work_of(name, benchmark, numbers, position, interface)(io.BytesIO(data), sink)
+    work_of(name, benchmark, numbers, position, interface, access)(io.BytesIO(data), sink)
     return sink.getvalue()
 
 
@@ -53,7 +54,7 @@ def wrong():
     """What is wrong with the table of each case, and with what a job makes of it."""
     wanted, tables = {}, {}
     asked = []
-    for name, benchmark, values, position, interface in CASES:
+    for name, benchmark, values, position, interface, access in CASES:
         rows, bench = rows_of(name, benchmark), benchmark_of(benchmark, values, position)
         if (key := (name, benchmark, values)) not in tables:
             tables[key] = encoded(name, bench, rows)
@@ -62,15 +63,15 @@ def wrong():
                 wanted[key] = digest(of(rows, SEED, PART))
         data = tables[name, benchmark, values]
         given = b"" if benchmark == "write" else data
-        sides = {"input": data, "output": mapped(name, benchmark, rows, given, position, interface)}
+        sides = {"input": data, "output": mapped(name, benchmark, rows, given, position, interface, access)}
         for side, found in sides.items():
-            if side == "output" or (position, interface) == ("end", "direct"):
+            if side == "output" or (position, interface, access) == ("end", "direct", "row"):
                 expected = wanted[benchmark, values, position, rows, side]
                 asked.append((name, (benchmark, values, position), side, rows, SEED, PART, expected, found))
     said = iter(checked(asked))
     found = {}
     for case in CASES:
-        if case[3:] == ("end", "direct"):
+        if case[3:] == ("end", "direct", "row"):
             found[case[:3]] = next(said)
         found[case] = next(said)
     return found
@@ -114,13 +115,15 @@ def test_a_dictionary_is_only_where_it_makes_a_table_smaller():
     assert small == {"int8", "uint8", "int16", "uint16", "int32", "uint32", "float"}
     assert len(data) < len(encoded("arrow", benchmark_of("wide"), 60_000))
     ((zeros,),) = wide.expected(60_000, SEED, PART)
-    assert columns_of(mapped("arrow", "wide", 60_000, data))[1].to_pylist() == [{"zeros": zeros}]
+    assert columns_of(mapped("arrow", "wide", 60_000, data, access="column"))[1].to_pylist() == [
+        {"zeros": zeros}
+    ]
 
 
-def test_a_job_keeps_the_indices_of_a_dictionary_and_passes_what_it_does_not_need():
+def test_a_job_on_columns_keeps_the_indices_of_a_dictionary_and_passes_what_it_does_not_need():
     data = encoded("arrow", benchmark_of("extend", "few"), 11_000)
     for position, place in (("end", 10), ("middle", 5)):
-        kinds, table = columns_of(mapped("arrow", "extend", 11_000, data, position))
+        kinds, table = columns_of(mapped("arrow", "extend", 11_000, data, position, access="column"))
         assert list(kinds)[place] == "next_qty" and kinds["next_qty"] == kinds["qty"]
         old, new = table.column("qty").chunk(0), table.column("next_qty").chunk(0)
         assert new.indices.equals(old.indices)
@@ -128,7 +131,7 @@ def test_a_job_keeps_the_indices_of_a_dictionary_and_passes_what_it_does_not_nee
         assert table.column("email").type == columns_of(data)[0]["email"]
     plain = len(encoded("arrow", benchmark_of("extend"), 11_000))
     assert len(data) < plain / 3, "dictionaries are written once, and not with each batch"
-    assert len(mapped("arrow", "extend", 11_000, data)) < plain / 3
+    assert len(mapped("arrow", "extend", 11_000, data, access="column")) < plain / 3
 
 
 def test_the_position_is_that_of_the_column_in_skiff():
@@ -144,8 +147,8 @@ def test_the_position_is_that_of_the_column_in_skiff():
         ("yson", "extend", "start", "direct", "Unknown position 'start'. There are end, middle"),
         ("yson", "extend", "end", "comon", "Unknown interface 'comon'. Did you mean common?"),
         ("yson", "wide", "middle", "direct", "position=middle: the benchmark 'wide' adds no column"),
-        ("null", "extend", "middle", "direct", "null passes bytes"),
-        ("null", "wide", "end", "common", "null passes bytes"),
+        ("null", "extend", "middle", "direct", "null decodes nothing"),
+        ("null", "wide", "end", "common", "null decodes nothing"),
     ],
 )
 def test_a_job_that_cannot_be_is_refused(name, benchmark, position, interface, says):

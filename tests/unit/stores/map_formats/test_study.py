@@ -8,14 +8,16 @@ from pathlib import Path
 import pytest
 
 from storebench.errors import SpecError
+from storebench.results.statistics import MIN_VALUES
 from storebench.stores.map_formats.base import _check_memory
 from storebench.stores.map_formats.common import INTERFACES
 from storebench.stores.map_formats.formats import FORMATS
 from storebench.stores.map_formats.network import NETWORKS
-from storebench.stores.map_formats.tables import BENCHMARKS, POSITIONS, VALUES
+from storebench.stores.map_formats.tables import BENCHMARKS, JOBS, POSITIONS, VALUES
 from storebench.study import studies
 from storebench.study.grid import grid
 from storebench.study.partition import cell_of, partitions
+from storebench.trigger import conf_of
 
 ROOT = Path(__file__).parents[4]
 
@@ -30,14 +32,14 @@ def test_the_file_of_the_study_is_data_for_its_stores(study):
     assert study.axes[0].grid == tuple(BENCHMARKS)
     assert study.steps == ("map",), "nothing is kept"
     assert {study.store(name).pod.image for name in study.stores} == {study.dataset.pod.image} == {"formats"}
-    assert len((ROOT / "dags" / "map_formats.py").read_text().splitlines()) <= 120
+    assert len((ROOT / "dags" / "map_formats.py").read_text().splitlines()) <= 140
 
 
 def test_each_benchmark_has_a_dataset_of_its_own(study):
     few = study.dataset.id(1000, 1, {"benchmark": "wide", "values": "few"})
-    assert few == "map_tables/v2/benchmark=wide/values=few/rows=1000/seed=1"
+    assert few == "map_tables/v3/benchmark=wide/values=few/rows=1000/seed=1"
     written = study.dataset.id(1000, 1, {"benchmark": "write"})
-    assert written == "map_tables/v2/benchmark=write/rows=1000/seed=1"
+    assert written == "map_tables/v3/benchmark=write/rows=1000/seed=1"
 
 
 def cells(study, stores=None, clients=("python",), **axes):
@@ -53,10 +55,10 @@ def test_what_is_not_asked_for_is_the_first_value_and_leaves_the_grid_as_small_a
         "interface": "direct",
         "network": "unlimited",
     }
-    assert study.clients == ("python", "compiled")
+    assert study.clients == ("python", "compiled", "python-columns", "compiled-columns")
     both = cells(study, clients=study.clients)
     filled = partitions(study)
-    assert len(filled) == len(both.cells) == 72 and not both.dropped, "each store has both clients"
+    assert len(filled) == len(both.cells) == 84, "each store has two clients, and arrow has four"
     assert {cell_of(study, key, 1_000, 1) for key in filled} == set(both.cells), "so is a backfill's"
 
 
@@ -84,16 +86,38 @@ def test_a_cell_that_means_nothing_is_left_out(study):
     assert "skiff has no position" in found.dropped_because
 
 
+def test_only_arrow_has_clients_that_work_on_columns_and_they_have_no_common_interface(study):
+    columns = ("python-columns", "compiled-columns")
+    found = cells(study, clients=study.clients, benchmark=("extend",), interface=INTERFACES)
+    assert {cell.store for cell in found.cells if cell.client in columns} == {"arrow"}
+    assert {dict(cell.axes).get("interface") for cell in found.cells if cell.client in columns} == {None}
+    assert len(found.cells) == 5 * 2 * 2 + 2 + 2
+
+
+def test_the_preset_of_the_study_has_ten_jobs_at_once_and_arrow_by_rows_and_by_columns(study):
+    for embedded in (False, True):
+        conf = conf_of(study.preset("study"), {}, embedded=embedded)
+        assert conf["parallel_jobs"] == JOBS and conf["rows"] <= study.dataset.max_rows
+        assert conf["repeats"] >= MIN_VALUES, "a median without an interval confirms nothing"
+        found = cells(study, clients=conf["clients"])
+        assert len(found.cells) == len(BENCHMARKS) * (len(FORMATS) + 2)
+
+
 @pytest.mark.parametrize(
     ("axis", "known"),
-    [("values", VALUES), ("position", POSITIONS), ("interface", INTERFACES), ("network", NETWORKS)],
+    [
+        ("values", VALUES),
+        ("position", POSITIONS),
+        ("interface", INTERFACES),
+        ("network", NETWORKS),
+    ],
 )
 def test_the_axes_have_the_values_that_the_stores_know_and_no_others(study, axis, known):
     found = next(one for one in study.axes if one.name == axis)
     assert found.choices == tuple(known) and found.default == found.grid == found.choices[:1]
     with pytest.raises(SpecError, match=f"'2mbit' is not {' or '.join(known)}"):
         cells(study, **{axis: ("2mbit",)})
-    store = study.store("skiff")(
+    store = study.store("arrow")(
         client="python", target="", connection=None, values={"benchmark": "extend", axis: "2mbit"}
     )
     with pytest.raises(SpecError, match=f"Unknown {axis} '2mbit'"):
@@ -110,6 +134,14 @@ def test_the_axes_have_the_values_that_the_stores_know_and_no_others(study, axis
 def test_an_attempt_that_means_nothing_is_refused(study, axes, says):
     store = study.store("arrow")(client="python", target="", connection=None, values=axes)
     with pytest.raises(SpecError, match=says):
+        store.connect()
+
+
+@pytest.mark.parametrize(("name", "interface"), [("arrow", "common"), ("skiff", "direct")])
+def test_a_job_on_columns_that_means_nothing_is_refused(study, name, interface):
+    axes = {"benchmark": "wide", "interface": interface}
+    store = study.store(name)(client="python-columns", target="", connection=None, values=axes)
+    with pytest.raises(SpecError, match="only a job of arrow that is driven directly has columns"):
         store.connect()
 
 

@@ -11,7 +11,79 @@ import (
 	"storebench/images/formats/compiled/table"
 )
 
-// arrowRecords has the rows of batches through the common interface: all columns are decoded, and dictionaries are lost.
+// arrowRows works row by row, as the other formats do: all columns of a row are decoded, and what comes out is put into new columns.
+type arrowRows struct{ arrowFormat }
+
+func (f arrowRows) mapped(change func(row *table.Row)) Work {
+	return func(source io.Reader, sink io.Writer) error {
+		rows := f.rows()
+		if err := rows.open(source, sink); err != nil {
+			return err
+		}
+		for {
+			more, err := rows.read()
+			if err != nil {
+				return err
+			}
+			if !more {
+				return rows.close()
+			}
+			change(rows.row)
+			if err := rows.append(); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+func (f arrowRows) counted(count func(row *table.Row) int64) Work {
+	return func(source io.Reader, sink io.Writer) error {
+		rows, sum := f.rows(), int64(0)
+		if err := rows.open(source, sink); err != nil {
+			return err
+		}
+		for {
+			more, err := rows.read()
+			if err != nil {
+				return err
+			}
+			if !more {
+				break
+			}
+			sum += count(rows.row)
+		}
+		rows.row.Numbers[0] = uint64(sum)
+		if err := rows.append(); err != nil {
+			return err
+		}
+		return rows.close()
+	}
+}
+
+func (f arrowRows) wide() Work { return f.counted(f.zeros) }
+
+func (f arrowRows) narrow() Work { return f.counted(length) }
+
+func (f arrowRows) modify() Work {
+	return f.mapped(func(row *table.Row) { row.Numbers[qty]++ })
+}
+
+func (f arrowRows) extend() Work {
+	return f.mapped(func(row *table.Row) { row.Numbers[f.added] = row.Numbers[qty] + 1 })
+}
+
+func (f arrowRows) complex() Work {
+	var made []float64
+	return f.mapped(func(row *table.Row) {
+		made = incremented(made[:0], row.Lists[scores])
+		row.Lists[scores] = append(row.Lists[scores][:0], made...)
+	})
+}
+
+// rows are those of a job, decoded and put together one by one.
+func (f arrowFormat) rows() *arrowRecords { return &arrowRecords{arrowFormat: f, row: f.row()} }
+
+// arrowRecords has the rows of batches: all columns are decoded, and dictionaries are lost.
 type arrowRecords struct {
 	arrowFormat
 	in    *arrowInput
@@ -22,7 +94,7 @@ type arrowRecords struct {
 	left  int             // rows of the batch
 	built *array.RecordBuilder
 	put   []func() // for each column that comes out: appends its value in the decoded row
-	rows  int64    // that were appended
+	count int64    // of the rows that were appended
 }
 
 func (a *arrowRecords) open(source io.Reader, sink io.Writer) (err error) {
@@ -37,10 +109,19 @@ func (a *arrowRecords) open(source io.Reader, sink io.Writer) (err error) {
 }
 
 func (a *arrowRecords) next() (record, error) {
+	more, err := a.read()
+	if !more {
+		return nil, err
+	}
+	return values{a.row}, nil
+}
+
+// read decodes the next row. It returns false at the end.
+func (a *arrowRecords) read() (bool, error) {
 	for a.left == 0 {
 		batch, err := a.in.next()
 		if batch == nil || err != nil {
-			return nil, err
+			return false, err
 		}
 		a.fill = a.fill[:0]
 		for number, place := range a.places() {
@@ -53,7 +134,7 @@ func (a *arrowRecords) next() (record, error) {
 	}
 	a.at++
 	a.left--
-	return values{a.row}, nil
+	return true, nil
 }
 
 func (a *arrowRecords) filler(place int, kind table.Kind, column arrow.Array) func(row int) {
@@ -135,11 +216,14 @@ func (a *arrowRecords) appender(place int, kind table.Kind, builder array.Builde
 
 func (a *arrowRecords) fresh() record { return values{a.row} }
 
-func (a *arrowRecords) write(record) error {
+func (a *arrowRecords) write(record) error { return a.append() }
+
+// append puts the decoded row into the columns that come out.
+func (a *arrowRecords) append() error {
 	for _, put := range a.put {
 		put()
 	}
-	if a.rows++; a.rows < batchRows {
+	if a.count++; a.count < batchRows {
 		return nil
 	}
 	return a.flush()
@@ -148,12 +232,12 @@ func (a *arrowRecords) write(record) error {
 func (a *arrowRecords) flush() error {
 	batch := a.built.NewRecordBatch()
 	defer batch.Release()
-	a.rows = 0
+	a.count = 0
 	return a.out.write(batch.Columns(), batch.NumRows())
 }
 
 func (a *arrowRecords) close() error {
-	if a.rows > 0 {
+	if a.count > 0 {
 		if err := a.flush(); err != nil {
 			return err
 		}
