@@ -7,7 +7,8 @@ from typing import Any
 
 Row = dict[str, Any]
 
-USAGE = "usage"  # was called executor
+USAGE = "usage"
+EARLIER = ("executor",)  # earlier names of tables: of `usage`
 METRIC = "only_s"  # that ranked both operations
 FIGURES = {METRIC: "operation_s", "source_s": "source_s", "barrier_s": "barrier_s"}  # and their columns
 PARAMETERS = {"batch_sizes": "batch"}  # the new names of a run's parameters
