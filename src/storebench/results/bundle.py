@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
 
 import psycopg
 from psycopg import sql
@@ -39,6 +38,8 @@ TABLES = {
     "artifact": "attempt_id IN " + _ATTEMPTS.format(what="id"),
     "usage": "attempt_id IN " + _ATTEMPTS.format(what="id"),
 }
+
+OF_RUN = ("run_cell", "attempt", "phase", "artifact", "usage")  # tables whose rows belong to one run alone
 
 
 class Bundles(Database):
@@ -99,10 +100,10 @@ def _insert_all(
             f"There is already another run {run['id']} here, started at {there['row']['started_at']}"
         )
     new = {table: _insert(cursor, table, rows) if (rows := tables.get(table)) else 0 for table in TABLES}
-    if there and new["attempt"] and not more_attempts:
+    if there and not more_attempts and (more := [f"{new[table]} {table}" for table in OF_RUN if new[table]]):
         raise SpecError(
-            f"The run {run['id']} is here already, and the bundle has {new['attempt']} attempts that it lacks. They would supersede"
-            " older tries. If you trust the bundle, add --more-attempts"
+            f"The run {run['id']} is here already, and the bundle has rows that it lacks ({', '.join(more)}). They would supersede"
+            " or change attempts. If you trust the bundle, add --more-attempts"
         )
     if new["study"] or _without_its_study(cursor, run["study"]):
         _make_views(cursor, run["study"])
