@@ -94,7 +94,8 @@ def hostile(members, chance):
             name, rows = "run.json", json.loads(changed["run.json"]) * 2
         else:
             column = chance.choice(NAMING[table])
-            others = [value for value in TEXTS if value != rows[one][column]]
+            # an attempt that never ran has no environment, and no parameters
+            others = [one for one in TEXTS if one is not None or not column.endswith("_hash")]
             rows = copy.deepcopy(rows)
             rows[one][column] = chance.choice(others)
         changed[name] = json.dumps(rows).encode()

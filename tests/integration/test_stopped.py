@@ -443,9 +443,10 @@ def wait_until_used(database, run):
     """Wait until a run has recorded that it needs a Secret."""
     deadline = time.monotonic() + 30
     with psycopg.connect(database, autocommit=True) as connection:
-        while not connection.execute(
-            "SELECT FROM storebench.secret_use WHERE run_id = %s", (run,)
-        ).fetchone():
+        while (
+            connection.execute("SELECT FROM storebench.secret_use WHERE run_id = %s", (run,)).fetchone()
+            is None
+        ):
             assert time.monotonic() < deadline
             time.sleep(0.05)
 

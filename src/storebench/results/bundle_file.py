@@ -6,6 +6,7 @@ import hashlib
 import io
 import json
 import zipfile
+import zlib
 from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
@@ -55,7 +56,7 @@ def read(path: Path, content: bytes, tables: Collection[str]) -> dict[str, list[
     """
     try:
         members = _unpacked(path, content)
-    except (OSError, ValueError, EOFError, NotImplementedError, RuntimeError, zipfile.BadZipFile) as error:
+    except (OSError, ValueError, EOFError, RuntimeError, zlib.error, zipfile.BadZipFile) as error:
         raise SpecError(f"{path} cannot be read as a bundle: {error}") from error
     checksums = members.pop(CHECKSUMS, None)
     if checksums is None or ABOUT not in members:
