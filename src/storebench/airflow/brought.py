@@ -327,6 +327,8 @@ def _image(container: str) -> str:
 def _place(placement: Placement) -> Place:
     return Place(
         spec=placement.node_spec(),
+        labels=placement.labels,
+        annotations=placement.annotations,
         image_of=lambda container: images.named(_image(container)),
         agent=images.named(AGENT_IMAGE),
     )
