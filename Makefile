@@ -125,7 +125,7 @@ unit: setup $(COMPOSE) $(MAP_JOB) ## Tests that need no server
 	local/npm test
 
 .PHONY: integration
-integration: up $(READER) $(MAP_JOB) $(AGENT) $(MARIADB) ## Tests against the real servers
+integration: up $(READER) $(MAP_JOB) $(AGENT) $(MARIADB) $(PGBOUNCER) ## Tests against the real servers
 	$(WITH_STACK) PATH=$(STOREBENCH_HOME)/bin:$$PATH $(PYTEST) $(SPREAD) tests/integration
 
 # What the end-to-end tests need beside what `setup` builds by itself.

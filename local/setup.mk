@@ -68,12 +68,13 @@ MAP_JOB := $(call stamp,map-job,local/map-job.sh $(COMPILED))
 SERVICES := $(call stamp,services,local/services/build.sh local/go-build $(addprefix local/services/,go.mod go.sum main.go))
 BROWSER := $(call stamp,browser,local/browser.sh)
 MARIADB := $(call stamp,mariadb,local/mariadb.sh)
+PGBOUNCER := $(call stamp,pgbouncer,local/pgbouncer.sh)
 COMPOSE := $(call stamp,compose,local/compose/compose.sh local/forky)
 ENGINE := $(call stamp,engine,local/compose/packages.sh)
 DOCS := $(call stamp,docs,local/docs.sh requirements/docs.txt)
 # A stamp that is there is of a step that is done: make must not delete it if it is interrupted at that moment.
 .PRECIOUS: $(REQUIREMENTS) $(KUBERNETES) $(ETCD) $(PAUSE) $(FERRETDB) $(S3) $(SUPERVISOR) $(POSTGRES) $(ELASTICSEARCH) $(READER) $(AGENT) $(PYTHON) \
-	$(CHECKOUT) $(PAGE) $(BASE_IMAGE) $(MAP_JOB) $(SERVICES) $(foreach image,$(IMAGES) $(SERVER_IMAGES),$(IMAGE_$(image))) $(BROWSER) $(MARIADB) $(COMPOSE) $(ENGINE) $(DOCS)
+	$(CHECKOUT) $(PAGE) $(BASE_IMAGE) $(MAP_JOB) $(SERVICES) $(foreach image,$(IMAGES) $(SERVER_IMAGES),$(IMAGE_$(image))) $(BROWSER) $(MARIADB) $(PGBOUNCER) $(COMPOSE) $(ENGINE) $(DOCS)
 # What every run needs. Images wait for the network and the disk half of the time: they come first, beside the long compilation.
 STEPS := $(KUBERNETES) $(IMAGE_python) $(POSTGRES) $(CHECKOUT) $(PAGE)
 PROGRAMS := $(S3) $(SUPERVISOR) $(ETCD)
@@ -133,9 +134,12 @@ $(PAGE): $(PYTHON)
 $(BROWSER):
 	$(step) 40 "installing Chromium" local/browser.sh
 
-# Only the integration tests need it.
+# Only the integration tests need these two.
 $(MARIADB):
 	$(step) 20 "installing the server of MariaDB" local/mariadb.sh
+
+$(PGBOUNCER):
+	$(step) 20 "installing PgBouncer" local/pgbouncer.sh
 
 # Only tests of docker-compose.yaml need these two: one of what it says, one of what it does.
 $(COMPOSE):

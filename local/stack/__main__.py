@@ -1,11 +1,12 @@
 """python -m local.stack: the embedded stack's commands. `make` calls them; so may you."""
 
+import os
 import sys
 
 import click
 
 from local.progress import INTERRUPTED, Screen
-from local.stack import jobs, lifecycle, parts
+from local.stack import environment, jobs, lifecycle, parts
 from local.stack.settings import Settings, StackError
 from storebench.cli.study import default_study
 from storebench.errors import StorebenchError
@@ -14,7 +15,7 @@ from storebench.trigger import names_in
 
 @click.group(help=__doc__)
 def main() -> None:
-    pass
+    os.environ.update(environment.without_proxy(Settings()))
 
 
 _study = click.option("--study", metavar="NAME", help="Only what this study's stores need.")

@@ -96,6 +96,17 @@ def _connections(settings: Settings, secrets: dict[str, str], kubeconfig: str) -
     return connections
 
 
+def without_proxy(settings: Settings) -> dict[str, str]:
+    """Return the variables by which programs ask loopback and the embedded cluster without the proxy that HTTP_PROXY names.
+
+    Exceptions that the user has set stay. Programs read either spelling; some take the network, some only single addresses.
+    """
+    own = ["localhost", "127.0.0.1", "::1", settings.gateway, str(settings.network), ".svc", ".cluster.local"]
+    before = os.environ.get("NO_PROXY") or os.environ.get("no_proxy") or ""
+    text = ",".join(dict.fromkeys([*filter(None, map(str.strip, before.split(","))), *own]))
+    return {"NO_PROXY": text, "no_proxy": text}
+
+
 def build(settings: Settings, secrets: dict[str, str], images: dict[str, str]) -> dict[str, str]:
     own_cluster = "kubernetes" in settings.own
     kubeconfig = (
@@ -104,6 +115,7 @@ def build(settings: Settings, secrets: dict[str, str], images: dict[str, str]) -
     database = f"airflow:{secrets['airflow_db_password']}@127.0.0.1:{settings.ports['results']}/airflow"
     airflow_url = settings.url("airflow")
     return {
+        **without_proxy(settings),
         "STOREBENCH_HOME": str(settings.home),
         "STOREBENCH_EMBEDDED": " ".join(part for part in OWN_SERVERS if part not in settings.own),
         "STOREBENCH_AIRFLOW_URL": airflow_url,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from datetime import UTC, datetime
 
@@ -20,6 +20,7 @@ from storebench.study.reserved import DROP
 from storebench.trigger import Airflow, Look, Task, name_of
 
 AT_ONCE = 50  # attempts that end between two looks, at most
+AFTER_OTHERS = "the run begins when the runs before it have ended"
 REASONS = 5  # for which turns are left out, that are told
 
 
@@ -30,7 +31,13 @@ def follow(
 
     Raises StoreUnreachable where Airflow does not answer for long, or the results database for longer than `repository` is patient.
     """
-    progress = Progress(console, repository, run_id_of(dag_id, airflow_run_id))
+
+    def why_queued() -> str:
+        if airflow.is_paused(dag_id):
+            return f"the DAG {dag_id} is paused in Airflow. Unpause the DAG there, and the run begins"
+        return AFTER_OTHERS
+
+    progress = Progress(console, repository, run_id_of(dag_id, airflow_run_id), why_queued)
     state = ""
     # Without a thread of its own that draws: this machine may be the one that measures.
     live = Live(console=console, auto_refresh=False, transient=True) if console.is_terminal else None
@@ -51,8 +58,15 @@ def follow(
 class Progress:
     """What is known of a run, and what was said of it."""
 
-    def __init__(self, console: Console, repository: Repository, run_id: str) -> None:
+    def __init__(
+        self,
+        console: Console,
+        repository: Repository,
+        run_id: str,
+        why_queued: Callable[[], str] = lambda: AFTER_OTHERS,
+    ) -> None:
         self.console, self.repository, self.run_id = console, repository, run_id
+        self.why_queued = why_queued
         self.began = datetime.now(UTC)
         self.run: Row | None = None  # once its plan has recorded it
         self._lines: _Lines | None = None
@@ -81,7 +95,7 @@ class Progress:
         if look.state == "queued":
             self._queued += 1
             if self._queued == 2:  # each run is queued for a moment
-                self.say("queued: it begins when the runs before it have ended")
+                self.say(f"queued: {self.why_queued()}")
         first = self._lines is None
         if not look.over and not any(task["end_date"] for task in (look.tasks if first else look.changed)):
             return

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ipaddress
 import json
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -56,7 +57,8 @@ class Airflow:
     def __init__(self, url: str, user: str, password: str) -> None:
         self.url = url.rstrip("/")
         self._login = {"username": user, "password": password}
-        self._http = httpx.Client(base_url=self.url, timeout=TIMEOUT_S)
+        # a company's proxy does not reach the Airflow of this machine
+        self._http = httpx.Client(base_url=self.url, timeout=TIMEOUT_S, trust_env=not is_loopback(self.url))
         self.answered_at: datetime | None = None  # by Airflow's clock, when it last answered
 
     def trigger(self, dag_id: str, conf: Mapping[str, Any]) -> str:
@@ -198,11 +200,15 @@ class Airflow:
         Raises SpecError with the reason where Airflow refuses it (NotFound for a 404), StoreUnreachable where it does not answer or has an error itself.
         """
         try:
-            if "Authorization" not in self._http.headers:
-                token = self._http.post("/auth/token", json=self._login)
-                self._check(token)
-                self._http.headers["Authorization"] = f"Bearer {token.json()['access_token']}"
+            logged_in = "Authorization" in self._http.headers
+            if not logged_in:
+                self._log_in()
             answer = self._http.request(method, path, **kwargs)
+            if (
+                answer.status_code == httpx.codes.UNAUTHORIZED and logged_in
+            ):  # a token is valid for a day, or for less
+                self._log_in()
+                answer = self._http.request(method, path, **kwargs)
         except httpx.HTTPError as error:
             raise StoreUnreachable(
                 f"Airflow at {self.url} does not answer: {error}. Is it running?"
@@ -210,6 +216,17 @@ class Airflow:
         self._check(answer)
         self.answered_at = parsedate_to_datetime(date) if (date := answer.headers.get("date")) else None
         return answer.json() if answer.content else None
+
+    def _log_in(self) -> None:
+        """Get a token for the calls that follow."""
+        self._http.headers.pop("Authorization", None)
+        token = self._http.post("/auth/token", json=self._login)
+        self._check(token)
+        self._http.headers["Authorization"] = f"Bearer {token.json()['access_token']}"
+
+    def is_paused(self, dag_id: str) -> bool:
+        """Return whether the DAG is paused: its runs stay queued."""
+        return bool(self._look(f"/api/v2/dags/{dag_id}")["is_paused"])
 
     @staticmethod
     def _check(answer: httpx.Response) -> None:
@@ -223,6 +240,17 @@ class Airflow:
             raise StoreUnreachable(f"Airflow has an error ({answer.status_code}): {detail}")
         refused = NotFound if answer.status_code == 404 else SpecError
         raise refused(f"Airflow refused ({answer.status_code}): {detail}")
+
+
+def is_loopback(url: str) -> bool:
+    """Return whether a URL's host is this machine."""
+    host = httpx.URL(url).host
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
 
 
 def _end_of(run: Mapping[str, Any]) -> datetime | None:

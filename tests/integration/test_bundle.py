@@ -90,8 +90,7 @@ def test_a_bundle_whose_study_is_called_as_a_table_is_refused(database, other_da
     Bundles(database).export(run_id_of(STUDY, run(cells[:1], 1)), tmp_path / "run.zip")
     with zipfile.ZipFile(tmp_path / "run.zip") as bundle:
         members = {name: bundle.read(name) for name in bundle.namelist()}
-    for table in ("run", "study", "cell"):
-        members[f"{table}.json"] = members[f"{table}.json"].replace(f'"{STUDY}"'.encode(), b'"summary"')
+    members = {name: content.replace(STUDY.encode(), b"summary") for name, content in members.items()}
     del members["SHA256SUMS"]
     sums = [f"{hashlib.sha256(members[name]).hexdigest()}  {name}\n" for name in sorted(members)]
     members["SHA256SUMS"] = "".join(sums).encode()

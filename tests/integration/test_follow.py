@@ -80,7 +80,7 @@ def test_a_run_that_waits_says_so_once(database):
     progress = Progress(console, Repository(database), "none/none")
     for _ in range(4):
         progress.take(look(state="queued"))
-    assert console.file.getvalue() == "queued: it begins when the runs before it have ended\n"
+    assert console.file.getvalue() == "queued: the run begins when the runs before it have ended\n"
 
 
 def test_the_end_has_a_line_for_each_cell_with_its_operations_side_by_side(database, queries, run, cells):

@@ -2,6 +2,7 @@
 
 import json
 import threading
+import time
 from datetime import UTC, datetime, timedelta
 
 import psycopg
@@ -384,6 +385,28 @@ def test_secrets_stay_where_another_pool_of_nodes_shares_the_namespace(left):
     assert released(left, "a/2", shared=("", "v8")) == [("", "s3")]
 
 
+def test_a_run_that_died_while_it_removed_secrets_is_not_waited_for(left, database):
+    left.use_secrets("a/1", "", ["s3"])
+    left._mark_unneeded("a/1", str)
+    with psycopg.connect(database) as connection:
+        connection.execute("UPDATE storebench.secret_use SET removing_at = removing_at - interval '121 s'")
+    began = time.monotonic()
+    left.use_secrets("a/2", "", ["s3"])
+    left.use_secrets("a/1", "", ["s3"])
+    assert time.monotonic() - began < 5
+    assert released(left, "a/1") == []
+    assert released(left, "a/2") == [("", "s3")]
+
+
+def test_two_runs_that_end_at_once_leave_no_secret(left):
+    left.use_secrets("a/1", "", ["s3"])
+    left.use_secrets("a/2", "", ["s3"])
+    left._mark_unneeded("a/2", str)
+    assert released(left, "a/1") == [("", "s3")]
+    assert released(left, "a/2") == [("", "s3")], "a Secret that is gone is removed once more"
+    assert left.runs_with_secrets() == []
+
+
 def test_secrets_that_could_not_be_removed_are_still_known(left):
     left.use_secrets("a/1", "", ["s3"])
 
@@ -409,7 +432,8 @@ def test_a_run_that_begins_while_another_removes_secrets_makes_them_afterwards(l
     def remove(node_pool, name):
         other.start()
         started.wait()
-        wait_for_a_lock(database)
+        wait_until_used(database, "a/2")
+        assert locks_held(database) == 0, "a host that dies now must not stall every run"
         events.append("removed")
 
     left.release_secrets("a/1", remove, str)
@@ -418,15 +442,22 @@ def test_a_run_that_begins_while_another_removes_secrets_makes_them_afterwards(l
     assert released(left, "a/2") == [("", "s3")]
 
 
-def wait_for_a_lock(database):
-    """Until a session waits for one that another has."""
-    deadline = datetime.now(UTC) + timedelta(seconds=30)
+def wait_until_used(database, run):
+    """Wait until a run has recorded that it needs a Secret."""
+    deadline = time.monotonic() + 30
     with psycopg.connect(database, autocommit=True) as connection:
-        while datetime.now(UTC) < deadline:
-            waiting = connection.execute(
-                "SELECT count(*) FROM pg_locks AS l JOIN pg_database AS d ON d.oid = l.database"
-                " WHERE NOT l.granted AND d.datname = current_database()"
-            ).fetchone()
-            if waiting and waiting[0]:
-                return
-    raise AssertionError("nobody waits")
+        while (
+            connection.execute("SELECT FROM storebench.secret_use WHERE run_id = %s", (run,)).fetchone()
+            is None
+        ):
+            assert time.monotonic() < deadline
+            time.sleep(0.05)
+
+
+def locks_held(database):
+    """Count the other sessions of the database that are in a transaction and wait for their client."""
+    with psycopg.connect(database, autocommit=True) as connection:
+        (found,) = connection.execute(
+            "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND state LIKE 'idle in transaction%'"
+        ).fetchone()
+    return found

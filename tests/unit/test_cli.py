@@ -507,7 +507,7 @@ def test_the_page_of_a_run_that_is_loaded_is_named_where_airflow_is_known(url, p
         def __init__(self, dsn):
             pass
 
-        def load(self, path):
+        def load(self, path, content, more_attempts):
             return "d/manual__2026-11-24T22:42:01.1+00:00", {"attempt": 2}
 
     monkeypatch.setenv("AIRFLOW_CONN_STOREBENCH_RESULTS", "postgresql://nowhere")

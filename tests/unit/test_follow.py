@@ -133,3 +133,25 @@ def test_what_is_left_out_is_told_before_anything_is_measured(monkeypatch):
     before, _, _ = console.file.getvalue().partition("1 of 2  write")
     assert "left out: a cannot hold it (2 times)\nleft out: reason 0\n" in before
     assert "left out for 2 more reasons: the log of the task plan has all\n" in before
+
+
+@pytest.mark.parametrize(
+    ("paused", "reason"),
+    [
+        (True, "queued: the DAG d is paused in Airflow. Unpause the DAG there, and the run begins"),
+        (False, "queued: the run begins when the runs before it have ended"),
+    ],
+)
+def test_a_run_that_stays_queued_says_why(paused, reason):
+    class Queued(Airflow):
+        def watch(self, dag_id, run_id):
+            for _ in range(3):
+                yield Look([], [], "queued", False)
+            yield Look([], [], "failed", True)
+
+        def is_paused(self, dag_id):
+            return paused
+
+    console = Console(file=io.StringIO(), width=200)
+    follow(console, Queued(), Results(), "d", "manual__1")
+    assert console.file.getvalue().splitlines()[0] == reason

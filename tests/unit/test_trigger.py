@@ -210,6 +210,36 @@ def test_a_run_that_airflow_refuses_is_not_waited_for(airflow):
     assert airflow.failures == [None]
 
 
+def test_a_token_that_has_expired_is_renewed(airflow):
+    airflow._http.headers["Authorization"] = "Bearer old"
+    airflow.failures += [401]
+    assert airflow.run_state("dag", "run") == "success"
+    assert airflow._http.headers["Authorization"] == "Bearer t"
+
+
+def test_a_login_that_is_refused_is_no_token_that_has_expired(airflow):
+    airflow.failures += [None, 401, None]
+    with pytest.raises(SpecError, match="401"):
+        airflow.run_state("dag", "run")
+    assert airflow.failures == [None], "a token that is new is not renewed"
+
+
+@pytest.mark.parametrize(
+    ("url", "proxied"),
+    [
+        ("http://127.0.0.1:18080", False),
+        ("http://localhost:18080", False),
+        ("http://[::1]:18080", False),
+        ("https://airflow.example.net", True),
+    ],
+)
+def test_airflow_on_this_machine_is_not_asked_through_a_proxy(url, proxied, monkeypatch):
+    monkeypatch.setenv("HTTP_PROXY", "http://proxy.example.net:3128")
+    monkeypatch.setenv("HTTPS_PROXY", "http://proxy.example.net:3128")
+    used = Airflow(url, "user", "password")._http
+    assert bool(used._mounts) is proxied
+
+
 def test_a_task_that_was_started_anew_is_one_task(airflow):
     task = {"task_id": "plan", "map_index": -1, "rendered_map_index": None, "task_display_name": "plan"}
     lost = {**task, "id": "1", "state": "running", "start_date": "1", "end_date": None, "duration": None}

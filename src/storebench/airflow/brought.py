@@ -6,7 +6,7 @@ One set is there at a time. A turn that needs another one, or none, removes what
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -65,12 +65,22 @@ class Group:
     @property
     def images(self) -> set[str]:
         """The names of the images that can take the place of the manifests'."""
-        pods = (one["spec"]["template"]["spec"] for one in self.topology.sets)
+        return {_image(container["name"]) for container in self._containers}
+
+    @property
+    def unpublished_images(self) -> set[str]:
+        """The names of those of them that no publisher has."""
         return {
             _image(container["name"])
-            for pod in pods
-            for container in [*pod["containers"], *pod.get("initContainers", [])]
+            for container in self._containers
+            if container["image"].startswith(images.UNPUBLISHED)
         }
+
+    @property
+    def _containers(self) -> Iterator[Object]:
+        for one in self.topology.sets:
+            pod = one["spec"]["template"]["spec"]
+            yield from [*pod["containers"], *pod.get("initContainers", [])]
 
     @property
     def copies(self) -> int:
@@ -340,6 +350,8 @@ def _image(container: str) -> str:
 def _place(placement: Placement) -> Place:
     return Place(
         spec=placement.node_spec(),
+        labels=placement.labels,
+        annotations=placement.annotations,
         image_of=lambda container: images.named(_image(container)),
         agent=images.named(AGENT_IMAGE),
     )

@@ -53,6 +53,7 @@ def draft_of(
         verified_repeats(study, queries, grid.cells, params, image_of, brings.__contains__) if skips else {}
     )
     repeats, skipped = repeats_of(grid, params["repeats"], done)
+    preflight.check_length(sum(repeats.values()))  # before a list of all turns is made
     order, order_seed = order_of(study, repeats, params, group_of)
     preflight.check_length(len(order))
     return Draft(repeats, skipped, order, order_seed, expected(queries, study, order, params))

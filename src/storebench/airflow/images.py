@@ -2,19 +2,52 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from airflow.sdk import Variable
 
-from storebench import __version__
+from storebench.errors import SpecError
+
+# Of an image that this project has and no publisher: the name never resolves (RFC 2606). A name without a registry would be looked for at a
+# public one, where anybody can own it.
+UNPUBLISHED = "storebench.invalid/"
 
 
 def image(name: str) -> str:
-    """The pod image built from images/<name>: the Airflow Variable `storebench_image_<name>`, with `_` for each `-`, or the local tag."""
-    return named(name) or f"storebench/{name}:{__version__}"
+    """Return the pod image that is built from images/<name>: the Airflow Variable `storebench_image_<name>`, with `_` for each `-`.
+
+    `name` may be a reference itself. Raises SpecError where no Variable names the image.
+    """
+    check([name])
+    found = named(name)
+    assert found is not None
+    return found
 
 
 def named(name: str) -> str | None:
-    """The image that the Variable names, or `name` itself if it is a reference; None where there is no such Variable."""
+    """Return the image that the Variable names, or `name` itself if it is a reference; None where there is no such Variable."""
     if "/" in name or ":" in name:
         return name
-    reference: str | None = Variable.get(f"storebench_image_{name.replace('-', '_')}", default=None)
-    return reference
+    reference: str | None = Variable.get(_variable(name), default=None)
+    return reference or None
+
+
+def check(names: Iterable[str]) -> None:
+    """Raises SpecError with what to type for images that no Airflow Variable names. The image of a server has a name such as
+    `servers_api`.
+    """
+    lacking = sorted({name for name in names if named(name) is None})
+    if lacking:
+        folders = {name: name.replace("servers_", "servers/", 1).replace("_", "-") for name in lacking}
+        advice = "; ".join(
+            f"`images/build {folder} --tag REGISTRY/storebench-{folder.replace('/', '-')}:TAG --push`, then {_variable(name)}"
+            for name, folder in folders.items()
+        )
+        raise SpecError(
+            f"No image is known for {', '.join(folders.values())}. Build and push each image, and name the image by an Airflow Variable:"
+            f" {advice}"
+        )
+
+
+def _variable(name: str) -> str:
+    return f"storebench_image_{name.replace('-', '_')}"

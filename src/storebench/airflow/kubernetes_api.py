@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Collection
 from typing import TypeVar
 
@@ -14,20 +15,32 @@ from storebench.errors import StorebenchError
 
 PATIENCE_S = 60.0
 LONGEST_WAIT_S = 5.0
+MOST_CHARACTERS = 1_000  # of a sentence of the API server: an admission webhook may say anything
 
 T = TypeVar("T")
 
 
 def in_words(error: BaseException) -> str:
-    """The error in one line. Where an answer of the API server has caused it, that is its status, without the headers and the body."""
+    """Return the error in one line. An answer of the API server becomes its status and Kubernetes' own sentence, such as the quota that
+    refused a pod, without the headers.
+    """
     if isinstance(error, StorebenchError):  # it says what to do
         return str(error)
     cause: BaseException | None = error
     while cause is not None:
         if isinstance(cause, ApiException):
-            return f"the Kubernetes API answered {cause.status} {cause.reason}"
+            said = _message_of(cause)
+            return f"the Kubernetes API answered {cause.status} {cause.reason}{f': {said}' if said else ''}"
         cause = cause.__cause__
     return f"{type(error).__name__}: {error}"
+
+
+def _message_of(error: ApiException) -> str:
+    """Return the sentence in the body of the API server's answer; empty where there is none."""
+    try:
+        return " ".join(str(json.loads(error.body)["message"]).split())[:MOST_CHARACTERS]
+    except (TypeError, ValueError, KeyError):
+        return ""
 
 
 # An API server that has just started does not know its accounts and roles yet. An account that had the right to start a pod will

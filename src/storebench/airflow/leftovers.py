@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 import time
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
@@ -25,10 +26,14 @@ from storebench.errors import SpecError, StorebenchError, StoreUnreachable
 from storebench.results.left import Undropped
 from storebench.results.unneeded import data_of_runs_over
 from storebench.study import studies
-from storebench.study.dataset import MANIFEST, folder_of
+from storebench.study.dataset import MANIFEST, folder_of, is_id
 
 GONE_WITHIN_S = 300.0
 UNTOLD_FOR = timedelta(days=1)
+# The keys of results that attempts put into S3 (storebench.attempt.overflow). Other objects of a shared bucket stay.
+RESULT_KEY = re.compile(
+    re.escape(RESULTS) + r"storebench_[A-Za-z0-9_]{1,30}_[0-9a-f]{16}/[a-z][a-z0-9_]*-[^/]+"
+)
 POLL_INTERVAL_S = 0.5
 
 log = logging.getLogger(__name__)
@@ -113,18 +118,23 @@ def remove_datasets() -> list[str]:
 
 
 def remove_results() -> list[str]:
-    """Remove from S3 the results that no operator has read, and removed: their pods or tasks were killed. What is younger than UNTOLD_FOR
-    may be of an attempt that is not recorded yet. Says, and returns, what has to stay, with the reasons.
+    """Remove from S3 the results that no operator has read and removed, because their pods or tasks were killed. Return what stays, with
+    the reasons.
+
+    A result younger than UNTOLD_FOR stays: its attempt may not be recorded yet. An object whose key is not that of a result stays, too.
     """
     client, bucket = connections.s3(), connections.bucket()
     oldest = datetime.now(UTC) - UNTOLD_FOR
     try:
         with s3.errors(client, bucket, RESULTS):
-            for page in client.get_paginator("list_objects_v2").paginate(Bucket=bucket, Prefix=RESULTS):
-                for item in page.get("Contents", []):
-                    if item["LastModified"] < oldest:
-                        client.delete_object(Bucket=bucket, Key=item["Key"])
-                        log.info("Removed from S3: %s", item["Key"])
+            pages = client.get_paginator("list_objects_v2").paginate(Bucket=bucket, Prefix=RESULTS)
+            items = [item for page in pages for item in page.get("Contents", [])]
+            keys = [one["Key"] for one in items if one["LastModified"] < oldest]
+            unread = [key for key in keys if RESULT_KEY.fullmatch(key)]
+            log.info("Results in S3 that no task has read: %s", ", ".join(unread) or "none")
+            for key in unread:
+                client.delete_object(Bucket=bucket, Key=key)
+                log.info("Removed from S3: %s", key)
     except StorebenchError as error:
         log.warning("Results of no attempt are not removed from S3: %s", error)
         return [f"results of no attempt: {error}"]
@@ -132,7 +142,11 @@ def remove_results() -> list[str]:
 
 
 def _remove_dataset(dataset: str) -> None:
-    """The manifest first: where it is, the dataset is complete."""
+    """Remove the objects of a dataset: the manifest first, since a dataset with a manifest is complete. Raises SpecError for a text that is
+    no id of a dataset.
+    """
+    if not is_id(dataset):
+        raise SpecError(f"{dataset!r} is no id of a dataset: nothing of this name is removed from S3")
     client, bucket, folder = connections.s3(), connections.bucket(), folder_of(dataset)
     with s3.errors(client, bucket, folder):
         client.delete_object(Bucket=bucket, Key=folder + MANIFEST)

@@ -27,6 +27,12 @@ def container_status(pod: k8s.V1Pod, container: str) -> k8s.V1ContainerStatus | 
     return next((status for status in statuses if status.name == container), None)
 
 
+def container_of(pod: k8s.V1Pod, container: str) -> k8s.V1Container:
+    """Return the container of this name: a sidecar may come before it. Without one of this name, return the first container."""
+    containers = pod.spec.containers
+    return next((one for one in containers if one.name == container), containers[0])
+
+
 def pod_record(pod: k8s.V1Pod | None, container: str) -> PodRecord:
     """The pod's name, node, exit code and life: from its container's Running to its end, 1 s resolution."""
     if pod is None:
@@ -128,9 +134,8 @@ def _forced_end(pod: k8s.V1Pod | None, container: str) -> AttemptResult | None:
         )
     ended = terminated(pod, container)
     if ended and ended.reason == "OOMKilled":
-        limit = ((pod.spec.containers[0].resources and pod.spec.containers[0].resources.limits) or {}).get(
-            "memory"
-        )
+        resources = container_of(pod, container).resources
+        limit = ((resources and resources.limits) or {}).get("memory")
         return _failed(
             "oom_killed",
             f"The pod needed more memory than its limit of {limit}: raise the parameter pod_memory",
@@ -178,7 +183,7 @@ def pod_environment(pod: k8s.V1Pod | None, container: str) -> dict[str, Any]:
         return {}
     status = container_status(pod, container)
     return {
-        "image": pod.spec.containers[0].image,
+        "image": container_of(pod, container).image,
         "image_id": status.image_id if status else None,
     }
 

@@ -24,6 +24,8 @@ class Placement:
     tolerations: tuple[Mapping[str, Any], ...] = ()
     priority_class_name: str | None = None
     image_pull_secrets: tuple[str, ...] = ()  # their names
+    labels: Mapping[str, str] = field(default_factory=dict)
+    annotations: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
     def from_extra(cls, extra: Mapping[str, Any]) -> Placement:
@@ -40,15 +42,21 @@ class Placement:
             raise _wrong(
                 f"has unknown names: {', '.join(sorted(unknown))}. There are {', '.join(cls.__dataclass_fields__)}"
             )
-        selector, tolerations = asked.get("node_selector", {}), asked.get("tolerations", [])
-        pull_secrets = asked.get("image_pull_secrets", [])
-        if not isinstance(selector, dict) or not all(isinstance(value, str) for value in selector.values()):
-            raise _wrong('needs texts in node_selector, such as {"pool": "bench", "dedicated": "true"}')
+        tolerations, pull_secrets = asked.get("tolerations", []), asked.get("image_pull_secrets", [])
+        texts = {name: asked.get(name, {}) for name in ("node_selector", "labels", "annotations")}
+        for name, found in texts.items():
+            if not isinstance(found, dict) or not all(isinstance(value, str) for value in found.values()):
+                raise _wrong(f'needs texts in {name}, such as {{"pool": "bench", "dedicated": "true"}}')
         if not isinstance(tolerations, list) or not all(isinstance(item, dict) for item in tolerations):
             raise _wrong("needs a list of objects as tolerations")
         if not isinstance(pull_secrets, list) or not all(isinstance(item, str) for item in pull_secrets):
             raise _wrong("needs a list of names as image_pull_secrets")
-        return cls(selector, tuple(tolerations), asked.get("priority_class_name"), tuple(pull_secrets))
+        return cls(
+            tolerations=tuple(tolerations),
+            priority_class_name=asked.get("priority_class_name"),
+            image_pull_secrets=tuple(pull_secrets),
+            **texts,
+        )
 
     def node_spec(self) -> dict[str, Any]:
         """The fields of a pod's spec that say where it runs, whatever it does."""
@@ -68,7 +76,10 @@ class Placement:
         return {
             "apiVersion": "v1",
             "kind": "Pod",
-            "metadata": {"labels": {LABEL: attempt}},
+            "metadata": {
+                "labels": {**self.labels, LABEL: attempt},
+                **({"annotations": dict(self.annotations)} if self.annotations else {}),
+            },
             "spec": {
                 **self.node_spec(),
                 "automountServiceAccountToken": False,

@@ -74,6 +74,8 @@ def _plan_of(study: Study, asked: Mapping[str, Any], dag_run: Any, make: own.Mak
     brings = {cell.store: group.images for cell, group in groups.items() if group}
     brought.check_agents(study, used, params, brings)
     preflight.check_embedded(study, used, brings)
+    unpublished = {one for group in groups.values() if group for one in group.unpublished_images}
+    preflight.check_images(study, used, unpublished)
     if brings:
         brought.check({group for group in groups.values() if group}, params)
     names = _secrets_of(study, used, params, brings)

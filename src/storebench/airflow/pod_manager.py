@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+from airflow.providers.cncf.kubernetes.utils.container import container_is_completed
 from airflow.providers.cncf.kubernetes.utils.pod_manager import PodManager, PodPhase
 from kubernetes.client import models as k8s
 
@@ -30,10 +31,25 @@ class PromptPodManager(PodManager):
             lambda: not super(PromptPodManager, self).container_is_running(pod, container_name)
         )
 
-    def await_pod_completion(self, pod: k8s.V1Pod, *args: Any, **kwargs: Any) -> k8s.V1Pod:
-        """The pod's end is reported a moment after the container's."""
-        self._soon(lambda: self.read_pod(pod).status.phase in PodPhase.terminal_states)
-        return super().await_pod_completion(pod, *args, **kwargs)
+    def await_pod_completion(
+        self,
+        pod: k8s.V1Pod,
+        istio_enabled: bool = False,
+        container_name: str = "base",
+        *args: Any,
+        **kwargs: Any,
+    ) -> k8s.V1Pod:
+        """Wait for the pod's end, which is reported a moment after the container's. Beside a sidecar, which `istio_enabled` tells, the end of
+        the container is enough.
+        """
+
+        def ended() -> bool:
+            found = self.read_pod(pod)
+            own = istio_enabled and container_is_completed(found, container_name)
+            return own or found.status.phase in PodPhase.terminal_states
+
+        self._soon(ended)
+        return super().await_pod_completion(pod, istio_enabled, container_name, *args, **kwargs)
 
     @staticmethod
     def _soon(ended: Callable[[], bool]) -> bool:

@@ -161,6 +161,17 @@ class StorebenchPodOperator(KubernetesPodOperator):
         ended = observe.terminated(self.observed, self.CONTAINER)
         return ended is not None and ended.exit_code == 0
 
+    def is_istio_enabled(self, pod: k8s.V1Pod | None) -> bool:
+        """Return whether sidecars are in the pod (Istio, Vault, …): the provider then takes the end of this operator's container for the
+        pod's, as sidecars go on. It knows sidecars of one name only.
+        """
+        try:  # a sidecar that the cluster has added is not in what the operator asked for
+            return pod is not None and len(self.pod_manager.read_pod(pod).spec.containers) > 1
+        except ApiException as error:
+            if error.status != 404:
+                raise
+            return False
+
     def find_pod(self, *args: Any, **kwargs: Any) -> k8s.V1Pod | None:
         return ask_again(lambda: super(StorebenchPodOperator, self).find_pod(*args, **kwargs), RIGHTS)
 

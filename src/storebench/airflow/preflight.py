@@ -19,6 +19,7 @@ from storebench.errors import SpecError
 from storebench.s3 import check_bucket
 from storebench.servers import stand_ins
 from storebench.study.model import Study
+from storebench.study.reserved import DROP
 
 # The dataset, and room for a store's copy with its indexes and journals.
 DISK_FACTOR = 4
@@ -77,6 +78,17 @@ def check_embedded(
             f"The embedded stack does not run what {' and '.join(sorted(lacking))} needs: {why}."
             f" `make up STUDY={study.name} STORES={','.join(sorted(lacking))}` builds and starts it. Then start the run again"
         )
+
+
+def check_images(study: Study, names: Iterable[str], servers: Iterable[str] = ()) -> None:
+    """Raises SpecError for images that a run of these stores needs and no Airflow Variable names. `servers` are the images of servers that
+    the run brings and that no publisher has, as in `servers_api`.
+    """
+    stores = [study.store(name) for name in names]
+    pods = [store.pod_of(operation) for store in stores for operation in (*store.operations, DROP)]
+    if study.dataset:
+        pods.append(study.dataset.pod)
+    images.check([*(pod.image for pod in pods), *servers])
 
 
 def _lacks_image(study: Study, name: str) -> bool:

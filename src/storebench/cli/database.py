@@ -74,21 +74,29 @@ def export(run_: str, study: str | None, out: Path | None, key: Path | None) -> 
     metavar="FILE",
     help="The signature (default: BUNDLE.sig).",
 )
-def import_(bundle: Path, signer: str | None, allowed_signers: Path | None, signed: Path | None) -> None:
-    """Load a file that `storebench export` wrote. Loading it again changes nothing."""
-    from storebench.results import signature
+@click.option(
+    "--more-attempts",
+    is_flag=True,
+    help="Also add attempts to a run that is here already: newer tries supersede older ones.",
+)
+def import_(
+    bundle: Path, signer: str | None, allowed_signers: Path | None, signed: Path | None, more_attempts: bool
+) -> None:
+    """Load a file that `storebench export` wrote. Loading the same file again changes nothing."""
+    from storebench.results import bundle_file, signature
     from storebench.results.bundle import Bundles
 
+    content = bundle_file.content_of(bundle)
     beside = signature.signature_path(bundle)
     if signer:
         allowed = allowed_signers or Path.home() / ".ssh" / "allowed_signers"
-        signature.verify(bundle, signed or beside, allowed, signer)
+        signature.verify(bundle, content, signed or beside, allowed, signer)
         click.echo(f"{bundle} is signed by {signer}")
     elif signed or allowed_signers:
         raise SpecError("Give --signer NAME, too: one of the allowed signers, whose signature it must be")
     elif beside.exists():
         click.echo(f"{beside} was not looked at: --signer NAME verifies it", err=True)
-    run_id, new = Bundles(results_dsn()).load(bundle)
+    run_id, new = Bundles(results_dsn()).load(bundle, content, more_attempts=more_attempts)
     click.echo(f"{run_id}: new are {', '.join(f'{count} {name}' for name, count in new.items())}")
     if page := page_of(run_id):
         click.echo(f"Its page: {page}")

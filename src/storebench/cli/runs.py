@@ -251,7 +251,9 @@ def clean(yes: bool) -> None:
             if found
             else "nothing is recorded; --yes removes"
         )
-        click.echo(f"{what} the pods that ended runs have left, if there are any")
+        click.echo(
+            f"{what} the pods that ended runs have left, and results in S3 that no task has read for a day, if there are any"
+        )
         return
     run_id = airflow.trigger(CLEAN_DAG, {})
     url = f"{airflow.url}/dags/{CLEAN_DAG}/runs/{run_id}"

@@ -5,31 +5,23 @@ The checksums show that a bundle arrived whole, not who made it: that is storebe
 
 from __future__ import annotations
 
-import hashlib
 import json
-import zipfile
 from pathlib import Path
-from typing import Any
 
 import psycopg
 from psycopg import sql
 from psycopg.types.json import Jsonb
 
 from storebench.errors import SpecError
-from storebench.results import bundle_upgrade, study_views
+from storebench.results import bundle_check, bundle_file, bundle_upgrade, study_views
 from storebench.results.database import Database, Row
 from storebench.results.repository import Repository
 from storebench.results.summary import refresh
 
-FORMAT = 1
-CHECKSUMS = "SHA256SUMS"
-ABOUT = "bundle.json"
 NEWEST_STUDY = (
     "(name) DO UPDATE SET operations = excluded.operations, details = excluded.details, recorded_at = excluded.recorded_at"
     " WHERE study.recorded_at < excluded.recorded_at"
 )
-# The earliest time that a zip can hold: the same run always makes the same file.
-EPOCH = (1980, 1, 1, 0, 0, 0)
 
 # The tables with rows of a run, in an order in which they can be inserted, each with the condition that finds its rows.
 _ATTEMPTS = "(SELECT {what} FROM storebench.attempt WHERE run_id = %(run)s)"
@@ -47,6 +39,8 @@ TABLES = {
     "usage": "attempt_id IN " + _ATTEMPTS.format(what="id"),
 }
 
+OF_RUN = ("run_cell", "attempt", "phase", "artifact", "usage")  # tables whose rows belong to one run alone
+
 
 class Bundles(Database):
     """Writes and loads bundles."""
@@ -56,8 +50,7 @@ class Bundles(Database):
 
         Raises SpecError for a run that is still going on.
         """
-        members: dict[str, bytes] = {}
-        counts: dict[str, int] = {}
+        tables: dict[str, list[Row]] = {}
         with self._cursor() as cursor:
             cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
             for table, condition in TABLES.items():
@@ -67,44 +60,54 @@ class Bundles(Database):
                 rows = [found["row"] for found in cursor.execute(query, {"run": run_id})]
                 if table == "run" and rows[0]["state"] == "running":
                     raise SpecError(f"The run {run_id} has not ended: export it when it has")
-                rows.sort(key=lambda row: json.dumps(row, sort_keys=True))
-                counts[table] = len(rows)
-                members[f"{table}.json"] = _dump(rows)
-        members[ABOUT] = _dump({"format": FORMAT, "run": run_id, "rows": counts})
-        members[CHECKSUMS] = _checksums(members)
-        with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
-            for name, content in members.items():
-                archive.writestr(zipfile.ZipInfo(name, EPOCH), content, zipfile.ZIP_DEFLATED)
-        return counts
+                tables[table] = sorted(rows, key=lambda row: json.dumps(row, sort_keys=True))
+        bundle_file.write(path, run_id, tables)
+        return {table: len(rows) for table, rows in tables.items()}
 
-    def load(self, path: Path) -> tuple[str, dict[str, int]]:
-        """Insert a bundle's rows that are not there yet; returns the run's id, and how many of each table were new.
+    def load(
+        self, path: Path, content: bytes | None = None, *, more_attempts: bool = False
+    ) -> tuple[str, dict[str, int]]:
+        """Insert a bundle's rows that are not there yet. Return the run's id, and the number of new rows of each table.
 
-        Raises SpecError for a file that is no bundle, one whose checksums are wrong, or another run of the same id.
+        `content`: the file's bytes, where its signature was verified. `more_attempts`: a run that is there may get attempts that it lacks,
+        which supersede older tries. Raises SpecError for a file that is no bundle, whose rows are not of its own run, that has another
+        run of the same id, or that has such attempts.
         """
-        tables = _read(path)
-        (run,) = tables["run"]
-        new: dict[str, int] = {}
+        content = bundle_file.content_of(path) if content is None else content
+        try:
+            # An older bundle lacks newer tables and columns: these get their defaults
+            tables = bundle_upgrade.upgraded(
+                bundle_file.read(path, content, (*TABLES, *bundle_upgrade.EARLIER))
+            )
+        except (KeyError, TypeError, AttributeError) as error:
+            raise SpecError(f"{path}: the rows lack what each bundle has: {error!r:.200}") from error
+        run = bundle_check.check(tables)
         with self._cursor() as cursor:
-            there = cursor.execute(
-                "SELECT to_jsonb(t) AS row FROM storebench.run AS t WHERE id = %s", (run["id"],)
-            ).fetchone()
-            if there and (there["row"]["started_at"], there["row"]["params"]) != (
-                run["started_at"],
-                run["params"],
-            ):
-                raise SpecError(
-                    f"There is already another run {run['id']} here, started at {there['row']['started_at']}"
-                )
-            for table in TABLES:
-                # An older bundle lacks newer tables and columns: these get their defaults
-                rows = tables.get(table, [])
-                new[table] = _insert(cursor, table, rows) if rows else 0
-            if new["study"] or _without_its_study(cursor, run["study"]):
-                _make_views(cursor, run["study"])
-        cells = [cell["key"] for cell in tables["cell"]]
-        refresh(Repository(self._dsn), cells)
+            new = _insert_all(cursor, tables, run, more_attempts)
+        refresh(Repository(self._dsn), [cell["key"] for cell in tables.get("cell", [])])
         return str(run["id"]), new
+
+
+def _insert_all(
+    cursor: psycopg.Cursor[Row], tables: dict[str, list[Row]], run: Row, more_attempts: bool
+) -> dict[str, int]:
+    """Insert the rows of a checked bundle; return the number of new rows of each table. Raises SpecError where they do not fit."""
+    there = cursor.execute(
+        "SELECT to_jsonb(t) AS row FROM storebench.run AS t WHERE id = %s", (run["id"],)
+    ).fetchone()
+    if there and any(there["row"][name] != run.get(name) for name in ("started_at", "params")):
+        raise SpecError(
+            f"There is already another run {run['id']} here, started at {there['row']['started_at']}"
+        )
+    new = {table: _insert(cursor, table, rows) if (rows := tables.get(table)) else 0 for table in TABLES}
+    if there and not more_attempts and (more := [f"{new[table]} {table}" for table in OF_RUN if new[table]]):
+        raise SpecError(
+            f"The run {run['id']} is here already, and the bundle has rows that it lacks ({', '.join(more)}). They would supersede"
+            " or change attempts. If you trust the bundle, add --more-attempts"
+        )
+    if new["study"] or _without_its_study(cursor, run["study"]):
+        _make_views(cursor, run["study"])
+    return new
 
 
 def _insert(cursor: psycopg.Cursor[Row], table: str, rows: list[Row]) -> int:
@@ -129,6 +132,8 @@ def _insert(cursor: psycopg.Cursor[Row], table: str, rows: list[Row]) -> int:
         raise SpecError(
             f"The bundle is from a newer version of Storebench: {error.diag.message_primary}"
         ) from error
+    except (psycopg.DataError, psycopg.IntegrityError) as error:
+        raise SpecError(f"The bundle's rows of {table} do not fit: {error.diag.message_primary}") from error
     return cursor.rowcount
 
 
@@ -150,33 +155,3 @@ def _make_views(cursor: psycopg.Cursor[Row], name: str) -> None:
         study_views.make(cursor, {**row["details"], "name": name})
     except (psycopg.Error, KeyError, TypeError) as error:
         raise SpecError(f"The bundle's study {name!r} cannot have views: {error}") from error
-
-
-def _read(path: Path) -> dict[str, list[Row]]:
-    """The rows of each table, as this version has them."""
-    try:
-        with zipfile.ZipFile(path) as archive:
-            members = {name: archive.read(name) for name in archive.namelist()}
-    except (OSError, zipfile.BadZipFile) as error:
-        raise SpecError(f"{path} cannot be read as a bundle: {error}") from error
-    checksums = members.pop(CHECKSUMS, None)
-    if checksums is None or ABOUT not in members:
-        raise SpecError(f"{path} is not a bundle: `storebench export` makes them")
-    if checksums != _checksums(members):
-        raise SpecError(f"{path} is not what was exported: its checksums are wrong")
-    found = json.loads(members[ABOUT])["format"]
-    if found != FORMAT:
-        raise SpecError(f"{path} has format {found}; this version reads format {FORMAT}")
-    tables = {
-        name.removesuffix(".json"): json.loads(content) for name, content in members.items() if name != ABOUT
-    }
-    return bundle_upgrade.upgraded(tables)
-
-
-def _checksums(members: dict[str, bytes]) -> bytes:
-    lines = [f"{hashlib.sha256(content).hexdigest()}  {name}\n" for name, content in sorted(members.items())]
-    return "".join(lines).encode()
-
-
-def _dump(content: Any) -> bytes:
-    return (json.dumps(content, indent=1, sort_keys=True, ensure_ascii=False) + "\n").encode()

@@ -9,7 +9,8 @@ from storebench.study.model import WORK_TOTAL_S
 
 Row = dict[str, Any]
 
-USAGE = "usage"  # was called executor
+USAGE = "usage"
+EARLIER = ("executor",)  # earlier names of tables: of `usage`
 METRIC = "only_s"  # that ranked both operations
 FIGURES = {METRIC: "operation_s", "source_s": "source_s", "barrier_s": "barrier_s"}  # and their columns
 STUDY, WRITE, WRITE_S = "bulk_write_read", "write", "write_s"  # since 0027 its writes have this sum

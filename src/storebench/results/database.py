@@ -15,6 +15,16 @@ from storebench.errors import StoreUnreachable
 from storebench.patience import patiently
 
 CONNECT_TIMEOUT_S = 10
+# A host that dies is noticed after half a minute, not when TCP gives up after two hours.
+ALIVE = {
+    "keepalives_idle": 10,
+    "keepalives_interval": 5,
+    "keepalives_count": 4,
+    "tcp_user_timeout": 30_000,  # milliseconds
+}
+# In each transaction that may write: whoever waits for a lock, or holds one and does nothing, is ended. Sent as a statement, since PgBouncer
+# passes no options on, and gives a session's settings to others.
+BOUNDS = "SET LOCAL lock_timeout = '60s'; SET LOCAL idle_in_transaction_session_timeout = '60s'"
 
 Row = dict[str, Any]
 P = ParamSpec("P")
@@ -23,8 +33,18 @@ D = TypeVar("D", bound="Database")
 
 
 def connected(dsn: str, **settings: Any) -> psycopg.Connection[Row]:
-    """A new connection. Raises psycopg.OperationalError where the server is not there."""
-    return psycopg.connect(dsn, connect_timeout=CONNECT_TIMEOUT_S, row_factory=dict_row, **settings)
+    """Return a new connection. Raises psycopg.OperationalError where the server is not there.
+
+    No statement is prepared: behind PgBouncer the next transaction may have another server, which does not know the statement.
+    """
+    return psycopg.connect(
+        dsn,
+        connect_timeout=CONNECT_TIMEOUT_S,
+        row_factory=dict_row,
+        prepare_threshold=None,
+        **ALIVE,
+        **settings,
+    )
 
 
 class Database:
@@ -42,6 +62,8 @@ class Database:
         """A transaction: committed at the end, rolled back where it raises. StoreUnreachable where the server is not there."""
         try:
             with self._connection() as connection, connection.cursor() as cursor:
+                if not connection.autocommit:
+                    cursor.execute(BOUNDS)
                 yield cursor
         except psycopg.OperationalError as error:
             place = conninfo_to_dict(self._dsn)

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+import time
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from datetime import timedelta
 
+from storebench.errors import StoreUnreachable
 from storebench.results.database import Row, patient
 from storebench.results.servers import ServerUses
 from storebench.study.cell import Cell
+
+REMOVAL_S = 120.0  # the removal of a run's Secrets takes no longer
+WAIT_S = 0.2
 
 
 @dataclass(frozen=True)
@@ -92,42 +98,91 @@ class Left(ServerUses):
             ).fetchall()
         return [Undropped(cell=Cell.from_key(row.pop("cell_key")), **row) for row in found]
 
-    @patient
-    def use_secrets(self, run_id: str, node_pool: str, names: Iterable[str]) -> None:
+    def use_secrets(self, run_id: str, node_pool: str, names: Sequence[str]) -> None:
         """Record that a run needs the Secrets of these connections: once this has returned, no other run's end removes them.
 
-        Waits where a run's end removes some just now.
+        Wait while a run's end removes some of them, up to REMOVAL_S seconds.
         """
-        with self._cursor() as cursor:
-            cursor.executemany(
-                "INSERT INTO storebench.secret_use (run_id, node_pool, connection) VALUES (%s, %s, %s) ON CONFLICT DO NOTHING",
-                [(run_id, node_pool, name) for name in names],
-            )
+        while not self._record_use(run_id, node_pool, names):
+            time.sleep(WAIT_S)
 
     @patient
+    def _record_use(self, run_id: str, node_pool: str, names: Sequence[str]) -> bool:
+        """Record the use, and return whether nobody removes these Secrets now. A run that died while it removed them is not waited for."""
+        values = {
+            "run": run_id,
+            "pool": node_pool,
+            "since": timedelta(seconds=REMOVAL_S),
+            "names": list(names),
+        }
+        with self._cursor() as cursor:
+            cursor.execute(
+                "INSERT INTO storebench.secret_use AS u (run_id, node_pool, connection) SELECT %(run)s, %(pool)s, unnest(%(names)s::text[])"
+                " ON CONFLICT (run_id, node_pool, connection) DO UPDATE SET removing_at = NULL WHERE u.removing_at < now() - %(since)s",
+                values,
+            )
+        with self._cursor() as cursor:  # another transaction sees what was marked until the use was committed
+            found = cursor.execute(
+                "SELECT FROM storebench.secret_use WHERE connection = ANY (%(names)s) AND removing_at >= now() - %(since)s LIMIT 1",
+                values,
+            ).fetchone()
+        return found is None
+
     def release_secrets(
         self, run_id: str, remove: Callable[[str, str], None], place: Callable[[str], object]
     ) -> None:
-        """Have remove(node_pool, connection) called for each Secret that this run needed and no other one needs, then forget them.
+        """Call remove(node_pool, connection) for each Secret that this run needed and no other run needs, then forget them.
 
         Pools of nodes may share a namespace, which `place` tells: a Secret stays where another run needs the connection in the same
-        place. What is raised leaves all of it recorded.
+        place. An error of `remove` leaves all of them recorded. No lock of the database is held while `remove` works: the rows are marked,
+        and a run that needs the same Secrets waits for REMOVAL_S seconds at most. Raises StoreUnreachable where the removal takes longer.
         """
+        began_s = time.monotonic()
+        unneeded = self._mark_unneeded(run_id, place)
+        try:
+            for node_pool, name in unneeded:
+                if time.monotonic() - began_s > REMOVAL_S / 2:  # a call may take the other half
+                    raise StoreUnreachable(
+                        f"The Secrets of the run {run_id} were not removed within {REMOVAL_S / 2:.0f} s"
+                    )
+                remove(node_pool, name)
+        except BaseException:
+            self._unmark(run_id)
+            raise
+        self._forget_secrets(run_id)
+
+    @patient
+    def _mark_unneeded(self, run_id: str, place: Callable[[str], object]) -> list[tuple[str, str]]:
+        """Mark the Secrets of a run as being removed; return the node pools and connections of those that no other run needs."""
         with self._cursor() as cursor:
-            # While this lock is held, no other run can record that it needs a Secret. Reading is still possible.
-            cursor.execute("LOCK TABLE storebench.secret_use IN EXCLUSIVE MODE")
+            cursor.execute(
+                "UPDATE storebench.secret_use SET removing_at = now() WHERE run_id = %s", (run_id,)
+            )
+        with self._cursor() as cursor:
             found = cursor.execute(
                 "SELECT run_id, node_pool, connection FROM storebench.secret_use WHERE connection IN ("
-                " SELECT connection FROM storebench.secret_use WHERE run_id = %s) ORDER BY node_pool, connection",
-                (run_id,),
+                " SELECT connection FROM storebench.secret_use WHERE run_id = %(run)s)"
+                " AND (run_id = %(run)s OR removing_at IS NULL) ORDER BY node_pool, connection",
+                {"run": run_id},
             ).fetchall()
-            needed = {
-                (place(row["node_pool"]), row["connection"]) for row in found if row["run_id"] != run_id
-            }
-            for row in found:
-                if row["run_id"] == run_id and (place(row["node_pool"]), row["connection"]) not in needed:
-                    remove(row["node_pool"], row["connection"])
-            cursor.execute("DELETE FROM storebench.secret_use WHERE run_id = %s", (run_id,))
+        needed = {(place(row["node_pool"]), row["connection"]) for row in found if row["run_id"] != run_id}
+        return [
+            (row["node_pool"], row["connection"])
+            for row in found
+            if row["run_id"] == run_id and (place(row["node_pool"]), row["connection"]) not in needed
+        ]
+
+    @patient
+    def _unmark(self, run_id: str) -> None:
+        with self._cursor() as cursor:
+            cursor.execute("UPDATE storebench.secret_use SET removing_at = NULL WHERE run_id = %s", (run_id,))
+
+    @patient
+    def _forget_secrets(self, run_id: str) -> None:
+        with self._cursor() as cursor:
+            cursor.execute(
+                "DELETE FROM storebench.secret_use WHERE run_id = %s AND removing_at IS NOT NULL", (run_id,)
+            )
 
     def runs_with_secrets(self) -> list[Row]:
         """The runs that need Secrets, as far as was recorded: run_id, the `secrets`, each by its pool of nodes and its connection, and
@@ -147,14 +202,20 @@ class Left(ServerUses):
             return cursor.execute(f"{_DATASETS} ORDER BY id").fetchall()
 
     def remove_dataset(self, dataset: str, remove: Callable[[], None]) -> None:
-        """Call `remove`, then forget this dataset; neither if a run has it by now. What `remove` raises leaves it recorded."""
+        """Call `remove`, then forget this dataset; do neither if a run has the dataset by now. An error of `remove` leaves it recorded. No
+        lock of the database is held while `remove` works.
+        """
+        if any(one["id"] == dataset for one in self.datasets()):
+            remove()
+            self._forget_dataset(dataset)
+
+    @patient
+    def _forget_dataset(self, dataset: str) -> None:
         with self._cursor() as cursor:
             cursor.execute(
                 f"DELETE FROM storebench.dataset WHERE id = %(id)s AND id IN (SELECT id FROM ({_DATASETS}) AS d)",
                 {"id": dataset},
             )
-            if cursor.rowcount:
-                remove()
 
     @patient
     def runs(self) -> list[Row]:

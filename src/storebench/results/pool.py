@@ -29,8 +29,7 @@ class Pool:
     @contextmanager
     def connection(self) -> Iterator[psycopg.Connection[dict[str, Any]]]:
         """One that nobody else has until the block ends. Raises psycopg.OperationalError where the server is not there."""
-        # Views may be made anew at any time, which a prepared statement does not live through
-        found = self._taken() or connected(self._dsn, autocommit=True, prepare_threshold=None)
+        found = self._taken() or connected(self._dsn, autocommit=True)
         try:
             yield found
         except BaseException:

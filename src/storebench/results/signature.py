@@ -35,8 +35,9 @@ def sign(path: Path, key: Path) -> Path:
     return made
 
 
-def verify(path: Path, signature: Path, allowed_signers: Path, signer: str) -> None:
-    """Check that `signer` signed the file with a key that `allowed_signers` (ssh-keygen(1), ALLOWED SIGNERS) has for that name.
+def verify(path: Path, content: bytes, signature: Path, allowed_signers: Path, signer: str) -> None:
+    """Check that `signer` signed `content`, the bytes of the file at `path`, with a key that `allowed_signers` (ssh-keygen(1), ALLOWED
+    SIGNERS) has for that name. The caller loads the same bytes: the file may change after this check.
 
     Raises SpecError with what is wrong.
     """
@@ -45,7 +46,7 @@ def verify(path: Path, signature: Path, allowed_signers: Path, signer: str) -> N
             raise SpecError(f"{path} is not verified: there is no {what} {needed}")
     done = _ssh_keygen(
         *("-Y", "verify", "-n", NAMESPACE, "-f", str(allowed_signers), "-I", signer, "-s", str(signature)),
-        content=path.read_bytes(),
+        content=content,
     )
     if done.returncode:
         raise SpecError(

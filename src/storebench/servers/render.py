@@ -27,7 +27,7 @@ _CONFINED = {
 
 @dataclass(frozen=True)
 class Place:
-    """What a deployment says of pods on its cluster, as fields of a pod's spec; and its images.
+    """What a deployment says of pods on its cluster: fields of a pod's spec, labels, annotations; and its images.
 
     `image_of` gives the image that takes the place of a manifest's for the container of that name, if one does. Without an
     `agent` image, what servers use is not measured.
@@ -36,6 +36,8 @@ class Place:
     spec: Mapping[str, Any] = field(default_factory=dict)
     image_of: Callable[[str], str | None] = lambda container: None
     agent: str | None = None
+    labels: Mapping[str, str] = field(default_factory=dict)
+    annotations: Mapping[str, str] = field(default_factory=dict)
 
 
 def set_id(run_id: str, key: str) -> str:
@@ -93,7 +95,9 @@ def _render_set(one: Object, set_id: str, names: Mapping[str, str], sizes: Sizes
     spec["serviceName"] = names.get(spec["serviceName"], spec["serviceName"])
     spec["selector"]["matchLabels"] = {**spec["selector"]["matchLabels"], LABEL: set_id}
     meta = template.setdefault("metadata", {})
-    meta["labels"] = {**meta.get("labels", {}), **MANAGED, LABEL: set_id}
+    meta["labels"] = {**place.labels, **meta.get("labels", {}), **MANAGED, LABEL: set_id}
+    told = meta.get("annotations", {})
+    meta["annotations"] = {**place.annotations, **told}
     pod = template["spec"]
     pod.update(copy.deepcopy(dict(place.spec)))
     _own_set_only(pod, set_id)
@@ -114,7 +118,7 @@ def _render_set(one: Object, set_id: str, names: Mapping[str, str], sizes: Sizes
     if SIZED in labels:
         _resize(spec, pod["containers"][0], sizes, copies=COPIES in labels)
     if place.agent:
-        _watch(pod, meta.get("annotations", {}), set_id, place.agent)
+        _watch(pod, told, set_id, place.agent)
 
 
 def _own_set_only(pod: Object, set_id: str) -> None:

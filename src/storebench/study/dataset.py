@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -10,6 +11,10 @@ from storebench.fields import Text
 from storebench.stores.base import Pod
 
 MANIFEST = "manifest.json"  # in the dataset's folder; written last: where it is, the dataset is complete
+# The ids that `Dataset.id` and `File.id` make
+ID = re.compile(
+    r"(?:[a-z][a-z0-9_-]{0,62}/)?v[0-9]{1,9}(?:/[a-z][a-z0-9_]{0,54}=[^/\x00-\x1f]{1,100})*/(?:rows=[0-9]{1,19}/seed|file)=[0-9]{1,19}"
+)
 MAX_SEED = 2**53 - 1  # the largest integer that every JSON reader keeps
 FILE = "dataset"  # the parameter of a run that names a file of one's own
 FILE_FIELD = Text(
@@ -72,6 +77,11 @@ def bucket_and_key(file: str) -> tuple[str, str]:
     """Of `s3://bucket/key`."""
     bucket, _, key = file.removeprefix("s3://").partition("/")
     return bucket, key
+
+
+def is_id(text: object) -> bool:
+    """Return whether a text has the form of a dataset's id: no other text may name a folder in S3."""
+    return isinstance(text, str) and bool(ID.fullmatch(text))
 
 
 def folder_of(dataset: str) -> str:

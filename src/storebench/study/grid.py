@@ -15,6 +15,8 @@ from storebench.study.dataset import MAX_SEED
 from storebench.study.model import Axis, Study
 
 MAX_ROWS = 1_000_000_000  # of a study without a dataset
+# About a second of work. A run has 10,000 turns at most (Airflow's max_map_length), and most combinations become cells.
+MOST_COMBINATIONS = 100_000
 
 # The number of copies of its data that a store's servers hold, at a cell's values of the axes; None: not known.
 CopiesOf = Callable[[str, Mapping[str, str]], int | None]
@@ -51,7 +53,13 @@ def grid(
     check_integer("rows", rows, 1, max_rows(study))
     check_integer("seed", seed, 0, MAX_SEED)
     asked_on = [_values_on(axis, axes.get(axis.name, axis.default)) for axis in study.axes]
+    stores, clients = list(dict.fromkeys(stores)), list(dict.fromkeys(clients))
     combinations = math.prod(map(len, (stores, clients, *asked_on)))
+    if combinations > MOST_COMBINATIONS:
+        raise SpecError(
+            f"These values have {combinations:,} combinations, and a grid has {MOST_COMBINATIONS:,} at most. Ask for fewer values, or"
+            " start several runs"
+        )
     reasons = set()
     values = []
     for axis, column in zip(study.axes, asked_on, strict=True):

@@ -90,7 +90,7 @@ def asked_of(params: str) -> dict[str, Any]:
     """The parameters of a JSON text; raises SpecError for one that is no object."""
     try:
         found = json.loads(params)
-    except ValueError:
+    except (ValueError, RecursionError):
         found = None
     if not isinstance(found, dict):
         raise SpecError(f"The parameters are no JSON object: {params}")

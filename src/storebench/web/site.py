@@ -17,6 +17,7 @@ from storebench.results.flat_files import FlatFiles
 from storebench.results.ranking import ranking_of
 from storebench.results.ranking_choice import Question
 from storebench.results.runs import RUN_COUNTS
+from storebench.study.check import NAME
 from storebench.version import code_version
 from storebench.web import figures, rankings
 from storebench.web.claims import claims_of
@@ -49,6 +50,8 @@ def write_site(dsn: str, folder: Path) -> Iterator[str]:
     pages = pages_of(runs)
     titles = {name: details["title"] for name, details in read.studies().items()}
     studies = list(dict.fromkeys(row["study"] for row in runs))
+    if odd := [name for name in studies if not NAME.fullmatch(name)]:
+        raise SpecError(f"{odd[0]!r} is no name of a study, and cannot be a folder of the site")
     tables = [f"data/{study}/{table}" for study in studies for table in TABLES]
     files = [*pages.values(), *(f"{table}.{end}" for table in (*tables, RUNS) for end in FORMATS)]
     files += [SCRIPT, INDEX]

@@ -54,6 +54,7 @@ class Cluster:
         self.pods: dict = {}
         self.looks: dict = {}
         self.runs_for = 2  # as it is created, and as it starts
+        self.sidecar = False  # a container before the pod's own, that goes on when this one has ended
         self.started: list = []  # the names of all pods there ever were
         self.secrets: dict = {}
         self.claims: dict = {}
@@ -91,10 +92,15 @@ class Cluster:
             spec=k8s.V1PodSpec(
                 node_name="n1",
                 active_deadline_seconds=spec.get("activeDeadlineSeconds"),
-                containers=[k8s.V1Container(name="base", image=spec["containers"][0]["image"])],
+                containers=[
+                    *([k8s.V1Container(name="proxy", image="mesh:1")] if self.sidecar else []),
+                    k8s.V1Container(name="base", image=spec["containers"][0]["image"]),
+                ],
             ),
             status=k8s.V1PodStatus(
-                phase="Succeeded" if good else "Failed", reason=reason, container_statuses=[status]
+                phase="Running" if self.sidecar else "Succeeded" if good else "Failed",
+                reason=reason,
+                container_statuses=[status],
             ),
         )
         return self.pods[name]

@@ -255,19 +255,26 @@ def test_a_dataset_stays_recorded_where_s3_does_not_answer(cluster, account, buc
     assert len(account.unneeded_datasets) == 1
 
 
+OF_AN_ATTEMPT = "results/storebench_mongodb_0123456789abcdef/read"
+
+
 def test_cleaning_removes_results_that_no_operator_has_read(cluster, account, bucket):
     now = datetime.now(UTC)
     bucket.objects |= {
-        "results/b/read-1.json": LONG_AGO,
-        "results/c/read-1.json": now - timedelta(minutes=5),
+        f"{OF_AN_ATTEMPT}-1.json": LONG_AGO,
+        f"{OF_AN_ATTEMPT}-2.json": now - timedelta(minutes=5),
         "others/read-1.json": LONG_AGO,
+        "results/b/read-1.json": LONG_AGO,
+        "results/storebench_report.pdf": LONG_AGO,
     }
     clean(context("clean"))
-    assert bucket.gone == ["results/b/read-1.json"], "a young one may not be recorded yet"
+    assert bucket.gone == [f"{OF_AN_ATTEMPT}-1.json"], (
+        "a young one may not be recorded yet, others are not ours"
+    )
 
 
 def test_cleaning_says_where_results_of_no_attempt_stay(cluster, account, bucket):
-    bucket.objects["results/b/read-1.json"] = LONG_AGO
+    bucket.objects[f"{OF_AN_ATTEMPT}-1.json"] = LONG_AGO
 
     def away(**_):
         raise EndpointConnectionError(endpoint_url="http://s3")

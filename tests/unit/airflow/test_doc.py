@@ -2,8 +2,11 @@
 
 from dataclasses import replace
 
+import pytest
+
 from storebench.airflow import images
 from storebench.airflow.doc import cleared, doc_of
+from storebench.errors import SpecError
 from tests.unit.example import BATCH, STUDY
 
 FIVE = tuple(replace(BATCH, name=f"axis_{n}", grid=("1", "2")) for n in range(5))
@@ -31,6 +34,11 @@ def test_a_pods_image_is_a_folders_or_a_reference(monkeypatch):
     monkeypatch.setattr(images.Variable, "get", lambda name, default=None: known.get(name, default))
     assert images.image("python") == "registry.example.com/storebench-python:3"
     assert images.image("a-b") == "a/b:1"
-    assert images.image("jvm").startswith("storebench/jvm:")
+    with pytest.raises(SpecError, match=r"`images/build jvm --tag .*`, then storebench_image_jvm"):
+        images.image("jvm")  # a cluster would look for the name at a public registry
+    with pytest.raises(
+        SpecError, match=r"servers/a-b. .*`images/build servers/a-b --tag .*storebench_image_servers_a_b"
+    ):
+        images.check(["python", "servers_a_b"])
     for reference in ("registry.example.com/tool:2", "busybox:1.36", "library/busybox"):
         assert images.image(reference) == images.named(reference) == reference

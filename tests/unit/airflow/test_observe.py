@@ -1,3 +1,4 @@
+import json
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -231,3 +232,23 @@ def test_an_error_of_the_api_is_one_line():
     for each in (error, caused):
         result = observe.attempt_result(None, "base", each)
         assert result.error == "No pod: the Kubernetes API answered 404 Not Found"
+
+
+def test_a_refused_pod_says_kubernetes_own_sentence():
+    said = 'pods "x" is forbidden: maximum memory usage per Container is 4Gi, but limit is 8Gi'
+    refused = ApiException(403, "Forbidden")
+    refused.body = json.dumps({"kind": "Status", "message": said})
+    error = RuntimeError("the pod was not made")
+    error.__cause__ = refused
+    found = observe.attempt_result(None, "base", error)
+    assert found.error == f"No pod: the Kubernetes API answered 403 Forbidden: {said}"
+    refused.body = "<html>"
+    assert observe.attempt_result(None, "base", refused).error.endswith("answered 403 Forbidden")
+
+
+def test_the_image_and_the_limit_are_those_of_the_container_beside_a_sidecar():
+    found = pod(ended(137, "OOMKilled"))
+    limits = k8s.V1ResourceRequirements(limits={"memory": "32Mi"})
+    found.spec.containers.insert(0, k8s.V1Container(name="proxy", image="mesh:1", resources=limits))
+    assert observe.pod_environment(found, "base")["image"] == "storebench/python:1"
+    assert "limit of 64Mi" in observe.attempt_result(found, "base", None).error

@@ -73,3 +73,13 @@ def test_a_form_may_hand_it_over_as_text():
 def test_what_is_no_placement_is_refused_with_what_would_be(pods, words):
     with pytest.raises(SpecError, match=words):
         Placement.from_extra({"pods": pods})
+
+
+def test_labels_and_annotations_are_on_each_pod_and_do_not_take_the_place_of_its_own():
+    extra = {
+        "pods": {"labels": {"team": "x", LABEL: "no"}, "annotations": {"sidecar.istio.io/inject": "false"}}
+    }
+    meta = Placement.from_extra(extra).template("a", "base")["metadata"]
+    assert meta == {"labels": {"team": "x", LABEL: "a"}, "annotations": {"sidecar.istio.io/inject": "false"}}
+    with pytest.raises(SpecError, match="needs texts in annotations"):
+        Placement.from_extra({"pods": {"annotations": {"inject": False}}})

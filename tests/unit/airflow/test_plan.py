@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import pytest
 from airflow.sdk.exceptions import AirflowSkipException
 
-from storebench.airflow import draft, plan
+from storebench.airflow import draft, images, plan
 from storebench.airflow.draft import order_of, repeats_of
 from storebench.airflow.node_pools import DEFAULT, VARIABLE, NodePool, node_pool_of
 from storebench.airflow.params import defaults_of
@@ -200,6 +200,7 @@ def recorded(monkeypatch):
     monkeypatch.setattr(plan.preflight, "check", lambda study, rows, dataset_bytes: None)
     monkeypatch.setattr(plan.preflight, "check_embedded", lambda *_: None)
     monkeypatch.setattr(plan.secrets, "apply", lambda *_: None)
+    monkeypatch.setattr(images, "named", "registry.example.com/{}:1".format)
     return kept
 
 

@@ -1,6 +1,7 @@
 """The operators, with Airflow's own that they are made of, on a cluster in memory."""
 
 import json
+import time
 from dataclasses import replace
 from types import SimpleNamespace
 
@@ -45,6 +46,16 @@ def test_a_verified_attempt_is_not_lost_where_the_api_server_is_away_at_its_end(
     attempt("write").execute(context("cell.write"))
     ((_, result, pod),) = account.attempts
     assert (result.status, result.metrics, pod.exit_code) == ("verified", FIGURES, 0)
+
+
+def test_an_attempt_ends_with_its_own_container_though_a_sidecar_goes_on(cluster, account):
+    cluster.sidecar = True
+    began = time.monotonic()
+    attempt("write").execute(context("cell.write"))
+    assert time.monotonic() - began < 10
+    ((_, result, pod),) = account.attempts
+    assert result.status == "verified" and result.environment["image"] == "storebench/python:1"
+    assert pod.exit_code == 0 and cluster.pods == {}, "the sidecar goes with the pod"
 
 
 def test_an_attempt_goes_on_while_the_api_server_is_away(cluster, account):

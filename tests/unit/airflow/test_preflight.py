@@ -1,16 +1,22 @@
 """What a plan refuses that the embedded stack has not built or started yet."""
 
 import json
+import re
 import socket
+from pathlib import Path
 
 import pytest
 
 from local.stack import parts
-from storebench.airflow import images, preflight
+from storebench.airflow import brought, images, preflight
 from storebench.attempt import disk
 from storebench.errors import SpecError
-from storebench.servers import stand_ins
+from storebench.servers import stand_ins, topology
+from storebench.study import studies
+from storebench.study.reserved import DROP
 from tests.unit.example import STUDY
+
+ROOT = Path(__file__).parents[3]
 
 
 @pytest.fixture
@@ -195,3 +201,43 @@ def test_a_rate_of_the_disk_that_is_no_number_is_refused_before_any_work(monkeyp
         SpecError, match=r"storebench_uncached_mb_per_s is not a number .*'2 GB/s'.*`storebench disk`"
     ):
         preflight.check(STUDY, 1000)
+
+
+def test_images_that_no_variable_names_are_refused_before_a_pod_is_made(monkeypatch):
+    known = {"storebench_image_python": "registry.example.com/python:1"}
+    monkeypatch.setattr(images.Variable, "get", lambda name, default=None: known.get(name, default))
+    preflight.check_images(STUDY, ["mongodb", "null"])
+    with pytest.raises(SpecError, match=r"No image is known for jvm, servers/api\."):
+        preflight.check_images(STUDY, ["mongodb", "delta-spark"], {"servers_api"})
+
+
+def needed_images():
+    """Return the folders under images/ of all pods and servers that the shipped studies can ask for."""
+    found = {"servers/agent"}
+    for study in map(studies.find, studies.names()):
+        pods = [study.store(name).pod_of(one) for name in study.stores for one in (*study.steps, DROP)]
+        found |= {pod.image for pod in pods} | ({study.dataset.pod.image} if study.dataset else set())
+        for name in topology.brought_for(study):
+            server, which = study.store(name).server_of(name)
+            group = brought.Group("", name, topology.find(server, which), None)
+            found |= {one.replace("servers_", "servers/") for one in group.unpublished_images}
+    return found
+
+
+def test_every_image_that_a_shipped_study_needs_is_in_helms_values_and_in_the_how_to():
+    needed = needed_images()
+    assert {"python", "jvm", "load", "servers/api", "servers/zeo"} <= needed
+    values = (ROOT / "deploy" / "helm" / "values.yaml").read_text()
+    named = re.findall(r"AIRFLOW_VAR_STOREBENCH_IMAGE_(\w+), value: REGISTRY/storebench-([\w-]+):TAG", values)
+    assert {one.lower() for one, _ in named} == {one.replace("/", "_") for one in needed}
+    assert all(one.lower() == image.replace("-", "_") for one, image in named)
+    built = re.findall(
+        r"for name in airflow ([^;]*); do images/build", (ROOT / "docs/how-to/kubernetes.md").read_text()
+    )
+    assert len(built) == 2 and all(set(line.split()) == needed for line in built)
+
+
+@pytest.mark.parametrize("manifest", sorted((ROOT / "deploy" / "servers").glob("*/*/*.yaml")), ids=str)
+def test_a_manifest_names_an_image_of_a_publisher_or_one_that_no_registry_can_have(manifest):
+    images_named = re.findall(r"^ *image: (\S+)", manifest.read_text(), re.MULTILINE)
+    assert not [one for one in images_named if one.startswith("storebench/")]

@@ -4,7 +4,9 @@ import subprocess
 import sys
 from dataclasses import replace
 
+import httpx
 import pytest
+import requests
 import yaml
 
 from local.stack import environment, parts, render
@@ -183,6 +185,22 @@ def test_a_connection_of_the_users_own_is_handed_on_as_it_is(settings, monkeypat
     built = environment.build(own, render.secrets(own), IMAGES)
     assert built["AIRFLOW_CONN_STOREBENCH_S3"] == "aws://key:secret@"
     assert built["STOREBENCH_EMBEDDED"] == "kubernetes mongodb elasticsearch"
+
+
+def test_nothing_of_the_stack_is_asked_through_a_proxy(settings, monkeypatch):
+    monkeypatch.setenv("HTTP_PROXY", "http://proxy.example.net:3128")
+    monkeypatch.setenv("NO_PROXY", "intranet.example.net")
+    built = environment.build(settings, render.secrets(settings), IMAGES)
+    monkeypatch.setenv("NO_PROXY", built["NO_PROXY"])
+    monkeypatch.setenv("no_proxy", built["no_proxy"])
+    assert requests.utils.should_bypass_proxies("https://intranet.example.net", None)
+    assert not requests.utils.should_bypass_proxies("https://pypi.example.net", None)
+    for host in ("localhost", "127.0.0.1", settings.gateway, "10.244.0.77", "a.storebench.svc.cluster.local"):
+        assert requests.utils.should_bypass_proxies(f"http://{host}:9200", None), host
+    for name in ("s3", "airflow", "kubernetes"):
+        with httpx.Client() as client:
+            chosen = client._transport_for_url(httpx.URL(settings.url(name)))
+            assert chosen is client._transport, name
 
 
 def test_the_scheduler_rests_while_there_is_no_run(settings):

@@ -50,7 +50,8 @@ def database(monkeypatch):
             path.write_bytes(run_id.encode())
             return {"attempt": 2}
 
-        def load(self, path):
+        def load(self, path, content, more_attempts):
+            assert content == path.read_bytes()
             calls.append(path)
             return "run", {"attempt": 2}
 
@@ -160,7 +161,9 @@ def test_a_key_in_an_agent_signs(bundle, key, signers, monkeypatch):
         monkeypatch.setenv("SSH_AUTH_SOCK", str(socket))
         subprocess.run(["ssh-add", "-q", key], check=True)
         key.unlink()
-        signature.verify(bundle, signature.sign(bundle, Path(f"{key}.pub")), signers, ANN)
+        signature.verify(
+            bundle, bundle.read_bytes(), signature.sign(bundle, Path(f"{key}.pub")), signers, ANN
+        )
     finally:
         agent.terminate()
         agent.wait()
@@ -171,6 +174,6 @@ def test_without_openssh_it_says_what_to_install(bundle, key, signers, monkeypat
     signed = signature.sign(bundle, key)
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(SpecError, match="openssh-client"):
-        signature.verify(bundle, signed, signers, ANN)
+        signature.verify(bundle, bundle.read_bytes(), signed, signers, ANN)
     with pytest.raises(SpecError, match="openssh-client"):
         signature.sign(bundle, key)

@@ -176,3 +176,15 @@ def test_the_documentation_lists_each_topology_and_each_size():
     for name in shown:
         assert re.search(rf"^\|.*`{name}`.*\|", text, re.MULTILINE), name
     assert all(f"| `{name}` |" in text for name in FIELDS)
+
+
+@pytest.mark.parametrize("name", ["one", "three"])
+def test_a_nearly_full_disk_does_not_stop_elasticsearch_while_gigabytes_are_free(name):
+    """As on the embedded stack: the server's own limits are shares of the disk, which a laptop's disk has often passed."""
+    (nodes,) = find("elasticsearch", name).sets
+    (container,) = nodes["spec"]["template"]["spec"]["containers"]
+    found = {one["name"]: one.get("value") for one in container["env"]}
+    text = (CHECKOUT_SERVERS.parents[1] / "local/stack/templates/process-compose.yaml").read_text()
+    for level in ("low", "high", "flood_stage"):
+        setting = f"cluster.routing.allocation.disk.watermark.{level}"
+        assert f"{setting}={found[setting]}" in text

@@ -1,5 +1,6 @@
 import dataclasses
 import re
+import time
 
 import pytest
 
@@ -30,6 +31,15 @@ def test_the_default_grid_has_the_defaults_of_the_axes_in_order():
         "bulk_write_read/mongodb/reference/batch=100000/rows=1000000/seed=42",
         "bulk_write_read/mongodb/reference/batch=all/rows=1000000/seed=42",
     ]
+
+
+def test_a_grid_of_too_many_combinations_is_refused_before_it_is_made():
+    many = [str(number) for number in range(1, 60_001)]
+    began = time.monotonic()
+    with pytest.raises(SpecError, match="120,000 combinations, and a grid has 100,000 at most"):
+        grid(stores=["mongodb", "null"], axes={"batch": many}, rows=1_000_000)
+    assert time.monotonic() - began < 2
+    assert len(grid(axes={"batch": many[:9]}, stores=["mongodb"] * 100_000, rows=1_000_000).cells) == 9
 
 
 def test_combinations_that_mean_nothing_are_dropped_and_counted():

@@ -134,6 +134,7 @@ def test_what_is_sent_is_what_the_cells_were_looked_at_with(dag):
         ('{"stores": ["null"]}', "Unknown parameter 'stores'"),
         ("[]", "no JSON object"),
         ("{", "no JSON object"),
+        pytest.param('{"a":' + "[" * 9_000, "no JSON object", id="deep"),
     ],
 )
 def test_what_cannot_be_measured_is_refused_in_words(dag, params, words):

@@ -1,0 +1,81 @@
+"""The results database behind a real PgBouncer, which gives each transaction the next free server."""
+
+import os
+import pwd
+import shutil
+import socket
+import subprocess
+import time
+
+import psycopg
+import pytest
+from psycopg.conninfo import conninfo_to_dict, make_conninfo
+
+from storebench.results.bundle import Bundles
+from storebench.results.queries import Queries
+from storebench.results.repository import Repository, run_id_of
+from tests.integration.recorded import STUDY
+
+
+def free_port():
+    with socket.socket() as found:
+        found.bind(("127.0.0.1", 0))
+        return found.getsockname()[1]
+
+
+@pytest.fixture
+def pooled(database, tmp_path):
+    """The URI of the database behind a PgBouncer in transaction mode with two servers."""
+    to, port = conninfo_to_dict(database), free_port()
+    program = shutil.which("pgbouncer", path=f"{os.environ['PATH']}:/usr/sbin")
+    assert program, "`make integration` installs pgbouncer"
+    config = tmp_path / "pgbouncer.ini"
+    config.write_text(
+        f"[databases]\nresults = host={to['host']} port={to.get('port', 5432)} dbname={to['dbname']}"
+        f" user={to['user']} password={to['password']}\n"
+        f"[pgbouncer]\nlisten_addr = 127.0.0.1\nlisten_port = {port}\nauth_type = any\npool_mode = transaction\n"
+        "default_pool_size = 2\nunix_socket_dir =\nlogfile =\n"
+    )
+    config.chmod(0o644)
+    for folder in (tmp_path, *tmp_path.parents[:3]):
+        folder.chmod(folder.stat().st_mode | 0o055)  # PgBouncer refuses to run as root
+    user = pwd.getpwnam("nobody").pw_uid if os.geteuid() == 0 else None
+    with subprocess.Popen([program, "-q", config], user=user, stderr=subprocess.PIPE, text=True) as process:
+        try:
+            uri = make_conninfo(host="127.0.0.1", port=port, dbname="results", user="storebench")
+            deadline = time.monotonic() + 20
+            while True:
+                try:
+                    psycopg.connect(uri, connect_timeout=5).close()
+                    break
+                except psycopg.OperationalError:
+                    assert process.poll() is None, process.stderr.read()
+                    assert time.monotonic() < deadline
+                    time.sleep(0.1)
+            yield uri
+        finally:
+            process.terminate()
+
+
+@pytest.fixture
+def repository(pooled):
+    return Repository(pooled)
+
+
+def test_a_run_is_recorded_read_and_exported_behind_pgbouncer(pooled, run, cells, tmp_path):
+    """Many rows in each statement: a prepared statement would be unknown to the next server."""
+    name = run(cells)
+    again = run(cells)
+    rows = Queries(pooled).results(run=name)
+    assert len(rows) == len(Queries(pooled).results(run=again)) == 20
+    assert {row["status"] for row in rows} == {"verified"}
+    assert Bundles(pooled).export(run_id_of(STUDY, name), tmp_path / "run.zip")["phase"] == 20
+    assert set(Bundles(pooled).load(tmp_path / "run.zip")[1].values()) == {0}
+
+
+def test_the_bounds_of_a_transaction_do_not_reach_the_next_client(pooled):
+    with Repository(pooled)._cursor() as cursor:
+        found = cursor.execute("SHOW lock_timeout").fetchone()
+    assert found == {"lock_timeout": "1min"}
+    with psycopg.connect(pooled) as connection:
+        assert connection.execute("SHOW lock_timeout").fetchone() == ("0",)
