@@ -95,7 +95,7 @@ class MapStore(Store):
             done = jobs.run(table, command)
         self._report(attempt, manifest["table_rows"], sum(map(len, table)), done)
         with attempt.phase("verify"):
-            return self.verified(spec, manifest, table, [one.output for one in done])
+            return self.verified(spec, manifest, [one.output for one in done])
 
     def encoding_of(self, manifest: Mapping[str, Any]) -> str:
         """Return the encoding of the table that the jobs read."""
@@ -105,13 +105,7 @@ class MapStore(Store):
         """Return the numbers of the rows of each job; `rows`: number of rows that the dataset was asked for."""
         return [self._benchmark.part(rows, part) for part in range(JOBS)]
 
-    def verified(
-        self,
-        spec: AttemptSpec,
-        manifest: Mapping[str, Any],
-        table: Sequence[bytes],
-        outputs: Sequence[bytes],
-    ) -> str:
+    def verified(self, spec: AttemptSpec, manifest: Mapping[str, Any], outputs: Sequence[bytes]) -> str:
         """Verify the outputs of all jobs. Return what was verified, and how. Raises VerificationFailed."""
         bench = self._benchmark
         encoded = manifest["output_bytes_digests"][bench.position][self.encoding]

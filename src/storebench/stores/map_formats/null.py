@@ -29,13 +29,7 @@ class Null(MapStore):
         size = _smallest_output(manifest)
         return [range(size * part // JOBS, size * (part + 1) // JOBS) for part in range(JOBS)]
 
-    def verified(
-        self,
-        spec: AttemptSpec,
-        manifest: Mapping[str, Any],
-        table: Sequence[bytes],
-        outputs: Sequence[bytes],
-    ) -> str:
+    def verified(self, spec: AttemptSpec, manifest: Mapping[str, Any], outputs: Sequence[bytes]) -> str:
         for part, (wanted, output) in enumerate(zip(self.written(manifest, spec.rows), outputs, strict=True)):
             if len(wanted) != len(output):
                 raise VerificationFailed(
