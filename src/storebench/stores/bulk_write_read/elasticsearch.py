@@ -336,7 +336,7 @@ class Elasticsearch(TableStore):
         from elasticsearch.helpers import BulkIndexError
 
         assert self.server is not None
-        where = f"{self.server.host}:{self.server.port or PORT}"
+        where = self.server.where(PORT)
         try:
             yield
         except (ConnectionError, ConnectionTimeout) as error:

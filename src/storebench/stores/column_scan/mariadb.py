@@ -7,6 +7,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from storebench.connection import tls
 from storebench.errors import SpecError, StoreRefused, StoreUnreachable
 from storebench.stores.base import Durability, Server
 from storebench.stores.caches import Cold, Servers, reconnect
@@ -26,6 +27,7 @@ BATCH_ROWS = 1_000  # of one executemany
 COMMIT_ROWS = 10_000
 FETCH_ROWS = 20_000
 CONNECT_S = 10
+PORT = 3306
 SETTINGS = (
     "innodb_buffer_pool_size",
     "innodb_buffer_pool_load_at_startup",
@@ -180,12 +182,15 @@ class Mariadb(ScanStore):
         import pymysql
 
         assert self.server is not None
+        ((host, port),) = self.server.addresses(PORT)
         with _errors():
             self._session = pymysql.connect(
-                host=self.server.host,
-                port=self.server.port or 3306,
+                host=host,
+                port=port,
                 user=self.server.login or "root",
                 password=self.server.password or "",
+                ssl=tls.context(self.server) if self.server.tls else None,
+                ssl_disabled=self.server.extra.get("tls") is False,
                 charset="utf8mb4",
                 local_infile=True,
                 connect_timeout=CONNECT_S,

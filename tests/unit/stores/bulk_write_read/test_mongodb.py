@@ -73,7 +73,7 @@ def test_a_collection_is_sharded_where_the_connection_says_by_what():
 @pytest.mark.parametrize(("extra", "sharded"), [({"shard_key": "hashed"}, True), ({}, False)])
 def test_a_write_begins_with_an_empty_collection_that_is_sharded_if_asked_for(extra, sharded):
     store = MongoDB(
-        client="reference", target="t", connection=Connection("mongodb", extra=extra), source=None
+        client="reference", target="t", connection=Connection("mongodb", "db", extra=extra), source=None
     )
     calls = []
     store.drop = lambda: calls.append("drop")
