@@ -9,7 +9,7 @@ from typing import Any, cast
 
 import boto3
 from botocore.config import Config
-from botocore.exceptions import BotoCoreError, ClientError, ConnectionError, HTTPClientError, SSLError
+from botocore.exceptions import BotoCoreError, ClientError, ConnectionError, HTTPClientError
 
 from storebench.connection import Connection, tls
 from storebench.errors import StoreRefused, StoreUnreachable
@@ -101,15 +101,9 @@ def errors(client: Any, bucket: str, key: str = "") -> Iterator[None]:
         code = error.response.get("Error", {}).get("Code", "")
         advice = _ADVICE.get(code, error.response.get("Error", {}).get("Message", ""))
         raise StoreRefused(f"S3 refused {where}: {code}: {advice}") from error
-    except SSLError as error:
-        raise StoreUnreachable(
-            f"S3's certificate is refused: {where}: {error}. If it is of a CA of your own, type that CA's certificates (PEM) into the extra"
-            " ca_certs of the connection storebench_s3"
-        ) from error
     except (ConnectionError, HTTPClientError) as error:
-        raise StoreUnreachable(
-            f"S3 does not answer: {where}: {error}. Is it running, and reachable?"
-        ) from error
+        more = tls.advice(str(error), Connection("s3")) or ". Is it running, and reachable?"
+        raise StoreUnreachable(f"S3 does not answer: {where}: {error}{more}") from error
     except BotoCoreError as error:
         raise StoreRefused(f"S3 cannot be used: {where}: {error}") from error
 

@@ -10,9 +10,24 @@ from functools import cache
 from pathlib import Path
 
 from storebench.connection import Connection
+from storebench.connection.typed import PREFIX
 
 CA_CERTS = "ca_certs"  # in a connection's extra: certificates as text (PEM)
 VERIFY = "verify_certs"  # false: any certificate is taken
+# What OpenSSL, Rustls and Java say of a certificate that they do not trust, and of a server without TLS.
+CERTIFICATE_REFUSED = (
+    "CERTIFICATE_VERIFY_FAILED",
+    "certificate verify failed",
+    "invalid peer certificate",
+    "PKIX path building failed",
+    "unable to find valid certification path",
+)
+NO_TLS = (
+    "WRONG_VERSION_NUMBER",
+    "wrong version number",
+    "InvalidContentType",
+    "Unsupported or unrecognized SSL message",
+)
 # A key store of Java (JKS): its mark, its version, and the tag of a certificate that is trusted.
 JKS, JKS_VERSION, TRUSTED = 0xFEEDFEED, 2, 2
 JKS_PASSWORD = "changeit"  # Java's own default: the store holds no secret
@@ -31,6 +46,18 @@ def context(connection: Connection) -> ssl.SSLContext:
         found.check_hostname = False
         found.verify_mode = ssl.CERT_NONE
     return found
+
+
+def advice(said: str, connection: Connection) -> str:
+    """Return what to do where a client's error, `said`, is of a certificate or of TLS: sentences to put behind it. Else an empty text."""
+    if any(words in said for words in CERTIFICATE_REFUSED):
+        return (
+            f". The server's certificate is refused: type the certificates of its CA (PEM) into the extra {CA_CERTS} of the connection"
+            f" {PREFIX}{connection.name}"
+        )
+    if any(words in said for words in NO_TLS):
+        return f". The server does not speak TLS there: look at the port and at TLS in the connection {PREFIX}{connection.name}"
+    return ""
 
 
 def authority_file(connection: Connection) -> str | None:

@@ -126,7 +126,7 @@ def errors(server: Connection | None) -> Iterator[None]:
     except AutoReconnect as error:  # a server that cannot be selected is one of these
         reason = str(error).partition(" (configured")[0]  # without pymongo's description of the topology
         raise StoreUnreachable(
-            f"MongoDB at {where} does not answer: {reason}. Is it running, and reachable from the pods?"
+            f"MongoDB at {where} does not answer: {reason}{tls.advice(str(error), server) or '. Is it running, and reachable from the pods?'}"
         ) from error
     except OperationFailure as error:
         if error.code == LOGIN_FAILED:

@@ -132,8 +132,9 @@ class DeltaStore(TableStore):
                 raise
             reason = one_line(str(error))
             if "error sending request" in reason:
+                more = self.server and tls.advice(str(error), self.server)
                 raise StoreUnreachable(
-                    f"S3 stopped answering at {self.uri()}: {reason}. Is it running, and reachable?"
+                    f"S3 stopped answering at {self.uri()}: {reason}{more or '. Is it running, and reachable?'}"
                 ) from error
             raise StoreRefused(f"delta-rs failed at {self.uri()}: {reason}") from error
 

@@ -78,7 +78,7 @@ class Mariadb(ScanStore):
         self._ask(f"CREATE DATABASE `{self.target}`")
         self._ask(f"USE `{self.target}`")
         if self.client == "reference":
-            with clock.operation(), _errors():
+            with clock.operation(), self._errors():
                 self._ask(CREATE)
                 self._insert(clock.source(rows_of.batches(columns, BATCH_ROWS)))
         else:
@@ -171,7 +171,7 @@ class Mariadb(ScanStore):
         from pymysql.cursors import SSCursor
 
         wanted = ", ".join(rows_of.selected(name) for name in names)
-        with _errors(), self._session.cursor(SSCursor) as cursor:
+        with self._errors(), self._session.cursor(SSCursor) as cursor:
             cursor.execute(f"SELECT {wanted} FROM {TABLE} USE INDEX ()")
             yield from rows_of.columns(names, _parts(cursor)).items()
 
@@ -183,7 +183,7 @@ class Mariadb(ScanStore):
 
         assert self.server is not None
         ((host, port),) = self.server.addresses(PORT)
-        with _errors():
+        with self._errors():
             self._session = pymysql.connect(
                 host=host,
                 port=port,
@@ -199,27 +199,29 @@ class Mariadb(ScanStore):
             self._use()
 
     def _ask(self, sql: str, values: Sequence[Any] = ()) -> Any:
-        with _errors(), self._session.cursor() as cursor:
+        with self._errors(), self._session.cursor() as cursor:
             cursor.execute(sql, values or None)
             return cursor.fetchall()
+
+    @contextmanager
+    def _errors(self) -> Iterator[None]:
+        """The client's errors in our kinds."""
+        import pymysql
+
+        assert self.server is not None
+        where = self.server.where(PORT)
+        try:
+            yield
+        except pymysql.MySQLError as error:
+            code, said = (*error.args, "", "")[:2]
+            if code in UNREACHABLE:
+                more = tls.advice(str(said), self.server) or ". Is it running, and reachable from the pods?"
+                raise StoreUnreachable(
+                    f"MariaDB at {where} does not answer ({code}): {said}{more}"
+                ) from error
+            raise StoreRefused(f"MariaDB at {where} refused ({code}): {said}") from error
 
 
 def _parts(cursor: Any) -> Iterator[Sequence[Sequence[Any]]]:
     while part := cursor.fetchmany(FETCH_ROWS):
         yield part
-
-
-@contextmanager
-def _errors() -> Iterator[None]:
-    """The client's errors in our kinds."""
-    import pymysql
-
-    try:
-        yield
-    except pymysql.MySQLError as error:
-        code, said = (*error.args, "", "")[:2]
-        if code in UNREACHABLE:
-            raise StoreUnreachable(
-                f"MariaDB does not answer ({code}): {said}. Is it running, and reachable?"
-            ) from error
-        raise StoreRefused(f"MariaDB refused ({code}): {said}") from error

@@ -219,7 +219,7 @@ class Cassandra(PointStore):
                 ) from error
             reason = reasons[0] if reasons else error
             raise StoreUnreachable(
-                f"Cassandra at {where} does not answer: {reason}. Is it running, and reachable from the pods?"
+                f"Cassandra at {where} does not answer: {reason}{tls.advice(str(reason), self.server) or '. Is it running, and reachable from the pods?'}"
             ) from error
         except DriverException as error:
             raise StoreRefused(f"Cassandra at {where} refused: {error}") from error

@@ -79,8 +79,8 @@ def main() -> None:
                     raise StopUser
             try:
                 number, began_s, took_s, outcome, error = once()
-            except Exception as error:  # noqa: BLE001 - Locust would go on without it
-                redact.print_error(error)
+            except Exception as broken:  # noqa: BLE001 - Locust would go on without it
+                redact.print_error(broken)
                 os._exit(1)
             if meant_s is None:
                 meant_s = began_s
