@@ -9,13 +9,14 @@ from airflow.sdk.exceptions import AirflowNotFoundException
 from psycopg.conninfo import make_conninfo
 
 from storebench.connection import Connection as PodConnection
-from storebench.connection.typed import PREFIX
+from storebench.connection import typed
 from storebench.errors import SpecError
 from storebench.results.left import Left
 from storebench.results.queries import Queries
 from storebench.results.repository import Repository
 from storebench.s3 import client_for
 
+PREFIX = typed.PREFIX
 SECRET_KEY = "connection"
 TLS = ("sslmode", "sslrootcert", "sslcert", "sslkey")  # in the extra of a connection to Postgres
 POSTGRES_PORT = 5432
@@ -100,16 +101,16 @@ def name_of(secret: str) -> str:
 def pod(name: str) -> PodConnection:
     """Return the connection `storebench_<name>` in its normal form, as the pods read it. Raises SpecError that names the field for what cannot
     be used, and keeps its secrets out of every error of this process."""
-    typed = get(name)
-    extra = typed.extra_dejson  # an empty one where it is no JSON
-    if not isinstance(extra, dict) or (typed.extra and not extra and "".join(typed.extra.split()) != "{}"):
+    found = get(name)
+    extra = found.extra_dejson  # an empty one where it is no JSON
+    if not isinstance(extra, dict) or (found.extra and not extra and "".join(found.extra.split()) != "{}"):
         raise SpecError(f"The connection {PREFIX}{name}: extra: has to be an object of JSON")
     return PodConnection(
         name,
-        host=typed.host or "",
-        port=typed.port,
-        login=typed.login or "",
-        password=typed.password or "",
-        schema=typed.schema or "",
+        host=found.host or "",
+        port=found.port,
+        login=found.login or "",
+        password=found.password or "",
+        schema=found.schema or "",
         extra=extra,
     )
