@@ -122,6 +122,45 @@ def test_a_server_without_tls_is_told_from_one_with_another_certificate(closing)
     assert "The server does not speak TLS there" in said
 
 
+@pytest.fixture(scope="module")
+def mariadb():
+    """The port of a server that greets as MariaDB does, goes over to TLS when it is asked to, and then closes the connection."""
+    listener = socket.create_server(("127.0.0.1", 0))
+    capabilities = 0x200 | 0x800 | 0x8000 | 0x80000  # protocol 4.1, TLS, secure passwords, plugins for logins
+    greeting = b"\x0a10.11.0-MariaDB\0" + bytes(4) + b"salt" * 2 + b"\0"
+    greeting += (capabilities & 0xFFFF).to_bytes(2, "little") + b"\x2d\x02\x00"
+    greeting += (capabilities >> 16).to_bytes(2, "little") + b"\x15" + bytes(10) + b"salt" * 3 + b"\0"
+    greeting += b"mysql_native_password\0"
+
+    def serve():
+        with contextlib.suppress(OSError):
+            while True:
+                client, _ = listener.accept()
+                with client, contextlib.suppress(OSError):
+                    client.sendall(len(greeting).to_bytes(3, "little") + b"\0" + greeting)
+                    client.recv(36)  # the request for TLS
+                    authority().context().wrap_socket(client, server_side=True).close()
+
+    threading.Thread(target=serve, daemon=True).start()
+    yield listener.getsockname()[1]
+    listener.close()
+
+
+def test_mariadb_takes_a_certificate_of_ones_own_ca_with_that_ca_alone(mariadb):
+    def said(**extra):
+        server = Connection("mariadb", "127.0.0.1", mariadb, login="bench", password="S3cr3t", extra=extra)
+        store = load("column_scan", "mariadb")(
+            client="reference", target="t", connection=server, operation="drop"
+        )
+        with pytest.raises(StorebenchError) as caught:
+            store._open(with_database=False)
+        return str(caught.value)
+
+    assert "into the extra ca_certs of the connection storebench_mariadb" in said(tls=True)
+    assert "certificate" not in said(ca_certs=authority().certificate)
+    assert "certificate" not in said(verify_certs=False)
+
+
 def plain_http():
     """The port of a server that answers in HTTP, whatever it reads."""
     listener = socket.create_server(("127.0.0.1", 0))
