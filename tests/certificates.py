@@ -1,7 +1,7 @@
 """A CA of one's own, and servers behind its certificates: openssl makes them, once for all tests of a process."""
 
+import asyncio
 import contextlib
-import socket
 import ssl
 import subprocess
 import tempfile
@@ -50,34 +50,34 @@ def authority() -> Authority:
 @contextlib.contextmanager
 def behind_tls(port: int):
     """Yield the port of 127.0.0.1 on which the server at `port` answers behind a certificate of `authority`."""
-    listener = socket.create_server(("127.0.0.1", 0))
-    context = authority().context()
+    loop = asyncio.new_event_loop()
+    thread = threading.Thread(target=loop.run_forever, daemon=True)
+    thread.start()
 
-    def serve():
-        with contextlib.suppress(OSError):  # the listener is closed
-            while True:
-                client, _ = listener.accept()
-                threading.Thread(target=forward, args=(client,), daemon=True).start()
-
-    def forward(client):
-        with (
-            contextlib.suppress(OSError),
-            context.wrap_socket(client, server_side=True) as encrypted,
-            socket.create_connection(("127.0.0.1", port)) as server,
-        ):
-            threading.Thread(target=pump, args=(encrypted, server), daemon=True).start()
-            pump(server, encrypted)
-
-    def pump(source, sink):
+    async def forward(reader, writer):
         with contextlib.suppress(OSError):
-            while data := source.recv(65_536):
-                sink.sendall(data)
-        for one in (source, sink):
-            with contextlib.suppress(OSError):
-                one.shutdown(socket.SHUT_RDWR)
+            back_reader, back_writer = await asyncio.open_connection("127.0.0.1", port)
+            await asyncio.gather(pump(reader, back_writer), pump(back_reader, writer))
 
-    threading.Thread(target=serve, daemon=True).start()
+    async def pump(reader, writer):
+        with contextlib.suppress(OSError):
+            while data := await reader.read(65_536):
+                writer.write(data)
+                await writer.drain()
+        writer.close()
+
+    async def start():
+        return await asyncio.start_server(forward, "127.0.0.1", 0, ssl=authority().context())
+
+    async def stop():
+        server.close()
+        for task in asyncio.all_tasks() - {asyncio.current_task()}:
+            task.cancel()
+
+    server = asyncio.run_coroutine_threadsafe(start(), loop).result(10)
     try:
-        yield listener.getsockname()[1]
+        yield server.sockets[0].getsockname()[1]
     finally:
-        listener.close()
+        asyncio.run_coroutine_threadsafe(stop(), loop).result(10)
+        loop.call_soon_threadsafe(loop.stop)
+        thread.join(10)

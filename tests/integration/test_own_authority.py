@@ -1,14 +1,20 @@
 """Servers behind a certificate of a CA of one's own: whole attempts, with the CA's text in the connection, and without."""
 
 import os
+import threading
 from contextlib import ExitStack
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
+from deltalake import DeltaTable
+from deltalake.exceptions import DeltaError
 
 from storebench import s3
 from storebench.connection import Connection, tls
+from storebench.errors import StorebenchError
+from storebench.stores.bulk_write_read.delta import storage_options
 from storebench.stores.bulk_write_read.delta_reader import CLASSPATH, ReaderProcess
 from tests.certificates import authority, behind_tls
 
@@ -32,6 +38,13 @@ def encrypted(connections, change_connection):
         yield change
 
 
+@pytest.fixture
+def built():
+    classpath = os.environ.get(CLASSPATH, "")
+    if not any(list(Path(entry).parent.glob(Path(entry).name)) for entry in classpath.split(":")):
+        pytest.fail(f"{CLASSPATH} names no reader that is built: run these tests with `make integration`")
+
+
 @pytest.mark.parametrize("store", ["mongodb", "elasticsearch", "delta-rs"])
 @pytest.mark.parametrize("client", ["reference", "tuned"])
 def test_an_attempt_is_verified_over_tls_with_ones_own_ca(attempt, encrypted, store, client):
@@ -52,9 +65,6 @@ def test_without_the_ca_the_error_names_the_field(attempt, encrypted):
 def test_java_reads_s3_over_tls_with_ones_own_ca_alone(
     attempt, connections, bucket, target, encrypted, trusts
 ):
-    classpath = os.environ.get(CLASSPATH, "")
-    if not any(list(Path(entry).parent.glob(Path(entry).name)) for entry in classpath.split(":")):
-        pytest.fail(f"{CLASSPATH} names no reader that is built: run these tests with `make integration`")
     assert attempt("write", store="delta-rs")[0] == 0
     encrypted(trusts=trusts)
     server = Connection.from_environment("s3")
@@ -70,3 +80,48 @@ def test_java_reads_s3_over_tls_with_ones_own_ca_alone(
                 reader.ask("read")
     finally:
         reader.close()
+
+
+def test_every_client_of_s3_sends_the_session_token(built):
+    """To a server that notes the header and refuses: temporary credentials cannot be had of the stack's S3."""
+    seen = []
+
+    class Refuses(BaseHTTPRequestHandler):
+        def do_GET(self):
+            seen.append(self.headers.get("x-amz-security-token"))
+            self.send_response(403)
+            self.send_header("Content-Length", "0")
+            self.end_headers()
+
+        do_HEAD = do_GET  # noqa: N815 - the name that the library calls
+
+        def log_message(self, *_):
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Refuses) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        extra = {"endpoint_url": f"http://127.0.0.1:{server.server_port}", "aws_session_token": "TOKEN"}
+        connection = Connection("s3", login="key", password="secret", extra=extra)
+        reader = ReaderProcess()
+
+        def java():
+            told = {
+                "reader": "delta-kernel",
+                "client": "reference",
+                "settings": s3.hadoop_settings(connection),
+            }
+            reader.ask("open", table="s3a://b/t", **told)
+            reader.ask("read")
+
+        clients = [
+            lambda: s3.check_bucket(s3.client_for(connection), "b"),
+            lambda: DeltaTable("s3://b/t", storage_options=storage_options(connection)),
+            java,
+        ]
+        for client in clients:
+            seen.clear()
+            with pytest.raises((StorebenchError, OSError, DeltaError)):
+                client()
+            assert set(seen) == {"TOKEN"}
+        reader.close()
+        server.shutdown()
