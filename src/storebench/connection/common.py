@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import ssl
 from typing import Any
 
@@ -17,7 +18,7 @@ Fields = dict[str, Any]
 
 
 def place_and_login(typed: Typed, addresses: list[Address], *, login: bool) -> Fields:
-    """The addresses, and a login with its password where the kind has some."""
+    """Return the addresses, and a login with its password where the kind has some."""
     found: Fields = {"host": in_words(addresses), "port": None, "login": "", "password": ""}
     if len(addresses) == 1:
         found["host"], found["port"] = addresses[0]
@@ -29,18 +30,32 @@ def place_and_login(typed: Typed, addresses: list[Address], *, login: bool) -> F
 
 
 def common(typed: Typed) -> Fields:
-    """Take the keys of the extra that are read where they are used."""
-    found = {key: typed.any(key) for key in COMMON}
-    return {key: value for key, value in found.items() if value is not None}
+    """Take the keys of COMMON."""
+    found: Fields = {}
+    if url := typed.text("usage_url"):
+        if "@" in url or not url.startswith(("http://", "https://")):
+            raise typed.wrong("extra usage_url", "has to be http(s)://HOST:PORT/PATH, without a login")
+        found["usage_url"] = url
+    if services := typed.mapping("services"):
+        for client, place in services.items():
+            if not re.fullmatch(r"[\w.-]+(:\d{1,5})?", str(place)):
+                raise typed.wrong("extra services", f"{client} has to be HOST or HOST:PORT")
+        found["services"] = services
+    return found
 
 
 def nothing_behind(typed: Typed, path: str, query: str) -> None:
+    """Refuse a path or a query behind the host."""
     if path or query:
         raise typed.wrong("host", "has something behind the server's name. Type the name alone")
 
 
 def tls_of(typed: Typed, asked: bool | None, insecure: bool, field: str = "tls", *more: str) -> Fields:
-    """Take `ca_certs` and `verify_certs`, either of which asks for TLS; `field` is what asks for it, or for none."""
+    """Take `ca_certs`, `verify_certs`, and `more` keys that mean the latter. Return them with `tls`.
+
+    `asked`: whether the field `field` asks for TLS, None if it says nothing; then a CA, or no check of certificates, asks for TLS. `insecure`:
+    whether another option asks for no check.
+    """
     told = {key: typed.any(key) for key in more}
     authority = typed.text("ca_certs")
     if paths := [
@@ -69,7 +84,7 @@ def tls_of(typed: Typed, asked: bool | None, insecure: bool, field: str = "tls",
 
 
 def certificates(typed: Typed, key: str, text: str) -> str:
-    """The certificates, which have to be PEM."""
+    """Return the certificates. Raises SpecError for what is no PEM."""
     if PEM not in text:
         raise typed.wrong(
             f"extra {key}", f"has to be text (PEM) that begins with {PEM}: no pod has a file of yours"

@@ -11,7 +11,7 @@ from storebench.connection.typed import Typed
 
 
 def mongodb(typed: Typed) -> Fields:
-    """`mongodb+srv` is `scheme`, `srv`, or what the host begins with. All options are in `options`, but for those of TLS."""
+    """Return the normal form: `scheme` is mongodb+srv or absent, and `options` has all options but those of TLS."""
     before, addresses, path, query = typed.place(("mongodb", "mongodb+srv", "mongo"), several=True)
     srv = typed.boolean("srv")
     found = [
@@ -42,7 +42,7 @@ def mongodb(typed: Typed) -> Fields:
     if options:
         extra["options"] = "&".join(f"{key}={quote(value, safe=',:')}" for key, value in options.items())
     fields = place_and_login(typed, addresses, login=True) | {"schema": database, "extra": extra}
-    typed.end(*TLS_KEYS, *COMMON, "scheme", "srv", "options", "shard_key", *MONGODB_OPTIONS)
+    typed.end(*TLS_KEYS, *COMMON, "srv", "options", "shard_key", options=MONGODB_OPTIONS)
     return fields
 
 
@@ -99,7 +99,8 @@ MECHANISMS = ("DEFAULT", "SCRAM-SHA-1", "SCRAM-SHA-256", "PLAIN")
 
 
 def _mongodb_options(typed: Typed, query: str) -> tuple[dict[str, Any], bool]:
-    """Take the options, by their names as PyMongo spells them, `tls` as a boolean; and whether one asks for no check of certificates."""
+    """Take the options. Return them by their names as PyMongo spells them, `tls` as a boolean, and whether one asks for no check of
+    certificates."""
     known = {option.casefold(): option for option in (*MONGODB_OPTIONS, *MONGODB_INSECURE, *MONGODB_TLS)}
     files = {option.casefold() for option in MONGODB_FILES}
     key_files = {option.casefold() for option in MONGODB_KEY_FILES}
@@ -140,6 +141,7 @@ def _mongodb_options(typed: Typed, query: str) -> tuple[dict[str, Any], bool]:
 
 
 def _mongodb_check(typed: Typed, options: Mapping[str, Any]) -> None:
+    """Refuse what the pods' image has no library for."""
     mechanism = options.get("authMechanism", MECHANISMS[0])
     if mechanism not in MECHANISMS:
         raise typed.wrong(

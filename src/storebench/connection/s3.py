@@ -8,20 +8,23 @@ from collections.abc import Mapping
 from storebench.connection.common import COMMON, Fields, certificates, common, nothing_behind
 from storebench.connection.typed import Typed, in_words
 
+# Of Airflow's form, what boto3 would look up elsewhere.
+ROLES = (
+    "role_arn",
+    "profile_name",
+    "assume_role_method",
+    "assume_role_kwargs",
+    "external_id",
+    "session_kwargs",
+)
+ROLES += ("aws_account_id", "aws_iam_role", "s3_config_file")
+
 
 def s3(typed: Typed) -> Fields:
-    """The address is `endpoint_url`, whether it was typed there, into the host, or into Airflow's `service_config`."""
+    """Return the normal form: the address is `endpoint_url`, whether it was typed there, into the host, or into Airflow's `service_config`."""
     typed.refuse(
         "a pod cannot take a role or a profile. Type the role's temporary credentials: login, password, and the extra's aws_session_token",
-        *(
-            "role_arn",
-            "profile_name",
-            "assume_role_method",
-            "assume_role_kwargs",
-            "external_id",
-            "session_kwargs",
-        ),
-        *("aws_account_id", "aws_iam_role", "s3_config_file"),
+        *ROLES,
     )
     service = typed.mapping("service_config").get("s3") or {}
     if not isinstance(service, Mapping) or set(service) - {"endpoint_url", "region_name", "bucket_name"}:

@@ -19,7 +19,7 @@ INSTEAD = "type tls, ca_certs and verify_certs instead: no pod has a file of you
 
 
 def elasticsearch(typed: Typed) -> Fields:
-    """`http` or `https` is `scheme`, `schema`, as Airflow has it, or what the host begins with; a path behind the host is `path`."""
+    """Return the normal form: `scheme` in the extra is http or https, and `path` is what comes behind the host."""
     schemes = ("http", "https")
     before, addresses, path, query = typed.place(schemes, several=True)
     if query:
@@ -50,7 +50,7 @@ def elasticsearch(typed: Typed) -> Fields:
 
 
 def cassandra(typed: Typed) -> Fields:
-    """`local_dc` is the data centre that is asked. The hosts are contact points."""
+    """Return the normal form: the hosts are contact points, and `local_dc` is the data centre to ask."""
     _, addresses, path, query = typed.place(several=True)
     nothing_behind(typed, path, query)
     if typed.mapping("ssl_options"):
@@ -78,7 +78,7 @@ def cassandra(typed: Typed) -> Fields:
 
 
 def mariadb(typed: Typed) -> Fields:
-    """One server, and TLS where `tls` or `ca_certs` asks for it."""
+    """Return the normal form: one server, and TLS if `tls` or `ca_certs` asks for TLS."""
     _, addresses, path, query = typed.place(("mysql", "mariadb"))
     nothing_behind(typed, path, query)
     typed.refuse(INSTEAD, "ssl", "ssl_mode", "ssl_ca", "ssl_cert", "ssl_key")
@@ -93,14 +93,14 @@ def mariadb(typed: Typed) -> Fields:
 
 
 def hdfs(typed: Typed) -> Fields:
-    """The NameNode's address; `login` is the user's name, which HDFS believes."""
+    """Return the normal form: the NameNode's address, and the user's name as `login`."""
     _, addresses, path, query = typed.place(("hdfs",))
     nothing_behind(typed, path, query)
     return _hadoop(typed, addresses, "")
 
 
 def ozone(typed: Typed) -> Fields:
-    """The OM's address; `schema` is VOLUME/BUCKET."""
+    """Return the normal form: the OM's address, and VOLUME/BUCKET as `schema`."""
     _, addresses, path, query = typed.place(("ofs",))
     nothing_behind(typed, "", query)
     schema = typed.one([("host", path), ("schema", str(typed.field("schema")).strip("/"))], "buckets")
@@ -112,6 +112,8 @@ def _hadoop(typed: Typed, addresses: list[Address], schema: str) -> Fields:
         raise typed.wrong("password", "this store has no passwords, and no Kerberos. Leave it empty")
     extra: dict[str, Any] = common(typed)
     if hadoop := typed.mapping("hadoop"):
+        if not str(hadoop.get("dfs.replication", 1)).isdigit():
+            raise typed.wrong("extra hadoop", "dfs.replication has to be a number")
         extra["hadoop"] = hadoop
     if port := typed.number("http_port"):
         extra["http_port"] = port
@@ -121,7 +123,7 @@ def _hadoop(typed: Typed, addresses: list[Address], schema: str) -> Fields:
 
 
 def zeo(typed: Typed) -> Fields:
-    """An address: a ZEO server has no logins."""
+    """Return the normal form: an address. A ZEO server has no logins."""
     _, addresses, path, query = typed.place()
     nothing_behind(typed, path, query)
     fields = place_and_login(typed, addresses, login=False) | {
@@ -134,8 +136,8 @@ def zeo(typed: Typed) -> Fields:
 
 
 def postgres(typed: Typed) -> Fields:
-    """The results database, whose host may be the folder of a socket. The extra is Postgres' own."""
-    if typed.peek("host").startswith("/"):
+    """Return the normal form of the results database, whose host may be the folder of a socket. The extra is Postgres' own."""
+    if not typed.peek("host") or typed.peek("host").startswith("/"):
         return typed.untouched()
     _, addresses, path, _ = typed.place(("postgres", "postgresql"), several=True)
     schema = typed.one([("host", path), ("schema", str(typed.field("schema")))], "databases")

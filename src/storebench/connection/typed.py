@@ -5,7 +5,7 @@ from __future__ import annotations
 import ipaddress
 import json
 import re
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from typing import Any
 from urllib.parse import urlsplit
@@ -198,14 +198,15 @@ class Typed:
             raise self.wrong(field, "has a path behind the server's name, which not all clients can use")
         return f"{parts.scheme}://{parts.netloc}"
 
-    def end(self, *known: str) -> None:
-        """Refuse each value that was typed and that nothing has taken. `known` are the keys of the extra to name instead."""
+    def end(self, *known: str, options: Sequence[str] = ()) -> None:
+        """Refuse each value that was typed and that nothing has taken. `known` are the keys of the extra to name instead; `options` are more
+        keys, too many to name them all."""
         for field in self._fields:
             if field not in {*self._taken, "extra"}:
                 raise self.wrong(field, "is used for nothing here. Leave it empty")
         for key in self.left():
             names = sorted(known)
-            near = get_close_matches(key, names)
+            near = get_close_matches(key, [*names, *options])
             meant = f"Did you mean {' or '.join(near)}?" if near else f"There are {', '.join(names)}"
             raise self.wrong(f"extra {key}", f"is used for nothing here. {meant}")
 

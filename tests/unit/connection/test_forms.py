@@ -139,6 +139,10 @@ def test_temporary_credentials_reach_every_client_of_s3():
         ("hdfs", {"host": "n", "extra": {"use_ssl": True}}, "extra use_ssl: is used for nothing"),
         ("ozone", {"host": "https://om"}, "host: begins with https://, and may begin with ofs://"),
         ("zeo", {"host": "z", "login": "u"}, "login: is used for nothing"),
+        ("hdfs", {"host": "n", "extra": {"hadoop": {"dfs.replication": "three"}}}, "extra hadoop: dfs.replication"),
+        ("mongodb", {"host": "db", "extra": {"services": {"rest": "http://a:1"}}}, "extra services: rest has to be"),
+        ("mongodb", {"host": "db", "extra": {"usage_url": "db:9"}}, "extra usage_url: has to be http"),
+        ("mongodb", {"host": "db", "extra": {"nothing": 1}}, "extra nothing: .*There are ca_certs, options"),
     ],
 )  # fmt: skip
 def test_a_connection_that_cannot_work_is_refused_by_the_name_of_its_field(name, fields, words):
