@@ -1,6 +1,10 @@
 """What people type into connections: it works, or it is refused in words that name the field."""
 
+import json
+from pathlib import Path
+
 import pytest
+import yaml
 
 from storebench.connection import Connection
 from storebench.connection.forms import FORMS
@@ -12,6 +16,7 @@ from storebench.stores.mongodb_server import uri
 from tests.certificates import authority
 
 SECRET = "S3cr3t"
+SERVERS = Path(__file__).parents[3] / "deploy/servers"
 HOSTS = {name: {} if name == "s3" else {"host": "db"} for name in FORMS}
 
 
@@ -178,3 +183,18 @@ def test_a_connection_is_the_same_behind_a_secret(name, fields):
 
 def test_hosts_of_a_kind_of_which_nothing_is_known_stay_as_they_are():
     assert Connection("toy", host="/tmp/toy.db", extra={"anything": 1}).extra == {"anything": 1}
+
+
+@pytest.mark.parametrize(
+    "path", sorted(SERVERS.glob("*/*/services.yaml")), ids=lambda path: str(path.parent.relative_to(SERVERS))
+)
+def test_a_topology_has_a_connection_that_can_be_used(path):
+    """As storebench.servers tells it to pods: the entry's address, and what the annotation says."""
+    told = [
+        json.loads(one["metadata"]["annotations"]["storebench/connection"])
+        for one in yaml.safe_load_all(path.read_text())
+        if one and "storebench/connection" in one["metadata"].get("annotations", {})
+    ]
+    for one in told or [{}]:
+        text = json.dumps({"host": "entry.storebench.svc", "port": 9999, **one})
+        assert Connection.from_json(path.parts[-3], text).where(1) == "entry.storebench.svc:9999"
