@@ -96,7 +96,9 @@ def load_generator(
     store = MongoDB(
         client="rest",
         target="storebench_bench",
-        connection=Connection("mongodb", extra={"services": {"rest": f"127.0.0.1:{service.port}"}}),
+        connection=Connection(
+            "mongodb", "127.0.0.1", extra={"services": {"rest": f"127.0.0.1:{service.port}"}}
+        ),
         values=values,
         operation="write",
     )

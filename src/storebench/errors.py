@@ -5,12 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterable
 from difflib import get_close_matches
 
+from storebench.redact import redacted
+
 
 class StorebenchError(Exception):
-    """Base of all errors that carry a message for the user: what happened and what to do."""
+    """Base of all errors that carry a message for the user: what happened and what to do. The message has no secret of a connection."""
 
     kind = "internal"
     exit_code = 1
+
+    def __str__(self) -> str:
+        return redacted(super().__str__())
 
 
 class SpecError(StorebenchError):

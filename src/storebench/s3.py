@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, cast
@@ -10,7 +11,7 @@ import boto3
 from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError, ConnectionError, HTTPClientError
 
-from storebench.connection import Connection
+from storebench.connection import Connection, tls
 from storebench.errors import StoreRefused, StoreUnreachable
 
 CONFIG = Config(
@@ -24,6 +25,13 @@ CONFIG = Config(
     response_checksum_validation="when_required",
 )
 
+DEFAULT_REGION = "us-east-1"
+TOKEN = "aws_session_token"  # in a connection's extra: of temporary credentials
+# The names that Java finds a host in, as it does in an address s3a://BUCKET: letters, digits and hyphens between points, and a letter first in the last part.
+_LABEL = "[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?"
+JAVA_BUCKET = re.compile(
+    rf"{_LABEL}|(?:{_LABEL}\.)+[A-Za-z](?:[A-Za-z0-9-]*[A-Za-z0-9])?|\d{{1,3}}(?:\.\d{{1,3}}){{3}}"
+)
 _ABSENT = ("NoSuchKey", "404", "NotFound")
 _ADVICE = {
     "NoSuchBucket": "create the bucket, or name another in the connection's extra `bucket`",
@@ -33,46 +41,54 @@ _ADVICE = {
     "XAdminUserNotFound": "check the connection's login",  # what versitygw says for that
     "SignatureDoesNotMatch": "check the connection's password",
     "AccessDenied": "the login may not do this",
+    "ExpiredToken": "the temporary credentials have expired: type new ones into the connection",
+    "InvalidToken": "check the extra aws_session_token of the connection",
     "403": "check the connection's login and password",
 }
 
 
-def s3_client(endpoint_url: str | None, region: str | None, key: str | None, secret: str | None) -> Any:
-    """A boto3 S3 client. Without an endpoint it is AWS's, without a key boto3 looks where it always does."""
+def client_for(connection: Connection) -> Any:
+    """Return a boto3 client for a connection to S3. Without an endpoint it is AWS's, without a login boto3 looks where it always does."""
+    extra = connection.extra
     return boto3.client(
         "s3",
-        endpoint_url=endpoint_url,
-        region_name=region or "us-east-1",
-        aws_access_key_id=key or None,
-        aws_secret_access_key=secret or None,
+        endpoint_url=extra.get("endpoint_url"),
+        region_name=extra.get("region_name") or DEFAULT_REGION,
+        aws_access_key_id=connection.login or None,
+        aws_secret_access_key=connection.password or None,
+        aws_session_token=extra.get(TOKEN),
+        verify=tls.authority_file(connection),
         config=CONFIG,
     )
 
 
-def client_for(connection: Connection) -> Any:
-    """The client for an Airflow Connection of type `aws`."""
-    extra = connection.extra
-    return s3_client(
-        extra.get("endpoint_url"), extra.get("region_name"), connection.login, connection.password
-    )
-
-
 def hadoop_settings(connection: Connection) -> dict[str, str]:
-    """The settings of Hadoop's S3A client for the same connection, with the same patience."""
+    """Return the settings of Hadoop's S3A client for the same connection, with the same patience. A CA is the JVM's: storebench.connection.tls."""
     endpoint = str(connection.extra.get("endpoint_url") or "")
     settings = {
         "fs.s3a.endpoint": endpoint,
-        "fs.s3a.endpoint.region": str(connection.extra.get("region_name") or "us-east-1"),
+        "fs.s3a.endpoint.region": str(connection.extra.get("region_name") or DEFAULT_REGION),
         "fs.s3a.path.style.access": "true",
         "fs.s3a.connection.ssl.enabled": str(not endpoint.startswith("http://")).lower(),
         "fs.s3a.access.key": connection.login,
         "fs.s3a.secret.key": connection.password,
+        "fs.s3a.session.token": str(connection.extra.get(TOKEN) or ""),
         "fs.s3a.attempts.maximum": "3",
         "fs.s3a.retry.limit": "3",
         "fs.s3a.connection.establish.timeout": "10s",
         "fs.s3a.connection.timeout": "60s",
     }
     return {name: value for name, value in settings.items() if value}
+
+
+def java_cannot_address(bucket: str) -> str:
+    """Return why clients of S3 in Java cannot address a bucket of this name; an empty text where they can."""
+    if JAVA_BUCKET.fullmatch(bucket):
+        return ""
+    return (
+        f"Java takes no bucket whose name is {bucket!r} in an address: only letters, digits, points and hyphens, and behind the last point a"
+        " letter first. Name another bucket in the extra of the connection storebench_s3"
+    )
 
 
 @contextmanager
@@ -86,9 +102,8 @@ def errors(client: Any, bucket: str, key: str = "") -> Iterator[None]:
         advice = _ADVICE.get(code, error.response.get("Error", {}).get("Message", ""))
         raise StoreRefused(f"S3 refused {where}: {code}: {advice}") from error
     except (ConnectionError, HTTPClientError) as error:
-        raise StoreUnreachable(
-            f"S3 does not answer: {where}: {error}. Is it running, and reachable?"
-        ) from error
+        more = tls.advice(str(error), Connection("s3")) or ". Is it running, and reachable?"
+        raise StoreUnreachable(f"S3 does not answer: {where}: {error}{more}") from error
     except BotoCoreError as error:
         raise StoreRefused(f"S3 cannot be used: {where}: {error}") from error
 

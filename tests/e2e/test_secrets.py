@@ -28,7 +28,7 @@ from tests.e2e.spark_probe import answers_of_spark
 
 HOME = Path(os.environ.get("STOREBENCH_HOME", ""))
 STUDY, SPARK_KEY = "bulk_write_read", "storebench-spark-key"
-STORES = "mongodb@canary,mongodb@wrong,elasticsearch@canary,delta-spark"
+STORES = "mongodb@canary,mongodb@wrong,elasticsearch@canary,elasticsearch@key,delta-spark"
 
 
 @pytest.fixture(scope="module")
@@ -49,10 +49,11 @@ def canaries(airflow, cluster):
     mongodb = json.loads(os.environ["AIRFLOW_CONN_STOREBENCH_MONGODB"])
     elasticsearch = json.loads(os.environ["AIRFLOW_CONN_STOREBENCH_ELASTICSEARCH"])
     connections = {
-        "storebench_mongodb_canary": mongodb | {"extra": {"api_key": planted["extra"]}},
+        "storebench_mongodb_canary": mongodb,
         "storebench_mongodb_wrong": mongodb | {"password": planted["wrong"]},
         "storebench_elasticsearch_canary": elasticsearch
         | {"login": "somebody", "password": planted["elasticsearch"]},
+        "storebench_elasticsearch_key": elasticsearch | {"extra": {"api_key": planted["extra"]}},
     }
     for name, connection in connections.items():
         body = connection | {"connection_id": name, "extra": json.dumps(connection.get("extra", {}))}
@@ -137,6 +138,8 @@ def test_the_canaries_were_used(seen):
         ("mongodb@wrong", "read"): "not_run",
         ("elasticsearch@canary", "write"): "verified",
         ("elasticsearch@canary", "read"): "verified",
+        ("elasticsearch@key", "write"): "verified",
+        ("elasticsearch@key", "read"): "verified",
         ("delta-spark", "write"): "verified",
         ("delta-spark", "read"): "verified",
     }

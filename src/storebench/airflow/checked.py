@@ -32,6 +32,7 @@ def checked(result: AttemptResult, study: Study, operation: Operation) -> Attemp
     is too large has failed, and keeps none of its figures. One that had failed before keeps its reason, and what is right of its figures.
     """
     result = replace(result)
+    result.without_secrets()
     for name in TEXTS:
         if text := getattr(result, name):
             setattr(result, name, text[:TEXT_CHARACTERS])

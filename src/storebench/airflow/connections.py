@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 from airflow.sdk import BaseHook, Connection
@@ -10,15 +9,17 @@ from airflow.sdk.exceptions import AirflowNotFoundException
 from psycopg.conninfo import make_conninfo
 
 from storebench.connection import Connection as PodConnection
+from storebench.connection import typed
 from storebench.errors import SpecError
 from storebench.results.left import Left
 from storebench.results.queries import Queries
 from storebench.results.repository import Repository
 from storebench.s3 import client_for
 
-PREFIX = "storebench_"
+PREFIX = typed.PREFIX
 SECRET_KEY = "connection"
 TLS = ("sslmode", "sslrootcert", "sslcert", "sslkey")  # in the extra of a connection to Postgres
+POSTGRES_PORT = 5432
 DEFAULT_BUCKET = "storebench"
 PATIENCE_S = 300  # how long a task that has something to record waits for the results database
 
@@ -65,26 +66,26 @@ def reader_dsn() -> str:
 
 
 def _dsn(name: str) -> str:
-    connection = get(name)
+    connection = pod(name)
+    addresses = connection.addresses(POSTGRES_PORT)
     return make_conninfo(
-        host=connection.host,
-        port=connection.port or 5432,
+        host=",".join(host for host, _ in addresses),
+        port=",".join(str(port) for _, port in addresses),
         user=connection.login,
         password=connection.password,
         dbname=connection.schema or "storebench",
-        **{name: value for name, value in connection.extra_dejson.items() if name in TLS},
+        **{name: value for name, value in connection.extra.items() if name in TLS},
     )
 
 
 def bucket() -> str:
     """The bucket that the S3 connection names in its extra `bucket`."""
-    name: str = get("s3").extra_dejson.get("bucket", DEFAULT_BUCKET)
-    return name
+    return str(pod("s3").extra.get("bucket") or DEFAULT_BUCKET)
 
 
 def s3() -> Any:
     """A client of the S3 that the connection names."""
-    return client_for(PodConnection.from_json("s3", pod_json("s3")))
+    return client_for(pod("s3"))
 
 
 def secret_name(name: str) -> str:
@@ -97,16 +98,19 @@ def name_of(secret: str) -> str:
     return secret.removeprefix("storebench-").replace("-", "_")
 
 
-def pod_json(name: str) -> str:
-    """The connection as the pods read it (storebench.connection)."""
-    connection = get(name)
-    return json.dumps(
-        {
-            "host": connection.host,
-            "port": connection.port,
-            "login": connection.login,
-            "password": connection.password,
-            "schema": connection.schema,
-            "extra": connection.extra_dejson,
-        }
+def pod(name: str) -> PodConnection:
+    """Return the connection `storebench_<name>` in its normal form, as the pods read it. Raises SpecError that names the field for what cannot
+    be used, and keeps its secrets out of every error of this process."""
+    found = get(name)
+    extra = found.extra_dejson  # an empty one where it is no JSON
+    if not isinstance(extra, dict) or (found.extra and not extra and "".join(found.extra.split()) != "{}"):
+        raise SpecError(f"The connection {PREFIX}{name}: extra: has to be an object of JSON")
+    return PodConnection(
+        name,
+        host=found.host or "",
+        port=found.port,
+        login=found.login or "",
+        password=found.password or "",
+        schema=found.schema or "",
+        extra=extra,
     )

@@ -119,6 +119,7 @@ def step_result(pod: k8s.V1Pod | None, container: str, error: BaseException | No
         crashed = result.error_kind == "crashed"  # then they do not say why
         result.error = f"{result.error}. Its last words: {last_words}" if crashed else last_words
         result.error = protocol.storable(result.error)
+    result.without_secrets()
     return result
 
 

@@ -65,13 +65,15 @@ def _plan_of(study: Study, asked: Mapping[str, Any], dag_run: Any, make: own.Mak
     params, manifest = own.with_file(study, params, make)
     grid = grid_of(study, params, dag_run.partition_key, copies_of(study, params))
     preflight.check(study, params["rows"], manifest["bytes"] if manifest else None)
-    cannot = own.not_held(study, grid.cells, manifest) if manifest else {}
+    cannot = preflight.not_addressed(study, grid.cells, connections.bucket())
+    cannot |= own.not_held(study, grid.cells, manifest) if manifest else {}
     grid = replace(grid, cells=tuple(cell for cell in grid.cells if cell not in cannot))
     if cannot and not grid.cells:
         raise SpecError(f"No cell is left to run: {'; '.join(dict.fromkeys(cannot.values()))}")
     used = {cell.store for cell in grid.cells}
     groups = brought.groups_of(study, grid.cells, params)
     brings = {cell.store: group.images for cell, group in groups.items() if group}
+    preflight.check_connections(_secrets_of(study, set(used), params, brings))
     brought.check_agents(study, used, params, brings)
     preflight.check_embedded(study, used, brings)
     unpublished = {one for group in groups.values() if group for one in group.unpublished_images}

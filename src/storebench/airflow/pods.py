@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Sequence
+from contextlib import suppress
 from datetime import UTC, datetime
 from functools import cached_property
 from typing import Any, ClassVar
@@ -30,6 +31,7 @@ from storebench.airflow.spark_driver import own_pod
 from storebench.attempt import disk
 from storebench.attempt.spec import VARIABLE, AttemptSpec
 from storebench.connection import variable
+from storebench.errors import SpecError
 from storebench.results.repository import run_id_of
 from storebench.spark import session
 from storebench.spark.options import KEY_NAME
@@ -78,7 +80,12 @@ class StorebenchPodOperator(KubernetesPodOperator):
         return PromptPodManager(kube_client=self.client, callbacks=self.callbacks)
 
     def use_connections(self, names: Sequence[str]) -> None:
-        """Give the pod these connections, each from its Secret."""
+        """Give the pod these connections, each from its Secret, and keep their secrets out of what this task says of the pod."""
+        for name in names:
+            with suppress(
+                SpecError
+            ):  # the plan has checked it; a connection that was changed since then fails in the pod, and gets its row
+                connections.pod(name)
         self.secrets = [
             Secret("env", variable(name), connections.secret_name(name), connections.SECRET_KEY)  # type: ignore[no-untyped-call]
             for name in names

@@ -18,6 +18,8 @@ from storebench.attempt import disk
 from storebench.errors import SpecError
 from storebench.s3 import check_bucket
 from storebench.servers import stand_ins
+from storebench.spark.options import KEY_NAME
+from storebench.study.cell import Cell
 from storebench.study.model import Study
 from storebench.study.reserved import DROP
 
@@ -40,6 +42,24 @@ def check(study: Study, rows: int, dataset_bytes: int | None = None) -> None:
     if study.dataset:
         check_disk(rows * study.dataset.row_bytes if dataset_bytes is None else dataset_bytes)
     check_bucket(connections.s3(), connections.bucket())
+
+
+def check_connections(names: Iterable[str]) -> None:
+    """Raises SpecError that names the field for the first of these connections that cannot be used. KEY_NAME is none."""
+    for name in names:
+        if name != KEY_NAME:
+            connections.pod(name)
+
+
+def not_addressed(study: Study, cells: Iterable[Cell], bucket: str) -> dict[Cell, str]:
+    """Return the cells whose store, or the store that fills it, cannot address the bucket of the dataset, each with the reason."""
+    found = {}
+    for cell in cells:
+        for name in filter(None, (cell.store, study.store(cell.store).filled_by)):
+            if reason := study.store(name).cannot_address(bucket):
+                found[cell] = f"{name} cannot use the bucket {bucket!r}: {reason}"
+                break
+    return found
 
 
 def check_length(turns: int) -> None:
@@ -142,9 +162,9 @@ def _wake(servers: Sequence[str], told: str = "") -> str:
 
 
 def _listens(server: str) -> bool:
-    connection = connections.get(server)
     try:
-        socket.create_connection((connection.host, connection.port), timeout=5).close()
+        for address in connections.pod(server).addresses(0):
+            socket.create_connection(address, timeout=5).close()
     except OSError:
         return False
     return True

@@ -125,7 +125,7 @@ def _body(name: str) -> dict[str, Any]:
     """The Secret with the connection's JSON; KEY_NAME is a new random key."""
     is_key = name == KEY_NAME
     key = session.KEY.name if is_key else connections.SECRET_KEY
-    text = token_hex(32) if is_key else connections.pod_json(name)
+    text = token_hex(32) if is_key else connections.pod(name).to_json()
     return {
         "apiVersion": "v1",
         "kind": "Secret",

@@ -7,7 +7,15 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from storebench import protocol
+from storebench.redact import redacted
 from storebench.version import code_version
+
+FREE_TEXTS = (
+    "error",
+    "verification",
+    "disturbed",
+    "perhaps_disturbed",
+)  # which may repeat what a client said
 
 
 def _short(value: float) -> float:
@@ -66,6 +74,12 @@ class AttemptResult:
     version: int = protocol.VERSION
     method_version: int = 1  # of the study
     code_version: str = field(default_factory=code_version)
+
+    def without_secrets(self) -> None:
+        """Cut the secrets of this process's connections out of each text that may repeat what a client said."""
+        for name in FREE_TEXTS:
+            if text := getattr(self, name):
+                setattr(self, name, redacted(text))
 
     def to_json(self) -> str:
         """All of it, in one line; each fraction to ten significant digits."""

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 
+from storebench import redact
 from storebench.attempt import disturbance, machine, overflow
 from storebench.attempt.cgroup import Cgroup, WorkingSetSampler
 from storebench.attempt.clock import OperationClock, PhaseClock
@@ -213,9 +214,10 @@ def main() -> int:
     except Exception as error:  # noqa: BLE001 - an error of our own gets its row and its reason, too
         exit_code = StorebenchError.exit_code
         result.error_kind, result.error = StorebenchError.kind, f"{type(error).__name__}: {error}"
-        sys.excepthook(type(error), error, error.__traceback__)
+        redact.print_error(error)
     result.total_s = machine.seconds_since_start()
     result.phases = phases.phases
+    result.without_secrets()
     print(f"result: {result.to_json()}", flush=True)
     try:
         result = overflow.fitting(result, spec)

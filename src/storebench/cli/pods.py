@@ -36,6 +36,8 @@ def executor() -> None:
 @click.argument("program", metavar="MODULE:FUNCTION")
 def dataset(program: str) -> None:
     """Make the dataset in S3, unless it is there: the main program of a pod (its specification is in STOREBENCH_DATASET)."""
+    from storebench import redact
     from storebench.attempt.dataset import main as make_dataset
 
+    redact.guard()
     make_dataset(program)

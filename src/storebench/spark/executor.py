@@ -6,6 +6,7 @@ Spark's own image, resource-managers/kubernetes/docker/src/main/dockerfiles/spar
 
 from __future__ import annotations
 
+import base64
 import itertools
 import json
 import os
@@ -19,9 +20,13 @@ from pathlib import Path
 
 from storebench.attempt.cgroup import Cgroup, WorkingSetSampler
 from storebench.attempt.usage import boot_id
+from storebench.connection import tls
 from storebench.errors import SpecError
 
 FIGURES_PORT = 7081
+CERTIFICATES = (
+    "STOREBENCH_CA_CERTS"  # those that the executor trusts in place of Java's own, PEM in Base64, one line
+)
 CLASS_PATH = "SPARK_DIST_CLASSPATH"  # Spark's own variable: what comes behind its jars
 MAIN_CLASS = "org.apache.spark.scheduler.cluster.k8s.KubernetesExecutorBackend"
 ARGUMENTS = {
@@ -59,7 +64,14 @@ def java_command(environment: Mapping[str, str]) -> list[str]:
         }
         memory = environment["SPARK_EXECUTOR_MEMORY"]
         arguments = {name: environment[variable] for name, variable in ARGUMENTS.items()}
-        command = ["java", *(options[number] for number in sorted(options)), f"-Xms{memory}", f"-Xmx{memory}"]
+        trust = tls.java_options(base64.b64decode(environment.get(CERTIFICATES, "")).decode())
+        command = [
+            "java",
+            *trust,
+            *(options[number] for number in sorted(options)),
+            f"-Xms{memory}",
+            f"-Xmx{memory}",
+        ]
         # Spark reads a key from a file in Kubernetes only, and does not tell an executor that it is there.
         command += ["-Dspark.master=k8s://executor"]
         path = class_path(Path(environment["SPARK_HOME"]), environment.get(CLASS_PATH, ""))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import os
 import ssl
@@ -12,8 +13,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from storebench.connection import tls
 from storebench.errors import SpecError, StoreRefused, StoreUnreachable
-from storebench.spark.executor import CLASS_PATH
+from storebench.redact import redacted
+from storebench.spark.executor import CERTIFICATES, CLASS_PATH
 from storebench.spark.filesystems.base import FileSystem
 from storebench.spark.options import ENCRYPTION
 
@@ -30,6 +33,7 @@ SCRATCH = Path("/tmp")  # all that a pod can write
 TEMPLATE = SCRATCH / "executor-pod.json"
 # The key of the pods of Spark, from a Secret (storebench.airflow.connections), in the driver and its executors.
 KEY = Path("/var/run/secrets/storebench-spark/key")
+DRIVER_OPTIONS = "spark.driver.extraJavaOptions"
 DRIVER_PORT, BLOCK_MANAGER_PORT = 7078, 7079
 POLL_INTERVAL_S, LOOK_INTERVAL_S = 0.1, 1.0
 LOCAL = (
@@ -64,6 +68,7 @@ def start_session(
     else:
         TEMPLATE.write_text(os.environ[EXECUTOR_POD])
         builder, own = SparkSession.builder.master(f"k8s://{kubernetes_api()}"), settings(values, os.environ)
+    own |= trusting(own, file_systems)
     executors = {f"spark.executorEnv.{name}": value for name, value in jars.items()}
     for found in (own, executors, *(one.settings() for one in file_systems), extra):
         for name, value in found.items():
@@ -84,6 +89,17 @@ def class_path(file_systems: Sequence[FileSystem]) -> dict[str, str]:
     """The variable with what these file systems need behind Spark's own class path. Before it, the archive of classes would fit no more."""
     jars = [jar for one in file_systems for jar in one.jars()]
     return {CLASS_PATH: ":".join(jars)} if jars else {}
+
+
+def trusting(own: Mapping[str, str], file_systems: Sequence[FileSystem]) -> dict[str, str]:
+    """Return the settings with which driver and executors trust the CAs that these file systems need, `own` being the others."""
+    if not (certificates := "\n".join(found for one in file_systems if (found := one.certificates()))):
+        return {}
+    options = [own.get(DRIVER_OPTIONS, ""), *tls.java_options(certificates)]
+    return {
+        DRIVER_OPTIONS: " ".join(filter(None, options)),
+        f"spark.executorEnv.{CERTIFICATES}": base64.b64encode(certificates.encode()).decode(),
+    }
 
 
 def kubernetes_api() -> str:
@@ -290,4 +306,4 @@ def innermost(error: Exception) -> str:
     except Exception:  # noqa: BLE001 - the JVM may be gone
         text = str(error)
     lines = [line.strip() for line in text.splitlines() if line.strip()]
-    return lines[0][:500] if lines else type(error).__name__
+    return redacted(lines[0])[:500] if lines else type(error).__name__

@@ -142,6 +142,11 @@ class Store(ABC):
         return ""
 
     @classmethod
+    def cannot_address(cls, bucket: str) -> str:
+        """Return why a client of the store cannot address the S3 bucket of this name; an empty text where it can."""
+        return ""
+
+    @classmethod
     def has_server(cls) -> bool:
         """Whether it has a server of its own: its data is not in the dataset's S3, nor nowhere."""
         return cls.connection not in (None, "s3")

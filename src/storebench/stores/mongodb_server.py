@@ -7,20 +7,36 @@ from contextlib import contextmanager
 from typing import Any
 from urllib.parse import parse_qsl, quote
 
-from storebench.connection import Connection
+from storebench.connection import Connection, tls
 from storebench.errors import SpecError, StoreRefused, StoreUnreachable
 from storebench.stores.base import Durability, Server
 
 # MongoDB's codes: a login that it refuses; a mongos that finds no primary of a shard, as while one is elected
 LOGIN_FAILED, NO_PRIMARY = 18, 133
+PORT = 27017
+DEFAULT_SCHEME = "mongodb"
+SRV = "mongodb+srv"  # DNS names the servers, and their ports
 
 
 def uri(server: Connection) -> str:
-    """The connection string. `extra` may hold `scheme` (mongodb, mongodb+srv) and `options` (a query string)."""
+    """Return the connection string, with the connection's options and, as one of them, `tls`."""
     login = f"{quote(server.login, safe='')}:{quote(server.password, safe='')}@" if server.login else ""
-    port = f":{server.port}" if server.port else ""
-    options = server.extra.get("options", "")
-    return f"{server.extra.get('scheme', 'mongodb')}://{login}{server.host}{port}/?{options}"
+    scheme = server.extra.get("scheme", DEFAULT_SCHEME)
+    hosts = server.host if scheme == SRV else server.where(PORT)
+    encrypted = server.extra.get("tls")
+    asked = [] if encrypted is None else [f"tls={str(encrypted).lower()}"]
+    options = "&".join(filter(None, [server.extra.get("options", ""), *asked]))
+    return f"{scheme}://{login}{hosts}/?{options}"
+
+
+def authority(server: Connection) -> dict[str, Any]:
+    """Return the client's options for the server's certificate: the file of the connection's CA, or that any certificate is taken."""
+    if not server.tls:
+        return {}
+    if not tls.verifies(server):
+        return {"tlsInsecure": True}
+    file = tls.authority_file(server)
+    return {"tlsCAFile": file} if file else {}
 
 
 def shard_key(asked: str) -> dict[str, int | str]:
@@ -104,21 +120,32 @@ def errors(server: Connection | None) -> Iterator[None]:
     from pymongo.errors import AutoReconnect, OperationFailure, PyMongoError
 
     assert server is not None
-    where = f"{server.host}:{server.port or 27017}"
+    where = server.host if server.extra.get("scheme") == SRV else server.where(PORT)
     try:
         yield
     except AutoReconnect as error:  # a server that cannot be selected is one of these
         reason = str(error).partition(" (configured")[0]  # without pymongo's description of the topology
         raise StoreUnreachable(
-            f"MongoDB at {where} does not answer: {reason}. Is it running, and reachable from the pods?"
+            f"MongoDB at {where} does not answer: {reason}{tls.advice(str(error), server) or '. Is it running, and reachable from the pods?'}"
         ) from error
     except OperationFailure as error:
         if error.code == LOGIN_FAILED:
             raise StoreRefused(
-                f"MongoDB at {where} refused the login of user {server.login!r}: check the connection"
+                f"MongoDB at {where} refused the login of user {server.login!r}: check the connection{_source(server)}"
             ) from error
         if error.code == NO_PRIMARY:
             raise StoreUnreachable(f"MongoDB at {where} has no member that answers: {error}") from error
         raise StoreRefused(f"MongoDB at {where} refused: {error}") from error
     except PyMongoError as error:
         raise StoreRefused(f"MongoDB at {where} failed: {error}") from error
+
+
+def _source(server: Connection) -> str:
+    """What to say of a refused login whose connection does not name the database that knows the user."""
+    options = {name.casefold() for name, _ in parse_qsl(server.extra.get("options", ""))}
+    if "authsource" in options:
+        return ""
+    return (
+        ". It was looked up in the database 'admin'. A user that was made in another database needs its name:"
+        f' {{"authSource": "{server.schema or "DATABASE"}"}} in the connection\'s extra'
+    )

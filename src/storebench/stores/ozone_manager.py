@@ -8,6 +8,7 @@ import urllib.request
 from typing import Any
 
 from storebench.connection import Connection
+from storebench.connection.typed import in_words
 from storebench.errors import StoreRefused, StoreUnreachable
 from storebench.spark.filesystems.hdfs import HADOOP
 
@@ -27,7 +28,7 @@ class OzoneManager:
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
-        self._address = f"http://{connection.host}:{connection.extra.get(HTTP_PORT) or PORT}"
+        self._address = f"http://{in_words([(connection.host, connection.extra.get(HTTP_PORT) or PORT)])}"
         self._opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
 
     def version(self) -> str:

@@ -10,7 +10,9 @@ import urllib.request
 from typing import Any
 
 from storebench.connection import Connection
+from storebench.connection.typed import in_words
 from storebench.errors import StoreRefused, StoreUnreachable
+from storebench.redact import redacted
 from storebench.spark.filesystems.hdfs import HADOOP
 from storebench.stores.files import Files
 
@@ -30,7 +32,7 @@ class WebHdfs(Files):
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
-        self._address = f"http://{connection.host}:{connection.extra.get(HTTP_PORT) or PORT}"
+        self._address = f"http://{in_words([(connection.host, connection.extra.get(HTTP_PORT) or PORT)])}"
         self._opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
 
     @property
@@ -131,6 +133,6 @@ class WebHdfs(Files):
 
 def _reason(error: urllib.error.HTTPError) -> str:
     try:
-        return str(json.load(error)["RemoteException"]["message"]).splitlines()[0][:500]
+        return redacted(str(json.load(error)["RemoteException"]["message"])).splitlines()[0][:500]
     except (ValueError, LookupError, TypeError, OSError):
         return f"{error.code} {error.reason}"

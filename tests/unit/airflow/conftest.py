@@ -32,7 +32,7 @@ def cluster(monkeypatch):
     monkeypatch.setattr(secrets, "WAIT_S", 0.01)
     monkeypatch.setattr(connections, "get", lambda name: SimpleNamespace(extra_dejson={}))
     monkeypatch.setattr(connections, "bucket", lambda: "storebench")
-    monkeypatch.setattr(connections, "pod_json", lambda name: "{}")
+    monkeypatch.setattr(connections, "pod", lambda name: SimpleNamespace(to_json=lambda: "{}"))
     monkeypatch.setattr(pods, "image", lambda name: f"storebench/{name}:1")
     monkeypatch.setattr(spark_driver, "Variable", SimpleNamespace(get=lambda name, default=None: default))
     helper = "airflow.providers.cncf.kubernetes.kubernetes_helper_functions._default_wait"

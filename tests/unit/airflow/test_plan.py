@@ -1,4 +1,6 @@
 import dataclasses
+import json
+import os
 from datetime import UTC, datetime, timedelta
 from types import SimpleNamespace
 
@@ -201,6 +203,11 @@ def recorded(monkeypatch):
     monkeypatch.setattr(plan.preflight, "check_embedded", lambda *_: None)
     monkeypatch.setattr(plan.secrets, "apply", lambda *_: None)
     monkeypatch.setattr(images, "named", "registry.example.com/{}:1".format)
+    for name in list(os.environ):
+        if name.startswith("AIRFLOW_CONN_STOREBENCH_"):
+            monkeypatch.delenv(name)
+    for name, host in (("s3", {}), ("mongodb", {"host": "db"}), ("elasticsearch", {"host": "es"})):
+        monkeypatch.setenv(f"AIRFLOW_CONN_STOREBENCH_{name.upper()}", json.dumps({"conn_type": name, **host}))
     return kept
 
 
@@ -359,3 +366,42 @@ def test_a_run_none_of_whose_stores_can_hold_it_is_refused_with_the_reason(study
     with pytest.raises(SpecError, match="No cell is left to run: delta-rs cannot hold this dataset: "):
         plan_of(study, {**defaults_of(study, {}), **asked}, dag_run(conf=asked))
     assert recorded.started is None and "cannot hold" in recorded.refused["reason"]
+
+
+def test_a_plan_refuses_a_connection_by_the_name_of_its_field_and_tells_no_secret(
+    study, recorded, monkeypatch
+):
+    monkeypatch.setattr(plan.preflight, "check_embedded", lambda *_: pytest.fail("it was woken"))
+    typed = {"conn_type": "mongo", "host": "mongodb://bench:S3cr3t@db:27017/storebench"}
+    monkeypatch.setenv("AIRFLOW_CONN_STOREBENCH_MONGODB", json.dumps(typed))
+    asked = {"stores": ["mongodb"], "clients": ["reference"]}
+    with pytest.raises(SpecError, match="storebench_mongodb: host: holds a login") as caught:
+        plan_of(study, {**defaults_of(study, {}), **asked}, dag_run(conf=asked))
+    assert "storebench_mongodb: host" in recorded.refused["reason"]
+    assert "S3cr3t" not in str(caught.value) + recorded.refused["reason"]
+
+
+def test_an_extra_that_is_no_json_is_refused(study, recorded, monkeypatch):
+    typed = {"conn_type": "mongo", "host": "db", "extra": "tls=true"}
+    monkeypatch.setenv("AIRFLOW_CONN_STOREBENCH_MONGODB", json.dumps(typed))
+    asked = {"stores": ["mongodb"], "clients": ["reference"]}
+    with pytest.raises(SpecError, match="storebench_mongodb: extra: has to be an object of JSON"):
+        plan_of(study, {**defaults_of(study, {}), **asked}, dag_run(conf=asked))
+
+
+def test_a_bucket_that_java_cannot_address_leaves_out_the_stores_with_a_client_in_java(
+    study, recorded, monkeypatch
+):
+    monkeypatch.setenv(
+        "AIRFLOW_CONN_STOREBENCH_S3", json.dumps({"conn_type": "aws", "extra": {"bucket": "my_bucket"}})
+    )
+    asked = {"stores": ["delta-spark", "delta-kernel", "delta-rs"], "clients": ["reference"], "batch": "all"}
+    plan_of(study, {**defaults_of(study, {}), **asked}, dag_run(conf=asked))
+    assert {turn.cell.store for turn in recorded.started["turns"]} == {"delta-rs"}
+    assert {cell.store for cell in recorded.started["skipped"]} == {"delta-spark", "delta-kernel"}
+    assert all("'my_bucket'" in reason for reason in recorded.started["skipped"].values())
+    asked["stores"] = ["delta-spark"]
+    with pytest.raises(
+        SpecError, match="No cell is left to run: delta-spark cannot use the bucket 'my_bucket'"
+    ):
+        plan_of(study, {**defaults_of(study, {}), **asked}, dag_run(conf=asked))

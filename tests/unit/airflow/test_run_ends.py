@@ -142,7 +142,7 @@ def cluster(monkeypatch):
         "airflow.providers.cncf.kubernetes.hooks.kubernetes.KubernetesHook", lambda conn_id: hook
     )
     monkeypatch.setattr(secrets, "WAIT_S", 0.01)
-    monkeypatch.setattr(connections, "pod_json", lambda name: "{}")
+    monkeypatch.setattr(connections, "pod", lambda name: SimpleNamespace(to_json=lambda: "{}"))
     monkeypatch.setattr(connections, "get", lambda name: None)
     return found
 

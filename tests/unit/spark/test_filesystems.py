@@ -43,7 +43,7 @@ def test_a_login_at_hdfs_reaches_the_driver_and_the_executors(monkeypatch):
 
 
 def test_hdfs_without_a_namenode_is_refused():
-    with pytest.raises(SpecError, match="has no host"):
+    with pytest.raises(SpecError, match="storebench_hdfs: host: is empty"):
         Hdfs(Connection("hdfs"))
 
 

@@ -31,7 +31,7 @@ def test_what_is_no_bucket_is_refused(schema):
 
 
 def test_without_a_host_it_is_refused():
-    with pytest.raises(SpecError, match="'ozone' has no host"):
+    with pytest.raises(SpecError, match="storebench_ozone: host: is empty"):
         Ozone(Connection("ozone"))
 
 

@@ -20,5 +20,9 @@ class FileSystem(ABC):
         """What its client needs beside Spark's own jars: entries of a class path. Raises SpecError where the image has no such client."""
         return ()
 
+    def certificates(self) -> str | None:
+        """The certificates (PEM) of the CA that the JVMs are to trust in place of Java's own; None where Java's own are right."""
+        return None
+
     def log_in(self) -> None:  # noqa: B027 - not all need it
         """Give the login to the driver's JVM, which this process is about to start, by the environment."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 
 from storebench.connection import Connection
-from storebench.errors import SpecError
 from storebench.spark.filesystems.base import FileSystem
 
 PORT = 8020  # of the NameNode
@@ -23,13 +22,11 @@ class Hdfs(FileSystem):
     """The HDFS of a NameNode. Without `checksum`, blocks are written with no checksums, so that no read can check them."""
 
     def __init__(self, connection: Connection, *, checksum: bool = True) -> None:
-        if not connection.host:
-            raise SpecError(f"The connection {connection.name!r} has no host: it has to be the NameNode's")
         self._connection = connection
         self._checksum = "CRC32C" if checksum else "NULL"
 
     def uri(self, path: str) -> str:
-        return f"hdfs://{self._connection.host}:{self._connection.port or PORT}/{path}"
+        return f"hdfs://{self._connection.where(PORT)}/{path}"
 
     def settings(self) -> dict[str, str]:
         asked = self._connection.extra.get(HADOOP) or {}

@@ -26,8 +26,6 @@ class Ozone(FileSystem):
     """
 
     def __init__(self, connection: Connection, *, checksum: bool = True) -> None:
-        if not connection.host:
-            raise SpecError(f"The connection {connection.name!r} has no host: it has to be the OM's")
         bucket = (connection.schema or BUCKET).strip("/")
         if bucket.count("/") != 1:
             raise SpecError(
@@ -37,7 +35,7 @@ class Ozone(FileSystem):
         self._checksum = "CRC32" if checksum else "NONE"  # the first one is the client's default
 
     def uri(self, path: str) -> str:
-        return f"ofs://{self._connection.host}:{self._connection.port or PORT}/{self._bucket}/{path}"
+        return f"ofs://{self._connection.where(PORT)}/{self._bucket}/{path}"
 
     def settings(self) -> dict[str, str]:
         asked = self._connection.extra.get(HADOOP) or {}

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 
-from storebench.connection import Connection
-from storebench.s3 import hadoop_settings
+from storebench.connection import Connection, tls
+from storebench.s3 import TOKEN, hadoop_settings
 from storebench.spark.filesystems.base import FileSystem
 
-SECRET = ("fs.s3a.access.key", "fs.s3a.secret.key")
+SECRET = ("fs.s3a.access.key", "fs.s3a.secret.key", "fs.s3a.session.token")
 # S3 has no rename. With the magic committer tasks upload parts to their places, and the commit of the job completes the uploads.
 MAGIC = {
     "spark.hadoop.fs.s3a.committer.name": "magic",
@@ -40,3 +40,8 @@ class S3(FileSystem):
                 "AWS_ACCESS_KEY_ID": self._connection.login,
                 "AWS_SECRET_ACCESS_KEY": self._connection.password,
             }
+        if token := self._connection.extra.get(TOKEN):
+            os.environ["AWS_SESSION_TOKEN"] = token
+
+    def certificates(self) -> str | None:
+        return self._connection.extra.get(tls.CA_CERTS)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -9,9 +10,10 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from storebench import s3
-from storebench.connection import Connection
+from storebench.connection import Connection, tls
 from storebench.dataset.schema import Field
 from storebench.errors import StorebenchError, StoreRefused, StoreUnreachable
+from storebench.redact import redacted
 from storebench.stores.base import Cover, Durability
 from storebench.stores.bulk_write_read.base import VERIFY_CHUNK_ROWS, TableStore, finer
 
@@ -138,8 +140,9 @@ class DeltaStore(TableStore):
                 raise
             reason = one_line(str(error))
             if "error sending request" in reason:
+                more = self.server and tls.advice(str(error), self.server)
                 raise StoreUnreachable(
-                    f"S3 stopped answering at {self.uri()}: {reason}. Is it running, and reachable?"
+                    f"S3 stopped answering at {self.uri()}: {reason}{more or '. Is it running, and reachable?'}"
                 ) from error
             raise StoreRefused(f"delta-rs failed at {self.uri()}: {reason}") from error
 
@@ -147,15 +150,20 @@ class DeltaStore(TableStore):
 def storage_options(server: Connection) -> dict[str, str]:
     """The S3 connection as deltalake takes it; what has no value is left to the library, which looks where AWS does.
 
+    A CA of the connection's is in the environment: the library reads it from no option.
+
     The connection's extra `delta_rs` (an object) adds options, for a server that needs some: one without conditional
     puts takes `{"aws_s3_allow_unsafe_rename": "true"}`, which is safe here, where each table has a single writer.
     """
+    if file := tls.authority_file(server):
+        os.environ["SSL_CERT_FILE"] = file
     endpoint = server.extra.get("endpoint_url") or ""
     options = {
         "aws_endpoint_url": endpoint,
-        "aws_region": server.extra.get("region_name") or "us-east-1",
+        "aws_region": server.extra.get("region_name") or s3.DEFAULT_REGION,
         "aws_access_key_id": server.login,
         "aws_secret_access_key": server.password,
+        "aws_session_token": str(server.extra.get(s3.TOKEN) or ""),
         "aws_allow_http": "true" if endpoint.startswith("http://") else "",
         "max_retries": "3",  # as the project's own S3 client
         **server.extra.get("delta_rs", {}),
@@ -168,4 +176,4 @@ def one_line(text: str) -> str:
     text = re.sub(r"\x1b\[[0-9;]*m", "", text)
     if found := re.search(r"<Code>(.*?)</Code>(?:\s*<Message>(.*?)</Message>)?", text, re.DOTALL):
         text = f"S3: {found[1]}: {found[2] or ''}"
-    return " ".join(text.replace("↳", " ").split())[:MAX_ERROR_CHARACTERS]
+    return " ".join(redacted(text).replace("↳", " ").split())[:MAX_ERROR_CHARACTERS]

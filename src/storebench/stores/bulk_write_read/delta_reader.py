@@ -11,6 +11,7 @@ from typing import Any
 
 from storebench import s3
 from storebench.attempt.clock import OperationClock
+from storebench.connection import tls
 from storebench.dataset.checksum import TableChecksum
 from storebench.dataset.schema import Field
 from storebench.errors import (
@@ -20,6 +21,7 @@ from storebench.errors import (
     StoreUnreachable,
     VerificationFailed,
 )
+from storebench.redact import redacted
 from storebench.stores.base import Pod, Server
 from storebench.stores.bulk_write_read.delta import DeltaStore
 from storebench.stores.program import Program, last
@@ -53,6 +55,10 @@ class DeltaReader(DeltaStore):
     pod = Pod("jvm")
 
     @classmethod
+    def cannot_address(cls, bucket: str) -> str:
+        return s3.java_cannot_address(bucket)
+
+    @classmethod
     def cannot_hold_fields(cls, schema: Sequence[Field]) -> str:
         if name := next((field.name for field in schema if field.type == "float"), None):
             return f"the column {name!r} is a float, whose text Java gives in another way than Python. Make it a decimal, or text"
@@ -66,7 +72,7 @@ class DeltaReader(DeltaStore):
             return
         assert self.server is not None
         self.check_table()
-        self._reader = ReaderProcess()
+        self._reader = ReaderProcess(options=tls.java_options(self.server.extra.get(tls.CA_CERTS)))
         opened = self._reader.ask(
             "open",
             reader=self.name,
@@ -125,10 +131,10 @@ class ReaderProcess(Program):
     Credentials reach it through stdin: neither its command line nor its environment has them.
     """
 
-    def __init__(self, command: tuple[str, ...] | None = None) -> None:
-        """Raises StoreRefused where there is no Java."""
+    def __init__(self, command: tuple[str, ...] | None = None, options: tuple[str, ...] = ()) -> None:
+        """`options` are the JVM's. Raises StoreRefused where there is no Java."""
         if command is None:
-            command = (*JAVA, os.environ.get(CLASSPATH) or DEFAULT_CLASSPATH, MAIN)
+            command = (*JAVA[:1], *options, *JAVA[1:], os.environ.get(CLASSPATH) or DEFAULT_CLASSPATH, MAIN)
         try:
             super().__init__(command, encoding="utf-8")
         except OSError as error:
@@ -147,7 +153,9 @@ class ReaderProcess(Program):
         try:
             answer: dict[str, Any] = json.loads(line)
         except ValueError:
-            raise StoreRefused(f"The reader gave no answer to {command!r}: {line[:200].strip()}") from None
+            raise StoreRefused(
+                f"The reader gave no answer to {command!r}: {redacted(line)[:200].strip()}"
+            ) from None
         if "error" in answer:
             raise ERRORS.get(answer.get("kind", ""), StoreRefused)(f"The reader failed: {answer['error']}")
         return answer

@@ -10,6 +10,7 @@ from storebench.attempt.clock import OperationClock
 from storebench.connection import Connection
 from storebench.dataset.checksum import TableChecksum
 from storebench.dataset.schema import FIELDS, Field
+from storebench.s3 import java_cannot_address
 from storebench.spark import session as spark_session
 from storebench.spark.filesystems.base import FileSystem
 from storebench.spark.filesystems.s3 import S3
@@ -76,6 +77,10 @@ class DeltaSpark(SparkDriver, DeltaStore):
                 " tuned, or make them nulls"
             )
         return ""
+
+    @classmethod
+    def cannot_address(cls, bucket: str) -> str:
+        return java_cannot_address(bucket)
 
     @classmethod
     def of(cls, spec: AttemptSpec, connection: Connection | None, s3_client: Any) -> Self:

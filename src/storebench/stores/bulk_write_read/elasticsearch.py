@@ -11,6 +11,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from storebench.attempt.clock import OperationClock
+from storebench.connection import tls
 from storebench.dataset.checksum import TableChecksum
 from storebench.dataset.schema import Field
 from storebench.errors import StoreRefused, StoreUnreachable
@@ -342,13 +343,13 @@ class Elasticsearch(TableStore):
         from elasticsearch.helpers import BulkIndexError
 
         assert self.server is not None
-        where = f"{self.server.host}:{self.server.port or PORT}"
+        where = self.server.where(PORT)
         try:
             yield
         except (ConnectionError, ConnectionTimeout) as error:
             raise StoreUnreachable(
-                f"Elasticsearch at {where} does not answer: {error.message}. "
-                "Is it running, and reachable from the pods?"
+                f"Elasticsearch at {where} does not answer: {error.message}"
+                f"{tls.advice(error.message, self.server) or '. Is it running, and reachable from the pods?'}"
             ) from error
         except ApiError as error:
             raise StoreRefused(refusal(where, self.server, error)) from error

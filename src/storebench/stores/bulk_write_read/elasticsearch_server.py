@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import ssl
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from storebench.connection import Connection
-from storebench.errors import SpecError
+from storebench.connection import Connection, tls
+from storebench.connection.typed import in_words
+from storebench.redact import redacted
 from storebench.stores.base import Durability, Server
 
 if TYPE_CHECKING:
@@ -17,31 +17,21 @@ PORT = 9200
 
 
 def options(server: Connection) -> dict[str, Any]:
-    """The client's options. `extra` may hold `scheme` (http, https), `api_key` (in the place of login and password),
-    `ca_certs` (a PEM text, or the path of a file in the pod) and `verify_certs` (false: take any certificate). Raises SpecError."""
+    """Return the client's options: addresses, login or API key, and what makes a certificate good."""
     extra = server.extra
-    scheme = extra.get("scheme", "http")
-    if not server.host or scheme not in ("http", "https"):
-        raise SpecError(
-            "The connection of Elasticsearch needs a host, and http or https as the scheme in its extra"
-        )
-    found: dict[str, Any] = {"hosts": [f"{scheme}://{server.host}:{server.port or PORT}"]}
+    behind = f"/{extra['path']}" if "path" in extra else ""
+    addresses = [in_words([one]) for one in server.addresses(PORT)]
+    found: dict[str, Any] = {"hosts": [f"{extra['scheme']}://{one}{behind}" for one in addresses]}
     if key := extra.get("api_key"):
         found["api_key"] = key
     elif server.login:
         found["basic_auth"] = (server.login, server.password)
-    if scheme == "https":
-        found["verify_certs"] = extra.get("verify_certs", True)
+    if server.tls:
+        found["verify_certs"] = tls.verifies(server)
         if not found["verify_certs"]:
             found["ssl_show_warn"] = False
-        elif authority := extra.get("ca_certs"):
-            form = "cadata" if "BEGIN CERTIFICATE" in authority else "cafile"
-            try:
-                found["ssl_context"] = ssl.create_default_context(**{form: authority})
-            except OSError as error:  # an SSLError is one, too
-                raise SpecError(
-                    f"ca_certs of the connection of Elasticsearch cannot be used: {error}"
-                ) from error
+        elif extra.get(tls.CA_CERTS):
+            found["ssl_context"] = tls.context(server)
     return found
 
 
@@ -113,7 +103,7 @@ ADVICE = {
 def advise(reason: Any) -> str:
     """The server's reason, in one line, with what to do about it where that is known."""
     if not isinstance(reason, Mapping):
-        return " ".join(str(reason).split())
+        return " ".join(redacted(str(reason)).split())
     causes = reason.get("root_cause") or []
     root = causes[0] if causes else reason
     texts = [
@@ -121,7 +111,7 @@ def advise(reason: Any) -> str:
         for part in (reason, root, reason.get("caused_by") or {})
         if part.get("reason")
     ]
-    text = " ".join(": ".join(dict.fromkeys(texts)).split())[:500]
+    text = " ".join(redacted(": ".join(dict.fromkeys(texts))).split())[:500]
     advice = ADVICE.get(_kind(root))
     return f"{text}. {advice}" if advice else text
 

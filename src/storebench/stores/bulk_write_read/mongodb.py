@@ -17,7 +17,15 @@ from storebench.stores.base import Durability, Server
 from storebench.stores.bulk_write_read import tuning
 from storebench.stores.bulk_write_read.base import TableStore, columns
 from storebench.stores.bulk_write_read.source import Row
-from storebench.stores.mongodb_server import durability_of, durable, errors, identify, shard_key, uri
+from storebench.stores.mongodb_server import (
+    authority,
+    durability_of,
+    durable,
+    errors,
+    identify,
+    shard_key,
+    uri,
+)
 
 if TYPE_CHECKING:
     from pymongo import MongoClient
@@ -83,6 +91,7 @@ class MongoDB(TableStore):
         assert self.server is not None
         self._client: MongoClient[dict[str, Any]] = MongoClient(
             uri(self.server),
+            **authority(self.server),
             serverSelectionTimeoutMS=CONNECT_TIMEOUT_MS,
             connectTimeoutMS=CONNECT_TIMEOUT_MS,
             **durable(self.server),

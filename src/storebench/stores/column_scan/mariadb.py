@@ -7,6 +7,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from storebench.connection import tls
 from storebench.errors import SpecError, StoreRefused, StoreUnreachable, VerificationFailed
 from storebench.stores.base import Durability, Server
 from storebench.stores.caches import Cold, Servers, reconnect
@@ -26,6 +27,7 @@ BATCH_ROWS = 1_000  # of one executemany
 COMMIT_ROWS = 10_000
 FETCH_ROWS = 20_000
 CONNECT_S = 10
+PORT = 3306
 SETTINGS = (
     "innodb_buffer_pool_size",
     "innodb_buffer_pool_load_at_startup",
@@ -78,7 +80,7 @@ class Mariadb(ScanStore):
         self._ask(f"CREATE DATABASE `{self.target}`")
         self._ask(f"USE `{self.target}`")
         if self.client == "reference":
-            with clock.operation(), _errors():
+            with clock.operation(), self._errors():
                 self._ask(CREATE)
                 self._insert(clock.source(rows_of.batches(columns, BATCH_ROWS)))
         else:
@@ -187,7 +189,7 @@ class Mariadb(ScanStore):
         from pymysql.cursors import SSCursor
 
         wanted = ", ".join(rows_of.selected(name) for name in names)
-        with _errors(), self._session.cursor(SSCursor) as cursor:
+        with self._errors(), self._session.cursor(SSCursor) as cursor:
             cursor.execute(f"{SELECT} {wanted} FROM {TABLE} USE INDEX ()")
             yield from rows_of.columns(names, _parts(cursor)).items()
 
@@ -207,12 +209,15 @@ class Mariadb(ScanStore):
         import pymysql
 
         assert self.server is not None
-        with _errors():
+        ((host, port),) = self.server.addresses(PORT)
+        with self._errors():
             self._session = pymysql.connect(
-                host=self.server.host,
-                port=self.server.port or 3306,
+                host=host,
+                port=port,
                 user=self.server.login or "root",
                 password=self.server.password or "",
+                ssl=tls.context(self.server) if self.server.tls else None,
+                ssl_disabled=self.server.extra.get("tls") is False,
                 charset="utf8mb4",
                 local_infile=True,
                 connect_timeout=CONNECT_S,
@@ -221,27 +226,29 @@ class Mariadb(ScanStore):
             self._use()
 
     def _ask(self, sql: str, values: Sequence[Any] = ()) -> Any:
-        with _errors(), self._session.cursor() as cursor:
+        with self._errors(), self._session.cursor() as cursor:
             cursor.execute(sql, values or None)
             return cursor.fetchall()
+
+    @contextmanager
+    def _errors(self) -> Iterator[None]:
+        """The client's errors in our kinds."""
+        import pymysql
+
+        assert self.server is not None
+        where = self.server.where(PORT)
+        try:
+            yield
+        except pymysql.MySQLError as error:
+            code, said = (*error.args, "", "")[:2]
+            if code in UNREACHABLE:
+                more = tls.advice(str(said), self.server) or ". Is it running, and reachable from the pods?"
+                raise StoreUnreachable(
+                    f"MariaDB at {where} does not answer ({code}): {said}{more}"
+                ) from error
+            raise StoreRefused(f"MariaDB at {where} refused ({code}): {said}") from error
 
 
 def _parts(cursor: Any) -> Iterator[Sequence[Sequence[Any]]]:
     while part := cursor.fetchmany(FETCH_ROWS):
         yield part
-
-
-@contextmanager
-def _errors() -> Iterator[None]:
-    """The client's errors in our kinds."""
-    import pymysql
-
-    try:
-        yield
-    except pymysql.MySQLError as error:
-        code, said = (*error.args, "", "")[:2]
-        if code in UNREACHABLE:
-            raise StoreUnreachable(
-                f"MariaDB does not answer ({code}): {said}. Is it running, and reachable?"
-            ) from error
-        raise StoreRefused(f"MariaDB refused ({code}): {said}") from error

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import cached_property
 
+from storebench.s3 import java_cannot_address
 from storebench.spark.filesystems import s3
 from storebench.stores.base import Durability
 from storebench.stores.files import S3Files
@@ -15,6 +16,10 @@ class S3(ParquetStore):
 
     name = "s3"
     connection = "s3"
+
+    @classmethod
+    def cannot_address(cls, bucket: str) -> str:
+        return java_cannot_address(bucket)
 
     @cached_property
     def file_system(self) -> s3.S3:

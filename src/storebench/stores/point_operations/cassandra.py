@@ -7,12 +7,14 @@ from contextlib import contextmanager, suppress
 from typing import Any
 from uuid import UUID
 
+from storebench.connection import Connection, tls
 from storebench.errors import StoreRefused, StoreUnreachable
 from storebench.stores.base import Durability, Server
 from storebench.stores.point_operations import requests
 from storebench.stores.point_operations.base import CONNECT_S, PointStore
 from storebench.stores.point_operations.entities import FIELDS, Entity
 
+PORT = 9042
 TABLE = "entities"
 CREATE = f"CREATE TABLE {TABLE} (id uuid PRIMARY KEY, name text, age int, description text, address text, phone text, email text)"
 COPIES = 3  # of each row, where there are so many nodes
@@ -49,24 +51,26 @@ class Cassandra(PointStore):
         from cassandra.policies import DCAwareRoundRobinPolicy, FallthroughRetryPolicy, TokenAwarePolicy
         from cassandra.query import tuple_factory
 
-        assert self.server is not None
+        server = self.server
+        assert server is not None
         self._level = {"one": ConsistencyLevel.ONE, "quorum": ConsistencyLevel.QUORUM}[self.consistency]
         profile = ExecutionProfile(
-            load_balancing_policy=TokenAwarePolicy(DCAwareRoundRobinPolicy()),
+            load_balancing_policy=TokenAwarePolicy(DCAwareRoundRobinPolicy(self._centre)),
             retry_policy=FallthroughRetryPolicy(),  # no silent retries: they would be measured, too
             consistency_level=self._level,
             request_timeout=float(self.values.get("request_timeout_s", CONNECT_S)),
             row_factory=tuple_factory,
         )
-        login = self.server.login
+        addresses = server.addresses(PORT)
         self._cluster = Cluster(
-            [self.server.host],
-            port=self.server.port or 9042,
+            addresses,
+            port=addresses[0][1],  # of the nodes that these name
+            ssl_context=_context(server) if server.tls else None,
             protocol_version=PROTOCOL,
             connect_timeout=CONNECT_S,
             control_connection_timeout=CONNECT_S,
             execution_profiles={EXEC_PROFILE_DEFAULT: profile},
-            auth_provider=PlainTextAuthProvider(login, self.server.password) if login else None,
+            auth_provider=PlainTextAuthProvider(server.login, server.password) if server.login else None,
         )
         with self._errors():
             self._session = self._cluster.connect()
@@ -78,6 +82,11 @@ class Cassandra(PointStore):
         names, places = ", ".join(FIELDS), ", ".join("?" * len(FIELDS))
         self._insert = self._session.prepare(f"INSERT INTO {TABLE} ({names}) VALUES ({places})")
         self._select = self._session.prepare(f"SELECT {names} FROM {TABLE} WHERE id = ?")
+
+    @property
+    def _centre(self) -> str:
+        """The data centre that the connection names; empty for that of the first node that answers."""
+        return str((self.server.extra if self.server else {}).get("local_dc", ""))
 
     @property
     def _keyspace(self) -> str:
@@ -109,7 +118,13 @@ class Cassandra(PointStore):
         self.drop()
         with self._errors():
             hosts = self._cluster.metadata.all_hosts()
-            centre, copies = hosts[0].datacenter, min(COPIES, len(hosts))
+            centre = self._centre or hosts[0].datacenter
+            copies = min(COPIES, sum(host.datacenter == centre for host in hosts))
+            if not copies:
+                centres = ", ".join(sorted({str(host.datacenter) for host in hosts}))
+                raise StoreRefused(
+                    f"Cassandra has no data centre {centre!r}, which the connection's extra names as local_dc. It has {centres}"
+                )
             self._ask(
                 f"CREATE KEYSPACE {self._keyspace} WITH replication ="
                 f" {{'class': 'NetworkTopologyStrategy', '{centre}': {copies}}}"
@@ -193,7 +208,7 @@ class Cassandra(PointStore):
         from cassandra.cluster import NoHostAvailable
 
         assert self.server is not None
-        where = f"{self.server.host}:{self.server.port or 9042}"
+        where = self.server.where(PORT)
         try:
             yield
         except NoHostAvailable as error:
@@ -204,7 +219,15 @@ class Cassandra(PointStore):
                 ) from error
             reason = reasons[0] if reasons else error
             raise StoreUnreachable(
-                f"Cassandra at {where} does not answer: {reason}. Is it running, and reachable from the pods?"
+                f"Cassandra at {where} does not answer: {reason}{tls.advice(str(reason), self.server) or '. Is it running, and reachable from the pods?'}"
             ) from error
         except DriverException as error:
             raise StoreRefused(f"Cassandra at {where} refused: {error}") from error
+
+
+def _context(server: Connection) -> Any:
+    """The TLS context. Nodes call each other by addresses, which their certificates seldom have. So with a CA of the connection the CA alone is
+    checked, and with those of the system the name, too."""
+    found = tls.context(server)
+    found.check_hostname = found.check_hostname and tls.CA_CERTS not in server.extra
+    return found

@@ -16,12 +16,12 @@ import json
 import os
 import sys
 import time
-import traceback
 from collections.abc import Callable
 from itertools import count
 from pathlib import Path
 from typing import Any
 
+from storebench import redact
 from storebench.connection import Connection
 from storebench.stores import load
 from storebench.stores.point_operations import requests
@@ -43,6 +43,7 @@ def main() -> None:
     from locust.env import Environment
     from locust.exception import StopUser
 
+    redact.guard()
     job: dict[str, Any] = json.loads(sys.stdin.readline())
     store = load(job["study"], job["store"])(
         client=job["client"],
@@ -78,8 +79,8 @@ def main() -> None:
                     raise StopUser
             try:
                 number, began_s, took_s, outcome, error = once()
-            except Exception:  # noqa: BLE001 - Locust would go on without it
-                traceback.print_exc()
+            except Exception as broken:  # noqa: BLE001 - Locust would go on without it
+                redact.print_error(broken)
                 os._exit(1)
             if meant_s is None:
                 meant_s = began_s
@@ -89,7 +90,7 @@ def main() -> None:
                 in_time[part] += 1
             if error and outcome not in seen:
                 seen.add(outcome)
-                print(f"the first {requests.OUTCOMES[outcome]}: {error!r}", flush=True)
+                print(redact.redacted(f"the first {requests.OUTCOMES[outcome]}: {error!r}"), flush=True)
             self.environment.events.request.fire(
                 request_type=job["operation"],
                 name="entity",

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 from storebench.stores.base import Durability, Server
-from storebench.stores.mongodb_server import durability_of, errors, identify, shard_key, uri
+from storebench.stores.mongodb_server import authority, durability_of, errors, identify, shard_key, uri
 from storebench.stores.point_operations import requests
 from storebench.stores.point_operations.base import CONNECT_S, PointStore
 from storebench.stores.point_operations.entities import FIELDS, Entity
@@ -41,6 +41,7 @@ class MongoDB(PointStore):
         with errors(self.server):
             self._client: MongoClient[dict[str, Any]] = MongoClient(
                 uri(self.server),
+                **authority(self.server),
                 serverSelectionTimeoutMS=CONNECT_S * 1000,
                 connectTimeoutMS=CONNECT_S * 1000,
                 socketTimeoutMS=timeout_ms,

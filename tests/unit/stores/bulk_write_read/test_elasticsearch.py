@@ -63,7 +63,7 @@ def test_login_scheme_and_certificates_come_from_the_connection():
 @pytest.mark.parametrize(
     ("host", "extra", "words"),
     [
-        ("", {}, "needs a host"),
+        ("", {}, "host: is empty"),
         ("es", {"scheme": "ftp"}, "http or https"),
         ("es", {"scheme": "https", "ca_certs": "/no/such/file"}, "ca_certs"),
         ("es", {"scheme": "https", "ca_certs": "-----BEGIN CERTIFICATE-----"}, "ca_certs"),

@@ -11,6 +11,7 @@ from storebench.stores.bulk_write_read.mongodb import (
     MongoDB,
     durability_of,
     durable,
+    errors,
     identify,
     shard_key,
     uri,
@@ -73,7 +74,7 @@ def test_a_collection_is_sharded_where_the_connection_says_by_what():
 @pytest.mark.parametrize(("extra", "sharded"), [({"shard_key": "hashed"}, True), ({}, False)])
 def test_a_write_begins_with_an_empty_collection_that_is_sharded_if_asked_for(extra, sharded):
     store = MongoDB(
-        client="reference", target="t", connection=Connection("mongodb", extra=extra), source=None
+        client="reference", target="t", connection=Connection("mongodb", "db", extra=extra), source=None
     )
     calls = []
     store.drop = lambda: calls.append("drop")
@@ -325,3 +326,14 @@ def test_a_server_that_was_started_again_is_tried_until_it_has_its_collection(mo
     with store.away():
         steps.append("stopped")
     assert steps == ["closed", "stopped", "connected", "counted", "closed", "connected", "counted"]
+
+
+@pytest.mark.parametrize(
+    ("extra", "names"), [({}, True), ({"authSource": "app"}, False), ({"options": "authsource=app"}, False)]
+)
+def test_a_refused_login_names_the_database_that_was_not_told(extra, names):
+    """A user that was made in the database itself is not known in `admin`, where the client looks."""
+    server = Connection("mongodb", "db", login="me", password="hunter2", schema="app", extra=extra)
+    with pytest.raises(StoreRefused, match="refused the login of user 'me'") as caught, errors(server):
+        raise OperationFailure("Authentication failed", 18)
+    assert ('{"authSource": "app"}' in str(caught.value)) == names

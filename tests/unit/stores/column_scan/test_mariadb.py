@@ -8,6 +8,7 @@ import pymysql
 import pytest
 
 from storebench.attempt.clock import OperationClock
+from storebench.connection import Connection
 from storebench.errors import SpecError, StoreRefused, StoreUnreachable
 from storebench.stores.caches import Servers
 from storebench.stores.column_scan import dataset, mariadb, mariadb_rows
@@ -27,7 +28,7 @@ def store(monkeypatch):
     made = mariadb.Mariadb(
         client="tuned",
         target="t",
-        connection=SimpleNamespace(host="h", port=0, login="", password="", extra={}),
+        connection=Connection("mariadb", "h"),
         operation="hot_sum",
     )
     made.rows, made.column, made._servers, made.asked = ROWS, "quantity", Servers(), []
@@ -139,7 +140,7 @@ def test_a_cold_sum_begins_with_a_server_that_was_started_again(store):
         ),
         (pymysql.err.OperationalError(1045, "denied"), StoreRefused, r"refused \(1045\): denied"),
         (pymysql.err.ProgrammingError(1054, "Unknown column"), StoreRefused, r"\(1054\): Unknown column"),
-        (pymysql.err.InterfaceError(), StoreRefused, "MariaDB refused"),
+        (pymysql.err.InterfaceError(), StoreRefused, "MariaDB at h:3306 refused"),
     ],
 )
 def test_errors_have_our_kinds(store, error, kind, says):

@@ -1,0 +1,98 @@
+"""What forms of connections have in common: addresses with a login, TLS, and keys of the extra that every store may have."""
+
+from __future__ import annotations
+
+import re
+import ssl
+from typing import Any
+
+from storebench.connection.typed import Address, Typed, in_words
+
+# Keys of the extra that every store's connection may have: storebench.attempt.usage, storebench.stores.point_operations.rest
+COMMON = ("usage_url", "services")
+TLS_KEYS = ("tls", "ca_certs", "verify_certs")
+PEM = "-----BEGIN CERTIFICATE-----"
+AUTHORITY = "no pod has this file. Type the certificates of your CA as text (PEM) into the extra's ca_certs"
+
+Fields = dict[str, Any]
+
+
+def place_and_login(typed: Typed, addresses: list[Address], *, login: bool) -> Fields:
+    """Return the addresses, and a login with its password where the kind has some."""
+    found: Fields = {"host": in_words(addresses), "port": None, "login": "", "password": ""}
+    if len(addresses) == 1:
+        found["host"], found["port"] = addresses[0]
+    if login:
+        found |= {name: str(typed.field(name)) for name in ("login", "password")}
+        if found["password"] and not found["login"]:
+            raise typed.wrong("login", "is empty, and there is a password")
+    return found
+
+
+def common(typed: Typed) -> Fields:
+    """Take the keys of COMMON."""
+    found: Fields = {}
+    if url := typed.text("usage_url"):
+        if "@" in url or not url.startswith(("http://", "https://")):
+            raise typed.wrong("extra usage_url", "has to be http(s)://HOST:PORT/PATH, without a login")
+        found["usage_url"] = url
+    if services := typed.mapping("services"):
+        for client, place in services.items():
+            if not re.fullmatch(r"[\w.-]+(:\d{1,5})?", str(place)):
+                raise typed.wrong("extra services", f"{client} has to be HOST or HOST:PORT")
+        found["services"] = services
+    return found
+
+
+def nothing_behind(typed: Typed, path: str, query: str) -> None:
+    """Refuse a path or a query behind the host."""
+    if path or query:
+        raise typed.wrong("host", "has something behind the server's name. Type the name alone")
+
+
+def tls_of(typed: Typed, asked: bool | None, insecure: bool, field: str = "tls", *more: str) -> Fields:
+    """Take `ca_certs`, `verify_certs`, and `more` keys that mean the latter. Return them with `tls`.
+
+    `asked`: whether the field `field` asks for TLS, None if it says nothing; then a CA, or no check of certificates, asks for TLS. `insecure`:
+    whether another option asks for no check.
+    """
+    told = {key: typed.any(key) for key in more}
+    authority = typed.text("ca_certs")
+    if paths := [
+        key for key, value in told.items() if isinstance(value, str) and ("/" in value or PEM in value)
+    ]:
+        raise typed.wrong(f"extra {paths[0]}", AUTHORITY)
+    verify = typed.boolean("verify_certs", *more)
+    if insecure and verify:
+        raise typed.wrong(
+            "extra verify_certs", "is true, and another option asks for no check of certificates. Keep one"
+        )
+    verify = False if insecure else verify
+    if authority and asked is False:
+        raise typed.wrong(f"extra ca_certs and {field}", f"a CA is for TLS, and {field} asks for none")
+    if authority and verify is False:
+        raise typed.wrong("extra ca_certs and verify_certs", "a CA is for a check of certificates. Keep one")
+    found: Fields = {}
+    if asked is None and (authority or verify is False):
+        asked = True
+    if asked is not None:
+        found["tls"] = asked
+    if found.get("tls"):
+        found |= {"ca_certs": certificates(typed, "ca_certs", authority)} if authority else {}
+        found |= {"verify_certs": False} if verify is False else {}
+    return found
+
+
+def certificates(typed: Typed, key: str, text: str) -> str:
+    """Return the certificates. Raises SpecError for what is no PEM."""
+    if PEM not in text:
+        raise typed.wrong(
+            f"extra {key}", f"has to be text (PEM) that begins with {PEM}: no pod has a file of yours"
+        )
+    try:
+        ssl.create_default_context(cadata=text)
+    except (ssl.SSLError, ValueError) as error:
+        raise typed.wrong(
+            f"extra {key}", f"cannot be read as certificates ({error}). Each line break is \\n in JSON"
+        ) from None
+    return text

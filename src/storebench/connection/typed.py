@@ -1,0 +1,219 @@
+"""Read a connection as a person typed it: each value is taken by its field's name, and a value that nothing takes is refused by that name."""
+
+from __future__ import annotations
+
+import ipaddress
+import json
+import re
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from difflib import get_close_matches
+from typing import Any
+from urllib.parse import urlsplit
+
+from storebench.errors import SpecError
+
+PREFIX = "storebench_"
+HOST = re.compile(r"[\w.-]+")
+MAX_PORT = 65_535
+BOOLEANS = {"true": True, "1": True, "yes": True, "false": False, "0": False, "no": False}
+
+Address = tuple[str, int | None]
+
+
+class Typed:
+    """The fields of one connection. Methods take values, and raise SpecError that names the field for a value that cannot be used."""
+
+    def __init__(self, name: str, fields: Mapping[str, Any]) -> None:
+        self.name = name
+        self._fields = {field: value for field, value in fields.items() if value not in (None, "")}
+        self._extra = {key: value for key, value in fields["extra"].items() if value not in (None, "")}
+        self._all = fields
+        self._taken: list[str] = []
+
+    def wrong(self, field: str, why: str) -> SpecError:
+        """Return the error for a field: `host`, `port`, `login`, `password`, `schema`, or `extra KEY`. `why` holds no secret."""
+        return SpecError(f"The connection {PREFIX}{self.name}: {field}: {why}")
+
+    def field(self, name: str) -> Any:
+        """Take a field other than the extra; an empty text where nothing is typed."""
+        self._taken.append(name)
+        return self._fields.get(name, "")
+
+    def untouched(self) -> dict[str, Any]:
+        """Return the connection as it was typed."""
+        return dict(self._all)
+
+    def peek(self, name: str) -> str:
+        """Return a field without taking it."""
+        return str(self._fields.get(name, ""))
+
+    def any(self, *keys: str) -> Any:
+        """Take a value of the extra by the first of these keys that has one; None where none has. The keys mean the same: two of them with
+        different values are refused."""
+        self._taken += keys
+        found = {key: self._extra[key] for key in keys if key in self._extra}
+        if len({json.dumps(value, sort_keys=True, default=str) for value in found.values()}) > 1:
+            raise self.wrong(f"extra {' and '.join(found)}", "they contradict each other. Keep one")
+        return next(iter(found.values()), None)
+
+    def text(self, *keys: str) -> str:
+        """Take a text, or an empty one."""
+        found = self.any(*keys)
+        if found is None:
+            return ""
+        if not isinstance(found, str | int | float) or isinstance(found, bool):
+            raise self.wrong(f"extra {keys[0]}", "has to be a text")
+        return str(found).strip()
+
+    def choice(self, key: str, known: Collection[str]) -> str:
+        """Take one of the known texts, or an empty one."""
+        if (found := self.text(key)) and found not in known:
+            raise self.wrong(f"extra {key}", f"has to be {' or '.join(known)}")
+        return found
+
+    def boolean(self, *keys: str) -> bool | None:
+        """Take true or false, which may be a text; None where nothing is typed."""
+        self._taken += keys
+        found = {key: self._boolean(key, self._extra[key]) for key in keys if key in self._extra}
+        if len(set(found.values())) > 1:
+            raise self.wrong(f"extra {' and '.join(found)}", "they contradict each other. Keep one")
+        return next(iter(found.values()), None)
+
+    def _boolean(self, key: str, value: Any) -> bool:
+        known = BOOLEANS.get(str(value).strip().casefold())
+        if known is None:
+            raise self.wrong(f"extra {key}", "has to be true or false")
+        return known
+
+    def mapping(self, key: str) -> dict[str, Any]:
+        """Take an object, which may be JSON in a text; an empty one where nothing is typed."""
+        found = self.any(key)
+        if isinstance(found, str):
+            try:
+                found = json.loads(found)
+            except ValueError:
+                raise self.wrong(f"extra {key}", "has to be an object of JSON") from None
+        if found is None:
+            return {}
+        if not isinstance(found, Mapping):
+            raise self.wrong(f"extra {key}", "has to be an object of JSON")
+        return {str(inner): value for inner, value in found.items()}
+
+    def number(self, key: str) -> int | None:
+        """Take a port in the extra; None where nothing is typed."""
+        found = self.text(key)
+        return self._port(f"extra {key}", found) if found else None
+
+    def left(self) -> list[str]:
+        """Return the keys of the extra that nothing has taken."""
+        return [key for key in self._extra if key not in self._taken]
+
+    def refuse(self, why: str, *keys: str) -> None:
+        """Refuse these keys of the extra, where one is typed: `why` says what to type instead."""
+        for key in keys:
+            if key in self._extra:
+                raise self.wrong(f"extra {key}", why)
+
+    def one(self, found: Iterable[tuple[str, str]], what: str) -> str:
+        """Return the value that these fields, each with its value, say; empty where none says one. Fields that differ are refused."""
+        said = {field: value for field, value in found if value}
+        if len(set(said.values())) > 1:
+            raise self.wrong(" and ".join(said), f"they name different {what}. Keep one")
+        return next(iter(said.values()), "")
+
+    def place(
+        self, schemes: Collection[str] = (), *, several: bool = False
+    ) -> tuple[str, list[Address], str, str]:
+        """Take `host` and `port`: the scheme before ://, or an empty text; the addresses; what comes behind the host, and behind a `?`."""
+        text, port = str(self.field("host")).strip(), self.field("port")
+        asked = self._port("port", port) if port else None
+        if not text:
+            raise self.wrong("host", "is empty. Type the server's name or address")
+        if "@" in text:
+            raise self.wrong(
+                "host",
+                "holds a login. Type the server's name alone, and the login into the fields login and password",
+            )
+        scheme, colon, rest = text.partition("://")
+        if not colon:
+            scheme, rest = "", text
+        elif scheme.casefold() not in schemes:
+            may = (
+                f"may begin with {' or '.join(f'{one}://' for one in schemes)}"
+                if schemes
+                else "has to be a name or an address"
+            )
+            raise self.wrong("host", f"begins with {scheme}://, and {may}")
+        names, mark, tail = rest.partition("/") if "/" in rest else rest.partition("?")
+        path, _, query = tail.partition("?") if mark == "/" else ("", mark, tail)
+        parts = [one.strip() for one in names.split(",")]
+        if len(parts) > 1 and not several:
+            raise self.wrong("host", "names several servers, and this store asks one")
+        found = [self._address(one, asked) for one in parts]
+        return scheme.casefold(), found, path.strip("/"), query
+
+    def _address(self, text: str, asked: int | None) -> Address:
+        try:
+            if ":" in text and not text.startswith("["):
+                return str(ipaddress.IPv6Address(text)), asked
+        except ValueError:
+            pass
+        host, port = text, ""
+        if found := re.fullmatch(r"\[([^\]]*)\](?::(.*))?", text):
+            host, port = found[1], found[2] or ""
+            try:
+                host = str(ipaddress.IPv6Address(host))
+            except ValueError:
+                raise self.wrong("host", "has no IPv6 address between [ and ]") from None
+        else:
+            host, _, port = text.partition(":")
+            if not HOST.fullmatch(host):
+                raise self.wrong(
+                    "host", "has to be a name or an address, without spaces and other characters"
+                )
+        if not port:
+            return host, asked
+        own = self._port("host", port)
+        if asked not in (None, own):
+            raise self.wrong("host and port", "they name different ports. Keep one")
+        return host, own
+
+    def _port(self, field: str, value: Any) -> int:
+        if not str(value).isascii() or not str(value).isdigit() or not 0 < int(value) <= MAX_PORT:
+            raise self.wrong(field, f"a port has to be a number from 1 to {MAX_PORT}")
+        return int(value)
+
+    def address(self, field: str, text: str) -> str:
+        """Return the address of a server, http(s)://HOST:PORT, that stands in another field than `host`."""
+        try:
+            parts = urlsplit(text)
+            _ = parts.port
+        except ValueError:
+            raise self.wrong(field, "is no address: http(s)://HOST:PORT") from None
+        if "@" in text:
+            raise self.wrong(field, "holds a login. Type the login into the fields login and password")
+        if parts.scheme not in ("http", "https") or not parts.hostname or re.search(r"\s", text):
+            raise self.wrong(field, "is no address: http(s)://HOST:PORT")
+        if parts.path.strip("/") or parts.query or parts.fragment:
+            raise self.wrong(field, "has a path behind the server's name, which not all clients can use")
+        return f"{parts.scheme}://{parts.netloc}"
+
+    def end(self, *known: str, options: Sequence[str] = ()) -> None:
+        """Refuse each value that was typed and that nothing has taken. `known` are the keys of the extra to name instead; `options` are more
+        keys, too many to name them all."""
+        for field in self._fields:
+            if field not in {*self._taken, "extra"}:
+                raise self.wrong(field, "is used for nothing here. Leave it empty")
+        for key in self.left():
+            names = sorted(known)
+            near = get_close_matches(key, [*names, *options])
+            meant = f"Did you mean {' or '.join(near)}?" if near else f"There are {', '.join(names)}"
+            raise self.wrong(f"extra {key}", f"is used for nothing here. {meant}")
+
+
+def in_words(addresses: Iterable[tuple[str, int | None]]) -> str:
+    """Return the addresses in one text, `HOST:PORT,HOST:PORT`, IPv6 in brackets."""
+    return ",".join(
+        f"{f'[{host}]' if ':' in host else host}{'' if port is None else f':{port}'}"
+        for host, port in addresses
+    )
