@@ -1,7 +1,6 @@
 """The floor of each benchmark, measured: no job in any format is faster than that of `null`."""
 
 import os
-import statistics
 from pathlib import Path
 
 import pytest
@@ -11,7 +10,7 @@ from storebench.stores.map_formats.runner import Jobs
 from storebench.stores.map_formats.tables import BENCHMARKS, JOBS
 from storebench.study import studies
 
-ROWS, SEED, TURNS = 100_000, 7, 9
+ROWS, SEED, TURNS = 100_000, 7, 15
 STUDY = studies.find("map_formats")
 BIN = Path(os.environ.get("STOREBENCH_HOME", "/nowhere"), "bin")
 
@@ -65,7 +64,7 @@ def test_no_format_is_faster_than_the_floor_of_its_benchmark(job_on_path, benchm
     for _ in range(TURNS):  # in turns: a drift of the machine falls on all alike
         for name, seconds in jobs.items():
             took_s[name].append(seconds())
-    medians = {name: statistics.median(found) for name, found in took_s.items()}
-    floor = medians.pop(("null", "compiled"))
-    assert len(medians) == 6 and floor <= min(medians.values()), (floor, medians)
-    print(benchmark, floor, medians)
+    # The fastest turn of each is compared: what else runs on the machine only makes a turn slower.
+    fastest = {name: min(found) for name, found in took_s.items()}
+    floor = fastest.pop(("null", "compiled"))
+    assert len(fastest) == 6 and floor <= min(fastest.values()), (floor, fastest)
