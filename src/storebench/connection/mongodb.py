@@ -104,7 +104,12 @@ def _mongodb_options(typed: Typed, query: str) -> tuple[dict[str, Any], bool]:
     known = {option.casefold(): option for option in (*MONGODB_OPTIONS, *MONGODB_INSECURE, *MONGODB_TLS)}
     files = {option.casefold() for option in MONGODB_FILES}
     key_files = {option.casefold() for option in MONGODB_KEY_FILES}
-    texts = [("host", query), ("extra options", typed.text("options").lstrip("?"))]
+    asked = typed.text("options").lstrip("?")
+    if "://" in asked or "@" in asked:
+        raise typed.wrong(
+            "extra options", "has to be what comes behind the ? of a connection string, with %40 for @"
+        )
+    texts = [("host", query), ("extra options", asked)]
     said = [
         (field, name, value)
         for field, text in texts

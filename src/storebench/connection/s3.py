@@ -16,8 +16,10 @@ ROLES = (
     "assume_role_kwargs",
     "external_id",
     "session_kwargs",
+    "aws_account_id",
+    "aws_iam_role",
+    "s3_config_file",
 )
-ROLES += ("aws_account_id", "aws_iam_role", "s3_config_file")
 
 
 def s3(typed: Typed) -> Fields:
