@@ -106,8 +106,18 @@ PRESETS = {
         {**BROUGHT, **DRIVEN, **SHORT, "rows": 10_000, "rate_factor": 1.5},
     ),
     "study": Preset(
-        "as studied, but for the service, which is in Python: 100 users, of which one begins each second; then two minutes are measured",
-        {**BROUGHT, "rows": 100_000, "users": 100, "spawn_rate": 1},
+        "as studied, but for the service, which is in Python: 100 users, of which one begins each second; then two minutes are measured."
+        " A sharded MongoDB and three nodes of Cassandra, with 2 CPUs and 4 GB each",
+        {
+            **BROUGHT,
+            "stores": ["mongodb@rest_sharded", "cassandra@rest_three"],
+            "server_cpu": "2",
+            "server_memory": "4Gi",
+            "rows": 100_000,
+            "users": 100,
+            "spawn_rate": 1,
+        },
+        embedded={"stores": BROUGHT["stores"], "server_cpu": None, "server_memory": "2Gi"},
     ),
 }
 POINT_OPERATIONS = Study(

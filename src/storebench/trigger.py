@@ -312,7 +312,8 @@ def _instead(value: Any, original: Any) -> str:
         ]
         return ", ".join(pairs)
     one, other = (
-        ", ".join(map(str, each)) if isinstance(each, list) else str(each) for each in (value, original)
+        ", ".join(map(str, each)) if isinstance(each, list) else "the default" if each is None else str(each)
+        for each in (value, original)
     )
     return f"{one} instead of {other}"
 

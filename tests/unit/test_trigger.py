@@ -101,6 +101,8 @@ def test_what_a_preset_has_on_the_embedded_cluster_is_said_with_what_it_replaces
     assert replaced(preset, conf_of(preset, NOTHING)) == ""
     other = Preset("", {"batch": ["10", "20"]}, {"batch": ["10"], "rows": 5})
     assert replaced(other, other.embedded) == "batch: 10 instead of 10, 20; rows: 5 instead of the default"
+    without = Preset("", {"server_cpu": "2"}, embedded={"server_cpu": None})
+    assert replaced(without, without.embedded) == "server_cpu: the default instead of 2"
 
 
 def test_the_first_preset_has_each_store_once_at_two_batches_that_differ_in_the_order_of_their_parts(
