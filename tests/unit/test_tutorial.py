@@ -203,7 +203,7 @@ def test_what_is_typed_is_understood(study, monkeypatch):
 
 def test_the_dataset_that_is_shown_is_that_of_the_other_study():
     (block,) = re.findall(
-        r"^    ```python\n(.*?)^    ```$", tutorial.PAGE.read_text(), re.MULTILINE | re.DOTALL
+        r"^    ```python\n(    DATASET.*?)^    ```$", tutorial.PAGE.read_text(), re.MULTILINE | re.DOTALL
     )
     (shown,) = ast.parse(textwrap.dedent(block)).body
     study = ast.parse((ROOT / "tests" / "e2e" / "words" / "words_study.py").read_text())

@@ -49,7 +49,7 @@ SERVERS = {
     "mariadb": ("MariaDB", []),
     "mongo": ("MongoDB", []),
 }
-OWN = "storebench/"  # images of this project, whose version is the project's
+OWN = "storebench.invalid/"  # images of this project, whose version is the project's
 
 
 def pinned():
@@ -62,6 +62,15 @@ def pinned():
                     image, _, version = container["image"].rpartition(":")
                     found.setdefault(image, set()).add(version)
     return found
+
+
+def without_originals(text):
+    """Return a page without the first column of its tables of differences: the original studies had other versions."""
+    kept, original = [], False
+    for line in text.splitlines():
+        original = line.startswith("|") and (original or line.lower().startswith("| as in the original |"))
+        kept.append(line.split("|", 2)[-1] if original else line)
+    return "\n".join(kept)
 
 
 def test_all_manifests_of_a_server_have_the_same_version_of_its_image():
@@ -84,7 +93,7 @@ def test_the_documentation_names_the_version_of_the_manifests(image):
     told = {
         (path.name, one)
         for path in [CHECKOUT / "README.md", *pages]
-        for one in re.findall(rf"\b{name}\s(\d+\.[\d.]*\d)", path.read_text())
+        for one in re.findall(rf"\b{name}\s(\d+\.[\d.]*\d)", without_originals(path.read_text()))
     }
     wrong = {(page, one) for page, one in told if not f"{version}.".startswith(f"{one}.")}
     assert wrong == set()
