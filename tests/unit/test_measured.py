@@ -25,7 +25,8 @@ CAPTION = re.compile(
 # Figures of an older method (study, its method, the present one) that may be shown until they are measured anew, because what they show still
 # means the same: only_s, memory and times of pods. The line below them says in these words what has changed. No other older method is shown.
 SHOWN_STILL = {
-    ("bulk_write_read", 2, 3): "method 3 ranks writes by `write_s`, and takes their `rows_per_s` by it"
+    ("bulk_write_read", 2, 3): "method 3 ranks writes by `write_s`, and takes their `rows_per_s` by it",
+    ("point_operations", 1, 2): "no request failed, and method 2 differs in failed requests alone",
 }
 PICTURE = re.compile(r"(?:\]\(|src=\")[\w./]*images/([\w.-]+)")
 NUMBER = re.compile(r"-?\d[\d,]*(\.\d+)?( ?(%|s|ms|MiB|MB|GB)| \(client\))?( to \d[\d.]*)?")
