@@ -16,7 +16,7 @@ from storebench.patience import patiently
 
 CONNECT_TIMEOUT_S = 10
 # A host that dies is noticed after half a minute, not when TCP gives up after two hours.
-ALIVE = {
+ALIVE: dict[str, Any] = {
     "keepalives_idle": 10,
     "keepalives_interval": 5,
     "keepalives_count": 4,
