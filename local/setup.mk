@@ -89,8 +89,12 @@ BUILT := $(if $(wildcard $(STOREBENCH_HOME)/elasticsearch),elasticsearch) $(fore
 # `exec`: what ends `make` ends the step, too, not only a shell around it.
 step = @exec local/step $@
 
+# Before all else, by Python's own library: steps would replace the programs and images of a stack that runs for another checkout.
+CHECK_CHECKOUT := /usr/bin/python3 -B -m local.stack.host checkout
+
 .PHONY: setup
 setup: ## Build and fetch everything that the embedded stack needs (the first time: about 9 minutes on 2 cores)
+	@$(CHECK_CHECKOUT)
 	@mkdir -p $(TMPDIR) $(STOREBENCH_HOME)/bin $(STOREBENCH_HOME)/images
 	@$(MAKE) --no-print-directory --silent $(REQUIREMENTS)
 	@/usr/bin/python3 -B -m local.progress $(MAKE) --no-print-directory --silent --jobs=2 $(STEPS) $(if $(STUDY)$(STORES),$(BUILT) needed,$(sort $(PARTS) $(BUILT))) $(PROGRAMS)
@@ -122,7 +126,7 @@ $(ETCD):
 $(PYTHON):
 	$(step) 45 "installing Airflow and the tools into an environment of their own" local/python/venv.sh
 
-# Two checkouts may share one home: the one whose `make` ran last is what `storebench` imports.
+# Two checkouts may share one home, while no stack runs for the other one: the one whose `make` ran last is what `storebench` imports.
 $(CHECKOUT): $(PYTHON)
 	$(step) 2 "making this checkout importable" \
 		$(STOREBENCH_HOME)/bin/uv pip install --python $(VENV)/bin/python --no-build-isolation --no-deps --editable .

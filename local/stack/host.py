@@ -9,7 +9,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from local.stack import teardown
+from local.stack import supervisor, teardown
 from local.stack.settings import PORT_BASE, Settings, StackError
 
 # From linux/capability.h: what a kubelet, a container runtime and their network need.
@@ -132,9 +132,30 @@ def check_space(settings: Settings) -> None:
         raise StackError(f"Only {free / 1024**3:.1f} GB are free at {settings.home}; the stack needs 5 GB.")
 
 
+def check_checkout(settings: Settings) -> None:
+    """Refuse a home whose running stack is another checkout's: the set-up would replace that checkout's parts. Change nothing."""
+    recorded = settings.run / "checkout"
+    if supervisor.processes(settings) is None:
+        return
+    other = recorded.read_text() if recorded.exists() else None
+    if other != str(settings.checkout):
+        raise StackError(
+            f"The stack in {settings.home} runs for the checkout {other}. `make stop` there or here first, "
+            "or give this checkout a home of its own: STOREBENCH_HOME=..."
+        )
+
+
+def main(arguments: list[str]) -> None:
+    """Check all of the machine, or only what the argument `checkout` names."""
+    settings = Settings()
+    if arguments == ["checkout"]:
+        check_checkout(settings)
+    elif not teardown.remains(settings):
+        check(settings)
+
+
 if __name__ == "__main__":
     try:
-        if not teardown.remains(settings := Settings()):
-            check(settings)
+        main(sys.argv[1:])
     except StackError as error:
         sys.exit(str(error))
