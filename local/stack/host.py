@@ -9,6 +9,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+from local import space
 from local.stack import supervisor, teardown
 from local.stack.settings import PORT_BASE, Settings, StackError
 
@@ -24,7 +25,6 @@ CAPABILITIES = {
 }
 SYS_RESOURCE = 24
 LISTEN = "0A"  # in /proc/net/tcp
-FREE_SPACE = 5 * 1024**3
 
 
 def capabilities() -> int:
@@ -127,9 +127,11 @@ def check(settings: Settings, say: teardown.Say = print) -> None:
 
 
 def check_space(settings: Settings) -> None:
-    free = shutil.disk_usage(settings.home).free
-    if free < FREE_SPACE:
-        raise StackError(f"Only {free / 1024**3:.1f} GB are free at {settings.home}; the stack needs 5 GB.")
+    free = space.free_gb(settings.home)
+    if free < space.ROOM_GB:
+        raise StackError(
+            f"Only {free:.1f} GB are free at {settings.home}; the stack needs {space.ROOM_GB} GB."
+        )
 
 
 def check_checkout(settings: Settings) -> None:

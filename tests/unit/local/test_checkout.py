@@ -64,14 +64,14 @@ def running_for(home):
 
 
 def make(target, checkout, home):
-    """What `make` says there, where whatever it would have another `make` build fails at once."""
+    """Run `make` there, with a set-up that fails at once in the place of its steps."""
     environment = {
         name: value
         for name, value in os.environ.items()
         if not name.startswith(("MAKE", "MFLAGS", "STOREBENCH_"))
     }
     return subprocess.run(
-        ["make", target, "MAKE=echo setting up && false"],
+        ["make", target, "PROGRESS=echo setting up && false"],
         cwd=checkout,
         env=environment | {"STOREBENCH_HOME": str(home)},
         capture_output=True,
