@@ -25,8 +25,11 @@ KEPT_GB = {
     "image-load": 0.8,
     "image-python": 2.1,
     "image-servers-agent": 0.5,
+    "image-servers-api": 0.6,
     "image-servers-cassandra": 1.6,
+    "image-servers-mariadb": 0.5,
     "image-servers-mongodb": 2.7,
+    "image-servers-zeo": 0.4,
     "image-wendelin": 2.0,
 }
 IMAGE_GB = 1.0  # of an image that is not above

@@ -4,6 +4,7 @@ import math
 import os
 import re
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ from local import progress, space
 ROOT = Path(__file__).parents[3]
 # What the texts give a number of GB for, as targets of the Makefile.
 PLAIN = "$$(ALL_STEPS)"
+TUTORIAL = "$$(REQUIREMENTS) $$(STEPS) mongodb elasticsearch $$(PROGRAMS)"
 TESTS = "$$(TEST_STEPS)"
 ALL_STORES = "$$(ALL_STEPS) $$(OTHER_IMAGES) $$(SERVER_IMAGES) services"
 
@@ -88,8 +90,25 @@ def test_make_ends_at_once_on_a_small_disk(target, told, tmp_path, variables):
     script = f'mount -t tmpfs -o size=64m none "$0" && make {target}; code=$?; find "$0" -type f; exit $code'
     done = run(["unshare", "--mount", "sh", "-c", script, str(home)], ROOT, variables)
     assert done.returncode == 2
-    assert re.search(rf"^{told} needs [\d.]+ GB of free disk, and {home} has 0\.1 GB", done.stderr, re.MULTILINE)
+    assert re.search(
+        rf"^{told} needs [\d.]+ GB of free disk, and {home} has 0\.1 GB", done.stderr, re.MULTILINE
+    )
     assert done.stdout == "", "no step has begun, and no file was written"
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root to make a small disk")
+def test_the_parts_that_only_the_environment_tells_are_compared_once_it_is_there(tmp_path, variables):
+    home = tmp_path / "home"
+    home.mkdir()
+    rule = ".SECONDEXPANSION:\nthese: $$(CHECKOUT)"
+    dry = run(["make", "--silent", "--dry-run", f"--eval={rule}", "these"], ROOT, variables)
+    done = re.findall(r"local/step (\S+)", dry.stdout)
+    assert len(done) == 3, "the packages, the environment and the checkout"
+    make = f"make --file=local/setup.mk needed STORES=delta-spark VENV={sys.prefix}"
+    script = f'mount -t tmpfs -o size=64m none "$0" && mkdir "$0/steps" && touch {" ".join(done)} && {make}'
+    refused = run(["unshare", "--mount", "sh", "-c", script, str(home)], ROOT, variables)
+    assert refused.returncode == 2 and "local/step" not in refused.stdout
+    assert "This set-up needs" in refused.stderr and "image-jvm 5.8" in refused.stderr
 
 
 @pytest.mark.parametrize(
@@ -101,9 +120,9 @@ def test_make_ends_at_once_on_a_small_disk(target, told, tmp_path, variables):
                 "README.md": "{} GB of free disk",
                 "Makefile": "make run {} GB",
                 "docs/how-to/embedded-stack.md": "| `make run` | {} GB |",
-                "docs/tutorials/first-result.md": "{} GB of free disk",
             },
         ),
+        (TUTORIAL, {"docs/tutorials/first-result.md": "{} GB of free disk"}),
         (
             TESTS,
             {
