@@ -1,9 +1,11 @@
 """Progress for people. On a terminal the last lines show what goes on, drawn in place; a file gets whole lines only.
 
 usage: /usr/bin/python3 -B -m local.progress make --jobs=N TARGET...
+       /usr/bin/python3 -B -m local.progress --space WHAT make TARGET...
 
-As a command it runs this `make`, whose targets are steps of the set-up (local/step). It says what will be built and about how long
-that takes, what each step took, and after Ctrl-C how to go on. Only Python's own library is used: the first step comes before all else.
+As a command it runs this `make`, whose targets are steps of the set-up (local/step). It refuses if the disk lacks the space for the steps. It
+says what will be built and about how long that takes, what each step took, and after Ctrl-C how to go on. With --space it only looks at the
+disk, for WHAT needs the steps. Only Python's own library is used: the first step comes before all else.
 """
 
 from __future__ import annotations
@@ -19,6 +21,8 @@ import time
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TextIO
+
+from local import space
 
 INTERRUPTED = 130  # as a shell has it of what Ctrl-C has ended
 
@@ -162,13 +166,11 @@ def _lines(stream: int) -> Iterator[str | None]:
         yield rest.decode(errors="replace")
 
 
-def main(command: list[str]) -> int:
-    began = time.monotonic()
-    logs = Path(os.environ["STOREBENCH_HOME"]) / "log" / "setup"
-    jobs = next(int(word.removeprefix("--jobs=")) for word in command if word.startswith("--jobs="))
-    sys.stdout.reconfigure(errors="replace")  # type: ignore[union-attr]
-    screen = Screen(sys.stdout)
-    # It fails where only the environment, which is not there yet, tells what the stores need.
+def planned(command: Sequence[str], logs: Path) -> tuple[dict[str, tuple[int, bool]], bool]:
+    """Return the steps that this `make` would run, as `missing` does, and whether they are all that it would run.
+
+    The environment alone tells what some stores need: without the environment, their steps are not among these.
+    """
     dry = subprocess.run(
         [*command, "--dry-run", "--keep-going"],
         stdout=subprocess.PIPE,
@@ -176,9 +178,38 @@ def main(command: list[str]) -> int:
         text=True,
         check=False,
     )
-    if steps := missing(dry.stdout, logs):
-        stores = os.environ.get("STORES") if dry.returncode else None
+    return missing(dry.stdout, logs), dry.returncode == 0
+
+
+def lacks_space(what: str, steps: dict[str, tuple[int, bool]]) -> bool:
+    """Say so if the disk lacks the space for the steps; those that were done here before have it already."""
+    why = space.refusal(what, [name for name, (_, known) in steps.items() if not known], _home())
+    if why:
+        print(why, file=sys.stderr)
+    return why is not None
+
+
+def _home() -> Path:
+    return Path(os.environ["STOREBENCH_HOME"])
+
+
+def main(command: list[str]) -> int:
+    began = time.monotonic()
+    logs = _home() / "log" / "setup"
+    if command[0] == "--space":
+        _, what, *command = command
+        return int(lacks_space(what, planned(command, logs)[0]))
+    jobs = next(int(word.removeprefix("--jobs=")) for word in command if word.startswith("--jobs="))
+    sys.stdout.reconfigure(errors="replace")  # type: ignore[union-attr]
+    screen = Screen(sys.stdout)
+    steps, complete = planned(command, logs)
+    if lacks_space("This set-up", steps):
+        return 1
+    if steps:
+        stores = None if complete else os.environ.get("STORES")
         screen.say(overview(steps, jobs, f", and what only {stores} needs" if stores else ""))
+    if complete:
+        os.environ["SPACE_IS_CHECKED"] = "yes"  # for the target `needed` of local/setup.mk
     # What make itself prints on a terminal comes through here, too: it would be drawn over.
     process = subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT if screen.draws else None

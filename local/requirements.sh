@@ -2,7 +2,6 @@
 # Checks what the machine must have. As root on Debian it installs the missing packages, else it names the command for it.
 set -eu
 needed_go=1.25
-needed_space=14  # GB while Kubernetes is compiled; about 5 of them stay
 
 fail() {
     printf '%s\n' "$@" >&2
@@ -14,8 +13,6 @@ fail() {
 # A socket's path has at most 107 bytes.
 [ ${#STOREBENCH_HOME} -le 60 ] || fail "The path is too long for the servers' sockets: $STOREBENCH_HOME" \
     "Give the stack a folder whose path has at most 60 characters: STOREBENCH_HOME=..."
-free=$(($(df --output=avail -k "$STOREBENCH_HOME" | tail -n 1) / 1024 / 1024))
-[ "$free" -ge $needed_space ] || fail "Only $free GB are free at $STOREBENCH_HOME; the set-up needs $needed_space GB."
 
 # Checked before anything is installed: this is what the user has to see to.
 command -v go > /dev/null || fail "Missing: Go $needed_go or newer (Debian's own is too old)." \

@@ -73,8 +73,11 @@ COMPOSE := $(call stamp,compose,local/compose/compose.sh local/forky)
 ENGINE := $(call stamp,engine,local/compose/packages.sh)
 DOCS := $(call stamp,docs,local/docs.sh requirements/docs.txt)
 # A stamp that is there is of a step that is done: make must not delete it if it is interrupted at that moment.
-.PRECIOUS: $(REQUIREMENTS) $(KUBERNETES) $(ETCD) $(PAUSE) $(FERRETDB) $(S3) $(SUPERVISOR) $(POSTGRES) $(ELASTICSEARCH) $(READER) $(AGENT) $(PYTHON) \
+STAMPS := $(REQUIREMENTS) $(KUBERNETES) $(ETCD) $(PAUSE) $(FERRETDB) $(S3) $(SUPERVISOR) $(POSTGRES) $(ELASTICSEARCH) $(READER) $(AGENT) $(PYTHON) \
 	$(CHECKOUT) $(PAGE) $(BASE_IMAGE) $(MAP_JOB) $(SERVICES) $(foreach image,$(IMAGES) $(SERVER_IMAGES),$(IMAGE_$(image))) $(BROWSER) $(MARIADB) $(PGBOUNCER) $(COMPOSE) $(ENGINE) $(DOCS)
+.PRECIOUS: $(STAMPS)
+# The packages of the machine come first; a change of that step builds nothing else again.
+$(filter-out $(REQUIREMENTS),$(STAMPS)): | $(REQUIREMENTS)
 # What every run needs. Images wait for the network and the disk half of the time: they come first, beside the long compilation.
 STEPS := $(KUBERNETES) $(IMAGE_python) $(POSTGRES) $(CHECKOUT) $(PAGE)
 PROGRAMS := $(S3) $(SUPERVISOR) $(ETCD)
@@ -86,20 +89,30 @@ BUILT := $(if $(wildcard $(STOREBENCH_HOME)/elasticsearch),elasticsearch) $(fore
 	$(STOREBENCH_HOME)/images/$(image).txt),$(image))) $(if $(wildcard $(STOREBENCH_HOME)/bin/ferretdb),mongodb) \
 	$(if $(wildcard $(STOREBENCH_HOME)/bin/coredns),services)
 
+# Of a set-up that names neither a study nor stores.
+ALL_STEPS := $(REQUIREMENTS) $(STEPS) $(sort $(PARTS) $(BUILT)) $(PROGRAMS)
+
 # `exec`: what ends `make` ends the step, too, not only a shell around it.
 step = @exec local/step $@
 
+# Before all else, by Python's own library: steps would replace the programs and images of a stack that runs for another checkout.
+CHECK_CHECKOUT := /usr/bin/python3 -B -m local.stack.host checkout
+
+PROGRESS := /usr/bin/python3 -B -m local.progress
+
 .PHONY: setup
 setup: ## Build and fetch everything that the embedded stack needs (the first time: about 9 minutes on 2 cores)
+	@$(CHECK_CHECKOUT)
 	@mkdir -p $(TMPDIR) $(STOREBENCH_HOME)/bin $(STOREBENCH_HOME)/images
-	@$(MAKE) --no-print-directory --silent $(REQUIREMENTS)
-	@/usr/bin/python3 -B -m local.progress $(MAKE) --no-print-directory --silent --jobs=2 $(STEPS) $(if $(STUDY)$(STORES),$(BUILT) needed,$(sort $(PARTS) $(BUILT))) $(PROGRAMS)
+	@$(PROGRESS) $(MAKE) --no-print-directory --silent --jobs=2 $(if $(STUDY)$(STORES),$(REQUIREMENTS) $(STEPS) $(BUILT) needed $(PROGRAMS),$(ALL_STEPS))
 	@ln -sfn $(STOREBENCH_HOME)/page/static src/storebench/web/page/static
 	@rm -rf $(STOREBENCH_HOME)/go  # sources and caches of 5 GB, which only a change of their versions would need again
 
 .PHONY: needed services $(PARTS) $(OTHER_IMAGES) $(SERVER_IMAGES)
+# Of the first set-up, only this environment tells the parts: then the disk is looked at again. A dry run builds nothing.
 needed: $(CHECKOUT)
-	@parts=$$($(VENV)/bin/python -m local.stack needs $(NEEDED)) && $(MAKE) --no-print-directory --silent $(CHECKOUT) $$parts
+	@parts=$$($(VENV)/bin/python -m local.stack needs $(NEEDED)) && $(if $(SPACE_IS_CHECKED)$(findstring n,$(filter-out --%,$(firstword \
+		$(MAKEFLAGS)))),,$(PROGRESS) --space "This set-up" $(MAKE) --no-print-directory --silent $(CHECKOUT) $$parts && )$(MAKE) --no-print-directory --silent $(CHECKOUT) $$parts
 
 elasticsearch: $(ELASTICSEARCH)
 
@@ -122,7 +135,7 @@ $(ETCD):
 $(PYTHON):
 	$(step) 45 "installing Airflow and the tools into an environment of their own" local/python/venv.sh
 
-# Two checkouts may share one home: the one whose `make` ran last is what `storebench` imports.
+# Two checkouts may share one home, while no stack runs for the other one: the one whose `make` ran last is what `storebench` imports.
 $(CHECKOUT): $(PYTHON)
 	$(step) 2 "making this checkout importable" \
 		$(STOREBENCH_HOME)/bin/uv pip install --python $(VENV)/bin/python --no-build-isolation --no-deps --editable .

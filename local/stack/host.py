@@ -9,7 +9,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-from local.stack import teardown
+from local import space
+from local.stack import supervisor, teardown
 from local.stack.settings import PORT_BASE, Settings, StackError
 
 # From linux/capability.h: what a kubelet, a container runtime and their network need.
@@ -24,7 +25,6 @@ CAPABILITIES = {
 }
 SYS_RESOURCE = 24
 LISTEN = "0A"  # in /proc/net/tcp
-FREE_SPACE = 5 * 1024**3
 
 
 def capabilities() -> int:
@@ -127,14 +127,37 @@ def check(settings: Settings, say: teardown.Say = print) -> None:
 
 
 def check_space(settings: Settings) -> None:
-    free = shutil.disk_usage(settings.home).free
-    if free < FREE_SPACE:
-        raise StackError(f"Only {free / 1024**3:.1f} GB are free at {settings.home}; the stack needs 5 GB.")
+    free = space.free_gb(settings.home)
+    if free < space.ROOM_GB:
+        raise StackError(
+            f"Only {free:.1f} GB are free at {settings.home}; the stack needs {space.ROOM_GB} GB."
+        )
+
+
+def check_checkout(settings: Settings) -> None:
+    """Refuse a home whose running stack is another checkout's: the set-up would replace that checkout's parts. Change nothing."""
+    recorded = settings.run / "checkout"
+    if supervisor.processes(settings) is None:
+        return
+    other = recorded.read_text() if recorded.exists() else None
+    if other != str(settings.checkout):
+        raise StackError(
+            f"The stack in {settings.home} runs for the checkout {other}. `make stop` there or here first, "
+            "or give this checkout a home of its own: STOREBENCH_HOME=..."
+        )
+
+
+def main(arguments: list[str]) -> None:
+    """Check all of the machine, or only what the argument `checkout` names."""
+    settings = Settings()
+    if arguments == ["checkout"]:
+        check_checkout(settings)
+    elif not teardown.remains(settings):
+        check(settings)
 
 
 if __name__ == "__main__":
     try:
-        if not teardown.remains(settings := Settings()):
-            check(settings)
+        main(sys.argv[1:])
     except StackError as error:
         sys.exit(str(error))

@@ -27,21 +27,12 @@ from local.stack.teardown import Say
 WAKE_PATIENCE_S = 300  # for another start or stop of servers to end
 
 
-def _running_checkout(settings: Settings) -> str | None:
-    path = settings.run / "checkout"
-    return path.read_text() if path.exists() else None
-
-
 def up(settings: Settings, servers: frozenset[str], screen: Screen) -> None:
     """Starts the stack with at least these of parts.ON_DEMAND, or what a running one lacks of them."""
     servers -= parts.left_out(settings)
     with teardown.alone(settings):
+        host.check_checkout(settings)
         if supervisor.processes(settings) is not None:
-            if (other := _running_checkout(settings)) != str(settings.checkout):
-                raise StackError(
-                    f"The stack in {settings.home} runs for the checkout {other}. `make stop` there or here first, "
-                    "or give this checkout a home of its own: STOREBENCH_HOME=..."
-                )
             if _reuse(settings, servers, screen):
                 return
             servers |= parts.started(settings)

@@ -17,7 +17,7 @@ from kubernetes.client.exceptions import ApiException
 from kubernetes.utils.quantity import parse_quantity
 from urllib3.exceptions import HTTPError
 
-from storebench.airflow import connections, images, secrets
+from storebench.airflow import connections, images, preflight, secrets
 from storebench.airflow.kubernetes_api import ask_again, in_words
 from storebench.airflow.node_pools import DEFAULT
 from storebench.airflow.placement import Placement
@@ -145,6 +145,7 @@ def check(groups: Iterable[Group], params: Mapping[str, Any]) -> None:
     for group in groups:
         group.sizes.check(group.topology)
         objects = group.objects("", placement)
+        preflight.check_volumes(group.key, capacity.volumes_of(objects))
         needs = capacity.needs_of(objects, client)
         try:
             lacks = capacity.lacking(

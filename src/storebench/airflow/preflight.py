@@ -18,6 +18,7 @@ from storebench.attempt import disk
 from storebench.errors import SpecError
 from storebench.s3 import check_bucket
 from storebench.servers import stand_ins
+from storebench.servers.capacity import GIB
 from storebench.spark.options import KEY_NAME
 from storebench.study.cell import Cell
 from storebench.study.model import Study
@@ -180,4 +181,20 @@ def check_disk(dataset_bytes: int) -> None:
         raise SpecError(
             f"This dataset needs about {needed / 1e9:,.0f} GB of disk ({dataset_bytes / 1e9:,.1f} GB, and a store's copy of it),"
             f" but {path} has {free / 1e9:,.0f} GB free. Choose a smaller one"
+        )
+
+
+def check_volumes(servers: str, volumes_bytes: int) -> None:
+    """Refuse servers of a run whose volumes ask for more than the free disk of the embedded cluster, where the disk is known.
+
+    Its volumes are folders on one disk, and nothing limits them: the servers would fill the disk for all parts of the stack.
+    """
+    path = os.environ.get("STOREBENCH_DISK_PATH")
+    if not path or "kubernetes" not in os.environ.get("STOREBENCH_EMBEDDED", "").split():
+        return
+    free = shutil.disk_usage(path).free
+    if volumes_bytes > free:
+        raise SpecError(
+            f"The servers {servers} ask for volumes of {volumes_bytes / GIB:,.0f} GiB together, but {path} has {free / GIB:,.0f} GiB free."
+            " Choose a smaller server_disk, the volume of each server that holds data, or a topology with fewer servers"
         )

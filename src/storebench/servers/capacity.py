@@ -45,6 +45,17 @@ def needs_of(objects: Sequence[Object], client: Need) -> list[Need]:
     return found
 
 
+def volumes_of(objects: Sequence[Object]) -> int:
+    """Return the bytes that the volumes of all servers ask for."""
+    found = Decimal()
+    for one in objects:
+        if one["kind"] == "StatefulSet":
+            claims = one["spec"].get("volumeClaimTemplates", [])
+            sizes = [parse_quantity(claim["spec"]["resources"]["requests"]["storage"]) for claim in claims]
+            found += sum(sizes, Decimal()) * one["spec"].get("replicas", 1)
+    return int(found)
+
+
 def lacking(
     core: k8s_client.CoreV1Api,
     storage: k8s_client.StorageV1Api,

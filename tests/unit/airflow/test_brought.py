@@ -410,6 +410,34 @@ def test_what_does_not_fit_is_refused_before_anything_is_made(kube, monkeypatch)
     assert kube.objects == {}
 
 
+@pytest.mark.parametrize(
+    ("embedded", "size", "fits"),
+    [
+        ("kubernetes s3", "1000000Gi", False),
+        ("kubernetes s3", "1Mi", True),
+        ("s3", "1000000Gi", True),  # on the user's own cluster its volumes are not on this disk
+    ],
+)
+def test_volumes_that_the_embedded_cluster_s_disk_cannot_hold_are_refused(
+    kube, monkeypatch, tmp_path, embedded, size, fits
+):
+    monkeypatch.setenv("STOREBENCH_EMBEDDED", embedded)
+    monkeypatch.setenv("STOREBENCH_DISK_PATH", str(tmp_path))
+    monkeypatch.setattr(brought.capacity, "lacking", lambda *_: None)
+    params = {**PARAMS, "server_disk": size}
+    groups = groups_of(STUDY, [THREE], params)
+    if fits:
+        brought.check(groups.values(), params)
+        return
+    said = (
+        r"The servers elasticsearch@three ask for volumes of 3,000,000 GiB together, but .* GiB free\."
+        r" Choose a smaller server_disk"
+    )
+    with pytest.raises(SpecError, match=said):
+        brought.check(groups.values(), params)
+    assert kube.objects == {}
+
+
 def test_one_node_cannot_have_copies(kube):
     groups = groups_of(STUDY, [ONE], {**PARAMS, "server_copies": 3})
     with pytest.raises(SpecError, match="server_copies"):

@@ -272,7 +272,7 @@ def test_each_recipe_of_the_set_up_is_found_in_a_dry_run(tmp_path):
         "image-load",
         "image-wendelin",
     }
-    names = {"python", "elasticsearch", "pause", "ferretdb", *images}
+    names = {"requirements", "python", "elasticsearch", "pause", "ferretdb", *images}
     found = progress.missing(dry.stdout, tmp_path)
     assert set(found) == names
     assert all(seconds > 0 and not known for seconds, known in found.values())

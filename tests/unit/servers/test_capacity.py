@@ -5,7 +5,7 @@ import pytest
 from kubernetes.client import models as k8s
 from kubernetes.client.exceptions import ApiException
 
-from storebench.servers.capacity import DEFAULT_CLASS, Need, lacking, needs_of
+from storebench.servers.capacity import DEFAULT_CLASS, GIB, Need, lacking, needs_of, volumes_of
 from storebench.servers.render import Place, rendered
 from storebench.servers.sizes import Sizes
 from storebench.servers.topology import FOLDER, find
@@ -50,6 +50,12 @@ def test_each_pod_counts():
         *(f"elasticsearch-abc-{n}" for n in range(3)),
     ]
     assert {(need.cpu, need.memory) for need in needs[1:]} == {(Decimal(2), Decimal(4 * 2**30))}
+
+
+def test_the_volume_of_each_copy_counts():
+    three = find("elasticsearch", "three")
+    assert volumes_of(rendered(three, "abc", Sizes(disk="2Gi"), Place())) == 3 * 2 * GIB
+    assert volumes_of(rendered(find("hdfs", "one"), "abc", Sizes(), Place())) == 11 * GIB
 
 
 def test_what_fits_lacks_nothing_on_one_node_or_several():

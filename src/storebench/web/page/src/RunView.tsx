@@ -1,5 +1,5 @@
 import { memo, useRef } from "react";
-import { phaseOf, type Task, taskLink, tasksOf } from "./airflow";
+import { type Heard, phaseOf, type Task, taskLink, tasksOf } from "./airflow";
 import { address, all, get, useLoaded } from "./api";
 import { Filters } from "./Controls";
 import { columns, datasetsText, labels, namesOf } from "./cells";
@@ -40,6 +40,12 @@ export interface Live {
   squares: Map<string, Square>;
 }
 
+/** A run that the page asks for again and again. */
+interface Followed extends Live {
+  /** What the logs of the running tasks have said so far. */
+  heard: Map<string, Heard>;
+}
+
 const place = (of: { cell_key: string; repeat: number }, operation: string) =>
   `${of.cell_key}\n${of.repeat}\n${operation}`;
 export const runKey = (name: string) => `run ${name}`;
@@ -48,12 +54,17 @@ export const runKey = (name: string) => `run ${name}`;
 const dagIn = (name: string) => /^([\w.~-]+)\//.exec(name)?.[1];
 
 /**
- * The run as it is now, or as it was `told` just now. Attempts are only ever added: those that came after `before` are asked for.
+ * The run as it is now, or as it was `told` just now. Attempts and lines of logs are only ever added: it asks for those that came after `before`.
  *
  * At first all is asked for at once, as far as the name says what: else the run comes first, so that what is shown of it is never newer than
  * its attempts.
  */
-export async function loadRun(name: string, before?: Live, signal?: AbortSignal, told?: Run): Promise<Live> {
+export async function loadRun(
+  name: string,
+  before?: Followed,
+  signal?: AbortSignal,
+  told?: Run,
+): Promise<Followed> {
   const asking = told ? Promise.resolve(told) : get<Run>(address("run", { run: name }), signal);
   const dag = before || told ? undefined : dagIn(name);
   const studying = dag ? studyNamed(dag, signal) : undefined;
@@ -84,14 +95,18 @@ export async function loadRun(name: string, before?: Live, signal?: AbortSignal,
   ]);
   const attempts = [...(known?.attempts ?? []), ...added];
   const squares = squaresOf(run, study, turns, attempts, tasks);
+  const heard = new Map<string, Heard>();
   for (const turn of turns)
     for (const operation of turn.operations) {
       const found = squares.get(place(turn, operation));
-      const task = tasks.get(taskOf(turn, operation));
-      if (found?.state === "running" && task)
-        found.detail = await phaseOf(run.dag_id, run.airflow_run_id, task, signal).catch(() => null);
+      const name = taskOf(turn, operation);
+      const task = tasks.get(name);
+      if (found?.state !== "running" || !task) continue;
+      const said = await phaseOf(run.dag_id, run.airflow_run_id, task, known?.heard.get(name), signal);
+      heard.set(name, said);
+      found.detail = said.phase;
     }
-  return { run, study, turns, attempts, squares };
+  return { run, study, turns, attempts, squares, heard };
 }
 
 /** The name of an operation's task in Airflow, with its index. */
@@ -126,7 +141,7 @@ const runOperations = (study: Study, turns: Turn[]) =>
 
 /** The grid of a run as it fills: a line for each turn, a square for each operation. */
 export const RunView = memo(function RunView({ run: name, choice }: { run: string; choice: Choice }) {
-  const before = useRef<Live>(undefined);
+  const before = useRef<Followed>(undefined);
   const loaded = useLoaded(
     async (signal) => {
       before.current = await loadRun(name, before.current, signal);

@@ -13,6 +13,7 @@ export interface Task {
 
 interface Logged {
   content: ({ event?: string } | string)[] | string;
+  continuation_token?: string | null;
 }
 
 /** A study's DAG. */
@@ -100,19 +101,43 @@ export async function tasksOf(
   return new Map(found.map((task) => [`${task.task_id} ${task.map_index}`, task]));
 }
 
-/** In which phase the pod of a running task is: its log says when each begins. Null where it says nothing yet. */
+/** What the log of a running task has said up to a position. */
+export interface Heard {
+  /** The phase that the log named last; null where it named none yet. */
+  phase: string | null;
+  try_number: number;
+  /** Where Airflow's API goes on reading; null: at the beginning. */
+  token: string | null;
+}
+
+/**
+ * Return the phase of a running task's pod, by its log: each phase writes a line when it begins.
+ *
+ * `before`: what the log said when it was last read. Airflow then sends only the lines that are new. A log that cannot be read leaves the
+ * phase as it was, and the next call reads from the beginning: Airflow refuses a position that it gave before a change of its key.
+ */
 export async function phaseOf(
   dagId: string,
   runId: string,
   task: Task,
+  before?: Heard,
   signal?: AbortSignal,
-): Promise<string | null> {
-  const path = `${run(dagId, runId)}/taskInstances/${encodeURIComponent(task.task_id)}/logs/${task.try_number}`;
-  const log = await get<Logged>(
-    airflowAddress(path, { map_index: task.map_index, full_content: true }),
-    signal,
-  );
-  return lastPhase(typeof log.content === "string" ? log.content.split("\n") : log.content);
+): Promise<Heard> {
+  const { map_index, try_number } = task;
+  const path = `${run(dagId, runId)}/taskInstances/${encodeURIComponent(task.task_id)}/logs/${try_number}`;
+  const known = before?.try_number === try_number ? before : undefined;
+  const from = known?.token ? { token: known.token } : { full_content: true };
+  try {
+    const { content, continuation_token } = await get<Logged>(
+      airflowAddress(path, { map_index, ...from }),
+      signal,
+    );
+    const said = lastPhase(typeof content === "string" ? content.split("\n") : content);
+    return { phase: said ?? known?.phase ?? null, try_number, token: continuation_token ?? null };
+  } catch (problem) {
+    if (signal?.aborted) throw problem;
+    return { phase: known?.phase ?? null, try_number, token: null };
+  }
 }
 
 export function lastPhase(lines: ({ event?: string } | string)[]): string | null {

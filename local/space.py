@@ -1,0 +1,71 @@
+"""Compute the free disk that a set-up needs: what its steps keep in STOREBENCH_HOME, and room to build and to run.
+
+Only Python's own library is used, as in local/progress.py.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterable
+from pathlib import Path
+
+GB = 1024**3
+# GB that stay of a step, measured with du. An image counts as its archive, its layers in buildah's store with those of its build, and
+# in containerd's store its layers twice: packed and unpacked. An image has only its own layers: image-python has those of Debian.
+KEPT_GB = {
+    "base-image": 0.2,
+    "elasticsearch": 0.2,
+    "kubernetes": 0.2,
+    "page": 0.3,
+    "postgres": 0.5,
+    "python": 2.0,
+    "image-columns": 1.5,
+    "image-formats": 1.5,
+    "image-jvm": 5.8,
+    "image-load": 0.8,
+    "image-python": 2.1,
+    "image-servers-agent": 0.5,
+    "image-servers-api": 0.6,
+    "image-servers-cassandra": 1.6,
+    "image-servers-elasticsearch": 1.2,
+    "image-servers-hdfs": 1.4,
+    "image-servers-mariadb": 0.5,
+    "image-servers-mongodb": 2.7,
+    "image-servers-zeo": 0.4,
+    "image-wendelin": 2.0,
+}
+IMAGE_GB = 1.5  # of an image that nobody has measured
+STEP_GB = 0.1  # of any other step
+# The compilation of Kubernetes fills this room, and empties it before the stack starts. The stack's start asks for it: data, logs, volumes.
+ROOM_GB = 5
+
+
+def kept_gb(step: str) -> float:
+    """Return the GB that stay of a step."""
+    return KEPT_GB.get(step, IMAGE_GB if step.startswith("image-") else STEP_GB)
+
+
+def needed_gb(new: Iterable[str]) -> float:
+    """Return the GB that must be free for these steps, which this home has never built; 0 if there are none."""
+    kept = [kept_gb(step) for step in new]
+    return sum(kept) + ROOM_GB if kept else 0.0
+
+
+def free_gb(home: Path) -> float:
+    """Return the GB that are free on the home's disk, also before the home is made."""
+    there = next(path for path in (home, *home.parents) if path.exists())
+    return shutil.disk_usage(there).free / GB
+
+
+def refusal(what: str, new: Iterable[str], home: Path) -> str | None:
+    """Return why `what` must not begin with these steps, which this home has never built; None if there is room."""
+    new = sorted(new, key=kept_gb, reverse=True)
+    needed, free = needed_gb(new), free_gb(home)
+    if needed <= free:
+        return None
+    largest = ", ".join(f"{step} {kept_gb(step):.1f}" for step in new[:5])
+    return (
+        f"{what} needs {needed:.1f} GB of free disk, and {home} has {free:.1f} GB: {needed - ROOM_GB:.1f} GB stay"
+        f" ({largest}{', and others' if len(new) > 5 else ''}), and {ROOM_GB} GB are room to build and to run. Free some space, or give"
+        " the stack a folder on another disk: STOREBENCH_HOME=..."
+    )
