@@ -19,6 +19,7 @@ from storebench.dataset import own_tables
 from storebench.dataset.checksum import TableChecksum
 from storebench.dataset.csv50 import OWN
 from storebench.dataset.manifest import CSV, Manifest
+from storebench.dataset.own_csv import Unusable
 from storebench.dataset.schema import SCHEMA_VERSION
 from storebench.dataset.upload import upload
 from storebench.errors import SpecError, StoreRefused
@@ -89,7 +90,7 @@ def _read(client: Any, file: str) -> Iterator[own_tables.Table]:
     try:
         with own_tables.opened(client, file) as table:
             yield table
-    except own_tables.Unusable as error:
+    except Unusable as error:
         raise SpecError(f"{file} cannot be the dataset: {error}") from None
 
 
@@ -112,23 +113,34 @@ class _Copy:
                 yield self._sent(held)
                 held = bytearray()
         if not self.checksum.rows:
-            raise own_tables.Unusable("it has no rows")
+            raise Unusable("it has no rows")
+        self._check_header()
         if held:
             yield self._sent(held)
+
+    def _check_header(self) -> None:
+        """Raise Unusable for a CSV whose first line reads as a row: each typed column has a name of its own type."""
+        typed = [column for column in self._table.columns if column.field().type != "string"]
+        if typed and all(column.has_name_of_its_type() for column in typed):
+            raise Unusable(
+                f"line 1 reads as a row, not as a header: the {typed[0].field().type} column has the name {typed[0].name!r}. Write the names"
+                " of the columns into the first line, with a letter in each"
+            )
 
     def _add(self, names: Sequence[str], texts: Sequence[Sequence[str]]) -> None:
         for column, values in zip(self._table.columns, texts, strict=True):
             column.see(values)
             if column.longest > csv.field_size_limit():  # which those who read the copy would not take
-                raise own_tables.Unusable(
-                    f"the column {column.name!r} has a text of {column.longest:,} characters"
+                raise Unusable(
+                    f"the column {column.name!r} has a text of {column.longest:,} characters, and {csv.field_size_limit():,} are the most. Shorten it,"
+                    " or leave the column out"
                 )
         try:
             self.checksum.update(dict(zip(names, texts, strict=True)))
         except TypeError as error:  # a NUL, which some stores end a text at
-            raise own_tables.Unusable(str(error)) from None
+            raise Unusable(str(error)) from None
         if self.checksum.rows > self._max_rows:
-            raise own_tables.Unusable(f"it has more than {self._max_rows:,} rows")
+            raise Unusable(f"it has more than {self._max_rows:,} rows")
 
     def _sent(self, held: bytearray) -> bytes:
         part = bytes(held)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import itertools
 import math
 from collections import Counter
@@ -12,8 +11,9 @@ from dataclasses import dataclass
 from tempfile import TemporaryFile
 from typing import TYPE_CHECKING, Any
 
-from storebench.dataset import own_times
+from storebench.dataset import own_csv, own_times
 from storebench.dataset.columns import MAX_SCALE, Column
+from storebench.dataset.own_csv import Unusable
 from storebench.dataset.schema import Type
 from storebench.study.dataset import bucket_and_key
 
@@ -22,12 +22,9 @@ if TYPE_CHECKING:
 
 CHUNK_ROWS = 10_000
 CHUNK_CHARACTERS = 4_000_000
+VALUE_CHARACTERS = 2  # of CHUNK_CHARACTERS that each value takes: an empty text is an object, too
 PARQUET_BUFFER_BYTES = 1 << 20
 Texts = Sequence[Sequence[str]]  # of each column, all of the same length
-
-
-class Unusable(Exception):
-    """What is wrong with a file, in words."""
 
 
 @dataclass
@@ -51,46 +48,33 @@ class Table:
 @contextmanager
 def opened(client: Any, file: str) -> Iterator[Table]:
     """The table in the file `s3://bucket/key`, whose end says what it is. Raises Unusable for what is none, S3's own errors."""
-    import smart_open
+    from smart_open import s3 as objects
 
+    bucket, key = bucket_and_key(file)
     if file.endswith(".parquet"):
-        bucket, key = bucket_and_key(file)
         with TemporaryFile() as copy:  # its columns lie apart: over the network, each would be a request
             client.download_fileobj(bucket, key, copy)
             yield parquet(copy)
         return
-    with smart_open.open(
-        file, encoding="utf-8-sig", newline="", transport_params={"client": client}
-    ) as stream:
-        yield comma_separated(stream)
+    with objects.open(bucket, key, "rb", client=client) as stream:
+        yield comma_separated(own_csv.decoded(stream))
 
 
 def comma_separated(stream: Any) -> Table:
-    """The table in a CSV with a header, as RFC 4180 has it. Lines that are empty are none."""
-    reader = csv.reader(stream, strict=True)
-    rows = _rows(reader)
+    """Return the table in the text of a CSV with a header."""
+    records = own_csv.Records(stream)
+    rows = iter(records)
     names = next(rows, [])
-    return Table([Column(name) for name in names], _chunks(rows, reader, len(names)))
+    if names:
+        own_csv.check_header(names)
+    return Table([Column(name) for name in names], _chunks(rows, records, len(names)))
 
 
-def _rows(reader: Any) -> Iterator[list[str]]:
-    try:
-        for row in reader:
-            if row:
-                yield row
-    except csv.Error as error:
-        raise Unusable(f"line {reader.line_num:,}: {error}") from None
-    except UnicodeDecodeError as error:
-        raise Unusable(f"after line {reader.line_num:,}: it is not UTF-8: {error.reason}") from None
-
-
-def _chunks(rows: Iterator[list[str]], reader: Any, width: int) -> Iterator[Texts]:
+def _chunks(rows: Iterator[list[str]], records: own_csv.Records, width: int) -> Iterator[Texts]:
     def checked() -> Iterator[list[str]]:
         for row in rows:
             if len(row) != width:
-                raise Unusable(
-                    f"line {reader.line_num:,}: a row has {len(row):,} values, the header {width:,}"
-                )
+                raise Unusable(f"line {records.line:,}: a row has {len(row):,} values, the header {width:,}")
             yield row
 
     whole = checked()
@@ -101,51 +85,77 @@ def _chunks(rows: Iterator[list[str]], reader: Any, width: int) -> Iterator[Text
 def _until(rows: Iterator[list[str]], characters: int) -> Iterator[list[str]]:
     for row in rows:
         yield row
-        characters -= sum(map(len, row))
+        characters -= sum(map(len, row)) + VALUE_CHARACTERS * len(row)
         if characters < 0:
             return
 
 
 def parquet(file: Any) -> Table:
-    """The table in a Parquet file. A null is the empty text."""
-    import pyarrow as pa
-    from pyarrow import parquet as pq
-
-    try:
-        found = pq.ParquetFile(file, buffer_size=PARQUET_BUFFER_BYTES)
-    except pa.ArrowException as error:
-        raise Unusable(f"it is no Parquet file: {error}") from None
-    columns = [Column(field.name, _types(field)) for field in found.schema_arrow]
+    """Return the table in a Parquet file. A null is the empty text."""
+    with _readable(file) as found:
+        columns = [Column(field.name, _types(field)) for field in found.schema_arrow]
     return Table(columns, _batches(file, found))
 
 
-def _batches(file: Any, found: Any) -> Iterator[Texts]:
+@contextmanager
+def _readable(file: Any, **settings: Any) -> Iterator[Any]:
+    """Open a Parquet file, and raise Unusable with the reader's words for what the reader does not take."""
     import pyarrow as pa
     from pyarrow import parquet as pq
 
-    rows = max(1, min(CHUNK_ROWS, CHUNK_CHARACTERS // max(1, _row_bytes(found))))
     try:
+        whole = pq.ParquetFile(file, buffer_size=PARQUET_BUFFER_BYTES, **settings)
+    except (pa.ArrowException, OSError) as error:
+        raise _unless_of_the_disk(error, "it is no Parquet file") from None
+    try:
+        yield whole
+    except own_times.OutOfRange as error:
+        raise Unusable(str(error)) from None
+    except (pa.ArrowException, OSError) as error:
+        raise _unless_of_the_disk(error, _damaged(file)) from None
+    except UnicodeDecodeError as error:
+        raise Unusable(f"a text is not UTF-8: {error.reason}") from None
+
+
+def _unless_of_the_disk(error: Exception, words: str) -> Exception:
+    """Return Unusable with these words; the error itself if the operating system reports it. Of the file, pyarrow raises OSError without a number."""
+    return error if getattr(error, "errno", None) else Unusable(f"{words}: {error}")
+
+
+def _damaged(file: Any) -> str:
+    """Name the first column of a Parquet file that cannot be read."""
+    import pyarrow as pa
+    from pyarrow import parquet as pq
+
+    found = pq.ParquetFile(file)
+    for name in found.schema_arrow.names:
+        rows = 0
+        try:
+            for batch in found.iter_batches(1_000, columns=[name]):
+                rows += batch.num_rows
+        except (pa.ArrowException, OSError):
+            return f"the column {name!r} cannot be read behind its row {rows:,}. Write the file anew"
+    return "it cannot be read. Write the file anew"
+
+
+def _batches(file: Any, found: Any) -> Iterator[Texts]:
+    rows = max(1, min(CHUNK_ROWS, CHUNK_CHARACTERS // max(1, _row_characters(found))))
+    with _readable(file):
         times = own_times.Times(file, rows)
-        whole = pq.ParquetFile(
-            file, buffer_size=PARQUET_BUFFER_BYTES, coerce_int96_timestamp_unit=times.int96_unit
-        )
+    with _readable(file, coerce_int96_timestamp_unit=times.int96_unit) as whole:
         for batch in whole.iter_batches(batch_size=rows):
             if batch.num_rows:
                 yield [
                     texts(name, column, times.places.get(name, 0))
                     for name, column in zip(batch.schema.names, batch.columns, strict=True)
                 ]
-    except own_times.OutOfRange as error:
-        raise Unusable(str(error)) from None
-    except pa.ArrowException as error:
-        raise Unusable(str(error)) from None
-    except UnicodeDecodeError as error:
-        raise Unusable(f"a text is not UTF-8: {error.reason}") from None
 
 
-def _row_bytes(found: Any) -> int:
+def _row_characters(found: Any) -> int:
+    """Estimate the characters of a row, as a share of CHUNK_CHARACTERS."""
     groups = [found.metadata.row_group(n) for n in range(found.metadata.num_row_groups)]
-    return max((group.total_byte_size // max(1, group.num_rows) for group in groups), default=0)
+    texts = max((group.total_byte_size // max(1, group.num_rows) for group in groups), default=0)
+    return texts + VALUE_CHARACTERS * len(found.schema_arrow)
 
 
 def _types(field: pa.Field) -> tuple[Type, ...]:

@@ -50,7 +50,8 @@ class Times:
         names = [field.name for field in found.schema_arrow if _unit(field.type)]
         if others := [name for name in names if name not in int96]:
             for batch in found.iter_batches(batch_rows, columns=others):
-                for name, column in zip(batch.schema.names, batch.columns, strict=True):
+                for name in others:  # the reader of a column "a" gives a column "a.b", too
+                    column = batch.column(name)
                     self._see(name, places_of(_numbers(column), _unit(column.type)))
         if of_int96 := [name for name in names if name in int96]:
             self._see_int96(file, batch_rows, of_int96)
@@ -96,7 +97,7 @@ def _in_units(file: Any, batch_rows: int, names: Sequence[str]) -> Iterator[tupl
         for unit in INT96_UNITS
     )
     for batches in zip(*parts, strict=True):
-        for name in batches[0].schema.names:
+        for name in names:
             us, ns, s = (_numbers(batch.column(name)) for batch in batches)
             yield name, us, ns, s
 
