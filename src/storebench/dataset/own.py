@@ -1,4 +1,4 @@
-"""A file of one's own as the dataset: a CSV or Parquet file in S3 becomes a CSV in the bucket, with its schema and manifest.
+"""A file of one's own as the dataset: a CSV or Parquet file in S3, or a folder of such files, becomes a CSV in the bucket, with its schema and manifest.
 
 The copy has the same rows in canonical text (storebench.dataset.schema). So every store reads it as it reads the generated dataset, and a
 file that changes meanwhile changes no run.
@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from storebench import protocol, s3
+from storebench import protocol, s3, s3_files
 from storebench.dataset import own_tables
 from storebench.dataset.checksum import TableChecksum
 from storebench.dataset.csv50 import OWN
@@ -23,17 +23,16 @@ from storebench.dataset.own_csv import Unusable
 from storebench.dataset.schema import SCHEMA_VERSION
 from storebench.dataset.upload import upload
 from storebench.errors import SpecError, StoreRefused
-from storebench.study.dataset import MANIFEST, bucket_and_key, folder_of, seed_of
+from storebench.study.dataset import MANIFEST, folder_of, seed_of
 
 MADE_BY = "own 2"
 PART_BYTES = 8 << 20  # S3 wants at least 5 MiB in all parts but the last
-LARGE_PARTS = (
-    1_000  # of a large file: S3 takes ten times as many, which leaves room for a Parquet file's text
-)
+LARGE_PARTS = 1_000  # S3 takes 10,000: parts of a thousandth of all before reach its 5 TB with fewer
 
 
 def make(client: Any, bucket: str, prefix: str, rows: int, seed: int, *, file: str) -> dict[str, Any]:
-    """What the dataset's pod does (storebench.attempt.dataset) with the file `s3://bucket/key`, which `seed` stands for as it was planned.
+    """What the dataset's pod does (storebench.attempt.dataset) with the file `s3://bucket/key` or the folder
+    `s3://bucket/key/`, whose planned version `seed` stands for.
 
     Returns the manifest of what is below `prefix` then; without the checksums and fields where it would be too long for the pod's message.
     Raises SpecError for a file that has changed, that has more rows than `rows`, or whose data no store could give back.
@@ -45,20 +44,21 @@ def make(client: Any, bucket: str, prefix: str, rows: int, seed: int, *, file: s
     if found := _find(client, bucket, prefix):
         print("found: it was there already", flush=True)
         return _short(found)
-    place, key = bucket_and_key(file)
-    with s3.errors(client, place, key):
-        version, size = s3.version(client, place, key)
-    if seed_of(file, version, size) != seed:
+    files = s3_files.find(client, file)
+    if seed_of(file, files.version, files.size) != seed:
         raise SpecError(f"{file} has changed since this run was planned. Start another run")
     target = prefix + CSV
-    with s3.errors(client, bucket, target), _read(client, file) as table:
-        copy = _Copy(table, rows, max(PART_BYTES, size // LARGE_PARTS))
+    with s3.errors(client, bucket, target), _read(client, file, files) as table:
+        copy = _Copy(table, rows)
         # An old manifest must not stay beside new data
         client.delete_object(Bucket=bucket, Key=prefix + MANIFEST)
         upload(client, bucket, target, iter(copy))
         written = s3.size(client, bucket, target)
     if written != copy.bytes:
         raise StoreRefused(f"s3://{bucket}/{target} has {written} bytes, but {copy.bytes:,} were sent")
+    if s3_files.find(client, file) != files:
+        client.delete_object(Bucket=bucket, Key=target)
+        raise SpecError(f"{file} has changed while it was read. Start another run")
     manifest = Manifest(
         schema_version=SCHEMA_VERSION,
         rows=copy.checksum.rows,
@@ -85,10 +85,10 @@ def make(client: Any, bucket: str, prefix: str, rows: int, seed: int, *, file: s
 
 
 @contextmanager
-def _read(client: Any, file: str) -> Iterator[own_tables.Table]:
-    """The table in the file. Raises SpecError that names the file for what is none."""
+def _read(client: Any, file: str, files: s3_files.Files) -> Iterator[own_tables.Table]:
+    """Open the table in the file or folder. Raises SpecError that names the file for what is no table."""
     try:
-        with own_tables.opened(client, file) as table:
+        with own_tables.opened(client, files) as table:
             yield table
     except Unusable as error:
         raise SpecError(f"{file} cannot be the dataset: {error}") from None
@@ -97,11 +97,11 @@ def _read(client: Any, file: str) -> Iterator[own_tables.Table]:
 class _Copy:
     """Iterates over the parts of the copy, and adds up what its manifest says of them."""
 
-    def __init__(self, table: own_tables.Table, max_rows: int, part_bytes: int) -> None:
+    def __init__(self, table: own_tables.Table, max_rows: int) -> None:
         self.bytes = 0
         self.sha256 = hashlib.sha256()
         self.checksum = TableChecksum([column.name for column in table.columns])
-        self._table, self._max_rows, self._part_bytes = table, max_rows, part_bytes
+        self._table, self._max_rows = table, max_rows
 
     def __iter__(self) -> Iterator[bytes]:
         names = self.checksum.names
@@ -109,7 +109,7 @@ class _Copy:
         for texts in self._table.chunks:
             self._add(names, texts)
             held += encoded(list(zip(*texts, strict=True)))
-            if len(held) >= self._part_bytes:
+            if len(held) >= max(PART_BYTES, self.bytes // LARGE_PARTS):
                 yield self._sent(held)
                 held = bytearray()
         if not self.checksum.rows:

@@ -7,7 +7,8 @@ import gzip
 import io
 import re
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 LINE_CHARACTERS = 1 << 25
@@ -26,6 +27,15 @@ LINE_END = re.compile(rb"\r\n?|\n")
 
 class Unusable(Exception):
     """Say in words what is wrong with a file."""
+
+
+@contextmanager
+def of_part(name: str) -> Iterator[None]:
+    """Begin the words of Unusable with the name of a folder's part; "" is a file alone."""
+    try:
+        yield
+    except Unusable as error:
+        raise Unusable(f"{name}: {error}" if name else str(error)) from None
 
 
 def decoded(stream: Any) -> io.TextIOWrapper:
@@ -100,12 +110,14 @@ class Records:
             raise Unusable(f"after line {read:,}: its gzip is damaged: {error}") from None
 
 
-def check_header(names: Sequence[str]) -> None:
-    """Raise Unusable for a header with more of another delimiter than commas."""
+def header(rows: Iterator[list[str]]) -> list[str]:
+    """Read the names of the columns. Raises Unusable for a header with more of another delimiter than commas."""
+    names = next(rows, [])
     line = "".join(names)
     found, words = max((line.count(sign), words) for sign, words in OTHER_DELIMITERS.items())
-    if found >= len(names):
+    if found and found >= len(names):
         raise Unusable(
             f"line 1: the header has {found:,} {words} and {len(names) - 1:,} commas: only commas separate values here. Write the file"
             " with commas, or rename the columns"
         )
+    return names

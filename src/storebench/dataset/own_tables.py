@@ -1,21 +1,22 @@
-"""The rows of a CSV or Parquet file in S3, as columns of canonical text (storebench.dataset.schema)."""
+"""Read the rows of CSV or Parquet files in S3 as columns of canonical text (storebench.dataset.schema)."""
 
 from __future__ import annotations
 
 import itertools
 import math
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
-from tempfile import TemporaryFile
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from storebench.dataset import own_csv, own_times
 from storebench.dataset.columns import MAX_SCALE, Column
-from storebench.dataset.own_csv import Unusable
+from storebench.dataset.own_csv import Unusable, of_part
 from storebench.dataset.schema import Type
-from storebench.study.dataset import bucket_and_key
+from storebench.s3_files import Files
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -25,6 +26,7 @@ CHUNK_CHARACTERS = 4_000_000
 VALUE_CHARACTERS = 2  # of CHUNK_CHARACTERS that each value takes: an empty text is an object, too
 PARQUET_BUFFER_BYTES = 1 << 20
 Texts = Sequence[Sequence[str]]  # of each column, all of the same length
+Part = tuple[str, Any]  # a file's name in its folder, "" of a file alone, and its stream or path
 
 
 @dataclass
@@ -46,28 +48,74 @@ class Table:
 
 
 @contextmanager
-def opened(client: Any, file: str) -> Iterator[Table]:
-    """The table in the file `s3://bucket/key`, whose end says what it is. Raises Unusable for what is none, S3's own errors."""
+def opened(client: Any, files: Files) -> Iterator[Table]:
+    """Open the table in these files. Raises Unusable for what is no table, and S3's own errors."""
+    if files.format == "CSV":
+        with closing(_streams(client, files)) as parts:
+            yield _of_csv(parts)
+        return
+    with TemporaryDirectory() as place:  # columns lie apart: over the network, each would be a request
+        parquets = []
+        for n, key in enumerate(files.keys):
+            path = Path(place, str(n))
+            with path.open("wb") as copy:
+                client.download_fileobj(files.bucket, key, copy)
+            parquets.append((files.name_of(key), path))
+        yield _of_parquet(parquets)
+
+
+def _streams(client: Any, files: Files) -> Generator[Part, None, None]:
+    """Open the text of each file when it is asked for."""
     from smart_open import s3 as objects
 
-    bucket, key = bucket_and_key(file)
-    if file.endswith(".parquet"):
-        with TemporaryFile() as copy:  # its columns lie apart: over the network, each would be a request
-            client.download_fileobj(bucket, key, copy)
-            yield parquet(copy)
-        return
-    with objects.open(bucket, key, "rb", client=client) as stream:
-        yield comma_separated(own_csv.decoded(stream))
+    for key in files.keys:
+        name = files.name_of(key)
+        with objects.open(files.bucket, key, "rb", client=client) as stream:
+            with of_part(name):
+                text = own_csv.decoded(stream)
+            yield name, text
 
 
 def comma_separated(stream: Any) -> Table:
     """Return the table in the text of a CSV with a header."""
+    return _of_csv(iter([("", stream)]))
+
+
+def _of_csv(parts: Iterator[Part]) -> Table:
+    first, stream = next(parts)
     records = own_csv.Records(stream)
-    rows = iter(records)
-    names = next(rows, [])
-    if names:
-        own_csv.check_header(names)
-    return Table([Column(name) for name in names], _chunks(rows, records, len(names)))
+    with of_part(first):
+        rows = iter(records)
+        names = own_csv.header(rows)
+
+    def chunks() -> Iterator[Texts]:
+        with of_part(first):
+            yield from _chunks(rows, records, len(names))
+        for name, stream in parts:
+            with of_part(name):
+                others = own_csv.Records(stream)
+                more = iter(others)
+                _check_names(own_csv.header(more), names, first, ordered=True)
+                yield from _chunks(more, others, len(names))
+
+    return Table([Column(name) for name in names], chunks())
+
+
+def _check_names(names: list[str], expected: list[str], first: str, *, ordered: bool = False) -> None:
+    """Raise Unusable for a part whose columns are not those of the first part."""
+    if sorted(names) != sorted(expected):
+        (name, *_) = (Counter(names) - Counter(expected)) or (Counter(expected) - Counter(names))
+        here, there = names.count(name), expected.count(name)
+        where = (
+            f"of {first} is missing"
+            if here < there
+            else f"is not in {first}"
+            if not there
+            else "is there twice"
+        )
+        raise Unusable(f"the column {name!r} {where}. Give all parts the same columns, and a header")
+    if ordered and names != expected:
+        raise Unusable(f"its columns have another order than those of {first}. Give all parts the same order")
 
 
 def _chunks(rows: Iterator[list[str]], records: own_csv.Records, width: int) -> Iterator[Texts]:
@@ -92,9 +140,26 @@ def _until(rows: Iterator[list[str]], characters: int) -> Iterator[list[str]]:
 
 def parquet(file: Any) -> Table:
     """Return the table in a Parquet file. A null is the empty text."""
-    with _readable(file) as found:
-        columns = [Column(field.name, _types(field)) for field in found.schema_arrow]
-    return Table(columns, _batches(file, found))
+    return _of_parquet([("", file)])
+
+
+def _of_parquet(parts: Sequence[Part]) -> Table:
+    kinds: dict[str, str] = {}  # the first that is not null, by the column's name
+    types: dict[str, tuple[Type, ...]] = {}
+    names: list[str] = []
+    for name, file in parts:
+        with of_part(name), _readable(file) as found:
+            names = names or found.schema_arrow.names
+            _check_names(found.schema_arrow.names, names, parts[0][0])
+            for field in found.schema_arrow:
+                own, kind = _types(field), str(field.type)
+                if kind != "null" and own != types.setdefault(field.name, own):
+                    raise Unusable(
+                        f"the column {field.name!r} is {kind} here, and {kinds[field.name]} in a part before. Give the parts the same types"
+                    )
+                if kind != "null":
+                    kinds.setdefault(field.name, kind)
+    return Table([Column(name, types.get(name, ())) for name in names], _batches(parts, names))
 
 
 @contextmanager
@@ -108,9 +173,8 @@ def _readable(file: Any, **settings: Any) -> Iterator[Any]:
     except (pa.ArrowException, OSError) as error:
         raise _unless_of_the_disk(error, "it is no Parquet file") from None
     try:
-        yield whole
-    except own_times.OutOfRange as error:
-        raise Unusable(str(error)) from None
+        with whole:
+            yield whole
     except (pa.ArrowException, OSError) as error:
         raise _unless_of_the_disk(error, _damaged(file)) from None
     except UnicodeDecodeError as error:
@@ -138,17 +202,21 @@ def _damaged(file: Any) -> str:
     return "it cannot be read. Write the file anew"
 
 
-def _batches(file: Any, found: Any) -> Iterator[Texts]:
-    rows = max(1, min(CHUNK_ROWS, CHUNK_CHARACTERS // max(1, _row_characters(found))))
-    with _readable(file):
-        times = own_times.Times(file, rows)
-    with _readable(file, coerce_int96_timestamp_unit=times.int96_unit) as whole:
-        for batch in whole.iter_batches(batch_size=rows):
-            if batch.num_rows:
-                yield [
-                    texts(name, column, times.places.get(name, 0))
-                    for name, column in zip(batch.schema.names, batch.columns, strict=True)
-                ]
+def _batches(parts: Sequence[Part], names: Sequence[str]) -> Iterator[Texts]:
+    times = own_times.Times()
+    for name, file in parts:
+        with of_part(name), _readable(file) as found:
+            times.see(file, _batch_rows(found))
+    unit = times.int96_unit()
+    for name, file in parts:
+        with of_part(name), _readable(file, coerce_int96_timestamp_unit=unit) as found:
+            for batch in found.iter_batches(batch_size=_batch_rows(found)):
+                if batch.num_rows:
+                    yield [texts(one, batch.column(one), times.places.get(one, 0)) for one in names]
+
+
+def _batch_rows(found: Any) -> int:
+    return max(1, min(CHUNK_ROWS, CHUNK_CHARACTERS // max(1, _row_characters(found))))
 
 
 def _row_characters(found: Any) -> int:

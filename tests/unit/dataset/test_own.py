@@ -1,16 +1,18 @@
 """A file of one's own becomes a dataset with the same rows, or is refused with the reason."""
 
 import csv
+import gzip
 import hashlib
 import io
 import json
+from types import SimpleNamespace
 
 import pyarrow as pa
 import pytest
 import smart_open.s3
 from pyarrow import parquet as pq
 
-from storebench import protocol
+from storebench import protocol, s3_files
 from storebench.dataset import own, own_csv, own_tables
 from storebench.dataset.checksum import TableChecksum
 from storebench.dataset.csv50 import OWN
@@ -30,6 +32,14 @@ class S3(FakeS3):
     def head_object(self, *, Key, **_):  # noqa: N803
         return {**super().head_object(Key=Key), "ETag": VERSION}
 
+    def get_paginator(self, _):
+        def pages(Prefix, **_):  # noqa: N803
+            for key in sorted(key for key in self.objects if key.startswith(Prefix)):
+                data = self.objects[key]
+                yield {"Contents": [{"Key": key, "ETag": hashlib.md5(data).hexdigest(), "Size": len(data)}]}
+
+        return SimpleNamespace(paginate=pages)
+
     def download_fileobj(self, bucket, key, file):
         file.write(self._get(key))
         file.seek(0)
@@ -45,8 +55,12 @@ def s3(monkeypatch):
 def made(s3, data, key="mine.csv", rows=10**9):
     """The manifest in the bucket after `make`, and the message."""
     s3.objects[key] = data
-    file = f"s3://bucket/{key}"
-    seed = seed_of(file, VERSION, len(data))
+    return made_of(s3, f"s3://bucket/{key}", rows)
+
+
+def made_of(s3, file, rows=10**9):
+    files = s3_files.find(s3, file)
+    seed = seed_of(file, files.version, files.size)
     folder = folder_of(OWN.id(seed))
     message = own.make(s3, "bucket", folder, rows, seed, file=file)
     return Manifest.load(s3, "bucket", folder + "manifest.json"), message
@@ -215,6 +229,35 @@ def test_a_damaged_page_is_refused_with_its_column(s3, column, name, at):
     ):
         made(s3, damaged(column, at), "mine.parquet")
     assert s3.uploads == {} and list(s3.objects) == ["mine.parquet"], "nothing is left"
+
+
+@pytest.mark.parametrize("key", ["mine.csv", "mine.csv.gz"])
+def test_a_csv_that_is_compressed_with_gzip_is_taken(s3, key):
+    manifest, _ = made(s3, gzip.compress(own_file.as_csv()), key)
+    assert manifest.sha256 == made(s3, own_file.as_csv(), "plain.csv")[0].sha256
+
+
+def test_damaged_gzip_is_refused(s3):
+    data = gzip.compress(("a\n" + "".join(f"{n * 7919 % 10_007}\n" for n in range(50_000))).encode())
+    for broken in (data[: len(data) // 2], data[:50_000] + b"\0" * 99 + data[50_099:], data[:5]):
+        with pytest.raises(SpecError, match="its gzip is damaged"):
+            made(s3, broken, "mine.csv.gz")
+    assert s3.uploads == {} and list(s3.objects) == ["mine.csv.gz"], "nothing is left"
+
+
+@pytest.mark.parametrize("key", ["mine.csv", "folder/1.csv"])
+def test_a_file_that_changes_while_it_is_read_leaves_no_dataset(s3, monkeypatch, key):
+    s3.objects[key] = b"a\n1\n"
+
+    def upload(*given):
+        real(*given)
+        s3.objects[key] = b"a\n2\n3\n"
+
+    real = own.upload
+    monkeypatch.setattr(own, "upload", upload)
+    with pytest.raises(SpecError, match="has changed while it was read"):
+        made_of(s3, "s3://bucket/folder/" if "/" in key else f"s3://bucket/{key}")
+    assert list(s3.objects) == [key], "nothing is left"
 
 
 def test_a_damaged_end_is_refused_and_a_full_disk_is_no_damage(s3, monkeypatch):
