@@ -25,6 +25,8 @@ CHUNK_ROWS = 10_000
 CHUNK_CHARACTERS = 4_000_000
 VALUE_CHARACTERS = 2  # of CHUNK_CHARACTERS that each value takes: an empty text is an object, too
 PARQUET_BUFFER_BYTES = 1 << 20
+SAMPLED_GROUPS = 100
+TEXTS = ("string", "large_string")  # of Arrow
 Texts = Sequence[Sequence[str]]  # of each column, all of the same length
 Part = tuple[str, Any]  # a file's name in its folder, "" of a file alone, and its stream or path
 
@@ -204,15 +206,48 @@ def _damaged(file: Any) -> str:
 
 def _batches(parts: Sequence[Part], names: Sequence[str]) -> Iterator[Texts]:
     times = own_times.Times()
+    coded: dict[str, list[str]] = {}  # by the part's name
     for name, file in parts:
         with of_part(name), _readable(file) as found:
             times.see(file, _batch_rows(found))
+            coded[name] = _coded(found)
     unit = times.int96_unit()
     for name, file in parts:
-        with of_part(name), _readable(file, coerce_int96_timestamp_unit=unit) as found:
+        settings = {"coerce_int96_timestamp_unit": unit, "read_dictionary": coded[name]}
+        with of_part(name), _readable(file, **settings) as found:
             for batch in found.iter_batches(batch_size=_batch_rows(found)):
-                if batch.num_rows:
-                    yield [texts(one, batch.column(one), times.places.get(one, 0)) for one in names]
+                for chunk in _slices(batch):
+                    yield [texts(one, chunk.column(one), times.places.get(one, 0)) for one in names]
+
+
+def _coded(found: Any) -> list[str]:
+    """Return the names of text columns that a file keeps as dictionaries. Read as such, a long text that is in many rows is in memory once."""
+    groups = range(min(found.metadata.num_row_groups, SAMPLED_GROUPS))
+    chunks = (found.metadata.row_group(one).column(n) for one in groups for n in range(len(found.schema)))
+    coded = {chunk.path_in_schema for chunk in chunks if chunk.has_dictionary_page}
+    return [one.name for one in found.schema_arrow if one.name in coded and str(one.type) in TEXTS]
+
+
+def _slices(batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
+    """Cut a batch so that no part has more than about CHUNK_CHARACTERS, but at least a row."""
+    import numpy as np
+    import pyarrow.compute as pc
+
+    ends = np.zeros(batch.num_rows, np.int64)
+    for column in batch.columns:
+        if str(column.type) in TEXTS:
+            lengths = pc.binary_length(column)
+        elif str(getattr(column.type, "value_type", "")) in TEXTS:
+            lengths = pc.binary_length(column.dictionary).take(column.indices)
+        else:
+            continue
+        ends += lengths.fill_null(0).to_numpy(zero_copy_only=False)
+    ends = ends.cumsum()
+    start, before = 0, 0
+    while start < batch.num_rows:
+        end = max(start + 1, int(np.searchsorted(ends, before + CHUNK_CHARACTERS, "right")))
+        yield batch.slice(start, end - start)
+        start, before = end, ends[end - 1]
 
 
 def _batch_rows(found: Any) -> int:

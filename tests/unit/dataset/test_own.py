@@ -313,6 +313,29 @@ def test_chunks_of_many_columns_have_few_rows(monkeypatch, kind):
     assert sum(rows) == 100 and max(rows) <= 6
 
 
+@pytest.mark.parametrize(
+    "texts", [["x" * 900, "y" * 900] * 500, [f"{n:0900}" for n in range(1_000)], ["x" * 900_000, ""] * 500]
+)
+def test_a_chunk_of_long_texts_has_few_rows_also_if_the_file_has_each_once(monkeypatch, texts):
+    monkeypatch.setattr(own_tables, "CHUNK_CHARACTERS", 20_000)
+    data = io.BytesIO(written(a=texts, n=list(range(1_000)), none=pa.nulls(1_000, pa.string())))
+    chunks = list(own_tables.parquet(data).chunks)
+    assert [text for chunk in chunks for text in chunk[0]] == texts
+    assert [text for chunk in chunks for text in chunk[1]] == list(map(str, range(1_000)))
+    assert max(sum(map(len, chunk[0])) for chunk in chunks) <= max(20_000, *map(len, texts))
+
+
+@pytest.mark.parametrize("rows", [1, 7, 1_000])
+def test_row_groups_of_any_size_are_the_same_rows(s3, rows):
+    out = io.BytesIO()
+    table = pa.table({"n": range(1_000), "a": [None if n % 3 else f"{n % 10}" for n in range(1_000)]})
+    pq.write_table(table, out, row_group_size=rows)
+    manifest, _ = made(s3, out.getvalue(), "mine.parquet")
+    assert s3.objects[manifest.key].decode() == "n,a\n" + "".join(
+        f"{n},{'' if n % 3 else n % 10}\n" for n in range(1_000)
+    )
+
+
 def test_types_of_parquet_that_no_store_keeps_become_text(s3):
     data = written(
         small=pa.array(["1.0000001"]).cast(pa.decimal128(20, 7)),
