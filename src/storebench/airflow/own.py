@@ -6,10 +6,11 @@ import json
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from storebench import s3, s3_files
+from storebench import s3
 from storebench.airflow import connections, preflight
 from storebench.attempt.dataset import DatasetSpec
 from storebench.errors import StoreRefused
+from storebench.study import own_files
 from storebench.study.cell import Cell
 from storebench.study.dataset import FILE, MANIFEST, File, folder_of, seed_of
 from storebench.study.model import Study
@@ -30,7 +31,7 @@ def with_file(
     if own is None or file is None:
         return dict(params), None
     client, bucket = connections.s3(), connections.bucket()
-    files = s3_files.find(client, file)
+    files = own_files.find(client, file)
     seed = seed_of(file, files.version, files.size)
     folder = folder_of(own.id(seed))
     manifest = _manifest(client, bucket, folder)

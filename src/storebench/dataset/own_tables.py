@@ -16,7 +16,7 @@ from storebench.dataset import own_csv, own_times
 from storebench.dataset.columns import MAX_SCALE, Column
 from storebench.dataset.own_csv import Unusable, of_part
 from storebench.dataset.schema import Type
-from storebench.s3_files import Files
+from storebench.study.own_files import Files
 
 if TYPE_CHECKING:
     import pyarrow as pa

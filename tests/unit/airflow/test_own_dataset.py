@@ -6,11 +6,11 @@ from types import SimpleNamespace
 import pytest
 from botocore.exceptions import ClientError
 
-from storebench import s3_files
 from storebench.airflow import own, plan
 from storebench.airflow.dataset import DatasetOperator
 from storebench.airflow.params import defaults_of, values_of
 from storebench.errors import SpecError, StoreRefused
+from storebench.study import own_files
 from storebench.study.dataset import FILE, folder_of, seed_of
 from storebench.study.order import Turn
 from tests.bulk import bulk_study
@@ -123,7 +123,7 @@ def test_a_file_that_is_not_there_is_refused(files, made):
 def test_a_folder_is_one_dataset_whose_version_is_that_of_its_parts(files, made):
     files.objects = {"orders/1.csv": b"a\n1\n", "orders/2.csv": b"a\n2\n", "orders/_SUCCESS": b""}
     address = "s3://files/orders/"
-    found = s3_files.find(files, address)
+    found = own_files.find(files, address)
 
     def make(kind, spec):
         made.make(kind, spec)

@@ -12,13 +12,14 @@ import pytest
 import smart_open.s3
 from pyarrow import parquet as pq
 
-from storebench import protocol, s3_files
+from storebench import protocol
 from storebench.dataset import own, own_csv, own_tables
 from storebench.dataset.checksum import TableChecksum
 from storebench.dataset.csv50 import OWN
 from storebench.dataset.manifest import Manifest
 from storebench.dataset.typed import arrow_schema, canonical, csv_reader
 from storebench.errors import SpecError
+from storebench.study import own_files
 from storebench.study.dataset import folder_of, seed_of
 from tests import own_file
 from tests.unit.dataset.test_upload import FakeS3
@@ -59,7 +60,7 @@ def made(s3, data, key="mine.csv", rows=10**9):
 
 
 def made_of(s3, file, rows=10**9):
-    files = s3_files.find(s3, file)
+    files = own_files.find(s3, file)
     seed = seed_of(file, files.version, files.size)
     folder = folder_of(OWN.id(seed))
     message = own.make(s3, "bucket", folder, rows, seed, file=file)
