@@ -176,6 +176,16 @@ def test_a_folder_of_parts_and_compressed_files_are_the_dataset_of_one_file(data
         assert code == 0 and manifest["sha256"] == expected, manifest
 
 
+@pytest.mark.parametrize(("store", "client"), sorted({case[:2] for case in CASES}))
+def test_line_ends_within_values_and_the_longest_text_come_back(dataset, attempt, store, client):
+    text = 'a,b,c\n"x\ry\u2028\x85",' + "y" * 131_000 + ",1\nplain\u2028text,q,2\n"
+    code, manifest, folder = dataset("csv", text.encode())
+    assert code == 0, manifest
+    for operation in ("write", "read"):
+        code, result = attempt(operation, store, folder, client, "all")
+        assert (code, result.status, result.error) == (0, "verified", None)
+
+
 def damaged():
     """A Parquet file whose column `note` has a page that is none."""
     out = io.BytesIO()
