@@ -119,9 +119,14 @@ def read(client: Any, bucket: str, key: str) -> bytes | None:
     try:
         return cast(bytes, client.get_object(Bucket=bucket, Key=key)["Body"].read())
     except ClientError as error:
-        if error.response.get("Error", {}).get("Code") in _ABSENT:
+        if is_absent(error):
             return None
         raise
+
+
+def is_absent(error: BaseException | None) -> bool:
+    """Return whether S3 has answered that the object does not exist."""
+    return isinstance(error, ClientError) and error.response.get("Error", {}).get("Code") in _ABSENT
 
 
 def version(client: Any, bucket: str, key: str) -> tuple[str, int]:
@@ -135,6 +140,6 @@ def size(client: Any, bucket: str, key: str) -> int | None:
     try:
         return cast(int, client.head_object(Bucket=bucket, Key=key)["ContentLength"])
     except ClientError as error:
-        if error.response.get("Error", {}).get("Code") in _ABSENT:
+        if is_absent(error):
             return None
         raise

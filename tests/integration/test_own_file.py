@@ -1,5 +1,7 @@
 """A file of one's own in the real S3: the pod's program makes a dataset of it, and the stores whose servers are here give it back."""
 
+import gzip
+import io
 import json
 import os
 import subprocess
@@ -7,13 +9,16 @@ import sys
 import uuid
 from dataclasses import replace
 
+import pyarrow as pa
 import pytest
+from pyarrow import parquet as pq
 
 from storebench import s3
 from storebench.airflow.retrieve import whole
 from storebench.attempt.dataset import DatasetSpec
 from storebench.attempt.result import AttemptResult
 from storebench.dataset.csv50 import OWN
+from storebench.study import own_files
 from storebench.study.dataset import folder_of, seed_of
 from tests import int96, own_file
 from tests.bulk import bulk_study, cell_at, spec_for
@@ -60,13 +65,16 @@ def started(arguments, variable, spec, message):
 
 @pytest.fixture
 def dataset(place, tmp_path):
-    """Make the dataset of a file with these bytes; returns the exit code, the manifest or what was said, and its folder."""
+    """Make the dataset of a file with these bytes, or of a folder with these files. Return the exit code, the manifest or the output, and the
+    dataset's folder."""
     client, bucket, key, made = place
 
     def make(kind, data):
-        client.put_object(Bucket=bucket, Key=f"{key}.{kind}", Body=data)
-        file = f"s3://{bucket}/{key}.{kind}"
-        seed = seed_of(file, *s3.version(client, bucket, f"{key}.{kind}"))
+        for name, part in data.items() if kind == "folder" else [(kind, data)]:
+            client.put_object(Bucket=bucket, Key=f"{key}{'/' if kind == 'folder' else '.'}{name}", Body=part)
+        file = f"s3://{bucket}/{key}{'/' if kind == 'folder' else '.' + kind}"
+        files = own_files.find(client, file)
+        seed = seed_of(file, files.version, files.size)
         made.append(folder := folder_of(OWN.id(seed)))
         spec = DatasetSpec(bucket, folder, OWN.max_rows, seed, file=file)
         code, text, said = started(OWN.pod.arguments, "STOREBENCH_DATASET", spec, tmp_path / "dataset")
@@ -144,6 +152,69 @@ def test_what_is_no_table_is_refused_and_nothing_is_left(dataset, place):
     client, bucket, *_ = place
     code, said, folder = dataset("csv", b"a,b\n1,2\n3\n")
     assert code == 2 and "cannot be the dataset: line 3: a row has 1 values, the header 2" in said
+    assert client.list_objects_v2(Bucket=bucket, Prefix=folder)["KeyCount"] == 0
+    unfinished = client.list_multipart_uploads(Bucket=bucket).get("Uploads", [])
+    assert [entry for entry in unfinished if entry["Key"].startswith(folder)] == []
+
+
+def parts():
+    """A folder as Spark writes it."""
+    table = pq.read_table(io.BytesIO(own_file.as_parquet()))
+    found = {"_SUCCESS": b"", ".part-0.crc": b"x"}
+    for n in range(3):
+        out = io.BytesIO()
+        pq.write_table(table.slice(n * 1_000, 1_000), out)
+        found[f"part-{n:05d}-c000.snappy.parquet"] = out.getvalue()
+    return found
+
+
+def test_a_folder_of_parts_and_compressed_files_are_the_dataset_of_one_file(dataset):
+    data = own_file.as_csv()
+    expected = dataset("csv", data)[1]["sha256"]
+    for kind, content in (("folder", parts()), ("csv.gz", gzip.compress(data))):
+        code, manifest, _ = dataset(kind, content)
+        assert code == 0 and manifest["sha256"] == expected, manifest
+
+
+@pytest.mark.parametrize(("store", "client"), sorted({case[:2] for case in CASES}))
+def test_line_ends_within_values_and_the_longest_text_come_back(dataset, attempt, store, client):
+    text = 'a,b,c\n"x\ry\u2028\x85",' + "y" * 131_000 + ",1\nplain\u2028text,q,2\n"
+    code, manifest, folder = dataset("csv", text.encode())
+    assert code == 0, manifest
+    for operation in ("write", "read"):
+        code, result = attempt(operation, store, folder, client, "all")
+        assert (code, result.status, result.error) == (0, "verified", None)
+
+
+def damaged():
+    """A Parquet file whose column `note` has a page that is none."""
+    out = io.BytesIO()
+    pq.write_table(pa.table({"id": range(9_000), "note": [f"note {n}" for n in range(9_000)]}), out)
+    data = bytearray(out.getvalue())
+    start = pq.read_metadata(out).row_group(0).column(1).dictionary_page_offset
+    data[start : start + 2_000] = b"\xff" * 2_000
+    return bytes(data)
+
+
+@pytest.mark.parametrize(
+    ("kind", "data", "why"),
+    [
+        ("csv", b"", "it has no columns"),
+        ("csv", b"id;name\n1;Anna\n", "the header has 1 semicolons and 0 commas"),
+        ("csv", "id,name\n1,Köln\n".encode("latin-1"), "line 2: it is not UTF-8"),
+        ("csv.gz", gzip.compress(b"a\n" * 99)[:-9], "its gzip is damaged"),
+        ("parquet", damaged(), "the column 'note' cannot be read"),
+        (
+            "folder",
+            {"1.csv": b"a\n1\n", "2.csv": b"b\n1\n"},
+            "2.csv: the column 'b' is not in 1",
+        ),
+    ],
+)
+def test_what_is_no_table_is_refused_in_words_and_leaves_nothing(dataset, place, kind, data, why):
+    client, bucket, *_ = place
+    code, said, folder = dataset(kind, data)
+    assert code == 2 and why in said and "Traceback" not in said
     assert client.list_objects_v2(Bucket=bucket, Prefix=folder)["KeyCount"] == 0
     unfinished = client.list_multipart_uploads(Bucket=bucket).get("Uploads", [])
     assert [entry for entry in unfinished if entry["Key"].startswith(folder)] == []

@@ -10,8 +10,9 @@ from storebench import s3
 from storebench.airflow import connections, preflight
 from storebench.attempt.dataset import DatasetSpec
 from storebench.errors import StoreRefused
+from storebench.study import own_files
 from storebench.study.cell import Cell
-from storebench.study.dataset import FILE, MANIFEST, File, bucket_and_key, folder_of, seed_of
+from storebench.study.dataset import FILE, MANIFEST, File, folder_of, seed_of
 from storebench.study.model import Study
 
 Make = Callable[[File, DatasetSpec], None]  # has a pod make it; raises a StorebenchError
@@ -30,15 +31,13 @@ def with_file(
     if own is None or file is None:
         return dict(params), None
     client, bucket = connections.s3(), connections.bucket()
-    place, key = bucket_and_key(file)
-    with s3.errors(client, place, key):
-        version, size = s3.version(client, place, key)
-    seed = seed_of(file, version, size)
+    files = own_files.find(client, file)
+    seed = seed_of(file, files.version, files.size)
     folder = folder_of(own.id(seed))
     manifest = _manifest(client, bucket, folder)
     if manifest is None:
         assert make is not None, "the plan of a study with a dataset has it made"
-        preflight.check_disk(size)
+        preflight.check_disk(files.size)
         print(f"A pod looks at {file}, and makes a dataset of it", flush=True)
         make(own, DatasetSpec(bucket, folder, own.max_rows, seed, file=file))
         manifest = _manifest(client, bucket, folder)

@@ -61,6 +61,13 @@ class Column:
         """The characters of its longest text."""
         return self._longest
 
+    def has_name_of_its_type(self) -> bool:
+        """Return whether the name reads as a value of the column's type, as in a CSV without a header."""
+        name = Column(self.name)
+        name.see([self.name])
+        found, own = name.field(), self.field()
+        return self._from_text and (found.type, found.scale) == (own.type, own.scale)
+
     def field(self) -> Field:
         """Describe the column by all texts seen. A column of nulls alone is a string."""
         kind: Type = self._types[0] if self._types and self._filled else "string"

@@ -1,4 +1,4 @@
-"""A file of one's own as the dataset: a CSV or Parquet file in S3 becomes a CSV in the bucket, with its schema and manifest.
+"""A file of one's own as the dataset: a CSV or Parquet file in S3, or a folder of such files, becomes a CSV in the bucket, with its schema and manifest.
 
 The copy has the same rows in canonical text (storebench.dataset.schema). So every store reads it as it reads the generated dataset, and a
 file that changes meanwhile changes no run.
@@ -19,20 +19,21 @@ from storebench.dataset import own_tables
 from storebench.dataset.checksum import TableChecksum
 from storebench.dataset.csv50 import OWN
 from storebench.dataset.manifest import CSV, Manifest
+from storebench.dataset.own_csv import Unusable
 from storebench.dataset.schema import SCHEMA_VERSION
 from storebench.dataset.upload import upload
 from storebench.errors import SpecError, StoreRefused
-from storebench.study.dataset import MANIFEST, bucket_and_key, folder_of, seed_of
+from storebench.study import own_files
+from storebench.study.dataset import MANIFEST, folder_of, seed_of
 
 MADE_BY = "own 2"
 PART_BYTES = 8 << 20  # S3 wants at least 5 MiB in all parts but the last
-LARGE_PARTS = (
-    1_000  # of a large file: S3 takes ten times as many, which leaves room for a Parquet file's text
-)
+LARGE_PARTS = 1_000  # S3 takes 10,000: parts of a thousandth of all before reach its 5 TB with fewer
 
 
 def make(client: Any, bucket: str, prefix: str, rows: int, seed: int, *, file: str) -> dict[str, Any]:
-    """What the dataset's pod does (storebench.attempt.dataset) with the file `s3://bucket/key`, which `seed` stands for as it was planned.
+    """What the dataset's pod does (storebench.attempt.dataset) with the file `s3://bucket/key` or the folder
+    `s3://bucket/key/`, whose planned version `seed` stands for.
 
     Returns the manifest of what is below `prefix` then; without the checksums and fields where it would be too long for the pod's message.
     Raises SpecError for a file that has changed, that has more rows than `rows`, or whose data no store could give back.
@@ -44,20 +45,21 @@ def make(client: Any, bucket: str, prefix: str, rows: int, seed: int, *, file: s
     if found := _find(client, bucket, prefix):
         print("found: it was there already", flush=True)
         return _short(found)
-    place, key = bucket_and_key(file)
-    with s3.errors(client, place, key):
-        version, size = s3.version(client, place, key)
-    if seed_of(file, version, size) != seed:
+    files = own_files.find(client, file)
+    if seed_of(file, files.version, files.size) != seed:
         raise SpecError(f"{file} has changed since this run was planned. Start another run")
     target = prefix + CSV
-    with s3.errors(client, bucket, target), _read(client, file) as table:
-        copy = _Copy(table, rows, max(PART_BYTES, size // LARGE_PARTS))
+    with s3.errors(client, bucket, target), _read(client, file, files) as table:
+        copy = _Copy(table, rows)
         # An old manifest must not stay beside new data
         client.delete_object(Bucket=bucket, Key=prefix + MANIFEST)
         upload(client, bucket, target, iter(copy))
         written = s3.size(client, bucket, target)
     if written != copy.bytes:
         raise StoreRefused(f"s3://{bucket}/{target} has {written} bytes, but {copy.bytes:,} were sent")
+    if own_files.find(client, file) != files:
+        client.delete_object(Bucket=bucket, Key=target)
+        raise SpecError(f"{file} has changed while it was read. Start another run")
     manifest = Manifest(
         schema_version=SCHEMA_VERSION,
         rows=copy.checksum.rows,
@@ -84,23 +86,23 @@ def make(client: Any, bucket: str, prefix: str, rows: int, seed: int, *, file: s
 
 
 @contextmanager
-def _read(client: Any, file: str) -> Iterator[own_tables.Table]:
-    """The table in the file. Raises SpecError that names the file for what is none."""
+def _read(client: Any, file: str, files: own_files.Files) -> Iterator[own_tables.Table]:
+    """Open the table in the file or folder. Raises SpecError that names the file for what is no table."""
     try:
-        with own_tables.opened(client, file) as table:
+        with own_tables.opened(client, files) as table:
             yield table
-    except own_tables.Unusable as error:
+    except Unusable as error:
         raise SpecError(f"{file} cannot be the dataset: {error}") from None
 
 
 class _Copy:
     """Iterates over the parts of the copy, and adds up what its manifest says of them."""
 
-    def __init__(self, table: own_tables.Table, max_rows: int, part_bytes: int) -> None:
+    def __init__(self, table: own_tables.Table, max_rows: int) -> None:
         self.bytes = 0
         self.sha256 = hashlib.sha256()
         self.checksum = TableChecksum([column.name for column in table.columns])
-        self._table, self._max_rows, self._part_bytes = table, max_rows, part_bytes
+        self._table, self._max_rows = table, max_rows
 
     def __iter__(self) -> Iterator[bytes]:
         names = self.checksum.names
@@ -108,27 +110,38 @@ class _Copy:
         for texts in self._table.chunks:
             self._add(names, texts)
             held += encoded(list(zip(*texts, strict=True)))
-            if len(held) >= self._part_bytes:
+            if len(held) >= max(PART_BYTES, self.bytes // LARGE_PARTS):
                 yield self._sent(held)
                 held = bytearray()
         if not self.checksum.rows:
-            raise own_tables.Unusable("it has no rows")
+            raise Unusable("it has no rows")
+        self._check_header()
         if held:
             yield self._sent(held)
+
+    def _check_header(self) -> None:
+        """Raise Unusable for a CSV whose first line reads as a row: each typed column has a name of its own type."""
+        typed = [column for column in self._table.columns if column.field().type != "string"]
+        if typed and all(column.has_name_of_its_type() for column in typed):
+            raise Unusable(
+                f"line 1 reads as a row, not as a header: the {typed[0].field().type} column has the name {typed[0].name!r}. Write the names"
+                " of the columns into the first line, with a letter in each"
+            )
 
     def _add(self, names: Sequence[str], texts: Sequence[Sequence[str]]) -> None:
         for column, values in zip(self._table.columns, texts, strict=True):
             column.see(values)
             if column.longest > csv.field_size_limit():  # which those who read the copy would not take
-                raise own_tables.Unusable(
-                    f"the column {column.name!r} has a text of {column.longest:,} characters"
+                raise Unusable(
+                    f"the column {column.name!r} has a text of {column.longest:,} characters, and {csv.field_size_limit():,} are the most. Shorten it,"
+                    " or leave the column out"
                 )
         try:
             self.checksum.update(dict(zip(names, texts, strict=True)))
         except TypeError as error:  # a NUL, which some stores end a text at
-            raise own_tables.Unusable(str(error)) from None
+            raise Unusable(str(error)) from None
         if self.checksum.rows > self._max_rows:
-            raise own_tables.Unusable(f"it has more than {self._max_rows:,} rows")
+            raise Unusable(f"it has more than {self._max_rows:,} rows")
 
     def _sent(self, held: bytearray) -> bytes:
         part = bytes(held)

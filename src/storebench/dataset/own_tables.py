@@ -1,33 +1,34 @@
-"""The rows of a CSV or Parquet file in S3, as columns of canonical text (storebench.dataset.schema)."""
+"""Read the rows of CSV or Parquet files in S3 as columns of canonical text (storebench.dataset.schema)."""
 
 from __future__ import annotations
 
-import csv
 import itertools
 import math
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
-from tempfile import TemporaryFile
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
-from storebench.dataset import own_times
+from storebench.dataset import own_csv, own_times
 from storebench.dataset.columns import MAX_SCALE, Column
+from storebench.dataset.own_csv import Unusable, of_part
 from storebench.dataset.schema import Type
-from storebench.study.dataset import bucket_and_key
+from storebench.study.own_files import Files
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 CHUNK_ROWS = 10_000
 CHUNK_CHARACTERS = 4_000_000
+VALUE_CHARACTERS = 2  # of CHUNK_CHARACTERS that each value takes: an empty text is an object, too
 PARQUET_BUFFER_BYTES = 1 << 20
+SAMPLED_GROUPS = 100
+TEXTS = ("string", "large_string")  # of Arrow
 Texts = Sequence[Sequence[str]]  # of each column, all of the same length
-
-
-class Unusable(Exception):
-    """What is wrong with a file, in words."""
+Part = tuple[str, Any]  # a file's name in its folder, "" of a file alone, and its stream or path
 
 
 @dataclass
@@ -49,48 +50,81 @@ class Table:
 
 
 @contextmanager
-def opened(client: Any, file: str) -> Iterator[Table]:
-    """The table in the file `s3://bucket/key`, whose end says what it is. Raises Unusable for what is none, S3's own errors."""
-    import smart_open
-
-    if file.endswith(".parquet"):
-        bucket, key = bucket_and_key(file)
-        with TemporaryFile() as copy:  # its columns lie apart: over the network, each would be a request
-            client.download_fileobj(bucket, key, copy)
-            yield parquet(copy)
+def opened(client: Any, files: Files) -> Iterator[Table]:
+    """Open the table in these files. Raises Unusable for what is no table, and S3's own errors."""
+    if files.format == "CSV":
+        with closing(_streams(client, files)) as parts:
+            yield _of_csv(parts)
         return
-    with smart_open.open(
-        file, encoding="utf-8-sig", newline="", transport_params={"client": client}
-    ) as stream:
-        yield comma_separated(stream)
+    with TemporaryDirectory() as place:  # columns lie apart: over the network, each would be a request
+        parquets = []
+        for n, key in enumerate(files.keys):
+            path = Path(place, str(n))
+            with path.open("wb") as copy:
+                client.download_fileobj(files.bucket, key, copy)
+            parquets.append((files.name_of(key), path))
+        yield _of_parquet(parquets)
+
+
+def _streams(client: Any, files: Files) -> Generator[Part, None, None]:
+    """Open the text of each file when it is asked for."""
+    from smart_open import s3 as objects
+
+    for key in files.keys:
+        name = files.name_of(key)
+        with objects.open(files.bucket, key, "rb", client=client) as stream:
+            with of_part(name):
+                text = own_csv.decoded(stream)
+            yield name, text
 
 
 def comma_separated(stream: Any) -> Table:
-    """The table in a CSV with a header, as RFC 4180 has it. Lines that are empty are none."""
-    reader = csv.reader(stream, strict=True)
-    rows = _rows(reader)
-    names = next(rows, [])
-    return Table([Column(name) for name in names], _chunks(rows, reader, len(names)))
+    """Return the table in the text of a CSV with a header."""
+    return _of_csv(iter([("", stream)]))
 
 
-def _rows(reader: Any) -> Iterator[list[str]]:
-    try:
-        for row in reader:
-            if row:
-                yield row
-    except csv.Error as error:
-        raise Unusable(f"line {reader.line_num:,}: {error}") from None
-    except UnicodeDecodeError as error:
-        raise Unusable(f"after line {reader.line_num:,}: it is not UTF-8: {error.reason}") from None
+def _of_csv(parts: Iterator[Part]) -> Table:
+    first, stream = next(parts)
+    records = own_csv.Records(stream)
+    with of_part(first):
+        rows = iter(records)
+        names = own_csv.header(rows)
+
+    def chunks() -> Iterator[Texts]:
+        with of_part(first):
+            yield from _chunks(rows, records, len(names))
+        for name, stream in parts:
+            with of_part(name):
+                others = own_csv.Records(stream)
+                more = iter(others)
+                _check_names(own_csv.header(more), names, first, ordered=True)
+                yield from _chunks(more, others, len(names))
+
+    return Table([Column(name) for name in names], chunks())
 
 
-def _chunks(rows: Iterator[list[str]], reader: Any, width: int) -> Iterator[Texts]:
+def _check_names(names: list[str], expected: list[str], first: str, *, ordered: bool = False) -> None:
+    """Raise Unusable for a part whose columns are not those of the first part."""
+    if sorted(names) != sorted(expected):
+        (name, *_) = (Counter(names) - Counter(expected)) or (Counter(expected) - Counter(names))
+        here, there = names.count(name), expected.count(name)
+        where = (
+            f"of {first} is missing"
+            if here < there
+            else f"is not in {first}"
+            if not there
+            else "is there twice"
+        )
+        raise Unusable(f"the column {name!r} {where}. Give all parts the same columns, and a header")
+    if ordered and names != expected:
+        raise Unusable(f"its columns have another order than those of {first}. Give all parts the same order")
+
+
+def _chunks(rows: Iterator[list[str]], records: own_csv.Records, width: int) -> Iterator[Texts]:
     def checked() -> Iterator[list[str]]:
         for row in rows:
             if len(row) != width:
-                raise Unusable(
-                    f"line {reader.line_num:,}: a row has {len(row):,} values, the header {width:,}"
-                )
+                raise Unusable(f"line {records.line:,}: a row has {len(row):,} values, the header {width:,}")
             yield row
 
     whole = checked()
@@ -101,51 +135,130 @@ def _chunks(rows: Iterator[list[str]], reader: Any, width: int) -> Iterator[Text
 def _until(rows: Iterator[list[str]], characters: int) -> Iterator[list[str]]:
     for row in rows:
         yield row
-        characters -= sum(map(len, row))
+        characters -= sum(map(len, row)) + VALUE_CHARACTERS * len(row)
         if characters < 0:
             return
 
 
 def parquet(file: Any) -> Table:
-    """The table in a Parquet file. A null is the empty text."""
+    """Return the table in a Parquet file. A null is the empty text."""
+    return _of_parquet([("", file)])
+
+
+def _of_parquet(parts: Sequence[Part]) -> Table:
+    kinds: dict[str, str] = {}  # the first that is not null, by the column's name
+    types: dict[str, tuple[Type, ...]] = {}
+    names: list[str] = []
+    for name, file in parts:
+        with of_part(name), _readable(file) as found:
+            names = names or found.schema_arrow.names
+            _check_names(found.schema_arrow.names, names, parts[0][0])
+            for field in found.schema_arrow:
+                own, kind = _types(field), str(field.type)
+                if kind != "null" and own != types.setdefault(field.name, own):
+                    raise Unusable(
+                        f"the column {field.name!r} is {kind} here, and {kinds[field.name]} in a part before. Give the parts the same types"
+                    )
+                if kind != "null":
+                    kinds.setdefault(field.name, kind)
+    return Table([Column(name, types.get(name, ())) for name in names], _batches(parts, names))
+
+
+@contextmanager
+def _readable(file: Any, **settings: Any) -> Iterator[Any]:
+    """Open a Parquet file, and raise Unusable with the reader's words for what the reader does not take."""
     import pyarrow as pa
     from pyarrow import parquet as pq
 
     try:
-        found = pq.ParquetFile(file, buffer_size=PARQUET_BUFFER_BYTES)
-    except pa.ArrowException as error:
-        raise Unusable(f"it is no Parquet file: {error}") from None
-    columns = [Column(field.name, _types(field)) for field in found.schema_arrow]
-    return Table(columns, _batches(file, found))
-
-
-def _batches(file: Any, found: Any) -> Iterator[Texts]:
-    import pyarrow as pa
-    from pyarrow import parquet as pq
-
-    rows = max(1, min(CHUNK_ROWS, CHUNK_CHARACTERS // max(1, _row_bytes(found))))
+        whole = pq.ParquetFile(file, buffer_size=PARQUET_BUFFER_BYTES, **settings)
+    except (pa.ArrowException, OSError) as error:
+        raise _unless_of_the_disk(error, "it is no Parquet file") from None
     try:
-        times = own_times.Times(file, rows)
-        whole = pq.ParquetFile(
-            file, buffer_size=PARQUET_BUFFER_BYTES, coerce_int96_timestamp_unit=times.int96_unit
-        )
-        for batch in whole.iter_batches(batch_size=rows):
-            if batch.num_rows:
-                yield [
-                    texts(name, column, times.places.get(name, 0))
-                    for name, column in zip(batch.schema.names, batch.columns, strict=True)
-                ]
-    except own_times.OutOfRange as error:
-        raise Unusable(str(error)) from None
-    except pa.ArrowException as error:
-        raise Unusable(str(error)) from None
+        with whole:
+            yield whole
+    except (pa.ArrowException, OSError) as error:
+        raise _unless_of_the_disk(error, _damaged(file)) from None
     except UnicodeDecodeError as error:
         raise Unusable(f"a text is not UTF-8: {error.reason}") from None
 
 
-def _row_bytes(found: Any) -> int:
+def _unless_of_the_disk(error: Exception, words: str) -> Exception:
+    """Return Unusable with these words; the error itself if the operating system reports it. Of the file, pyarrow raises OSError without a number."""
+    return error if getattr(error, "errno", None) else Unusable(f"{words}: {error}")
+
+
+def _damaged(file: Any) -> str:
+    """Name the first column of a Parquet file that cannot be read."""
+    import pyarrow as pa
+    from pyarrow import parquet as pq
+
+    found = pq.ParquetFile(file)
+    for name in found.schema_arrow.names:
+        rows = 0
+        try:
+            for batch in found.iter_batches(1_000, columns=[name]):
+                rows += batch.num_rows
+        except (pa.ArrowException, OSError):
+            return f"the column {name!r} cannot be read behind its row {rows:,}. Write the file anew"
+    return "it cannot be read. Write the file anew"
+
+
+def _batches(parts: Sequence[Part], names: Sequence[str]) -> Iterator[Texts]:
+    times = own_times.Times()
+    coded: dict[str, list[str]] = {}  # by the part's name
+    for name, file in parts:
+        with of_part(name), _readable(file) as found:
+            times.see(file, _batch_rows(found))
+            coded[name] = _coded(found)
+    unit = times.int96_unit()
+    for name, file in parts:
+        settings = {"coerce_int96_timestamp_unit": unit, "read_dictionary": coded[name]}
+        with of_part(name), _readable(file, **settings) as found:
+            for batch in found.iter_batches(batch_size=_batch_rows(found)):
+                for chunk in _slices(batch):
+                    yield [texts(one, chunk.column(one), times.places.get(one, 0)) for one in names]
+
+
+def _coded(found: Any) -> list[str]:
+    """Return the names of text columns that a file keeps as dictionaries. Read as such, a long text that is in many rows is in memory once."""
+    groups = range(min(found.metadata.num_row_groups, SAMPLED_GROUPS))
+    chunks = (found.metadata.row_group(one).column(n) for one in groups for n in range(len(found.schema)))
+    coded = {chunk.path_in_schema for chunk in chunks if chunk.has_dictionary_page}
+    return [one.name for one in found.schema_arrow if one.name in coded and str(one.type) in TEXTS]
+
+
+def _slices(batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
+    """Cut a batch so that no part has more than about CHUNK_CHARACTERS, but at least a row."""
+    import numpy as np
+    import pyarrow.compute as pc
+
+    ends = np.zeros(batch.num_rows, np.int64)
+    for column in batch.columns:
+        if str(column.type) in TEXTS:
+            lengths = pc.binary_length(column)
+        elif str(getattr(column.type, "value_type", "")) in TEXTS:
+            lengths = pc.binary_length(column.dictionary).take(column.indices)
+        else:
+            continue
+        ends += lengths.fill_null(0).to_numpy(zero_copy_only=False)
+    ends = ends.cumsum()
+    start, before = 0, 0
+    while start < batch.num_rows:
+        end = max(start + 1, int(np.searchsorted(ends, before + CHUNK_CHARACTERS, "right")))
+        yield batch.slice(start, end - start)
+        start, before = end, ends[end - 1]
+
+
+def _batch_rows(found: Any) -> int:
+    return max(1, min(CHUNK_ROWS, CHUNK_CHARACTERS // max(1, _row_characters(found))))
+
+
+def _row_characters(found: Any) -> int:
+    """Estimate the characters of a row, as a share of CHUNK_CHARACTERS."""
     groups = [found.metadata.row_group(n) for n in range(found.metadata.num_row_groups)]
-    return max((group.total_byte_size // max(1, group.num_rows) for group in groups), default=0)
+    texts = max((group.total_byte_size // max(1, group.num_rows) for group in groups), default=0)
+    return texts + VALUE_CHARACTERS * len(found.schema_arrow)
 
 
 def _types(field: pa.Field) -> tuple[Type, ...]:

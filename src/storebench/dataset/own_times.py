@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from storebench.dataset.own_csv import Unusable
+
 if TYPE_CHECKING:
     import pyarrow as pa
 
@@ -24,21 +26,21 @@ FIRST, BEYOND = "0001-01-01", "10000-01-01"  # between are the years of four dig
 INT96_UNITS = ("us", "ns", "s")
 
 
-class OutOfRange(Exception):
-    """Say in words which column has timestamps that no unit of Arrow holds."""
-
-
 class Times:
-    """Find the decimal places of each timestamp column of a Parquet file by a pass over those columns, and the unit to read INT96 in.
+    """Find the decimal places of each timestamp column of Parquet files by a pass over those columns, and the unit to read INT96 in.
 
     INT96 has nanoseconds and 2^32 days, more than 64 bits: a reader chooses a unit. Microseconds hold the years -290,307 to
-    294,246, nanoseconds 1677 to 2262. Raises OutOfRange for years that microseconds do not hold, and for INT96 with both nanoseconds and
+    294,246, nanoseconds 1677 to 2262. Raises Unusable for years that microseconds do not hold, and for INT96 with both nanoseconds and
     years outside 1678 to 2261.
     """
 
-    def __init__(self, file: Any, batch_rows: int) -> None:
+    def __init__(self) -> None:
         self.places: dict[str, int] = {}
-        self.int96_unit = "us"
+        self._nanoseconds: set[str] = set()  # names of INT96 columns
+        self._beyond: set[str] = set()
+
+    def see(self, file: Any, batch_rows: int) -> None:
+        """Update what is known of the columns with a file."""
         from pyarrow import parquet as pq
 
         found = pq.ParquetFile(file, pre_buffer=False)
@@ -50,7 +52,8 @@ class Times:
         names = [field.name for field in found.schema_arrow if _unit(field.type)]
         if others := [name for name in names if name not in int96]:
             for batch in found.iter_batches(batch_rows, columns=others):
-                for name, column in zip(batch.schema.names, batch.columns, strict=True):
+                for name in others:  # the reader of a column "a" gives a column "a.b", too
+                    column = batch.column(name)
                     self._see(name, places_of(_numbers(column), _unit(column.type)))
         if of_int96 := [name for name in names if name in int96]:
             self._see_int96(file, batch_rows, of_int96)
@@ -60,28 +63,26 @@ class Times:
 
     def _see_int96(self, file: Any, batch_rows: int, names: Sequence[str]) -> None:
         """Read INT96 in three units. Each unit's number is right modulo 2^64, so their differences tell what each does not hold."""
-        nanoseconds: set[str] = set()
-        beyond: set[str] = set()
         for name, us, ns, s in _in_units(file, batch_rows, names):
             if (us // 1_000_000 != s).any():
-                raise OutOfRange(
+                raise Unusable(
                     f"the column {name!r} has a timestamp before the year -290,307 or after 294,246, which 64 bits of microseconds do not hold"
                 )
             if (ns != us * 1_000).any():  # both modulo 2^64
-                nanoseconds.add(name)
+                self._nanoseconds.add(name)
+                self._see(name, PLACES["ns"])
             if (abs(s) > (2**63 - 1) // 10**9 - 1).any():
-                beyond.add(name)
+                self._beyond.add(name)
             self._see(name, places_of(us, "us"))
-        if not nanoseconds:
-            return
-        name = min(nanoseconds)
-        if beyond:
-            raise OutOfRange(
-                f"the column {name!r} has INT96 timestamps with nanoseconds, and {min(beyond)!r} has INT96 timestamps outside the years"
-                " 1678 to 2261: 64 bits do not hold both. Round the nanoseconds to microseconds, or make one column text"
+
+    def int96_unit(self) -> str:
+        """Return the unit to read INT96 in, after all files were seen."""
+        if self._nanoseconds and self._beyond:
+            raise Unusable(
+                f"the column {min(self._nanoseconds)!r} has INT96 timestamps with nanoseconds, and {min(self._beyond)!r} has INT96 timestamps"
+                " outside the years 1678 to 2261: 64 bits do not hold both. Round the nanoseconds to microseconds, or make one column text"
             )
-        self.int96_unit = "ns"
-        self.places |= dict.fromkeys(nanoseconds, PLACES["ns"])
+        return "ns" if self._nanoseconds else "us"
 
 
 def _in_units(file: Any, batch_rows: int, names: Sequence[str]) -> Iterator[tuple[str, I64, I64, I64]]:
@@ -96,7 +97,7 @@ def _in_units(file: Any, batch_rows: int, names: Sequence[str]) -> Iterator[tupl
         for unit in INT96_UNITS
     )
     for batches in zip(*parts, strict=True):
-        for name in batches[0].schema.names:
+        for name in names:
             us, ns, s = (_numbers(batch.column(name)) for batch in batches)
             yield name, us, ns, s
 
@@ -133,14 +134,14 @@ def places_of(values: I64, unit: str) -> int:
 def of_timestamps(name: str, column: pa.Array, places: int) -> pa.Array:
     """Return the texts of a timestamp column with so many decimal places of the second, which hold all its values.
 
-    Raises OutOfRange for the one number that programs take for no time.
+    Raises Unusable for the one number that programs take for no time.
     """
     import pyarrow as pa
     import pyarrow.compute as pc
 
     utc = column.cast(pa.timestamp(column.type.unit, "UTC")).cast(pa.timestamp(UNITS[places], "UTC"))
     if NO_TIME in _numbers(column):
-        raise OutOfRange(
+        raise Unusable(
             f"the column {name!r} has the timestamp {NO_TIME}, which many programs take for a missing value"
         )
     texts = _far(utc, NUMPYS[UNITS[places]], "Z")

@@ -19,13 +19,14 @@ MAX_SEED = 2**53 - 1  # the largest integer that every JSON reader keeps
 FILE = "dataset"  # the parameter of a run that names a file of one's own
 FILE_FIELD = Text(
     title="Dataset",
-    text="A CSV or Parquet file of your own in the S3 of the connection **storebench_s3**, as **s3://BUCKET/KEY.csv**. Then its rows are"
-    " the dataset, and **rows** and **seed** count for nothing. Empty: the generated one. docs/dataset.md says what a file can have.",
+    text="A CSV or Parquet file of your own in the S3 of the connection **storebench_s3**, as **s3://BUCKET/KEY.csv**, or a folder of such"
+    " files, as **s3://BUCKET/FOLDER/**. Then its rows are the dataset, and **rows** and **seed** count for nothing. Empty: the generated one."
+    " docs/dataset.md says what a file can have.",
     default="",
     earlier="",
-    examples=("s3://bucket/file.csv", "s3://bucket/file.parquet"),
-    pattern=r"|s3://[A-Za-z0-9][A-Za-z0-9._-]*/[^\s?#]+\.(csv|parquet)",
-    hint="s3://BUCKET/KEY that ends with .csv or .parquet, without spaces, or empty",
+    examples=("s3://bucket/file.csv", "s3://bucket/file.parquet", "s3://bucket/folder/"),
+    pattern=r"|s3://[A-Za-z0-9][A-Za-z0-9._-]*/[^\s?#]+(\.csv|\.csv\.gz|\.parquet|/)",
+    hint="s3://BUCKET/KEY that ends with .csv or .parquet, without spaces, or empty; also .csv.gz, or a folder that ends with /",
 )
 
 
@@ -68,13 +69,13 @@ class File:
 
 
 def seed_of(file: str, version: str, size: int) -> int:
-    """What stands in the place of a seed for a file: another one for each file, and for each of its versions."""
+    """Return the number that takes the place of a seed: another one for each file or folder, and for each version of its content."""
     digest = hashlib.sha256(f"{file}\n{version}\n{size}".encode()).digest()
     return int.from_bytes(digest[:8]) % MAX_SEED
 
 
 def bucket_and_key(file: str) -> tuple[str, str]:
-    """Of `s3://bucket/key`."""
+    """Return the bucket and the key of `s3://bucket/key`."""
     bucket, _, key = file.removeprefix("s3://").partition("/")
     return bucket, key
 

@@ -10,6 +10,7 @@ from storebench.airflow import own, plan
 from storebench.airflow.dataset import DatasetOperator
 from storebench.airflow.params import defaults_of, values_of
 from storebench.errors import SpecError, StoreRefused
+from storebench.study import own_files
 from storebench.study.dataset import FILE, folder_of, seed_of
 from storebench.study.order import Turn
 from tests.bulk import bulk_study
@@ -46,6 +47,15 @@ class Files:
 
     def head_object(self, Bucket, Key):  # noqa: N803
         return {"ETag": '"v1"', "ContentLength": len(self.get(Key))}
+
+    def get_paginator(self, _):
+        return SimpleNamespace(
+            paginate=lambda Bucket, Prefix: [  # noqa: N803
+                {"Contents": [{"Key": key, "ETag": '"p"', "Size": len(data)}]}
+                for key, data in self.objects.items()
+                if key.startswith(Prefix)
+            ]
+        )
 
     def get_object(self, Bucket, Key):  # noqa: N803
         data = self.get(Key)
@@ -110,8 +120,45 @@ def test_a_file_that_is_not_there_is_refused(files, made):
     assert made.told == []
 
 
+def test_a_folder_is_one_dataset_whose_version_is_that_of_its_parts(files, made):
+    files.objects = {"orders/1.csv": b"a\n1\n", "orders/2.csv": b"a\n2\n", "orders/_SUCCESS": b""}
+    address = "s3://files/orders/"
+    found = own_files.find(files, address)
+
+    def make(kind, spec):
+        made.make(kind, spec)
+        files.objects[spec.dataset + "manifest.json"] = json.dumps(MANIFEST).encode()
+
+    params, _ = own.with_file(STUDY, values_of(STUDY, asked(**{FILE: address})), make)
+    assert params["seed"] == seed_of(address, found.version, 8)
+    assert made.told[0].file == address
+
+
+def test_a_folder_that_is_no_dataset_is_refused_before_a_pod_starts(files, made):
+    files.objects = {"orders/_delta_log/0.json": b"{}", "orders/1.parquet": b"x"}
+    with pytest.raises(SpecError, match="s3://files/orders/ is a table of Delta Lake"):
+        own.with_file(STUDY, asked(**{FILE: "s3://files/orders/"}), made.make)
+    assert made.told == []
+
+
 @pytest.mark.parametrize(
-    "file", ["orders.csv", "s3://files", "s3://files/orders.xlsx", "s3://files/a b.csv", "file:///a.csv"]
+    "file", ["s3://b/a.csv", "s3://b/a.csv.gz", "s3://b/c/a.parquet", "s3://b/c/", "s3://b/a.parquet/", ""]
+)
+def test_what_can_be_a_file_or_a_folder_is_taken(file):
+    assert (values_of(STUDY, {**defaults_of(STUDY, {}), FILE: file})[FILE] or "") == file
+
+
+@pytest.mark.parametrize(
+    "file",
+    [
+        "s3://files/",
+        "s3://files/orders.gz",
+        "orders.csv",
+        "s3://files",
+        "s3://files/orders.xlsx",
+        "s3://files/a b.csv",
+        "file:///a.csv",
+    ],
 )
 def test_what_is_no_such_file_is_refused_in_words(file):
     with pytest.raises(

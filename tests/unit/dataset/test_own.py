@@ -1,21 +1,25 @@
 """A file of one's own becomes a dataset with the same rows, or is refused with the reason."""
 
 import csv
+import gzip
 import hashlib
 import io
 import json
+from types import SimpleNamespace
 
 import pyarrow as pa
 import pytest
+import smart_open.s3
 from pyarrow import parquet as pq
 
 from storebench import protocol
-from storebench.dataset import own, own_tables
+from storebench.dataset import own, own_csv, own_tables
 from storebench.dataset.checksum import TableChecksum
 from storebench.dataset.csv50 import OWN
 from storebench.dataset.manifest import Manifest
 from storebench.dataset.typed import arrow_schema, canonical, csv_reader
 from storebench.errors import SpecError
+from storebench.study import own_files
 from storebench.study.dataset import folder_of, seed_of
 from tests import own_file
 from tests.unit.dataset.test_upload import FakeS3
@@ -29,6 +33,14 @@ class S3(FakeS3):
     def head_object(self, *, Key, **_):  # noqa: N803
         return {**super().head_object(Key=Key), "ETag": VERSION}
 
+    def get_paginator(self, _):
+        def pages(Prefix, **_):  # noqa: N803
+            for key in sorted(key for key in self.objects if key.startswith(Prefix)):
+                data = self.objects[key]
+                yield {"Contents": [{"Key": key, "ETag": hashlib.md5(data).hexdigest(), "Size": len(data)}]}
+
+        return SimpleNamespace(paginate=pages)
+
     def download_fileobj(self, bucket, key, file):
         file.write(self._get(key))
         file.seek(0)
@@ -36,23 +48,20 @@ class S3(FakeS3):
 
 @pytest.fixture
 def s3(monkeypatch):
-    import smart_open
-
     fake = S3()
-
-    def opened(uri, mode="r", *, encoding=None, newline=None, transport_params=None):
-        data = io.BytesIO(fake._get(uri.removeprefix("s3://bucket/")))
-        return data if "b" in mode else io.TextIOWrapper(data, encoding, newline=newline)
-
-    monkeypatch.setattr(smart_open, "open", opened)
+    monkeypatch.setattr(smart_open.s3, "open", lambda bucket, key, mode, client: io.BytesIO(fake._get(key)))
     return fake
 
 
 def made(s3, data, key="mine.csv", rows=10**9):
     """The manifest in the bucket after `make`, and the message."""
     s3.objects[key] = data
-    file = f"s3://bucket/{key}"
-    seed = seed_of(file, VERSION, len(data))
+    return made_of(s3, f"s3://bucket/{key}", rows)
+
+
+def made_of(s3, file, rows=10**9):
+    files = own_files.find(s3, file)
+    seed = seed_of(file, files.version, files.size)
     folder = folder_of(OWN.id(seed))
     message = own.make(s3, "bucket", folder, rows, seed, file=file)
     return Manifest.load(s3, "bucket", folder + "manifest.json"), message
@@ -137,8 +146,23 @@ def test_the_file_that_was_planned_is_the_one_that_is_taken(s3):
         (b"a,b\n1,2,3\n", "line 2: a row has 3 values, the header 2"),
         (b'a,b\n"1"2,3\n', "line 2: "),
         (b'a,b\n1,"2\n', "line 2: unexpected end of data"),
-        (b"a\n\xff\n", "it is not UTF-8"),
-        (b"a\n" + b"x" * 140_000 + b"\n", "field larger than field limit"),
+        (b"a\n1\n\xff\n", "line 3: it is not UTF-8: invalid start byte: 0xff. Save it as UTF-8"),
+        ("a\nx\ny\nKöln\n".encode("latin-1"), "line 4: it is not UTF-8: .* 0xf6. Save it"),
+        (b"a\n" + b"x\n" * 9_000 + b"\xe4\n", "line 9,002: it is not UTF-8"),
+        ("a,b\n1,2\n".encode("utf-16"), "it is UTF-16. Save it as UTF-8"),
+        ("a,b\n1,2\n".encode("utf-16-be"), "it is UTF-16, or no text. Save it"),
+        (b"PK\x03\x04x", "it is a ZIP archive or a workbook of Excel"),
+        (b"PAR1\x15\x04", "it is a Parquet file. Let its name end with .parquet"),
+        (
+            b"a\n1\n" + b"x" * 140_000 + b"\n",
+            "line 3: field larger than field limit .*: a value has more characters. Shorten",
+        ),
+        (b'a,b\n1,"2\n' + b"1,2\n" * 50_000, "line 2: field larger .* a quote is not closed"),
+        (b"id;name;price\r\n1;Anna;2,50\r\n", "the header has 2 semicolons and 0 commas"),
+        (b"id\tname\n1\tAnna\n", "the header has 1 tabs and 0 commas"),
+        (b"id|name\n1|Anna\n", "the header has 1 bars and 0 commas"),
+        (b"1,Anna,2.50\n2,Ben,3.25\n", "line 1 reads as a row, .* the integer column has the name '1'"),
+        (b"2024-05-06,x\n2024-05-07,y\n", "the date column has the name '2024-05-06'"),
         (b"a\nx\0y\n", "a text has a NUL|line contains NUL"),
         (b"a\n1\n2\n3\n4\n", "it has more than 3 rows"),
     ],
@@ -172,7 +196,11 @@ def written(**columns):
         ),
         (written(a=[b"x"]), "the column 'a' is binary, which has no text"),
         (written(a=[float("nan")]), "the column 'a' has nan"),
-        (written(a=["x" * 140_000]), "the column 'a' has a text of 140,000 characters"),
+        (
+            written(a=["x" * 140_000]),
+            "the column 'a' has a text of 140,000 characters, and 131,072 are the most. Shorten",
+        ),
+        (written(a=["x"], b=["x" * 20_000_000]), "the column 'b' has a text of 20,000,000 characters"),
         (written(a=["x\0y"]), "a text has a NUL"),
         (written(a=pa.array([]).cast(pa.string())), "it has no rows"),
         (written(a=unreadable()), "a text is not UTF-8"),
@@ -181,6 +209,132 @@ def written(**columns):
 def test_what_has_no_text_is_refused(s3, data, why):
     with pytest.raises(SpecError, match=why):
         made(s3, data, "mine.parquet")
+
+
+def damaged(column, at):
+    """A Parquet file in which these pages of a column are no longer as they were."""
+    data = bytearray(
+        written(id=list(range(50_000)), note=[f"note {n * 7919 % 50_000}" for n in range(50_000)])
+    )
+    chunk = pq.read_metadata(io.BytesIO(data)).row_group(0).column(column)
+    start = chunk.dictionary_page_offset
+    data[start + at : start + at + 2_000] = b"\xff" * 2_000
+    return bytes(data)
+
+
+@pytest.mark.parametrize(("column", "name"), [(0, "id"), (1, "note")])
+@pytest.mark.parametrize("at", [0, 30])
+def test_a_damaged_page_is_refused_with_its_column(s3, column, name, at):
+    with pytest.raises(
+        SpecError, match=rf"mine\.parquet cannot be the dataset: the column '{name}' cannot be read"
+    ):
+        made(s3, damaged(column, at), "mine.parquet")
+    assert s3.uploads == {} and list(s3.objects) == ["mine.parquet"], "nothing is left"
+
+
+@pytest.mark.parametrize("key", ["mine.csv", "mine.csv.gz"])
+def test_a_csv_that_is_compressed_with_gzip_is_taken(s3, key):
+    manifest, _ = made(s3, gzip.compress(own_file.as_csv()), key)
+    assert manifest.sha256 == made(s3, own_file.as_csv(), "plain.csv")[0].sha256
+
+
+def test_damaged_gzip_is_refused(s3):
+    data = gzip.compress(("a\n" + "".join(f"{n * 7919 % 10_007}\n" for n in range(50_000))).encode())
+    for broken in (data[: len(data) // 2], data[:50_000] + b"\0" * 99 + data[50_099:], data[:5]):
+        with pytest.raises(SpecError, match="its gzip is damaged"):
+            made(s3, broken, "mine.csv.gz")
+    assert s3.uploads == {} and list(s3.objects) == ["mine.csv.gz"], "nothing is left"
+
+
+@pytest.mark.parametrize("key", ["mine.csv", "folder/1.csv"])
+def test_a_file_that_changes_while_it_is_read_leaves_no_dataset(s3, monkeypatch, key):
+    s3.objects[key] = b"a\n1\n"
+
+    def upload(*given):
+        real(*given)
+        s3.objects[key] = b"a\n2\n3\n"
+
+    real = own.upload
+    monkeypatch.setattr(own, "upload", upload)
+    with pytest.raises(SpecError, match="has changed while it was read"):
+        made_of(s3, "s3://bucket/folder/" if "/" in key else f"s3://bucket/{key}")
+    assert list(s3.objects) == [key], "nothing is left"
+
+
+def test_a_damaged_end_is_refused_and_a_full_disk_is_no_damage(s3, monkeypatch):
+    data = written(a=[1])
+    with pytest.raises(SpecError, match="it is no Parquet file"):
+        made(s3, data[:-30] + b"\xff" * 22 + data[-8:], "mine.parquet")
+    full = OSError(28, "No space left on device")
+    monkeypatch.setattr(S3, "download_fileobj", lambda *_: (_ for _ in ()).throw(full))
+    with pytest.raises(OSError, match="No space left"):
+        made(s3, data, "mine.parquet")
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"0,1\n0.5,x\n0.25,y\n",
+        b"country,2019,2020\nA,,\n",
+        b"id,2019\n1,5\n",
+        b"id,a;b\n1,2\n",
+        b"name\nx;y\n",
+    ],
+)
+def test_names_that_are_numbers_or_have_semicolons_can_be_a_header(s3, data):
+    manifest, _ = made(s3, data)
+    assert s3.objects[manifest.key] == data
+
+
+def test_a_name_with_a_point_is_not_the_field_of_a_struct(s3):
+    at = pa.array([1_000], pa.timestamp("ms"))
+    data = written(**{"a": at, "a.b": ["x"], "$c": [1]})
+    manifest, _ = made(s3, data, "mine.parquet")
+    assert s3.objects[manifest.key] == b"a,a.b,$c\n1970-01-01T00:00:01Z,x,1\n"
+
+
+def test_a_file_without_line_ends_is_not_read_into_memory(s3, monkeypatch):
+    monkeypatch.setattr(own_csv, "LINE_CHARACTERS", 1_000)
+    with pytest.raises(SpecError, match=r"line 2 has more than 1,000 characters\. Is it a CSV"):
+        made(s3, b"a\n" + b"x," * 1_000)
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+def test_chunks_of_many_columns_have_few_rows(monkeypatch, kind):
+    monkeypatch.setattr(own_tables, "CHUNK_CHARACTERS", 4_000)
+    names = [f"c{n}" for n in range(400)]
+    if kind == "csv":
+        text = ",".join(names) + "\n" + ("," * 399 + "\n") * 100
+        table = own_tables.comma_separated(io.StringIO(text, newline=""))
+    else:
+        table = own_tables.parquet(
+            io.BytesIO(written(**{name: pa.nulls(100, pa.string()) for name in names}))
+        )
+    rows = [len(texts[0]) for texts in table.chunks]
+    assert sum(rows) == 100 and max(rows) <= 6
+
+
+@pytest.mark.parametrize(
+    "texts", [["x" * 900, "y" * 900] * 500, [f"{n:0900}" for n in range(1_000)], ["x" * 900_000, ""] * 500]
+)
+def test_a_chunk_of_long_texts_has_few_rows_also_if_the_file_has_each_once(monkeypatch, texts):
+    monkeypatch.setattr(own_tables, "CHUNK_CHARACTERS", 20_000)
+    data = io.BytesIO(written(a=texts, n=list(range(1_000)), none=pa.nulls(1_000, pa.string())))
+    chunks = list(own_tables.parquet(data).chunks)
+    assert [text for chunk in chunks for text in chunk[0]] == texts
+    assert [text for chunk in chunks for text in chunk[1]] == list(map(str, range(1_000)))
+    assert max(sum(map(len, chunk[0])) for chunk in chunks) <= max(20_000, *map(len, texts))
+
+
+@pytest.mark.parametrize("rows", [1, 7, 1_000])
+def test_row_groups_of_any_size_are_the_same_rows(s3, rows):
+    out = io.BytesIO()
+    table = pa.table({"n": range(1_000), "a": [None if n % 3 else f"{n % 10}" for n in range(1_000)]})
+    pq.write_table(table, out, row_group_size=rows)
+    manifest, _ = made(s3, out.getvalue(), "mine.parquet")
+    assert s3.objects[manifest.key].decode() == "n,a\n" + "".join(
+        f"{n},{'' if n % 3 else n % 10}\n" for n in range(1_000)
+    )
 
 
 def test_types_of_parquet_that_no_store_keeps_become_text(s3):
@@ -222,6 +376,17 @@ def test_a_carriage_return_alone_comes_back(s3):
     manifest, _ = made(s3, b'a,b\n"x\ry",2\n')
     copy = io.StringIO(s3.objects[manifest.key].decode(), newline="")
     assert list(csv.DictReader(copy)) == [{"a": "x\ry", "b": "2"}]
+
+
+def test_the_line_separators_of_unicode_stay_in_their_value(s3):
+    manifest, _ = made(s3, 'a,b\n"x\u2028y\x85z\x0b",2\nplain\u2028text,3\n'.encode())
+    copy = io.StringIO(s3.objects[manifest.key].decode(), newline="")
+    assert [row["a"] for row in csv.DictReader(copy)] == ["x\u2028y\x85z\x0b", "plain\u2028text"]
+    batches = csv_reader(io.BytesIO(s3.objects[manifest.key]), arrow_schema(manifest.schema))
+    assert [text for one in batches for text in one["a"].to_pylist()] == [
+        "x\u2028y\x85z\x0b",
+        "plain\u2028text",
+    ]
 
 
 def test_empty_lines_are_no_rows_and_one_empty_column_has_nulls(s3):

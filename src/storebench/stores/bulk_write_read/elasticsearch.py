@@ -73,7 +73,9 @@ class Elasticsearch(TableStore):
     def cannot_hold_fields(cls, schema: Sequence[Field]) -> str:
         for name in (field.name for field in schema):
             if "." in name or name.startswith("_"):
-                return f"the name of a field, {name!r}, cannot have a point, or begin with _"
+                return (
+                    f"the name of a field, {name!r}, cannot have a point, or begin with _: rename that column"
+                )
         if len(schema) > MAX_COLUMNS:
             return f"an index has 1,000 fields at most, and each text is two: {MAX_COLUMNS} columns, not {len(schema):,}"
         if cut := next((one.name for one in schema if finer(one, MILLISECONDS)), None):

@@ -63,7 +63,9 @@ class MongoDB(TableStore):
             if name == "_id":
                 return "the server gives each document a field _id of its own: rename that column"
             if "." in name or name.startswith("$"):
-                return f"the name of a field, {name!r}, cannot have a point, or begin with $"
+                return (
+                    f"the name of a field, {name!r}, cannot have a point, or begin with $: rename that column"
+                )
         return ""
 
     def connect(self) -> None:

@@ -35,6 +35,14 @@ def refusing(found):
     return {name for name in study.stores if study.store(name).cannot_hold(found)}
 
 
+@pytest.mark.parametrize("name", ["a.b", "$a", "_id"])
+def test_a_name_that_a_store_of_documents_cannot_hold_is_to_be_renamed(name):
+    for store in ("mongodb", "elasticsearch"):
+        if reason := bulk_study().store(store).cannot_hold(manifest((name, "string"))):
+            assert reason.endswith("rename that column")
+    assert "mongodb" in refusing(manifest((name, "string")))
+
+
 def test_every_store_holds_the_generated_dataset_and_a_file_of_all_types():
     assert (
         refusing(manifest(*((field.name, field.type) for field in FIELDS if field.type != "float"))) == set()
