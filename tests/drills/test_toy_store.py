@@ -98,7 +98,10 @@ def test_a_module_and_a_thin_dag_file_are_a_store_and_a_study(checkout, environm
     ]
     assert {row["status"] for row in rows} == {"verified"}
     for row in rows:
-        assert row["metric"] == "only_s" and 0 < row["value"] < row["total_s"]
+        assert (
+            row["metric"] == ("write_s" if row["operation"] == "write" else "only_s")
+            and 0 < row["value"] < row["total_s"]
+        )
         assert row["study"] == "toy_study" and row["server_name"] and row["pod"]
     assert toy_pods() == []
     s3 = client_for(Connection.from_json("s3", os.environ["AIRFLOW_CONN_STOREBENCH_S3"]))

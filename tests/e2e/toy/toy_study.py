@@ -23,8 +23,9 @@ TOY_STUDY = Study(
 
 Each batch is one object. Every attempt is verified, and a row of the table `storebench.results` in Postgres.""",
     stores=("toy",),  # storebench/stores/toy_study/toy.py
-    operations=(Operation("write", FIGURES), Operation("read", FIGURES, needs=("write",))),
+    operations=(Operation("write", ("write_s", *FIGURES)), Operation("read", FIGURES, needs=("write",))),
     metrics=(
+        Metric("write_s", "time until a write is durable and visible"),
         Metric("only_s", "time in the store's client"),
         Metric("rows_per_s", "dataset rows a second", "higher"),
         Metric("source_s", "reading and parsing the CSV", "neither"),
@@ -33,7 +34,11 @@ Each batch is one object. Every attempt is verified, and a row of the table `sto
     dataset=CSV50,
     rows=2_000,
     axes=(BATCH,),
-    charts=(Chart("only_s", colour="batch"), Chart("rows_per_s", colour="batch")),
+    charts=(
+        Chart("write_s", colour="batch"),
+        Chart("only_s", colour="batch"),
+        Chart("rows_per_s", colour="batch"),
+    ),
 )
 
 dag = study_dag(TOY_STUDY)
