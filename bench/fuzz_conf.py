@@ -20,7 +20,7 @@ import tempfile
 import time
 import traceback
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from types import SimpleNamespace
@@ -28,10 +28,9 @@ from typing import Any
 from unittest.mock import patch
 
 import click
-from psycopg.types.json import Jsonb
 
+from bench.fuzz_conf_results import Results
 from bench.fuzz_conf_values import Configuration, configurations
-from storebench.results.repository import Repository
 
 CONFIGURATIONS, SEED = 10_000, 1
 LONGEST_S = 1.0  # of CPU time, so that other work of the machine does not count
@@ -69,77 +68,6 @@ class Tally:
         click.echo(f"{kind}: {configuration.study}: {text}\n  {configuration.typed()}")
 
 
-class Cursor:
-    """Take statements in the place of Postgres. Raises ValueError for a value that Postgres cannot store."""
-
-    rowcount = 0  # the study is known: no view is made
-
-    def execute(self, statement: Any, values: Sequence[Any] = ()) -> None:
-        """Check the values of one row."""
-        for value in values:
-            if isinstance(value, Jsonb):
-                _check_storable(json.loads(json.dumps(value.obj, allow_nan=False)))
-            else:
-                _check_storable(value)
-
-    def executemany(self, statement: Any, rows: Sequence[Sequence[Any]]) -> None:
-        """Check the values of several rows."""
-        for row in rows:
-            self.execute(statement, row)
-
-
-def _check_storable(value: Any) -> None:
-    if isinstance(value, str):
-        value.encode()
-        if "\x00" in value:
-            raise ValueError("Postgres stores no NUL")
-    elif isinstance(value, dict):
-        for pair in value.items():
-            _check_storable(list(pair))
-    elif isinstance(value, list | tuple):
-        for one in value:
-            _check_storable(one)
-
-
-class Results(Repository):
-    """Write to no database, and keep the plan of the newest run. No attempt was measured before."""
-
-    def __init__(self) -> None:
-        super().__init__("")
-        self.started: dict[str, Any] | None = None
-
-    @contextlib.contextmanager
-    def _cursor(self) -> Iterator[Any]:
-        yield Cursor()
-
-    def start_run(self, **values: Any) -> None:
-        """Keep the plan."""
-        super().start_run(**values)
-        self.started = values
-
-    def recorded_turns(self, run_id: str) -> list[Any]:
-        """Return no turns: each run is new."""
-        return []
-
-    def durations(self, *_: Any) -> list[Any]:
-        """Return no durations."""
-        return []
-
-    def seconds_between(self, study: str) -> None:
-        """Return no measured pause."""
-
-    def attempts_of_cells(self, keys: Any) -> list[Any]:
-        """Return no attempts."""
-        return []
-
-    def newest_measured(self, *_: Any) -> None:
-        """Return no attempt."""
-
-    def refused_of_a_cell(self, study: str) -> list[Any]:
-        """Return no refused runs."""
-        return []
-
-
 @contextlib.contextmanager
 def stand_ins() -> Iterator[Fuzzer]:
     """Yield the fuzzer of all studies, with stand-ins for Airflow's database, Kubernetes, S3 and the results."""
@@ -171,18 +99,20 @@ class Fuzzer:
     """Try configurations. `stack` holds the stand-ins until the fuzzer is done."""
 
     def __init__(self, stack: contextlib.ExitStack) -> None:
+        from airflow.api_fastapi.core_api.security import get_user
         from airflow.sdk.execution_time import context
         from fastapi.testclient import TestClient
+        from kubernetes import client as kubernetes_client
 
         from storebench import trigger
-        from storebench.airflow import brought, images, own, plan, secrets
+        from storebench.airflow import connections, images, own, plan, preflight, secrets
         from storebench.cli import runs
-        from storebench.servers import topology
+        from storebench.servers import capacity, topology
         from storebench.study import studies
         from storebench.study.partition import partitions
         from storebench.study.recorded import recorded
         from storebench.web import access
-        from storebench.web.api import app, get_user
+        from storebench.web.api import app
 
         self.studies = {name: studies.find(name) for name in studies.names()}
         self.results = Results()
@@ -202,16 +132,16 @@ class Fuzzer:
         cluster = SimpleNamespace(api_client=None)
         stack.enter_context(patch.dict(app.dependency_overrides, overrides))
         for where, name, value in (
-            (plan.connections, "repository", lambda *_: self.results),
+            (connections, "repository", lambda *_: self.results),
             (plan, "airflow_id", lambda: "fuzz"),
-            (plan.preflight, "check", _check_disk),
-            (plan.preflight, "check_embedded", lambda *_: None),
+            (preflight, "check", _check_disk),
+            (preflight, "check_embedded", lambda *_: None),
             (images, "named", "registry.example.com/{}:1".format),
             (own, "with_file", lambda study, params, make: (dict(params), None)),
             (secrets, "apply", lambda *_: None),
             (secrets, "cluster_of", lambda *_: (cluster, "default")),
-            (brought.k8s_client, "StorageV1Api", lambda *_: cluster),
-            (brought.capacity, "lacking", lambda *_: None),
+            (kubernetes_client, "StorageV1Api", lambda *_: cluster),
+            (capacity, "lacking", lambda *_: None),
             (studies, "find", self.studies.__getitem__),
             (trigger, "Airflow", lambda *_: SimpleNamespace(trigger_when_known=self._triggered, url="")),
             (context, "mask_secret", lambda *_: None),  # Airflow's log would get slower by each secret
@@ -268,7 +198,10 @@ class Fuzzer:
         """Return what the work returns; None where it raises, which is a finding."""
         began_s = time.process_time()
         try:
-            return work()
+            with contextlib.redirect_stdout(
+                io.StringIO()
+            ):  # Airflow logs each connection that it cannot read
+                return work()
         except Exception as error:  # noqa: BLE001 # each is a finding
             place = traceback.extract_tb(error.__traceback__)[-1]
             told = f"{step}: {type(error).__name__}: {str(error)[:300]!r} at {place.filename.rpartition('/src/')[2]}:{place.lineno}"
@@ -298,7 +231,7 @@ class Fuzzer:
         run = SimpleNamespace(
             dag_id=one.study, run_id="fuzz", run_type="manual", conf=dict(asked), partition_key=None
         )
-        with _typed_connection(one), contextlib.redirect_stdout(io.StringIO()):
+        with _typed_connection(one):
             try:
                 plan_of(study, {**defaults, **asked}, run)
             except SpecError as error:

@@ -1,4 +1,4 @@
-"""A study as its details tell it: for who shows it, and has neither its file nor its stores."""
+"""Make a study of the details that were recorded of it: for the page, which has not the study's file, and perhaps not its stores."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ def _store(study: str, told: Mapping[str, Any], asked: Mapping[str, Field]) -> t
     try:
         known = load(study, told["name"])
     except SpecError:
-        known = Store
+        known = Store  # type: ignore[type-abstract] # it is only read
 
     def least_s(operation: str, values: Mapping[str, str]) -> float:
         try:
