@@ -11,6 +11,7 @@ from typing import Any
 
 from storebench.fields import CPU, JAVA_SIZE, MEMORY, Choice, Field, Flag, Number, Text, Values, WholeNumber
 from storebench.servers.topology import brought_for
+from storebench.study.dataset import FILE
 from storebench.study.model import Study
 
 SECRET = "S3cr3t-of-the-fuzzer"
@@ -80,6 +81,10 @@ EXTRA_KEYS = (
     *("service_config", "config_kwargs", "aws_access_key_id", "aws_secret_access_key", "aws_session_token", "role_arn"),
     *("tlsCAFile", "tlsInsecure", "w", "journal", "readPreferenceTags", "sslmode", "allow_insecure", "wTimeoutMS", "", "a.b"),
     *("password", "tsl", "é", "\ud800", "\x00", "x" * 500),
+)
+FILES = (
+    *("s3://bucket/a.csv", "s3://bucket/\x00.csv", "s3://bucket/\ud800.parquet", "s3:///a.csv", "s3://b/a.csv?x", "s3://b/%00.csv"),
+    *("s3://b/" + "x" * 3000 + ".csv", "s3://b/../é💥.csv", "http://b/a.csv", "s3://b/.csv", "s3://b/a.csv\n"),
 )
 HOSTS = (
     *("server", "a,b,c", "a:1,b:2", "::1", "[::1]:9", "[::1", "[x]:1", "fe80::1%eth0", "10.0.0.1", "server:1", "server:x", ""),
@@ -222,6 +227,8 @@ def _mutate(
         params[name] = f"{params.get(name, fields[name].default)}{odd if isinstance(odd, str) else ''}"
     else:
         params[name] = odd
+    if chance.random() < 0.03 and FILE in fields:
+        params[FILE] = chance.choice(FILES)
 
 
 def _text(params: Mapping[str, Any], chance: random.Random) -> str:

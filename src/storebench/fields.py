@@ -153,7 +153,7 @@ class Text(Field):
 
     def _read(self, value: Any) -> str:
         text = "" if value is None else str(value).strip()
-        if not re.fullmatch(self.pattern, text):
+        if not re.fullmatch(self.pattern, text) or UNSTORABLE.search(text):
             raise self._refused(value, self.hint)
         return text
 

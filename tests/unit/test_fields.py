@@ -33,6 +33,7 @@ SHARE = Number(title="Share", text="", maximum=100, examples=(1,))
 SWITCH = flag("Keep", "")
 OPEN = flag("Skip", "", default=None)
 WORD = Text(title="Word", text="", default="a", pattern="[a-z]+", hint="a word", examples=("a",))
+ANY = Text(title="Any", text="", default="", pattern=r"[^?]*", hint="a text", examples=("a",))
 WORDS = Values(title="Words", text="", default="a", examples=("a", "b"), check=upper)
 HEAP = size("1g", JAVA_SIZE, "Heap", "", ("1g",))
 CORES = size("1", CPU, "Cores", "", ("1",))
@@ -92,6 +93,8 @@ def test_what_is_meant_is_read(field, given, value):
         (SWITCH, "perhaps", "Keep: 'perhaps' is not true or false"),
         (SWITCH, None, "Keep: None is not true or false"),
         (WORD, "A b", "Word: 'A b' is not a word"),
+        (ANY, "a\x00", r"Any: 'a\x00' is not a text"),
+        (ANY, "\udcff", r"Any: '\udcff' is not a text"),
         (WORDS, " , ", "Words: give at least one of a, b"),
         (WORDS, "a,1", "'1' is no word"),
         (HEAP, "1Gi", "Heap: '1Gi' is not a Java size, such as 1g or 768m"),
