@@ -163,6 +163,10 @@ drills: setup $(E2E_PARTS) servers-ozone up ## Cause faults, fill a grid bit by 
 fuzz: setup $(MAP_JOB) ## Decode 10,000,000 inputs that are nearly right by the Go codecs of Skiff and YSON; INPUTS is another number
 	@$(STOREBENCH_HOME)/bin/map-codecs fuzz $(or $(INPUTS),10000000)
 
+.PHONY: fuzz-conf
+fuzz-conf: setup ## Try 10,000 random configurations of all studies in draft, plan and command line; CONFIGURATIONS is another number
+	@$(VENV)/bin/python -W ignore -m bench.fuzz_conf $(call options,CONFIGURATIONS SEED)
+
 .PHONY: bench-formats
 bench-formats: setup $(MAP_JOB) ## Compare the Go codecs with those of ytsaurus-client, and the fastest format with null
 	@PATH=$(STOREBENCH_HOME)/bin:$$PATH $(VENV)/bin/python -m bench.formats

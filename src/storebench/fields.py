@@ -7,6 +7,8 @@ fields. And Airflow answers a value that its schema refuses with a dump of the s
 
 from __future__ import annotations
 
+import json
+import math
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
@@ -18,6 +20,10 @@ from storebench.errors import SpecError
 JSON_TYPES = ("string", "number", "boolean", "array", "object")
 # Digits, perhaps in groups of three as people write large numbers.
 WHOLE_NUMBER = re.compile(r"[+-]?([0-9]+|[0-9]{1,3}([,_ ][0-9]{3})+)")
+MOST_DIGITS = 100  # of a whole number as text: Python itself reads at most 4,300
+UNSTORABLE = re.compile("[\\x00\ud800-\udfff]")  # NUL, and halves of surrogate pairs
+DEEPEST = 50  # levels of lists and objects in a parameter
+TOO_DEEP = "nested too deeply"
 JAVA_SIZE = r"[1-9][0-9]*[mg]"
 # Kubernetes quantities
 CPU = r"[1-9][0-9]*(\.[0-9]+)?m?|0\.[0-9]*[1-9]"
@@ -53,7 +59,10 @@ class Field(ABC):
         """The value that `value` means; raises SpecError for one that is not valid."""
         if self.default is None and (value is None or (isinstance(value, str) and not value.strip())):
             return None
-        return self._read(value)
+        try:
+            return self._read(value)
+        except RecursionError:  # of a value's text
+            raise SpecError(f"{self.title}: the value is {TOO_DEEP}") from None
 
     def rules(self) -> dict[str, Any]:
         """What it takes, as JSON: all but its title and text. `field_of` makes a field of it again."""
@@ -81,7 +90,7 @@ class WholeNumber(Field):
 
     def _read(self, value: Any) -> int:
         number = value
-        if isinstance(value, str) and WHOLE_NUMBER.fullmatch(value.strip()):
+        if isinstance(value, str) and len(value) <= MOST_DIGITS and WHOLE_NUMBER.fullmatch(value.strip()):
             number = int(re.sub("[,_ ]", "", value))
         elif isinstance(value, float) and value.is_integer():
             number = int(value)
@@ -105,7 +114,7 @@ class Number(Field):
     def _read(self, value: Any) -> float:
         try:
             number = float("" if isinstance(value, bool) else value)
-        except (TypeError, ValueError):
+        except (OverflowError, TypeError, ValueError):
             number = 0.0
         if not 0 < number <= self.maximum:
             raise self._refused(value, f"a number above 0, and at most {self.maximum:,}")
@@ -144,7 +153,7 @@ class Text(Field):
 
     def _read(self, value: Any) -> str:
         text = "" if value is None else str(value).strip()
-        if not re.fullmatch(self.pattern, text):
+        if not re.fullmatch(self.pattern, text) or UNSTORABLE.search(text):
             raise self._refused(value, self.hint)
         return text
 
@@ -175,6 +184,47 @@ class Choice(Values):
 KINDS: Mapping[str, type[Field]] = {
     kind.__name__: kind for kind in (WholeNumber, Number, Flag, Text, Values, Choice)
 }
+
+
+def json_of(text: str) -> Any:
+    """Return the value of a JSON text. Raises ValueError for a text that is no JSON, and for a value that Airflow or the results database
+    cannot keep: NaN, an infinite number, a text with NUL or with half of a surrogate pair, lists nested more than DEEPEST levels."""
+    try:
+        found = json.loads(text)
+    except RecursionError:
+        raise ValueError(TOO_DEEP) from None
+    _check_kept(found, DEEPEST)
+    return found
+
+
+def _check_kept(value: Any, depth: int) -> None:
+    if isinstance(value, float) and not math.isfinite(value):
+        raise ValueError(f"{value} is no number of JSON")
+    if isinstance(value, str) and (wrong := UNSTORABLE.search(value)):
+        raise ValueError(f"the character {wrong[0]!r} cannot be stored")
+    if isinstance(value, dict | list):
+        if not depth:
+            raise ValueError(TOO_DEEP)
+        for one in value:
+            _check_kept(one, depth - 1)
+        for one in value.values() if isinstance(value, dict) else ():
+            _check_kept(one, depth - 1)
+
+
+def storable(value: Any, depth: int = DEEPEST) -> Any:
+    """Return a value of JSON as Postgres can store it. Characters that Postgres refuses become U+FFFD; numbers that are not finite become
+    texts, and so does a value that is nested more than `depth` levels."""
+    if isinstance(value, str):
+        return UNSTORABLE.sub("\ufffd", value)
+    if isinstance(value, float) and not math.isfinite(value):
+        return str(value)
+    if isinstance(value, Mapping | list | tuple):
+        if not depth:
+            return TOO_DEEP
+        if isinstance(value, Mapping):
+            return {storable(str(name)): storable(one, depth - 1) for name, one in value.items()}
+        return [storable(one, depth - 1) for one in value]
+    return value
 
 
 def field_of(title: str, text: str, rules: Mapping[str, Any]) -> Field:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ipaddress
-import json
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -16,6 +15,7 @@ import httpx
 from tenacity import RetryCallState, Retrying, retry_if_exception_type, stop_after_delay, wait_fixed
 
 from storebench.errors import SpecError, StorebenchError, StoreUnreachable, unknown
+from storebench.fields import json_of
 from storebench.study.model import Preset, Study
 
 POLL_INTERVAL_S = 2.0
@@ -276,7 +276,7 @@ def conf_of(
     `embedded`: on the embedded cluster a preset's sizes are those that fit one machine. What a preset has for cells that are measured once
     is left out where they are measured more often.
 
-    Raises SpecError for a text that is no JSON.
+    Raises SpecError for a text that is no JSON, or that Airflow cannot keep.
     """
     conf = {**preset.params, **(preset.embedded if embedded else {})} if preset else {}
     conf |= {name: value for name, value in options.items() if value is not None}
@@ -285,7 +285,7 @@ def conf_of(
         try:
             if not separator:
                 raise ValueError("there is no '='")
-            conf[name] = json.loads(text)
+            conf[name] = json_of(text)
         except ValueError as error:
             raise SpecError(f"--param {pair!r} is not NAME=JSON: {error}") from None
     several = str(conf.get("repeats", 1)) != "1" or conf.get("a_a", False) is not False

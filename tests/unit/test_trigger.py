@@ -125,7 +125,10 @@ def test_any_parameter_can_be_given_as_json():
     assert conf_of(None, NOTHING, ("startup_timeout_s=5",)) == {"startup_timeout_s": 5}
 
 
-@pytest.mark.parametrize("extra", ["rows", "rows=many"])
+@pytest.mark.parametrize(
+    "extra",
+    ["rows", "rows=many", "rows=NaN", r'stores=["\u0000"]', pytest.param("rows=" + "[" * 9_000, id="deep")],
+)
 def test_what_is_no_json_is_refused(extra):
     with pytest.raises(SpecError, match="is not NAME=JSON"):
         conf_of(None, NOTHING, (extra,))

@@ -6,7 +6,7 @@ One set is there at a time. A turn that needs another one, or none, removes what
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -21,11 +21,11 @@ from storebench.airflow import connections, images, preflight, secrets
 from storebench.airflow.kubernetes_api import ask_again, in_words
 from storebench.airflow.node_pools import DEFAULT
 from storebench.airflow.placement import Placement
-from storebench.airflow.topologies import topology_of
+from storebench.airflow.topologies import AGENT_IMAGE, topology_of
 from storebench.connection import variable
 from storebench.errors import ServersFailed, SpecError, StorebenchError
 from storebench.results.servers import ServerUse
-from storebench.servers import capacity, topology
+from storebench.servers import capacity
 from storebench.servers.cluster import Limits, ServerCluster
 from storebench.servers.pods import deaths
 from storebench.servers.render import (
@@ -41,11 +41,9 @@ from storebench.servers.render import (
 from storebench.servers.sizes import FIELDS, Sizes
 from storebench.servers.topology import SERVICE_CORES, Object, Topology, service_cores
 from storebench.servers.watch import AGENTS, LIMITED, SERVICES, TOKEN
-from storebench.stores.base import split
 from storebench.study.cell import Cell
 from storebench.study.model import Study
 
-AGENT_IMAGE = "servers_agent"
 IMAGE_OF = "servers_{}"  # of the container of that name; without such a Variable, the manifest's
 
 
@@ -107,34 +105,6 @@ def groups_of(study: Study, cells: Iterable[Cell], params: Mapping[str, Any]) ->
     return {cell: found[place] for cell, place in axes_of.items()}
 
 
-def check_agents(
-    study: Study, stores: Iterable[str], params: Mapping[str, Any], brings: Collection[str]
-) -> None:
-    """Raises SpecError for stores that need the agents of servers that the run brings, with these parameters, and would have none. The
-    run `brings` the servers of some stores.
-    """
-    reasons = {store: why for store in sorted(stores) if (why := study.store(store).needs_agents(params))}
-    if not reasons:
-        return
-    if without := [store for store in reasons if store not in brings]:
-        there = topology.brought_for(study)
-        asked = {store: [one for one in there if split(one)[0] == split(store)[0]] for store in without}
-        advice = "; ".join(
-            f"in the place of {store} ask for {' or '.join(ones)}" if ones else f"leave out {store}"
-            for store, ones in asked.items()
-        )
-        raise SpecError(
-            f"{reasons[without[0]]}: only the agents of servers that the run brings can do that, and it brings none for"
-            f" {', '.join(without)}. Give the parameter another value, or {advice}"
-        )
-    if not images.named(AGENT_IMAGE):
-        raise SpecError(
-            f"{next(iter(reasons.values()))}, which the agents of the servers do, and no image of the agent is known. Build it with"
-            f" images/build servers/agent and name it by the Airflow Variable storebench_image_{AGENT_IMAGE}; `make up STORES="
-            f"{','.join(reasons)}` does both in the embedded stack"
-        )
-
-
 def check(groups: Iterable[Group], params: Mapping[str, Any]) -> None:
     """Raises SpecError for a set of servers that this cluster cannot hold beside a client's pod, before any is made."""
     core, _ = secrets.cluster_of(DEFAULT)
@@ -143,7 +113,6 @@ def check(groups: Iterable[Group], params: Mapping[str, Any]) -> None:
         "the client's pod", parse_quantity(params["pod_cpu"]), parse_quantity(params["pod_memory"])
     )
     for group in groups:
-        group.sizes.check(group.topology)
         objects = group.objects("", placement)
         preflight.check_volumes(group.key, capacity.volumes_of(objects))
         needs = capacity.needs_of(objects, client)

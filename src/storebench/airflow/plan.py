@@ -18,7 +18,7 @@ from storebench.airflow.ends import airflow_id
 from storebench.airflow.images import image
 from storebench.airflow.node_pools import DEFAULT, NodePool, node_pool_of
 from storebench.airflow.params import grid_of, values_of
-from storebench.airflow.topologies import copies_of
+from storebench.airflow.topologies import check_agents, check_sizes, copies_of
 from storebench.errors import SpecError, StorebenchError
 from storebench.results.database import Row
 from storebench.results.queries import Queries, verified_values
@@ -74,7 +74,8 @@ def _plan_of(study: Study, asked: Mapping[str, Any], dag_run: Any, make: own.Mak
     groups = brought.groups_of(study, grid.cells, params)
     brings = {cell.store: group.images for cell, group in groups.items() if group}
     preflight.check_connections(_secrets_of(study, set(used), params, brings))
-    brought.check_agents(study, used, params, brings)
+    check_agents(study, used, params, brings)
+    check_sizes(study, grid.cells, params)
     preflight.check_embedded(study, used, brings)
     unpublished = {one for group in groups.values() if group for one in group.unpublished_images}
     preflight.check_images(study, used, unpublished)

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Mapping
 from functools import cache
 from typing import Any
 
-from storebench.airflow import connections
+from storebench.airflow import connections, images
 from storebench.errors import SpecError
 from storebench.servers import topology
 from storebench.servers.sizes import FIELDS, Sizes
 from storebench.servers.topology import Topology
+from storebench.stores.base import split
+from storebench.study.cell import Cell
 from storebench.study.grid import CopiesOf
 from storebench.study.model import Study
+
+AGENT_IMAGE = "servers_agent"
 
 
 def topology_of(study: Study, store: str) -> Topology | None:
@@ -45,3 +49,41 @@ def copies_of(study: Study, params: Mapping[str, Any]) -> CopiesOf:
         return Sizes.of(params, sizes).copies_in(brought) if brought else None
 
     return copies
+
+
+def check_sizes(study: Study, cells: Iterable[Cell], params: Mapping[str, Any]) -> None:
+    """Raises SpecError for sizes that the topology of one of the cells cannot have, in a run with these parameters."""
+    asked = dict.fromkeys(
+        (cell.store, tuple((name, value) for name, value in cell.axes if name in FIELDS)) for cell in cells
+    )
+    for store, axes in asked:
+        if brought := topology_of(study, store):
+            Sizes.of(params, dict(axes)).check(brought)
+
+
+def check_agents(
+    study: Study, stores: Iterable[str], params: Mapping[str, Any], brings: Collection[str]
+) -> None:
+    """Raises SpecError for stores that need the agents of servers that the run brings, with these parameters, and would have none. The
+    run `brings` the servers of some stores.
+    """
+    reasons = {store: why for store in sorted(stores) if (why := study.store(store).needs_agents(params))}
+    if not reasons:
+        return
+    if without := [store for store in reasons if store not in brings]:
+        there = topology.brought_for(study)
+        asked = {store: [one for one in there if split(one)[0] == split(store)[0]] for store in without}
+        advice = "; ".join(
+            f"in the place of {store} ask for {' or '.join(ones)}" if ones else f"leave out {store}"
+            for store, ones in asked.items()
+        )
+        raise SpecError(
+            f"{reasons[without[0]]}: only the agents of servers that the run brings can do that, and it brings none for"
+            f" {', '.join(without)}. Give the parameter another value, or {advice}"
+        )
+    if not images.named(AGENT_IMAGE):
+        raise SpecError(
+            f"{next(iter(reasons.values()))}, which the agents of the servers do, and no image of the agent is known. Build it with"
+            f" images/build servers/agent and name it by the Airflow Variable storebench_image_{AGENT_IMAGE}; `make up STORES="
+            f"{','.join(reasons)}` does both in the embedded stack"
+        )

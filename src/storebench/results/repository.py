@@ -10,6 +10,7 @@ from psycopg import Cursor, sql
 from psycopg.types.json import Jsonb
 
 from storebench.errors import SpecError
+from storebench.fields import storable
 from storebench.results import study_views
 from storebench.results.attempts import Attempts
 from storebench.results.database import Row, patient
@@ -121,11 +122,11 @@ class Repository(Queries, Attempts):
                     study.name,
                     dag_id,
                     airflow_run_id,
-                    Jsonb(dict(params)),
+                    Jsonb(storable(params)),  # as asked: nothing has checked them
                     study.method_version,
                     code_version(),
                     airflow_id,
-                    reason,
+                    storable(reason),
                 ),
             )
 

@@ -15,8 +15,8 @@ from storebench.study.dataset import MAX_SEED
 from storebench.study.model import Axis, Study
 
 MAX_ROWS = 1_000_000_000  # of a study without a dataset
-# About a second of work. A run has 10,000 turns at most (Airflow's max_map_length), and most combinations become cells.
-MOST_COMBINATIONS = 100_000
+# Half a second of a plan's work. A run has 10,000 turns at most (Airflow's max_map_length), and most combinations become cells.
+MOST_COMBINATIONS = 50_000
 
 # The number of copies of its data that a store's servers hold, at a cell's values of the axes; None: not known.
 CopiesOf = Callable[[str, Mapping[str, str]], int | None]
@@ -73,29 +73,33 @@ def grid(
     }
     first = {axis.name: column[0] for axis, column in zip(study.axes, values, strict=True)}
     cells: dict[Cell, None] = {}
-    for store, client, *combination in itertools.product(stores, clients, *values):
-        info = study.store(store)
-        if client not in info.clients:
+    for store, client in itertools.product(stores, clients):
+        has = study.store(store).clients
+        if client not in has:
             reasons.add(f"{store} has no client {client!r}")
             continue
-        meant = _meant(study, store, client, combination)
-        same = alike if alike and copies_of(store, dict(meant)) == 1 else {}
-        reasons |= {
-            f"{store} has one copy of the data, so {name}={value} is the same as {name}={same[name]}"
-            for name, value in meant
-            if same.get(name, value) != value
-        }
-        meant = tuple((name, same.get(name, value)) for name, value in meant)
-        differing = sum(value != same.get(name, first[name]) for name, value in meant)
-        differing += client != next(name for name in clients if name in info.clients)
-        if differing > 1 and not full:
-            reasons.add("one thing is varied at a time")
-            continue
-        cell = Cell(study.name, store, client, meant, rows, seed)
-        ignored = [axis.name for axis in study.axes if axis.name not in dict(meant)]
-        if cell in cells and ignored:
-            reasons.add(f"{store} has no {', '.join(ignored)}")
-        cells[cell] = None
+        other_client = client != next(name for name in clients if name in has)
+        for combination in itertools.product(*values):
+            meant = _meant(study, store, client, combination)
+            same = alike if alike and copies_of(store, dict(meant)) == 1 else {}
+            if same:
+                reasons |= {
+                    f"{store} has one copy of the data, so {name}={value} is the same as {name}={same[name]}"
+                    for name, value in meant
+                    if same.get(name, value) != value
+                }
+                meant = tuple((name, same.get(name, value)) for name, value in meant)
+            if not full:
+                differing = sum(value != same.get(name, first[name]) for name, value in meant)
+                if differing + other_client > 1:
+                    reasons.add("one thing is varied at a time")
+                    continue
+            cell = Cell(study.name, store, client, meant, rows, seed)
+            if cell in cells and len(meant) < len(study.axes):
+                named = dict(meant)
+                ignored = [axis.name for axis in study.axes if axis.name not in named]
+                reasons.add(f"{store} has no {', '.join(ignored)}")
+            cells[cell] = None
     if not cells:
         raise SpecError(f"No cell is left to run: {'; '.join(sorted(reasons))}")
     return Grid(tuple(cells), combinations - len(cells), "; ".join(sorted(reasons)))

@@ -68,6 +68,8 @@ class Axis:
 
     def means_something(self, store: str, client: str, axes: Mapping[str, str]) -> bool:
         """Whether it does at this store and client, and these values of the axes before it."""
+        if not self.where:
+            return True
         places = {**axes, STORE: split(store)[0], CLIENT: client}
         return all(places.get(name) in values for name, values in self.where.items())
 

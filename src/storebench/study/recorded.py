@@ -1,4 +1,4 @@
-"""A study as its details tell it: for who shows it, and has neither its file nor its stores."""
+"""Make a study of the details that were recorded of it: for the page, which has not the study's file, and perhaps not its stores."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any
 
 from storebench.errors import SpecError, unknown
 from storebench.fields import Field, field_of
+from storebench.stores import load
 from storebench.stores.base import Pod, Store, split
 from storebench.study.claim import Claim
 from storebench.study.dataset import Dataset, File
@@ -74,7 +75,7 @@ def _recorded(details: Mapping[str, Any]) -> Recorded:
         presets={one["name"]: _preset(one) for one in details["presets"]},
         method_version=details["method_version"],
         claims=tuple(Claim.of(one) for one in details.get("claims", ())),
-        classes={one["name"]: _store(one, asked) for one in details["stores"]},
+        classes={one["name"]: _store(details["name"], one, asked) for one in details["stores"]},
     )
 
 
@@ -99,8 +100,20 @@ def _preset(told: Mapping[str, Any]) -> Preset:
     return Preset(told["description"], told["params"], told["embedded"], told["once"])
 
 
-def _store(told: Mapping[str, Any], asked: Mapping[str, Field]) -> type[Store]:
-    """A class that is only read: it has no verbs."""
+def _store(study: str, told: Mapping[str, Any], asked: Mapping[str, Field]) -> type[Store]:
+    """Make a class that is only read: it has no verbs. Which parameters contradict each other only the store's own module knows, where
+    this process can load it."""
+    try:
+        known = load(study, told["name"])
+    except SpecError:
+        known = Store  # type: ignore[type-abstract] # it is only read
+
+    def least_s(operation: str, values: Mapping[str, str]) -> float:
+        try:
+            return known.least_s(operation, values)
+        except KeyError:  # the details are of a version whose runs had fewer parameters
+            return 0.0
+
     return type(
         told["name"],
         (Store,),
@@ -114,5 +127,7 @@ def _store(told: Mapping[str, Any], asked: Mapping[str, Field]) -> type[Store]:
             "elsewhere": tuple(told["elsewhere"]),
             "filled_by": told["filled_by"],
             "options": {name: asked[name] for name in told["options"]},
+            "least_s": staticmethod(least_s),
+            "needs_agents": staticmethod(known.needs_agents),
         },
     )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping
 from contextlib import suppress
@@ -10,6 +9,7 @@ from typing import Any
 
 from storebench.airflow.params import cell_fields, cell_values
 from storebench.errors import SpecError
+from storebench.fields import json_of
 from storebench.results import missing
 from storebench.results.expected import Pace
 from storebench.study.order import turns
@@ -89,9 +89,9 @@ def _cell(one: missing.GridCell, pace: Pace, values: Mapping[str, Any], refused:
 def asked_of(params: str) -> dict[str, Any]:
     """The parameters of a JSON text; raises SpecError for one that is no object."""
     try:
-        found = json.loads(params)
-    except (ValueError, RecursionError):
-        found = None
+        found = json_of(params)
+    except ValueError as error:
+        raise SpecError(f"The parameters are no JSON object: {error}: {params!r}") from None
     if not isinstance(found, dict):
-        raise SpecError(f"The parameters are no JSON object: {params}")
+        raise SpecError(f"The parameters are no JSON object: {params!r}")
     return found

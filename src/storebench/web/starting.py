@@ -13,7 +13,7 @@ from storebench.airflow import preflight
 from storebench.airflow.draft import Draft as Planned
 from storebench.airflow.draft import draft_of
 from storebench.airflow.params import grid_of, read, sections_of
-from storebench.airflow.topologies import copies_of, topology_of
+from storebench.airflow.topologies import check_agents, check_sizes, copies_of, topology_of
 from storebench.errors import SpecError
 from storebench.fields import Field, Flag, Values
 from storebench.servers.topology import brought_for
@@ -76,7 +76,10 @@ def drafted(dag: GridDag, asked: Mapping[str, Any]) -> Draft:
         grid = grid_of(study, values, copies_of=copies_of(study, values))
         if study.dataset:
             preflight.check_disk(values["rows"] * study.dataset.row_bytes)
-        brings = {store for store in {cell.store for cell in grid.cells} if topology_of(study, store)}
+        used = {cell.store for cell in grid.cells}
+        brings = {store for store in used if topology_of(study, store)}
+        check_agents(study, used, values, brings)
+        check_sizes(study, grid.cells, values)
         planned = draft_of(
             study,
             grid,

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import pytest
 from airflow.sdk.exceptions import AirflowFailException, AirflowSkipException
 
-from storebench.airflow import brought, connections, images, pods, secrets
+from storebench.airflow import brought, connections, images, pods, secrets, topologies
 from storebench.airflow.brought import Group, Running, Servers, groups_of
 from storebench.airflow.draft import order_of
 from storebench.airflow.server_steps import BringOperator, remove_servers
@@ -439,9 +439,9 @@ def test_volumes_that_the_embedded_cluster_s_disk_cannot_hold_are_refused(
 
 
 def test_one_node_cannot_have_copies(kube):
-    groups = groups_of(STUDY, [ONE], {**PARAMS, "server_copies": 3})
     with pytest.raises(SpecError, match="server_copies"):
-        brought.check(groups.values(), PARAMS)
+        topologies.check_sizes(STUDY, [ONE], {**PARAMS, "server_copies": 3})
+    topologies.check_sizes(STUDY, [ONE, PLAIN], PARAMS)
 
 
 def test_what_has_failed_in_a_run_is_kept_with_its_reason():
@@ -457,17 +457,17 @@ def test_caches_can_be_emptied_only_at_servers_of_the_run(kube, bulk, monkeypatc
     monkeypatch.setattr(images, "named", lambda name: "own/agent:1")
     stores, emptied = {ONE.store, PLAIN.store, "delta-rs"}, {"cache": "cold"}
     with pytest.raises(SpecError) as error:
-        brought.check_agents(bulk, stores, emptied, {ONE.store})
+        topologies.check_agents(bulk, stores, emptied, {ONE.store})
     said = str(error.value)
     assert said.startswith("cache=cold empties the caches of servers before each read: only the agents")
     assert "brings none for delta-rs, elasticsearch. Give the parameter another value, or leave out" in said
     assert "in the place of elasticsearch ask for elasticsearch@one or elasticsearch@three" in said
-    brought.check_agents(bulk, {ONE.store}, emptied, {ONE.store})
+    topologies.check_agents(bulk, {ONE.store}, emptied, {ONE.store})
     for cache in ("as_is", "hot"):
-        brought.check_agents(bulk, stores, {"cache": cache}, set())
-    brought.check_agents(STUDY, stores, {}, set())
+        topologies.check_agents(bulk, stores, {"cache": cache}, set())
+    topologies.check_agents(STUDY, stores, {}, set())
 
 
 def test_servers_without_agents_cannot_have_their_caches_emptied(kube, bulk):
     with pytest.raises(SpecError, match=r"no image of the agent is known\. .*storebench_image_servers_agent"):
-        brought.check_agents(bulk, {ONE.store}, {"cache": "lukewarm"}, {ONE.store})
+        topologies.check_agents(bulk, {ONE.store}, {"cache": "lukewarm"}, {ONE.store})

@@ -134,6 +134,8 @@ def test_what_is_sent_is_what_the_cells_were_looked_at_with(dag):
         ('{"stores": ["null"]}', "Unknown parameter 'stores'"),
         ("[]", "no JSON object"),
         ("{", "no JSON object"),
+        ('{"rows": NaN}', "no JSON object: nan is no number"),
+        (r'{"\ud800": 1}', r"no JSON object: the character '\ud800' cannot be stored"),
         pytest.param('{"a":' + "[" * 9_000, "no JSON object", id="deep"),
     ],
 )

@@ -159,3 +159,43 @@ def test_what_is_no_object_is_a_bad_request():
         app.dependency_overrides = {}
     assert (answer.status_code, good.status_code) == (422, 200)
     assert good.json()["mistakes"][0]["parameter"] == "rows"
+
+
+def test_sizes_that_a_topology_cannot_have_are_a_mistake():
+    asked = {"stores": ["mongodb@one"], "clients": ["reference"], "server_copies": 3}
+    assert not drafted({**asked, "server_copies": None}).mistakes
+    (mistake,) = drafted(asked).mistakes
+    assert "server_copies: the topology mongodb/one is made for" in mistake.text
+
+
+def test_caches_that_nothing_can_empty_are_a_mistake():
+    asked = {"stores": ["mongodb"], "clients": ["reference"], "cache": "cold"}
+    (mistake,) = drafted(asked, find("bulk_write_read")).mistakes
+    assert "in the place of mongodb ask for mongodb@one" in mistake.text
+
+
+def test_a_draft_knows_how_long_a_load_lasts_and_what_contradicts_it():
+    study, asked = find("point_operations"), {"stores": ["mongodb"], "clients": ["direct"], "duration_s": 600}
+    brief = drafted({**asked, "duration_s": 60}, study)
+    found = drafted(asked, study)
+    loads = sum(operation.name != "fill" for operation in study.operations) * found.cells_total
+    assert loads and found.expected_s - brief.expected_s == pytest.approx(540 * loads)
+    (mistake,) = drafted({**asked, "warmup_s": 700}, study).mistakes
+    assert "shorter than its warm-up" in mistake.text
+
+
+def test_a_draft_of_a_study_that_was_kept_with_fewer_parameters_is_made():
+    details = json.loads(json.dumps(find("point_operations").details()))
+    details["params"] = [one for one in details["params"] if one["name"] != "read_share"]
+    dag = GridDag(recorded(details), {}, True, NOTHING)
+    assert not starting.drafted(dag, {"stores": ["mongodb"]}).mistakes
+
+
+def test_a_name_that_no_text_can_hold_is_a_bad_request():
+    app.dependency_overrides = {get_user: lambda: None, grid_dag: lambda: as_kept(STUDY)}
+    try:
+        answer = TestClient(app).get("/api/draft", params={"dag": STUDY.name, "params": r'{"\ud800": 1}'})
+    finally:
+        app.dependency_overrides = {}
+    assert answer.status_code == 422
+    assert r"the character '\ud800' cannot be stored" in answer.json()["detail"]

@@ -15,6 +15,7 @@ RAMP_ASKS = ("first_rate", "rate_factor", "step_s", "slo_ms")
 MAX_RATE, MAX_STEPS = 100_000, 100
 PERCENT = 99  # of the requests of a step must be answered in time: the 99th percentile
 SPARE_S = 60.0
+LONGEST_S = 86_400  # the largest limit of an attempt that a run can have
 MIN_ASKED = 100  # requests of a step, so that there is a 99th percentile
 
 
@@ -123,6 +124,11 @@ class Load:
         if not load.rates and load.duration_s < load.warmup_s:
             raise SpecError(
                 f"A measurement of {load.duration_s:g} s is shorter than its warm-up of {load.warmup_s:g} s: ask for a longer duration_s"
+            )
+        if load.shortest_s > LONGEST_S:
+            raise SpecError(
+                f"This load lasts {load.shortest_s:,.0f} s, and an attempt may last {LONGEST_S:,} s at most: ask for fewer users, or for"
+                " a larger spawn_rate"
             )
         if load.users < load.processes:
             raise SpecError(

@@ -17,6 +17,8 @@ from tests.unit.stores.point_operations.conftest import LOAD
     ("asks", "says"),
     [
         ({"duration_s": "0.2"}, "shorter than its warm-up"),
+        ({"spawn_rate": "1e-09"}, "ask for fewer users, or for a larger spawn_rate"),
+        ({"spawn_rate": "5e-324"}, "lasts inf s, and an attempt may last 86,400 s at most"),
         ({"load_processes": "5"}, "cannot be divided among 5 load generators"),
         ({"load": "half-open"}, "half-open"),
         ({"load": "ramp", "rate_factor": "1.0"}, "ask for more than 1"),
