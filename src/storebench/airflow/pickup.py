@@ -27,6 +27,7 @@ from storebench.study.model import Study
 LATER = timedelta(seconds=20)
 # Airflow runs the task once more when its process has died. That try follows the pod of the first try and never measures anew.
 RETRIES = 1
+STARTS_WITHIN = timedelta(hours=2)  # the most that a run's `startup_timeout_s` gives a pod, twice
 TRY = "try_number"  # the label of a pod with the number of its task's try
 LOST = (
     "The task's process died, and so did the pod {name} before its result could be read: the attempt is lost. To measure it again,"
@@ -34,12 +35,12 @@ LOST = (
 )
 
 
-def earlier_tries(ti: Any, retries: int) -> range:
+def earlier_tries(ti: Any, retries: int | None) -> range:
     """Return the numbers of the tries that this try replaces, because their processes died. A cleared task replaces none.
 
     Airflow raises `max_tries` where it clears a task, and leaves it where it retries the task.
     """
-    return range(max(1, ti.max_tries - retries + 1), ti.try_number)
+    return range(max(1, ti.max_tries - (retries or 0) + 1), ti.try_number)
 
 
 def selector_of(labels: Mapping[str, str], tries: Sequence[int]) -> str:
@@ -69,8 +70,15 @@ def name_of_started(context: Context) -> str | None:
 def unwatched(client: k8s_client.CoreV1Api, namespace: str, group: str) -> list[str]:
     """Return the names of the pods at work for cells of this task group.
 
-    The task that asks has the only slot of its node pool. So no process watches these pods: another try will pick them up.
+    The task that asks has the only slot of its node pool. So no process watches these pods: another try will pick them up. A pod that is older
+    than its limits is not waited for: no try has come.
     """
+    now = datetime.now(UTC)
+
+    def may_work(pod: k8s.V1Pod) -> bool:
+        limit = STARTS_WITHIN + timedelta(seconds=pod.spec.active_deadline_seconds or 0)
+        return bool(now - pod.metadata.creation_timestamp < limit)
+
     pods = ask_again(lambda: client.list_namespaced_pod(namespace, label_selector=LABEL)).items
     return sorted(
         pod.metadata.name
@@ -78,6 +86,7 @@ def unwatched(client: k8s_client.CoreV1Api, namespace: str, group: str) -> list[
         if pod.metadata.labels.get("task_id", "").startswith(f"{group}.")
         and pod.status.phase not in PodPhase.terminal_states
         and not pod.metadata.deletion_timestamp
+        and may_work(pod)
     )
 
 

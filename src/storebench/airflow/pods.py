@@ -146,7 +146,7 @@ class StorebenchPodOperator(KubernetesPodOperator):
             self.pod_request_obj = self.pod
         limit_s = 2 * params["startup_timeout_s"] + params["attempt_timeout_s"] + LATE_S
         try:
-            with timeout(limit_s):
+            with timeout(limit_s):  # type: ignore[no-untyped-call]
                 super().execute(context)
         except (Exception, AirflowTaskTimeout) as error:
             if not self.ended_well():

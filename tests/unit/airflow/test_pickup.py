@@ -1,5 +1,6 @@
 """A task's process dies, and the next try picks up the pod that goes on without the process."""
 
+from datetime import UTC, datetime, timedelta
 from types import SimpleNamespace
 
 import pytest
@@ -112,7 +113,7 @@ def test_a_step_that_was_cleared_while_it_ran_measures_anew(cluster, account):
 
 
 def test_no_other_cell_is_measured_beside_a_pod_that_waits_to_be_picked_up(cluster, account, die):
-    cluster.runs_for = 6
+    cluster.runs_for, cluster.created_at = 10, datetime.now(UTC)
     die("log", attempt("write"), tried(1))
     other = tried(1)
     other["ti"].map_index = 1
@@ -122,6 +123,16 @@ def test_no_other_cell_is_measured_beside_a_pod_that_waits_to_be_picked_up(clust
     attempt("write").execute(tried(2))
     attempt("write").execute(other)
     assert [result.status for _, result, _ in account.attempts] == ["verified"] * 2
+
+
+def test_a_pod_that_is_older_than_its_limits_is_not_waited_for(cluster, account, die):
+    cluster.runs_for, cluster.created_at = 10_000, datetime.now(UTC) - timedelta(hours=2, seconds=601)
+    die("log", attempt("write"), tried(1))
+    cluster.runs_for = 2
+    other = tried(1)
+    other["ti"].map_index = 1
+    attempt("write").execute(other)
+    assert [result.status for _, result, _ in account.attempts] == ["verified"]
 
 
 def test_a_pod_whose_end_nobody_tells_is_given_up_after_its_limits(cluster, account, monkeypatch):
