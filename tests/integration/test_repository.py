@@ -9,7 +9,7 @@ from click.testing import CliRunner
 from psycopg.rows import dict_row
 
 from storebench import protocol
-from storebench.airflow.retrieve import whole
+from storebench.airflow.retrieve import discard, whole
 from storebench.attempt.overflow import fitting
 from storebench.attempt.result import AttemptResult
 from storebench.cli import main
@@ -247,7 +247,8 @@ def test_each_executor_is_a_row_however_many_there_are(
     message = fitting(result, spec).to_json()
     assert len(message.encode()) <= protocol.MESSAGE_BYTES
     s3 = client_for(connections["s3"])
-    add(repository, run, result=whole(AttemptResult.from_json(message), spec, lambda: s3))
+    add(repository, run, result=(read := whole(AttemptResult.from_json(message), spec, lambda: s3)))
+    discard(read, spec, lambda: s3)
     (row,) = queries.results(run=run)
     assert row["executor_pods"] == pods
     assert row["executors_cpu_s"] == pytest.approx(pods / 2)

@@ -26,7 +26,7 @@ from storebench.airflow.node_pools import DEFAULT
 from storebench.airflow.params import values_of
 from storebench.airflow.pickup import LATER, RETRIES, RetriedOperator, earlier_tries, try_of
 from storebench.airflow.plan import reason_to_stop
-from storebench.airflow.retrieve import whole
+from storebench.airflow.retrieve import discard, whole
 from storebench.airflow.specs import spec_of
 from storebench.attempt.result import AttemptResult
 from storebench.attempt.spec import AttemptSpec
@@ -276,12 +276,13 @@ class AttemptOperator(RetriedOperator):
             raise AirflowFailException(str(error)) from None
 
     def record(self, key: AttemptKey, spec: AttemptSpec, failure: BaseException | None) -> AttemptResult:
-        """Record the attempt's row; a drop has none. Then remove the pod. Returns what came of it."""
+        """Record the attempt's row; a drop has none. Then remove the pod and its result. Returns what came of it."""
         gone = self._killed and self.observed is None
         result = observe.stopped() if gone else observe.attempt_result(self.observed, self.CONTAINER, failure)
-        result = whole(result, spec, connections.s3, connections.PATIENCE_S)
+        result = read = whole(result, spec, connections.s3, connections.PATIENCE_S)
         result = observe.with_kubernetes_reason(result, self.observed, self.CONTAINER)
         if self.operation == DROP:
+            discard(read, spec, connections.s3, connections.PATIENCE_S)
             self.remove_pod()
             return result
         operation, cell = self.study.operation(key.operation), Cell.from_key(spec.cell_key)
@@ -318,6 +319,7 @@ class AttemptOperator(RetriedOperator):
             parameters=self.parameters,
         )
         self.log.info("Recorded attempt %s: %s %s", key.id, result.status, json.dumps(phases))
+        discard(read, spec, connections.s3, connections.PATIENCE_S)
         self.remove_pod()
         return result
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from threading import Thread
 from typing import Any
 
 from airflow.providers.cncf.kubernetes.operators.pod import POD_IDENTIFIER_STATE_KEY
@@ -28,6 +30,9 @@ LATER = timedelta(seconds=20)
 # Airflow runs the task once more when its process has died. That try follows the pod of the first try and never measures anew.
 RETRIES = 1
 STARTS_WITHIN = timedelta(hours=2)  # the most that a run's `startup_timeout_s` gives a pod, twice
+# Airflow's states of a task that it did not end. One that a user has cleared while it ran is `restarting`.
+AGAIN = {None, "scheduled", "queued", "running", "up_for_retry"}
+ANSWERS_WITHIN_S = 2.0  # Airflow kills a process 5 s after it has told the process to stop
 TRY = "try_number"  # the label of a pod with the number of its task's try
 LOST = (
     "The task's process died, and so did the pod {name} before its result could be read: the attempt is lost. To measure it again,"
@@ -96,6 +101,7 @@ class RetriedOperator(CleaningOperator):
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(retry_delay=LATER, **kwargs)
         self.recorded_first: k8s.V1Pod | None = None  # removed when its row is recorded
+        self.context: Context | None = None
 
     def is_done(self, context: Context, key: AttemptKey, study: Study, filler: str) -> bool:
         """Return whether an earlier try, whose process died, has recorded the verified attempt. Else take the pod of that try as `self.pod`.
@@ -103,6 +109,7 @@ class RetriedOperator(CleaningOperator):
         Raises AirflowFailException where that attempt has failed, or is lost. A step that was stopped and cleared while it ran, and a try
         that died before its pod, leave nothing: then the step measures. The step of a `filler` has no row of its own.
         """
+        self.context = context
         tries = earlier_tries(context["ti"], self.retries)
         if not tries:
             return False
@@ -127,6 +134,37 @@ class RetriedOperator(CleaningOperator):
         lost = replace(key, try_number=tries[-1])
         self.record_not_run(lost, study, "infrastructure", reason, status="failed")
         raise AirflowFailException(reason)
+
+    def on_kill(self) -> None:
+        """Leave the pod to the next try where Airflow stops this process only because it has lost sight of the process, or where the worker is
+        being ended. A user's stop removes the pod.
+        """
+        if self.pod and self.runs_again():
+            self.log.warning(
+                "The process is stopped, and Airflow runs the task again: the next try picks up its pod"
+            )
+        else:
+            super().on_kill()
+
+    def runs_again(self) -> bool:
+        """Return whether Airflow says that it runs this task, or will run it; False where it does not answer."""
+        answers: list[bool] = []
+
+        def ask() -> None:
+            if self.context is None:
+                return
+            ti, run_id = self.context["ti"], self.context["run_id"]
+            with suppress(Exception):
+                states = ti.get_task_states(
+                    dag_id=ti.dag_id, map_index=ti.map_index, task_ids=[ti.task_id], run_ids=[run_id]
+                ).get(run_id, {})
+                answers.append(states.get(f"{ti.task_id}_{ti.map_index}", "removed") in AGAIN)
+
+        # The signal may have come amid a question to Airflow: a second one waits for the first, perhaps for ever.
+        asking = Thread(target=ask, daemon=True)
+        asking.start()
+        asking.join(ANSWERS_WITHIN_S)
+        return answers == [True]
 
     def wait_for_unwatched(self) -> None:
         """Put this step off while the pod of another step is at work and waits to be picked up: only one pod may run."""

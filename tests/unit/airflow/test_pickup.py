@@ -1,5 +1,6 @@
 """A task's process dies, and the next try picks up the pod that goes on without the process."""
 
+import threading
 from datetime import UTC, datetime, timedelta
 from types import SimpleNamespace
 
@@ -7,7 +8,7 @@ import pytest
 from airflow.providers.cncf.kubernetes.operators.pod import POD_IDENTIFIER_STATE_KEY
 from airflow.sdk.exceptions import AirflowFailException, AirflowRescheduleException
 
-from storebench.airflow import pod_manager, pods
+from storebench.airflow import pickup, pod_manager, pods
 from storebench.attempt.result import AttemptResult
 from storebench.errors import StoreUnreachable
 from tests.unit.airflow.account import FIGURES, VERIFIED, attempt, context
@@ -110,6 +111,55 @@ def test_a_step_that_was_cleared_while_it_ran_measures_anew(cluster, account):
     attempt("write").execute(tried(2))  # Airflow leaves max_tries then
     assert [result.status for _, result, _ in account.attempts] == ["failed", "verified"]
     assert account.tries == [1, 2]
+
+
+@pytest.mark.parametrize("state", [None, "scheduled", "queued", "running", "up_for_retry"])
+def test_a_process_that_airflow_replaces_leaves_its_pod_to_the_next_try(cluster, account, state):
+    operator, deleted = attempt("write"), []
+
+    def stop(call, calls):
+        if call == "log" and "log" not in calls:
+            operator.on_kill()
+            deleted.append("delete" in cluster.calls)
+
+    cluster.fails = stop
+    operator.execute(
+        tried(1, states={"cell.write_0": state})
+    )  # it may even record the attempt before it is killed
+    assert deleted == [False]
+    assert [result.status for _, result, _ in account.attempts] == ["verified"]
+
+
+@pytest.mark.parametrize("states", [{"cell.write_0": "failed"}, {"cell.write_0": "restarting"}, {}])
+def test_a_stop_by_a_user_removes_the_pod(cluster, account, states):
+    operator = attempt("write")
+
+    def stop(call, calls):
+        if call == "log" and "log" not in calls:
+            operator.on_kill()
+
+    cluster.fails = stop
+    with pytest.raises(AirflowFailException, match="killed: The task was stopped in Airflow"):
+        operator.execute(tried(1, states={"plan": "success", **states}))
+    assert cluster.pods == {}
+
+
+def test_a_question_that_airflow_does_not_answer_does_not_keep_a_stop_from_removing_the_pod(
+    cluster, account, monkeypatch
+):
+    monkeypatch.setattr(pickup, "ANSWERS_WITHIN_S", 0.1)
+    given = tried(1)
+    given["ti"].get_task_states = lambda **_: threading.Event().wait()
+    operator = attempt("write")
+
+    def stop(call, calls):
+        if call == "log" and "log" not in calls:
+            operator.on_kill()
+
+    cluster.fails = stop
+    with pytest.raises(AirflowFailException, match="killed"):
+        operator.execute(given)
+    assert cluster.pods == {}
 
 
 def test_no_other_cell_is_measured_beside_a_pod_that_waits_to_be_picked_up(cluster, account, die):
