@@ -137,6 +137,8 @@ class AttemptOperator(RetriedOperator):
             self.run_pod(context)
         except Exception as error:
             result = self.record(key, spec, error)
+            if picks_up and self.is_verified(key):
+                return  # the process that was to be replaced lived long enough
             passes = result.error_kind == StoreUnreachable.kind or not isinstance(error, AirflowException)
             ending = AirflowException if self.operation == DROP and passes else AirflowFailException
             raise ending(f"{result.error_kind}: {result.error}") from error

@@ -135,6 +135,12 @@ class RetriedOperator(CleaningOperator):
         self.record_not_run(lost, study, "infrastructure", reason, status="failed")
         raise AirflowFailException(reason)
 
+    @staticmethod
+    def is_verified(key: AttemptKey) -> bool:
+        """Return whether the row of this very try is there and verified."""
+        rows = connections.repository(connections.PATIENCE_S).tries_of(key)
+        return any(row["try_number"] == key.try_number and row["status"] == "verified" for row in rows)
+
     def on_kill(self) -> None:
         """Leave the pod to the next try where Airflow stops this process only because it has lost sight of the process, or where the worker is
         being ended. A user's stop removes the pod.

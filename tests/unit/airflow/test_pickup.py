@@ -130,6 +130,24 @@ def test_a_process_that_airflow_replaces_leaves_its_pod_to_the_next_try(cluster,
     assert [result.status for _, result, _ in account.attempts] == ["verified"]
 
 
+def test_a_process_that_records_while_the_next_try_follows_its_pod_counts(cluster, account, die):
+    cluster.runs_for = 6
+    die("log", attempt("write"), tried(1))
+    (name,) = cluster.pods
+    follower = attempt("write")
+    record = follower.record
+
+    def overtaken(key, spec, failure):
+        account.add_attempt(key, VERIFIED, SimpleNamespace(pod=name), phases={})
+        return record(key, spec, failure)
+
+    follower.record = overtaken
+    cluster.fails = lambda call, before: cluster.pods.clear() if call == "log" else None
+    follower.execute(tried(2))
+    assert [row["status"] for row in account.rows.values()] == ["verified"]
+    assert len(cluster.started) == 1
+
+
 @pytest.mark.parametrize("states", [{"cell.write_0": "failed"}, {"cell.write_0": "restarting"}, {}])
 def test_a_stop_by_a_user_removes_the_pod(cluster, account, states):
     operator = attempt("write")
