@@ -9,10 +9,12 @@ from storebench.errors import StoreUnreachable
 LONGEST_WAIT_S = 5
 
 
-def patiently(patience_s: float) -> Retrying:
-    """Calls again what raises StoreUnreachable, for so many seconds; then raises what it raised. For what can be done twice without harm."""
+def patiently(patience_s: float, error: type[Exception] = StoreUnreachable) -> Retrying:
+    """Call a function again that raises `error`, for `patience_s` seconds; then raise that error. The function must do no harm when it is
+    called twice.
+    """
     return Retrying(
-        retry=retry_if_exception_type(StoreUnreachable),
+        retry=retry_if_exception_type(error),
         stop=stop_after_delay(patience_s),
         wait=wait_exponential(multiplier=0.2, max=LONGEST_WAIT_S),
         reraise=True,

@@ -9,7 +9,7 @@ from click.testing import CliRunner
 from psycopg.rows import dict_row
 
 from storebench import protocol
-from storebench.airflow.retrieve import whole
+from storebench.airflow.retrieve import discard, whole
 from storebench.attempt.overflow import fitting
 from storebench.attempt.result import AttemptResult
 from storebench.cli import main
@@ -247,7 +247,8 @@ def test_each_executor_is_a_row_however_many_there_are(
     message = fitting(result, spec).to_json()
     assert len(message.encode()) <= protocol.MESSAGE_BYTES
     s3 = client_for(connections["s3"])
-    add(repository, run, result=whole(AttemptResult.from_json(message), spec, lambda: s3))
+    add(repository, run, result=(read := whole(AttemptResult.from_json(message), spec, lambda: s3)))
+    discard(read, spec, lambda: s3)
     (row,) = queries.results(run=run)
     assert row["executor_pods"] == pods
     assert row["executors_cpu_s"] == pytest.approx(pods / 2)
@@ -528,3 +529,29 @@ def test_a_database_that_is_away_is_waited_for_or_named(database, monkeypatch):
     monkeypatch.setattr(psycopg, "connect", connect)
     Repository(gone, patience_s=30).skip("run", CELL, 1, "x")
     assert len(tries) == 3
+
+
+def test_a_question_waits_for_a_database_that_cannot_be_connected_to(database, monkeypatch):
+    """Also one that is not marked as patient: to connect again does no harm."""
+    gone = database.replace(str(psycopg.conninfo.conninfo_to_dict(database)["port"]), "1")
+    tries = []
+    real = psycopg.connect
+
+    def connect(dsn, **options):
+        tries.append(dsn)
+        return real(database if len(tries) > 2 else gone, **options)
+
+    monkeypatch.setattr(psycopg, "connect", connect)
+    assert Repository(gone, patience_s=30).open_runs() == []
+    assert len(tries) == 3
+
+
+def test_the_tries_of_an_operation_are_told_the_newest_first(repository, run):
+    refused = AttemptResult(status="failed", error_kind="refused", error="full")
+    add(repository, run, result=refused)
+    add(repository, run, try_number=2)
+    add(repository, run, operation="read", try_number=3)
+    assert repository.tries_of(AttemptKey(run, CELL.key, 1, "write", 9)) == [
+        {"try_number": 2, "status": "verified", "error_kind": None, "error": None, "pod": "p"},
+        {"try_number": 1, "status": "failed", "error_kind": "refused", "error": "full", "pod": "p"},
+    ]

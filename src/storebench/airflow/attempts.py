@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from typing import Any
 
 from airflow import __version__ as airflow_version
@@ -22,16 +22,16 @@ from airflow.sdk.exceptions import (
 from storebench.airflow import connections, leftovers, observe, volumes
 from storebench.airflow.brought import Group, Running, Servers, group_of
 from storebench.airflow.checked import checked
-from storebench.airflow.cleaning import CleaningOperator
 from storebench.airflow.node_pools import DEFAULT
 from storebench.airflow.params import values_of
+from storebench.airflow.pickup import LATER, RETRIES, RetriedOperator, earlier_tries, try_of
 from storebench.airflow.plan import reason_to_stop
-from storebench.airflow.retrieve import whole
+from storebench.airflow.retrieve import discard, whole
 from storebench.airflow.specs import spec_of
 from storebench.attempt.result import AttemptResult
 from storebench.attempt.spec import AttemptSpec
 from storebench.errors import ServerDied, StorebenchError, StoreUnreachable
-from storebench.results.attempts import AttemptKey, PodRecord
+from storebench.results.attempts import AttemptKey
 from storebench.results.repository import run_id_of
 from storebench.results.stopped import COMMAND
 from storebench.servers.topology import brought_for
@@ -40,16 +40,13 @@ from storebench.study.model import Study
 from storebench.study.parameters import measured_with
 from storebench.study.reserved import DROP
 
-# If a task is queued again before the scheduler has seen that its process ended, the scheduler takes it for killed. It looks at
-# processes about every second, and on a busy machine every few seconds.
-LATER = timedelta(seconds=20)
 # A drop is tried again if the store does not answer, so that no data stays there. Nothing in a drop is timed.
 DROP_RETRIES = 6
 ENDED = {"success", "failed", "skipped", "upstream_failed", "removed"}
 CLEARED_TRY = 0  # of the row of a step that was cleared when its data was gone: it is no try, so an earlier one still counts
 
 
-class AttemptOperator(CleaningOperator):
+class AttemptOperator(RetriedOperator):
     """One attempt: runs `operation` of a run's turn in a pod and records what came of it, whatever it was.
 
     `turn` is its name in the user interface; which one it is of the run's in this node pool, the task's map index says.
@@ -60,8 +57,7 @@ class AttemptOperator(CleaningOperator):
     def __init__(self, *, study: Study, operation: str, turn: Any, **kwargs: Any) -> None:
         super().__init__(
             map_index_template="{{ task.turn }}",
-            retries=DROP_RETRIES if operation == DROP else 0,
-            retry_delay=LATER,
+            retries=DROP_RETRIES if operation == DROP else RETRIES,
             **kwargs,
         )
         self.study = study
@@ -86,7 +82,9 @@ class AttemptOperator(CleaningOperator):
                 raise AirflowSkipException("Nothing was done: there is nothing to remove")
         if not ends and DROP not in study.steps:
             self.remove_leftovers(context, self.cells_left(context))
-        if not ends and own == 0 and self.node_pool != DEFAULT:  # there, a step before the cells does that
+        again = bool(earlier_tries(context["ti"], self.retries))
+        # In the default pool a step before the cells does that.
+        if not ends and own == 0 and self.node_pool != DEFAULT and not again:
             self.clean(context)
         repository = connections.repository(connections.PATIENCE_S)
         turn = repository.recorded_turn(run_id, self.node_pool.name, own)
@@ -95,11 +93,19 @@ class AttemptOperator(CleaningOperator):
         first = self.operation == steps[0]
         if self.operation != DROP:
             self.look_at(ends, cell.store, steps)
-        if first and (reason := reason_to_stop(study, connections.queries(), run_id, cell, repeat, params)):
-            repository.skip(run_id, cell, repeat, reason)
-            raise AirflowSkipException(f"Not needed: {reason}")
         for_operation, filler = self.work_at(cell.store)
         key = AttemptKey(run_id, cell.key, repeat, for_operation, context["ti"].try_number)
+        if self.operation != DROP and self.is_done(context, key, study, filler):
+            return
+        if self.pod:
+            key = replace(key, try_number=try_of(self.pod))
+        queries = connections.queries(connections.PATIENCE_S)
+        picks_up = self.pod is not None
+        if not picks_up:
+            if first and (reason := reason_to_stop(study, queries, run_id, cell, repeat, params)):
+                repository.skip(run_id, cell, repeat, reason)
+                raise AirflowSkipException(f"Not needed: {reason}")
+            self.wait_for_unwatched()
         group = None
         if self.node_pool == DEFAULT and brought_for(study):
             group = group_of(study, cell, params)
@@ -122,22 +128,26 @@ class AttemptOperator(CleaningOperator):
                 self.record_not_run(replace(key, try_number=CLEARED_TRY), study, "not_run", reason)
                 raise AirflowFailException(reason)
             # At the first, nothing is there yet, but for what an earlier try has left
-            connections.left().leaves(run_id, cell, repeat, anew=first)
+            connections.left().leaves(run_id, cell, repeat, anew=first and not picks_up)
             if group is None:  # what is in servers of the run goes with them
                 self.say_what_stays(context, f"{spec.target} in {store.name}")
         try:
-            if first and self.claim:
+            if first and self.claim and not picks_up:
                 volumes.make(self.client, self.namespace_of_pods(), self.claim, params, self.go_on)
             self.run_pod(context)
-        except AirflowException as error:
+        except Exception as error:
             result = self.record(key, spec, error)
-            again = self.operation == DROP and result.error_kind == StoreUnreachable.kind
-            ending = AirflowException if again else AirflowFailException
+            if picks_up and self.is_verified(key):
+                return  # the process that was to be replaced lived long enough
+            passes = result.error_kind == StoreUnreachable.kind or not isinstance(error, AirflowException)
+            ending = AirflowException if self.operation == DROP and passes else AirflowFailException
             raise ending(f"{result.error_kind}: {result.error}") from error
-        except BaseException as error:  # a killed task raises no AirflowException, and still gets its row
+        except BaseException as error:  # the process is being ended, and the attempt still gets its row
             self.record(key, spec, error)
             raise
-        if not filler:
+        if filler:
+            self.remove_pod()
+        else:
             self.record(key, spec, None)
         if leaves:
             size_bytes = observe.attempt_result(self.observed, self.CONTAINER, None).data_bytes
@@ -248,8 +258,8 @@ class AttemptOperator(CleaningOperator):
         has left there, the step ends here, with a row that says so.
         """
         servers = Servers(key.run_id)
-        if group and (self.operation == DROP or self.needs_of(steps)):
-            if running := servers.still(group):
+        if group and (self.pod or self.operation == DROP or self.needs_of(steps)):
+            if running := servers.as_brought(group) if self.pod else servers.still(group):
                 return running
             if self.operation == DROP:
                 connections.left().dropped(key.run_id, cell, key.repeat)
@@ -259,7 +269,7 @@ class AttemptOperator(CleaningOperator):
             reason = f"The servers {group.key} are not the same any more, and what its cell had there is lost: a server has died"
             self.record_not_run(key, self.study, ServerDied.kind, reason)
             raise AirflowFailException(reason)
-        if group is None and self.operation != steps[0]:
+        if group is None and (self.pod or self.operation != steps[0]):
             return None  # its first step has removed what was there
         try:
             return servers.bring(group, params, self.go_on)
@@ -267,28 +277,15 @@ class AttemptOperator(CleaningOperator):
             self.record_not_run(key, self.study, error.kind, str(error))
             raise AirflowFailException(str(error)) from None
 
-    @staticmethod
-    def record_not_run(key: AttemptKey, study: Study, kind: str, reason: str) -> None:
-        """Record the row of a step that cannot be run: it was cleared when its data was gone, or lacks its servers."""
-        connections.repository(connections.PATIENCE_S).add_attempt(
-            key,
-            AttemptResult(
-                status="not_run", error_kind=kind, error=reason, method_version=study.method_version
-            ),
-            PodRecord(),
-            phases={},
-            metric=None,
-            target=None,
-            dataset=None,
-        )
-
     def record(self, key: AttemptKey, spec: AttemptSpec, failure: BaseException | None) -> AttemptResult:
-        """Record the attempt's row; a drop has none. Returns what came of it."""
+        """Record the attempt's row; a drop has none. Then remove the pod and its result. Returns what came of it."""
         gone = self._killed and self.observed is None
         result = observe.stopped() if gone else observe.attempt_result(self.observed, self.CONTAINER, failure)
-        result = whole(result, spec, connections.s3, connections.PATIENCE_S)
+        result = read = whole(result, spec, connections.s3, connections.PATIENCE_S)
         result = observe.with_kubernetes_reason(result, self.observed, self.CONTAINER)
         if self.operation == DROP:
+            discard(read, spec, connections.s3, connections.PATIENCE_S)
+            self.remove_pod()
             return result
         operation, cell = self.study.operation(key.operation), Cell.from_key(spec.cell_key)
         if spec.store != cell.store:
@@ -324,6 +321,8 @@ class AttemptOperator(CleaningOperator):
             parameters=self.parameters,
         )
         self.log.info("Recorded attempt %s: %s %s", key.id, result.status, json.dumps(phases))
+        discard(read, spec, connections.s3, connections.PATIENCE_S)
+        self.remove_pod()
         return result
 
 

@@ -220,6 +220,14 @@ class Servers:
         known = next((u for u in connections.left().servers_of(self.run_id) if u.servers == group.key), None)
         return self._running(group, known) if known else None
 
+    def as_brought(self, group: Group) -> Running | None:
+        """Return these servers as the run has brought them, whatever befell them since; None if they were never ready."""
+        known = next((u for u in connections.left().servers_of(self.run_id) if u.servers == group.key), None)
+        if not known or not known.pods:
+            return None
+        own = set_id(self.run_id, group.key)
+        return Running(group, own, tuple(self._pods(own)), known.pods)
+
     def deaths(self, running: Running) -> str | None:
         """What befell servers since an attempt at them began; None for nothing."""
         try:
@@ -249,13 +257,16 @@ class Servers:
             if use.failed:
                 connections.left().servers_removed(self.run_id, use.servers)
 
+    def _pods(self, own: str) -> list[k8s.V1Pod]:
+        try:
+            return list(self.cluster.pods(own))
+        except (ApiException, HTTPError) as error:
+            raise ServersFailed(f"The servers' pods cannot be looked at: {in_words(error)}") from error
+
     def _running(self, group: Group, known: ServerUse) -> Running | None:
         if not known.pods:
             return None
-        try:
-            found = self.cluster.pods(own := set_id(self.run_id, group.key))
-        except (ApiException, HTTPError) as error:
-            raise ServersFailed(f"The servers' pods cannot be looked at: {in_words(error)}") from error
+        found = self._pods(own := set_id(self.run_id, group.key))
         if lost := list(deaths(known.pods, found)):
             print(f"The servers {group.key} are not what they were: {'; '.join(lost)}", flush=True)
             return None

@@ -22,6 +22,7 @@ TLS = ("sslmode", "sslrootcert", "sslcert", "sslkey")  # in the extra of a conne
 POSTGRES_PORT = 5432
 DEFAULT_BUCKET = "storebench"
 PATIENCE_S = 300  # how long a task that has something to record waits for the results database
+PLAN_PATIENCE_S = 60  # a plan has nothing to lose yet: it outlasts a short outage, and soon tells of a password that is wrong
 
 
 def get(name: str) -> Connection:
@@ -55,9 +56,9 @@ def left() -> Left:
     return Left(_dsn("results"), PATIENCE_S)
 
 
-def queries() -> Queries:
-    """Reads from the same."""
-    return Queries(_dsn("results"))
+def queries(patience_s: float = 0) -> Queries:
+    """Read from the results database, and wait for it for up to `patience_s` seconds."""
+    return Queries(_dsn("results"), patience_s)
 
 
 def reader_dsn() -> str:

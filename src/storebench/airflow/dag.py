@@ -34,6 +34,8 @@ from storebench.servers.topology import brought_for
 from storebench.study.model import Study
 from storebench.study.partition import partitions
 
+MOST_NAMED = 50  # failures in the error of a run; the results have all
+
 
 def study_dag(study: Study) -> DAG:
     """The DAG of `study`. Its pods run one at a time on each pool of nodes, in an Airflow pool of one slot, and finish a cell before the
@@ -80,11 +82,16 @@ def study_dag(study: Study) -> DAG:
             if failed:
                 lines = [
                     f"{row['operation']} {row['cell_key']}: {row['error_kind']}: {row['error']}"
-                    for row in failed
+                    for row in failed[:MOST_NAMED]
                 ]
-                raise AirflowFailException(f"{len(failed)} operations are not verified:\n" + "\n".join(lines))
+                more = [f"… and {len(failed) - MOST_NAMED} more"] if len(failed) > MOST_NAMED else []
+                raise AirflowFailException(
+                    "\n".join([f"{len(failed)} operations are not verified:", *lines, *more])
+                )
             if tasks:
-                raise AirflowFailException(f"These tasks failed; their logs say why: {', '.join(tasks)}")
+                named = ", ".join(tasks[:MOST_NAMED])
+                more = [f" and {len(tasks) - MOST_NAMED} more"] if len(tasks) > MOST_NAMED else []
+                raise AirflowFailException(f"These tasks failed; their logs say why: {named}{''.join(more)}")
 
         planned, end = plan(), aggregate()
         ready: BeforeCellsOperator = (

@@ -64,7 +64,7 @@ def close_stopped(ti: Any, run_id: str) -> list[str]:
 
     Returns what could not be removed, with the reasons.
     """
-    states, repository = run_states(ti), connections.repository()
+    states, repository = run_states(ti), connections.repository(connections.PLAN_PATIENCE_S)
     for stopped in stopped_runs(repository, states):
         if stopped.run["id"] != run_id:
             gaps = close(repository, stopped)

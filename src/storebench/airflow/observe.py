@@ -12,6 +12,7 @@ from kubernetes.client import models as k8s
 
 from storebench import protocol
 from storebench.airflow.kubernetes_api import in_words
+from storebench.airflow.pod_manager import PodOverdue
 from storebench.attempt.result import AttemptResult
 from storebench.errors import KIND_OF_EXIT_CODE, BadResult, ServerDied, StorebenchError
 from storebench.results.attempts import PodRecord
@@ -162,6 +163,8 @@ def _no_result(pod: k8s.V1Pod | None, container: str, error: BaseException | Non
     if waiting:
         kind = "image" if waiting.reason in IMAGE_REASONS else "infrastructure"
         return _failed(kind, f"The pod cannot start: {waiting.reason}: {waiting.message or _text(error)}")
+    if isinstance(error, PodOverdue):
+        return _failed("timeout", str(error))
     return _failed("infrastructure", f"The pod did not end: {_text(error)}")
 
 

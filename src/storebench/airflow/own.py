@@ -44,7 +44,9 @@ def with_file(
         if manifest is None:
             raise StoreRefused(f"The pod has not left a manifest at s3://{bucket}/{folder}{MANIFEST}")
         # Also of a run that is refused then: `storebench clean` removes what is of no run
-        connections.repository().add_dataset(own.id(seed), own.version, manifest["rows"], seed, manifest)
+        connections.repository(connections.PLAN_PATIENCE_S).add_dataset(
+            own.id(seed), own.version, manifest["rows"], seed, manifest
+        )
     print(in_words(manifest))
     return {**params, "rows": manifest["rows"], "seed": seed}, manifest
 

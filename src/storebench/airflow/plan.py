@@ -46,7 +46,7 @@ def plan_of(study: Study, params: Mapping[str, Any], dag_run: Any, make: own.Mak
         return _plan_of(study, params, dag_run, make)
     except StorebenchError as error:
         with suppress(StorebenchError):  # if it cannot be recorded, it is still in the log
-            connections.repository().refuse_run(
+            connections.repository(connections.PLAN_PATIENCE_S).refuse_run(
                 study=study,
                 dag_id=dag_run.dag_id,
                 airflow_run_id=dag_run.run_id,
@@ -61,7 +61,8 @@ def _plan_of(study: Study, asked: Mapping[str, Any], dag_run: Any, make: own.Mak
     if dag_run.run_type == "backfill" and not dag_run.conf:
         raise SpecError(NO_PARAMETERS)
     params = values_of(study, asked)
-    repository, run_id = connections.repository(), run_id_of(dag_run.dag_id, dag_run.run_id)
+    repository = connections.repository(connections.PLAN_PATIENCE_S)
+    run_id = run_id_of(dag_run.dag_id, dag_run.run_id)
     params, manifest = own.with_file(study, params, make)
     grid = grid_of(study, params, dag_run.partition_key, copies_of(study, params))
     preflight.check(study, params["rows"], manifest["bytes"] if manifest else None)
@@ -134,7 +135,8 @@ def _plan_of(study: Study, asked: Mapping[str, Any], dag_run: Any, make: own.Mak
 
 def turns_on(study: Study, node_pool: NodePool, dag_run: Any) -> list[str]:
     """The names in the user interface of those turns of a planned run that are in this node pool."""
-    recorded = connections.repository().recorded_turns(run_id_of(dag_run.dag_id, dag_run.run_id))
+    repository = connections.repository(connections.PATIENCE_S)
+    recorded = repository.recorded_turns(run_id_of(dag_run.dag_id, dag_run.run_id))
     return labels_of(recorded, node_pool)
 
 

@@ -8,19 +8,43 @@ from typing import Any
 
 from airflow.providers.cncf.kubernetes.utils.container import container_is_completed
 from airflow.providers.cncf.kubernetes.utils.pod_manager import PodManager, PodPhase
+from airflow.sdk.exceptions import AirflowException
 from kubernetes.client import models as k8s
 
 from storebench.airflow.kubernetes_api import RIGHTS, ask_again
 
 POLL_INTERVAL_S = 0.1
 SOON_S = 3.0
+LOG_CHARACTERS = 10_000_000  # a program that runs wild must not fill the volume of Airflow's logs
+
+
+class PodOverdue(AirflowException):
+    """A pod that has not ended within `limit_s` seconds, although Kubernetes was to end it after `deadline_s` seconds of work."""
+
+    def __init__(self, limit_s: int, deadline_s: int | None) -> None:
+        super().__init__(
+            f"Nothing tells the pod's end after {limit_s} s, although Kubernetes was to end the pod after {deadline_s} s: is its node lost?"
+        )
 
 
 class PromptPodManager(PodManager):
     """Notices the end of a pod within POLL_INTERVAL_S; the provider's own looks each 1 to 2 s, a short attempt's length.
 
-    Where the API server is away for a while, what the pod does meanwhile is not lost.
+    Where the API server is away for a while, what the pod does meanwhile is not lost. Of a pod's log, the task's log has the first
+    LOG_CHARACTERS.
     """
+
+    logged = 0  # characters of the pod's log
+
+    def _log_message(self, message: str, *args: Any, **kwargs: Any) -> None:
+        before, self.logged = self.logged, self.logged + len(message)
+        if before > LOG_CHARACTERS:
+            return
+        super()._log_message(message[: LOG_CHARACTERS - before], *args, **kwargs)
+        if self.logged > LOG_CHARACTERS:
+            self.log.warning(
+                "The pod's log has more than %s characters: the rest is left out", LOG_CHARACTERS
+            )
 
     def read_pod(self, pod: k8s.V1Pod) -> k8s.V1Pod:
         return ask_again(lambda: super(PromptPodManager, self).read_pod(pod), RIGHTS)

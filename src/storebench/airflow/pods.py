@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
 from functools import cached_property
@@ -13,7 +13,8 @@ from airflow.providers.cncf.kubernetes.operators.pod import KubernetesPodOperato
 from airflow.providers.cncf.kubernetes.secret import Secret
 from airflow.providers.cncf.kubernetes.utils.pod_manager import PodManager
 from airflow.sdk import Context, Variable
-from airflow.sdk.exceptions import AirflowException
+from airflow.sdk.exceptions import AirflowException, AirflowTaskTimeout
+from airflow.sdk.execution_time.timeout import timeout
 from kubernetes import client as k8s_client
 from kubernetes.client import models as k8s
 from kubernetes.client.exceptions import ApiException
@@ -26,7 +27,7 @@ from storebench.airflow.kubernetes_api import RIGHTS, ask_again, in_words
 from storebench.airflow.node_pools import DEFAULT, NodePool
 from storebench.airflow.params import common_values
 from storebench.airflow.placement import Placement, with_secret, with_shared_memory
-from storebench.airflow.pod_manager import POLL_INTERVAL_S, PromptPodManager
+from storebench.airflow.pod_manager import POLL_INTERVAL_S, PodOverdue, PromptPodManager
 from storebench.airflow.spark_driver import own_pod
 from storebench.attempt import disk
 from storebench.attempt.spec import VARIABLE, AttemptSpec
@@ -37,6 +38,9 @@ from storebench.spark import session
 from storebench.spark.options import KEY_NAME
 from storebench.stores.base import Pod, Store
 from storebench.stores.volume import claim_of
+
+# Kubernetes ends a pod after `attempt_timeout_s`. On a lost node nobody does: then the task gives up this many seconds later.
+LATE_S = 300
 
 
 class StorebenchPodOperator(KubernetesPodOperator):
@@ -129,8 +133,33 @@ class StorebenchPodOperator(KubernetesPodOperator):
         return Placement.from_extra(connections.get(self.node_pool.connection).extra_dejson)
 
     def run_pod(self, context: Context, memory: str | None = None) -> None:
-        """Run it to its end, with so much memory, or the run's `pod_memory`. Raises what went wrong, unless the pod has ended well."""
+        """Run the pod to its end, with `memory`, or the run's `pod_memory`; follow `self.pod` if there is one. Raises what went wrong, unless
+        the pod has ended well: PodOverdue where nothing tells the pod's end, although its limits are over by LATE_S seconds.
+        """
         params = common_values(context["params"])
+        self.startup_timeout_seconds = self.schedule_timeout_seconds = params["startup_timeout_s"]
+        self.active_deadline_seconds = params["attempt_timeout_s"]
+        if self.pod is None:
+            self.prepare(context, params, memory)
+            self.queued_at = datetime.now(UTC)
+        else:  # it was picked up
+            self.pod_request_obj = self.pod
+        limit_s = 2 * params["startup_timeout_s"] + params["attempt_timeout_s"] + LATE_S
+        try:
+            with timeout(limit_s):  # type: ignore[no-untyped-call]
+                super().execute(context)
+        except (Exception, AirflowTaskTimeout) as error:
+            if not self.ended_well():
+                # The provider looks at the pod once more, and may raise an error of its own in the place of the timeout's.
+                if isinstance(error, AirflowTaskTimeout) or isinstance(error.__context__, AirflowTaskTimeout):
+                    raise PodOverdue(limit_s, self.active_deadline_seconds) from error
+                raise
+            self.log.warning("The pod has ended well. Meanwhile there was an error: %s", in_words(error))
+        if not self.ended_well():  # the provider raises nothing if the task is being stopped
+            raise AirflowException("The task was stopped")
+
+    def prepare(self, context: Context, params: Mapping[str, Any], memory: str | None) -> None:
+        """Make the pod's Secrets, and set the pod's template and resources: `memory`, or the run's `pod_memory`."""
         run_id = run_id_of(context["dag"].dag_id, context["run_id"])
         # A run that had ended has lost its Secrets. One of its tasks may have been cleared.
         names = [connections.name_of(secret.secret) for secret in self.secrets]
@@ -145,17 +174,6 @@ class StorebenchPodOperator(KubernetesPodOperator):
         self.container_resources = k8s.V1ResourceRequirements(
             requests=requests, limits={name: requests[name] for name in limited}
         )
-        self.startup_timeout_seconds = self.schedule_timeout_seconds = params["startup_timeout_s"]
-        self.active_deadline_seconds = params["attempt_timeout_s"]
-        self.queued_at = datetime.now(UTC)
-        try:
-            super().execute(context)
-        except Exception as error:
-            if not self.ended_well():
-                raise
-            self.log.warning("The pod has ended well. Meanwhile there was an error: %s", in_words(error))
-        if not self.ended_well():  # the provider raises nothing if the task is being stopped
-            raise AirflowException("The task was stopped")
 
     def remove_volume(self) -> bool:
         """Remove what the cell keeps, if that is a volume. Returns whether it is. Raises VolumeFailed."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from storebench import protocol, s3
@@ -17,10 +18,10 @@ from storebench.patience import patiently
 def whole(
     result: AttemptResult, spec: AttemptSpec, connect: Callable[[], Any], patience_s: float = 0
 ) -> AttemptResult:
-    """The result as the pod had it, which is then removed from S3; `connect` makes the client, where one is needed.
+    """Return the result as the pod had it, with its object in S3 as `stored`; `connect` makes the client, where one is needed.
 
-    Where the object is not there, or is not what the pod has written, it has failed, and has the figures that fit. `patience_s`:
-    for how long S3 is asked again where it does not answer.
+    Where the object is not there, or is not what the pod has written, the result has failed, and has the figures that fit. `patience_s`: for
+    how many seconds S3 is asked again where it does not answer.
     """
     if result.stored is None:
         return result
@@ -38,16 +39,24 @@ def whole(
             raise BadResult(f"it is no JSON: {error}") from None
         if wrong:
             raise BadResult(f"it is not as docs/protocol.md has it: {wrong}")
-        found = AttemptResult.from_json(text)
+        return replace(AttemptResult.from_json(text), stored=result.stored)
     except BadResult as error:
         return without(result, error.kind, str(error))
     except StorebenchError as error:
         return without(result, "infrastructure", str(error))
+
+
+def discard(
+    result: AttemptResult, spec: AttemptSpec, connect: Callable[[], Any], patience_s: float = 0
+) -> None:
+    """Remove from S3 a result that `whole` has returned, once the result is recorded."""
+    if result.stored is None:
+        return
+    bucket, key = spec.bucket, result.stored["key"]
     try:
-        retrying(_remove, client, bucket, key)
+        patiently(patience_s)(_remove, connect(), bucket, key)
     except StorebenchError as error:
         print(f"s3://{bucket}/{key} could not be removed: {error}", flush=True)
-    return found
 
 
 def _read(client: Any, bucket: str, key: str, sha256: str | None) -> bytes:

@@ -15,7 +15,7 @@ from psycopg.types.json import Jsonb
 
 from storebench.attempt.node import NodeFigures
 from storebench.attempt.result import AttemptResult
-from storebench.results.database import Database, patient
+from storebench.results.database import Database, Row, patient
 
 NAMESPACE = uuid.UUID("6f1f7f2e-6b8a-4c52-9d0b-6f7d3a1c2b5e")
 
@@ -118,6 +118,18 @@ class Attempts(Database):
                     Jsonb(dict(manifest)),
                 ),
             )
+
+    @patient
+    def tries_of(self, key: AttemptKey) -> list[Row]:
+        """Return the recorded tries of the key's operation, whatever the key's own try, the newest first: try_number, status, error_kind,
+        error, pod.
+        """
+        with self._cursor() as cursor:
+            return cursor.execute(
+                "SELECT try_number, status, error_kind, error, pod FROM storebench.attempt"
+                " WHERE (run_id, cell_key, repeat, operation) = (%s, %s, %s, %s) ORDER BY try_number DESC",
+                (key.run_id, key.cell_key, key.repeat, key.operation),
+            ).fetchall()
 
     @patient
     def add_attempt(

@@ -50,7 +50,8 @@ def connected(dsn: str, **settings: Any) -> psycopg.Connection[Row]:
 class Database:
     """Opens one connection for each piece of work: it is short, and far from the next.
 
-    `patience_s`: for how long a method that is marked so tries again where the server does not answer.
+    `patience_s`: for how many seconds it tries again to connect where the server does not answer, and methods marked `patient` try again as
+    a whole.
     """
 
     def __init__(self, dsn: str, patience_s: float = 0) -> None:
@@ -72,7 +73,8 @@ class Database:
             ) from error
 
     def _connection(self) -> AbstractContextManager[psycopg.Connection[Row]]:
-        return connected(self._dsn)
+        # To connect again does no harm, whatever the method is.
+        return patiently(self._patience_s, psycopg.OperationalError)(connected, self._dsn)
 
 
 def patient(method: Callable[Concatenate[D, P], R]) -> Callable[Concatenate[D, P], R]:

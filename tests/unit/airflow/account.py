@@ -33,6 +33,8 @@ class Account:
     def __init__(self):
         self.attempts = []
         self.tries = []
+        self.phases = []
+        self.rows = {}  # as the database keeps them: the first of each id
         self.stopped = None
         self.datasets_made = []
         self.left = {}
@@ -43,9 +45,21 @@ class Account:
     def recorded_turn(self, run_id, node_pool, number):
         return Turn(self.cell, 1, None, node_pool)
 
-    def add_attempt(self, key, result, pod, **_):
+    def add_attempt(self, key, result, pod, *, phases, **_):
+        row = {
+            "operation": key.operation,
+            "try_number": key.try_number,
+            "pod": pod.pod,
+            **{name: getattr(result, name) for name in ("status", "error_kind", "error")},
+        }
+        self.rows.setdefault(key.id, row)
         self.attempts.append((key.operation, result, pod))
         self.tries.append(key.try_number)
+        self.phases.append(phases)
+
+    def tries_of(self, key):
+        found = [row for row in self.rows.values() if row["operation"] == key.operation]
+        return sorted(found, key=lambda row: -row["try_number"])
 
     def stop_run(self, run_id, reason):
         self.stopped = reason
@@ -113,6 +127,7 @@ def context(task_id, states=None, airflow_states=None, **params):
         run_id="now",
         map_index=0 if "." in task_id else -1,
         try_number=1,
+        max_tries=1,
         xcom_push=lambda **_: None,
         get_task_states=lambda **_: {"now": states or {"plan": "success"}},
         get_dr_count=get_dr_count,

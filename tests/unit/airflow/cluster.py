@@ -54,6 +54,7 @@ class Cluster:
         self.pods: dict = {}
         self.looks: dict = {}
         self.runs_for = 2  # as it is created, and as it starts
+        self.created_at = START
         self.sidecar = False  # a container before the pod's own, that goes on when this one has ended
         self.started: list = []  # the names of all pods there ever were
         self.secrets: dict = {}
@@ -87,7 +88,10 @@ class Cluster:
         self.started.append(name)
         self.pods[name] = k8s.V1Pod(
             metadata=k8s.V1ObjectMeta(
-                name=name, namespace=namespace, labels=body["metadata"]["labels"], creation_timestamp=START
+                name=name,
+                namespace=namespace,
+                labels=body["metadata"]["labels"],
+                creation_timestamp=self.created_at,
             ),
             spec=k8s.V1PodSpec(
                 node_name="n1",

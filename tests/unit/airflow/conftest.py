@@ -1,5 +1,6 @@
 """Operators with a cluster and a results database in memory."""
 
+import threading
 from types import SimpleNamespace
 
 import pytest
@@ -24,7 +25,12 @@ def account(monkeypatch):
 @pytest.fixture
 def cluster(monkeypatch):
     found = Cluster(lambda pod: ended(message=VERIFIED.to_json()))
-    hook = SimpleNamespace(core_v1_client=found, get_namespace=lambda: "ns", is_in_cluster=False)
+    hook = SimpleNamespace(
+        core_v1_client=found,
+        get_namespace=lambda: "ns",
+        is_in_cluster=False,
+        get_pod=found.read_namespaced_pod,
+    )
     monkeypatch.setattr(pods.StorebenchPodOperator, "hook", hook)
     monkeypatch.setattr(
         "airflow.providers.cncf.kubernetes.hooks.kubernetes.KubernetesHook", lambda conn_id: hook
@@ -57,3 +63,33 @@ def dropped(cluster):
 
     cluster.end = end
     return found
+
+
+@pytest.fixture
+def die(cluster, account, monkeypatch):
+    """Run a step whose process dies at this call of the cluster, or as it begins to record its row. Nothing of the process runs after
+    that, as after kill -9.
+    """
+
+    def begin(at, operator, given, where=cluster):
+        dead, never = threading.Event(), threading.Event()
+
+        def stop():
+            if threading.current_thread() is process:
+                dead.set()
+                never.wait()
+
+        add = account.add_attempt
+
+        def record(*arguments, **others):
+            if at == "record":
+                stop()
+            add(*arguments, **others)
+
+        monkeypatch.setattr(account, "add_attempt", record)
+        where.fails = lambda call, before: stop() if call == at else None
+        process = threading.Thread(target=operator.execute, args=(given,), daemon=True)
+        process.start()
+        assert dead.wait(20), f"the process has not come to {at}"
+
+    return begin

@@ -57,6 +57,25 @@ def at(account):
     return put
 
 
+@pytest.mark.parametrize("dies", [False, True])
+def test_a_try_that_picks_up_a_pod_leaves_its_servers_alone_and_tells_whether_one_died(
+    account, kube, at, die, dies
+):
+    at(ONE)
+    kube.runs_for = 12
+    die("log", attempt("write"), context("cell.write"), kube)
+    if dies:
+        dead = kube.pods[f"{name_of(ONE.store)}-0"]
+        dead.status.container_statuses = [container(restarts=1, before=ended(137, "OOMKilled"))]
+    second = context("cell.write")
+    second["ti"].try_number = 2
+    attempt("write").execute(second)
+    ((_, result, _),) = account.attempts
+    assert kube.made == 1 and result.status == "verified"
+    assert result.environment["servers"]["topology"] == "elasticsearch/one"
+    assert ("ended, and was started again" in (result.disturbed or "")) is dies
+
+
 def work(operation, states=None, **more):
     attempt(operation).execute(context(f"cell.{operation}", states, **more))
 

@@ -80,11 +80,13 @@ def test_a_study_with_a_mistake_is_among_the_import_errors_and_the_others_go_on(
     assert set(bag.dags) == {"bulk_write_read"}
 
 
-def test_pods_share_a_pool_finish_a_cell_before_the_next_and_what_is_timed_is_never_retried(dag):
+def test_pods_share_a_pool_and_finish_a_cell_before_the_next(dag):
     pods = [dag.get_task(name) for name in ("dataset", "cell.write", "cell.read", "cell.drop")]
     assert {task.pool for task in pods} == {"benchmark"}
-    assert {task.retries for task in pods[:3]} == {0}
-    assert pods[3].retries > 0, "what was written is not left in a store that is away for a while"
+    assert [task.retries for task in pods[:3]] == [0, 1, 1], (
+        "once more, to pick up the pod of a try that died"
+    )
+    assert pods[3].retries > 1, "what was written is not left in a store that is away for a while"
     assert {type(task.weight_rule).__name__ for task in pods[1:]} == {"CellByCell"}
     assert [task.priority_weight for task in pods[1:]] == [0, 1, 2]
 
@@ -158,7 +160,7 @@ def called(dag, monkeypatch):
     """Call the function of a step; returns what it called of the modules that it wires, in order."""
     from storebench.airflow import dag as module
 
-    calls = []
+    calls, failed = [], []
 
     def note(name, result=None):
         return lambda *arguments, **_: calls.append((name, *arguments[1:])) or result
@@ -172,7 +174,7 @@ def called(dag, monkeypatch):
 
     repository = SimpleNamespace(
         recorded_turns=lambda run_id: [],
-        finish_run=lambda run_id, reason: calls.append(("finish", run_id, reason)) or [],
+        finish_run=lambda run_id, reason: calls.append(("finish", run_id, reason)) or failed,
         cells_of_run=lambda run_id: [],
     )
     monkeypatch.setattr(module.connections, "repository", lambda *_: repository)
@@ -181,7 +183,7 @@ def called(dag, monkeypatch):
     monkeypatch.setattr(module.secrets, "release", lambda run_id: calls.append(("release", run_id)))
     monkeypatch.setattr(module, "close_stopped", note("close stopped"))
     monkeypatch.setattr(module, "plan_of", lambda *_: calls.append(("plan",)) or [])
-    step.calls = calls
+    step.calls, step.failed = calls, failed
     return step
 
 
@@ -198,6 +200,22 @@ def test_the_last_step_records_which_step_before_the_cells_has_failed(called):
     with pytest.raises(AirflowFailException):
         called("aggregate", {"plan": "success", "dataset": "failed"})
     assert called.calls[:2] == [("fill gaps", "d/r", set(), why), ("finish", "d/r", why)]
+
+
+def test_the_error_of_a_large_run_names_some_of_its_failures_and_counts_them(called):
+    called.failed += [
+        {"operation": "write", "cell_key": f"cell-{n}", "error_kind": "timeout", "error": "slow"}
+        for n in range(20_000)
+    ]
+    with pytest.raises(AirflowFailException) as caught:
+        called("aggregate", {"plan": "success"})
+    first, *lines, last = str(caught.value).splitlines()
+    assert first == "20000 operations are not verified:" and last == "… and 19950 more"
+    assert len(lines) == 50 and lines[0] == "write cell-0: timeout: slow"
+    called.failed.clear()
+    with pytest.raises(AirflowFailException) as caught:
+        called("aggregate", {f"clean_{n:05d}": "failed" for n in range(20_000)})
+    assert str(caught.value).endswith("clean_00049 and 19950 more")
 
 
 def test_the_plan_closes_what_was_stopped_before_anything_else(called):

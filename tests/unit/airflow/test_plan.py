@@ -197,7 +197,7 @@ def study():
 @pytest.fixture
 def recorded(monkeypatch):
     kept = Recorded()
-    monkeypatch.setattr(plan.connections, "repository", lambda: kept)
+    monkeypatch.setattr(plan.connections, "repository", lambda *_: kept)
     monkeypatch.setattr(plan, "airflow_id", lambda: "this")
     monkeypatch.setattr(plan.preflight, "check", lambda study, rows, dataset_bytes: None)
     monkeypatch.setattr(plan.preflight, "check_embedded", lambda *_: None)

@@ -9,6 +9,7 @@ from storebench.airflow import attempts
 from storebench.airflow.checked import TEXT_CHARACTERS
 from storebench.attempt.overflow import fitting
 from storebench.attempt.result import AttemptResult
+from storebench.errors import StoreUnreachable
 from tests.unit.airflow.test_observe import ended, pod
 from tests.unit.attempt.test_overflow import LONG, SPEC, FakeS3
 from tests.unit.example import STUDY
@@ -63,6 +64,20 @@ def test_the_row_of_a_result_that_did_not_fit_is_as_if_it_had(operator, bucket, 
     assert result.environment.items() >= LONG.environment.items()
     assert parameters == PARAMETERS
     assert bucket.objects == {}
+
+
+def test_a_result_stays_in_s3_until_its_row_is_recorded(operator, bucket, monkeypatch):
+    """The next try reads it again if the process dies, or the results database is away."""
+
+    def away(*_, **__):
+        raise StoreUnreachable("The results database cannot be used")
+
+    monkeypatch.setattr(
+        attempts.connections, "repository", lambda patience_s: SimpleNamespace(add_attempt=away)
+    )
+    with pytest.raises(StoreUnreachable):
+        operator(fitting(LONG, SPEC).to_json()).record(KEY, SPEC, None)
+    assert len(bucket.objects) == 1
 
 
 def test_what_another_store_left_of_its_step_is_looked_at_too(operator, bucket, rows):

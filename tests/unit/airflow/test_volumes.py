@@ -65,6 +65,16 @@ def test_a_second_try_of_the_first_operation_begins_with_an_empty_volume(cluster
     assert cluster.claims[CLAIM] is not before
 
 
+def test_a_try_that_picks_up_a_pod_leaves_its_volume_alone(cluster, account, pods, die):
+    cluster.runs_for = 6
+    die("log", attempt("write"), context("cell.write"))
+    before = cluster.claims[CLAIM]
+    second = context("cell.write")
+    second["ti"].try_number = 2
+    attempt("write").execute(second)
+    assert cluster.claims[CLAIM] is before and len(pods) == 1
+
+
 def test_it_waits_for_the_volume_of_an_earlier_try_to_be_gone(cluster, monkeypatch):
     monkeypatch.setattr(volumes, "POLL_INTERVAL_S", 0)
     cluster.claims_stay_for = 2

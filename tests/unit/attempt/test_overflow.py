@@ -6,7 +6,7 @@ import pytest
 from botocore.exceptions import ClientError, EndpointConnectionError
 
 from storebench import protocol, s3
-from storebench.airflow.retrieve import whole
+from storebench.airflow.retrieve import discard, whole
 from storebench.attempt import overflow, run
 from storebench.attempt.overflow import fitting
 from storebench.attempt.result import AttemptResult
@@ -106,7 +106,10 @@ def test_a_result_of_24_executors_arrives_whole(bucket):
     assert (short.status, short.metrics, short.usage) == ("verified", LONG.metrics, [])
     ((name, key),) = bucket.objects
     assert name == "bench" and key.startswith("results/storebench_delta_spark_0/write-")
-    assert replace(found(bucket, short), stored=None) == LONG
+    arrived = found(bucket, short)
+    assert replace(arrived, stored=None) == LONG
+    assert len(bucket.objects) == 1, "it can be read again until its row is recorded"
+    discard(arrived, SPEC, lambda: bucket)
     assert bucket.objects == {}, "it is not left in S3"
 
 
