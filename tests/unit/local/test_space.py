@@ -119,7 +119,7 @@ def test_the_parts_that_only_the_environment_tells_are_compared_once_it_is_there
             {
                 "README.md": "{} GB of free disk",
                 "Makefile": "make run {} GB",
-                "docs/how-to/embedded-stack.md": "| `make run` | {} GB |",
+                "docs/how-to/embedded-stack.md": "- `make run`: {} GB",
             },
         ),
         (TUTORIAL, {"docs/tutorials/first-result.md": "{} GB of free disk"}),
@@ -128,7 +128,7 @@ def test_the_parts_that_only_the_environment_tells_are_compared_once_it_is_there
             {
                 "README.md": "`make test` needs {} GB of free disk",
                 "Makefile": "make test {} GB",
-                "docs/how-to/embedded-stack.md": "| `make test` | {} GB |",
+                "docs/how-to/embedded-stack.md": "- `make test`: {} GB",
             },
         ),
         (
@@ -136,7 +136,7 @@ def test_the_parts_that_only_the_environment_tells_are_compared_once_it_is_there
             {
                 "README.md": "all stores of all studies need {} GB",
                 "Makefile": "all stores of all studies {} GB",
-                "docs/how-to/embedded-stack.md": "| all stores of all studies | {} GB |",
+                "docs/how-to/embedded-stack.md": "- all stores of all studies: {} GB",
             },
         ),
     ],
