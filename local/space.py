@@ -48,7 +48,7 @@ def kept_gb(step: str) -> float:
 def needed_gb(new: Iterable[str]) -> float:
     """Return the GB that must be free for these steps, which this home has never built; 0 if there are none."""
     kept = [kept_gb(step) for step in new]
-    return sum(kept) + ROOM_GB if kept else 0.0
+    return round(sum(kept), 1) + ROOM_GB if kept else 0.0  # a sum of floats depends on its order
 
 
 def free_gb(home: Path) -> float:
