@@ -48,15 +48,15 @@ def authority() -> Authority:
 
 
 @contextlib.contextmanager
-def behind_tls(port: int):
-    """Yield the port of 127.0.0.1 on which the server at `port` answers behind a certificate of `authority`."""
+def behind_tls(port: int, host: str = "127.0.0.1"):
+    """Yield the port of 127.0.0.1 on which the server at `host` and `port` answers behind a certificate of `authority`."""
     loop = asyncio.new_event_loop()
     thread = threading.Thread(target=loop.run_forever, daemon=True)
     thread.start()
 
     async def forward(reader, writer):
         with contextlib.suppress(OSError):
-            back_reader, back_writer = await asyncio.open_connection("127.0.0.1", port)
+            back_reader, back_writer = await asyncio.open_connection(host, port)
             await asyncio.gather(pump(reader, back_writer), pump(back_reader, writer))
 
     async def pump(reader, writer):

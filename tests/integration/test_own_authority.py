@@ -27,12 +27,12 @@ def encrypted(connections, change_connection):
         def change(*, trusts):
             more = {"ca_certs": authority().certificate} if trusts else {}
             for name in ("mongodb", "elasticsearch"):
-                ((_, port),) = connections[name].addresses(0)
-                port = stack.enter_context(behind_tls(port))
+                ((host, port),) = connections[name].addresses(0)
+                port = stack.enter_context(behind_tls(port, host))
                 asked = {"scheme": "https"} if name == "elasticsearch" else {"tls": True}
                 change_connection(name, host="127.0.0.1", port=port, extra=asked | more)
-            port = urlsplit(connections["s3"].extra["endpoint_url"]).port
-            port = stack.enter_context(behind_tls(port))
+            there = urlsplit(connections["s3"].extra["endpoint_url"])
+            port = stack.enter_context(behind_tls(there.port, there.hostname))
             change_connection("s3", extra={"endpoint_url": f"https://127.0.0.1:{port}"} | more)
 
         yield change
