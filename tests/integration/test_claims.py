@@ -45,6 +45,7 @@ READS = Claim(
     both={"store": "mongodb"},
     at_least=0.9,
     at_most=1.1,
+    metric="rows_per_s",
 )
 CLAIMS = (FASTER, OF_MONGODB, MEMORY, READS)
 NOISE = (0.98, 1.03, 1.0, 0.97, 1.02, 1.0, 0.99)

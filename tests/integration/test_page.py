@@ -102,6 +102,8 @@ def test_a_run_with_its_turns_cells_and_phases(client, run, cells):
         "resident_before_bytes": "neither",
         "needed_bytes": "neither",
         "disk_read_bytes": "lower",
+        "cold_read_mb_per_s": "neither",
+        "uncached_mb_per_s": "neither",
     }
 
     turns = get(client, "turns", run=name)["items"]
@@ -565,7 +567,7 @@ def test_the_readers_role_can_only_read(database, run, cells):
 
 def test_every_route_asks_who_it_is():
     described = app.openapi()["paths"]
-    assert len(described) == 17
+    assert len(described) == 18
     for path in described:
         assert TestClient(app).get(path).status_code == 401, path
     for path in ("/static/page.js", "/openapi.json"):

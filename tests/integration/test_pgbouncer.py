@@ -69,7 +69,7 @@ def test_a_run_is_recorded_read_and_exported_behind_pgbouncer(pooled, run, cells
     rows = Queries(pooled).results(run=name)
     assert len(rows) == len(Queries(pooled).results(run=again)) == 20
     assert {row["status"] for row in rows} == {"verified"}
-    assert Bundles(pooled).export(run_id_of(STUDY, name), tmp_path / "run.zip")["phase"] == 20
+    assert Bundles(pooled).export(run_id_of(STUDY, name), tmp_path / "run.zip")["phase"] == 40
     assert set(Bundles(pooled).load(tmp_path / "run.zip")[1].values()) == {0}
 
 

@@ -22,6 +22,7 @@ CLIENT = re.compile(r"[a-z0-9][a-z0-9_-]{0,62}")
 RUN_NAME = re.compile(
     r"[^\x00-\x1f\x7f]{1,250}"
 )  # Airflow's limit for the id of a run, and no control character
+HASH = re.compile("[0-9a-f]{16}")  # that other rows of this database may have; other texts mean nothing here
 SHOWN = 5  # of the problems, in an error
 # Each table whose rows name a row of another table: its column, and the table and column of the named row.
 REFERENCES = {
@@ -102,7 +103,7 @@ def _of_ids(tables: Mapping[str, list[Row]]) -> Iterator[str]:
     )
     for table in ("environment", "parameters"):
         for row in tables.get(table, []):
-            if row["hash"] != short_hash(row["details"]):
+            if HASH.fullmatch(row["hash"]) and row["hash"] != short_hash(row["details"]):
                 yield f"the {table} {_short(row['hash'])} has another hash"
 
 
