@@ -76,7 +76,6 @@ def test_dates_that_a_store_does_not_keep_exclude_it_with_the_reason(file):
         *("--axis", "batch=all", "--axis", "executors=1"),
     )
     assert code == 0, text
-    assert "valid_to: timestamp from 0001-01-01T00:00:00Z to 9999-12-31T23:59:59Z" in text
     assert (
         "delta-standalone cannot hold this dataset: the column 'valid_to' has days before 1582-10-15" in text
     )
