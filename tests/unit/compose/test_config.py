@@ -102,7 +102,7 @@ def test_airflow_gives_way_to_what_is_measured(published):
         assert ("cpu_shares" in service) == (name.startswith("airflow-") or name == "bench"), name
 
 
-def test_the_settings_are_those_of_the_embedded_stack(published):
+def test_the_settings_are_those_of_the_embedded_stack(published, tmp_path):
     """Where they differ it is because of places and secrets."""
     from local.stack import environment
     from local.stack.settings import Settings
@@ -115,7 +115,7 @@ def test_the_settings_are_those_of_the_embedded_stack(published):
         "mongodb_password",
     ]
     names += ["s3_access_key", "s3_secret_key", "jwt_secret", "api_secret_key", "fernet_key"]
-    embedded = environment.build(Settings(own=frozenset()), dict.fromkeys(names, "x"), {})
+    embedded = environment.build(Settings(home=tmp_path, own=frozenset()), dict.fromkeys(names, "x"), {})
     here = published["services"]["airflow-scheduler"]["environment"]
     assert {name for name in embedded if name.startswith("AIRFLOW_")} - IMAGE_HAS <= set(here)
     places = re.compile(r"FOLDER|URL|CONN|SECRET|FERNET|PASSWORDS_FILE|_VAR_")
