@@ -1,6 +1,7 @@
 """What the results page says where there is nothing to show, or where it must not show it: in the real Airflow, with a database of its own."""
 
 import os
+import re
 from pathlib import Path
 
 import psycopg
@@ -190,6 +191,10 @@ def test_without_permission_there_is_nothing(visit, url):
     assert (answer.status, "items" in answer.json()) == (403, False)
 
 
+# The first chart, of the study as the run's bundle has it, or as this database had recorded it before
+WRITES = re.compile("Write: time (in the store|until the write)")
+
+
 def test_the_run_that_comes_with_the_project_is_seen_at_the_address_that_its_import_prints(
     visit, token, own_url, database
 ):
@@ -200,7 +205,5 @@ def test_the_run_that_comes_with_the_project_is_seen_at_the_address_that_its_imp
     tab = visit(token, first[1].partition(own_url)[2], url=own_url)
     expect(tab.get_by_text("2 attempts are in no median: 2 not run")).to_be_visible(timeout=30_000)
     for text in ("197 s", "34.7 s"):  # Delta's and MongoDB's longest writes
-        expect(
-            tab.locator("figure.sb-chart", has_text="Write: time in the store").get_by_text(text).first
-        ).to_be_visible()
+        expect(tab.locator("figure.sb-chart", has_text=WRITES).get_by_text(text).first).to_be_visible()
     check_accessible(tab)
