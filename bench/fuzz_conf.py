@@ -260,7 +260,7 @@ class Fuzzer:
 
 @dataclass(frozen=True)
 class Planned:
-    """What a plan does: why it refuses the run, or what it has recorded."""
+    """The outcome of a plan: the reason of its refusal, or the run that the plan has recorded."""
 
     study: Any
     refusal: str

@@ -91,7 +91,7 @@ class Connection:
 
     @property
     def tls(self) -> bool:
-        """Whether the client uses TLS."""
+        """Return whether the client uses TLS."""
         return self.extra.get("tls") is True or self.extra.get("scheme") == "https"
 
 

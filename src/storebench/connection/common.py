@@ -1,4 +1,4 @@
-"""What forms of connections have in common: addresses with a login, TLS, and keys of the extra that every store may have."""
+"""Fields that all forms of connections share: addresses with a login, TLS, and keys of the extra that every store may have."""
 
 from __future__ import annotations
 

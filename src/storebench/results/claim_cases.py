@@ -142,7 +142,7 @@ def _is_about(claim: Claim, key: str, axes: set[str]) -> bool:
 
 
 class _Conditions:
-    """What attempts must have in common to be compared, as ids."""
+    """The conditions that attempts must share to be compared, as ids."""
 
     def __init__(self, study: Details, environments: Mapping[str, Mapping[str, Any]]) -> None:
         self._study, self._environments = study, environments

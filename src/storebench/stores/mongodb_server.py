@@ -141,7 +141,7 @@ def errors(server: Connection | None) -> Iterator[None]:
 
 
 def _source(server: Connection) -> str:
-    """What to say of a refused login whose connection does not name the database that knows the user."""
+    """Return the advice for a refused login whose connection does not name the database that knows the user."""
     options = {name.casefold() for name, _ in parse_qsl(server.extra.get("options", ""))}
     if "authsource" in options:
         return ""

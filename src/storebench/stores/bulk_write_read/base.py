@@ -211,12 +211,12 @@ class TableStore(Store):
 
 
 def finer(field: Field, places: int) -> bool:
-    """Whether the field has timestamps with more decimal places of the second."""
+    """Return whether the field has timestamps with more decimal places of the second."""
     return field.type == "timestamp" and (field.scale or 0) > places
 
 
 def before(field: Field, first: str) -> bool:
-    """Whether the field has dates or timestamps before the one with the text `first`."""
+    """Return whether the field has dates or timestamps before the date with the text `first`."""
     return bool(field.earliest) and str(field.earliest) < first
 
 

@@ -1,4 +1,4 @@
-"""What the page's API answers of a study's claims."""
+"""Answers of the page's API about a study's claims."""
 
 from __future__ import annotations
 
