@@ -5,6 +5,7 @@ import pwd
 import shutil
 import socket
 import subprocess
+import tempfile
 import time
 
 import psycopg
@@ -24,22 +25,30 @@ def free_port():
 
 
 @pytest.fixture
-def pooled(database, tmp_path):
+def pooled(database):
     """The URI of the database behind a PgBouncer in transaction mode with two servers."""
     to, port = conninfo_to_dict(database), free_port()
     program = shutil.which("pgbouncer", path=f"{os.environ['PATH']}:/usr/sbin")
     assert program, "`make integration` installs pgbouncer"
-    config = tmp_path / "pgbouncer.ini"
-    config.write_text(
+    settings = (
         f"[databases]\nresults = host={to['host']} port={to.get('port', 5432)} dbname={to['dbname']}"
         f" user={to['user']} password={to['password']}\n"
         f"[pgbouncer]\nlisten_addr = 127.0.0.1\nlisten_port = {port}\nauth_type = any\npool_mode = transaction\n"
         "default_pool_size = 2\nunix_socket_dir =\nlogfile =\n"
     )
-    config.chmod(0o644)
-    for folder in (tmp_path, *tmp_path.parents[:3]):
-        folder.chmod(folder.stat().st_mode | 0o055)  # PgBouncer refuses to run as root
-    user = pwd.getpwnam("nobody").pw_uid if os.geteuid() == 0 else None
+    user = (
+        pwd.getpwnam("nobody").pw_uid if os.geteuid() == 0 else os.geteuid()
+    )  # PgBouncer refuses to run as root
+    # Pytest's own folder may lie under /root, which the user nobody cannot enter.
+    with tempfile.NamedTemporaryFile("w", dir="/tmp", suffix=".ini") as config:
+        config.write(settings)
+        config.flush()
+        os.chown(config.name, user, -1)
+        yield from connected(program, config.name, user, port)
+
+
+def connected(program, config, user, port):
+    """Yield the URI of a PgBouncer that runs as `user`, and end the PgBouncer afterwards."""
     with subprocess.Popen([program, "-q", config], user=user, stderr=subprocess.PIPE, text=True) as process:
         try:
             uri = make_conninfo(host="127.0.0.1", port=port, dbname="results", user="storebench")
