@@ -95,7 +95,7 @@ def removal(found: Tables, prefix: str = CHAIN) -> str:
 def _remove(family: str, prefix: str) -> None:
     """Remove the chains with this prefix. Of a table in which there is nothing else its own chains go, too: each would look at every packet."""
     if text := removal(_saved(family), prefix):
-        _run(f"{family}-restore", "--noflush", text=text)
+        _run(f"{family}-restore", "--noflush", "--wait", text=text)
         for table, lines in _saved(family).items():
             if all(line.split()[1] == "ACCEPT" for line in lines):
                 _run(family, "--table", table, "--delete-chain")  # an older iptables keeps them
@@ -130,7 +130,7 @@ def guard(settings: Settings) -> None:
         *(f"-I {hook} -d {settings.network} -j {chain}" for hook in ("INPUT", "FORWARD")),
         "COMMIT",
     ]
-    _run("iptables-restore", "--noflush", text="".join(f"{line}\n" for line in lines))
+    _run("iptables-restore", "--noflush", "--wait", text="".join(f"{line}\n" for line in lines))
 
 
 def guarded(settings: Settings) -> bool:
