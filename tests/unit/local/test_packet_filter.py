@@ -136,7 +136,7 @@ def neighbour(link, address, route, *settings):
     pid = child("unshare", "--net", "sh", "-c", "echo; exec sleep 60")
     _ip("link", "add", link, "type", "veth", "peer", "name", "eth0", "netns", str(pid))
     _ip("link", "set", link, "up", *settings)
-    for arguments in (["address", "add", f"{address}/24", "dev", "eth0"], ["link", "set", "eth0", "up"], ["route", "add", *route]):
+    for arguments in (["link", "set", "lo", "up"], ["address", "add", f"{address}/24", "dev", "eth0"], ["link", "set", "eth0", "up"], ["route", "add", *route]):
         subprocess.run([*inside(pid), "ip", *arguments], check=True)
     return pid
 
@@ -183,12 +183,15 @@ finally:
         one.kill()
 """
     found = _in_a_network_of_its_own(NEIGHBOURS + code, str(tmp_path), RULES)
-    assert found == [
-        ", ".join(EVERYBODY),  # the hole that there would be
-        ", ".join([*EVERYBODY[2:], "True"]),
-        ", ".join([*EVERYBODY, "False"]),
-        "True",
-    ]
+    assert (
+        found
+        == [
+            ", ".join(EVERYBODY),  # the hole that there would be
+            ", ".join([*EVERYBODY[2:], "True"]),
+            ", ".join([*EVERYBODY, "False"]),
+            "True",
+        ]
+    )
 
 
 def test_a_guard_that_was_left_behind_is_found_and_removed(tmp_path):
