@@ -1,8 +1,6 @@
 package main
 
 import (
-	_ "storebench/agent/openfiles" // the first import of the first file: see there
-
 	"context"
 	"crypto/sha256"
 	"crypto/subtle"

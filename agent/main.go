@@ -14,8 +14,6 @@ import (
 	"runtime"
 	"runtime/debug"
 	"syscall"
-
-	"storebench/agent/openfiles"
 )
 
 // Also the version of the Python package that asks it: a test compares them.
@@ -83,9 +81,6 @@ func run(command []string) int {
 	// Where the agent is not the first process of its container, orphans come to it nevertheless.
 	syscall.RawSyscall6(syscall.SYS_PRCTL, prSetChildSubreaper, 1, 0, 0, 0, 0)
 
-	if err := openfiles.Restore(); err != nil {
-		say("the server may get another limit of open files: %v", err)
-	}
 	listener, err := net.Listen("tcp", fmt.Sprintf(":%d", settings.port))
 	if err != nil {
 		say("cannot listen: %v: give it another port in STOREBENCH_AGENT_PORT", err)

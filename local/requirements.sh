@@ -1,7 +1,7 @@
 #!/bin/sh
 # Checks what the machine must have. As root on Debian it installs the missing packages, else it names the command for it.
 set -eu
-needed_go=1.25
+needed_go=1.26
 
 fail() {
     printf '%s\n' "$@" >&2

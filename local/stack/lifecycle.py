@@ -14,6 +14,7 @@ from local.stack import (
     idle,
     jobs,
     network,
+    packet_filter,
     parts,
     render,
     services,
@@ -149,7 +150,8 @@ def _say_what_is_own(settings: Settings, say: Say) -> None:
         )
     if "kubernetes" in settings.own and embedded:
         say(
-            f"your cluster must reach the embedded {' and '.join(embedded)} at {settings.gateway}, an address of this machine"
+            f"your cluster must reach the embedded {' and '.join(embedded)} at {settings.gateway}, an address of this machine."
+            " Other machines that have a route to this one reach them, too"
         )
 
 
@@ -159,6 +161,8 @@ def _start(settings: Settings, servers: frozenset[str], screen: Screen) -> None:
     for folder in (settings.run, settings.data, settings.log):
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     network.save_sysctls(settings)
+    if "kubernetes" not in settings.own:  # a cluster elsewhere must reach the servers
+        packet_filter.guard(settings)
     network.create_bridge(settings)
     cgroup.create(settings.cgroup)
     for node in settings.nodes[1:]:

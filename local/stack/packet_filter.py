@@ -1,7 +1,8 @@
-"""The packet filter's rules of kube-proxy, which it does not take along when it ends. Only the standard library is used: `make stop` calls this.
+"""The stack's rules in the packet filter. Only the standard library is used: `make stop` calls this module.
 
-The names of its chains are the same on every machine. So it is not started where there are such chains already, and all that there are
-afterwards are this stack's.
+One chain is the stack's own (`guard`): it keeps others from the pod network. The other chains are of kube-proxy, which does not remove them
+when it ends. Their names are the same on every machine. So kube-proxy is not started where there are such chains already, and all such
+chains that there are afterwards are this stack's.
 """
 
 import os
@@ -48,8 +49,8 @@ def tables(text: str) -> Tables:
     return found
 
 
-def _chains(lines: list[str]) -> list[str]:
-    return [name for line in lines if (name := line[1:].split()[0]).startswith(CHAIN) and line[0] == ":"]
+def _chains(lines: list[str], prefix: str = CHAIN) -> list[str]:
+    return [name for line in lines if (name := line[1:].split()[0]).startswith(prefix) and line[0] == ":"]
 
 
 def _saved(family: str) -> Tables:
@@ -73,37 +74,74 @@ def claim(settings: Settings) -> None:
     write_private(_file(settings), BOOT.read_text())
 
 
-def removal(found: Tables) -> str:
-    """Return the input with which `iptables-restore --noflush` removes kube-proxy's chains and the rules that jump to them, nothing else."""
+def removal(found: Tables, prefix: str = CHAIN) -> str:
+    """Return the input that makes `iptables-restore --noflush` remove the chains with this prefix, and the rules that lead into them."""
     text = []
     for table, lines in found.items():
-        if not (chains := _chains(lines)):
+        if not (chains := _chains(lines, prefix)):
             continue
         into = [
             line.replace("-A ", "-D ", 1)
             for line in lines
             if line.startswith("-A ")
-            and not line.startswith(f"-A {CHAIN}")
-            and _target(line).startswith(CHAIN)
+            and not line.startswith(f"-A {prefix}")
+            and _target(line).startswith(prefix)
         ]
         text += [f"*{table}", *(f":{chain} - [0:0]" for chain in chains), *into]
         text += [*(f"-X {chain}" for chain in chains), "COMMIT"]
     return "".join(f"{line}\n" for line in text)
 
 
+def _remove(family: str, prefix: str) -> None:
+    """Remove the chains with this prefix. Of a table in which there is nothing else its own chains go, too: each would look at every packet."""
+    if text := removal(_saved(family), prefix):
+        _run(f"{family}-restore", "--noflush", "--wait", text=text)
+        for table, lines in _saved(family).items():
+            if all(line.split()[1] == "ACCEPT" for line in lines):
+                _run(family, "--table", table, "--delete-chain")  # an older iptables keeps them
+
+
 def clear(settings: Settings) -> None:
-    """Removes the rules. Of a table in which there is nothing else its own chains go, too: each would look at every packet."""
+    """Remove kube-proxy's rules."""
     if not claimed(settings):
         return
     for family in FAMILIES:
-        if text := removal(_saved(family)):
-            _run(f"{family}-restore", "--noflush", text=text)
-            for table, lines in _saved(family).items():
-                if all(line.split()[1] == "ACCEPT" for line in lines):
-                    _run(family, "--table", table, "--delete-chain")  # an older iptables keeps them
+        _remove(family, CHAIN)
     _file(settings).unlink()
 
 
 def claimed(settings: Settings) -> bool:
     """Return whether kube-proxy's rules are this stack's. A claim from before the machine's last start does not count."""
     return _file(settings).exists() and _file(settings).read_text() == BOOT.read_text()
+
+
+def guard(settings: Settings) -> None:
+    """Drop packets to the pod network that came in neither by its bridge nor from this machine; raise StackError where that cannot be done.
+
+    The servers listen on the bridge's address. Without these rules every machine that sends packets for that address here would reach the
+    servers, and the pods while this machine forwards packets. No rule asks for connections: the kernel would then keep account of each one.
+    """
+    chain = settings.cgroup
+    lines = [
+        "*filter",
+        f":{chain} - [0:0]",
+        *(f"-A {chain} -i {link} -j RETURN" for link in (settings.bridge, "lo")),
+        f"-A {chain} -j DROP",
+        *(f"-I {hook} -d {settings.network} -j {chain}" for hook in ("INPUT", "FORWARD")),
+        "COMMIT",
+    ]
+    _run("iptables-restore", "--noflush", "--wait", text="".join(f"{line}\n" for line in lines))
+
+
+def guarded(settings: Settings) -> bool:
+    """Whether there is a rule of `guard` for this stack. There is none where the packet filter cannot be read."""
+    try:
+        return any(_chains(lines, settings.cgroup) for lines in _saved("iptables").values())
+    except StackError:
+        return False
+
+
+def unguard(settings: Settings) -> None:
+    """Remove the rules of `guard`, if there are any."""
+    if guarded(settings):
+        _remove("iptables", settings.cgroup)

@@ -31,7 +31,7 @@ RUNNING = ("kubernetes", "etcd", "versitygw", "process-compose", "postgres", "py
 # The programs of what not every run needs: built only where a store has needed them.
 OTHERS = ("coredns", "ferretdb", "local-path-provisioner", "versitygw")
 # What this package starts the processes and the pods' network with, beside the templates.
-STARTED_WITH = ("environment.py", "idle.py", "network.py", "services.py", "usage.py")
+STARTED_WITH = ("environment.py", "idle.py", "network.py", "packet_filter.py", "services.py", "usage.py")
 
 
 def secrets(settings: Settings) -> dict[str, str]:

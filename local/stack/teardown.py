@@ -49,7 +49,7 @@ def remains(settings: Settings) -> list[str]:
     if any(group.is_dir() for group in cgroup.groups(settings.cgroup)):
         found.append("a cgroup")
     found += [f"the network link {link}" for link in network.own_bridges(settings)]
-    if packet_filter.claimed(settings):
+    if packet_filter.claimed(settings) or packet_filter.guarded(settings):
         found.append("rules in the packet filter")
     found += [f"the mount {point}" for point in mounts(settings)]
     if (settings.run / "fingerprint").exists():
@@ -70,6 +70,7 @@ def remove(settings: Settings) -> None:
         subprocess.run(["umount", "--lazy", point], check=False)
     packet_filter.clear(settings)
     network.remove_bridges(settings)
+    packet_filter.unguard(settings)
     network.restore_sysctls(settings)
     shutil.rmtree(settings.run, ignore_errors=True)
 

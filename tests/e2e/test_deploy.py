@@ -5,7 +5,9 @@ That a run passes with these accounts, test_secrets.py shows.
 
 import copy
 import os
+import socket
 import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -13,6 +15,7 @@ import pytest
 from kubernetes import client, config
 from kubernetes.client.exceptions import ApiException
 
+from local.stack.settings import Settings
 from storebench.airflow.placement import LABEL, Placement
 from tests.e2e.harness import NAMESPACE, PLACEMENT, delete, soon
 
@@ -20,6 +23,7 @@ HOME = Path(os.environ.get("STOREBENCH_HOME", ""), "run")
 CHECKOUT = Path(__file__).parents[2]
 AIRFLOW, SPARK = (f"system:serviceaccount:{NAMESPACE}:{name}" for name in ("airflow", "storebench-spark"))
 EVERYWHERE = (NAMESPACE, "default", "kube-system")
+HERE = "192.0.2.1"  # this machine's address, for another one
 
 # What neither account can do, in its own namespace or another: (verb, API group, resource).
 FORBIDDEN = [
@@ -53,6 +57,12 @@ FORBIDDEN = [
     ("delete", "networking.k8s.io", "networkpolicies"),
     ("create", "scheduling.k8s.io", "priorityclasses"),
     ("create", "admissionregistration.k8s.io", "mutatingwebhookconfigurations"),
+    # The policy that keeps a Spark driver from the account of Airflow.
+    *(
+        (verb, "admissionregistration.k8s.io", kind)
+        for verb in ("create", "patch", "update", "delete")
+        for kind in ("validatingadmissionpolicies", "validatingadmissionpolicybindings")
+    ),
 ]
 ALLOWED = {
     AIRFLOW: [
@@ -226,6 +236,92 @@ def test_the_namespace_takes_no_pod_that_could_do_more(account, how):
     # Where the API server allows no privileged pods at all, it says so before the namespace does.
     found = error.value.status, error.value.body
     assert (found[0] == 403 and "restricted" in found[1]) or (found[0] == 422 and "privileged" in found[1])
+
+
+def mounting(token):
+    """A volume of files that Kubernetes makes: with the token of the pod's account, or without."""
+    labels = {"items": [{"path": "labels", "fieldRef": {"fieldPath": "metadata.labels"}}]}
+    source = {"serviceAccountToken": {"path": "token"}} if token else {"downwardAPI": labels}
+    return {"name": "made", "projected": {"sources": [source]}}
+
+
+# Pods that would give a Spark driver more rights, and the reason for which each is refused.
+GREEDY = {
+    "the account of Airflow": ({"serviceAccountName": "airflow"}, "the service account default only"),
+    "the account of Airflow by its older name": (
+        {"serviceAccount": "airflow"},
+        "the service account default only",
+    ),
+    "another driver": ({"serviceAccountName": "storebench-spark"}, "the service account default only"),
+    "a token": ({"automountServiceAccountToken": True}, "without a token"),
+    "a token, unsaid": ({"automountServiceAccountToken": None}, "without a token"),
+    "a token in a volume": (
+        {"volumes": [{"name": "tmp", "emptyDir": {}}, mounting(True)]},
+        "without a token",
+    ),
+}
+
+
+@pytest.mark.parametrize("how", GREEDY)
+def test_a_spark_driver_starts_no_pod_with_more_rights(account, how):
+    pod, (change, told) = sleeper("greedy"), GREEDY[how]
+    pod["spec"] |= change
+    with pytest.raises(ApiException) as error:
+        account("storebench-spark").create_namespaced_pod(NAMESPACE, pod, dry_run="All")
+    assert (error.value.status, told in error.value.body) == (403, True), error.value.body
+    # Airflow itself may: it starts the drivers.
+    account("airflow").create_namespaced_pod(NAMESPACE, pod, dry_run="All")
+
+
+def test_a_spark_driver_starts_its_executors(account):
+    executor = sleeper("executor")
+    executor["spec"]["volumes"].append(mounting(False))
+    made = account("storebench-spark").create_namespaced_pod(NAMESPACE, executor, dry_run="All")
+    assert made.spec.service_account_name == "default"
+
+
+@pytest.fixture
+def other_machine():
+    """A network namespace in the place of another machine, with a route to the pod network by this machine, whose address is HERE."""
+    settings = Settings()
+    process = subprocess.Popen(
+        ["unshare", "--net", "sh", "-c", "echo; exec sleep 120"], stdout=subprocess.PIPE
+    )
+    process.stdout.readline()  # the namespace is there
+    inside = ["nsenter", f"--net=/proc/{process.pid}/ns/net"]
+    link = f"sbtest{process.pid}"[:15]
+
+    def ip(*arguments, within=()):
+        subprocess.run([*within, "ip", *arguments], check=True, capture_output=True, text=True)
+
+    try:
+        ip("link", "add", link, "type", "veth", "peer", "name", "eth0", "netns", str(process.pid))
+        ip("address", "add", f"{HERE}/30", "dev", link)
+        ip("link", "set", link, "up")
+        ip("address", "add", "192.0.2.2/30", "dev", "eth0", within=inside)
+        ip("link", "set", "eth0", "up", within=inside)
+        ip("route", "add", str(settings.network), "via", HERE, within=inside)
+        yield lambda *address: connects(*address, within=inside)
+    finally:
+        process.kill()  # the link goes with the namespace
+        process.wait()
+
+
+def connects(host, port, within=()):
+    """Whether a TCP connection comes about."""
+    code = "import socket, sys; socket.create_connection((sys.argv[1], int(sys.argv[2])), 2)"
+    command = [*within, sys.executable, "-c", code, host, str(port)]
+    return subprocess.run(command, check=False, capture_output=True, timeout=30).returncode == 0
+
+
+def test_no_other_machine_reaches_the_servers_of_the_stack(other_machine):
+    settings = Settings()
+    with socket.create_server((HERE, 0)) as server:
+        assert other_machine(*server.getsockname()), "the route itself works"
+    names = {"kubernetes", "kubelet", "s3"} & set(settings.needed_ports)
+    servers = {name: settings.ports[name] for name in names}
+    assert all(connects(settings.gateway, port) for port in servers.values()), "this machine reaches them"
+    assert not {name for name, port in servers.items() if other_machine(settings.gateway, port)}
 
 
 def condition(cluster, name):

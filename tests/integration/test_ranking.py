@@ -176,7 +176,7 @@ def test_a_stranger_sees_nothing_of_it(database, run, cells):
     app.dependency_overrides = {get_user: lambda: None, reading: lambda: Reading(database, ["others"])}
     answer = TestClient(app).get("/api/ranking", params={"study": STUDY, "seed": cells[0].seed})
     app.dependency_overrides = {}
-    assert answer.status_code == 404 and "no results" in answer.json()["detail"]
+    assert answer.status_code == 404 and "Unknown study" in answer.json()["detail"]
 
 
 def test_the_command_says_what_the_page_says(client, command, measured):

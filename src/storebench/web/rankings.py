@@ -41,7 +41,7 @@ def answer_of(read: Reading, found: Ranking) -> Answer:
 
     return Answer(
         study=question.study,
-        studies=[name for name in read.study_names() if name in read.dag_ids],
+        studies=read.study_names(),
         operation=str(question.operation),
         metric=metric["name"],
         title=metric["title"],

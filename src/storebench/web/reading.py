@@ -11,7 +11,7 @@ from typing import Any
 from psycopg import Connection, sql
 
 from storebench.airflow.node_pools import NodePool
-from storebench.errors import SpecError
+from storebench.errors import SpecError, unknown
 from storebench.results.database import Row
 from storebench.results.pool import pool_of
 from storebench.results.queries import Queries
@@ -112,6 +112,20 @@ class Reading(Queries):
             return str(Reading(self._dsn, dag_ids).run_named(LATEST)["id"])
         except SpecError:
             return None
+
+    def study(self, name: str) -> dict[str, Any]:
+        """A study's details. Raises SpecError for a study whose DAG, which has the study's name, the user may not read, as for an unknown one."""
+        if name not in self.dag_ids:
+            raise unknown("study", name, self.study_names())
+        return super().study(name)
+
+    def study_names(self) -> list[str]:
+        """The recorded studies whose DAGs the user may read."""
+        return [name for name in super().study_names() if name in self.dag_ids]
+
+    def studies(self) -> dict[str, dict[str, Any]]:
+        """The details of the recorded studies whose DAGs the user may read, by name."""
+        return {name: details for name, details in super().studies().items() if name in self.dag_ids}
 
     def refused_of_a_cell(self, dag_id: str) -> list[Row]:
         """Return the refused runs of single cells of a DAG (airflow_run_id, params, reason), if the newest of their name and parameters."""

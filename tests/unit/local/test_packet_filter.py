@@ -1,4 +1,4 @@
-"""The packet filter's rules of kube-proxy: real ones, in a network namespace of its own."""
+"""The stack's rules in the packet filter, and those of kube-proxy: real ones, in network namespaces of their own."""
 
 import subprocess
 import sys
@@ -113,3 +113,97 @@ print(rules() == before)
 @pytest.mark.parametrize("text", ["", "*filter\n:INPUT ACCEPT [0:0]\n-A INPUT -j ACCEPT\nCOMMIT\n"])
 def test_where_there_are_no_such_rules_nothing_is_removed(text):
     assert packet_filter.removal(packet_filter.tables(text)) == ""
+
+
+# This machine with the pods' bridge, a pod on that bridge, and another machine that has a route to the pod network.
+NEIGHBOURS = """
+from local.stack.network import _ip, create_bridge
+
+LISTEN = "import socket, time; server = socket.create_server((%r, 7000)); print(flush=True); time.sleep(60)"
+REACH = "import socket, sys; socket.create_connection((sys.argv[1], 7000), 1)"
+POD, LAN, HERE = "10.244.0.5", "192.0.2.2", "192.0.2.1"
+children = []
+
+def child(*command):
+    children.append(subprocess.Popen(command, stdout=subprocess.PIPE))
+    children[-1].stdout.readline()  # it is ready
+    return children[-1].pid
+
+def inside(pid):
+    return ["nsenter", f"--net=/proc/{pid}/ns/net"] if pid else []
+
+def neighbour(link, address, route, *settings):
+    pid = child("unshare", "--net", "sh", "-c", "echo; exec sleep 60")
+    _ip("link", "add", link, "type", "veth", "peer", "name", "eth0", "netns", str(pid))
+    _ip("link", "set", link, "up", *settings)
+    for arguments in (["link", "set", "lo", "up"], ["address", "add", f"{address}/24", "dev", "eth0"], ["link", "set", "eth0", "up"], ["route", "add", *route]):
+        subprocess.run([*inside(pid), "ip", *arguments], check=True)
+    return pid
+
+def reaches(pid, address):
+    command = [*inside(pid), sys.executable, "-c", REACH, address]
+    return subprocess.run(command, stderr=subprocess.DEVNULL).returncode == 0
+
+def reached():
+    found = {"another machine": lan, "a pod": pod, "this machine": None}
+    return [f"{who} reaches {what}" for who, pid in found.items()
+            for what, address in (("the servers", settings.gateway), ("the pod", POD)) if reaches(pid, address)]
+
+_ip("link", "set", "lo", "up")
+Path("/proc/sys/net/ipv4/ip_forward").write_text("1")
+create_bridge(settings)
+pod = neighbour("pod0", POD, ("default", "via", settings.gateway), "master", settings.bridge)
+lan = neighbour("lan0", LAN, (str(settings.network), "via", HERE))
+_ip("address", "add", f"{HERE}/24", "dev", "lan0")
+child(sys.executable, "-c", LISTEN % settings.gateway)
+child(*inside(pod), sys.executable, "-c", LISTEN % POD)
+"""
+EVERYBODY = [
+    f"{who} reaches {what}"
+    for who in ("another machine", "a pod", "this machine")
+    for what in ("the servers", "the pod")
+]
+
+
+def test_the_pod_network_is_reached_by_pods_and_this_machine_alone(tmp_path, monkeypatch):
+    monkeypatch.setenv("STOREBENCH_BRIDGE", "storebench-unit")
+    monkeypatch.setenv("STOREBENCH_POD_NETWORK", "10.244.0.0/24")
+    code = """
+load(sys.argv[2])
+before = rules()
+try:
+    print(*reached(), sep=", ")
+    packet_filter.guard(settings)
+    print(*reached(), packet_filter.guarded(settings), sep=", ")
+    packet_filter.unguard(settings)
+    print(*reached(), packet_filter.guarded(settings), sep=", ")
+    print(rules() == before)
+finally:
+    for one in children:
+        one.kill()
+"""
+    found = _in_a_network_of_its_own(NEIGHBOURS + code, str(tmp_path), RULES)
+    assert (
+        found
+        == [
+            ", ".join(EVERYBODY),  # the hole that there would be
+            ", ".join([*EVERYBODY[2:], "True"]),
+            ", ".join([*EVERYBODY, "False"]),
+            "True",
+        ]
+    )
+
+
+def test_a_guard_that_was_left_behind_is_found_and_removed(tmp_path):
+    code = """
+from local.stack import teardown
+packet_filter.guard(settings)
+print(*teardown.remains(settings))
+teardown.remove(settings)
+print(*teardown.remains(settings), *rules())
+other = Settings(home=Path(sys.argv[1], "other"))
+packet_filter.guard(other)
+teardown.remove(settings)
+print(packet_filter.guarded(other), packet_filter.guarded(settings))
+"""
+    assert _in_a_network_of_its_own(code, str(tmp_path)) == ["rules in the packet filter", "", "True False"]

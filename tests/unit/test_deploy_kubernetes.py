@@ -1,0 +1,68 @@
+"""What deploy/kubernetes lets pods reach, as its NetworkPolicies say it. What its accounts may do is tried on a cluster (tests/e2e/test_deploy.py)."""
+
+import ipaddress
+from pathlib import Path
+
+import pytest
+import yaml
+
+ROOT = Path(__file__).parents[2]
+POLICIES = list(yaml.safe_load_all((ROOT / "deploy" / "kubernetes" / "network.yaml").read_text()))
+DNS = 53
+# Where clouds have their metadata services.
+METADATA = [
+    "169.254.169.254",
+    "169.254.170.2",  # tasks of ECS
+    "169.254.170.23",  # pods of EKS
+    "168.63.129.16",  # Azure
+    "100.100.100.200",  # Alibaba
+    "fd00:ec2::254",  # AWS
+    "fd00:ec2::23",
+    "fd20:ce::254",  # Google
+    "fe80::a9fe:a9fe",  # OpenStack
+]
+
+
+def holds(peer, address):
+    """Whether a rule's peer is this address; pods of the cluster are not asked about."""
+    if "ipBlock" not in peer:
+        return False
+    block = peer["ipBlock"]
+    networks = [ipaddress.ip_network(one) for one in (block["cidr"], *block.get("except", ()))]
+    return address in networks[0] and not any(address in one for one in networks[1:])
+
+
+def reached(address, port):
+    """Whether a pod reaches the address at this TCP port: one rule of one policy is enough."""
+    address = ipaddress.ip_address(address)
+    return any(
+        (not rule.get("to") or any(holds(peer, address) for peer in rule["to"]))
+        and (not rule.get("ports") or port in [one["port"] for one in rule["ports"]])
+        for policy in POLICIES
+        for rule in policy["spec"].get("egress", ())
+    )
+
+
+def test_each_pod_has_the_policies():
+    for policy in POLICIES:
+        assert policy["kind"] == "NetworkPolicy" and policy["spec"]["podSelector"] == {}
+    assert {kind for policy in POLICIES for kind in policy["spec"]["policyTypes"]} == {"Ingress", "Egress"}
+
+
+@pytest.mark.parametrize("address", METADATA)
+def test_no_pod_reaches_a_clouds_metadata(address):
+    assert not any(reached(address, port) for port in (80, 443, 8080, 32526))
+    assert reached(address, DNS), "DNS may be at any address"
+
+
+@pytest.mark.parametrize(
+    "address", ["10.0.0.7", "192.168.1.20", "100.64.1.1", "168.63.129.17", "93.184.216.34"]
+)
+def test_pods_reach_stores(address):
+    assert all(reached(address, port) for port in (443, 9000, 27017))
+
+
+@pytest.mark.parametrize("address", ["169.254.0.0/16", *METADATA[3:6], "fd20:ce::254"])
+def test_what_is_said_of_metadata_is_the_policy(address):
+    assert address in (ROOT / "SECURITY.md").read_text()
+    assert address in (ROOT / "deploy/kubernetes/network.yaml").read_text()
