@@ -234,7 +234,10 @@ class Airflow:
     def runs_before(self, dag_id: str, run_id: str) -> list[str]:
         """Return the ids of the DAG's runs that go on or are queued before this one, the oldest first."""
         asked = {"state": ["running", "queued"], "order_by": "id", "limit": MOST_RUNS}
-        found = [str(run["dag_run_id"]) for run in self._look(f"/api/v2/dags/{dag_id}/dagRuns", params=asked)["dag_runs"]]
+        found = [
+            str(run["dag_run_id"])
+            for run in self._look(f"/api/v2/dags/{dag_id}/dagRuns", params=asked)["dag_runs"]
+        ]
         return found[: found.index(run_id)] if run_id in found else found
 
     def runs_in_pool(self, pool: str) -> list[tuple[str, str]]:

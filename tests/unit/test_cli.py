@@ -4,7 +4,7 @@ from types import SimpleNamespace
 import pytest
 from click.testing import CliRunner
 
-from storebench.cli import main, runs
+from storebench.cli import main
 from storebench.errors import StoreUnreachable
 from storebench.results.stopped import COMMAND
 from tests.unit import example

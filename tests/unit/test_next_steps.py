@@ -67,7 +67,11 @@ def test_the_suggested_run_measures_the_same_cells_with_the_same_parameters(type
     assert {(one.store, one.value("batch")) for one in grid_of(STUDY, meant).cells} >= {
         (one.store, one.value("batch")) for one in CELLS
     }
-    places = {"stores": ["mongodb", "elasticsearch", "null"], "clients": ["reference"], "batch": ["10", "all"]}
+    places = {
+        "stores": ["mongodb", "elasticsearch", "null"],
+        "clients": ["reference"],
+        "batch": ["10", "all"],
+    }
     assert {name: sorted(meant[name]) for name in places} == {
         name: sorted(values) for name, values in places.items()
     }

@@ -142,7 +142,7 @@ def test_a_build_tells_the_image_of_untracked_files_in_it(checkout, engine, imag
 
 
 def test_an_image_has_the_version_of_its_checkout_also_with_changes(checkout, engine):
-    folder, commit = checkout
+    folder, _ = checkout
     shutil.copytree(IMAGES, folder / "images")
     (folder / "src" / "storebench").mkdir(parents=True)
     shutil.copy(IMAGES.parent / "src" / "storebench" / "__init__.py", folder / "src" / "storebench")

@@ -34,7 +34,10 @@ NO_PARAMETERS = (
     " command line, add --dag-run-conf with the parameters as JSON. `storebench grid` prints the command"
 )
 
-LACKING = {"failed", "upstream_failed"}  # Airflow's states of a step without which the steps that need it are not run
+LACKING = {
+    "failed",
+    "upstream_failed",
+}  # Airflow's states of a step without which the steps that need it are not run
 
 
 def plan_of(study: Study, params: Mapping[str, Any], dag_run: Any, make: own.Make | None = None) -> list[str]:

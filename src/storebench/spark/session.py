@@ -50,7 +50,10 @@ logger.pods.name = org.apache.spark.scheduler.cluster.k8s
 logger.pods.level = warn
 logger.pods.appenderRef.pods.ref = pods
 """
-REFUSED = re.compile(r"Failure executing: POST at: \S+/pods\S*\. (?:Message: )?(.*?)\.?(?: Received status: .*)?$", re.MULTILINE)
+REFUSED = re.compile(
+    r"Failure executing: POST at: \S+/pods\S*\. (?:Message: )?(.*?)\.?(?: Received status: .*)?$",
+    re.MULTILINE,
+)
 REFUSAL_CHARACTERS = 1_000  # of a sentence of the API server: an admission webhook may say anything
 DRIVER_PORT, BLOCK_MANAGER_PORT = 7078, 7079
 POLL_INTERVAL_S, LOOK_INTERVAL_S = 0.1, 1.0

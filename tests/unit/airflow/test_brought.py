@@ -445,7 +445,9 @@ def test_servers_whose_pods_kubernetes_would_refuse_are_refused_in_its_words(
     kube.refuses, kube.says = {"Pod": status}, said
     groups = groups_of(STUDY, [THREE], PARAMS)
     if refused:
-        with pytest.raises(SpecError, match=f"elasticsearch@three cannot be made in the namespace 'ns': .*{said}"):
+        with pytest.raises(
+            SpecError, match=f"elasticsearch@three cannot be made in the namespace 'ns': .*{said}"
+        ):
             brought.check(groups.values(), PARAMS)
     else:
         brought.check(groups.values(), PARAMS)

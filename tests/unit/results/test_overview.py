@@ -70,14 +70,14 @@ def test_metrics_of_one_operation_have_heads_that_tell_them_apart():
         Metric("p99_s", "99th percentile of the latency"),
         Metric("first_s", "time of the first operation"),
     )
-    operations = (Operation("put", ("ops_per_s", "p99_s")), Operation("get", ("first_s", "p99_s")))
+    operations = (Operation("write", ("ops_per_s", "p99_s")), Operation("read", ("first_s", "p99_s")))
     study = replace(STUDY, operations=operations, metrics=metrics, charts=())
     figures = {"ops_per_s": 5120.0, "p99_s": 0.25, "first_s": 1.5}
-    rows = [row("mongodb", "all", name, 1.0, metrics=figures) for name in ("put", "get")]
+    rows = [row("mongodb", "all", name, 1.0, metrics=figures) for name in ("write", "read")]
     console = Console(width=200, file=io.StringIO())
     print_overview(console, rows, study.details(), {})
     head = " ".join(console.file.getvalue().splitlines()[1].split())
-    assert head == "put ops/s put p99_s get first_s get p99_s state"
+    assert head == "write ops/s write p99_s read first_s read p99_s state"
 
 
 def test_each_store_has_a_sentence_on_how_it_compares_and_what_keeps_nothing_is_not_ranked():

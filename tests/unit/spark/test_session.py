@@ -115,12 +115,12 @@ def test_the_reason_is_kubernetes_own(pods, words):
 QUOTA = 'pods "x-exec-1" is forbidden: exceeded quota: small, requested: limits.memory=1792Mi, used: limits.memory=4Gi, limited: limits.memory=5Gi'
 REFUSED = (
     "Failure executing: POST at: https://10.96.0.1:443/api/v1/namespaces/bench/pods. Message: {}. Received status: Status(apiVersion=v1,"
-    ' code=403, details=null, kind=Status, message={}, reason=Forbidden, status=Failure, additionalProperties={{}}).\n'
+    " code=403, details=null, kind=Status, message={}, reason=Forbidden, status=Failure, additionalProperties={{}}).\n"
 )
 
 
 def test_a_refused_executor_says_kubernetes_own_sentence():
-    policy = "admission webhook \"validate.example.org\" denied the request: [rule] no"
+    policy = 'admission webhook "validate.example.org" denied the request: [rule] no'
     logged = "\n" + REFUSED.format(policy, policy) + "\n" + REFUSED.format(QUOTA, QUOTA) + "\n"
     assert session.refusal(logged) == f"Kubernetes refuses their pods: {QUOTA}"
     assert session.refusal(REFUSED.format(policy, policy)).endswith(policy)
@@ -130,7 +130,12 @@ def test_a_refused_executor_says_kubernetes_own_sentence():
 
 def test_other_messages_of_sparks_client_are_no_refusal():
     assert session.refusal("") == ""
-    assert session.refusal("Failure executing: GET at: https://10.96.0.1/api/v1/namespaces/bench/pods. Message: no.") == ""
+    assert (
+        session.refusal(
+            "Failure executing: GET at: https://10.96.0.1/api/v1/namespaces/bench/pods. Message: no."
+        )
+        == ""
+    )
     assert session.refusal("Connection reset\n\nFailed to connect to /10.96.0.1:443\n") == ""
 
 
