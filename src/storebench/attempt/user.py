@@ -31,13 +31,15 @@ def give_name(
         pass
     else:
         return
-    environment |= {"USER": NAME, "LOGNAME": NAME, "HOME": str(scratch)}
+    environment.update({"USER": NAME, "LOGNAME": NAME, "HOME": str(scratch)})
     if wrapper := next(iter(sorted(libraries.glob(WRAPPER))), None):
         others = [one for one in USERS.read_text().splitlines() if not one.startswith(f"{NAME}:")]
         users = scratch / "passwd"
         users.write_text("\n".join([*others, f"{NAME}:x:{uid}:{gid}::{scratch}:/usr/sbin/nologin", ""]))
-        environment |= {
-            "LD_PRELOAD": str(wrapper),
-            "NSS_WRAPPER_PASSWD": str(users),
-            "NSS_WRAPPER_GROUP": "/etc/group",
-        }
+        environment.update(
+            {
+                "LD_PRELOAD": str(wrapper),
+                "NSS_WRAPPER_PASSWD": str(users),
+                "NSS_WRAPPER_GROUP": "/etc/group",
+            }
+        )
