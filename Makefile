@@ -1,6 +1,17 @@
 .DEFAULT_GOAL := help
 include local/setup.mk
 
+# A variable with a typing mistake would be ignored, and something else measured than was asked for.
+OF_RUN := AXES CLIENTS DATASET PARAMS PRESET REPEATS ROWS SEED STORES STUDY
+OF_OTHERS := CELLS CLIENT CONFIGURATIONS EDGE INPUTS RUN SECONDS UPGRADE
+VARIABLES := $(OF_RUN) $(if $(filter run,$(MAKECMDGOALS)),,$(OF_OTHERS))
+SETTINGS := STOREBENCH_% AIRFLOW_% KUBECONFIG VENV PROGRESS
+typed := $(foreach name,$(.VARIABLES),$(if $(filter command,$(origin $(name))),$(name)))
+unknown := $(strip $(filter-out $(VARIABLES) $(SETTINGS),$(typed)))
+ifneq ($(unknown),)
+$(error Unknown variable: $(unknown). There are $(VARIABLES). A variable of the environment comes before the command: NAME=VALUE make …)
+endif
+
 STACK := $(VENV)/bin/python -m local.stack
 # These use only Python's own library: they must work if the environment was never made.
 TEARDOWN := /usr/bin/python3 -B -m local.stack.teardown
@@ -11,7 +22,7 @@ PYTEST := $(VENV)/bin/python -m pytest
 SPREAD := --numprocesses=2 --dist=loadfile
 options = $(foreach option,$(1),$(if $($(option)),--$(shell echo $(option) | tr A-Z_ a-z-) "$($(option))"))
 axes = $(foreach axis,$(AXES),--axis '$(axis)')
-OPTIONS := $(call options,STUDY PRESET DATASET ROWS STORES CLIENTS REPEATS) $(axes) $(foreach param,$(PARAMS),--param '$(param)')
+OPTIONS := $(call options,STUDY PRESET DATASET ROWS SEED STORES CLIENTS REPEATS) $(axes) $(foreach param,$(PARAMS),--param '$(param)')
 
 COMPILE = $(STOREBENCH_HOME)/bin/uv pip compile --quiet --generate-hashes --no-emit-index-url \
 	--custom-compile-command "make requirements" $(if $(UPGRADE),--upgrade)

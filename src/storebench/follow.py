@@ -21,6 +21,8 @@ from storebench.trigger import Airflow, Look, Task, name_of
 
 AT_ONCE = 50  # attempts that end between two looks, at most
 AFTER_OTHERS = "the run begins when the runs before it have ended"
+NAMED = 3  # runs before this one, that are named
+WAITS_AFTER = 3  # looks in which no task runs and one waits: between two tasks of a run there may be two
 REASONS = 5  # for which turns are left out, that are told
 
 
@@ -35,9 +37,16 @@ def follow(
     def why_queued() -> str:
         if airflow.is_paused(dag_id):
             return f"the DAG {dag_id} is paused in Airflow. Unpause the DAG there, and the run begins"
-        return AFTER_OTHERS
+        before = airflow.runs_before(dag_id, airflow_run_id)
+        return f"the run begins when {_listed(before)} ended" if before else AFTER_OTHERS
 
-    progress = Progress(console, repository, run_id_of(dag_id, airflow_run_id), why_queued)
+    def why_waiting(pool: str) -> str:
+        there = airflow.runs_in_pool(pool)
+        others = [f"{run} of {dag}" for dag, run in there if (dag, run) != (dag_id, airflow_run_id)]
+        return f"the next pod starts when a pod of {_listed(others)} ended" if others else ""
+
+    run_id = run_id_of(dag_id, airflow_run_id)
+    progress = Progress(console, repository, run_id, why_queued, why_waiting)
     state = ""
     # Without a thread of its own that draws: this machine may be the one that measures.
     live = Live(console=console, auto_refresh=False, transient=True) if console.is_terminal else None
@@ -64,15 +73,16 @@ class Progress:
         repository: Repository,
         run_id: str,
         why_queued: Callable[[], str] = lambda: AFTER_OTHERS,
+        why_waiting: Callable[[str], str] = lambda pool: "",
     ) -> None:
         self.console, self.repository, self.run_id = console, repository, run_id
-        self.why_queued = why_queued
+        self.why_queued, self.why_waiting = why_queued, why_waiting
         self.began = datetime.now(UTC)
         self.run: Row | None = None  # once its plan has recorded it
         self._lines: _Lines | None = None
         self._told: set[object] = set()  # ids of attempts, and of tasks
         self._operations: set[tuple[str, int, str]] = set()
-        self._queued = 0
+        self._queued = self._waits = 0
         self._ended_at: datetime | None = None  # in Airflow
 
     def say(self, line: str) -> None:
@@ -96,6 +106,7 @@ class Progress:
             self._queued += 1
             if self._queued == 2:  # each run is queued for a moment
                 self.say(f"queued: {self.why_queued()}")
+        self._say_waits(look)
         first = self._lines is None
         if not look.over and not any(task["end_date"] for task in (look.tasks if first else look.changed)):
             return
@@ -118,6 +129,17 @@ class Progress:
                 self._told.add(row["attempt_id"])
                 self._operations.add((row["cell_key"], row["repeat"], row["operation"]))
                 self.say(self._lines.of(row, len(self._operations), self.run["planned"]))
+
+    def _say_waits(self, look: Look) -> None:
+        """Say, once until a task of the run starts, that its next pod waits for a pod of another run."""
+        states = {task["state"] for task in look.tasks}
+        waiting = [task for task in look.tasks if task["state"] in ("scheduled", "queued")]
+        if look.over or "running" in states or not waiting:
+            self._waits = 0
+            return
+        self._waits += 1
+        if self._waits == WAITS_AFTER and (why := self.why_waiting(waiting[0]["pool"])):
+            self.say(f"waiting: {why}")
 
     def _say_left_out(self) -> None:
         """Why turns are left out, before anything is measured."""
@@ -154,6 +176,13 @@ class Progress:
     def _elapsed(self) -> str:
         ended = (self.run.get("finished_at") or self._ended_at) if self.run else None
         return duration(((ended or datetime.now(UTC)) - self.began).total_seconds())
+
+
+def _listed(runs: Sequence[str]) -> str:
+    """Return the subject of a sentence that these runs have ended, with its auxiliary."""
+    more = len(runs) - NAMED
+    named = [f"the run {run}" for run in runs[:NAMED]] + ([f"{more} more"] if more > 0 else [])
+    return f"{' and '.join(named)} {'has' if len(named) == 1 else 'have'}"
 
 
 def _has_row(task: Task) -> bool:

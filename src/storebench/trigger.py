@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ipaddress
+import json
+import shlex
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -22,6 +24,7 @@ POLL_INTERVAL_S = 2.0
 TIMEOUT_S = 30.0
 PATIENCE_S = 180.0  # Airflow, or its database, may be started anew while a run is followed
 KNOWN_WITHIN_S = 120.0  # Airflow looks for new files of DAGs from time to time
+MOST_RUNS = 100  # of one answer
 OVERLAP = timedelta(seconds=5)  # a change is seen some time after it was stamped
 
 
@@ -228,6 +231,21 @@ class Airflow:
         """Return whether the DAG is paused: its runs stay queued."""
         return bool(self._look(f"/api/v2/dags/{dag_id}")["is_paused"])
 
+    def runs_before(self, dag_id: str, run_id: str) -> list[str]:
+        """Return the ids of the DAG's runs that go on or are queued before this one, the oldest first."""
+        asked = {"state": ["running", "queued"], "order_by": "id", "limit": MOST_RUNS}
+        found = [
+            str(run["dag_run_id"])
+            for run in self._look(f"/api/v2/dags/{dag_id}/dagRuns", params=asked)["dag_runs"]
+        ]
+        return found[: found.index(run_id)] if run_id in found else found
+
+    def runs_in_pool(self, pool: str) -> list[tuple[str, str]]:
+        """Return the DAGs and ids of the runs whose tasks have this Airflow pool's slots."""
+        asked = {"state": "running", "pool": pool, "limit": MOST_RUNS}
+        tasks = self._look("/api/v2/dags/~/dagRuns/~/taskInstances", params=asked)["task_instances"]
+        return list(dict.fromkeys((str(task["dag_id"]), str(task["dag_run_id"])) for task in tasks))
+
     @staticmethod
     def _check(answer: httpx.Response) -> None:
         if answer.is_success:
@@ -287,9 +305,15 @@ def conf_of(
                 raise ValueError("there is no '='")
             conf[name] = json_of(text)
         except ValueError as error:
-            raise SpecError(f"--param {pair!r} is not NAME=JSON: {error}") from None
+            raise SpecError(f"--param {pair!r} is not NAME=JSON: {error}. {_quoted(name, text)}") from None
     several = str(conf.get("repeats", 1)) != "1" or conf.get("a_a", False) is not False
     return conf if several or not preset else {**preset.once, **conf}
+
+
+def _quoted(name: str, text: str) -> str:
+    """Say how a parameter is typed whose value is this text."""
+    pair = f"{name or 'NAME'}={json.dumps(text or 'text', ensure_ascii=False)}"
+    return f"In a shell, a text is typed so: --param {shlex.quote(pair)}"
 
 
 def replaced(preset: Preset, conf: Mapping[str, Any]) -> str:

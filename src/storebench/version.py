@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import re
 import subprocess
@@ -14,7 +15,9 @@ VARIABLE = "STOREBENCH_REVISION"  # of an image: what `images/build` was told by
 CHECKOUT = Path(__file__).resolve().parents[2]
 # As images/build does it, but that it looks for untracked files in what it copies.
 DESCRIBE = ("describe", "--always", "--dirty", "--abbrev=40", "--exclude", "*")
-UNTRACKED = ("ls-files", "--others", "--exclude-standard", "--", "src", "dags", "plugins", "sql")
+DIFF = ("diff", "--no-ext-diff", "--no-textconv", "--no-color", "--binary", "HEAD")
+UNTRACKED = ("ls-files", "-z", "--others", "--exclude-standard", "--", "src", "dags", "plugins", "sql")
+HASH_DIGITS = 8
 TIMEOUT_S = 10
 
 
@@ -22,7 +25,8 @@ TIMEOUT_S = 10
 def code_version() -> str:
     """`0.1.0+g` and 12 digits of the commit; `0.1.0+unknown` where nobody knows it.
 
-    `.dirty` follows where tracked files were changed since, and `.untracked` where the code has files that git was never told of.
+    `.dirty` follows where tracked files were changed since, and `.untracked` where the code has files that git was never told of. Then a
+    hash of these changes follows: two different edits are two versions.
 
     An image knows it from its build, a checkout from git, which is asked once in each process.
     """
@@ -30,8 +34,8 @@ def code_version() -> str:
 
 
 def version_of(revision: str) -> str:
-    """The version of what `git describe` calls so, with `-untracked` behind it where that was found."""
-    found = re.fullmatch(r"([0-9a-f]{12})[0-9a-f]*((?:-dirty)?(?:-untracked)?)", revision)
+    """Return the version of a revision: what `git describe` says, with `-untracked` and the hash of the changes behind it."""
+    found = re.fullmatch(r"([0-9a-f]{12})[0-9a-f]*((?:-dirty)?(?:-untracked)?(?:-[0-9a-f]{8})?)", revision)
     if not found:
         return f"{__version__}+unknown"
     return f"{__version__}+g{found[1]}{found[2].replace('-', '.')}"
@@ -42,13 +46,20 @@ def _described(checkout: Path) -> str:
         return ""
     git = ["git", "-C", str(checkout), "-c", f"safe.directory={checkout}"]
 
-    def said(arguments: tuple[str, ...]) -> str:
-        done = subprocess.run(
-            [*git, *arguments], capture_output=True, text=True, timeout=TIMEOUT_S, check=True
-        )
-        return done.stdout.strip()
+    def said(arguments: tuple[str, ...]) -> bytes:
+        done = subprocess.run([*git, *arguments], capture_output=True, timeout=TIMEOUT_S, check=True)
+        return done.stdout
 
     try:
-        return said(DESCRIBE) + ("-untracked" if said(UNTRACKED) else "")
+        revision, untracked = said(DESCRIBE).decode().strip(), said(UNTRACKED)
+        if untracked:
+            revision += "-untracked"
+        if "-" not in revision:
+            return revision
+        changes = hashlib.sha256(said(DIFF))
+        for name in untracked.split(b"\0")[:-1]:
+            if (path := checkout / os.fsdecode(name)).is_file():
+                changes.update(path.read_bytes())
+        return f"{revision}-{changes.hexdigest()[:HASH_DIGITS]}"
     except (OSError, subprocess.SubprocessError):
         return ""

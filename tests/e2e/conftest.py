@@ -47,15 +47,15 @@ def s3_secret(cluster):
 def attempt_in_pod(cluster, s3_secret):
     """Run one attempt of a cell on the data kept as `target`, in a pod like the DAG's; returns its exit code and result.
 
-    `program` is Python that is run in the place of `storebench attempt`.
+    `program` is Python that is run in the place of `storebench attempt`; `user` is the number of the user that the pod runs as.
     """
 
-    def attempt(operation, cell_key, target, program=None, **options):
+    def attempt(operation, cell_key, target, program=None, user=None, **options):
         cell = Cell.from_key(cell_key)
         spec = spec_for(operation, cell, target, BUCKET, **options)
         folder = bulk_study().store(cell.store).pod_of(operation).image
         name, image = f"test-{uuid.uuid4().hex[:12]}", os.environ[f"STOREBENCH_IMAGE_{folder.upper()}"]
-        cluster.create_namespaced_pod(NAMESPACE, pod(name, image, spec, program))
+        cluster.create_namespaced_pod(NAMESPACE, pod(name, image, spec, program, user))
         try:
             while not (status := cluster.read_namespaced_pod(name, NAMESPACE).status).phase in (
                 "Succeeded",

@@ -62,15 +62,24 @@ def finished_one_by_one(rows):
     return set(cells)
 
 
-def pod(name, image, spec, program=None):
-    """The manifest of a pod that tries one attempt; `program` is Python that does so in the place of `storebench attempt`."""
+def as_user(pod, user):
+    """The pod, as a user of this number in the group 0, as OpenShift runs it; None: as the image's user."""
+    if user is not None:
+        pod["spec"]["securityContext"] |= {"runAsUser": user, "runAsGroup": 0}
+    return pod
+
+
+def pod(name, image, spec, program=None, user=None):
+    """The manifest of a pod that tries one attempt; `program` is Python that does so in the place of `storebench attempt`. The pod and those
+    that it starts run as `user`.
+    """
     account = bulk_study().store(spec.store).pod_of(spec.operation).account
     fields = {
         session.POD_NAME: "metadata.name",
         session.POD_IP: "status.podIP",
         session.POD_NAMESPACE: "metadata.namespace",
     }
-    made = PLACEMENT.template(name, "base")
+    made = as_user(PLACEMENT.template(name, "base"), user)
     made["metadata"]["name"] = name
     made["spec"] |= {"restartPolicy": "Never", "automountServiceAccountToken": bool(account)}
     made["spec"]["serviceAccountName"] = account or "default"
@@ -83,7 +92,7 @@ def pod(name, image, spec, program=None):
             {"name": session.IMAGE, "value": image},
             {
                 "name": session.EXECUTOR_POD,
-                "value": json.dumps(PLACEMENT.template(name, session.EXECUTOR)),
+                "value": json.dumps(as_user(PLACEMENT.template(name, session.EXECUTOR), user)),
             },
             {"name": session.API, "value": os.environ["AIRFLOW_VAR_STOREBENCH_KUBERNETES_API"]},
             {

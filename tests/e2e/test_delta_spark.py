@@ -1,6 +1,7 @@
 """Spark drivers with executor pods: what they use, and what is noticed. What happens when one dies, drills/test_spark.py shows."""
 
 import os
+import time
 
 import pytest
 from deltalake import DeltaTable, write_deltalake
@@ -14,7 +15,7 @@ from storebench.stores.bulk_write_read.delta_spark import DeltaSpark
 from storebench.stores.bulk_write_read.source import Source
 from storebench.stores.bulk_write_read.verify import verify
 from storebench.study.cell import Cell
-from tests.e2e.harness import BUCKET, EXECUTORS, ROWS, SEED, pods, run, soon
+from tests.e2e.harness import BUCKET, EXECUTORS, NAMESPACE, ROWS, SEED, pods, run, soon
 
 OPTIONS = {
     "executor_cores": "1",
@@ -81,6 +82,38 @@ def test_executors_that_no_node_can_take_are_the_reason():
     assert code == 1, text
     assert [row["error_kind"] for row in rows] == ["no_executors", "not_run"]
     assert "0 of 1 executors came within 10 s" in rows[0]["error"] and "Insufficient cpu" in rows[0]["error"]
+
+
+@pytest.fixture
+def small_pods(cluster):
+    """A rule of the namespace: no container may have more than 6 GiB."""
+    limits = [{"type": "Container", "max": {"memory": "6Gi"}}]
+    cluster.create_namespaced_limit_range(
+        NAMESPACE, {"metadata": {"name": "small"}, "spec": {"limits": limits}}
+    )
+    yield
+    cluster.delete_namespaced_limit_range("small", NAMESPACE)
+
+
+def test_executors_that_kubernetes_refuses_are_the_reason_in_its_words(small_pods):
+    began_s = time.monotonic()
+    code, text, rows = run(
+        *("--stores", "delta-spark", "--axis", "batch=all", "--axis", "executors=2"),
+        *("--pod-memory", "4Gi", "--param", 'executor_memory="8g"', "--param", "startup_timeout_s=600"),
+    )
+    assert code == 1, text
+    assert [row["error_kind"] for row in rows] == ["no_executors", "not_run"]
+    assert 'Kubernetes refuses their pods: pods "' in rows[0]["error"]
+    assert "maximum memory usage per Container is 6Gi, but limit is" in rows[0]["error"]
+    assert time.monotonic() - began_s < 400, "nobody waits for executors that cannot come"
+
+
+@pytest.mark.parametrize("client", ["reference", "tuned"])
+def test_a_driver_and_executors_of_a_user_without_a_name_read_a_table(attempt_in_pod, kept, client):
+    _, _, rows = kept
+    key, target = next((row["cell_key"], row["target"]) for row in rows if row["client"] == client)
+    code, result = attempt_in_pod("read", key, target, user=1_000_620_000, **OPTIONS)
+    assert (code, result.status) == (0, "verified"), vars(result)
 
 
 # Whatever Spark loads has one wrong value; the table in S3 has none, and its rows are as many.

@@ -4,7 +4,7 @@ from types import SimpleNamespace
 import pytest
 from click.testing import CliRunner
 
-from storebench.cli import main, runs
+from storebench.cli import main
 from storebench.errors import StoreUnreachable
 from storebench.results.stopped import COMMAND
 from tests.unit import example
@@ -382,11 +382,6 @@ def test_ctrl_c_says_what_goes_on_and_how_to_follow_or_stop_it(triggered, monkey
     assert result.exit_code == 130 and "The run goes on in Airflow" in result.output
     assert "follow manual__1 --study bulk_write_read\n" in result.output
     assert "mark it as failed at http://127.0.0.1:1/dags/bulk_write_read/runs/manual__1" in result.output
-
-
-def test_what_to_type_after_a_run_compares_it_with_the_newest_of_its_own_study():
-    *_, last = runs._next("toy", "manual__1", "http://airflow", ["null"])
-    assert "compare manual__1 latest --study toy " in last
 
 
 def test_a_run_is_quick_unless_places_in_the_grid_are_named(triggered, monkeypatch):

@@ -136,13 +136,20 @@ def test_what_is_left_out_is_told_before_anything_is_measured(monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("paused", "reason"),
+    ("paused", "before", "reason"),
     [
-        (True, "queued: the DAG d is paused in Airflow. Unpause the DAG there, and the run begins"),
-        (False, "queued: the run begins when the runs before it have ended"),
+        (True, ["a"], "queued: the DAG d is paused in Airflow. Unpause the DAG there, and the run begins"),
+        (False, [], "queued: the run begins when the runs before it have ended"),
+        (False, ["a"], "queued: the run begins when the run a has ended"),
+        (False, ["a", "b"], "queued: the run begins when the run a and the run b have ended"),
+        (
+            False,
+            list("abcde"),
+            "queued: the run begins when the run a and the run b and the run c and 2 more have ended",
+        ),
     ],
 )
-def test_a_run_that_stays_queued_says_why(paused, reason):
+def test_a_run_that_stays_queued_says_why(paused, before, reason):
     class Queued(Airflow):
         def watch(self, dag_id, run_id):
             for _ in range(3):
@@ -152,6 +159,29 @@ def test_a_run_that_stays_queued_says_why(paused, reason):
         def is_paused(self, dag_id):
             return paused
 
+        def runs_before(self, dag_id, run_id):
+            return before
+
     console = Console(file=io.StringIO(), width=200)
     follow(console, Queued(), Results(), "d", "manual__1")
     assert console.file.getvalue().splitlines()[0] == reason
+
+
+def test_a_run_whose_pods_wait_for_those_of_another_run_says_which_once():
+    waits = {**WRITE, "state": "scheduled", "pool": "benchmark"}
+
+    class Waiting(Airflow):
+        def watch(self, dag_id, run_id):
+            for _ in range(6):
+                yield Look([], [PLAN, waits], "running", False)
+            yield Look([WRITE], [PLAN, WRITE], "running", False)
+            yield Look([], [PLAN, waits], "running", False)
+            yield Look([], [PLAN, waits], "failed", True)
+
+        def runs_in_pool(self, pool):
+            return [("d", "manual__1"), ("other", "manual__0")] if pool == "benchmark" else []
+
+    console = Console(file=io.StringIO(), width=200)
+    follow(console, Waiting(), Results(), "d", "manual__1")
+    lines = [line for line in console.file.getvalue().splitlines() if line.startswith("waiting")]
+    assert lines == ["waiting: the next pod starts when a pod of the run manual__0 of other has ended"]

@@ -134,6 +134,20 @@ def test_what_is_no_json_is_refused(extra):
         conf_of(None, NOTHING, (extra,))
 
 
+@pytest.mark.parametrize(
+    ("extra", "typed"),
+    [
+        ("cache=banana", """--param 'cache="banana"'"""),
+        ("banana", """--param 'banana="text"'"""),
+        ('cache="hot', """--param 'cache="\\"hot"'"""),
+        ("note=it's", """--param 'note="it'"'"'s"'"""),
+    ],
+)
+def test_a_text_without_quotes_is_told_how_to_be_typed(extra, typed):
+    with pytest.raises(SpecError, match=re.escape(f"In a shell, a text is typed so: {typed}")):
+        conf_of(None, NOTHING, (extra,))
+
+
 def test_an_unknown_preset_is_refused_with_those_that_there_are(study):
     with pytest.raises(
         SpecError, match=r"Unknown preset 'quik'. Did you mean quick\? There are quick, tour, study"
@@ -146,6 +160,7 @@ def airflow(monkeypatch):
     """An Airflow whose run has ended; its next answers' failures and its next lists of tasks can be set."""
     failures: list = []
     lists: list = []
+    asked: list = []
 
     def answer(request):
         if failures and (failure := failures.pop(0)):
@@ -157,6 +172,9 @@ def airflow(monkeypatch):
         if request.url.path.endswith("/taskInstances"):
             tasks = lists.pop(0) if lists else []
             return httpx.Response(200, json={"task_instances": tasks, "total_entries": len(tasks)})
+        if request.url.path.endswith("/dagRuns") and request.method == "GET":
+            asked.append(request.url)
+            return httpx.Response(200, json={"dag_runs": [{"dag_run_id": name} for name in "abc"]})
         if request.url.path.endswith("/dagRuns"):
             return httpx.Response(200, json={"dag_run_id": "manual__1"})
         if "/logs/" in request.url.path:
@@ -165,7 +183,7 @@ def airflow(monkeypatch):
 
     found = Airflow("http://airflow", "user", "password")
     found._http = httpx.Client(base_url=found.url, transport=httpx.MockTransport(answer))
-    found.failures, found.lists = failures, lists
+    found.failures, found.lists, found.asked = failures, lists, asked
     monkeypatch.setattr(trigger, "POLL_INTERVAL_S", 0.01)
     monkeypatch.setattr(trigger, "PATIENCE_S", 0.5)
     return found
@@ -175,6 +193,19 @@ def test_a_run_is_followed_through_a_restart_of_airflow(airflow):
     airflow.failures += [httpx.ConnectError("refused"), None, 500, httpx.ReadTimeout("slow"), None, 503]
     assert airflow.wait("dag", "run", lambda _: None) == "success"
     assert airflow.failures == []
+
+
+def test_the_runs_before_one_are_those_of_its_dag_that_are_older_and_go_on(airflow):
+    assert airflow.runs_before("dag", "c") == ["a", "b"]
+    assert airflow.runs_before("dag", "a") == []
+    assert airflow.asked[0].path == "/api/v2/dags/dag/dagRuns"
+    assert airflow.asked[0].params.get_list("state") == ["running", "queued"]
+
+
+def test_the_runs_in_a_pool_are_those_of_its_running_tasks(airflow):
+    task = {"dag_id": "other", "dag_run_id": "r", "start_date": None}
+    airflow.lists.append([task, task])
+    assert airflow.runs_in_pool("benchmark") == [("other", "r")]
 
 
 def test_an_airflow_that_stays_away_is_named(airflow):

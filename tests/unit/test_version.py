@@ -1,4 +1,5 @@
 import os
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -51,7 +52,30 @@ def test_a_checkouts_version_is_its_commit(checkout):
     (folder / "code").write_text("two")
     assert version.code_version() == f"{__version__}+g{commit[:12]}", "git is asked once"
     version.code_version.cache_clear()
-    assert version.code_version() == f"{__version__}+g{commit[:12]}.dirty", "a tree that was changed"
+    changed = version.code_version()
+    assert re.fullmatch(rf"{re.escape(__version__)}\+g{commit[:12]}\.dirty\.[0-9a-f]{{8}}", changed)
+
+
+def anew():
+    version.code_version.cache_clear()
+    return version.code_version()
+
+
+def test_two_edits_are_two_versions_and_the_same_edit_is_one(checkout):
+    folder, _ = checkout
+    seen = []
+    for text, new in [("two", None), ("three", None), ("two", "a"), ("two", "b"), ("one", "b")]:
+        (folder / "code").write_text(text)
+        (folder / "src").mkdir(exist_ok=True)
+        (folder / "src" / "gone").unlink(missing_ok=True)
+        (folder / "src" / "gone").symlink_to("nowhere") if new else None
+        (folder / "src" / "new.py").write_text(new) if new else None
+        seen.append(anew())
+    assert len(set(seen)) == 5
+    (folder / "src" / "gone").unlink()
+    (folder / "src" / "new.py").unlink()
+    (folder / "code").write_text("two")
+    assert anew() == seen[0]
 
 
 def test_a_file_that_git_was_never_told_of_is_code_too(checkout):
@@ -61,15 +85,28 @@ def test_a_file_that_git_was_never_told_of_is_code_too(checkout):
     version.code_version.cache_clear()
     (folder / "src").mkdir()
     (folder / "src" / "new.py").write_text("code")
-    assert version.code_version() == f"{__version__}+g{commit[:12]}.untracked"
+    assert version.code_version().startswith(f"{__version__}+g{commit[:12]}.untracked.")
     version.code_version.cache_clear()
     (folder / "code").write_text("two")
-    assert version.code_version() == f"{__version__}+g{commit[:12]}.dirty.untracked"
+    assert version.code_version().startswith(f"{__version__}+g{commit[:12]}.dirty.untracked.")
 
 
 IMAGES = Path(version.__file__).parents[2] / "images"
 # What the engine is told: `build` writes its arguments down.
 ENGINE = '#!/bin/sh\ncase $1 in build) echo "$*" > "$ENGINE_LOG" ;; image) echo sha256:1 ;; esac\n'
+
+
+@pytest.fixture
+def engine(checkout, monkeypatch):
+    """The file with what `images/build` has told its engine."""
+    folder, _ = checkout
+    program, log = folder.parent / "bin" / "docker", folder.parent / "told"
+    program.parent.mkdir()
+    program.write_text(ENGINE)
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{program.parent}:{os.environ['PATH']}")
+    monkeypatch.setenv("ENGINE_LOG", str(log))
+    return log
 
 
 @pytest.mark.parametrize(
@@ -87,7 +124,7 @@ ENGINE = '#!/bin/sh\ncase $1 in build) echo "$*" > "$ENGINE_LOG" ;; image) echo 
         ("python", "src/storebench/__pycache__/new.pyc", False),  # .gitignore
     ],
 )
-def test_a_build_tells_the_image_of_untracked_files_in_it(checkout, monkeypatch, image, new, marked):
+def test_a_build_tells_the_image_of_untracked_files_in_it(checkout, engine, image, new, marked):
     folder, _ = checkout
     shutil.copytree(IMAGES, folder / "images")
     for name in (".dockerignore", ".gitignore"):
@@ -97,21 +134,34 @@ def test_a_build_tells_the_image_of_untracked_files_in_it(checkout, monkeypatch,
     commit = committed(folder)
     (folder / new).parent.mkdir(parents=True, exist_ok=True)
     (folder / new).write_text("new")
-    engine = folder.parent / "bin" / "docker"
-    engine.parent.mkdir()
-    engine.write_text(ENGINE)
-    engine.chmod(0o755)
-    monkeypatch.setenv("PATH", f"{engine.parent}:{os.environ['PATH']}")
-    monkeypatch.setenv("ENGINE_LOG", str(folder.parent / "told"))
     subprocess.run([folder / "images" / "build", image], check=True, capture_output=True)
-    told = (folder.parent / "told").read_text()
+    told = engine.read_text()
     assert f"--tag storebench/{image.replace('/', '-')}:" in told
-    assert f"REVISION={commit}{'-untracked' if marked else ''} " in told
+    said = re.search(r"REVISION=(\S*)", told)[1]
+    assert re.fullmatch(f"{commit}-untracked-[0-9a-f]{{8}}" if marked else commit, said)
+
+
+def test_an_image_has_the_version_of_its_checkout_also_with_changes(checkout, engine):
+    folder, _ = checkout
+    shutil.copytree(IMAGES, folder / "images")
+    (folder / "src" / "storebench").mkdir(parents=True)
+    shutil.copy(IMAGES.parent / "src" / "storebench" / "__init__.py", folder / "src" / "storebench")
+    shutil.copy(IMAGES.parent / ".dockerignore", folder)
+    committed(folder)
+    (folder / "code").write_text("two")
+    (folder / "src" / "storebench" / "new.py").write_text("new")
+    subprocess.run([folder / "images" / "build", "python"], check=True, capture_output=True)
+    revision = re.search(r"REVISION=(\S*)", engine.read_text())[1]
+    assert "-dirty-untracked-" in revision
+    assert version.version_of(revision) == version.code_version()
 
 
 def test_an_images_version_is_that_of_its_build(checkout, monkeypatch):
     monkeypatch.setenv(version.VARIABLE, f"{COMMIT}-dirty")
     assert version.code_version() == f"{__version__}+g0123456789ab.dirty"
+    version.code_version.cache_clear()
+    monkeypatch.setenv(version.VARIABLE, f"{COMMIT}-dirty-0a1b2c3d")
+    assert version.code_version() == f"{__version__}+g0123456789ab.dirty.0a1b2c3d"
     version.code_version.cache_clear()
     monkeypatch.setenv(version.VARIABLE, f"{COMMIT}-dirty-untracked")
     assert version.code_version() == f"{__version__}+g0123456789ab.dirty.untracked"

@@ -145,14 +145,17 @@ class AttemptOperator(RetriedOperator):
         except BaseException as error:  # the process is being ended, and the attempt still gets its row
             self.record(key, spec, error)
             raise
-        if filler:
+        result = observe.attempt_result(self.observed, self.CONTAINER, None)
+        size_bytes = result.data_bytes
+        if filler and result.status == "verified":
             self.remove_pod()
         else:
-            self.record(key, spec, None)
-        if leaves:
-            size_bytes = observe.attempt_result(self.observed, self.CONTAINER, None).data_bytes
-            if first or size_bytes is not None:  # one that changes nothing tells none
-                connections.left().has_left(run_id, cell, repeat, size_bytes)
+            result = self.record(key, spec, None)
+        if leaves and (first or size_bytes is not None):  # one that changes nothing tells none
+            connections.left().has_left(run_id, cell, repeat, size_bytes)
+        # The program ended well, but its result may break the protocol: then no step that needs this one may run.
+        if result.status != "verified" and (self.operation != DROP or self.message()):
+            raise AirflowFailException(f"{result.error_kind}: {result.error}")
         if self.operation == DROP:
             connections.left().dropped(run_id, cell, repeat)
 

@@ -6,7 +6,7 @@ One set is there at a time. A turn that needs another one, or none, removes what
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -27,7 +27,7 @@ from storebench.errors import ServersFailed, SpecError, StorebenchError
 from storebench.results.servers import ServerUse
 from storebench.servers import capacity
 from storebench.servers.cluster import Limits, ServerCluster
-from storebench.servers.pods import deaths
+from storebench.servers.pods import deaths, templates
 from storebench.servers.render import (
     TOKEN_KEY,
     Place,
@@ -44,6 +44,8 @@ from storebench.servers.watch import AGENTS, LIMITED, SERVICES, TOKEN
 from storebench.study.cell import Cell
 from storebench.study.model import Study
 
+REFUSED = (403, 422)  # a rule's or a policy's answer. 400: an admission webhook takes no dry run
+QUOTA = "exceeded quota"
 IMAGE_OF = "servers_{}"  # of the container of that name; without such a Variable, the manifest's
 
 
@@ -107,7 +109,7 @@ def groups_of(study: Study, cells: Iterable[Cell], params: Mapping[str, Any]) ->
 
 def check(groups: Iterable[Group], params: Mapping[str, Any]) -> None:
     """Raises SpecError for a set of servers that this cluster cannot hold beside a client's pod, before any is made."""
-    core, _ = secrets.cluster_of(DEFAULT)
+    core, namespace = secrets.cluster_of(DEFAULT)
     placement = _placement()
     client = capacity.Need(
         "the client's pod", parse_quantity(params["pod_cpu"]), parse_quantity(params["pod_memory"])
@@ -129,6 +131,24 @@ def check(groups: Iterable[Group], params: Mapping[str, Any]) -> None:
             raise ServersFailed(f"Kubernetes cannot be asked for its nodes: {in_words(error)}") from error
         if lacks:
             raise SpecError(f"The servers {group.key} do not fit on the cluster: {lacks}")
+        if said := _refusal(core, namespace, objects):
+            raise SpecError(f"The servers {group.key} cannot be made in the namespace {namespace!r}: {said}")
+
+
+def _refusal(core: k8s_client.CoreV1Api, namespace: str, objects: Sequence[Object]) -> str | None:
+    """Return why Kubernetes would refuse the pods of these objects (a LimitRange, a policy, the user that they run as); None if it would not.
+
+    A quota is no reason: servers that use it may be gone before the run makes its own.
+    """
+    for pod in templates(objects):
+        try:
+            ask_again(lambda pod=pod: core.create_namespaced_pod(namespace, pod, dry_run="All"))  # type: ignore[misc]
+        except ApiException as error:
+            if error.status in REFUSED and QUOTA not in (said := in_words(error)):
+                return said
+        except HTTPError as error:
+            raise ServersFailed(f"Kubernetes cannot be asked for its rules: {in_words(error)}") from error
+    return None
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Collection
 from typing import TypeVar
 
@@ -12,10 +11,10 @@ from tenacity import Retrying, retry_if_exception, stop_after_delay, wait_expone
 from urllib3.exceptions import HTTPError
 
 from storebench.errors import StorebenchError
+from storebench.servers.pods import answer
 
 PATIENCE_S = 60.0
 LONGEST_WAIT_S = 5.0
-MOST_CHARACTERS = 1_000  # of a sentence of the API server: an admission webhook may say anything
 
 T = TypeVar("T")
 
@@ -29,18 +28,9 @@ def in_words(error: BaseException) -> str:
     cause: BaseException | None = error
     while cause is not None:
         if isinstance(cause, ApiException):
-            said = _message_of(cause)
-            return f"the Kubernetes API answered {cause.status} {cause.reason}{f': {said}' if said else ''}"
+            return f"the Kubernetes API answered {answer(cause)}"
         cause = cause.__cause__
     return f"{type(error).__name__}: {error}"
-
-
-def _message_of(error: ApiException) -> str:
-    """Return the sentence in the body of the API server's answer; empty where there is none."""
-    try:
-        return " ".join(str(json.loads(error.body)["message"]).split())[:MOST_CHARACTERS]
-    except (TypeError, ValueError, KeyError):
-        return ""
 
 
 # An API server that has just started does not know its accounts and roles yet. An account that had the right to start a pod will

@@ -34,6 +34,11 @@ NO_PARAMETERS = (
     " command line, add --dag-run-conf with the parameters as JSON. `storebench grid` prints the command"
 )
 
+LACKING = {
+    "failed",
+    "upstream_failed",
+}  # Airflow's states of a step without which the steps that need it are not run
+
 
 def plan_of(study: Study, params: Mapping[str, Any], dag_run: Any, make: own.Make | None = None) -> list[str]:
     """Check and record the turns of a run; returns the names in the user interface of those in the default node pool.
@@ -188,7 +193,7 @@ def killed_of(
         group, _, operation = name.rpartition(".")
         if state != "failed" or operation not in needs:
             continue
-        if not any(states.get(f"{group}.{needed}_{index}") == "failed" for needed in needs[operation]):
+        if not any(states.get(f"{group}.{needed}_{index}") in LACKING for needed in needs[operation]):
             turn = groups[group][int(index)]
             found.add((turn.cell.key, turn.repeat, operation))
     return found

@@ -16,6 +16,7 @@ from urllib3.exceptions import HTTPError
 from storebench.airflow import connections, kubernetes_api
 from storebench.airflow.node_pools import NodePool
 from storebench.errors import SpecError, StorebenchError, StoreUnreachable
+from storebench.servers.pods import answer
 from storebench.spark import session
 from storebench.spark.options import KEY_NAME
 
@@ -47,7 +48,7 @@ def release(run_id: str) -> str | None:
     try:
         connections.left().release_secrets(run_id, _remove, cache(_place))
     except (StorebenchError, ApiException, HTTPError) as error:
-        reason = f"{error.status} {error.reason}" if isinstance(error, ApiException) else error
+        reason = answer(error) if isinstance(error, ApiException) else error
         stays = f"The Secrets of the run {run_id} are left in the cluster: {reason}"
         print(f"{stays}. The next run removes them")
         return stays
@@ -79,10 +80,10 @@ def _apply(names: Sequence[str], node_pool: NodePool) -> None:
             (create_once if name == KEY_NAME else put)(name)
     except ApiException as error:
         if error.status in (409, 429) or error.status >= 500:  # 409: another task has just made it
-            raise StoreUnreachable(f"{where} has an error: {error.status} {error.reason}") from error
+            raise StoreUnreachable(f"{where} has an error: {answer(error)}") from error
         raise SpecError(
-            f"{where} refused a Secret in the namespace {namespace!r}: {error.status} {error.reason}."
-            " Give the connection's account the rights that deploy/kubernetes has"
+            f"{where} refused a Secret in the namespace {namespace!r}: {answer(error)}."
+            " If the account has no right to make it, give the connection's account the rights that deploy/kubernetes has"
         ) from error
     except HTTPError as error:
         raise StoreUnreachable(f"{where} does not answer: {error}") from error

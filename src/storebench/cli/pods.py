@@ -15,7 +15,9 @@ def attempt() -> None:
     Exit codes: 0 verified, 2 bad specification, 3 store unreachable, 4 verification failed, 5 store refused or failed.
     """
     from storebench.attempt.run import main as run_attempt
+    from storebench.attempt.user import give_name
 
+    give_name()
     code = run_attempt()
     # The result is written. A native thread of a client (Arrow's are such) that lets go of a Python object while the
     # interpreter takes itself apart would abort the process, and its exit code would say so instead.
@@ -27,8 +29,10 @@ def attempt() -> None:
 @click.command(hidden=True)
 def executor() -> None:
     """Run a Spark executor: the main program of the pods that a Spark driver starts."""
+    from storebench.attempt.user import give_name
     from storebench.spark.executor import main as run_executor
 
+    give_name()
     sys.exit(run_executor())
 
 
@@ -38,6 +42,8 @@ def dataset(program: str) -> None:
     """Make the dataset in S3, unless it is there: the main program of a pod (its specification is in STOREBENCH_DATASET)."""
     from storebench import redact
     from storebench.attempt.dataset import main as make_dataset
+    from storebench.attempt.user import give_name
 
+    give_name()
     redact.guard()
     make_dataset(program)

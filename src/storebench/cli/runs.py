@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from storebench.cli.environment import airflow_login, command, console, env_file, results_dsn
+from storebench.cli.environment import airflow_login, command, console, results_dsn
 from storebench.cli.study import StudyCommand, default_study, of_study
 from storebench.errors import SpecError
 
@@ -125,6 +125,7 @@ def follow(run_: str, study: str | None) -> None:
 def _follow(airflow: Any, repository: Any, dag_id: str, run_id: str) -> None:
     """Show the run to its end, then what came of it, and what to type next. Raises RunFailed where not all of it is verified."""
     from storebench import follow
+    from storebench.cli.next_steps import next_lines
     from storebench.results.fixed import fixed_of
     from storebench.results.overview import print_overview
     from storebench.results.repository import run_id_of
@@ -142,44 +143,33 @@ def _follow(airflow: Any, repository: Any, dag_id: str, run_id: str) -> None:
     if rows := repository.attempts_of_run(run_id_of(dag_id, run_id)):
         report = console(most=REPORT_WIDTH)
         report.print()
-        study = repository.study(rows[0]["study"])
-        print_overview(report, rows, study, fixed_of(repository, rows), _largest(dag_id))
+        recorded, study = repository.study(rows[0]["study"]), _here(dag_id)
+        print_overview(report, rows, recorded, fixed_of(repository, rows), _largest(study))
         report.print()
-        for line in _next(dag_id, run_id, url, list(dict.fromkeys(row["store"] for row in rows))):
+        run = repository.run_named(run_id_of(dag_id, run_id))
+        for line in next_lines(run, rows, study, url):
             click.echo(line)
     if state != "success":
         raise RunFailed(f"run {run_id} failed: the remarks above and {url} say why")
 
 
-def _largest(study: str) -> Any:
-    """The study's preset that has the most rows; None where it has none, or is not here."""
+def _largest(study: Any) -> Any:
+    """Return the study's preset that has the most rows; None where it has none, or where the study is not here."""
     from storebench.results.sentences import Larger
+
+    presets = study.presets.items() if study else ()
+    larger = [Larger(name, preset.params.get("rows", study.rows)) for name, preset in presets]
+    return max(larger, key=lambda preset: preset.rows, default=None)
+
+
+def _here(study: str) -> Any:
+    """Return the study; None where its file is not here."""
     from storebench.study.studies import find
 
     try:
-        found = find(study)
+        return find(study)
     except SpecError:
         return None
-    presets = [Larger(name, preset.params.get("rows", found.rows)) for name, preset in found.presets.items()]
-    return max(presets, key=lambda preset: preset.rows, default=None)
-
-
-def _next(study: str, run_id: str, url: str, stores: list[str]) -> list[str]:
-    """What to type, or to open, after a run of these stores."""
-    from storebench.results.statistics import MIN_VALUES
-    from storebench.results.verdicts import MIN_UNITS
-
-    again = f"  . {env_file()}   # first, in another shell"
-    finer = f"run{f' --study {study}' if study != default_study() else ''} --stores {','.join(stores[:2])} --repeats {MIN_VALUES}"
-    return [
-        "Next:",
-        *([again] if env_file().exists() else []),
-        f"  {command()} results --run {run_id}   # each attempt, with memory and CPU",
-        f"  {command()} report {run_id} --out DIR   # charts, as one HTML file",
-        f"  {url}/plugin/storebench-run   # the same, live",
-        f"  {command()} {finer}   # finer: with intervals",
-        f"  {command()} compare {run_id} latest --study {study}   # after another run, both with {MIN_UNITS} repeats or more: what differs",
-    ]
 
 
 @click.command()

@@ -44,7 +44,7 @@ def print_overview(
     ]
     names, places, alike = told_apart(cells)
     columns = [
-        Column(f"{operation} {metric['unit'] or metric['name']}", number=True, needed=place == 0)
+        Column(f"{operation} {_head(metric, place, operation, shown)}", number=True, needed=place == 0)
         for operation, place, metric in shown
     ]
     if alike:
@@ -86,6 +86,15 @@ def print_overview(
 def _shown(study: Details, operation: str) -> list[str]:
     own = next(one["metrics"] for one in study["operations"] if one["name"] == operation)
     return [name for name in scalars_of(study, operation) if name in own][:SHOWN]
+
+
+def _head(metric: Details, place: int, operation: str, shown: Sequence[tuple[str, int, Details]]) -> str:
+    """Return what tells a metric from the others of its operation: a rate's unit, or the unit of the metric that ranks the operation if
+    no other one has the unit; else the metric's name, which ends with the unit.
+    """
+    unit = metric["unit"]
+    alike = [one for name, _, one in shown if name == operation and one["unit"] == unit]
+    return str(unit if unit and len(alike) == 1 and (place == 0 or "/" in unit) else metric["name"])
 
 
 def _values(rows: Iterable[Row], operation: str, metric: str) -> list[float]:

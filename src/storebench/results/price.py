@@ -7,6 +7,7 @@ A ranking has only like figures: figures of a client, without its server, never 
 from __future__ import annotations
 
 import itertools
+import math
 import statistics
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
@@ -146,4 +147,8 @@ def print_prices(console: Console, found: Iterable[Price], currency: str) -> Non
 
 
 def _figure(value: float | None) -> str:
-    return NOTHING if value is None else f"{value:.4f}"
+    """Four decimal places, or as many more as three significant digits need."""
+    if value is None:
+        return NOTHING
+    decimals = max(4, 2 - math.floor(math.log10(value))) if value > 0 else 4
+    return f"{value:.{decimals}f}"

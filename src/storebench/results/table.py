@@ -38,6 +38,7 @@ def print_results(console: Console, rows: Rows, studies: Mapping[str, Details]) 
     one_metric = len(ranking) == 1
     measured = [
         Column(str(next(iter(ranking))) if one_metric else "figure", number=True),
+        *([] if one_metric else [Column("metric")]),
         Column("work total s", number=True),
     ]
     others = _others(rows, studies)
@@ -59,7 +60,11 @@ def print_results(console: Console, rows: Rows, studies: Mapping[str, Details]) 
                 "warm-up" if row["warm_up"] else f"{row['repeat']} {row['arm'] or ''}".rstrip(),
                 row["operation"],
                 f"{row['status']}, superseded" if row["attempt_id"] in old else row["status"],
-                figure(row["value"]) if one_metric else figure_text(row["value"], row["unit"]),
+                *(
+                    [figure(row["value"])]
+                    if one_metric
+                    else [figure_text(row["value"], row["unit"]), row["metric"] or NOTHING]
+                ),
                 seconds(row["work_total_s"]),
                 f"{_mebibytes(row['all_memory_working_set_peak_bytes'])} {row['figures_cover'] or ''}".rstrip(),
                 seconds(row["all_cpu_s"]),

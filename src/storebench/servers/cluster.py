@@ -14,7 +14,7 @@ from kubernetes.client import models as k8s
 from kubernetes.client.exceptions import ApiException
 
 from storebench.errors import ServersFailed, SpecError
-from storebench.servers.pods import Trouble, is_ready, seen, trouble, unscheduled
+from storebench.servers.pods import Trouble, answer, is_ready, seen, trouble, unscheduled
 from storebench.servers.render import LABEL, MANAGED, TOKEN_KEY, secret_of
 from storebench.servers.topology import KINDS, Object
 
@@ -137,12 +137,10 @@ class ServerCluster:
             what = f"{body['kind']} {body['metadata']['name']}"
             if error.status == 403:
                 raise SpecError(
-                    f"Kubernetes refused the {what} in the namespace {self.namespace!r}: {error.status} {error.reason}. Give the"
-                    " connection's account the rights that deploy/kubernetes has"
+                    f"Kubernetes refused the {what} in the namespace {self.namespace!r}: {answer(error)}. If the account has no"
+                    " right to make it, give the connection's account the rights that deploy/kubernetes has"
                 ) from error
-            raise ServersFailed(
-                f"Kubernetes refused the {what}: {error.status} {error.reason}: {error.body}"
-            ) from error
+            raise ServersFailed(f"Kubernetes refused the {what}: {answer(error)}") from error
 
     def _delete(self, delete: Callable[..., Any], name: str, **more: Any) -> None:
         try:

@@ -7,12 +7,37 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from kubernetes.client import models as k8s
+from kubernetes.client.exceptions import ApiException
+
+from storebench.servers.topology import Object
 
 # The kubelet has tried at least twice, or never will.
 NO_IMAGE = {"ImagePullBackOff", "InvalidImageName", "ErrImageNeverPull"}
+MOST_CHARACTERS = 1_000  # of a sentence of the API server: an admission webhook may say anything
 CRASHES = 2  # restarts after which a server that is to start is given up
 
 Seen = Mapping[str, Sequence[object]]  # by pod: its uid, and how often its container had been started again
+
+
+def answer(error: ApiException) -> str:
+    """Return the status of an answer of the API server, and Kubernetes' own sentence if there is one, such as the quota that refuses a pod."""
+    try:
+        said = " ".join(str(json.loads(error.body)["message"]).split())[:MOST_CHARACTERS]
+    except (TypeError, ValueError, KeyError):
+        said = ""
+    return f"{error.status} {error.reason}{f': {said}' if said else ''}"
+
+
+def templates(objects: Sequence[Object]) -> Iterator[Object]:
+    """Yield the pods that the StatefulSets among these objects make, the first one of each set."""
+    for one in objects:
+        if one["kind"] == "StatefulSet":
+            made = one["spec"]["template"]
+            claims = [claim["metadata"]["name"] for claim in one["spec"].get("volumeClaimTemplates", [])]
+            volumes = [{"name": name, "persistentVolumeClaim": {"claimName": name}} for name in claims]
+            spec = {**made["spec"], "volumes": [*made["spec"].get("volumes", []), *volumes]}
+            metadata = {**made["metadata"], "name": f"{one['metadata']['name']}-0"}
+            yield {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": spec}
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import json
 import os
+import re
 import ssl
 import time
 import urllib.request
@@ -34,6 +35,26 @@ TEMPLATE = SCRATCH / "executor-pod.json"
 # The key of the pods of Spark, from a Secret (storebench.airflow.connections), in the driver and its executors.
 KEY = Path("/var/run/secrets/storebench-spark/key")
 DRIVER_OPTIONS = "spark.driver.extraJavaOptions"
+# Spark tries a refused pod a few times, logs each refusal, and ends its own JVM. A file keeps the refusals beyond the JVM's end.
+REFUSALS = SCRATCH / "executor-pods.log"
+SPARK_LOGGING = "classpath:org/apache/spark/log4j2-defaults.properties"
+LOGGING = SCRATCH / "log4j2.properties"
+LOGGED = f"""\
+rootLogger.level = warn
+appender.pods.type = File
+appender.pods.name = pods
+appender.pods.fileName = {REFUSALS}
+appender.pods.layout.type = PatternLayout
+appender.pods.layout.pattern = %ex{{short.message}}%n
+logger.pods.name = org.apache.spark.scheduler.cluster.k8s
+logger.pods.level = warn
+logger.pods.appenderRef.pods.ref = pods
+"""
+REFUSED = re.compile(
+    r"Failure executing: POST at: \S+/pods\S*\. (?:Message: )?(.*?)\.?(?: Received status: .*)?$",
+    re.MULTILINE,
+)
+REFUSAL_CHARACTERS = 1_000  # of a sentence of the API server: an admission webhook may say anything
 DRIVER_PORT, BLOCK_MANAGER_PORT = 7078, 7079
 POLL_INTERVAL_S, LOOK_INTERVAL_S = 0.1, 1.0
 LOCAL = (
@@ -67,14 +88,20 @@ def start_session(
         builder, own = SparkSession.builder.master("local[*]"), local_settings(values, os.environ)
     else:
         TEMPLATE.write_text(os.environ[EXECUTOR_POD])
+        LOGGING.write_text(LOGGED)
         builder, own = SparkSession.builder.master(f"k8s://{kubernetes_api()}"), settings(values, os.environ)
     own |= trusting(own, file_systems)
     executors = {f"spark.executorEnv.{name}": value for name, value in jars.items()}
     for found in (own, executors, *(one.settings() for one in file_systems), extra):
         for name, value in found.items():
             builder = builder.config(name, value)
-    session: SparkSession = builder.appName("storebench").getOrCreate()
-    session.sparkContext.setLogLevel("WARN")
+    try:
+        session: SparkSession = builder.appName("storebench").getOrCreate()
+        session.sparkContext.setLogLevel("WARN")
+    except _gone():
+        if local or not (why := last_refusal()):
+            raise
+        raise NoExecutors(f"No executors: {why}. {ADVICE}") from None
     wanted = 0 if local else int(values["executors"])
     try:
         if not local:
@@ -121,8 +148,10 @@ def settings(values: Mapping[str, str], environment: Mapping[str, str]) -> dict[
         namespace, image = environment[POD_NAMESPACE], environment[IMAGE]
     except KeyError as error:
         raise SpecError(f"{error} is not set: a Spark driver is started by the DAG, in a pod") from None
+    common = _common_settings(values, environment)
     return {
-        **_common_settings(values, environment),
+        **common,
+        DRIVER_OPTIONS: f"{common.get(DRIVER_OPTIONS, '')} -Dlog4j2.configurationFile={SPARK_LOGGING},{LOGGING}".strip(),
         **encryption(values),
         "spark.driver.host": address,
         "spark.driver.bindAddress": "0.0.0.0",
@@ -224,7 +253,8 @@ def _wait_for_executors(session: SparkSession, wanted: int, timeout_s: float) ->
         try:
             found = len(executor_addresses(session))
         except _gone():  # Spark ends its own JVM when too many executors have failed
-            raise NoExecutors(f"No executors: {why or 'the driver has ended'}. {ADVICE}") from None
+            why = last_refusal() or why or "the driver has ended"
+            raise NoExecutors(f"No executors: {why}. {ADVICE}") from None
         elapsed_s = time.monotonic() - began_s
         if found >= wanted:
             print(f"executors: {wanted} after {elapsed_s:.1f} s", flush=True)
@@ -254,11 +284,12 @@ def _why(selector: str, before: str) -> str:
         with opener.open(request, timeout=10) as answer:
             return (
                 reason(json.load(answer)["items"])
+                or last_refusal()
                 or before
                 or "no executor pod is there: see the driver's log"
             )
     except (OSError, ValueError) as error:
-        return before or f"Kubernetes does not say why ({error})"
+        return last_refusal() or before or f"Kubernetes does not say why ({error})"
 
 
 def reason(pods: list[Any]) -> str:
@@ -275,6 +306,22 @@ def reason(pods: list[Any]) -> str:
                         ": "
                     )
     return ""
+
+
+def last_refusal() -> str:
+    """Return why Kubernetes refused the last executor pod that it refused (quota, LimitRange, admission), in Kubernetes' own sentence; empty
+    if it refused none.
+    """
+    try:
+        return refusal(REFUSALS.read_text(errors="replace"))
+    except FileNotFoundError:
+        return ""
+
+
+def refusal(logged: str) -> str:
+    """Return the last refusal in the messages of Spark's Kubernetes client; empty if there is none."""
+    sentences = REFUSED.findall(logged)
+    return f"Kubernetes refuses their pods: {sentences[-1][:REFUSAL_CHARACTERS]}" if sentences else ""
 
 
 def _gone() -> tuple[type[Exception], ...]:

@@ -430,6 +430,31 @@ def test_what_does_not_fit_is_refused_before_anything_is_made(kube, monkeypatch)
 
 
 @pytest.mark.parametrize(
+    ("status", "said", "refused"),
+    [
+        (403, "pods is forbidden: unable to validate against any security context constraint", True),
+        (422, "Pod is invalid: spec.priorityClassName", True),
+        (403, "exceeded quota: small, requested: pods=1", False),  # other servers may be gone by then
+        (400, "admission webhook does not support dry run", False),
+    ],
+)
+def test_servers_whose_pods_kubernetes_would_refuse_are_refused_in_its_words(
+    kube, monkeypatch, status, said, refused
+):
+    monkeypatch.setattr(brought.capacity, "lacking", lambda *_: None)
+    kube.refuses, kube.says = {"Pod": status}, said
+    groups = groups_of(STUDY, [THREE], PARAMS)
+    if refused:
+        with pytest.raises(
+            SpecError, match=f"elasticsearch@three cannot be made in the namespace 'ns': .*{said}"
+        ):
+            brought.check(groups.values(), PARAMS)
+    else:
+        brought.check(groups.values(), PARAMS)
+    assert "dry run" in kube.calls and kube.objects == {} and kube.pods == {}
+
+
+@pytest.mark.parametrize(
     ("embedded", "size", "fits"),
     [
         ("kubernetes s3", "1000000Gi", False),

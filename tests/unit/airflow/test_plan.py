@@ -146,6 +146,8 @@ def test_a_store_without_a_server_can_be_in_a_pool_that_there_is(monkeypatch):
 def test_a_read_after_a_failed_write_was_not_killed():
     states = {"cell.write_0": "failed", "cell.read_0": "failed", "cell.drop_0": "success"}
     assert killed_of(STUDY, states, [Turn(CELLS[0], 1)]) == {(CELLS[0].key, 1, "write")}
+    states["cell.write_0"] = "upstream_failed"
+    assert killed_of(STUDY, states, [Turn(CELLS[0], 1)]) == set()
 
 
 def test_whose_failure_a_step_was_follows_from_what_it_needs():

@@ -148,6 +148,52 @@ def test_the_datasets_failure_names_the_step_and_its_reason_in_one_line(cluster,
 KILLED = {"cell.write_0": "failed", "cell.read_0": "failed"}
 
 
+REFUSING = AttemptResult(status="failed", error_kind="store_failed", error="The disk is full")
+
+
+@pytest.mark.parametrize(
+    ("message", "kind"),
+    [
+        (replace(VERIFIED, metrics={"only_s": 1.5}).to_json(), "bad_result: The result lacks 'rows_per_s'"),
+        (replace(VERIFIED, metrics={**FIGURES, "more_s": 1}).to_json(), "bad_result: .*'more_s'"),
+        ("{", "bad_result: .*no JSON"),
+        ('{"version": 1, "status": "verified"}', "bad_result: .*docs/protocol.md"),
+        (None, "internal: .*exit code 0 .*no result"),
+        (REFUSING.to_json(), "store_failed: The disk is full"),
+    ],
+)
+def test_a_step_whose_result_is_not_verified_fails_though_its_program_ended_well(
+    cluster, account, message, kind
+):
+    """Airflow's state of the step tells the steps that need it whether they may run."""
+    cluster.end = lambda pod: ended(message=message)
+    with pytest.raises(AirflowFailException, match=kind):
+        attempt("write").execute(context("cell.write"))
+    ((operation, result, pod),) = account.attempts
+    assert (operation, result.status, pod.exit_code) == ("write", "failed", 0)
+    assert account.left, "its drop removes what it has left"
+
+
+def test_a_filler_whose_result_is_not_verified_fails_though_its_program_ended_well(cluster, account):
+    account.cell = cell("delta-kernel", batch="all")
+    cluster.end = lambda pod: ended(message=REFUSING.to_json())
+    with pytest.raises(AirflowFailException, match="delta-spark could not do its write: The disk is full"):
+        attempt("write").execute(context("cell.write"))
+    assert [(operation, result.status) for operation, result, _ in account.attempts] == [("read", "failed")]
+
+
+def test_a_drop_that_says_that_it_failed_has_dropped_nothing(cluster, account):
+    account.leaves("s/now", CELL, 1)
+    states = {"cell.write_0": "success", "cell.read_0": "success"}
+    cluster.end = lambda pod: ended(message=REFUSING.to_json())
+    with pytest.raises(AirflowFailException, match="The disk is full"):
+        attempt("drop").execute(context("cell.drop", states))
+    assert account.left
+    cluster.end = lambda pod: ended()
+    attempt("drop").execute(context("cell.drop", states))
+    assert account.left == {}, "a drop need not leave a result"
+
+
 @pytest.fixture
 def orphans(cluster, monkeypatch):
     """A driver whose task was killed, and its executor; they take some time to go. The names of those that are there."""

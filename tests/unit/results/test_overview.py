@@ -1,9 +1,11 @@
 import io
+from dataclasses import replace
 
 import pytest
 from rich.console import Console
 
 from storebench.results.overview import print_overview
+from storebench.study.model import Metric, Operation
 from tests.unit.example import STUDY
 
 SECONDS = {
@@ -60,6 +62,22 @@ def test_the_table_is_sorted_by_store_with_the_operations_side_by_side():
         ["mongodb", "all", "4.000", "5,000", "4.000", "5,000", "verified"],
         ["null", "all", "1.000", "20,000", "-", "-", "verified"],
     ]
+
+
+def test_metrics_of_one_operation_have_heads_that_tell_them_apart():
+    metrics = (
+        Metric("ops_per_s", "operations per second", "higher"),
+        Metric("p99_s", "99th percentile of the latency"),
+        Metric("first_s", "time of the first operation"),
+    )
+    operations = (Operation("write", ("ops_per_s", "p99_s")), Operation("read", ("first_s", "p99_s")))
+    study = replace(STUDY, operations=operations, metrics=metrics, charts=())
+    figures = {"ops_per_s": 5120.0, "p99_s": 0.25, "first_s": 1.5}
+    rows = [row("mongodb", "all", name, 1.0, metrics=figures) for name in ("write", "read")]
+    console = Console(width=200, file=io.StringIO())
+    print_overview(console, rows, study.details(), {})
+    head = " ".join(console.file.getvalue().splitlines()[1].split())
+    assert head == "write ops/s write p99_s read first_s read p99_s state"
 
 
 def test_each_store_has_a_sentence_on_how_it_compares_and_what_keeps_nothing_is_not_ranked():

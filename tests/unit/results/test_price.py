@@ -65,6 +65,14 @@ def test_the_cheapest_of_an_operation_comes_first_and_what_has_no_price_last():
     ]
 
 
+def test_prices_too_small_for_four_places_have_their_digits():
+    small = {**ROW, "dataset_id": None, "dataset_bytes": None, "all_cpu_s": 0.02, "work_total_s": 0.01}
+    console = Console(width=200, file=io.StringIO())
+    print_prices(console, prices([small], cpu_hour=0.05, gib_hour=0.01), "EUR")
+    assert "0.00000556" in console.file.getvalue() and "0.000000389" in console.file.getvalue()
+    assert "0.0000 " not in console.file.getvalue()
+
+
 def test_a_client_is_never_ranked_beside_an_engine():
     engine = {**ROW, "cell_key": "s/delta-rs/reference/rows=1/seed=1", "figures_cover": "engine"}
     rows = [engine, {**engine, "operation": "read"}, {**ROW, "all_cpu_s": 1e6}]

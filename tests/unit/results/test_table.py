@@ -101,6 +101,8 @@ def test_figures_of_different_metrics_have_their_units():
     }
     text = shown(VERIFIED, rate)
     assert " figure " in text and "1.235 s " in text and "81,230 rows/s" in text
+    head, _, *lines = text.splitlines()
+    assert [line[head.index("metric") :].split()[0] for line in lines[:2]] == ["only_s", "rows_per_s"]
 
 
 @pytest.mark.parametrize(

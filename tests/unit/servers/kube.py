@@ -1,5 +1,6 @@
 """A Kubernetes in memory that makes the pods of StatefulSets. They are at once what a test says."""
 
+import json
 from types import SimpleNamespace
 
 from kubernetes.client import models as k8s
@@ -59,15 +60,28 @@ class Kube(Cluster):
         self.warnings = []
         self.logs = {}  # by pod, and whether of the container before
         self.refuses = {}  # a status by kind
+        self.says = None  # the sentence of a refusal
         self.sticky = set()  # names of what does not go away
 
     def _put(self, kind, body):
         self._call(f"create {kind}")
-        if status := self.refuses.get(kind):
-            raise ApiException(status, "No")
+        self._refuse(kind)
         if (kind, body["metadata"]["name"]) in self.objects:
             raise ApiException(409, "Conflict")
         self.objects[kind, body["metadata"]["name"]] = body
+
+    def _refuse(self, kind):
+        if status := self.refuses.get(kind):
+            error = ApiException(status, "No")
+            error.body = json.dumps({"message": self.says}) if self.says else None
+            raise error
+
+    def create_namespaced_pod(self, namespace, body, *, dry_run=None, **others):
+        if dry_run is None:
+            return super().create_namespaced_pod(namespace, body, **others)
+        self._call("dry run")
+        self._refuse("Pod")
+        return None
 
     def create_namespaced_config_map(self, namespace, body):
         self._put("ConfigMap", body)

@@ -6,7 +6,7 @@ from kubernetes.client.exceptions import ApiException
 from storebench.errors import ServersFailed, SpecError
 from storebench.servers import cluster as module
 from storebench.servers.cluster import Limits, ServerCluster
-from storebench.servers.pods import deaths
+from storebench.servers.pods import deaths, templates
 from storebench.servers.render import Place, rendered
 from storebench.servers.sizes import Sizes
 from storebench.servers.topology import find
@@ -75,6 +75,20 @@ def test_a_lack_of_rights_says_what_to_do(kube, servers):
         SpecError, match=r"refused the StatefulSet elasticsearch-abc .*rights that deploy/kubernetes has"
     ):
         make(servers)
+
+
+def test_a_refusal_by_a_rule_has_kubernetes_own_sentence(kube, servers):
+    kube.refuses, kube.says = {"Service": 403}, "exceeded quota: small, requested: services=1"
+    with pytest.raises(SpecError, match="403 No: exceeded quota: small, requested: services=1"):
+        make(servers)
+
+
+def test_the_pods_of_a_set_have_their_volumes():
+    objects = rendered(find("elasticsearch", "three"), "abc", Sizes(), Place())
+    (pod,) = templates(objects)
+    assert pod["metadata"]["name"] == "elasticsearch-abc-0" and pod["metadata"]["labels"]
+    mounted = {one["name"] for each in pod["spec"]["containers"] for one in each["volumeMounts"]}
+    assert mounted <= {one["name"] for one in pod["spec"]["volumes"]}
 
 
 def test_another_refusal_says_what_kubernetes_says(kube, servers):

@@ -111,6 +111,47 @@ def test_the_reason_is_kubernetes_own(pods, words):
     assert words in session.reason(pods)
 
 
+# What Spark 4.2 has logged for an executor's pod that an API server refused, by session.LOGGED.
+QUOTA = 'pods "x-exec-1" is forbidden: exceeded quota: small, requested: limits.memory=1792Mi, used: limits.memory=4Gi, limited: limits.memory=5Gi'
+REFUSED = (
+    "Failure executing: POST at: https://10.96.0.1:443/api/v1/namespaces/bench/pods. Message: {}. Received status: Status(apiVersion=v1,"
+    " code=403, details=null, kind=Status, message={}, reason=Forbidden, status=Failure, additionalProperties={{}}).\n"
+)
+
+
+def test_a_refused_executor_says_kubernetes_own_sentence():
+    policy = 'admission webhook "validate.example.org" denied the request: [rule] no'
+    logged = "\n" + REFUSED.format(policy, policy) + "\n" + REFUSED.format(QUOTA, QUOTA) + "\n"
+    assert session.refusal(logged) == f"Kubernetes refuses their pods: {QUOTA}"
+    assert session.refusal(REFUSED.format(policy, policy)).endswith(policy)
+    long = session.refusal(REFUSED.format("x" * 5_000, ""))
+    assert len(long) < 1_100
+
+
+def test_other_messages_of_sparks_client_are_no_refusal():
+    assert session.refusal("") == ""
+    assert (
+        session.refusal(
+            "Failure executing: GET at: https://10.96.0.1/api/v1/namespaces/bench/pods. Message: no."
+        )
+        == ""
+    )
+    assert session.refusal("Connection reset\n\nFailed to connect to /10.96.0.1:443\n") == ""
+
+
+def test_a_driver_with_executors_keeps_what_kubernetes_has_refused_in_a_file(monkeypatch, tmp_path):
+    options = session.settings(VALUES, POD)[session.DRIVER_OPTIONS]
+    assert options == f"-Dlog4j2.configurationFile={session.SPARK_LOGGING},{session.LOGGING}"
+    archived = session.settings(VALUES, {**POD, "SPARK_CLASSES": "/c.jsa"})[session.DRIVER_OPTIONS]
+    assert archived == f"-XX:SharedArchiveFile=/c.jsa {options}"
+    assert session.DRIVER_OPTIONS not in session.local_settings(VALUES, POD)
+    assert f"fileName = {session.REFUSALS}\n" in session.LOGGED
+    monkeypatch.setattr(session, "REFUSALS", tmp_path / "log")
+    assert session.last_refusal() == ""
+    (tmp_path / "log").write_text(REFUSED.format(QUOTA, QUOTA))
+    assert session.last_refusal().endswith(QUOTA)
+
+
 def test_pods_that_run_or_start_are_no_reason():
     running = {"status": {"containerStatuses": [{"state": {"running": {}}}]}}
     assert session.reason([running, waiting("ContainerCreating")]) == ""

@@ -1,0 +1,57 @@
+"""The variables that make takes on its command line."""
+
+import os
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[3]
+MAKEFILE = (ROOT / "Makefile").read_text()
+OF_RUN, OF_OTHERS = (
+    re.search(rf"^{name} := (.*)$", MAKEFILE, re.MULTILINE)[1].split() for name in ("OF_RUN", "OF_OTHERS")
+)
+
+
+@pytest.fixture
+def make(tmp_path):
+    """Call make without doing anything; returns its exit code and what it says."""
+    # Not those of the make that runs the tests
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("MAKE", "MFLAGS"))}
+
+    def call(*arguments):
+        done = subprocess.run(
+            ["make", "--dry-run", *arguments],
+            cwd=ROOT,
+            env={**kept, "STOREBENCH_HOME": str(tmp_path)},
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+        return done.returncode, done.stdout + done.stderr
+
+    return call
+
+
+@pytest.mark.parametrize("target", ["run", "up", "bench-grid"])
+def test_a_variable_with_a_typing_mistake_is_refused_with_those_that_there_are(make, target):
+    code, said = make(target, "STDY=column_scan", "ROWS=10")
+    assert code == 2 and "Unknown variable: STDY. There are AXES " in said and " STUDY" in said
+
+
+def test_a_variable_of_another_target_is_refused_for_a_run(make):
+    code, said = make("run", "CELLS=10")
+    assert code == 2 and "Unknown variable: CELLS. There are AXES " in said
+
+
+def test_what_the_targets_take_is_taken(make):
+    options = re.findall(r"\$\(call options,([A-Z ]+)\)", MAKEFILE)
+    used = {name for found in options for name in found.split()} | {"AXES", "PARAMS", "INPUTS", "UPGRADE"}
+    assert used == {*OF_RUN, *OF_OTHERS}
+    of_run = re.search(r"^OPTIONS := \$\(call options,([A-Z ]+)\)", MAKEFILE, re.MULTILINE)[1].split()
+    assert {*of_run, "AXES", "PARAMS"} == set(OF_RUN)
+    values = [f"{name}=batch=10,20 executors=2" for name in (*OF_RUN, *OF_OTHERS)]
+    code, said = make("help", *values, "STOREBENCH_PORT_BASE=19000", "KUBECONFIG=/config")
+    assert code == 0, said
