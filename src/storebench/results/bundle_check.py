@@ -13,12 +13,11 @@ from uuid import UUID
 from storebench.errors import SpecError
 from storebench.results.attempts import short_hash
 from storebench.results.bundle_file import Row
-from storebench.stores.base import split
+from storebench.stores.base import CLIENT, split
 from storebench.study.cell import Cell
 from storebench.study.check import NAME
 from storebench.study.dataset import is_id
 
-CLIENT = re.compile(r"[a-z0-9][a-z0-9_-]{0,62}")
 RUN_NAME = re.compile(
     r"[^\x00-\x1f\x7f]{1,250}"
 )  # Airflow's limit for the id of a run, and no control character
