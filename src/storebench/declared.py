@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import MISSING, fields, is_dataclass
+from dataclasses import fields, is_dataclass
 from functools import cache
 from types import NoneType, UnionType
 from typing import Any, ClassVar, Literal, Union, get_args, get_origin, get_type_hints
 
 from storebench.errors import did_you_mean
 
-MAY_BE_EMPTY: Mapping[str, bool] = {"may_be_empty": True}  # metadata of a field that is required, and may be ""
+MAY_BE_EMPTY: Mapping[str, bool] = {
+    "may_be_empty": True
+}  # metadata of a field that may be "", although its default is not
 NEAR = 0.8  # the ratio of difflib from which the name of a class variable counts as misspelt
 SHOWN = 80  # characters of a refused value
 WORDS = {str: "a text", int: "a whole number", float: "a number", bool: "True or False", NoneType: "None"}
@@ -20,7 +22,7 @@ WORDS = {str: "a text", int: "a whole number", float: "a number", bool: "True or
 def mistakes_of(value: Any, where: str = "") -> Iterator[str]:
     """Yield the mistakes in the fields of a dataclass's instance, and in instances below it, each with the path of its field.
 
-    A text is empty where its field has a default, or MAY_BE_EMPTY; nowhere else.
+    A text may be empty where the default of its field is, or where its field has the metadata MAY_BE_EMPTY.
 
     Example:
         >>> list(mistakes_of(Metric("put_s", "time", better="hihger")))
@@ -28,8 +30,7 @@ def mistakes_of(value: Any, where: str = "") -> Iterator[str]:
     """
     kinds = _of_fields(type(value))
     for one in fields(value):
-        required = one.default is MISSING and one.default_factory is MISSING
-        empty = not required or "may_be_empty" in one.metadata
+        empty = one.default == "" or "may_be_empty" in one.metadata
         path = f"{where}.{one.name}" if where else one.name
         yield from mistakes(getattr(value, one.name), kinds[one.name], path, empty=empty)
 

@@ -135,8 +135,8 @@ class Store(ABC):
             yield from (f"{name} has {one!r} twice" for one in dict.fromkeys(values) if values.count(one) > 1)
         if cls.delivers and len(cls.delivers) != len(cls.clients):
             yield (
-                f"delivers has {len(cls.delivers)} texts, and there are {len(cls.clients)} clients:"
-                f" one text for each of {', '.join(cls.clients)}, in this order"
+                f"delivers has the length {len(cls.delivers)}, and clients {len(cls.clients)}:"
+                f" give one text for each of {', '.join(cls.clients)}, in this order"
             )
         for name, option in cls.options.items():
             yield from (f"options[{name!r}].{problem}" for problem in option.mistakes())
