@@ -70,6 +70,15 @@ KIND_OF_EXIT_CODE = {
 }
 
 
+def did_you_mean(name: str, known: Iterable[str], *, most: int = 3, cutoff: float = 0.6) -> str:
+    """Return a question with at most `most` of the known names that are near to `name`, with a space before it; empty if none is near.
+
+    `cutoff`: the smallest ratio of difflib that is near.
+    """
+    near = get_close_matches(name.casefold(), list(known), most, cutoff)
+    return f" Did you mean {' or '.join(near)}?" if near else ""
+
+
 def unknown(kind: str, name: str, known: Iterable[str]) -> SpecError:
     """The error to raise for a name that is not among the `known` ones, with those that were perhaps meant.
 
@@ -78,8 +87,7 @@ def unknown(kind: str, name: str, known: Iterable[str]) -> SpecError:
         "Unknown store 'mongo'. Did you mean mongodb? There are elasticsearch, mongodb"
     """
     names = list(known)
-    near = get_close_matches(name.casefold(), names)
-    meant = f" Did you mean {' or '.join(near)}?" if near else ""
+    meant = did_you_mean(name, names)
     if not names:
         return SpecError(f"Unknown {kind} {name!r}. There is none")
     return SpecError(

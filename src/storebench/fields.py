@@ -11,10 +11,11 @@ import json
 import math
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, fields
 from typing import Any, ClassVar
 
+from storebench.declared import MAY_BE_EMPTY
 from storebench.errors import SpecError
 
 JSON_TYPES = ("string", "number", "boolean", "array", "object")
@@ -40,7 +41,7 @@ class Field(ABC):
     """One parameter of a run. Without a default (None) it may stay empty."""
 
     title: str
-    text: str
+    text: str = field(metadata=MAY_BE_EMPTY)
     default: Any = None
     examples: tuple[Any, ...]  # what the form offers
     # Of a study's own parameter that came later: the value that all results from before it have. Then it does not count (measured_with).
@@ -63,6 +64,18 @@ class Field(ABC):
             return self._read(value)
         except RecursionError:  # of a value's text
             raise SpecError(f"{self.title}: the value is {TOO_DEEP}") from None
+
+    def mistakes(self) -> Iterator[str]:
+        """Yield why the default, or an example, is not valid by the field's own rules."""
+        for what, values in (("default", [self.default]), ("examples", self.examples)):
+            for value in values:
+                try:
+                    self.read(value)
+                except SpecError as error:
+                    yield f"{what}: {error}"
+                except re.error as error:
+                    yield f"pattern: no regular expression: {error}"
+                    return
 
     def rules(self) -> dict[str, Any]:
         """Return the field's rules as JSON, without its title and text. `field_of` reverses this."""

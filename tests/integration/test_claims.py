@@ -9,6 +9,7 @@ from click.testing import CliRunner
 from fastapi.testclient import TestClient
 
 from storebench.cli import main
+from storebench.errors import SpecError
 from storebench.results.claims import judged_claims, runs_of
 from storebench.study import studies
 from storebench.study.claim import Claim
@@ -115,6 +116,20 @@ def test_the_newest_run_with_repeats_decides_each_claim(database, study, measure
     once = json.loads(printed(measured[1], "--format", "json"))
     assert set(verdicts(once).values()) == {"cannot tell"}
     assert once["claims"][0]["cases"][0]["reason"] == "too few rounds: A has 1, B 1; 5 at least"
+
+
+def test_a_study_whose_file_is_broken_has_the_claims_of_its_last_run(database, study, measured, monkeypatch):
+    monkeypatch.setenv("AIRFLOW_CONN_STOREBENCH_RESULTS", database)
+
+    def broken(name):
+        raise SpecError(f"dags/{name}.py: it has no store")
+
+    monkeypatch.setattr(studies, "find", broken)
+    result = CliRunner().invoke(main, ["claims", "--study", BULK, "--format", "json"])
+    assert result.exit_code == 0 and verdicts(json.loads(result.stdout)) == EXPECTED
+    assert "as its file cannot be used: dags/bulk_write_read.py: it has no store" in result.stderr
+    result = CliRunner().invoke(main, ["claims", "--study", "unheard_of"])
+    assert result.exit_code == 2 and "dags/unheard_of.py: it has no store" in result.output
 
 
 def test_a_run_that_is_not_there_is_refused(database, study, measured, monkeypatch):

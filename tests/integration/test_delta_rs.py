@@ -137,9 +137,9 @@ def test_a_slow_source_is_no_part_of_the_write(monkeypatch, connections, bucket,
             with super().operation(), streams[0].not_now():
                 yield
 
-    store = DeltaRs(
-        client=client, target=target, connection=connections["s3"], source=Source(s3, bucket, key)
-    )
+    source = Source(s3, bucket, key)
+    source.manifest()
+    store = DeltaRs(client=client, target=target, connection=connections["s3"], source=source)
     clock = Clock()
     store.connect()
     try:

@@ -284,6 +284,7 @@ def test_an_api_that_is_not_elasticsearchs_is_refused(run, connection, connectio
 def tuned(connection, connections, bucket, target):
     """A tuned client that is connected; what it wrote is dropped."""
     source = Source(client_for(connections["s3"]), bucket, dataset_key(ROWS, SEED))
+    source.manifest()
     store = Elasticsearch(client="tuned", target=target, connection=connection, source=source)
     store.connect()
     yield store
@@ -333,6 +334,7 @@ def test_all_rows_of_a_batch_are_acknowledged_before_the_next_is_read(
 ):
     """The tuned client's threads do not reach over the border of a batch."""
     source = Source(client_for(connections["s3"]), bucket, dataset_key(ROWS, SEED))
+    source.manifest()
     store = Elasticsearch(client="tuned", target=target, connection=connection, source=source)
     store.connect()
     counts = []

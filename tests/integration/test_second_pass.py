@@ -108,6 +108,7 @@ def opened(attempt, connections, monkeypatch, bucket, target):
             source=Source(s3, bucket, dataset_key(ROWS, SEED)),
             operation="read",
         )
+        store.source.manifest()
         open_stores.append(store)
         store.connect()
         return store, Manifest.load(s3, bucket, manifest_key(ROWS, SEED))

@@ -12,9 +12,12 @@ from bench.scratch import scratch
 from storebench.errors import SpecError
 from storebench.results.migrate import migrate
 from storebench.results.prune import Pruning
+from storebench.results.ranking import ranking_of
+from storebench.results.ranking_choice import Question
 from storebench.results.repository import Repository, run_id_of
 from storebench.results.summary import refresh
-from storebench.web import report
+from storebench.web import figures, report
+from storebench.web.reading import Reading
 from storebench.web.site import write_site
 from tests.integration.conftest import required
 from tests.integration.recorded import STUDY
@@ -149,3 +152,52 @@ def test_without_results_there_is_no_site(database, tmp_path):
     with pytest.raises(SpecError, match="There are no results yet"):
         list(write_site(database, tmp_path / "site"))
     assert not (tmp_path / "site").exists()
+
+
+def test_a_value_that_no_version_knows_breaks_neither_the_site_nor_what_reads_the_study(
+    database, run, cells, tmp_path
+):
+    """As an earlier version has recorded it, which did not check the file of a study."""
+    name = run(cells, 6)
+    with psycopg.connect(database) as connection:
+        connection.execute(
+            "UPDATE storebench.study SET details = jsonb_set(jsonb_set(details, '{metrics,0,better}', '\"hihger\"'),"
+            " '{metrics,1,kind}', '\"histgram\"')"
+        )
+    queries = Reading(database, [STUDY])
+    first, second, *_ = figures.study_of(queries, STUDY).metrics
+    assert (first.name, first.better, second.kind) == ("write_s", "neither", "scalar")
+    ranked = queries.ranked(queries.results(run=name))
+    assert {row["metric"]: row["better"] for row in ranked} == {"write_s": "neither", "only_s": "lower"}
+    assert ranking_of(queries, Question(STUDY, "read")).lines
+    with pytest.raises(SpecError, match="write_s"):
+        ranking_of(queries, Question(STUDY, "write", metric="write_s"))
+    assert list(write_site(database, tmp_path / "site"))[0] == f"{STUDY}: 1 runs, 24 attempts"
+
+
+def test_a_study_whose_records_cannot_be_read_is_excluded_and_all_others_have_their_pages(
+    database, run, cells, tmp_path
+):
+    run(cells, 1)
+    columns = "params, datasets, method_version, code_version, state"
+    with psycopg.connect(database) as connection:
+        connection.execute(
+            "INSERT INTO storebench.study (name, operations, details)"
+            ' SELECT \'broken\', operations, details || \'{"name": "broken", "title": 5}\' FROM storebench.study'
+        )
+        connection.execute(
+            f"INSERT INTO storebench.run (id, study, dag_id, airflow_run_id, {columns})"
+            f" SELECT 'broken/1', 'broken', 'broken', '1', {columns} FROM storebench.run"
+        )
+    folder, lines = tmp_path / "site", []
+    with pytest.raises(SpecError, match="written without broken: the lines above say why"):
+        lines.extend(write_site(database, folder))
+    assert lines == [
+        "broken: excluded: What is recorded of the study 'broken' cannot be read: title: Input should be a valid string",
+        f"{STUDY}: 1 runs, 4 attempts",
+        str(folder / "index.html"),
+    ]
+    site = content(folder / "index.html")["site"]
+    assert [one["name"] for one in site["studies"]] == [STUDY]
+    assert [bool(one["page"]) for one in site["runs"]] == [False, True]
+    assert not [name for name in files(folder) if "broken" in name]

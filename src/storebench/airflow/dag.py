@@ -7,8 +7,10 @@ Where there are several pools of nodes, each has a group of its own.
 
 from __future__ import annotations
 
+import sys
 from datetime import UTC, datetime
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 from airflow.sdk import DAG, XComArg, get_current_context, task, task_group
@@ -31,15 +33,27 @@ from storebench.results.gaps import fill_gaps
 from storebench.results.repository import run_id_of
 from storebench.results.summary import refresh
 from storebench.servers.topology import brought_for
+from storebench.study.check import problems_of_stores
 from storebench.study.model import Study
 from storebench.study.partition import partitions
+from storebench.study.studies import folder
 
 MOST_NAMED = 50  # failures in the error of a run; the results have all
 
 
 def study_dag(study: Study) -> DAG:
-    """The DAG of `study`. Its pods run one at a time on each pool of nodes, in an Airflow pool of one slot, and finish a cell before the
-    next."""
+    """Create the DAG of `study`. Its pods run one at a time on each pool of nodes, in an Airflow pool of one slot, and finish a cell before
+    the next.
+
+    The file of a study calls it. Raises SpecError for a study that cannot run, and for one that has another name than its file: a copy of
+    another study's file would take that study's DAG.
+    """
+    file = Path(sys._getframe(1).f_globals.get("__file__", ""))
+    if file.parent == folder() and file.stem != study.name:
+        raise SpecError(
+            f"{file.name} has no study of the name {file.stem!r}, but one of the name {study.name!r}: give the study the name of its file"
+        )
+    study.refuse(list(problems_of_stores(study)))
     with DAG(
         dag_id=study.name,
         description=study.description.split("\n")[0],

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from airflow.sdk import Param
@@ -29,7 +29,12 @@ MAX_BUDGET_MIN = 10_080  # a week
 
 
 def params_of(study: Study) -> dict[str, Param]:
-    """The form's fields, in order: what to measure, then how. Airflow shows each section folded, but for the fields that are in none."""
+    """Return the form's fields, in order: what to measure, then how. Airflow shows each section folded, but for the fields that are in none.
+
+    Raises SpecError for a study whose presets ask for what the form does not take.
+    """
+    sections = sections_of(study)
+    study.refuse(list(_problems_of_presets(study, sections)))
     return {
         name: Param(
             field.default,
@@ -39,9 +44,28 @@ def params_of(study: Study) -> dict[str, Param]:
             description_md=field.text,
             section=None if section == MEASURED else section,
         )
-        for section, fields in sections_of(study).items()
+        for section, fields in sections.items()
         for name, field in fields.items()
     }
+
+
+def _problems_of_presets(study: Study, sections: Mapping[str, Mapping[str, Field]]) -> Iterator[str]:
+    # A study may name sizes of servers where no topology is installed
+    known = {
+        **sizes.FIELDS,
+        **{name: field for fields in sections.values() for name, field in fields.items()},
+    }
+    for preset, one in study.presets.items():
+        for part, params in (("params", one.params), ("embedded", one.embedded), ("once", one.once)):
+            for name, value in params.items():
+                where = f"presets[{preset!r}].{part}"
+                if name not in known:
+                    yield f"{where}: {unknown('parameter', name, known)}"
+                    continue
+                try:
+                    known[name].read(value)
+                except SpecError as error:
+                    yield f"{where}[{name!r}]: {error}"
 
 
 def values_of(study: Study, params: Mapping[str, Any]) -> dict[str, Any]:

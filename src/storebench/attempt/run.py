@@ -30,7 +30,8 @@ from storebench.study.reserved import DROP
 class Attempt:
     """Runs the phases of one attempt and fills in its result as it goes, so that a failure loses no figure.
 
-    A store's `operate` times and records by it: `phase`, `measuring` with `operation` in it, `metric`, `histogram`, `series`.
+    A store's `operate` times by `phase`, and by `measuring` with `operation` in it. It records by `metric`, `histogram`, `series` and
+    `durability`.
     """
 
     def __init__(self, spec: AttemptSpec, store_class: type[Store], phases: PhaseClock) -> None:
@@ -121,16 +122,28 @@ class Attempt:
         return self._phases.phases.get(phase, 0.0)
 
     def metric(self, name: str, value: float) -> None:
-        """Record a scalar of the study."""
+        """Record `value` as the scalar `name` of the study, in the unit with which the name ends."""
         self.result.metrics[name] = float(value)
 
     def histogram(self, name: str, counts: Mapping[float, int]) -> None:
-        """Record a distribution of the study: how often each value was seen."""
+        """Record the histogram `name` of the study.
+
+        `counts`: by each value that was seen, the number of times that it was seen: `{0.001: 4512, 0.002: 38}`. A `collections.Counter` is
+        such a dict. The unit of the values is the one with which the name ends. Raises TypeError for anything else, such as a list of values.
+        """
+        if not isinstance(counts, Mapping):
+            raise TypeError(
+                f"histogram({name!r}, …) takes counts by value, such as {{0.001: 4512, 0.002: 38}}, not a {type(counts).__name__}."
+                " collections.Counter(values) makes them of a list"
+            )
         values = sorted(counts)
         self.result.histograms[name] = {"values": values, "counts": [counts[value] for value in values]}
 
     def series(self, name: str, points: Iterable[tuple[float, float]]) -> None:
-        """Record values of the study over time: seconds since the operation began, and the value then."""
+        """Record the series `name` of the study.
+
+        `points`: pairs of the seconds since the operation began, and the value at that time: `[(0.0, 812.0), (1.0, 5120.0)]`.
+        """
         at_s, values = zip(*points, strict=True) if (points := list(points)) else ((), ())
         self.result.series[name] = {"at_s": list(at_s), "values": list(values)}
 
@@ -139,7 +152,12 @@ class Attempt:
         self.result.perhaps_disturbed = "; ".join(filter(None, [self.result.perhaps_disturbed, reason]))
 
     def durability(self, found: Durability) -> None:
-        """Record what the acknowledgements that the operation got promise."""
+        """Record what the acknowledgements that the operation got guarantee. Raises TypeError for anything but a Durability."""
+        if not isinstance(found, Durability):
+            raise TypeError(
+                f"durability() returned {found!r}: return Durability(kind, stated) of storebench.stores.base, such as"
+                ' Durability("disk", "fsync of each write")'
+            )
         self.result.durability, self.result.durability_stated = found.kind, found.stated
 
     def _cpu_elsewhere_s(self) -> CpuSeconds | None:

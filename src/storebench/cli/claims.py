@@ -6,6 +6,7 @@ import click
 
 from storebench.cli.environment import console, results_dsn
 from storebench.cli.study import default_study
+from storebench.errors import SpecError
 
 
 @click.command()
@@ -37,7 +38,17 @@ def claims(names: tuple[str, ...], study: str, format_: str) -> None:
     from storebench.study import studies
 
     queries = Queries(results_dsn())
-    found = judged_claims(queries, studies.find(study).details(), runs_of(queries, names, study))
+    try:
+        details = studies.find(study).details()
+    except SpecError as error:
+        if study not in queries.study_names():
+            raise
+        click.echo(
+            f"The claims are those of the last run of {study!r}, as its file cannot be used: {error}",
+            err=True,
+        )
+        details = queries.study(study)
+    found = judged_claims(queries, details, runs_of(queries, names, study))
     if format_ == "json":
         click.echo(as_json(study, found))
     elif format_ == "markdown":

@@ -13,16 +13,22 @@ from uuid import UUID
 from storebench.errors import SpecError
 from storebench.results.attempts import short_hash
 from storebench.results.bundle_file import Row
-from storebench.stores.base import split
+from storebench.stores.base import CLIENT, split
 from storebench.study.cell import Cell
 from storebench.study.check import NAME
 from storebench.study.dataset import is_id
 
-CLIENT = re.compile(r"[a-z0-9][a-z0-9_-]{0,62}")
 RUN_NAME = re.compile(
     r"[^\x00-\x1f\x7f]{1,250}"
 )  # Airflow's limit for the id of a run, and no control character
 HASH = re.compile("[0-9a-f]{16}")  # that other rows of this database may have; other texts mean nothing here
+PARTS = (
+    "operations",
+    "metrics",
+    "axes",
+    "stores",
+    "charts",
+)  # of a study's details: each is a list of objects
 SHOWN = 5  # of the problems, in an error
 # Each table whose rows name a row of another table: its column, and the table and column of the named row.
 REFERENCES = {
@@ -41,7 +47,8 @@ def check(tables: Mapping[str, list[Row]]) -> Row:
         raise SpecError(f"A bundle has one run; this one has {len(runs)}")
     (run,) = runs
     try:
-        found = [*_of_run(run), *_of_ids(tables), *_of_cells(run, tables), *_of_attempts(run, tables)]
+        found = [*_of_run(run), *_of_study(tables), *_of_ids(tables)]
+        found += [*_of_cells(run, tables), *_of_attempts(run, tables)]
         found += [problem for table in REFERENCES for problem in _unreferenced(table, tables)]
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise SpecError(f"The bundle's rows lack what each bundle has: {error!r:.200}") from error
@@ -60,6 +67,14 @@ def _of_run(run: Row) -> Iterator[str]:
     if run["id"] != "/".join(map(str, names)):
         yield f"the run's id {_short(run['id'])} is not that of its DAG and its run"
     yield from (f"{_short(one)} is no id of a dataset" for one in run.get("datasets") or [] if not is_id(one))
+
+
+def _of_study(tables: Mapping[str, list[Row]]) -> Iterator[str]:
+    """Describe the parts of a study's details that are no lists of objects: all studies' details are read together."""
+    for row in tables.get("study", []):
+        for part in PARTS:
+            if not all(isinstance(one, dict) for one in (row.get("details") or {}).get(part, [])):
+                yield f"the study {_short(row['name'])} has {part} that are no objects"
 
 
 def _of_cells(run: Row, tables: Mapping[str, list[Row]]) -> Iterator[str]:

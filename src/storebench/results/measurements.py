@@ -5,13 +5,16 @@ from __future__ import annotations
 import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
-from typing import Any
+from typing import Any, get_args
 
 from storebench.errors import unknown
 from storebench.results.database import Database, Row
-from storebench.study.model import COMMON, unit_of
+from storebench.study.model import COMMON, Better, Kind, unit_of
 
 Details = Mapping[str, Any]  # of a study: storebench.study.model.Study.details
+
+BETTER, KINDS = get_args(Better), get_args(Kind)
+NEITHER, SCALAR = "neither", "scalar"
 
 _COMMON = {metric.name: {**asdict(metric), "unit": metric.unit} for metric in COMMON}
 
@@ -98,7 +101,16 @@ class Measurements(Database):
                 "SELECT name, details FROM storebench.study WHERE name = coalesce(%s, name) ORDER BY name",
                 (name,),
             ).fetchall()
-        studies = {row["name"]: row["details"] for row in rows}
-        for store in (store for details in studies.values() for store in details["stores"]):
-            store.setdefault("limit", not store["keeps_data"])  # recorded before stores said so
-        return studies
+        return {row["name"]: _readable(row["details"]) for row in rows}
+
+
+def _readable(details: dict[str, Any]) -> dict[str, Any]:
+    """Return a study's details as this version can read them: an earlier version may have recorded less, or a value that nothing knows."""
+    for store in details.get("stores", ()):
+        store.setdefault("limit", not store.get("keeps_data", True))  # recorded before stores said so
+    for metric in details.get("metrics", ()):
+        if metric.get("better") not in BETTER:
+            metric["better"] = NEITHER  # so nothing is ranked by the metric
+        if metric.get("kind") not in KINDS:
+            metric["kind"] = SCALAR
+    return details

@@ -11,7 +11,8 @@ import sys
 from functools import cache
 from pathlib import Path
 
-from storebench.errors import SpecError
+from storebench.declared import mistakes_of_class
+from storebench.errors import SpecError, did_you_mean
 from storebench.stores.base import Store, split
 
 # Another folder of the Python path may have stores, too. Not that of another checkout, whose stores are a package of their own.
@@ -20,8 +21,8 @@ __path__ += [str(one) for one in _others if one.is_dir() and not (one / "__init_
 
 
 def load(study: str, name: str) -> type[Store]:
-    """The class of the store that `name` means in this study (`mongodb@v8` is a mongodb). Imports no client library. Raises SpecError
-    where there is none."""
+    """Return the class of the store that `name` means in this study (`mongodb@v8` is a mongodb). Imports no client library. Raises
+    SpecError where there is none, and for a class variable that has another type or value than its annotation allows."""
     store, _ = split(name)
     return _class_of(study, store)
 
@@ -34,8 +35,11 @@ def _class_of(study: str, store: str) -> type[Store]:
         found = importlib.import_module(module)
     except ModuleNotFoundError as error:
         if error.name and module.startswith(error.name):
+            meant = did_you_mean(store, _modules_of(study))
             raise SpecError(
-                f"The study {study!r} has no store {store!r}: there is no module {where}"
+                f"The study {study!r} has no store {store!r}: there is no module {where}.{meant}".removesuffix(
+                    "."
+                )
             ) from None
         raise SpecError(f"The store {store!r} cannot be loaded: {where}: {error}") from error
     except Exception as error:  # whatever a user's file does
@@ -49,4 +53,12 @@ def _class_of(study: str, store: str) -> type[Store]:
     chosen = min(named, key=lambda one: one.__module__ != module)  # its own before one that it imports
     if not getattr(chosen, "operations", ()):
         raise SpecError(f"The store {store!r} in {where} does not say its operations")
+    if problems := list(mistakes_of_class(chosen)) or list(chosen.contradictions()):
+        raise SpecError(f"The store {store!r} in {where}: {'; '.join(problems)}")
     return chosen
+
+
+def _modules_of(study: str) -> list[str]:
+    """Return what stores of the study could be called, by the modules of its folder."""
+    folders = [Path(folder, study) for folder in __path__]
+    return [path.stem.replace("_", "-") for folder in folders for path in folder.glob("[a-z]*.py")]

@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
-from storebench import __version__
+from storebench import __version__, declared
 from storebench.attempt import usage
 from storebench.attempt.usage import SOMEWHERE, CpuSeconds
 from storebench.connection import Connection
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from storebench.attempt.run import Attempt
     from storebench.attempt.spec import AttemptSpec
 
+CLIENT = re.compile(r"[a-z0-9][a-z0-9_-]{0,62}")  # the name of a store, or of a client
 SERVER = r"[a-z0-9]([a-z0-9_]{0,28}[a-z0-9])?"  # the name of one of several servers, as in `mongodb@v8`
 # In a connection's extra: where the CPU seconds of the server's processes are told (storebench.attempt.usage).
 USAGE_URL = "usage_url"
@@ -71,12 +72,21 @@ class Server:
 class Durability:
     """The durability of an acknowledged write, and the settings of server and connection that state it.
 
-    `disk`: a crash of the server loses no acknowledged write; `memory`: a crash may lose some; `none`: there is no acknowledgement;
-    `s3`: the acknowledgement of a PUT, whose durability is the S3 server's; `unknown`: nothing states the durability.
+    `kind` is `disk`: a crash of the server loses no acknowledged write; `memory`: a crash may lose some; `none`: there is no
+    acknowledgement; `s3`: the acknowledgement of a PUT, whose durability is the S3 server's; `unknown`: nothing states the durability.
+    Raises ValueError for another kind.
+
+    Example:
+        >>> Durability("memory", "w=1, j=false")
+        Durability(kind='memory', stated='w=1, j=false')
     """
 
     kind: Literal["disk", "memory", "none", "s3", "unknown"]
     stated: str
+
+    def __post_init__(self) -> None:
+        if found := list(declared.mistakes_of(self, "Durability")):
+            raise ValueError("; ".join(found))
 
 
 class Store(ABC):
@@ -90,6 +100,8 @@ class Store(ABC):
     name: ClassVar[str]
     operations: ClassVar[tuple[str, ...]]  # those of the study that it has
     clients: ClassVar[tuple[str, ...]] = ("reference",)
+    # What an operation that reads hands to the program, a text for each of `clients` in their order; none: it is not stated
+    delivers: ClassVar[tuple[str, ...]] = ()
     keeps_data: ClassVar[bool] = (
         True  # False: its operations leave no data, so that nothing has to be dropped
     )
@@ -108,6 +120,27 @@ class Store(ABC):
     pods: ClassVar[Mapping[str, Pod]] = {}  # for operations that take another one
     packages: ClassVar[tuple[str, ...]] = ()  # client libraries, whose versions are recorded
     modules: ClassVar[tuple[str, ...]] = ()  # imported before the first phase, so that no phase pays for it
+
+    @classmethod
+    def contradictions(cls) -> Iterator[str]:
+        """Yield the mistakes in the class variables that their types do not show."""
+        if not cls.clients:
+            yield "clients is empty: leave it out, or name a client"
+        yield from (
+            f"clients: {client!r} is no name of a client: lower-case letters, digits, _ and -, at most 63"
+            for client in cls.clients
+            if not CLIENT.fullmatch(client)
+        )
+        for name in ("clients", "operations"):
+            values = getattr(cls, name)
+            yield from (f"{name} has {one!r} twice" for one in dict.fromkeys(values) if values.count(one) > 1)
+        if cls.delivers and len(cls.delivers) != len(cls.clients):
+            yield (
+                f"delivers has the length {len(cls.delivers)}, and clients {len(cls.clients)}:"
+                f" give one text for each of {', '.join(cls.clients)}, in this order"
+            )
+        for name, option in cls.options.items():
+            yield from (f"options[{name!r}].{problem}" for problem in option.mistakes())
 
     @classmethod
     def pod_of(cls, operation: str) -> Pod:
@@ -196,6 +229,10 @@ class Store(ABC):
             operation=spec.operation,
             bucket=spec.bucket,
         )
+
+    def delivered(self) -> str | None:
+        """Return what the cell's client hands to the program, as `delivers` states it; None where `delivers` is left out."""
+        return dict(zip(self.clients, self.delivers, strict=False)).get(self.client)
 
     @abstractmethod
     def connect(self) -> None:

@@ -1,4 +1,4 @@
-"""What is wrong with a study: found when its file is loaded, before anything runs."""
+"""Find the mistakes in a study when its file is loaded, before anything runs. Types are storebench.declared's."""
 
 from __future__ import annotations
 
@@ -7,20 +7,25 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from storebench.errors import SpecError, unknown
+from storebench.errors import SpecError, did_you_mean, unknown
+from storebench.fields import Field
 from storebench.servers.sizes import FIELDS as SIZES
+from storebench.stores.base import CLIENT as NAME_OF_STORE
 from storebench.study.claim import Claim
 from storebench.study.reserved import CLIENT, COLUMNS, DROP, OPERATION, POD, STORE, SUFFIXES, TABLES
 
 if TYPE_CHECKING:
-    from storebench.study.model import Study
+    from storebench.study.model import Axis, Study
 
 # A view of the study has its name and one of SUFFIXES, and Postgres cuts off what is longer than 63 characters.
 NAME = re.compile(r"[a-z][a-z0-9_]{0,54}")
+NAME_OF_DATASET = re.compile(r"[a-z][a-z0-9_-]{0,62}")
+# In an axis's value: what would end it in a cell's key or in a list of values
+UNSAFE = re.compile(r"[/,\x00-\x1f]|^\s|\s$")
 
 
 def problems(study: Study, common: Collection[str]) -> Iterable[str]:
-    """What is wrong with a study, each thing in words; `common` are the metrics that every attempt has."""
+    """Yield the mistakes in a study whose types are right; `common` are the metrics that every attempt has."""
     yield from _names("study", [study.name])
     yield from (
         f"{study.name}{suffix} would be a table of the results: give another name"
@@ -30,6 +35,17 @@ def problems(study: Study, common: Collection[str]) -> Iterable[str]:
     if not study.stores:
         yield "it has no store"
     yield from (f"the store {name!r} is there twice" for name, n in Counter(study.stores).items() if n > 1)
+    yield from (
+        f"{name!r} is no name of a store: lower-case letters, digits, _ and -, at most 63"
+        for name in study.stores
+        if not NAME_OF_STORE.fullmatch(name)
+    )
+    yield from _of_numbers(study)
+    yield from _names("parameter", list(study.params))
+    for name, field in study.params.items():
+        yield from (f"params[{name!r}].{problem}" for problem in field.mistakes())
+    for axis in study.axes:
+        yield from _of_axis(axis)
     yield from _of_columns(study)
     yield from _of_operations(study)
     yield from _of_charts(study, common)
@@ -40,8 +56,85 @@ def problems(study: Study, common: Collection[str]) -> Iterable[str]:
     yield from (f"the claim {text!r} is there twice" for text, n in texts.items() if n > 1)
 
 
+def problems_of_stores(study: Study) -> Iterable[str]:
+    """Yield the mistakes in a study that only the modules of its stores show. Raises SpecError for a store that cannot be loaded."""
+    steps = [*(one.name for one in study.operations), DROP]
+    options: dict[str, tuple[str, Field]] = {}  # by name: the first store that declares it, and as what
+    for name in study.stores:
+        store = study.store(name)
+        yield from (
+            f"the store {name!r}: pods[{step!r}] is for no operation of the study{_near(step, steps)}"
+            for step in store.pods
+            if step not in steps
+        )
+        if store.filled_by is not None and store.filled_by not in study.stores:
+            near = _near(store.filled_by, study.stores)
+            yield f"the store {name!r}: filled_by is {store.filled_by!r}, which is no store of the study{near}"
+        for option, field in store.options.items():
+            first, known = options.setdefault(option, (name, field))
+            if known != field:
+                yield f"the stores {first!r} and {name!r} declare the option {option!r} in two ways: declare it once, for both"
+    for axis in study.axes:
+        yield from (
+            f"the axis {axis.name!r} is for the client {client!r}, which no store has (where){_near(client, study.clients)}"
+            for client in axis.where.get(CLIENT, ())
+            if client not in study.clients
+        )
+
+
+def _of_numbers(study: Study) -> Iterable[str]:
+    numbers = {"rows": study.rows, "method_version": study.method_version}
+    if dataset := study.dataset:
+        numbers |= {
+            f"dataset.{name}": getattr(dataset, name) for name in ("version", "row_bytes", "max_rows")
+        }
+        names = {"dataset.name": dataset.name} if dataset.name else {}  # the CSV's ids have no name
+        if own := dataset.own:
+            numbers |= {f"dataset.own.{name}": getattr(own, name) for name in ("version", "max_rows")}
+            names["dataset.own.name"] = own.name
+        yield from (
+            f"{what} is {name!r}: lower-case letters, digits, _ and -, a letter first, at most 63"
+            for what, name in names.items()
+            if not NAME_OF_DATASET.fullmatch(name)
+        )
+        if study.rows > dataset.max_rows:
+            yield f"rows is {study.rows:,}, and dataset.max_rows is {dataset.max_rows:,}"
+    yield from (
+        f"{what} is {number}, and must be at least 1" for what, number in numbers.items() if number < 1
+    )
+
+
+def _of_axis(axis: Axis) -> Iterable[str]:
+    where = f"axes[{axis.name!r}]"
+    try:
+        re.compile(axis.pattern)
+    except re.error as error:
+        yield f"{where}.pattern is {axis.pattern!r}, which is no regular expression: {error}"
+        return
+    for name in ("default", "choices", "grid"):
+        values = getattr(axis, name)
+        if not values:
+            yield f"{where}.{name} has no value"
+        yield from (f"{where}.{name} has {value!r} twice" for value, n in Counter(values).items() if n > 1)
+        for value in values:
+            yield from _of_value(axis, value, f"{where}.{name}")
+    if axis.whole is not None:
+        yield from _of_value(axis, axis.whole, f"{where}.whole")
+    yield from (f"{where}.where[{name!r}] has no value" for name, values in axis.where.items() if not values)
+
+
+def _of_value(axis: Axis, value: str, where: str) -> Iterable[str]:
+    """Yield why a value cannot be one of an axis."""
+    try:
+        axis.check(value)
+    except SpecError as error:
+        yield f"{where}: {error}"
+    if UNSAFE.search(value):
+        yield f"{where}: {value!r} has a slash, a comma, or a space at an end, and would break a cell's key"
+
+
 def _of_columns(study: Study) -> Iterable[str]:
-    """Axes and metrics are columns of the study's view, beside those of all results."""
+    """Yield the mistakes in axes and metrics, which are columns of the study's view beside those of all results."""
     axes, metrics = [one.name for one in study.axes], [one.name for one in study.metrics]
     yield from _names("metric", metrics)
     yield from _names("axis", axes)
@@ -50,17 +143,20 @@ def _of_columns(study: Study) -> Iterable[str]:
     if both := sorted({*axes} & {*metrics}):
         yield f"{', '.join(both)}: there is an axis and a metric of that name"
     for place, axis in enumerate(study.axes):
-        for name in axis.where:
-            if name not in ("store", "client", *axes[:place]):
-                yield f"the axis {axis.name!r} depends on {name!r}, which is no axis before it"
+        before = {one.name: one for one in study.axes[:place]}
+        for name, values in axis.where.items():
+            if name not in (known := [STORE, CLIENT, *before]):
+                yield f"the axis {axis.name!r} depends on {name!r}, which is no axis before it (where){_near(name, known)}"
+            for value in values if name in before else ():
+                yield from _of_value(before[name], value, f"axes[{axis.name!r}].where[{name!r}]")
         yield from (
-            f"the axis {axis.name!r} is for the store {name!r}, which is not there"
-            for name in axis.where.get("store", ())
+            f"the axis {axis.name!r} is for the store {name!r}, which is not there (where){_near(name, study.stores)}"
+            for name in axis.where.get(STORE, ())
             if name not in study.stores
         )
     if study.dataset:
         yield from (
-            f"the dataset depends on {name!r}, which is no axis"
+            f"the dataset depends on {name!r}, which is no axis (axes){_near(name, axes)}"
             for name in study.dataset.axes
             if name not in axes
         )
@@ -77,11 +173,11 @@ def _of_operations(study: Study) -> Iterable[str]:
     for place, operation in enumerate(study.operations):
         for needed in operation.needs:
             if needed not in names:
-                yield f"the operation {operation.name!r} needs {needed!r}, which is not there"
+                yield f"the operation {operation.name!r} needs {needed!r}, which is not there{_near(needed, names)}"
             elif names.index(needed) >= place:
                 yield f"the operation {operation.name!r} needs {needed!r}, which does not come before it"
         yield from (
-            f"the metric {name!r} of the operation {operation.name!r} is not among its metrics"
+            f"the metric {name!r} of the operation {operation.name!r} is not among its metrics{_near(name, kinds)}"
             for name in operation.metrics
             if name not in kinds
         )
@@ -99,23 +195,23 @@ def _of_charts(study: Study, common: Collection[str]) -> Iterable[str]:
     places = {STORE, CLIENT, OPERATION, *(axis.name for axis in study.axes)}
     for chart in study.charts:
         if chart.metric not in metrics:
-            yield f"a chart shows {chart.metric!r}, which is not among its metrics"
+            yield f"a chart shows {chart.metric!r}, which is not among its metrics{_near(chart.metric, metrics)}"
         elif not chart.operations and chart.metric not in reported:
             yield f"a chart shows {chart.metric!r}, which no operation lists: name the operations that it is of"
         yield from (
-            f"a chart of {chart.metric!r} is of {name!r}, which is no operation"
+            f"a chart of {chart.metric!r} is of {name!r}, which is no operation{_near(name, operations)}"
             for name in chart.operations
             if name not in operations
         )
         yield from (
-            f"a chart of {chart.metric!r} tells {name!r} apart, which is no axis"
-            for name in filter(None, [chart.colour, chart.panel])
-            if name not in places
+            f"a chart of {chart.metric!r} tells {name!r} apart, which is no axis ({what}){_near(name, places)}"
+            for what, name in (("colour", chart.colour), ("panel", chart.panel))
+            if name and name not in places
         )
         if chart.colour == chart.panel:
             yield f"a chart of {chart.metric!r} has {chart.colour!r} as colour and as panel"
         yield from (
-            f"a chart draws {chart.metric!r} over {chart.over!r}, and {name!r} is no series of its"
+            f"a chart draws {chart.metric!r} over {chart.over!r}, and {name!r} is no series of its{_near(name, series)}"
             for name in (chart.metric, chart.over)
             if chart.over and name not in series
         )
@@ -200,6 +296,12 @@ def _of_ratio(study: Study, claim: Claim, common: Collection[str]) -> Iterable[s
         yield f"its region is empty: at_least {low:g} is above at_most {high:g}"
     if claim.fewest is not None and not 1 <= claim.fewest <= len(list(claim.cases())):
         yield f"fewest is {claim.fewest}, and it names {len(list(claim.cases()))} cases"
+
+
+def _near(name: str, known: Iterable[str]) -> str:
+    """Return the end of a sentence about an unknown name: the known ones that were perhaps meant."""
+    meant = did_you_mean(name, known)
+    return f".{meant}" if meant else ""
 
 
 def _names(what: str, names: Sequence[str]) -> Iterable[str]:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
+from storebench.declared import MAY_BE_EMPTY
 from storebench.fields import Text
 from storebench.stores.base import Pod
 
@@ -37,7 +38,7 @@ class Dataset:
     Its objects are below `folder_of` its id in the bucket. Beside what verification needs, its manifest says its `rows` and `bytes`.
     """
 
-    name: str  # "" for the CSV: its ids were given out without one
+    name: str = field(metadata=MAY_BE_EMPTY)  # "" for the CSV: its ids were given out without one
     version: int  # any changed byte raises it
     text: str  # for the form: "1,000,000 rows are a CSV of 484 MB"
     row_bytes: int  # about: for the check of the disk

@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
 from storebench import stores as all_stores
+from storebench.declared import MAY_BE_EMPTY, mistakes_of
 from storebench.errors import SpecError, unknown
 from storebench.fields import Field
 from storebench.stores.base import Store, split
@@ -27,7 +28,7 @@ class Axis:
 
     name: str
     title: str
-    description: str
+    description: str = field(metadata=MAY_BE_EMPTY)
     pattern: str
     hint: str  # what `pattern` means, for people
     default: tuple[str, ...]
@@ -130,7 +131,8 @@ class Chart:
     metric: str
     colour: str  # an axis, "store", "client" or "operation"
     operations: tuple[str, ...] = ()  # none: all that report it
-    panel: str = OPERATION  # a chart for each; an axis; "" if the colour is the operation
+    # A chart for each; an axis; "" if the colour is the operation
+    panel: str = field(default=OPERATION, metadata=MAY_BE_EMPTY)
     over: str = ""  # of a series: another one, of the same moments, whose values are along the chart in the place of time
 
 
@@ -156,7 +158,7 @@ class Study:
 
     name: str
     title: str
-    description: str
+    description: str = field(metadata=MAY_BE_EMPTY)
     stores: tuple[str, ...]
     operations: tuple[Operation, ...]
     metrics: tuple[Metric, ...]  # its own, without the common ones
@@ -172,7 +174,11 @@ class Study:
     claims: tuple[Claim, ...] = ()  # of the original study, to be judged by what was measured
 
     def __post_init__(self) -> None:
-        if found := list(problems(self, common={one.name for one in COMMON})):
+        self.refuse(list(mistakes_of(self)) or list(problems(self, common={one.name for one in COMMON})))
+
+    def refuse(self, found: Sequence[str]) -> None:
+        """Raise SpecError with these mistakes in the study; do nothing if there is none."""
+        if found:
             raise SpecError(f"The study {self.name!r}: {'; '.join(found)}")
 
     @property

@@ -9,6 +9,9 @@ from functools import lru_cache
 from operator import itemgetter
 from typing import Any
 
+from pydantic import ValidationError
+
+from storebench.errors import SpecError
 from storebench.results.database import Row
 from storebench.results.measurements import value_of
 from storebench.results.price import Hours, hours
@@ -39,8 +42,16 @@ def named(cell_key: str) -> dict[str, Any]:
 
 
 def study_of(queries: Queries, name: str) -> Study:
-    """A study's details, and the metrics that all have. Raises SpecError for one that has no results."""
-    return Study.model_validate({**queries.study(name), "common": _COMMON})
+    """Return a study's details, and the metrics that all studies have. Raises SpecError for a study that has no results, and for one whose
+    details this version cannot read."""
+    try:
+        return Study.model_validate({**queries.study(name), "common": _COMMON})
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(map(str, first["loc"]))
+        raise SpecError(
+            f"What is recorded of the study {name!r} cannot be read: {where}: {first['msg']}"
+        ) from error
 
 
 def figures_of(rows: Iterable[Row]) -> list[CellFigures]:

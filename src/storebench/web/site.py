@@ -11,7 +11,7 @@ from typing import Any
 
 from psycopg import sql
 
-from storebench.errors import SpecError
+from storebench.errors import SpecError, StoreUnreachable
 from storebench.results.database import Row
 from storebench.results.flat_files import FlatFiles
 from storebench.results.ranking import ranking_of
@@ -38,8 +38,9 @@ MOST_RUNS = 1_000_000
 def write_site(dsn: str, folder: Path) -> Iterator[str]:
     """Write a site into `folder`, which is made; one that is there is written anew, and other files in it stay. Says what is written.
 
-    Each run has a page of its own, so that the first page is small, and so have the rankings of each study. Raises SpecError for a folder
-    that is neither empty nor a site, where there are no results, and where the front end was never built.
+    Each run has a page of its own, so that the first page is small, and so have the rankings of each study. A study whose records cannot be
+    read is excluded: the site has all others, and at the end SpecError names the excluded ones. Raises SpecError for a folder that is neither
+    empty nor a site, where there are no results, and where the front end was never built.
     """
     script = front_end()
     before = _files_of(folder)
@@ -48,7 +49,7 @@ def write_site(dsn: str, folder: Path) -> Iterator[str]:
     if not runs:
         raise SpecError("There are no results yet")
     pages = pages_of(runs)
-    titles = {name: details["title"] for name, details in read.studies().items()}
+    titles = {name: details.get("title") for name, details in read.studies().items()}
     studies = list(dict.fromkeys(row["study"] for row in runs))
     if odd := [name for name in studies if not NAME.fullmatch(name)]:
         raise SpecError(f"{odd[0]!r} is no name of a study, and cannot be a folder of the site")
@@ -60,13 +61,24 @@ def write_site(dsn: str, folder: Path) -> Iterator[str]:
     _mark(folder, {*before, *files, *map(_page_of_rankings, studies)})
     (folder / SCRIPT).write_bytes(script.read_bytes())
     told = []
+    excluded: list[str] = []
     for study in studies:
         own = [row["id"] for row in runs if row["study"] == study and row["id"] in pages]
-        for run_id in own:
-            _write(folder / pages[run_id], f"Storebench: {run_id}", content_of(read, run_id), up="../../")
-        page = _write_rankings(folder, read, study)
-        rows = {table: _write_table(dsn, folder, study, table) for table in TABLES}
-        told.append({"name": study, "title": titles.get(study, study), "rows": rows, "rankings": page})
+        try:
+            for run_id in own:
+                _write(folder / pages[run_id], f"Storebench: {run_id}", content_of(read, run_id), up="../../")
+            page = _write_rankings(folder, read, study)
+            rows = {table: _write_table(dsn, folder, study, table) for table in TABLES}
+        except (OSError, StoreUnreachable):
+            raise
+        except Exception as error:  # noqa: BLE001 - whatever is recorded of one study, the others have their pages
+            excluded.append(study)
+            without = {_page_of_rankings(study), *(pages.pop(run_id) for run_id in own)}
+            files = [one for one in files if one not in without and not one.startswith(f"data/{study}/")]
+            before |= without | {f"data/{study}/{table}.{end}" for table in TABLES for end in FORMATS}
+            yield f"{study}: excluded: {error}"
+            continue
+        told.append({"name": study, "title": titles.get(study) or study, "rows": rows, "rankings": page})
         yield f"{study}: {len(own):,} runs, {rows['attempts']:,} attempts"
     query = sql.SQL(RUN_COUNTS).format(runs=sql.SQL("(SELECT * FROM storebench.run)"))
     FlatFiles(dsn).write(query, folder / RUNS)
@@ -75,6 +87,8 @@ def write_site(dsn: str, folder: Path) -> Iterator[str]:
     _tidy(folder, before - set(files))
     _mark(folder, files)
     yield str(folder / INDEX)
+    if excluded:
+        raise SpecError(f"The site is written without {', '.join(excluded)}: the lines above say why")
 
 
 def pages_of(runs: Iterable[Row]) -> dict[str, str]:

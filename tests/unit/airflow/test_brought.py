@@ -158,7 +158,7 @@ def test_cells_with_the_same_servers_stay_together_and_the_groups_are_shuffled(k
 
 
 def test_sizes_on_an_axis_make_groups_of_their_own(kube):
-    axis = Axis("server_memory", "m", "", ".*", "", ("2Gi",), ("2Gi",), ("2Gi",))
+    axis = Axis("server_memory", "m", "", ".*", "a size", ("2Gi",), ("2Gi",), ("2Gi",))
     study = dataclasses.replace(STUDY, axes=(*STUDY.axes, axis))
     cells = [cell(ONE.store, batch=batch, server_memory=size) for batch in (1, 2) for size in ("2Gi", "4Gi")]
     groups = groups_of(study, cells, PARAMS)

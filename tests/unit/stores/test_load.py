@@ -49,7 +49,11 @@ def test_a_store_of_another_study_may_be_taken_as_it_is_or_changed(write):
     assert stores.load("toy", "delta-rs") is DeltaRs
     stores._class_of.cache_clear()
     del sys.modules["storebench.stores.toy.delta_rs"]
-    write("delta_rs", imported + "class Other(DeltaRs):\n    name = 'delta-rs'\n    clients = ('tuned',)\n")
+    write(
+        "delta_rs",
+        imported
+        + "class Other(DeltaRs):\n    name = 'delta-rs'\n    clients = ('tuned',)\n    delivers = ('rows',)\n",
+    )
     assert stores.load("toy", "delta-rs").clients == ("tuned",)
 
 

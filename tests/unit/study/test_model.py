@@ -134,7 +134,7 @@ def test_a_metrics_unit_is_the_end_of_its_name(name, unit):
             "'rows' is a column of all results: give another name",
         ),
         (
-            {"metrics": (*STUDY.metrics, Metric("median", ""))},
+            {"metrics": (*STUDY.metrics, Metric("median", "median"))},
             "'median' is a column of all results: give another name",
         ),
         (
@@ -159,7 +159,7 @@ def test_a_metrics_unit_is_the_end_of_its_name(name, unit):
             "is no name of a study: lower-case letters, digits and _, a letter first, at most 55",
         ),
         ({"operations": (replace(WRITE, name="bulk-write"),)}, "'bulk-write' is no name of a operation"),
-        ({"metrics": (*STUDY.metrics, Metric("2nd_s", ""))}, "'2nd_s' is no name of a metric"),
+        ({"metrics": (*STUDY.metrics, Metric("2nd_s", "second"))}, "'2nd_s' is no name of a metric"),
         ({"axes": (*STUDY.axes, replace(EXECUTORS, name="Threads"))}, "'Threads' is no name of a axis"),
     ],
 )

@@ -69,7 +69,9 @@ def test_a_study_is_the_one_of_its_files_name(write):
     assert isinstance(found, Study) and (found.name, found.title) == ("toy", "A toy")
     write("third")
     write("other", TOY.format(name="third", stores=PAPER))
-    with pytest.raises(SpecError, match=r"other\.py has no study of the name 'other'"):
+    with pytest.raises(
+        SpecError, match=r"other\.py has no study of the name 'other', but one of the name 'third'"
+    ):
         studies.find("other")
 
 

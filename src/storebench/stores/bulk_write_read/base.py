@@ -32,7 +32,6 @@ ALL = "all"  # the batch of all rows
 class TableStore(Store):
     """One table for each target. Rows of the source become its rows, and come back."""
 
-    delivers: ClassVar[tuple[str, ...]] = ()  # what a read hands to the program, for each of `clients`
     operations: ClassVar[tuple[str, ...]] = (WRITE, READ)
 
     def __init__(
@@ -123,7 +122,7 @@ class TableStore(Store):
     def _timed(self, attempt: Attempt, clock: OperationClock) -> int:
         """The operation, and what makes a write durable; returns the rows handed over, or seen."""
         if self.operation == READ:
-            attempt.result.delivers = dict(zip(self.clients, self.delivers, strict=False)).get(self.client)
+            attempt.result.delivers = self.delivered()
             with attempt.operation():
                 return self.read(clock)
         with attempt.operation():

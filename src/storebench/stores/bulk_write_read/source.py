@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from storebench.dataset.manifest import CSV, Manifest
-from storebench.dataset.schema import FIELDS, Field
+from storebench.dataset.schema import Field
 from storebench.study.dataset import MANIFEST
 
 if TYPE_CHECKING:
@@ -18,12 +18,9 @@ Row = dict[str, str]
 
 
 class Source:
-    """Streams the dataset's CSV. `schema` and `fields`, their names, are its columns, in order: those of a file of one's own once its
-    `manifest` was read.
-    """
+    """Stream the dataset's CSV. `schema` and `fields` are known once `manifest` was called: a file of one's own has other columns."""
 
-    schema: Sequence[Field] = FIELDS
-    fields: Sequence[str] = tuple(field.name for field in FIELDS)
+    _schema: Sequence[Field] | None = None
 
     def __init__(self, s3_client: Any, bucket: str, key: str) -> None:
         self.s3_client = s3_client
@@ -38,8 +35,27 @@ class Source:
     def manifest(self) -> Manifest:
         """The dataset's manifest. Raises StoreUnreachable or StoreRefused that name S3 and the key."""
         found = Manifest.load(self.s3_client, self.bucket, self.key.removesuffix(CSV) + MANIFEST)
-        self.schema, self.fields = found.schema, tuple(field.name for field in found.schema)
+        self.schema = found.schema
         return found
+
+    @property
+    def schema(self) -> Sequence[Field]:
+        """The columns in their order. Raises RuntimeError before the manifest was read."""
+        if self._schema is None:
+            raise RuntimeError(
+                "source.schema and source.fields are in the dataset's manifest: call source.manifest() before. The operation of a"
+                " TableStore does so before it calls `prepare`"
+            )
+        return self._schema
+
+    @schema.setter
+    def schema(self, schema: Sequence[Field]) -> None:
+        self._schema = schema
+
+    @property
+    def fields(self) -> tuple[str, ...]:
+        """The names of the columns in their order. Raises RuntimeError before the manifest was read."""
+        return tuple(field.name for field in self.schema)
 
     def rows(self) -> Iterator[Row]:
         """Each row as `csv.DictReader` gives it, from the first: every value is text, a null is empty."""

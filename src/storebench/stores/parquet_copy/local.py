@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import cached_property
 from pathlib import Path
-from typing import ClassVar
 
 from storebench.fields import Field
 from storebench.spark.filesystems import local
-from storebench.spark.options import OPTIONS
+from storebench.spark.options import OPTIONS as SPARK
 from storebench.stores.base import Durability, Pod
 from storebench.stores.files import LocalFiles
 from storebench.stores.parquet_copy.base import ParquetStore
 from storebench.stores.volume import OPTIONS as VOLUME
 
 FOLDER = "/data"
+OPTIONS: Mapping[str, Field] = {**SPARK, **VOLUME}
 
 
 class Local(ParquetStore):
@@ -23,7 +23,7 @@ class Local(ParquetStore):
 
     name = "local"
     pod = Pod("jvm", account="storebench-spark", volume=FOLDER)
-    options: ClassVar[Mapping[str, Field]] = {**OPTIONS, **VOLUME}
+    options = OPTIONS
     figures_cover = "engine"
 
     @cached_property

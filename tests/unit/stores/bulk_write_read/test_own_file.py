@@ -201,7 +201,6 @@ def test_verification_sees_the_dates_that_spark_writes_as_int96(tmp_path):
     convert_to_deltalake(str(tmp_path))
     source = Source(None, "bucket", "key")
     source.schema = [Field("id", "integer", ""), Field("valid_to", "timestamp", "")]
-    source.fields = ("id", "valid_to")
     store = Folder(client="reference", target="t", connection=Connection("s3"), source=source)
     store.folder = str(tmp_path)
     expected = TableChecksum(source.fields)
@@ -250,7 +249,7 @@ def given_back(monkeypatch, folder, schema, rows, *, client, batch, operation):
 
     monkeypatch.setattr(smart_open, "open", opened)
     source = Source(None, "bucket", "key")
-    source.schema, source.fields = schema, names
+    source.schema = schema
     store = Folder(
         client=client, target="t", connection=Connection("s3"), source=source, values={"batch": batch}
     )

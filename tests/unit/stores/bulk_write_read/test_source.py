@@ -12,6 +12,7 @@ from storebench.attempt.clock import OperationClock
 from storebench.dataset import typed
 from storebench.dataset.checksum import TableChecksum
 from storebench.dataset.generate import generate_chunk, header
+from storebench.dataset.schema import FIELD_NAMES, FIELDS
 from storebench.dataset.typed import ARROW_SCHEMA, canonical, csv_reader
 from storebench.stores.bulk_write_read.base import columns
 from storebench.stores.bulk_write_read.source import Source
@@ -36,7 +37,16 @@ def source(monkeypatch, text):
     """The dataset at a slow source, in blocks that are much smaller than it; and its streams."""
     monkeypatch.setattr(typed, "BLOCK_BYTES", 40_000)
     streams = slow_down(monkeypatch, lambda: io.BytesIO(text))
-    return Source(None, "bucket", "key"), streams
+    found = Source(None, "bucket", "key")
+    found.schema = FIELDS
+    return found, streams
+
+
+def test_what_only_the_manifest_says_is_not_known_before_it_was_read():
+    source = Source(None, "bucket", "key")
+    for name in ("fields", "schema"):
+        with pytest.raises(RuntimeError, match=r"call source\.manifest\(\) before"):
+            getattr(source, name)
 
 
 def typed_batches(source, rows):
@@ -50,7 +60,7 @@ def row_batches(source, rows):
 def texts(batch):
     if isinstance(batch, pa.Table):
         return canonical(dict(zip(batch.column_names, batch.columns, strict=True)))
-    return columns(batch, Source.fields)
+    return columns(batch, FIELD_NAMES)
 
 
 @pytest.mark.parametrize("rows", SIZES)

@@ -1,0 +1,167 @@
+"""Check declared values against the annotations of their classes: types, allowed values, texts that must not be empty."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import fields, is_dataclass
+from functools import cache
+from types import NoneType, UnionType
+from typing import Any, ClassVar, Literal, Union, get_args, get_origin, get_type_hints
+
+from storebench.errors import did_you_mean
+
+MAY_BE_EMPTY: Mapping[str, bool] = {
+    "may_be_empty": True
+}  # metadata of a field that may be "", although its default is not
+NEAR = 0.8  # the ratio of difflib from which the name of a class variable counts as misspelt
+SHOWN = 80  # characters of a refused value
+WORDS = {str: "a text", int: "a whole number", float: "a number", bool: "True or False", NoneType: "None"}
+
+
+def mistakes_of(value: Any, where: str = "") -> Iterator[str]:
+    """Yield the mistakes in the fields of a dataclass's instance, and in instances below it, each with the path of its field.
+
+    A text may be empty where the default of its field is, or where its field has the metadata MAY_BE_EMPTY.
+
+    Example:
+        >>> list(mistakes_of(Metric("put_s", "time", better="hihger")))
+        ["better is 'hihger', and must be 'lower', 'higher' or 'neither'. Did you mean 'higher'?"]
+    """
+    kinds = _of_fields(type(value))
+    for one in fields(value):
+        empty = one.default == "" or "may_be_empty" in one.metadata
+        path = f"{where}.{one.name}" if where else one.name
+        yield from mistakes(getattr(value, one.name), kinds[one.name], path, empty=empty)
+
+
+def mistakes_of_class(declared: type) -> Iterator[str]:
+    """Yield the mistakes in the class variables of a class: a value that its annotation does not allow, and a name that nobody reads and
+    that is nearly the name of a class variable."""
+    kinds = _of_variables(declared)
+    for name, kind in kinds.items():
+        if hasattr(declared, name):
+            yield from mistakes(getattr(declared, name), kind, name)
+    for base in declared.__mro__:
+        own = vars(base)
+        for name, value in own.items():
+            known = name.startswith("_") or name in kinds or name in own.get("__annotations__", {})
+            if known or hasattr(value, "__get__") or isinstance(value, type):
+                continue
+            if meant := did_you_mean(name, kinds, most=1, cutoff=NEAR):
+                yield f"{name} means nothing.{meant} A class variable of your own begins with _"
+
+
+def mistakes(value: object, kind: Any, where: str, *, empty: bool = True) -> Iterator[str]:
+    """Yield how a value differs from the annotation `kind`. `where` names the value; `empty`: it may be an empty text."""
+    origin, inner = get_origin(kind), get_args(kind)
+    if kind is Any:
+        return
+    if origin in (Union, UnionType):
+        yield from _of_union(value, kind, where)
+    elif origin is Literal:
+        if not any(value == one and type(value) is type(one) for one in inner):
+            meant = did_you_mean(value, [*map(repr, inner)], most=1) if isinstance(value, str) else ""
+            yield f"{_wrong(value, kind, where)}.{meant}".removesuffix(".")
+    elif origin is tuple:
+        if not isinstance(value, tuple):
+            yield _wrong(value, kind, where) + _as_tuple(value)
+            return
+        for place, one in enumerate(value):
+            yield from mistakes(one, inner[0], f"{where}[{_label(one, place)}]", empty=False)
+    elif origin is Mapping:
+        if not isinstance(value, Mapping):
+            yield _wrong(value, kind, where)
+            return
+        for name, one in value.items():
+            yield from mistakes(name, inner[0], f"a name in {where}", empty=False)
+            yield from mistakes(one, inner[1], f"{where}[{name!r}]")
+    elif origin is Callable:
+        if not callable(value):
+            yield _wrong(value, kind, where)
+    elif not _is(value, kind):
+        yield _wrong(value, kind, where)
+    elif value == "" and not empty:
+        yield f"{where} is empty"
+    elif is_dataclass(value):
+        yield from mistakes_of(value, where)
+
+
+def _of_union(value: object, kind: Any, where: str) -> Iterator[str]:
+    others = [one for one in get_args(kind) if one is not NoneType]
+    if value is None and NoneType in get_args(kind):
+        return
+    if len(others) == 1:
+        if value == "":
+            yield f"{where} is empty: leave it out"
+        else:
+            yield from mistakes(value, others[0], where)
+    elif all(any(mistakes(value, one, where)) for one in others):
+        yield _wrong(value, kind, where)
+
+
+def _is(value: object, kind: type) -> bool:
+    if kind in (int, float):
+        if isinstance(value, bool) or not isinstance(value, int | kind):
+            return False
+        return not isinstance(value, float) or math.isfinite(value)
+    return isinstance(value, kind)
+
+
+def _wrong(value: object, kind: Any, where: str) -> str:
+    shown = repr(value)
+    shown = shown if len(shown) <= SHOWN else f"{shown[:SHOWN]}…"
+    return f"{where} is {shown}, and must be {_in_words(kind)}"
+
+
+def _in_words(kind: Any) -> str:
+    origin, inner = get_origin(kind), get_args(kind)
+    if origin is Literal:
+        *first, last = map(repr, inner)
+        return f"{', '.join(first)} or {last}" if first else last
+    if origin in (Union, UnionType):
+        return " or ".join(_in_words(one) for one in inner)
+    if origin is tuple:
+        return f"a tuple, each item {_in_words(inner[0])}"
+    if origin is Mapping:
+        return "a dict"
+    if origin is Callable:
+        return "a function"
+    name: str = getattr(kind, "__name__", str(kind))
+    return WORDS.get(kind) or f"{'an' if name[0] in 'AEIOU' else 'a'} {name}"
+
+
+def _as_tuple(value: object) -> str:
+    """Return a hint how a value that is no tuple is written as one."""
+    if isinstance(value, list):
+        return ": write it in ( and ), not in [ and ]"
+    if isinstance(value, Mapping) or value is None:
+        return ""
+    return ": a tuple of one item ends with a comma, as ('a',)"
+
+
+def _label(item: object, place: int) -> str:
+    """Return what names an item of a tuple: its own name where it has one, or else its place."""
+    name = getattr(item, "name", None)
+    return repr(name) if isinstance(name, str) and name else str(place)
+
+
+@cache
+def _of_fields(kind: type) -> Mapping[str, Any]:
+    return get_type_hints(kind)
+
+
+def _of_variables(declared: type) -> dict[str, Any]:
+    """Return the annotations of a class's ClassVars, also of those that it inherits, by name."""
+    found = {}
+    for base in reversed(declared.__mro__):
+        for name, annotation in vars(base).get("__annotations__", {}).items():
+            # Each by itself: other annotations of a store may name a client library, which is not here
+            alone = type("Alone", (), {"__annotations__": {name: annotation}, "__module__": base.__module__})
+            try:
+                kind = get_type_hints(alone)[name]
+            except NameError:
+                continue
+            if get_origin(kind) is ClassVar:
+                (found[name],) = get_args(kind)
+    return found
