@@ -35,7 +35,7 @@ from storebench.servers.render import (
     host_of,
     limited_sets,
     rendered,
-    secret_of,
+    access_name,
     set_id,
 )
 from storebench.servers.sizes import FIELDS, Sizes
@@ -146,7 +146,7 @@ class Running:
         found = [k8s.V1EnvVar(name=variable(connection), value=json.dumps(told))]
         if images.named(AGENT_IMAGE):
             agents = {pod.metadata.name: pod.status.pod_ip for pod in self.pods}
-            token = k8s.V1SecretKeySelector(name=secret_of(self.set_id), key=TOKEN_KEY)
+            token = k8s.V1SecretKeySelector(name=access_name(self.set_id), key=TOKEN_KEY)
             found += [
                 k8s.V1EnvVar(name=AGENTS, value=json.dumps(agents)),
                 k8s.V1EnvVar(name=SERVICES, value=json.dumps(self.services())),

@@ -15,6 +15,7 @@ from storebench.servers.topology import COPIES, DATA, READY, SIZED, Object, Topo
 from storebench.servers.watch import TOKEN
 
 LABEL = "storebench/servers"  # on all objects of a set of servers, and its pods; no other set has its value
+CLIENT = "storebench/client-of"  # on the pods of attempts at a set of servers: the value of the set's LABEL
 MANAGED = {"app.kubernetes.io/managed-by": "storebench"}
 AGENT_VOLUME, AGENT_FOLDER = "storebench-agent", "/storebench"
 TOKEN_KEY = "token"  # of the Secret
@@ -45,9 +46,26 @@ def set_id(run_id: str, key: str) -> str:
     return hashlib.sha256(f"{run_id}\n{key}".encode()).hexdigest()[:10]
 
 
-def secret_of(set_id: str) -> str:
-    """The Secret with the agents' token."""
+def access_name(set_id: str) -> str:
+    """Return the name of the two objects that say who may use the servers: a Secret and a NetworkPolicy."""
     return f"storebench-servers-{set_id}"
+
+
+def policy_of(set_id: str) -> Object:
+    """Return the NetworkPolicy of a set of servers. At any port, the servers admit each other and the pods of attempts at them in the same
+    namespace, and no other pod.
+    """
+    admitted = [{"podSelector": {"matchLabels": {label: set_id}}} for label in (LABEL, CLIENT)]
+    return {
+        "apiVersion": "networking.k8s.io/v1",
+        "kind": "NetworkPolicy",
+        "metadata": {"name": access_name(set_id), "labels": {**MANAGED, LABEL: set_id}},
+        "spec": {
+            "podSelector": {"matchLabels": {LABEL: set_id}},
+            "policyTypes": ["Ingress"],
+            "ingress": [{"from": admitted}],
+        },
+    }
 
 
 def host_of(topology: Topology, set_id: str) -> str:
@@ -167,7 +185,7 @@ def _watch(pod: Object, annotations: Mapping[str, str], set_id: str, image: str)
     server.setdefault("volumeMounts", []).append({**mount, "readOnly": True})
     server.setdefault("ports", []).append({"name": "agent", "containerPort": PORT})
     told = {"STOREBENCH_AGENT_DATA": annotations.get(DATA), "STOREBENCH_AGENT_READY": annotations.get(READY)}
-    token = {"secretKeyRef": {"name": secret_of(set_id), "key": TOKEN_KEY}}
+    token = {"secretKeyRef": {"name": access_name(set_id), "key": TOKEN_KEY}}
     server.setdefault("env", []).extend(
         [
             {"name": TOKEN, "valueFrom": token},

@@ -15,10 +15,11 @@ from storebench.airflow.topologies import topology_of
 from storebench.errors import SpecError
 from storebench.results.servers import ServerUse
 from storebench.servers import cluster as server_cluster
-from storebench.servers.render import LABEL, Place, rendered, set_id
+from storebench.servers.render import CLIENT, LABEL, Place, rendered, set_id
 from storebench.servers.sizes import Sizes
 from storebench.servers.topology import FOLDER, brought_for
 from storebench.servers.topology import find as find_topology
+from storebench.spark import session
 from storebench.study.model import Axis
 from storebench.study.order import Turn
 from storebench.study.studies import find
@@ -39,7 +40,8 @@ def kube(cluster, monkeypatch):
     hook = SimpleNamespace(core_v1_client=found, get_namespace=lambda: "ns", is_in_cluster=False)
     monkeypatch.setattr(pods.StorebenchPodOperator, "hook", hook)
     monkeypatch.setattr(secrets, "cluster_of", lambda node_pool: (found, "ns"))
-    monkeypatch.setattr(server_cluster.k8s_client, "AppsV1Api", lambda api_client: found)
+    for api in ("AppsV1Api", "NetworkingV1Api"):
+        monkeypatch.setattr(server_cluster.k8s_client, api, lambda api_client: found)
     monkeypatch.setattr(server_cluster, "POLL_INTERVAL_S", 0.001)
     monkeypatch.setattr(connections, "exists", lambda name: not name.endswith(("_one", "_three", "_away")))
     monkeypatch.setattr(images, "named", {"servers_elasticsearch": "own/es:1"}.get)
@@ -185,6 +187,29 @@ def test_a_write_brings_its_servers_and_its_pod_is_told_where_they_are(account, 
     }
     assert account.servers[RUN, ONE.store].pods == {f"{name_of(ONE.store)}-0": ["1", 0]}
     assert [name for _, _, name in account.secret_users] == ["s3"], "no Secret of a connection"
+
+
+def test_only_pods_at_servers_of_the_run_have_the_label_that_the_servers_admit(account, kube, at):
+    found, end = [], kube.end
+
+    def note(pod):
+        found.append(pod)
+        return end(pod)
+
+    kube.end = note
+    at(ONE)
+    work("write")
+    at(cell("delta-spark@hdfs_one"))
+    work("write")
+    at(PLAIN)
+    work("write")
+    spark = set_id(RUN, "delta-spark@hdfs_one")
+    assert [pod.labels.get(CLIENT) for pod in found] == [set_id(RUN, ONE.store), spark, None]
+    told_executor = next(
+        one["value"] for one in found[1].spec["containers"][0]["env"] if one["name"] == session.EXECUTOR_POD
+    )
+    assert json.loads(told_executor)["metadata"]["labels"][CLIENT] == spark, "executors read the blocks"
+    assert [key for key in kube.objects if key[0] == "NetworkPolicy"] == [], "it went with the servers"
 
 
 def test_with_an_agent_the_pod_gets_its_addresses_and_its_token(account, kube, at, monkeypatch):
