@@ -40,7 +40,7 @@ from storebench.servers.render import (
 )
 from storebench.servers.sizes import FIELDS, Sizes
 from storebench.servers.topology import SERVICE_CORES, Object, Topology, service_cores
-from storebench.servers.watch import AGENTS, LIMITED, SERVICES, TOKEN
+from storebench.servers.watch import AGENTS, LIMITED, SERVICES, SET, TOKEN
 from storebench.study.cell import Cell
 from storebench.study.model import Study
 
@@ -143,7 +143,10 @@ class Running:
     def variables(self, connection: str) -> list[k8s.V1EnvVar]:
         """What tells a client's pod where they are, as the connection of this name."""
         told = self.group.topology.connection(host_of(self.group.topology, self.set_id))
-        found = [k8s.V1EnvVar(name=variable(connection), value=json.dumps(told))]
+        found = [
+            k8s.V1EnvVar(name=variable(connection), value=json.dumps(told)),
+            k8s.V1EnvVar(name=SET, value=self.set_id),
+        ]
         if images.named(AGENT_IMAGE):
             agents = {pod.metadata.name: pod.status.pod_ip for pod in self.pods}
             token = k8s.V1SecretKeySelector(name=access_name(self.set_id), key=TOKEN_KEY)

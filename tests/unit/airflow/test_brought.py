@@ -175,6 +175,7 @@ def test_a_write_brings_its_servers_and_its_pod_is_told_where_they_are(account, 
     assert servers_there(kube) == [f"{name_of(ONE.store)}-0"]
     told_connection = json.loads(found["STOREBENCH_CONN_ELASTICSEARCH_ONE"]["value"])
     assert told_connection == {"host": name_of(ONE.store), "port": 9200}
+    assert found["STOREBENCH_SERVERS_SET"]["value"] == set_id(RUN, ONE.store)
     assert "STOREBENCH_AGENT_TOKEN" not in found, "there is no image of the agent"
     (done,) = account.attempts
     assert done[0] == "write" and done[1].status == "verified"
@@ -510,6 +511,18 @@ def test_caches_can_be_emptied_only_at_servers_of_the_run(kube, bulk, monkeypatc
     for cache in ("as_is", "hot"):
         topologies.check_agents(bulk, stores, {"cache": cache}, set())
     topologies.check_agents(STUDY, stores, {}, set())
+
+
+def test_a_store_that_trusts_its_server_has_none_of_a_connection(kube):
+    scan = find("column_scan")
+    with pytest.raises(SpecError) as error:
+        topologies.check_agents(scan, {"mariadb", "wendelin-pandas@away"}, {}, set())
+    said = str(error.value)
+    assert said.startswith(
+        "wendelin-pandas@away would connect to a server of your own, by the Airflow Connection storebench_zeo_away. "
+    )
+    assert "unpickles each object" in said and "Ask for wendelin-pandas@one, and" in said
+    topologies.check_agents(scan, {"mariadb", "wendelin-pandas@one"}, {}, {"wendelin-pandas@one"})
 
 
 def test_servers_without_agents_cannot_have_their_caches_emptied(kube, bulk):
