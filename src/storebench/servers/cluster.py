@@ -16,7 +16,7 @@ from kubernetes.client.exceptions import ApiException
 from storebench.errors import ServersFailed, SpecError
 from storebench.servers.pods import Trouble, is_ready, seen, trouble, unscheduled
 from storebench.servers.render import LABEL, MANAGED, TOKEN_KEY, access_name, policy_of
-from storebench.servers.topology import KINDS, Object
+from storebench.servers.topology import KINDS, PASSWORD_KEY, Object
 
 POLL_INTERVAL_S = 1.0
 GONE_WITHIN_S = 300.0
@@ -48,13 +48,10 @@ class ServerCluster:
         self.namespace = namespace
         self._ask = ask
 
-    def make(self, set_id: str, objects: Sequence[Object], *, watched: bool) -> None:
-        """Create the servers' NetworkPolicy, the agents' token if the servers are `watched`, and these objects. An object of the set that
-        exists stays as it is.
-        """
+    def make(self, set_id: str, objects: Sequence[Object]) -> None:
+        """Create the servers' NetworkPolicy, their Secret, and these objects. An object of the set that exists stays as it is."""
         self._create(self.networking.create_namespaced_network_policy, policy_of(set_id))
-        if watched:
-            self._create(self.core.create_namespaced_secret, _token_of(set_id))
+        self._create(self.core.create_namespaced_secret, _secret_of(set_id))
         for kind in KINDS:
             for one in objects:
                 if one["kind"] == kind:
@@ -200,10 +197,12 @@ class ServerCluster:
         return ""
 
 
-def _token_of(set_id: str) -> Object:
+def _secret_of(set_id: str) -> Object:
+    """Make a Secret with a random token for the agents, and a random password for servers that have a login."""
+    made = {key: base64.b64encode(token_hex(32).encode()).decode() for key in (TOKEN_KEY, PASSWORD_KEY)}
     return {
         "apiVersion": "v1",
         "kind": "Secret",
         "metadata": {"name": access_name(set_id), "labels": {**MANAGED, LABEL: set_id}},
-        "data": {TOKEN_KEY: base64.b64encode(token_hex(32).encode()).decode()},
+        "data": made,
     }

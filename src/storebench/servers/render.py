@@ -11,14 +11,14 @@ from typing import Any
 
 from storebench.servers.agent import PORT
 from storebench.servers.sizes import Sizes
-from storebench.servers.topology import COPIES, DATA, READY, SIZED, Object, Topology
+from storebench.servers.topology import COPIES, DATA, READY, SIZED, Object, Topology, secret_references
 from storebench.servers.watch import TOKEN
 
 LABEL = "storebench/servers"  # on all objects of a set of servers, and its pods; no other set has its value
 CLIENT = "storebench/client-of"  # on the pods of attempts at a set of servers: the value of the set's LABEL
 MANAGED = {"app.kubernetes.io/managed-by": "storebench"}
 AGENT_VOLUME, AGENT_FOLDER = "storebench-agent", "/storebench"
-TOKEN_KEY = "token"  # of the Secret
+TOKEN_KEY = "token"  # the agents' token, in the Secret of a set
 _CONFINED = {
     "allowPrivilegeEscalation": False,
     "capabilities": {"drop": ["ALL"]},
@@ -129,6 +129,8 @@ def _render_set(one: Object, set_id: str, names: Mapping[str, str], sizes: Sizes
         for variable in container.get("env", []):
             if "value" in variable:
                 variable["value"] = names.get(variable["value"], variable["value"])
+    for reference in secret_references(pod):
+        reference["name"] = access_name(set_id)
     for claim in spec.get("volumeClaimTemplates", []):
         claim["metadata"]["labels"] = {**claim["metadata"].get("labels", {}), **MANAGED, LABEL: set_id}
         if sizes.storage_class:

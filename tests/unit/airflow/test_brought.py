@@ -12,6 +12,7 @@ from storebench.airflow.brought import Group, Running, Servers, groups_of
 from storebench.airflow.draft import order_of
 from storebench.airflow.server_steps import BringOperator, remove_servers
 from storebench.airflow.topologies import topology_of
+from storebench.connection import Connection
 from storebench.errors import SpecError
 from storebench.results.servers import ServerUse
 from storebench.servers import cluster as server_cluster
@@ -236,6 +237,22 @@ def test_a_cpu_limit_that_was_asked_for_is_told_and_is_part_of_the_environment(
     work("write", server_cpu="2")
     assert json.loads(found["STOREBENCH_CPU_LIMITED"]["value"]) == [f"{name_of(ONE.store)}-0"]
     assert account.attempts[0][1].environment["servers"]["cpu_limits"] == ["2"]
+
+
+def test_a_password_goes_from_the_secret_of_the_set_into_the_connection_and_is_in_no_specification(kube):
+    group = Group("key", "mariadb@one", find_topology("mariadb", "one"), Sizes())
+    Servers(RUN).cluster.make("x1", rendered(group.topology, "x1", group.sizes, Place()))
+    told = Running(group, "x1", tuple(kube.pods.values()), {}).variables("mariadb_one")
+    names = [one.name for one in told]
+    password = told[names.index("STOREBENCH_SERVERS_PASSWORD")]
+    reference = password.value_from.secret_key_ref
+    assert password.value is None and reference.key in kube.secrets[reference.name]["data"]
+    connection = told[names.index("STOREBENCH_CONN_MARIADB_ONE")].value
+    assert names.index(password.name) < names.index("STOREBENCH_CONN_MARIADB_ONE"), (
+        "Kubernetes replaces $(NAME) by what was said before"
+    )
+    read = Connection.from_json("mariadb_one", connection.replace(f"$({password.name})", "a1b2"))
+    assert (read.host, read.login, read.password) == ("mariadb-x1", "root", "a1b2")
 
 
 def test_a_pod_is_told_the_services_in_front_of_the_store(kube):

@@ -23,7 +23,7 @@ def servers(kube):
 
 def make(servers, name="three", set_id="abc", **more):
     objects = rendered(find("elasticsearch", name), set_id, Sizes(), Place())
-    servers.make(set_id, objects, watched=False, **more)
+    servers.make(set_id, objects, **more)
 
 
 def wait(servers, copies=3, go_on=lambda: None):
@@ -64,16 +64,17 @@ def test_servers_are_made_a_second_time_without_harm(kube, servers):
     assert kube.made == 3
 
 
-def test_watched_servers_have_a_token_that_nobody_can_guess(kube, servers):
-    servers.make("abc", [], watched=True)
-    servers.make("def", [], watched=True)
-    tokens = {base64.b64decode(one["data"]["token"]) for one in kube.secrets.values()}
+def test_each_set_has_a_token_and_a_password_that_nobody_can_guess(kube, servers):
+    servers.make("abc", [])
+    servers.make("def", [])
+    texts = {base64.b64decode(text) for one in kube.secrets.values() for text in one["data"].values()}
     assert set(kube.secrets) == {"storebench-servers-abc", "storebench-servers-def"}
-    assert len(tokens) == 2 and min(map(len, tokens)) >= 32
+    assert all(one["data"].keys() == {"token", "password"} for one in kube.secrets.values())
+    assert len(texts) == 4 and min(map(len, texts)) >= 32
+    assert all(text.isalnum() for text in texts), "they stand in JSON and in SQL as they are"
 
 
 def test_all_of_a_set_is_removed_its_volumes_too_and_nothing_of_another(kube, servers):
-    servers.make("abc", [], watched=True)
     make(servers)
     make(servers, "one", "other")
     kept = {key for key in kube.objects if "other" in key[1]}
