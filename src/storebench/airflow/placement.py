@@ -71,8 +71,9 @@ class Placement:
     def template(self, attempt: str, container: str, servers: str | None = None) -> dict[str, Any]:
         """The pod, as Kubernetes' API has it, of an attempt (a label's value that only its pods have).
 
-        `servers` is the id of the set of servers that the run has brought for the attempt: only they admit the pod. It passes the Pod Security Standard "restricted". It keeps away from servers that a run has brought, where it can. A node takes
-        the pods of one attempt at a time: those that it starts may share a node, and do only where there are too few.
+        It passes the Pod Security Standard "restricted". It keeps away from servers that a run has brought, where it can. A node takes
+        the pods of one attempt at a time: those that it starts may share a node, and do only where there are too few. `servers` is the
+        id of the set of servers that the run has brought for the attempt: they admit the pod.
         """
         return {
             "apiVersion": "v1",
