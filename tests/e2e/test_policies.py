@@ -11,7 +11,9 @@ from storebench.servers.render import LABEL, policy_of
 from tests.e2e.harness import NAMESPACE, PLACEMENT, delete, soon
 
 SECURITY = Path(__file__).parents[2] / "SECURITY.md"
-NOT_ENFORCED = "NetworkPolicies need a network plugin that enforces them. The embedded cluster's plugin does not."
+NOT_ENFORCED = (
+    "NetworkPolicies need a network plugin that enforces them. The embedded cluster's plugin does not."
+)
 LISTEN = f"""
 import socket
 server = socket.create_server(("", {PORT}))

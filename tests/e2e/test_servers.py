@@ -48,7 +48,9 @@ def test_a_run_brings_its_servers_one_set_after_another_measures_them_and_leaves
     order = [row["store"] for row in rows]
     assert sum(one != other for one, other in pairwise(order)) == 1, order
     assert left_over(cluster) == []
-    policies = client.NetworkingV1Api(cluster.api_client)  # Airflow's account may remove policies, and not list them
+    policies = client.NetworkingV1Api(
+        cluster.api_client
+    )  # Airflow's account may remove policies, and not list them
     for store in servers:
         with pytest.raises(ApiException) as gone:
             own = access_name(set_id(rows[0]["run_id"], store))

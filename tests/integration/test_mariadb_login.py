@@ -37,7 +37,11 @@ def start(folder, port, password):
         *(f"--datadir={folder / 'data'}", f"--socket={folder / 'socket'}", f"--pid-file={folder / 'pid'}"),
         *("--bind-address=127.0.0.1", f"--port={port}", "--skip-name-resolve"),
     )
-    environment = {"PATH": SEARCHED, "TMPDIR": str(folder), **({"MARIADB_ROOT_PASSWORD": password} if password else {})}
+    environment = {
+        "PATH": SEARCHED,
+        "TMPDIR": str(folder),
+        **({"MARIADB_ROOT_PASSWORD": password} if password else {}),
+    }
     return subprocess.Popen(
         [folder / PROGRAM.name, "mariadbd", *options],
         cwd=folder,

@@ -31,11 +31,11 @@ from storebench.servers.pods import deaths
 from storebench.servers.render import (
     TOKEN_KEY,
     Place,
+    access_name,
     fingerprint,
     host_of,
     limited_sets,
     rendered,
-    access_name,
     set_id,
 )
 from storebench.servers.sizes import FIELDS, Sizes

@@ -21,7 +21,7 @@ AGENTS = "STOREBENCH_AGENTS"  # the addresses of the agents, by the names of the
 SERVICES = "STOREBENCH_SERVICE_CORES"
 LIMITED = "STOREBENCH_CPU_LIMITED"  # the pods of servers whose CPU limit the run asked for: a JSON array
 TOKEN = "STOREBENCH_AGENT_TOKEN"  # the variable with it, in the servers' pods and in the client's
-PASSWORD = "STOREBENCH_SERVERS_PASSWORD"  # the variable with the password of the set's servers, in the client's pod
+PASSWORD = "STOREBENCH_SERVERS_PASSWORD"  # with the password of the set, in the client's pod
 # Of a row of `usage`, and of what an agent tells.
 FIGURES = (
     "cpu_s",

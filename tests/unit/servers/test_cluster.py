@@ -80,7 +80,8 @@ def test_all_of_a_set_is_removed_its_volumes_too_and_nothing_of_another(kube, se
     kept = {key for key in kube.objects if "other" in key[1]}
     assert len(kept) == 5
     servers.remove("abc")
-    assert set(kube.objects) == kept and set(kube.pods) == {"elasticsearch-other-0"} and kube.secrets == {}
+    assert set(kube.objects) == kept and set(kube.pods) == {"elasticsearch-other-0"}
+    assert set(kube.secrets) == {"storebench-servers-other"}
     servers.remove("abc")
 
 

@@ -8,7 +8,7 @@ import yaml
 
 from storebench.airflow.placement import Placement
 from storebench.servers.agent import PORT
-from storebench.servers.render import LABEL, Place, policy_of, rendered, set_id
+from storebench.servers.render import Place, policy_of, rendered, set_id
 from storebench.servers.sizes import Sizes
 from storebench.servers.topology import FOLDER, find
 
@@ -41,7 +41,8 @@ def reaches(policies, client, server, port):
     found = [one for one in specs if "Ingress" in one["policyTypes"] and chosen(one["podSelector"], server)]
     rules = [rule for one in found for rule in one.get("ingress", [])]
     return not found or any(
-        chosen(peer["podSelector"], client) and port in [p["port"] for p in rule.get("ports", [{"port": port}])]
+        chosen(peer["podSelector"], client)
+        and port in [p["port"] for p in rule.get("ports", [{"port": port}])]
         for rule in rules
         for peer in rule["from"]
     )

@@ -136,7 +136,9 @@ WRITABLE = {"cassandra", "elasticsearch", "ozone"}  # containers whose image wri
 
 def check_root(pod, container):
     """The container's root file system is read-only, and its folder of temporary files is not; unless SECURITY.md names the container."""
-    assert container["securityContext"].get("readOnlyRootFilesystem", False) is (container["name"] not in WRITABLE)
+    assert container["securityContext"].get("readOnlyRootFilesystem", False) is (
+        container["name"] not in WRITABLE
+    )
     mounts = {one["mountPath"]: one["name"] for one in container.get("volumeMounts", [])}
     if container["name"] not in WRITABLE:
         assert {"name": mounts["/tmp"], "emptyDir": {}} in pod["volumes"]

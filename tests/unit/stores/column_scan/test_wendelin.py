@@ -181,7 +181,9 @@ def test_a_sum_without_agents_is_refused_before_it_connects(tried, database):
 @pytest.mark.parametrize("operation", ["write", "hot_sum", "drop"])
 def test_a_pod_connects_to_no_server_that_its_run_has_not_brought(tried, database, monkeypatch, operation):
     monkeypatch.delenv(SET)
-    with pytest.raises(SpecError, match=r"wendelin-numpy is measured only at servers that the run .* unpickles"):
+    with pytest.raises(
+        SpecError, match=r"wendelin-numpy is measured only at servers that the run .* unpickles"
+    ):
         tried("wendelin-numpy", operation)
     assert database.asked == []
 
