@@ -160,7 +160,7 @@ e2e: setup $(E2E_PARTS) up $(E2E_STEPS) ## End-to-end tests: small runs through 
 
 .PHONY: e2e-deploy
 e2e-deploy: up ## The end-to-end tests of deploy/kubernetes: a run by its accounts, and what they cannot do
-	$(WITH_STACK) $(PYTEST) tests/e2e/test_deploy.py tests/e2e/test_secrets.py
+	$(WITH_STACK) $(PYTEST) tests/e2e/test_deploy.py tests/e2e/test_policies.py tests/e2e/test_secrets.py
 
 .PHONY: e2e-compose
 e2e-compose: setup $(COMPOSE) $(ENGINE) ## Test docker-compose.yaml with a Docker Engine of its own and stand-ins for the images (about 40 minutes)

@@ -28,7 +28,8 @@ def mistakes_of(value: Any, where: str = "") -> Iterator[str]:
         >>> list(mistakes_of(Metric("put_s", "time", better="hihger")))
         ["better is 'hihger', and must be 'lower', 'higher' or 'neither'. Did you mean 'higher'?"]
     """
-    kinds = _of_fields(type(value))
+    declared: type = type(value)
+    kinds = _of_fields(declared)
     for one in fields(value):
         empty = one.default == "" or "may_be_empty" in one.metadata
         path = f"{where}.{one.name}" if where else one.name

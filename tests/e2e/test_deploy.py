@@ -53,8 +53,10 @@ FORBIDDEN = [
         for verb in ("create", "patch", "bind", "escalate")
         for kind in ("roles", "rolebindings", "clusterroles", "clusterrolebindings")
     ),
-    ("create", "networking.k8s.io", "networkpolicies"),
-    ("delete", "networking.k8s.io", "networkpolicies"),
+    *(
+        (verb, "networking.k8s.io", "networkpolicies")
+        for verb in ("get", "list", "patch", "update", "deletecollection")
+    ),
     ("create", "scheduling.k8s.io", "priorityclasses"),
     ("create", "admissionregistration.k8s.io", "mutatingwebhookconfigurations"),
     # The policy that keeps a Spark driver from the account of Airflow.
@@ -73,6 +75,7 @@ ALLOWED = {
         ("update", "secrets"),
         ("delete", "secrets"),
         *((verb, "apps/statefulsets") for verb in ("create", "list", "delete")),
+        *((verb, "networking.k8s.io/networkpolicies") for verb in ("create", "delete")),
         *(
             (verb, kind)
             for verb in ("create", "list", "delete")
@@ -176,7 +179,7 @@ def test_an_account_may_do_what_it_needs_in_its_namespace_and_nothing_else(admin
     assert may == set()
 
     def may_in(namespace, verb, kind):
-        group, _, resource = kind.partition("/") if kind.startswith("apps/") else ("", "", kind)
+        group, _, resource = ("", "", kind) if kind == "pods/log" else kind.rpartition("/")
         return allowed(namespace, verb, group, resource)
 
     for verb, kind in ALLOWED[user]:

@@ -1,9 +1,12 @@
 #!/bin/sh
-# Starts MariaDB as the publisher's image does: in an empty data folder it makes the system's tables, and an account that may do everything.
-# Pods of the namespace reach it without a password.
+# Starts MariaDB as the publisher's image does: in an empty data folder it makes the system's tables, and gives root the password
+# MARIADB_ROOT_PASSWORD, here and from other hosts.
 set -eu
 [ "${1:-mariadbd}" = mariadbd ] || exec "$@"
 [ $# -eq 0 ] || shift
+case ${MARIADB_ROOT_PASSWORD:-} in
+    '' | *[!A-Za-z0-9]*) echo "MARIADB_ROOT_PASSWORD has to be a password of letters and digits" >&2; exit 1 ;;
+esac
 data=/var/lib/mysql
 for option in "$@"; do
     case $option in --datadir=*) data=${option#--datadir=} ;; esac
@@ -12,10 +15,15 @@ if [ ! -e "$data/.complete" ]; then
     rm -rf "${data:?}/"*  # of a start that was interrupted
     mkdir -p "$data"
     mariadb-install-db --no-defaults --datadir="$data" --auth-root-authentication-method=normal --skip-test-db > /dev/null
-    cat > "$data/accounts.sql" <<'END'
-CREATE USER IF NOT EXISTS root@'%';
-GRANT ALL PRIVILEGES ON *.* TO root@'%' WITH GRANT OPTION;
-END
     touch "$data/.complete"
 fi
+# The server reads the file before it listens, each statement from a line of its own. The accounts that are deleted have no password.
+rm -f "$data/accounts.sql"
+(umask 077 && cat > "$data/accounts.sql") <<END
+DELETE FROM mysql.global_priv WHERE User IN ('', 'root') AND Host <> 'localhost';
+FLUSH PRIVILEGES;
+CREATE USER root@'%' IDENTIFIED BY '$MARIADB_ROOT_PASSWORD';
+GRANT ALL PRIVILEGES ON *.* TO root@'%' WITH GRANT OPTION;
+ALTER USER root@localhost IDENTIFIED BY '$MARIADB_ROOT_PASSWORD';
+END
 exec mariadbd --init-file="$data/accounts.sql" "$@"

@@ -31,16 +31,16 @@ from storebench.servers.pods import deaths, templates
 from storebench.servers.render import (
     TOKEN_KEY,
     Place,
+    access_name,
     fingerprint,
     host_of,
     limited_sets,
     rendered,
-    secret_of,
     set_id,
 )
 from storebench.servers.sizes import FIELDS, Sizes
-from storebench.servers.topology import SERVICE_CORES, Object, Topology, service_cores
-from storebench.servers.watch import AGENTS, LIMITED, SERVICES, TOKEN
+from storebench.servers.topology import PASSWORD_KEY, SERVICE_CORES, Object, Topology, service_cores
+from storebench.servers.watch import AGENTS, LIMITED, PASSWORD, SERVICES, SET, TOKEN
 from storebench.study.cell import Cell
 from storebench.study.model import Study
 
@@ -161,19 +161,29 @@ class Running:
     seen: Mapping[str, list[Any]]
 
     def variables(self, connection: str) -> list[k8s.V1EnvVar]:
-        """What tells a client's pod where they are, as the connection of this name."""
+        """Return the variables that tell a client's pod where they are, as the connection of this name. A password is in none of them:
+        Kubernetes puts it into the connection's, from a variable before it that refers to the Secret.
+        """
         told = self.group.topology.connection(host_of(self.group.topology, self.set_id))
-        found = [k8s.V1EnvVar(name=variable(connection), value=json.dumps(told))]
+        found = [k8s.V1EnvVar(name=SET, value=self.set_id)]
+        if self.group.topology.has_password:
+            found.append(self._secret(PASSWORD, PASSWORD_KEY))
+            told["password"] = f"$({PASSWORD})"
+        found.append(k8s.V1EnvVar(name=variable(connection), value=json.dumps(told)))
         if images.named(AGENT_IMAGE):
             agents = {pod.metadata.name: pod.status.pod_ip for pod in self.pods}
-            token = k8s.V1SecretKeySelector(name=secret_of(self.set_id), key=TOKEN_KEY)
             found += [
                 k8s.V1EnvVar(name=AGENTS, value=json.dumps(agents)),
                 k8s.V1EnvVar(name=SERVICES, value=json.dumps(self.services())),
                 k8s.V1EnvVar(name=LIMITED, value=json.dumps(self.limited())),
-                k8s.V1EnvVar(name=TOKEN, value_from=k8s.V1EnvVarSource(secret_key_ref=token)),
+                self._secret(TOKEN, TOKEN_KEY),
             ]
         return found
+
+    def _secret(self, name: str, key: str) -> k8s.V1EnvVar:
+        """Make a variable of what the set's Secret has under the key."""
+        reference = k8s.V1SecretKeySelector(name=access_name(self.set_id), key=key)
+        return k8s.V1EnvVar(name=name, value_from=k8s.V1EnvVarSource(secret_key_ref=reference))
 
     def services(self) -> dict[str, float | None]:
         """Return the pods with a service in front of the store, each with the cores that its program can use."""
@@ -303,7 +313,7 @@ class Servers:
             left.bring_servers(self.run_id, group.key, group.store)
             print(f"Making the servers {group.key}: {group.copies} pods", flush=True)
             objects = group.objects(self.run_id, _placement())
-            self.cluster.make(own, objects, watched=images.named(AGENT_IMAGE) is not None)
+            self.cluster.make(own, objects)
             seen = self.cluster.wait(own, group.copies, limits, go_on)
             found = tuple(self.cluster.pods(own))
         except (StorebenchError, ApiException, HTTPError) as error:

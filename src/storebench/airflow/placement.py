@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from storebench.errors import SpecError
+from storebench.servers.render import CLIENT
 from storebench.servers.render import LABEL as SERVERS
 
 # In the extra of the Kubernetes connection: {"pods": {"node_selector": ..., ...}}
@@ -67,17 +68,18 @@ class Placement:
             "imagePullSecrets": [{"name": name} for name in self.image_pull_secrets],
         }
 
-    def template(self, attempt: str, container: str) -> dict[str, Any]:
+    def template(self, attempt: str, container: str, servers: str | None = None) -> dict[str, Any]:
         """The pod, as Kubernetes' API has it, of an attempt (a label's value that only its pods have).
 
         It passes the Pod Security Standard "restricted". It keeps away from servers that a run has brought, where it can. A node takes
-        the pods of one attempt at a time: those that it starts may share a node, and do only where there are too few.
+        the pods of one attempt at a time: those that it starts may share a node, and do only where there are too few. `servers` is the
+        id of the set of servers that the run has brought for the attempt: they admit the pod.
         """
         return {
             "apiVersion": "v1",
             "kind": "Pod",
             "metadata": {
-                "labels": {**self.labels, LABEL: attempt},
+                "labels": {**self.labels, LABEL: attempt, **({CLIENT: servers} if servers else {})},
                 **({"annotations": dict(self.annotations)} if self.annotations else {}),
             },
             "spec": {

@@ -79,8 +79,8 @@ def _plan_of(study: Study, asked: Mapping[str, Any], dag_run: Any, make: own.Mak
     used = {cell.store for cell in grid.cells}
     groups = brought.groups_of(study, grid.cells, params)
     brings = {cell.store: group.images for cell, group in groups.items() if group}
-    preflight.check_connections(_secrets_of(study, set(used), params, brings))
     check_agents(study, used, params, brings)
+    preflight.check_connections(_secrets_of(study, set(used), params, brings))
     check_sizes(study, grid.cells, params)
     preflight.check_embedded(study, used, brings)
     unpublished = {one for group in groups.values() if group for one in group.unpublished_images}

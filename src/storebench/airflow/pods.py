@@ -73,6 +73,7 @@ class StorebenchPodOperator(KubernetesPodOperator):
         self.claim: str | None = None  # of the volume that the pods of its cell have in common
         self.volume_folder = ""
         self.shared_memory = False
+        self.servers_id: str | None = None  # of the set of servers that the run has brought for the pod
 
     @cached_property
     def attempt(self) -> str:
@@ -110,6 +111,7 @@ class StorebenchPodOperator(KubernetesPodOperator):
         self.use_pod(pod := store.pod_of(spec.operation), VARIABLE, spec.to_json())
         connection = store.connection_of(spec.store)
         self.use_connections(list(dict.fromkeys(["s3", *filter(None, [None if servers else connection])])))
+        self.servers_id = servers.set_id if servers else None
         if servers and connection:
             self.env_vars = [*self.env_vars, *servers.variables(connection)]
         if rate := Variable.get(disk.AIRFLOW_VARIABLE, default=None):
@@ -120,7 +122,7 @@ class StorebenchPodOperator(KubernetesPodOperator):
         if pod.account:
             self.service_account_name = pod.account
             self.automount_service_account_token = True
-            executor = self.placement.template(self.attempt, session.EXECUTOR)
+            executor = self.placement.template(self.attempt, session.EXECUTOR, self.servers_id)
             if session.encrypted(spec.options):
                 key, folder = connections.secret_name(KEY_NAME), str(session.KEY.parent)
                 self.secrets.append(Secret("volume", folder, key))  # type: ignore[no-untyped-call]
@@ -164,7 +166,7 @@ class StorebenchPodOperator(KubernetesPodOperator):
         # A run that had ended has lost its Secrets. One of its tasks may have been cleared.
         names = [connections.name_of(secret.secret) for secret in self.secrets]
         secrets.apply(run_id, names, self.node_pool)
-        self.pod_template_dict = self.placement.template(self.attempt, self.CONTAINER)
+        self.pod_template_dict = self.placement.template(self.attempt, self.CONTAINER, self.servers_id)
         if self.claim:
             self.pod_template_dict = volumes.mounted(self.pod_template_dict, self.claim, self.volume_folder)
         if self.shared_memory:

@@ -64,9 +64,18 @@ def check_sizes(study: Study, cells: Iterable[Cell], params: Mapping[str, Any]) 
 def check_agents(
     study: Study, stores: Iterable[str], params: Mapping[str, Any], brings: Collection[str]
 ) -> None:
-    """Raises SpecError for stores that need the agents of servers that the run brings, with these parameters, and would have none. The
-    run `brings` the servers of some stores.
+    """Raises SpecError for stores that need servers that the run brings, or the agents of such servers with these parameters, and would
+    have none. The run `brings` the servers of some stores.
     """
+    for store in sorted(set(stores) - set(brings)):
+        info = study.store(store)
+        if info.own_servers_only:
+            known = [one for one in topology.brought_for(study) if split(one)[0] == info.name]
+            raise SpecError(
+                f"{store} would connect to a server of your own, by the Airflow Connection"
+                f" {connections.PREFIX}{info.connection_of(store)}. It is measured only at servers that the run brings:"
+                f" {info.own_servers_only}. Ask for {' or '.join(known)}, and remove the connection of that name, if there is one"
+            )
     reasons = {store: why for store in sorted(stores) if (why := study.store(store).needs_agents(params))}
     if not reasons:
         return

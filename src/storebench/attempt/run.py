@@ -21,7 +21,7 @@ from storebench.attempt.usage import CpuSeconds, boot_id, sum_of
 from storebench.connection import Connection
 from storebench.errors import SpecError, StorebenchError
 from storebench.s3 import client_for
-from storebench.servers.watch import Watch
+from storebench.servers.watch import SET, Watch
 from storebench.stores import load
 from storebench.stores.base import Durability, Store
 from storebench.study.reserved import DROP
@@ -52,6 +52,10 @@ class Attempt:
         with self.phase("connect"):
             s3 = client_for(Connection.from_environment("s3"))
             needed = self._store_class.connection_of(self.spec.store)
+            if (why := self._store_class.own_servers_only) and SET not in os.environ:
+                raise SpecError(
+                    f"{self.spec.store} is measured only at servers that the run brings: {why}. The run has brought none for this pod"
+                )
             connection = Connection.from_environment(needed) if needed else None
             store = self._store = self._store_class.of(self.spec, connection, s3)
             store.connect()

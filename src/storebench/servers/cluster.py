@@ -15,8 +15,8 @@ from kubernetes.client.exceptions import ApiException
 
 from storebench.errors import ServersFailed, SpecError
 from storebench.servers.pods import Trouble, answer, is_ready, seen, trouble, unscheduled
-from storebench.servers.render import LABEL, MANAGED, TOKEN_KEY, secret_of
-from storebench.servers.topology import KINDS, Object
+from storebench.servers.render import LABEL, MANAGED, TOKEN_KEY, access_name, policy_of
+from storebench.servers.topology import KINDS, PASSWORD_KEY, Object
 
 POLL_INTERVAL_S = 1.0
 GONE_WITHIN_S = 300.0
@@ -44,13 +44,14 @@ class ServerCluster:
     ) -> None:
         self.core = core
         self.apps = k8s_client.AppsV1Api(core.api_client)
+        self.networking = k8s_client.NetworkingV1Api(core.api_client)
         self.namespace = namespace
         self._ask = ask
 
-    def make(self, set_id: str, objects: Sequence[Object], *, watched: bool) -> None:
-        """Create these objects, and the agents' token if they are `watched`. What is there already of this set stays as it is."""
-        if watched:
-            self._create(self.core.create_namespaced_secret, _token_of(set_id))
+    def make(self, set_id: str, objects: Sequence[Object]) -> None:
+        """Create the servers' NetworkPolicy, their Secret, and these objects. An object of the set that exists stays as it is."""
+        self._create(self.networking.create_namespaced_network_policy, policy_of(set_id))
+        self._create(self.core.create_namespaced_secret, _secret_of(set_id))
         for kind in KINDS:
             for one in objects:
                 if one["kind"] == kind:
@@ -87,11 +88,12 @@ class ServerCluster:
         return found
 
     def remove(self, set_id: str) -> None:
-        """Remove all that there is of this set, its data, too, and wait until it is gone. It is no error if there is nothing.
+        """Remove all objects of the set with its data, and wait until they are gone. The NetworkPolicy is the last. A set without objects
+        is no error.
 
         Raises ServersFailed if something is still there after GONE_WITHIN_S.
         """
-        self._delete(self.core.delete_namespaced_secret, secret_of(set_id))
+        self._delete(self.core.delete_namespaced_secret, access_name(set_id))
         deadline_s = time.monotonic() + GONE_WITHIN_S
         while left := list(self._delete_all(set_id)):
             if time.monotonic() > deadline_s:
@@ -99,6 +101,7 @@ class ServerCluster:
                     f"Still there {GONE_WITHIN_S:.0f} s after the removal of servers: {', '.join(left)}. Does the node answer?"
                 )
             time.sleep(POLL_INTERVAL_S)
+        self._delete(self.networking.delete_namespaced_network_policy, access_name(set_id))
 
     def _delete_all(self, set_id: str) -> Iterator[str]:
         """Ask for the removal of each object that is still there; yields their names. Pods after what would make them again."""
@@ -192,10 +195,12 @@ class ServerCluster:
         return ""
 
 
-def _token_of(set_id: str) -> Object:
+def _secret_of(set_id: str) -> Object:
+    """Make a Secret with a random token for the agents, and a random password for servers that have a login."""
+    made = {key: base64.b64encode(token_hex(32).encode()).decode() for key in (TOKEN_KEY, PASSWORD_KEY)}
     return {
         "apiVersion": "v1",
         "kind": "Secret",
-        "metadata": {"name": secret_of(set_id), "labels": {**MANAGED, LABEL: set_id}},
-        "data": {TOKEN_KEY: base64.b64encode(token_hex(32).encode()).decode()},
+        "metadata": {"name": access_name(set_id), "labels": {**MANAGED, LABEL: set_id}},
+        "data": made,
     }

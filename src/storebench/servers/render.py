@@ -11,13 +11,14 @@ from typing import Any
 
 from storebench.servers.agent import PORT
 from storebench.servers.sizes import Sizes
-from storebench.servers.topology import COPIES, DATA, READY, SIZED, Object, Topology
+from storebench.servers.topology import COPIES, DATA, READY, SIZED, Object, Topology, secret_references
 from storebench.servers.watch import TOKEN
 
 LABEL = "storebench/servers"  # on all objects of a set of servers, and its pods; no other set has its value
+CLIENT = "storebench/client-of"  # on the pods of attempts at a set of servers: the value of the set's LABEL
 MANAGED = {"app.kubernetes.io/managed-by": "storebench"}
 AGENT_VOLUME, AGENT_FOLDER = "storebench-agent", "/storebench"
-TOKEN_KEY = "token"  # of the Secret
+TOKEN_KEY = "token"  # the agents' token, in the Secret of a set
 _CONFINED = {
     "allowPrivilegeEscalation": False,
     "capabilities": {"drop": ["ALL"]},
@@ -45,9 +46,26 @@ def set_id(run_id: str, key: str) -> str:
     return hashlib.sha256(f"{run_id}\n{key}".encode()).hexdigest()[:10]
 
 
-def secret_of(set_id: str) -> str:
-    """The Secret with the agents' token."""
+def access_name(set_id: str) -> str:
+    """Return the name of the two objects that say who may use the servers: a Secret and a NetworkPolicy."""
     return f"storebench-servers-{set_id}"
+
+
+def policy_of(set_id: str) -> Object:
+    """Return the NetworkPolicy of a set of servers. At any port, the servers admit each other and the pods of attempts at them in the same
+    namespace, and no other pod.
+    """
+    admitted = [{"podSelector": {"matchLabels": {label: set_id}}} for label in (LABEL, CLIENT)]
+    return {
+        "apiVersion": "networking.k8s.io/v1",
+        "kind": "NetworkPolicy",
+        "metadata": {"name": access_name(set_id), "labels": {**MANAGED, LABEL: set_id}},
+        "spec": {
+            "podSelector": {"matchLabels": {LABEL: set_id}},
+            "policyTypes": ["Ingress"],
+            "ingress": [{"from": admitted}],
+        },
+    }
 
 
 def host_of(topology: Topology, set_id: str) -> str:
@@ -111,6 +129,8 @@ def _render_set(one: Object, set_id: str, names: Mapping[str, str], sizes: Sizes
         for variable in container.get("env", []):
             if "value" in variable:
                 variable["value"] = names.get(variable["value"], variable["value"])
+    for reference in secret_references(pod):
+        reference["name"] = access_name(set_id)
     for claim in spec.get("volumeClaimTemplates", []):
         claim["metadata"]["labels"] = {**claim["metadata"].get("labels", {}), **MANAGED, LABEL: set_id}
         if sizes.storage_class:
@@ -167,7 +187,7 @@ def _watch(pod: Object, annotations: Mapping[str, str], set_id: str, image: str)
     server.setdefault("volumeMounts", []).append({**mount, "readOnly": True})
     server.setdefault("ports", []).append({"name": "agent", "containerPort": PORT})
     told = {"STOREBENCH_AGENT_DATA": annotations.get(DATA), "STOREBENCH_AGENT_READY": annotations.get(READY)}
-    token = {"secretKeyRef": {"name": secret_of(set_id), "key": TOKEN_KEY}}
+    token = {"secretKeyRef": {"name": access_name(set_id), "key": TOKEN_KEY}}
     server.setdefault("env", []).extend(
         [
             {"name": TOKEN, "valueFrom": token},

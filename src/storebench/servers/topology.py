@@ -30,6 +30,7 @@ CONNECTION = "storebench/connection"  # annotation of it: more of the connection
 SIZED = "storebench/sized"  # label of the StatefulSets that take a run's sizes: those that hold the data
 COPIES = "storebench/copies"  # label of those that may have another number of copies
 DATA = "storebench/data"  # annotation of pods: the folder with the data
+PASSWORD_KEY = "password"  # what a container may take from a Secret: the password of the set's servers, which the run makes
 SERVICE_CORES = "storebench/service-cores"  # annotation of pods with a service in front of the store: cores that its program can use
 ALL_CORES = "all"  # value of that annotation: as many as the container may use
 READY = "storebench/ready"  # annotation of pods: what answers with a success once the server does, a URL
@@ -58,9 +59,14 @@ class Topology:
         """The Service to which clients connect."""
         return next(one for one in self.objects if _is_entry(one))
 
+    @property
+    def has_password(self) -> bool:
+        """Return whether clients log in with the password that the run makes."""
+        return any(True for one in self.sets for _ in secret_references(one["spec"]["template"]["spec"]))
+
     def connection(self, host: str) -> dict[str, Any]:
-        """How clients connect to it at `host`, as pods get it (storebench.connection). A text in the entry's annotation that is the name
-        of an object is the name that the run gives it."""
+        """How clients connect to it at `host`, as pods get it (storebench.connection), without the password. A text in the entry's annotation
+        that is the name of an object is the name that the run gives it."""
         meta = self.entry["metadata"]
         ending = host.removeprefix(meta["name"])
         names = {one["metadata"]["name"]: f"{one['metadata']['name']}{ending}" for one in self.objects}
@@ -72,6 +78,14 @@ class Topology:
 
         more = renamed(json.loads(meta.get("annotations", {}).get(CONNECTION, "{}")))
         return {"host": host, "port": self.entry["spec"]["ports"][0]["port"], **more}
+
+
+def secret_references(pod: Object) -> Iterator[Object]:
+    """Yield what the containers of a pod's spec take from Secrets: each a `name` and a `key`."""
+    for container in [*(pod.get("initContainers") or []), *(pod.get("containers") or [])]:
+        for variable in container.get("env", []):
+            if found := variable.get("valueFrom", {}).get("secretKeyRef"):
+                yield found
 
 
 def service_cores(text: str) -> float | None:
@@ -171,6 +185,10 @@ def _problems(topology: Topology) -> Iterator[str]:
         annotations = template.get("metadata", {}).get("annotations", {})
         if DATA not in annotations and SIZED in one["metadata"].get("labels", {}):
             yield f"the pods of {name} have no annotation {DATA}"
+        if keys := {found["key"] for found in secret_references(template.get("spec", {}))} - {PASSWORD_KEY}:
+            yield (
+                f"{name} takes {', '.join(sorted(keys))} from a Secret: a run makes one with the key {PASSWORD_KEY} and no other"
+            )
         try:
             service_cores(annotations.get(SERVICE_CORES, ALL_CORES))
         except (TypeError, ValueError):

@@ -14,12 +14,14 @@ from storebench.attempt.usage import CpuSeconds, sum_of
 from storebench.errors import SpecError, StorebenchError
 from storebench.servers.agent import Agent, Used
 
+SET = "STOREBENCH_SERVERS_SET"  # the id of the set of servers that the run has brought for this pod; not there for other servers
 AGENTS = "STOREBENCH_AGENTS"  # the addresses of the agents, by the names of their pods: a JSON object
 # The services in front of the store, by the names of their pods: a JSON object with the cores that the program in each can use, or null
 # where it can use all that its container may.
 SERVICES = "STOREBENCH_SERVICE_CORES"
 LIMITED = "STOREBENCH_CPU_LIMITED"  # the pods of servers whose CPU limit the run asked for: a JSON array
 TOKEN = "STOREBENCH_AGENT_TOKEN"  # the variable with it, in the servers' pods and in the client's
+PASSWORD = "STOREBENCH_SERVERS_PASSWORD"  # with the password of the set, in the client's pod
 # Of a row of `usage`, and of what an agent tells.
 FIGURES = (
     "cpu_s",

@@ -112,6 +112,8 @@ class Store(ABC):
         None  # the store that does for it the operations that it needs and has not
     )
     connection: ClassVar[str | None] = None  # the connection of its server; "s3" if S3 is the store itself
+    # Why its pods connect only to servers that the run brings; empty for a store that any server can have.
+    own_servers_only: ClassVar[str] = ""
     # The connections of other servers that can have its data: `delta-spark@hdfs_v3` has it at the server `hdfs@v3`
     elsewhere: ClassVar[tuple[str, ...]] = ()
     options: ClassVar[Mapping[str, Field]] = {}  # parameters of a run that its pods are told

@@ -129,5 +129,6 @@ def _store(study: str, told: Mapping[str, Any], asked: Mapping[str, Field]) -> t
             "options": {name: asked[name] for name in told["options"]},
             "least_s": staticmethod(least_s),
             "needs_agents": staticmethod(known.needs_agents),
+            "own_servers_only": known.own_servers_only,
         },
     )

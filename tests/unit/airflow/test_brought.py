@@ -12,13 +12,15 @@ from storebench.airflow.brought import Group, Running, Servers, groups_of
 from storebench.airflow.draft import order_of
 from storebench.airflow.server_steps import BringOperator, remove_servers
 from storebench.airflow.topologies import topology_of
+from storebench.connection import Connection
 from storebench.errors import SpecError
 from storebench.results.servers import ServerUse
 from storebench.servers import cluster as server_cluster
-from storebench.servers.render import LABEL, Place, rendered, set_id
+from storebench.servers.render import CLIENT, LABEL, Place, rendered, set_id
 from storebench.servers.sizes import Sizes
 from storebench.servers.topology import FOLDER, brought_for
 from storebench.servers.topology import find as find_topology
+from storebench.spark import session
 from storebench.study.model import Axis
 from storebench.study.order import Turn
 from storebench.study.studies import find
@@ -39,7 +41,8 @@ def kube(cluster, monkeypatch):
     hook = SimpleNamespace(core_v1_client=found, get_namespace=lambda: "ns", is_in_cluster=False)
     monkeypatch.setattr(pods.StorebenchPodOperator, "hook", hook)
     monkeypatch.setattr(secrets, "cluster_of", lambda node_pool: (found, "ns"))
-    monkeypatch.setattr(server_cluster.k8s_client, "AppsV1Api", lambda api_client: found)
+    for api in ("AppsV1Api", "NetworkingV1Api"):
+        monkeypatch.setattr(server_cluster.k8s_client, api, lambda api_client: found)
     monkeypatch.setattr(server_cluster, "POLL_INTERVAL_S", 0.001)
     monkeypatch.setattr(connections, "exists", lambda name: not name.endswith(("_one", "_three", "_away")))
     monkeypatch.setattr(images, "named", {"servers_elasticsearch": "own/es:1"}.get)
@@ -173,6 +176,7 @@ def test_a_write_brings_its_servers_and_its_pod_is_told_where_they_are(account, 
     assert servers_there(kube) == [f"{name_of(ONE.store)}-0"]
     told_connection = json.loads(found["STOREBENCH_CONN_ELASTICSEARCH_ONE"]["value"])
     assert told_connection == {"host": name_of(ONE.store), "port": 9200}
+    assert found["STOREBENCH_SERVERS_SET"]["value"] == set_id(RUN, ONE.store)
     assert "STOREBENCH_AGENT_TOKEN" not in found, "there is no image of the agent"
     (done,) = account.attempts
     assert done[0] == "write" and done[1].status == "verified"
@@ -185,6 +189,29 @@ def test_a_write_brings_its_servers_and_its_pod_is_told_where_they_are(account, 
     }
     assert account.servers[RUN, ONE.store].pods == {f"{name_of(ONE.store)}-0": ["1", 0]}
     assert [name for _, _, name in account.secret_users] == ["s3"], "no Secret of a connection"
+
+
+def test_only_pods_at_servers_of_the_run_have_the_label_that_the_servers_admit(account, kube, at):
+    found, end = [], kube.end
+
+    def note(pod):
+        found.append(pod)
+        return end(pod)
+
+    kube.end = note
+    at(ONE)
+    work("write")
+    at(cell("delta-spark@hdfs_one"))
+    work("write")
+    at(PLAIN)
+    work("write")
+    spark = set_id(RUN, "delta-spark@hdfs_one")
+    assert [pod.labels.get(CLIENT) for pod in found] == [set_id(RUN, ONE.store), spark, None]
+    told_executor = next(
+        one["value"] for one in found[1].spec["containers"][0]["env"] if one["name"] == session.EXECUTOR_POD
+    )
+    assert json.loads(told_executor)["metadata"]["labels"][CLIENT] == spark, "executors read the blocks"
+    assert [key for key in kube.objects if key[0] == "NetworkPolicy"] == [], "it went with the servers"
 
 
 def test_with_an_agent_the_pod_gets_its_addresses_and_its_token(account, kube, at, monkeypatch):
@@ -210,6 +237,22 @@ def test_a_cpu_limit_that_was_asked_for_is_told_and_is_part_of_the_environment(
     work("write", server_cpu="2")
     assert json.loads(found["STOREBENCH_CPU_LIMITED"]["value"]) == [f"{name_of(ONE.store)}-0"]
     assert account.attempts[0][1].environment["servers"]["cpu_limits"] == ["2"]
+
+
+def test_a_password_goes_from_the_secret_of_the_set_into_the_connection_and_is_in_no_specification(kube):
+    group = Group("key", "mariadb@one", find_topology("mariadb", "one"), Sizes())
+    Servers(RUN).cluster.make("x1", rendered(group.topology, "x1", group.sizes, Place()))
+    told = Running(group, "x1", tuple(kube.pods.values()), {}).variables("mariadb_one")
+    names = [one.name for one in told]
+    password = told[names.index("STOREBENCH_SERVERS_PASSWORD")]
+    reference = password.value_from.secret_key_ref
+    assert password.value is None and reference.key in kube.secrets[reference.name]["data"]
+    connection = told[names.index("STOREBENCH_CONN_MARIADB_ONE")].value
+    assert names.index(password.name) < names.index("STOREBENCH_CONN_MARIADB_ONE"), (
+        "Kubernetes replaces $(NAME) by what was said before"
+    )
+    read = Connection.from_json("mariadb_one", connection.replace(f"$({password.name})", "a1b2"))
+    assert (read.host, read.login, read.password) == ("mariadb-x1", "root", "a1b2")
 
 
 def test_a_pod_is_told_the_services_in_front_of_the_store(kube):
@@ -510,6 +553,18 @@ def test_caches_can_be_emptied_only_at_servers_of_the_run(kube, bulk, monkeypatc
     for cache in ("as_is", "hot"):
         topologies.check_agents(bulk, stores, {"cache": cache}, set())
     topologies.check_agents(STUDY, stores, {}, set())
+
+
+def test_a_store_that_trusts_its_server_has_none_of_a_connection(kube):
+    scan = find("column_scan")
+    with pytest.raises(SpecError) as error:
+        topologies.check_agents(scan, {"mariadb", "wendelin-pandas@away"}, {}, set())
+    said = str(error.value)
+    assert said.startswith(
+        "wendelin-pandas@away would connect to a server of your own, by the Airflow Connection storebench_zeo_away. "
+    )
+    assert "unpickles each object" in said and "Ask for wendelin-pandas@one, and" in said
+    topologies.check_agents(scan, {"mariadb", "wendelin-pandas@one"}, {}, {"wendelin-pandas@one"})
 
 
 def test_servers_without_agents_cannot_have_their_caches_emptied(kube, bulk):

@@ -10,6 +10,7 @@ def kube(monkeypatch):
     """A cluster in memory, in whose API ServerCluster works without waiting."""
     monkeypatch.delenv(FOLDER, raising=False)
     found = Kube()
-    monkeypatch.setattr(module.k8s_client, "AppsV1Api", lambda api_client: found)
+    for api in ("AppsV1Api", "NetworkingV1Api"):
+        monkeypatch.setattr(module.k8s_client, api, lambda api_client: found)
     monkeypatch.setattr(module, "POLL_INTERVAL_S", 0.001)
     return found

@@ -97,6 +97,12 @@ class Kube(Cluster):
         for n in range(body["spec"]["replicas"]):
             self.start(f"{body['metadata']['name']}-{n}", body["spec"]["template"])
 
+    def create_namespaced_network_policy(self, namespace, body):
+        self._put("NetworkPolicy", body)
+
+    def delete_namespaced_network_policy(self, name, namespace, **_):
+        self._gone("NetworkPolicy", name)
+
     def start(self, name, template):
         self.made += 1
         self.pods[name] = k8s.V1Pod(

@@ -7,7 +7,7 @@ from storebench.errors import ServersFailed, SpecError
 from storebench.servers import cluster as module
 from storebench.servers.cluster import Limits, ServerCluster
 from storebench.servers.pods import deaths, templates
-from storebench.servers.render import Place, rendered
+from storebench.servers.render import Place, policy_of, rendered
 from storebench.servers.sizes import Sizes
 from storebench.servers.topology import find
 from tests.unit.airflow.cluster import ended
@@ -23,7 +23,7 @@ def servers(kube):
 
 def make(servers, name="three", set_id="abc", **more):
     objects = rendered(find("elasticsearch", name), set_id, Sizes(), Place())
-    servers.make(set_id, objects, watched=False, **more)
+    servers.make(set_id, objects, **more)
 
 
 def wait(servers, copies=3, go_on=lambda: None):
@@ -36,28 +36,52 @@ def test_servers_are_made_and_known_by_their_pods(kube, servers):
     assert ("Service", "elasticsearch-nodes-abc") in kube.objects
 
 
+def test_the_policy_is_there_before_the_servers_and_until_they_are_gone(kube, servers, monkeypatch):
+    monkeypatch.setattr(module, "GONE_WITHIN_S", 0.01)
+    make(servers)
+    assert kube.objects["NetworkPolicy", "storebench-servers-abc"] == policy_of("abc")
+    made = [call for call in kube.calls if call.startswith("create ")]
+    assert made.index("create NetworkPolicy") < made.index("create StatefulSet")
+    kube.sticky = {"data-elasticsearch-abc-0"}
+    with pytest.raises(ServersFailed):
+        servers.remove("abc")
+    assert ("NetworkPolicy", "storebench-servers-abc") in kube.objects, "a server may still be there"
+    kube.sticky = set()
+    servers.remove("abc")
+    assert kube.objects == {}
+
+
+def test_no_server_is_made_where_the_account_may_make_no_policy(kube, servers):
+    kube.refuses = {"NetworkPolicy": 403}
+    with pytest.raises(SpecError, match=r"NetworkPolicy storebench-servers-abc .*deploy/kubernetes has"):
+        make(servers)
+    assert kube.objects == {} and kube.made == 0
+
+
 def test_servers_are_made_a_second_time_without_harm(kube, servers):
     make(servers)
     make(servers)
     assert kube.made == 3
 
 
-def test_watched_servers_have_a_token_that_nobody_can_guess(kube, servers):
-    servers.make("abc", [], watched=True)
-    servers.make("def", [], watched=True)
-    tokens = {base64.b64decode(one["data"]["token"]) for one in kube.secrets.values()}
+def test_each_set_has_a_token_and_a_password_that_nobody_can_guess(kube, servers):
+    servers.make("abc", [])
+    servers.make("def", [])
+    texts = {base64.b64decode(text) for one in kube.secrets.values() for text in one["data"].values()}
     assert set(kube.secrets) == {"storebench-servers-abc", "storebench-servers-def"}
-    assert len(tokens) == 2 and min(map(len, tokens)) >= 32
+    assert all(one["data"].keys() == {"token", "password"} for one in kube.secrets.values())
+    assert len(texts) == 4 and min(map(len, texts)) >= 32
+    assert all(text.isalnum() for text in texts), "they stand in JSON and in SQL as they are"
 
 
 def test_all_of_a_set_is_removed_its_volumes_too_and_nothing_of_another(kube, servers):
-    servers.make("abc", [], watched=True)
     make(servers)
     make(servers, "one", "other")
     kept = {key for key in kube.objects if "other" in key[1]}
-    assert len(kept) == 4
+    assert len(kept) == 5
     servers.remove("abc")
-    assert set(kube.objects) == kept and set(kube.pods) == {"elasticsearch-other-0"} and kube.secrets == {}
+    assert set(kube.objects) == kept and set(kube.pods) == {"elasticsearch-other-0"}
+    assert set(kube.secrets) == {"storebench-servers-other"}
     servers.remove("abc")
 
 

@@ -79,7 +79,7 @@ def test_servers_find_the_namenode_of_their_own_run_before_it_is_ready():
         (container,) = one["spec"]["template"]["spec"]["containers"]
         told = {variable["name"]: variable.get("value") for variable in container["env"]}
         assert told["NAMENODE"] == "hdfs-namenode-abc"
-        (volume,) = one["spec"]["template"]["spec"]["volumes"]
+        volume, _ = one["spec"]["template"]["spec"]["volumes"]
         assert volume["configMap"]["name"] == "hdfs-config-abc"
     services = {one["metadata"]["name"]: one["spec"] for one in objects if one["kind"] == "Service"}
     assert services["hdfs-namenode-abc"]["publishNotReadyAddresses"] is True

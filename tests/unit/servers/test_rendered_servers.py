@@ -155,6 +155,17 @@ def test_the_agent_starts_the_server_and_is_brought_into_its_image():
     assert init["securityContext"]["allowPrivilegeEscalation"] is False
 
 
+def test_a_server_with_a_login_takes_the_password_of_its_own_set():
+    objects = rendered(find("mariadb", "one"), "abc", Sizes(), Place(agent="own/agent:1"))
+    told = {one["name"]: one for one in the_set(objects)["spec"]["template"]["spec"]["containers"][0]["env"]}
+    secret = {"name": "storebench-servers-abc", "key": "password"}
+    assert told["MARIADB_ROOT_PASSWORD"]["valueFrom"]["secretKeyRef"] == secret
+    assert told["STOREBENCH_AGENT_TOKEN"]["valueFrom"]["secretKeyRef"] == {**secret, "key": "token"}
+    assert not any("EMPTY" in name for name in told)
+    logins = {path: find(*path.split("/")).has_password for path in ("mariadb/one", "mongodb/one", "zeo/one")}
+    assert logins == {"mariadb/one": True, "mongodb/one": False, "zeo/one": False}
+
+
 def test_without_an_agent_the_server_starts_as_it_is():
     pod = the_set(three())["spec"]["template"]["spec"]
     assert "initContainers" not in pod and pod["containers"][0]["command"][0].endswith("docker-entrypoint.sh")

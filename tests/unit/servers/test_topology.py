@@ -27,6 +27,10 @@ spec:
     spec:
       containers: [{name: db, image: db:1, command: [db], resources: {requests: {cpu: "1", memory: 1Gi}}}]
 """
+WITH_SECRET = SET.replace(
+    "command: [db], ", "command: [db], env: [{name: P, valueFrom: {secretKeyRef: {name: x, key: user}}}], "
+)
+SECURITY = CHECKOUT_SERVERS.parents[1] / "SECURITY.md"
 ALL_SHIPPED = sorted(path.parent for path in CHECKOUT_SERVERS.glob("*/*/kustomization.yaml"))
 
 
@@ -108,6 +112,10 @@ def test_a_listing_that_only_kustomize_understands_is_refused(folder, listing, w
             f"{SERVICE.replace('{name: db, labels', '{name: db, annotations: {storebench/connection: x}, labels')}---{SET}",
             "is not JSON",
         ),
+        (
+            f"{SERVICE}---{WITH_SECRET}",
+            "db takes user from a Secret: a run makes one with the key password and no other",
+        ),
         *(
             (
                 f"{SERVICE}---{SET.replace('metadata: {labels', f'metadata: {{annotations: {{storebench/service-cores: {cores}}}, labels')}",
@@ -123,6 +131,24 @@ def test_what_a_run_cannot_make_is_refused(folder, content, why):
         find("db", "one")
 
 
+WRITABLE = {"cassandra", "elasticsearch", "ozone"}  # containers whose image writes beside its data
+
+
+def check_root(pod, container):
+    """The container's root file system is read-only, and its folder of temporary files is not; unless SECURITY.md names the container."""
+    assert container["securityContext"].get("readOnlyRootFilesystem", False) is (
+        container["name"] not in WRITABLE
+    )
+    mounts = {one["mountPath"]: one["name"] for one in container.get("volumeMounts", [])}
+    if container["name"] not in WRITABLE:
+        assert {"name": mounts["/tmp"], "emptyDir": {}} in pod["volumes"]
+
+
+def test_the_page_of_security_names_the_servers_that_can_write_their_root():
+    (said,) = re.findall(r"The root file system of ([\w, ]+) can be written", SECURITY.read_text())
+    assert {name.lower() for name in re.findall(r"[A-Z]\w+", said)} == WRITABLE
+
+
 @pytest.mark.parametrize("path", ALL_SHIPPED, ids=lambda path: f"{path.parent.name}/{path.name}")
 def test_each_that_is_shipped_can_be_used_and_its_pods_pass_the_restricted_standard(path, monkeypatch):
     monkeypatch.delenv(FOLDER, raising=False)
@@ -136,6 +162,7 @@ def test_each_that_is_shipped_can_be_used_and_its_pods_pass_the_restricted_stand
             assert container["securityContext"]["allowPrivilegeEscalation"] is False
             assert container["securityContext"]["capabilities"] == {"drop": ["ALL"]}
             assert ":" in container["image"].rpartition("/")[2], "pinned"
+            check_root(pod, container)
         if "volumeClaimTemplates" in one["spec"]:
             assert one["spec"]["persistentVolumeClaimRetentionPolicy"]["whenDeleted"] == "Delete"
     services = {one["metadata"]["name"] for one in found.objects if one["kind"] == "Service"}

@@ -9,6 +9,7 @@ import pytest
 
 from storebench.connection import Connection
 from storebench.errors import SpecError, StoreRefused, StoreUnreachable, VerificationFailed
+from storebench.servers.watch import SET
 from storebench.stores import caches
 from storebench.stores.column_scan import wendelin, wendelin_client
 from storebench.stores.column_scan.table import ROW_BYTES
@@ -94,6 +95,7 @@ def database(monkeypatch):
     watch = SimpleNamespace(agents=[made])
     monkeypatch.setattr(caches, "Watch", SimpleNamespace(from_environment=lambda: watch))
     monkeypatch.setattr(caches, "SETTLE_S", 0)
+    monkeypatch.setenv(SET, "a1")
     made.watch = watch
 
     def cold_together(agents):
@@ -173,6 +175,16 @@ def test_a_sum_without_agents_is_refused_before_it_connects(tried, database):
     for operation in ("cold_sum", "hot_sum"):
         with pytest.raises(SpecError, match="ask for wendelin-pandas@one"):
             tried("wendelin-pandas", operation)
+    assert database.asked == []
+
+
+@pytest.mark.parametrize("operation", ["write", "hot_sum", "drop"])
+def test_a_pod_connects_to_no_server_that_its_run_has_not_brought(tried, database, monkeypatch, operation):
+    monkeypatch.delenv(SET)
+    with pytest.raises(
+        SpecError, match=r"wendelin-numpy is measured only at servers that the run .* unpickles"
+    ):
+        tried("wendelin-numpy", operation)
     assert database.asked == []
 
 
