@@ -52,7 +52,7 @@ def test_compare(console):
         found, {}, remarks, [], Design("repeats", (str, str)), frozenset(), of, {}, (), ({}, {})
     )
     print_comparison(console, comparison, 5, noise=False)
-    whole(console, "write", "read", "2.000", "slower")
+    whole(console, "write", "read", "2.00 s", "slower")
 
 
 def test_compare_of_two_cells_has_no_cell_to_tell_apart(console):
@@ -73,7 +73,7 @@ def test_price(console):
         for operation in ("write", "read")
     ]
     print_prices(console, prices, "EUR")
-    whole(console, "EUR/GB", "0.1234", "write", "read", "12", "3")
+    whole(console, "EUR/GB", "0.123", "write", "read", "12", "3")
 
 
 def test_plan_repeats(console):

@@ -4,7 +4,7 @@ import { moment, remark } from "./format";
 import { machineText } from "./provenance";
 import { told } from "./study";
 import type { Attempt, Study } from "./types";
-import { figureIn, mebibytes, NONE, seconds } from "./units";
+import { figureIn, NONE } from "./units";
 
 /** A column of a table of attempts; `sort` is what the API sorts by. */
 export interface Column {
@@ -47,12 +47,12 @@ const WHICH: Column[] = [
   },
 ];
 const LAST: Column[] = [
-  { title: "total without verification", sort: null, text: (a) => seconds(a.work_total_s), number: true },
-  { title: "total time", sort: "total_s", text: (a) => seconds(a.total_s), number: true },
+  { title: "total without verification", sort: null, text: (a) => figureIn("s", a.work_total_s), number: true },
+  { title: "total time", sort: "total_s", text: (a) => figureIn("s", a.total_s), number: true },
   {
     title: "memory",
     sort: "all_memory_working_set_peak_bytes",
-    text: (a) => mebibytes(a.all_memory_working_set_peak_bytes),
+    text: (a) => figureIn("bytes", a.all_memory_working_set_peak_bytes),
     number: true,
   },
   { title: "memory of", sort: null, text: (a) => a.figures_cover ?? NONE },

@@ -1,13 +1,13 @@
 import type { Attempt } from "./types";
-import { digits, grouped, mebibytes, NONE, seconds } from "./units";
+import { digits, figureIn, grouped, NONE } from "./units";
 
 /** A figure as a table shows it: its name says its unit. */
 export function cellText(name: string, value: unknown): string {
   if (value === null || value === undefined) return NONE;
   if (typeof value !== "number") return String(value);
-  if (name.endsWith("_bytes")) return mebibytes(value);
+  if (name.endsWith("_bytes")) return figureIn("bytes", value);
   if (WHOLE.has(name.replace(/_s$/, ""))) return `${Math.round(value)} s`;
-  if (name.endsWith("_s") && !name.endsWith("_per_s")) return seconds(value);
+  if (name.endsWith("_s") && !name.endsWith("_per_s")) return figureIn("s", value);
   return Number.isInteger(value) ? grouped(value) : digits(value, 4);
 }
 
