@@ -89,7 +89,12 @@ const LAST: Column[] = [
 /** Only where an attempt has one: most studies have no service. */
 const SERVICE: Column = { title: "service CPU", sort: null, text: serviceCpu, number: true };
 /** What a table of attempts can be sorted by, beside axes and metrics. */
-const SORTS = ["value", "rows", "seed", ...[...FIRST, ...WHICH, ...commonFigures([]), ...LAST].map((column) => column.sort)];
+const SORTS = [
+  "value",
+  "rows",
+  "seed",
+  ...[...FIRST, ...WHICH, ...commonFigures([]), ...LAST].map((column) => column.sort),
+];
 
 /** Whether the API sorts by it: an address may be older than a study's axes, but never names anything else. */
 export const isSort = (name: string | null): name is string =>

@@ -52,7 +52,9 @@ export interface Figures {
 export function compared(name: string | null | undefined, values: Maybe[]): Figures {
   const unit = name ?? "";
   const sizes = values.flatMap((value) => (value ? [Math.abs(value)] : []));
-  const [least, most] = [Math.min(...sizes), Math.max(0, ...sizes)];
+  // a table may have more values than a call may have arguments
+  const least = sizes.reduce((one, other) => Math.min(one, other), Number.POSITIVE_INFINITY);
+  const most = sizes.reduce((one, other) => Math.max(one, other), 0);
   const shared = most > RANGE * least ? undefined : scaleOf(most, unit);
   const own = (value: number) => shared ?? scaleOf(value, unit);
   return {
