@@ -50,7 +50,8 @@ def print_results(console: Console, rows: Rows, studies: Mapping[str, Details]) 
         _column(rows, name, "s") for name in ("work_total_s", "all_cpu_s", "total_s", "pod_total_s")
     )
     memory, peak = (
-        _column(rows, name, "bytes") for name in ("all_memory_working_set_peak_bytes", "all_memory_peak_bytes")
+        _column(rows, name, "bytes")
+        for name in ("all_memory_working_set_peak_bytes", "all_memory_peak_bytes")
     )
     own = [column([row["metrics"].get(name) for row in rows], [unit_of(name)] * len(rows)) for name in others]
     print_listing(

@@ -36,7 +36,13 @@ class Scale:
 # By a metric's unit, from the smallest scale to the largest; and where 0 is written.
 SCALES = {
     "s": (Scale("ns", times=1e9), Scale("µs", times=1e6), Scale("ms", times=1e3), Scale("s")),
-    "bytes": (Scale("B"), Scale("kB", by=1e3), Scale("MB", by=1e6), Scale("GB", by=1e9), Scale("TB", by=1e12)),
+    "bytes": (
+        Scale("B"),
+        Scale("kB", by=1e3),
+        Scale("MB", by=1e6),
+        Scale("GB", by=1e9),
+        Scale("TB", by=1e12),
+    ),
     "bytes/s": (Scale("B/s"), Scale("kB/s", by=1e3), Scale("MB/s", by=1e6), Scale("GB/s", by=1e9)),
 }
 OF_ZERO = {"s": "s", "bytes": "B", "bytes/s": "B/s"}

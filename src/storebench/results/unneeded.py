@@ -102,7 +102,9 @@ def print_unneeded(console: Console, found: Unneeded) -> None:
     all_bytes = [one.size_bytes for one in found.data] + [one["bytes"] for one in found.datasets]
     known = [size for size in all_bytes if size is not None]
     if known:
-        unknown = f", and {len(all_bytes) - len(known)} of unknown size" if len(known) < len(all_bytes) else ""
+        unknown = (
+            f", and {len(all_bytes) - len(known)} of unknown size" if len(known) < len(all_bytes) else ""
+        )
         console.print(f"Together {figure_text(sum(known), 'bytes')}{unknown}", soft_wrap=True)
 
 

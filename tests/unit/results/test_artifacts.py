@@ -109,7 +109,7 @@ def test_a_series_is_told_point_by_point_of_each_attempt():
     ]
     console = Console(width=200, file=io.StringIO())
     artifacts.print_series(console, lines)
-    assert "110.0 rate/s" in console.file.getvalue()
+    assert "110 rate/s" in console.file.getvalue()
 
 
 @pytest.mark.parametrize(

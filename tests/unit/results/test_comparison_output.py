@@ -36,7 +36,9 @@ def without_a_ratio():
 
 
 def test_sides_share_a_unit_and_small_ratios_and_chances_keep_their_digits(without_a_ratio):
-    found = verdicts_of({KEY: Pair([[1e-3 + n * 1e-6] for n in range(9)], [[4e-6 + n * 1e-9] for n in range(9)])})
+    found = verdicts_of(
+        {KEY: Pair([[1e-3 + n * 1e-6] for n in range(9)], [[4e-6 + n * 1e-9] for n in range(9)])}
+    )
     console = Console(width=280, file=io.StringIO())
     print_comparison(console, replace(without_a_ratio, verdicts=found), 5, noise=False)
     text = console.file.getvalue()

@@ -269,11 +269,11 @@ def test_where_more_is_better_the_best_cell_has_most_and_others_are_told_how_muc
 def test_the_best_is_called_so_only_where_intervals_tell_it_from_all_others():
     six = [200.0, 210.0, 200.0, 210.0, 200.0, 210.0]
     apart = {cell("mongodb"): six, cell("elasticsearch"): [value / 3 for value in six]}
-    assert ranked(apart)[1] == "mongodb: write 205.0 puts/s, the best of 2."
+    assert ranked(apart)[1] == "mongodb: write 205 puts/s, the best of 2."
     near = {cell("mongodb"): six, cell("elasticsearch"): [value - 5 for value in six]}
     assert ranked(near) == [
         "elasticsearch: write 200.0 puts/s, not told apart from mongodb.",
-        "mongodb: write 205.0 puts/s.",
+        "mongodb: write 205 puts/s.",
     ]
 
 

@@ -52,7 +52,7 @@ def test_compare(console):
         found, {}, remarks, [], Design("repeats", (str, str)), frozenset(), of, {}, (), ({}, {})
     )
     print_comparison(console, comparison, 5, noise=False)
-    whole(console, "write", "read", "2.00 s", "slower")
+    whole(console, "write", "read", "2.000", "slower")
 
 
 def test_compare_of_two_cells_has_no_cell_to_tell_apart(console):

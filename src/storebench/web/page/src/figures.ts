@@ -50,7 +50,13 @@ const covered = (figure: Omit<Figure, "title">, title: string): Figure[] =>
 export function costFigures(study: Study, currency: string): Figure[] {
   const axis = `${currency} for each ${study.dataset ? "GB (10⁹ bytes) of the dataset" : "attempt"}`;
   return covered(
-    { name: COST, axis, unit: { axis, scale: 1, compared: (values) => compared(currency, values) }, better: "lower", ofAttempts: false },
+    {
+      name: COST,
+      axis,
+      unit: { axis, scale: 1, compared: (values) => compared(currency, values) },
+      better: "lower",
+      ofAttempts: false,
+    },
     "cost",
   );
 }

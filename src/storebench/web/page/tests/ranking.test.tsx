@@ -167,17 +167,7 @@ describe("the view", () => {
   it("has the cells in their places, with verdicts against the best", async () => {
     await show();
     expect(lines("Places")).toEqual([
-      [
-        "1",
-        "mongodb reference",
-        "2.00 s",
-        "1.90 to 2.10 s",
-        "30 in 5 runs",
-        "1 ×",
-        "the best",
-        "disk",
-        "–",
-      ],
+      ["1", "mongodb reference", "2.00 s", "1.90 to 2.10 s", "30 in 5 runs", "1 ×", "the best", "disk", "–"],
       [
         "1",
         "elasticsearch reference",
