@@ -134,3 +134,28 @@ def test_a_site_is_read_from_files_alone(chromium, recorded, site, scheme):
 def test_each_page_is_there_within_a_second(chromium, recorded, site):
     for page in (site / INDEX, next((site / "runs").glob("*/*.html")), *(site / "rankings").iterdir()):
         assert min(interactive_ms(chromium, page) for _ in range(3)) < 1000
+
+
+# When the page has loaded, at which a browser without a window takes its picture: the title of each chart, and the marks drawn in it.
+DRAWN = """
+addEventListener("load", () => {
+    window.drawn = [...document.querySelectorAll("figure.sb-chart")].map(chart => [
+        chart.querySelector("h3").textContent,
+        chart.querySelectorAll("svg .role-mark :is(path, line, rect, text)").length,
+    ]);
+})
+"""
+
+
+def test_a_picture_of_a_run_s_whole_page_shows_every_chart(chromium, site, tmp_path):
+    page = next((site / "runs").glob("*/*.html"))
+    context = chromium.new_context(offline=True, viewport={"width": 1280, "height": 900})
+    context.add_init_script(DRAWN)
+    tab = context.new_page()
+    tab.goto(page.as_uri())
+    drawn = dict(tab.evaluate("window.drawn"))
+    tab.screenshot(full_page=True, path=tmp_path / "page.png")
+    context.close()
+    assert {f"{operation}: where the time went" for operation in ("Write", "Read")} < set(drawn)
+    assert len(drawn) > 6
+    assert min(drawn.values()) > 0, drawn

@@ -47,7 +47,7 @@ def test_each_attempt_is_a_line_as_it_comes_and_none_comes_twice(database, run, 
     ]
     assert len(lines) == 4
     assert sorted(tuple(line.split()[3:]) for line in lines) == [
-        (batch, operation, "0.5000", "s", "verified")
+        (batch, operation, "500", "ms", "verified")
         for batch in ("10", "20")
         for operation in ("read", "write")
     ]
@@ -90,11 +90,11 @@ def test_the_end_has_a_line_for_each_cell_with_its_operations_side_by_side(datab
     print_overview(console, rows, queries.study(STUDY), fixed_of(queries, rows))
     lines = console.file.getvalue().splitlines()
     assert all(len(line) <= 100 for line in lines)
-    assert [line.split()[-5:] for line in lines if line.endswith("verified  ") or "verified" in line][:2] == [
-        ["0.5000", "2,000", "0.5000", "2,000", "verified"],
-        ["0.2500", "4,000", "0.2500", "4,000", "verified"],
+    assert [line.split()[-9:] for line in lines if line.endswith("verified  ") or "verified" in line][:2] == [
+        ["500", "ms", "2,000", "rows/s", "500", "ms", "2,000", "rows/s", "verified"],
+        ["250", "ms", "4,000", "rows/s", "250", "ms", "4,000", "rows/s", "verified"],
     ]
-    assert "mongodb: write 0.2500 s (batch=20); read 0.2500 s (batch=20)." in lines
+    assert "mongodb: write 250 ms (batch=20); read 250 ms (batch=20)." in lines
 
 
 def test_durations_are_told_as_people_do():

@@ -124,9 +124,9 @@ def test_clean_lists_what_no_run_needs_with_its_size_and_removes_nothing(stopped
     assert result.exit_code == 0 and followed.asked == []
     for row in (
         ["r", "open,", "but", "deleted", "from", "Airflow"],
-        ["mongodb", stopped_run[0], "1.5", "r"],
+        ["mongodb", stopped_run[0], "1.50", "MB", "r"],
         ["mongodb", stopped_run[1], "-", "r"],
-        ["v1/rows=20000/seed=7", "9.7"],
+        ["v1/rows=20000/seed=7", "9.68", "MB"],
         ["mongodb", "default", "d/r"],
         ["s3", "v8", "d/r"],
         ["elasticsearch@one", "d/r"],

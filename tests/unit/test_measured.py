@@ -29,7 +29,7 @@ SHOWN_STILL = {
     ("point_operations", 1, 2): "no request failed, and method 2 differs in failed requests alone",
 }
 PICTURE = re.compile(r"(?:\]\(|src=\")[\w./]*images/([\w.-]+)")
-NUMBER = re.compile(r"-?\d[\d,]*(\.\d+)?( ?(%|s|ms|MiB|MB|GB)| \(client\))?( to \d[\d.]*)?")
+NUMBER = re.compile(r"-?\d[\d,]*(\.\d+)?( ?(%|s|ms|µs|ns|MiB|kB|MB|GB)| \(client\))?( to \d[\d.]*)?")
 FIGURES = {"only_s": 2, "work_total_s": 2, "memory": 0}  # and their decimal places
 FACTOR = 1.5  # that the study's page takes for the interval of a ratio
 MIB = 1024**2

@@ -17,8 +17,8 @@ def disk(folder: Path) -> None:
     The Airflow Variable storebench_uncached_mb_per_s takes the number. Then cold reads that are more than twice as fast are marked.
     """
     from storebench.attempt.disk import AIRFLOW_VARIABLE, measure
+    from storebench.results.units import figure_text
 
     found = measure(folder)
-    click.echo(
-        f"{found.bytes_read / 1e6:,.0f} MB of {found.files} files in {found.seconds:.2f} s\n{AIRFLOW_VARIABLE}={found.mb_per_s:.1f}"
-    )
+    read, took = figure_text(found.bytes_read, "bytes"), figure_text(found.seconds, "s")
+    click.echo(f"{read} of {found.files} files in {took}\n{AIRFLOW_VARIABLE}={found.mb_per_s:.1f}")

@@ -230,7 +230,7 @@ def ranking(
 
     For each it prints the median of all runs in the same environment, the number of attempts (n), the median's interval, how many times the
     best one's median it is, and a verdict against the best one. What is the same as the best, or cannot be told from it, shares its place.
-    Figures have the metric's unit; seconds, if its name ends with _s.
+    Figures have three significant digits, and share a unit if they are within a factor of 1,000. CSV and JSON have the numbers in the metric's unit: seconds, if its name ends with _s.
 
     Excluded are stores that only show what a client can do (limit), cells that are bound by their client (client-bound) or by a service in
     front of the store (service-bound), and those that deliver or promise something else than most (unlike). They stand below, with the reason, and so does what was disturbed, failed, or was

@@ -15,7 +15,8 @@ from storebench.results.database import Row
 from storebench.results.listing import Column, print_listing
 from storebench.results.measurements import metrics_of
 from storebench.results.queries import Queries, counts, superseded
-from storebench.results.table import figure_text, places_of
+from storebench.results.table import places_of
+from storebench.results.units import column
 from storebench.study.cell import Cell
 from storebench.study.histogram import curve, merged
 
@@ -96,6 +97,8 @@ def print_histograms(console: Console, lines: Sequence[dict[str, Any]]) -> None:
     names, places = places_of(Cell.from_key(line["cell_key"]) for line in lines)
     columns = [Column("operation"), Column("attempts", number=True), Column("count", number=True)]
     columns += [Column("max" if one == 100 else f"p{one:g}", number=True) for one in PERCENTILES]
+    units = [line["unit"] for line in lines]
+    figures = [column([percentile(line, one) for line in lines], units) for one in PERCENTILES]
     print_listing(
         console,
         [*names, *columns],
@@ -105,9 +108,9 @@ def print_histograms(console: Console, lines: Sequence[dict[str, Any]]) -> None:
                 line["operation"],
                 str(line["attempts"]),
                 f"{line['count']:,}",
-                *(figure_text(percentile(line, one), line["unit"]) for one in PERCENTILES),
+                *texts,
             )
-            for place, line in zip(places, lines, strict=True)
+            for place, line, *texts in zip(places, lines, *figures, strict=True)
         ],
     )
 
@@ -117,12 +120,13 @@ def print_series(console: Console, lines: Sequence[dict[str, Any]]) -> None:
     points = [(line, at_s, value) for line in lines for at_s, value in zip(*_points(line), strict=True)]
     names, places = places_of(Cell.from_key(line["cell_key"]) for line, _, _ in points)
     columns = [Column("operation"), Column("repeat"), Column("at s", number=True)]
+    figures = column([value for _, _, value in points], [line["unit"] for line, _, _ in points])
     print_listing(
         console,
         [*names, *columns, Column("value", number=True)],
         [
-            (*place, line["operation"], str(line["repeat"]), f"{at_s:g}", figure_text(value, line["unit"]))
-            for place, (line, at_s, value) in zip(places, points, strict=True)
+            (*place, line["operation"], str(line["repeat"]), f"{at_s:g}", text)
+            for place, (line, at_s, _), text in zip(places, points, figures, strict=True)
         ],
     )
 

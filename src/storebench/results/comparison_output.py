@@ -11,7 +11,8 @@ from rich.console import Console
 from storebench.results.compare import Comparison
 from storebench.results.listing import NOTHING, Column, print_listing
 from storebench.results.statistics import CONFIDENCE, Interval
-from storebench.results.table import figure_text, places_of
+from storebench.results.table import places_of
+from storebench.results.units import compared, ratio_text
 from storebench.results.verdicts import TEST, Verdict, alike_share, noise_floor
 from storebench.study.cell import Cell
 
@@ -22,6 +23,7 @@ VERDICT += [
 ]
 VERDICT += [Column("why not", prose=True)]
 REGRESSION, COULD_NOT_SHOW = 1, 6  # exit codes
+LEAST_CHANCE = 0.0001  # a smaller one is not told
 GOES_ON = (
     "the run {run} still goes on: compare again when it has ended (`storebench runs` says if it was stopped)"
 )
@@ -134,23 +136,30 @@ def _print_verdicts(console: Console, found: Comparison) -> None:
             (
                 *place,
                 operation,
-                NOTHING if verdict.ratio is None else f"{verdict.ratio:.3f}",
+                NOTHING if verdict.ratio is None else ratio_text(verdict.ratio),
                 _interval(verdict.interval),
                 found.in_words((cell, operation), verdict.label),
                 *_counts(verdict, found.design.units),
-                figure_text(verdict.median_before, unit),
-                figure_text(verdict.median_after, unit),
-                NOTHING if verdict.p_adjusted is None else f"{verdict.p_adjusted:.4f}",
+                *map(sides.text, medians),
+                _chance(verdict.p_adjusted),
                 verdict.reason or NOTHING,
             )
             for place, ((cell, operation), verdict) in zip(places, found.verdicts.items(), strict=True)
-            for unit in [found.measured[cell, operation]["unit"]]
+            for medians in [(verdict.median_before, verdict.median_after)]
+            for sides in [compared(found.measured[cell, operation]["unit"], medians)]
         ],
     )
 
 
 def _interval(interval: Interval | None) -> str:
-    return NOTHING if interval is None else f"{interval.low:.3f} to {interval.high:.3f}"
+    return NOTHING if interval is None else f"{ratio_text(interval.low)} to {ratio_text(interval.high)}"
+
+
+def _chance(p: float | None) -> str:
+    """Return a probability, which is never 0."""
+    if p is None:
+        return NOTHING
+    return "< 0.0001" if p < LEAST_CHANCE else f"{p:.4f}"
 
 
 def _counts(verdict: Verdict, units: str) -> tuple[str, str]:

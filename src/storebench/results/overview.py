@@ -14,7 +14,8 @@ from storebench.results.measurements import Details, metrics_of, scalars_of, val
 from storebench.results.queries import counts
 from storebench.results.sentences import Larger, sentences, where_of
 from storebench.results.statistics import MIN_VALUES
-from storebench.results.table import cautions, figure, remark, told_apart
+from storebench.results.table import cautions, remark, told_apart
+from storebench.results.units import column
 from storebench.study.cell import Cell
 
 SHOWN = 2  # of an operation's metrics: the one that ranks it, and the next
@@ -44,8 +45,15 @@ def print_overview(
     ]
     names, places, alike = told_apart(cells)
     columns = [
-        Column(f"{operation} {_head(metric, place, operation, shown)}", number=True, needed=place == 0)
+        Column(f"{operation} {metric['name']}", number=True, needed=place == 0)
         for operation, place, metric in shown
+    ]
+    figures = [
+        column(
+            [_median(_values(tries[cell], operation, metric["name"])) for cell in cells],
+            [metric["unit"]] * len(cells),
+        )
+        for operation, _, metric in shown
     ]
     if alike:
         console.print(alike, markup=False, highlight=False)
@@ -55,13 +63,10 @@ def print_overview(
         [
             (
                 *place,
-                *(
-                    figure(_median(_values(tries[cell], operation, metric["name"])))
-                    for operation, _, metric in shown
-                ),
+                *(texts[n] for texts in figures),
                 _state(tries[cell]),
             )
-            for cell, place in zip(cells, places, strict=True)
+            for n, (cell, place) in enumerate(zip(cells, places, strict=True))
         ],
     )
     where = where_of(cells)
@@ -75,26 +80,17 @@ def print_overview(
                 highlight=False,
             )
     console.print()
-    figures: Figures = {
+    ranking: Figures = {
         cell: {name: _values(tries[cell], name, scalars_of(study, name)[0]) for name in operations}
         for cell in cells
     }
-    for line in (*sentences(rows, operations, study, fixed, larger), *_cautions(rows, figures)):
+    for line in (*sentences(rows, operations, study, fixed, larger), *_cautions(rows, ranking)):
         console.print(line, markup=False, highlight=False)
 
 
 def _shown(study: Details, operation: str) -> list[str]:
     own = next(one["metrics"] for one in study["operations"] if one["name"] == operation)
     return [name for name in scalars_of(study, operation) if name in own][:SHOWN]
-
-
-def _head(metric: Details, place: int, operation: str, shown: Sequence[tuple[str, int, Details]]) -> str:
-    """Return what tells a metric from the others of its operation: a rate's unit, or the unit of the metric that ranks the operation if
-    no other one has the unit; else the metric's name, which ends with the unit.
-    """
-    unit = metric["unit"]
-    alike = [one for name, _, one in shown if name == operation and one["unit"] == unit]
-    return str(unit if unit and len(alike) == 1 and (place == 0 or "/" in unit) else metric["name"])
 
 
 def _values(rows: Iterable[Row], operation: str, metric: str) -> list[float]:

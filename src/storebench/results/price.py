@@ -7,7 +7,6 @@ A ranking has only like figures: figures of a client, without its server, never 
 from __future__ import annotations
 
 import itertools
-import math
 import statistics
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
@@ -19,6 +18,7 @@ from rich.console import Console
 from storebench.results.listing import NOTHING, Column, print_listing
 from storebench.results.queries import counts
 from storebench.results.table import places_of
+from storebench.results.units import column
 from storebench.study.cell import Cell
 
 HOUR_S = 3600
@@ -119,6 +119,10 @@ def print_prices(console: Console, found: Iterable[Price], currency: str) -> Non
     for (cover, per), group in itertools.groupby(found, key=lambda price: (price.figures_cover, price.per)):
         prices = list(group)
         names, places = places_of(Cell.from_key(price.cell_key) for price in prices)
+        figures = [
+            column([getattr(price, name) for price in prices], [""] * len(prices))
+            for name in ("cpu_hours", "memory_gib_hours", "cost")
+        ]
         print_listing(
             console,
             [
@@ -136,19 +140,9 @@ def print_prices(console: Console, found: Iterable[Price], currency: str) -> Non
                     price.operation,
                     str(price.n),
                     str(price.left_out or NOTHING),
-                    _figure(price.cpu_hours),
-                    _figure(price.memory_gib_hours),
-                    _figure(price.cost),
+                    *texts,
                 )
-                for place, price in zip(places, prices, strict=True)
+                for place, price, *texts in zip(places, prices, *figures, strict=True)
             ],
             title=COVERS[cover],
         )
-
-
-def _figure(value: float | None) -> str:
-    """Four decimal places, or as many more as three significant digits need."""
-    if value is None:
-        return NOTHING
-    decimals = max(4, 2 - math.floor(math.log10(value))) if value > 0 else 4
-    return f"{value:.{decimals}f}"

@@ -13,8 +13,9 @@ from storebench.results.listing import NOTHING, Column, print_listing
 from storebench.results.ranking import Against, Line, Ranking
 from storebench.results.ranking_apart import Measured
 from storebench.results.ranking_choice import ANY
-from storebench.results.statistics import CONFIDENCE, Interval, Summary
-from storebench.results.table import figure_text, places_of
+from storebench.results.statistics import CONFIDENCE, Summary
+from storebench.results.table import places_of
+from storebench.results.units import Figures, compared
 from storebench.results.verdicts import TEST
 
 BEST = "the best"
@@ -152,7 +153,7 @@ def _heading(found: Ranking) -> list[str]:
 
 def _print_lines(console: Console, found: Ranking) -> None:
     names, places = _places([line.measured for line in found.lines])
-    better = found.metric["better"]
+    better, figures = found.metric["better"], _writer(found)
     against = [
         Column("times the best" if better == "lower" else "times below the best", number=True),
         Column("verdict: it is"),
@@ -166,7 +167,7 @@ def _print_lines(console: Console, found: Ranking) -> None:
             (
                 str(line.place),
                 *place,
-                *_figures(line.took, line.measured, found),
+                *_figures(line.took, line.measured, figures),
                 *_compared(line.against, found),
                 "; ".join(line.remarks) or NOTHING,
                 line.measured.kind or NOTHING,
@@ -186,6 +187,7 @@ def _compared(against: Against | None, found: Ranking) -> tuple[str, str, str]:
 def _print_left_out(console: Console, found: Ranking) -> None:
     some = [one.measured for one in found.left_out]
     names, places = _places(some)
+    figures = _writer(found)
     print_listing(
         console,
         [*names, Column("reason"), Column("why", prose=True), *FIGURES],
@@ -194,7 +196,7 @@ def _print_left_out(console: Console, found: Ranking) -> None:
                 *place,
                 ", ".join(why.reason for why in one.reasons),
                 "; ".join(why.text for why in one.reasons),
-                *_figures(one.measured.took, one.measured, found),
+                *_figures(one.measured.took, one.measured, figures),
             )
             for place, one in zip(places, found.left_out, strict=True)
         ],
@@ -202,17 +204,21 @@ def _print_left_out(console: Console, found: Ranking) -> None:
     )
 
 
-def _figures(took: Summary | None, one: Measured, found: Ranking) -> tuple[str, str, str, str]:
+def _writer(found: Ranking) -> Figures:
+    """Return how to write the figures of a ranking: all medians are compared, also the excluded ones."""
+    some = [line.took for line in found.lines] + [one.measured.took for one in found.left_out]
+    return compared(found.metric["unit"], [took.median for took in some if took])
+
+
+def _figures(took: Summary | None, one: Measured, figures: Figures) -> tuple[str, str, str, str]:
     if took is None:
         return NOTHING, NOTHING, "0", NOTHING
-    unit = found.metric["unit"]
-    return figure_text(took.median, unit), _interval(took.interval, unit), str(took.n), str(len(one.runs))
+    return figures.text(took.median), _interval(took, figures), str(took.n), str(len(one.runs))
 
 
-def _interval(interval: Interval | None, unit: str) -> str:
-    if interval is None:
-        return NOTHING
-    return f"{figure_text(interval.low, '')} to {figure_text(interval.high, unit)}"
+def _interval(took: Summary, figures: Figures) -> str:
+    interval = took.interval
+    return NOTHING if interval is None else figures.interval(interval.low, interval.high, took.median)
 
 
 def _places(some: Sequence[Measured]) -> tuple[list[Column], list[list[str]]]:

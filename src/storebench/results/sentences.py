@@ -19,7 +19,8 @@ from storebench.results.listing import NOTHING
 from storebench.results.measurements import Details, metrics_of, scalars_of, value_of
 from storebench.results.queries import counts
 from storebench.results.statistics import Summary, summarize
-from storebench.results.table import figure_text, told_apart
+from storebench.results.table import told_apart
+from storebench.results.units import figure_text
 from storebench.study.cell import Cell
 
 MOST = 0.5  # of a time: a larger part is most of it

@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import io
 import json
-import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -14,35 +13,48 @@ from rich.console import Console
 from storebench.results.listing import NOTHING, Column, print_listing
 from storebench.results.measurements import Details
 from storebench.results.queries import superseded
+from storebench.results.units import column
 from storebench.study.cell import Cell
+from storebench.study.model import unit_of
 
 Rows = Sequence[Mapping[str, Any]]
 
 DATASET = ("rows", "seed")  # of what tells cells apart, behind their places on the axes
 ATTEMPT = [Column("repeat"), Column("operation"), Column("status")]
 # What there is room for on a wide terminal alone; the last is left out first.
-FIGURES = [Column(heading, number=True, needed=False) for heading in ("memory MiB", "CPU s")]
+FIGURES = [Column(heading, number=True, needed=False) for heading in ("memory", "CPU")]
 FIGURES += [Column(heading, needed=False) for heading in ("durability", "server")]
-POD = [Column(heading, number=True, needed=False) for heading in ("total s", "pod s", "peak MiB")]
+POD = [Column(heading, number=True, needed=False) for heading in ("total", "pod", "memory peak")]
 RUN = [Column("run"), Column("state"), Column("verified"), Column("not verified"), Column("started")]
 RUN += [Column("study"), Column("stores", prose=True), Column("rows", number=True)]
 RUN += [Column("reason", prose=True), Column("finished", needed=False)]
 
 
 def print_results(console: Console, rows: Rows, studies: Mapping[str, Details]) -> None:
-    """A line for each attempt, with the columns that most users look at first, and units; memory and CPU with those of the pods that it has
-    started, and what they are of: a client without its server, or the engine itself. The rest is in CSV, JSON and SQL. `studies` are the
-    details of the rows' studies."""
+    """Print a line for each attempt, with the columns that most users look at first. Each figure has its unit (`storebench.results.units`).
+
+    Memory and CPU include the pods that an attempt has started, and say of which side they are: a client without its server, or the engine
+    itself. CSV, JSON and SQL have the other columns. `studies` are the details of the rows' studies.
+    """
     names, places = places_of(Cell.from_key(row["cell_key"]) for row in rows)
     ranking = {row["metric"] for row in rows}
     one_metric = len(ranking) == 1
     measured = [
         Column(str(next(iter(ranking))) if one_metric else "figure", number=True),
         *([] if one_metric else [Column("metric")]),
-        Column("work total s", number=True),
+        Column("work total", number=True),
     ]
     others = _others(rows, studies)
     old = superseded(dict(row) for row in rows)
+    value = column([row["value"] for row in rows], [row["unit"] for row in rows])
+    work_total, cpu, total, pod = (
+        _column(rows, name, "s") for name in ("work_total_s", "all_cpu_s", "total_s", "pod_total_s")
+    )
+    memory, peak = (
+        _column(rows, name, "bytes")
+        for name in ("all_memory_working_set_peak_bytes", "all_memory_peak_bytes")
+    )
+    own = [column([row["metrics"].get(name) for row in rows], [unit_of(name)] * len(rows)) for name in others]
     print_listing(
         console,
         [
@@ -60,29 +72,30 @@ def print_results(console: Console, rows: Rows, studies: Mapping[str, Details]) 
                 "warm-up" if row["warm_up"] else f"{row['repeat']} {row['arm'] or ''}".rstrip(),
                 row["operation"],
                 f"{row['status']}, superseded" if row["attempt_id"] in old else row["status"],
-                *(
-                    [figure(row["value"])]
-                    if one_metric
-                    else [figure_text(row["value"], row["unit"]), row["metric"] or NOTHING]
-                ),
-                seconds(row["work_total_s"]),
-                f"{_mebibytes(row['all_memory_working_set_peak_bytes'])} {row['figures_cover'] or ''}".rstrip(),
-                seconds(row["all_cpu_s"]),
+                value[n],
+                *([] if one_metric else [row["metric"] or NOTHING]),
+                work_total[n],
+                f"{memory[n]} {row['figures_cover'] or ''}".rstrip(),
+                cpu[n],
                 row["durability"] or NOTHING,
                 f"{row['server_name'] or ''} {row['server_version'] or ''}".strip() or NOTHING,
-                *(figure(row["metrics"].get(name)) for name in others),
-                seconds(row["total_s"]),
-                seconds(row["pod_total_s"]),
-                _mebibytes(row["all_memory_peak_bytes"]),
+                *(texts[n] for texts in own),
+                total[n],
+                pod[n],
+                peak[n],
                 remark(row) or NOTHING,
             )
-            for place, row in zip(places, rows, strict=True)
+            for n, (place, row) in enumerate(zip(places, rows, strict=True))
         ],
     )
     if old:
         console.print("superseded: a later try of the same operation counts instead", soft_wrap=True)
     for line in cautions(rows):
         console.print(line, soft_wrap=True)
+
+
+def _column(rows: Rows, name: str, unit: str) -> list[str]:
+    return column([row[name] for row in rows], [unit] * len(rows))
 
 
 def _others(rows: Rows, studies: Mapping[str, Details]) -> list[str]:
@@ -200,25 +213,3 @@ def _cell(value: Any) -> Any:
 
 def _plain(value: Any) -> str:
     return value.isoformat() if hasattr(value, "isoformat") else str(value)
-
-
-def seconds(value: float | None) -> str:
-    """Return seconds with two decimals, or a dash if not measured."""
-    return NOTHING if value is None else f"{value:.2f}"
-
-
-def figure(value: float | None) -> str:
-    """Four digits that count, without an exponent; or a dash for what was not measured."""
-    if value is None:
-        return NOTHING
-    digits = 3 - math.floor(math.log10(abs(value))) if value else 0
-    return f"{round(value, digits):,.{min(6, max(0, digits))}f}"
-
-
-def figure_text(value: float | None, unit: str | None) -> str:
-    """Return a figure with its unit, or a dash if not measured."""
-    return NOTHING if value is None else f"{figure(value)} {unit or ''}".rstrip()
-
-
-def _mebibytes(value: int | None) -> str:
-    return NOTHING if value is None else f"{value / 2**20:,.0f}"

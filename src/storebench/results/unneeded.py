@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from rich.console import Console
 
 from storebench.results.database import Row
 from storebench.results.left import Left, Undropped
-from storebench.results.listing import NOTHING, Column, print_listing
+from storebench.results.listing import Column, print_listing
 from storebench.results.repository import Repository
 from storebench.results.stopped import RunStates, Stopped, stopped_runs
+from storebench.results.units import column, figure_text
 
 CLEAN_DAG = "storebench_clean"  # removes it
 
-MB = 1e6
 RUNS = [Column("run"), Column("state", prose=True)]
-DATA = [Column("store"), Column("data"), Column("MB", number=True), Column("run")]
-DATASETS = [Column("dataset"), Column("MB", number=True)]
+DATA = [Column("store"), Column("data"), Column("size", number=True), Column("run")]
+DATASETS = [Column("dataset"), Column("size", number=True)]
 SERVERS = [Column("servers"), Column("run")]
 SECRETS = [Column("connection"), Column("node pool"), Column("run")]
 
@@ -82,12 +83,15 @@ def print_unneeded(console: Console, found: Unneeded) -> None:
         rows = [(one.run["airflow_run_id"], f"open, but {one.why}") for one in found.stopped]
         print_listing(console, RUNS, rows, "Runs that were stopped, and are still to be closed")
     if found.data:
+        sizes = _sizes([one.size_bytes for one in found.data])
         data = [
-            (one.cell.store, one.target, _megabytes(one.size_bytes), one.airflow_run_id) for one in found.data
+            (one.cell.store, one.target, size, one.airflow_run_id)
+            for one, size in zip(found.data, sizes, strict=True)
         ]
         print_listing(console, DATA, data, "Data that runs which are over have left in stores")
     if found.datasets:
-        sets = [(one["id"], _megabytes(one["bytes"])) for one in found.datasets]
+        sizes = _sizes([one["bytes"] for one in found.datasets])
+        sets = [(one["id"], size) for one, size in zip(found.datasets, sizes, strict=True)]
         print_listing(console, DATASETS, sets, "Datasets in S3 that are of no run in the results")
     if secrets := [(name, pool or "default", run) for run, held in found.secrets for pool, name in held]:
         print_listing(console, SECRETS, secrets, "Secrets in the cluster that no run needs any more")
@@ -95,11 +99,13 @@ def print_unneeded(console: Console, found: Unneeded) -> None:
         print_listing(
             console, SERVERS, servers, "Servers in the cluster that runs which are over have brought"
         )
-    sizes = [one.size_bytes for one in found.data] + [one["bytes"] for one in found.datasets]
-    known = [size for size in sizes if size is not None]
+    all_bytes = [one.size_bytes for one in found.data] + [one["bytes"] for one in found.datasets]
+    known = [size for size in all_bytes if size is not None]
     if known:
-        unknown = f", and {len(sizes) - len(known)} of unknown size" if len(known) < len(sizes) else ""
-        console.print(f"Together {_megabytes(sum(known))} MB{unknown}", soft_wrap=True)
+        unknown = (
+            f", and {len(all_bytes) - len(known)} of unknown size" if len(known) < len(all_bytes) else ""
+        )
+        console.print(f"Together {figure_text(sum(known), 'bytes')}{unknown}", soft_wrap=True)
 
 
 def _named(run_id: str) -> tuple[str, str]:
@@ -107,5 +113,5 @@ def _named(run_id: str) -> tuple[str, str]:
     return dag_id, airflow_run_id
 
 
-def _megabytes(size: int | None) -> str:
-    return NOTHING if size is None else f"{size / MB:,.1f}"
+def _sizes(sizes: Sequence[int | None]) -> list[str]:
+    return column(sizes, ["bytes"] * len(sizes))

@@ -2,6 +2,7 @@
 
 import io
 import json
+from dataclasses import replace
 
 import pytest
 from rich.console import Console
@@ -32,6 +33,17 @@ def without_a_ratio():
         (),
         ({}, {}),
     )
+
+
+def test_sides_share_a_unit_and_small_ratios_and_chances_keep_their_digits(without_a_ratio):
+    found = verdicts_of(
+        {KEY: Pair([[1e-3 + n * 1e-6] for n in range(9)], [[4e-6 + n * 1e-9] for n in range(9)])}
+    )
+    console = Console(width=280, file=io.StringIO())
+    print_comparison(console, replace(without_a_ratio, verdicts=found), 5, noise=False)
+    text = console.file.getvalue()
+    for words in ("1.00 ms", "0.00400 ms", "0.00399", "< 0.0001"):
+        assert words in text
 
 
 def test_figures_that_have_no_ratio_cannot_be_told_apart_and_are_never_shown_to_be_no_worse(without_a_ratio):

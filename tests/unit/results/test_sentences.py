@@ -51,17 +51,17 @@ def test_only_reads_that_deliver_the_same_are_compared():
         ]
     )
     assert found == {
-        "mongodb": "read 2.000 s as dicts.",
-        "elasticsearch": "read 5.000 s as dicts, 2.5 times as long as mongodb.",
-        "delta-rs": "read 0.1000 s as Arrow.",
-        "delta-kernel": "read 4.000 s as rows in the JVM.",
+        "mongodb": "read 2.00 s as dicts.",
+        "elasticsearch": "read 5.00 s as dicts, 2.5 times as long as mongodb.",
+        "delta-rs": "read 100 ms as Arrow.",
+        "delta-kernel": "read 4.00 s as rows in the JVM.",
     }
     assert remarks == []
 
 
 def test_a_store_whose_clients_deliver_different_things_has_a_time_for_each():
     found, _ = said([row("mongodb", 2.0), row("mongodb", 1.0, kind="raw BSON", client="tuned")])
-    assert found == {"mongodb": "read 2.000 s (reference) as dicts; read 1.000 s (tuned) as raw BSON."}
+    assert found == {"mongodb": "read 2.00 s (reference) as dicts; read 1.00 s (tuned) as raw BSON."}
 
 
 def test_each_workload_has_figures_of_its_own_and_none_stands_for_the_others():
@@ -73,9 +73,9 @@ def test_each_workload_has_figures_of_its_own_and_none_stands_for_the_others():
         for (store, batch), took_s in figures.items()
     ]
     assert sentences(rows, ["read"], study.details(), {}) == [
-        "elasticsearch: read 4.000 s (batch=all); read 2.000 s (batch=10), 2.0 times as long as mongodb.",
-        "mongodb: read 8.000 s (batch=all), 2.0 times as long as elasticsearch; read 1.000 s (batch=10).",
-        "null: this is what the client alone takes: read 0.5000 s (batch=10).",
+        "elasticsearch: read 4.00 s (batch=all); read 2.00 s (batch=10), 2.0 times as long as mongodb.",
+        "mongodb: read 8.00 s (batch=all), 2.0 times as long as elasticsearch; read 1.00 s (batch=10).",
+        "null: this is what the client alone takes: read 500 ms (batch=10).",
     ]
 
 
@@ -84,36 +84,36 @@ def test_an_axis_of_no_workloads_has_one_best_cell():
         row("mongodb", took_s, cell_key=cell(batch=batch).key)
         for batch, took_s in (("10", 1.0), ("all", 8.0))
     ]
-    assert sentences(rows, ["read"], STUDY.details(), {}) == ["mongodb: read 1.000 s (batch=10)."]
+    assert sentences(rows, ["read"], STUDY.details(), {}) == ["mongodb: read 1.00 s (batch=10)."]
 
 
 @pytest.mark.parametrize("kind", [None, "unknown"])
 def test_what_is_not_known_to_promise_the_same_is_not_compared(kind):
     rows = [row("mongodb", 2.0, "write", kind), row("elasticsearch", 5.0, "write", kind)]
     found, _ = said([*rows, row("delta-rs", 1.0, "write", "s3")])
-    assert found.pop("delta-rs") == "write 1.000 s with durability s3."
-    assert found == {"mongodb": "write 2.000 s.", "elasticsearch": "write 5.000 s."}
+    assert found.pop("delta-rs") == "write 1.00 s with durability s3."
+    assert found == {"mongodb": "write 2.00 s.", "elasticsearch": "write 5.00 s."}
 
 
 def test_writes_are_compared_with_those_of_the_same_durability():
     writes = {"mongodb": "disk", "elasticsearch": "disk", "delta-rs": "s3"}
     found, _ = said([row(store, n, "write", kind) for n, (store, kind) in enumerate(writes.items(), 2)])
-    assert found["elasticsearch"] == "write 3.000 s with durability disk, 1.5 times as long as mongodb."
-    assert found["delta-rs"] == "write 4.000 s with durability s3."
+    assert found["elasticsearch"] == "write 3.00 s with durability disk, 1.5 times as long as mongodb."
+    assert found["delta-rs"] == "write 4.00 s with durability s3."
 
 
 def test_the_fastest_is_called_so_only_where_intervals_tell_it_from_all_others():
     six = [2.0, 2.1, 2.0, 2.1, 2.0, 2.1]
     slower = repeated("elasticsearch", *(3 * value for value in six))
-    assert said([*repeated("mongodb", *six), *slower])[0]["mongodb"] == "read 2.050 s, the fastest of 2."
+    assert said([*repeated("mongodb", *six), *slower])[0]["mongodb"] == "read 2.05 s, the fastest of 2."
     assert said([*repeated("mongodb", *six[:5]), *slower])[0] == {
-        "mongodb": "read 2.000 s.",
-        "elasticsearch": "read 6.150 s, 3.1 times as long as mongodb.",
+        "mongodb": "read 2.00 s.",
+        "elasticsearch": "read 6.15 s, 3.1 times as long as mongodb.",
     }
     near = repeated("elasticsearch", *(value + 0.05 for value in six))
     assert said([*repeated("mongodb", *six), *near])[0] == {
-        "mongodb": "read 2.050 s.",
-        "elasticsearch": "read 2.100 s, not told apart from mongodb.",
+        "mongodb": "read 2.05 s.",
+        "elasticsearch": "read 2.10 s, not told apart from mongodb.",
     }
 
 
@@ -125,9 +125,9 @@ def test_a_time_that_is_mostly_a_fixed_cost_is_compared_with_nothing_and_says_so
     fixed = {key: Fixed(12.0, 23.5)}
     found, remarks = said(rows, fixed, Larger("study", 1_000_000))
     assert found == {
-        "delta-spark": "write 25.00 s, of which about 23.50 s are a fixed cost.",
-        "delta-rs": "write 0.5000 s.",
-        "delta-kernel": "write 2.000 s, 4.0 times as long as delta-rs.",
+        "delta-spark": "write 25.0 s, of which about 23.5 s are a fixed cost.",
+        "delta-rs": "write 500 ms.",
+        "delta-kernel": "write 2.00 s, 4.0 times as long as delta-rs.",
     }
     assert remarks[0].startswith("A fixed cost, such as that of a new session's first query, does not grow")
     assert remarks[1:] == ["The preset study has 1,000,000 rows."]
@@ -138,12 +138,12 @@ def test_a_time_that_is_mostly_a_fixed_cost_is_compared_with_nothing_and_says_so
 def test_a_time_that_is_short_beside_its_pods_start_is_compared_with_nothing_if_its_fixed_part_is_not_known():
     rows = [row("delta-rs", 0.1, "write", "s3"), row("delta-spark", 25.0, "write", "s3")]
     small, large = ((one["cell_key"], "write") for one in rows)
-    plain = {"delta-rs": "write 0.1000 s.", "delta-spark": "write 25.00 s."}
+    plain = {"delta-rs": "write 100 ms.", "delta-spark": "write 25.0 s."}
     found, (remark,) = said(rows, {small: Fixed(1.0, 0.01), large: Fixed(12.0, None)})
     assert found == plain
     assert remark.startswith("Short beside the starts of their pods") and "cost: delta-spark write." in remark
     found, remarks = said(rows, {small: Fixed(1.0, 0.01), large: Fixed(5.0, None)})
-    assert found["delta-spark"] == "write 25.00 s, 250 times as long as delta-rs." and remarks == []
+    assert found["delta-spark"] == "write 25.0 s, 250 times as long as delta-rs." and remarks == []
 
 
 def test_no_remark_is_made_of_what_would_be_compared_with_nothing_anyway():
@@ -154,7 +154,7 @@ def test_no_remark_is_made_of_what_would_be_compared_with_nothing_anyway():
 
 def test_a_time_that_is_the_same_to_the_tenth_is_as_long():
     found, _ = said([row("mongodb", 18.68), row("elasticsearch", 18.69)])
-    assert found["elasticsearch"] == "read 18.69 s, as long as mongodb."
+    assert found["elasticsearch"] == "read 18.7 s, as long as mongodb."
 
 
 class Measured:
@@ -269,50 +269,50 @@ def test_where_more_is_better_the_best_cell_has_most_and_others_are_told_how_muc
 def test_the_best_is_called_so_only_where_intervals_tell_it_from_all_others():
     six = [200.0, 210.0, 200.0, 210.0, 200.0, 210.0]
     apart = {cell("mongodb"): six, cell("elasticsearch"): [value / 3 for value in six]}
-    assert ranked(apart)[1] == "mongodb: write 205.0 puts/s, the best of 2."
+    assert ranked(apart)[1] == "mongodb: write 205 puts/s, the best of 2."
     near = {cell("mongodb"): six, cell("elasticsearch"): [value - 5 for value in six]}
     assert ranked(near) == [
         "elasticsearch: write 200.0 puts/s, not told apart from mongodb.",
-        "mongodb: write 205.0 puts/s.",
+        "mongodb: write 205 puts/s.",
     ]
 
 
 def test_what_is_no_time_is_not_called_fast_or_long():
     size = Metric("peak_bytes", "most memory")
     assert ranked({cell("mongodb"): [100.0], cell("elasticsearch"): [2500.0]}, size) == [
-        "elasticsearch: write 2,500 bytes, 25 times that of mongodb.",
-        "mongodb: write 100.0 bytes.",
+        "elasticsearch: write 2.50 kB, 25 times that of mongodb.",
+        "mongodb: write 100 B.",
     ]
     assert ranked({cell("mongodb"): [100.0], cell("elasticsearch"): [101.0]}, size)[0] == (
-        "elasticsearch: write 101.0 bytes, as much as mongodb."
+        "elasticsearch: write 101 B, as much as mongodb."
     )
 
 
 def test_where_neither_way_is_better_nothing_is_ranked():
     figures = {cell("mongodb"): [3.0] * 6, cell("elasticsearch"): [2.0] * 6}
     assert ranked(figures, Metric("depth", "of the queue", "neither")) == [
-        "elasticsearch: write 2.000.",
-        "mongodb: write 3.000.",
+        "elasticsearch: write 2.",
+        "mongodb: write 3.",
     ]
 
 
 def test_a_figure_of_zero_is_no_factor():
     assert ranked({cell("mongodb"): [5.0], cell("elasticsearch"): [0.0]}) == [
         "elasticsearch: write 0 puts/s.",
-        "mongodb: write 5.000 puts/s.",
+        "mongodb: write 5.00 puts/s.",
     ]
 
 
 def test_the_only_store_is_compared_with_none_and_one_without_a_figure_says_so():
     assert ranked({cell("mongodb"): [5.0], cell("elasticsearch"): [None]}) == [
         "elasticsearch: nothing is verified and undisturbed.",
-        "mongodb: write 5.000 puts/s.",
+        "mongodb: write 5.00 puts/s.",
     ]
 
 
 def test_cells_of_other_axes_are_told_apart_by_those_that_they_have():
     figures = {cell("mongodb", batch="1"): [2.0], cell("delta-spark", batch="all", executors="2"): [1.0]}
     assert ranked(figures) == [
-        "delta-spark: write 1.000 puts/s (batch=all); mongodb has 2.0 times as much.",
-        "mongodb: write 2.000 puts/s (batch=1).",
+        "delta-spark: write 1.00 puts/s (batch=all); mongodb has 2.0 times as much.",
+        "mongodb: write 2.00 puts/s (batch=1).",
     ]

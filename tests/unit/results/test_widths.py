@@ -73,7 +73,7 @@ def test_price(console):
         for operation in ("write", "read")
     ]
     print_prices(console, prices, "EUR")
-    whole(console, "EUR/GB", "0.1234", "write", "read", "12", "3")
+    whole(console, "EUR/GB", "0.123", "write", "read", "12", "3")
 
 
 def test_plan_repeats(console):

@@ -3,7 +3,7 @@ import { moment } from "./format";
 import { changeText } from "./history";
 import { ScrollTable } from "./ScrollTable";
 import type { CellHistory, Series } from "./types";
-import { unitOf } from "./units";
+import { compared } from "./units";
 
 const COLUMNS = [
   "first run after it",
@@ -23,9 +23,12 @@ export function Changes({
   history: CellHistory;
   series: (Series & { measured: string })[];
 }) {
-  const { text } = unitOf(unit);
   const most = Math.max(0, ...series.map(({ runs }) => runs));
   const found = series.flatMap(({ changes, measured }) => changes.map((change) => ({ change, measured })));
+  const { text } = compared(
+    unit,
+    found.flatMap(({ change }) => [change.before.median, change.after.median]),
+  );
   if (!found.length)
     return (
       <p className="sb-line">

@@ -1,10 +1,10 @@
-import { type ReactNode, useEffect, useRef, useState } from "react";
+import { type ReactNode, useEffect, useLayoutEffect, useRef, useState } from "react";
 import type { View } from "vega";
 import { valueText } from "./cells";
 import type { Choice } from "./choice";
 import { inTurn, viewOf } from "./drawing";
 import { Exports, type Taken } from "./Exports";
-import { cellText, heading, textClass } from "./format";
+import { columnText, heading, textClass } from "./format";
 import { Lead, type Led, type To } from "./Lead";
 import { ScrollTable } from "./ScrollTable";
 import { useTheme } from "./theme";
@@ -43,10 +43,13 @@ export function Chart({ description, legend, places, leads, ...taken }: Props) {
   const shown = useRef(false);
   const theme = useTheme();
 
-  useEffect(() => {
+  // at once: what is drawn while the page loads cannot wait for the observer
+  useLayoutEffect(() => {
     const element = place.current;
     if (!element) return;
-    const observer = new ResizeObserver(([entry]) => setWidth(Math.floor(entry?.contentRect.width ?? 0)));
+    const measure = () => setWidth(Math.floor(element.getBoundingClientRect().width));
+    measure();
+    const observer = new ResizeObserver(measure);
     observer.observe(element);
     return () => observer.disconnect();
   }, []);
@@ -121,22 +124,28 @@ export function Figures({
   if (!first) return <p>None</p>;
   const names = Object.keys(first);
   const linked = leads?.choice.link ? leads : undefined;
-  const text = (name: string, value: unknown) =>
-    places.includes(name) ? valueText(value) : cellText(name, value);
+  const texts = names.map((name) =>
+    places.includes(name)
+      ? valueText
+      : columnText(
+          name,
+          table.map((line) => line[name]),
+        ),
+  );
   return (
     <ScrollTable label={caption} columns={[...(linked ? ["leads to"] : []), ...names.map(heading)]}>
       {table.map((line, index) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: lines of figures have no names, and none moves
         <tr key={index}>
           {linked ? <LeadCell leads={linked} led={linked.of[index]} /> : null}
-          {names.map((name) => (
-            <td
-              key={name}
-              className={typeof line[name] === "number" ? "sb-number" : textClass(text(name, line[name]))}
-            >
-              {text(name, line[name])}
-            </td>
-          ))}
+          {names.map((name, column) => {
+            const text = texts[column]?.(line[name]) ?? "";
+            return (
+              <td key={name} className={typeof line[name] === "number" ? "sb-number" : textClass(text)}>
+                {text}
+              </td>
+            );
+          })}
         </tr>
       ))}
     </ScrollTable>

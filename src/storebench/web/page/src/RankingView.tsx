@@ -11,6 +11,7 @@ import { RankingChoices } from "./RankingChoices";
 import {
   ANY,
   countText,
+  figuresOf,
   intervalText,
   medianText,
   missingIn,
@@ -25,7 +26,7 @@ import { Ready } from "./States";
 import { sqlOfRanking } from "./sql";
 import { studyNamed, titleOfOperation } from "./study";
 import type { LeftOutCell, RankedLine, Ranking, Study } from "./types";
-import { digits, NONE } from "./units";
+import { digits, NONE, ratioText } from "./units";
 
 interface Props {
   /** The study of the DAG that the page is on, or of the run that was looked at. */
@@ -144,6 +145,7 @@ type Shown = Ranked & { choice: Choice };
 
 /** A line for each cell in its place; a cell leads to all that was ever measured of it. */
 function Lines({ study, found, choice, label }: Shown & { label: string }) {
+  const figures = figuresOf(found);
   const name = namer(study, [...found.lines, ...found.left_out]);
   return (
     <ScrollTable
@@ -166,13 +168,13 @@ function Lines({ study, found, choice, label }: Shown & { label: string }) {
           <th scope="row">
             <CellLead found={found} cell={line} name={name(line)} choice={choice} />
           </th>
-          <td className="sb-number">{medianText(line, found.unit)}</td>
-          <td className="sb-number">{intervalText(line, found.unit)}</td>
+          <td className="sb-number">{medianText(line, figures)}</td>
+          <td className="sb-number">{intervalText(line, figures)}</td>
           <td className="sb-number">{countText(line)}</td>
           <td className="sb-number">{timesText(line)}</td>
           <td className={`sb-verdict sb-${line.label.replaceAll(" ", "-")}`}>
             {saidOf(found, line)}
-            {ratioText(line) ? <span className="sb-reason">{ratioText(line)}</span> : null}
+            {rangeText(line) ? <span className="sb-reason">{rangeText(line)}</span> : null}
             {line.reason ? <span className="sb-reason">{line.reason}</span> : null}
           </td>
           <td>{line.kind ?? NONE}</td>
@@ -184,6 +186,7 @@ function Lines({ study, found, choice, label }: Shown & { label: string }) {
 }
 
 function LeftOut({ study, found, choice, label }: Shown & { label: string }) {
+  const figures = figuresOf(found);
   const name = namer(study, [...found.lines, ...found.left_out]);
   return (
     <>
@@ -196,8 +199,8 @@ function LeftOut({ study, found, choice, label }: Shown & { label: string }) {
             </th>
             <td>{one.reasons.map(({ reason }) => reason).join(", ")}</td>
             <td className="sb-wide">{one.reasons.map(({ text }) => text).join("; ")}</td>
-            <td className="sb-number">{medianText(one, found.unit)}</td>
-            <td className="sb-number">{intervalText(one, found.unit)}</td>
+            <td className="sb-number">{medianText(one, figures)}</td>
+            <td className="sb-number">{intervalText(one, figures)}</td>
             <td className="sb-number">{countText(one)}</td>
           </tr>
         ))}
@@ -231,9 +234,9 @@ const timesText = ({ times }: RankedLine) => (times === null ? NONE : `${digits(
 const saidOf = ({ unit }: Ranking, { label }: RankedLine) =>
   label === "the best" ? label : labelText({ label, unit });
 
-function ratioText({ ratio, low, high }: RankedLine): string {
+function rangeText({ ratio, low, high }: RankedLine): string {
   if (ratio === null || low === null || high === null) return "";
-  return `ratio ${low.toFixed(3)} to ${high.toFixed(3)}`;
+  return `ratio ${ratioText(low)} to ${ratioText(high)}`;
 }
 
 /** How the table is to be read. */
@@ -305,10 +308,11 @@ function takenOf(
 /** The table as a picture has room for it. */
 function textsOf(study: Study, found: Ranking): Record<string, string>[] {
   const name = namer(study, [...found.lines, ...found.left_out]);
+  const written = figuresOf(found);
   const figures = (one: RankedCell) => ({
     cell: name(one),
-    median: medianText(one, found.unit),
-    interval: intervalText(one, found.unit),
+    median: medianText(one, written),
+    interval: intervalText(one, written),
     n: countText(one),
   });
   return [

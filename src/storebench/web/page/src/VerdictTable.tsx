@@ -4,7 +4,7 @@ import type { Choice } from "./choice";
 import { Lead, toHistory } from "./Lead";
 import { ScrollTable } from "./ScrollTable";
 import type { Comparison, Study, Verdict, Without } from "./types";
-import { figureIn, NONE } from "./units";
+import { compared, NONE, ratioText } from "./units";
 
 /** What was found, and the study that it is of. */
 export interface Found {
@@ -48,19 +48,16 @@ export function VerdictTable({ study, found, choice }: Found & { choice: Choice 
           </th>
           {place(verdict)}
           <td>{verdict.operation}</td>
-          <td className="sb-number">
-            {figureIn(verdict.unit, verdict.median_before)} ({verdict.n_before})
-          </td>
-          <td className="sb-number">
-            {figureIn(verdict.unit, verdict.median_after)} ({verdict.n_after})
-          </td>
-          <td className="sb-number">{figureIn(verdict.unit, verdict.mean_before)}</td>
-          <td className="sb-number">{figureIn(verdict.unit, verdict.mean_after)}</td>
-          <td className="sb-number">{ratioText(verdict)}</td>
+          {sidesOf(verdict).map(([side, text]) => (
+            <td key={side} className="sb-number">
+              {text}
+            </td>
+          ))}
+          <td className="sb-number">{timesText(verdict)}</td>
           <td className="sb-number">
             {verdict.low === null || verdict.high === null
               ? NONE
-              : `${verdict.low.toFixed(3)} to ${verdict.high.toFixed(3)}`}
+              : `${ratioText(verdict.low)} to ${ratioText(verdict.high)}`}
           </td>
           <td className="sb-number">{chanceText(verdict.p_adjusted)}</td>
           <td className={`sb-verdict sb-${verdict.label.replace(" ", "-")}`}>
@@ -99,20 +96,26 @@ export function textsOf(study: Study, { verdicts, without }: Comparison): Record
     "B is": said,
   });
   return [
-    ...verdicts.map((one) =>
-      line(
-        one,
-        `${figureIn(one.unit, one.median_before)} (${one.n_before})`,
-        `${figureIn(one.unit, one.median_after)} (${one.n_after})`,
-        ratioText(one),
-        labelText(one),
-      ),
-    ),
+    ...verdicts.map((one) => {
+      const [[, a], [, b]] = sidesOf(one);
+      return line(one, a, b, timesText(one), labelText(one));
+    }),
     ...without.map((one) => line(one, NONE, NONE, NONE, one.reason)),
   ];
 }
 
-const ratioText = ({ ratio }: Verdict) => ratio?.toFixed(3) ?? NONE;
+/** The figures of both sides, which are compared: medians with the number of repeats, then means. */
+function sidesOf(one: Verdict): [[string, string], [string, string], [string, string], [string, string]] {
+  const { text } = compared(one.unit, [one.median_before, one.median_after]);
+  return [
+    ["median A", `${text(one.median_before)} (${one.n_before})`],
+    ["median B", `${text(one.median_after)} (${one.n_after})`],
+    ["mean A", text(one.mean_before)],
+    ["mean B", text(one.mean_after)],
+  ];
+}
+
+const timesText = ({ ratio }: Verdict) => (ratio === null ? NONE : ratioText(ratio));
 
 /** A probability, which is never 0. */
 function chanceText(p: number | null): string {

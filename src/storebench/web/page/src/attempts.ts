@@ -4,7 +4,7 @@ import { moment, remark } from "./format";
 import { machineText } from "./provenance";
 import { told } from "./study";
 import type { Attempt, Study } from "./types";
-import { figureIn, mebibytes, NONE, seconds } from "./units";
+import { compared, NONE } from "./units";
 
 /** A column of a table of attempts; `sort` is what the API sorts by. */
 export interface Column {
@@ -24,6 +24,14 @@ const serviceCpu = (attempt: Attempt) => cores(attempt.service_cpu_share, attemp
 
 function cores(used: number | null, usable: number | null): string {
   return used === null || usable === null ? NONE : `${used.toFixed(2)} of ${Number(usable.toFixed(2))}`;
+}
+
+type Value = (attempt: Attempt) => number | null | undefined;
+
+/** How a figure of these attempts is written. */
+function written(attempts: Attempt[], unit: string | null, value: Value): (attempt: Attempt) => string {
+  const { text } = compared(unit, attempts.map(value));
+  return (attempt) => text(value(attempt));
 }
 
 /** Which repeat it is; of an operation that was tried again, which try, too. */
@@ -46,15 +54,23 @@ const WHICH: Column[] = [
     text: (a) => (a.status === "verified" ? remark(a) : `${remark(a)}: ${a.error ?? ""}`),
   },
 ];
-const LAST: Column[] = [
-  { title: "total without verification", sort: null, text: (a) => seconds(a.work_total_s), number: true },
-  { title: "total time", sort: "total_s", text: (a) => seconds(a.total_s), number: true },
+/** The common figures of these attempts: each column is compared. */
+const commonFigures = (attempts: Attempt[]): Column[] => [
+  {
+    title: "total without verification",
+    sort: null,
+    text: written(attempts, "s", (a) => a.work_total_s),
+    number: true,
+  },
+  { title: "total time", sort: "total_s", text: written(attempts, "s", (a) => a.total_s), number: true },
   {
     title: "memory",
     sort: "all_memory_working_set_peak_bytes",
-    text: (a) => mebibytes(a.all_memory_working_set_peak_bytes),
+    text: written(attempts, "bytes", (a) => a.all_memory_working_set_peak_bytes),
     number: true,
   },
+];
+const LAST: Column[] = [
   { title: "memory of", sort: null, text: (a) => a.figures_cover ?? NONE },
   { title: "client CPU", sort: "client_cpu_share", text: clientCpu, number: true },
   {
@@ -73,7 +89,12 @@ const LAST: Column[] = [
 /** Only where an attempt has one: most studies have no service. */
 const SERVICE: Column = { title: "service CPU", sort: null, text: serviceCpu, number: true };
 /** What a table of attempts can be sorted by, beside axes and metrics. */
-const SORTS = ["value", "rows", "seed", ...[...FIRST, ...WHICH, ...LAST].map((column) => column.sort)];
+const SORTS = [
+  "value",
+  "rows",
+  "seed",
+  ...[...FIRST, ...WHICH, ...commonFigures([]), ...LAST].map((column) => column.sort),
+];
 
 /** Whether the API sorts by it: an address may be older than a study's axes, but never names anything else. */
 export const isSort = (name: string | null): name is string =>
@@ -96,12 +117,23 @@ export function columnsOf(study: Study, attempts: Attempt[]): Column[] {
   const { first, second } = told(study, attempts);
   const only = first.length === 1 ? first[0] : undefined;
   const places = namesOf(study, attempts);
+  const units = [...new Set(attempts.map(({ unit }) => unit))];
+  const figures = new Map(
+    units.map((unit) => [
+      unit,
+      written(
+        attempts.filter((one) => one.unit === unit),
+        unit,
+        ({ value }) => value,
+      ),
+    ]),
+  );
   const own: Named[] = [
     {
       name: "figure",
       title: only?.title ?? "figure",
       sort: "value",
-      text: (a) => figureIn(a.unit, a.value),
+      text: (a) => figures.get(a.unit)?.(a) ?? NONE,
       hint: (a) => first.find(({ name }) => name === a.metric)?.title ?? a.metric,
       number: true,
     },
@@ -109,7 +141,7 @@ export function columnsOf(study: Study, attempts: Attempt[]): Column[] {
       name,
       title,
       sort: metricKey(name),
-      text: (a: Attempt) => figureIn(unit, a.metrics[name]),
+      text: written(attempts, unit, ({ metrics }) => metrics[name]),
       number: true,
     })),
   ];
@@ -118,6 +150,7 @@ export function columnsOf(study: Study, attempts: Attempt[]): Column[] {
     ...places.map((name) => place(study, name)),
     ...WHICH,
     ...own,
+    ...commonFigures(attempts),
     ...LAST,
     ...(attempts.some((a) => a.service_cpu_share !== null) ? [SERVICE] : []),
   ];

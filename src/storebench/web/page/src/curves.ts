@@ -7,7 +7,7 @@ import { ledOf } from "./Lead";
 import { valueLabel } from "./medians";
 import { originColumns, originOf } from "./provenance";
 import type { Attempt, CellArtifacts, Metric, Operation, Study } from "./types";
-import { unitOf } from "./units";
+import { figureIn, unitOf } from "./units";
 
 /** A cell's distribution, as percentiles and values, or its series: what is along the chart, which is mostly seconds since the operation began, and values. */
 export interface Curve {
@@ -101,6 +101,8 @@ export function curveSpec(
     metric.kind === "histogram",
   ] as const;
   const along = over && unitOf(over.unit);
+  const alongText = (where: number) =>
+    over ? figureIn(over.unit, where) : `${Number(where.toPrecision(6))}${isShare ? " %" : " s"}`;
   const values = curves.flatMap(({ cell, name, points }, key) => {
     const about = {
       key,
@@ -119,9 +121,9 @@ export function curveSpec(
         ...about,
         x,
         order,
-        along: along ? along.text(where) : `${Number(where.toPrecision(6))}${isShare ? " %" : " s"}`,
+        along: alongText(where),
         at: value / unit.scale,
-        text: unit.text(value),
+        text: figureIn(metric.unit, value),
       }));
   });
   const most = Math.max(10, ...values.map((one) => one.x));

@@ -29,11 +29,33 @@ const idle = () =>
     else requestIdleCallback(() => done(), { timeout: PATIENCE_MS });
   });
 
+/** The smallest image that there is. */
+const DOT = "data:image/gif;base64,R0lGODlhAQABAAAAACwAAAAAAQABAAA=";
+
+/** When an image has loaded. Meanwhile the browser can show what is drawn, and the page's event `load` waits for the image. */
+const loaded = () =>
+  new Promise<void>((done) => {
+    const image = new Image();
+    image.onload = () => done();
+    image.onerror = () => done();
+    image.src = DOT;
+  });
+
+let due = idle;
+
+/**
+ * Draw charts while the page loads, for pages that are complete when they have loaded: a browser without a window takes its picture, or prints
+ * the page, at the event `load`, and then nothing but time would bring the charts.
+ */
+export function drawWhileLoading(): void {
+  due = loaded;
+}
+
 let last: Promise<unknown> = Promise.resolve();
 
-/** Draw one chart after the other, each when there is time: `draw` is what is to be done when it is its turn. */
+/** Draw one chart after the other, each when there is time, or while the page loads: `draw` is what is to be done when it is its turn. */
 export function inTurn<T>(draw: () => Promise<T>): Promise<T> {
-  const turn = last.then(idle).then(draw);
+  const turn = last.then(due).then(draw);
   last = turn.catch(() => {});
   return turn;
 }

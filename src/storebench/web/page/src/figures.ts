@@ -4,7 +4,7 @@ import { type Led, ledOf } from "./Lead";
 import { originColumns, originOf } from "./provenance";
 import { figureOf, isLimit, titleOfOperation } from "./study";
 import type { Attempt, CellFigures, Chart, Metric, Operation, Spread, Study } from "./types";
-import { digits, type Unit, unitOf } from "./units";
+import { compared, type Unit, unitOf } from "./units";
 
 type Cover = Attempt["figures_cover"];
 
@@ -48,10 +48,15 @@ const covered = (figure: Omit<Figure, "title">, title: string): Figure[] =>
 
 /** What a verified GB, or an attempt of a study without a dataset, cost in this currency. */
 export function costFigures(study: Study, currency: string): Figure[] {
-  const text = (value: number) => `${digits(value, 3)} ${currency}`;
   const axis = `${currency} for each ${study.dataset ? "GB (10⁹ bytes) of the dataset" : "attempt"}`;
   return covered(
-    { name: COST, axis, unit: { axis, scale: 1, text }, better: "lower", ofAttempts: false },
+    {
+      name: COST,
+      axis,
+      unit: { axis, scale: 1, compared: (values) => compared(currency, values) },
+      better: "lower",
+      ofAttempts: false,
+    },
     "cost",
   );
 }

@@ -1,15 +1,28 @@
 import type { Attempt } from "./types";
-import { digits, grouped, mebibytes, NONE, seconds } from "./units";
+import { compared, digits, grouped, NONE } from "./units";
 
-/** A figure as a table shows it: its name says its unit. */
-export function cellText(name: string, value: unknown): string {
-  if (value === null || value === undefined) return NONE;
-  if (typeof value !== "number") return String(value);
-  if (name.endsWith("_bytes")) return mebibytes(value);
-  if (WHOLE.has(name.replace(/_s$/, ""))) return `${Math.round(value)} s`;
-  if (name.endsWith("_s") && !name.endsWith("_per_s")) return seconds(value);
-  return Number.isInteger(value) ? grouped(value) : digits(value, 4);
+/** How a table shows the values of a column, whose name says their unit. */
+export function columnText(name: string, values: unknown[]): (value: unknown) => string {
+  const figures = compared(
+    unitIn(name),
+    values.map((value) => (typeof value === "number" ? value : null)),
+  );
+  return (value) => {
+    if (value === null || value === undefined) return NONE;
+    if (typeof value !== "number") return String(value);
+    if (WHOLE.has(name.replace(/_s$/, ""))) return `${Math.round(value)} s`;
+    if (unitIn(name)) return figures.text(value);
+    return Number.isInteger(value) ? grouped(value) : digits(value, 4);
+  };
 }
+
+function unitIn(name: string): string {
+  if (name.endsWith("_bytes")) return "bytes";
+  return name.endsWith("_s") && !name.endsWith("_per_s") ? "s" : "";
+}
+
+/** A figure by itself, as a table shows it. */
+export const cellText = (name: string, value: unknown): string => columnText(name, [value])(value);
 
 /** The phases that Kubernetes tells, in whole seconds. */
 export const WHOLE = new Set(["queued", "scheduled", "image_pulled", "container_started"]);

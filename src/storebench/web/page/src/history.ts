@@ -6,7 +6,7 @@ import { type Led, ledOf } from "./Lead";
 import { originColumns, originOf } from "./provenance";
 import { figureOf, metricNamed } from "./study";
 import type { Attempt, CellHistory, Change, Series, Study } from "./types";
-import { digits, unitOf } from "./units";
+import { digits, figureIn, unitOf } from "./units";
 
 const UNKNOWN = "unknown";
 
@@ -84,7 +84,7 @@ export const changeText = ({ label, ratio }: Change, unit: string) =>
 
 /** What is drawn of these series beside their attempts. */
 export function historyLines(unit: string, shown: (Series & { measured: string })[]): HistoryLines {
-  const { scale, text } = unitOf(unit);
+  const { scale } = unitOf(unit);
   return {
     levels: shown.flatMap(({ measured, levels }) =>
       levels.map(({ first, last, runs, median }) => ({
@@ -92,7 +92,7 @@ export function historyLines(unit: string, shown: (Series & { measured: string }
         until: last.at,
         at: median / scale,
         measured,
-        said: `${runs} run${runs === 1 ? "" : "s"} alike, median ${text(median)}`,
+        said: `${runs} run${runs === 1 ? "" : "s"} alike, median ${figureIn(unit, median)}`,
       })),
     ),
     breaks: shown.flatMap(({ measured, changes }) =>
@@ -108,7 +108,7 @@ export function historyLines(unit: string, shown: (Series & { measured: string }
         until: levels.at(-1)?.last.at ?? figure.at,
         at: figure.median / scale,
         measured,
-        said: `baseline ${name}: ${text(figure.median)}`,
+        said: `baseline ${name}: ${figureIn(unit, figure.median)}`,
       })),
     ),
   };

@@ -52,8 +52,11 @@ function bestOf(values: number[], { better }: Figure): number {
   return better === "lower" ? Math.min(...positive) : Math.max(...positive);
 }
 
-function axisOf({ figure, scale }: Shown, medians: number[]): Axis {
-  const own = (value: number) => figure.unit.text(value * figure.unit.scale);
+/** `medians` are what is compared, and `all` also those of the limits. */
+function axisOf({ figure, scale }: Shown, medians: number[], all: number[]): Axis {
+  const measured = (value: number) => value * figure.unit.scale;
+  const { text } = figure.unit.compared(all.map(measured));
+  const own = (value: number) => text(measured(value));
   const place = (value: number) => value;
   if (scale === "linear") return { title: figure.axis, type: "linear", zero: 0, place, text: own };
   if (scale === "logarithmic")
@@ -82,14 +85,15 @@ export function medianSpec(
 ): TopLevelSpec {
   const { study, figure, colour, values, description } = shown;
   const medians = mediansOf(data);
-  const axis = axisOf(shown, medians);
+  const all = [...medians, ...mediansOf(data, true)];
+  const axis = axisOf(shown, medians, all);
   const drawn = barsOf(data).flatMap(({ spread, dots }) => [
     ...(spread ? [spread.median, spread.low, spread.high] : []),
     ...dots.map((dot) => dot.value),
   ]);
   const hasPlace = (value: number | null): value is number =>
     value !== null && (axis.type === "linear" || value > 0);
-  const texts = [...medians, ...mediansOf(data, true)].map(axis.text);
+  const texts = all.map(axis.text);
   const { domain, floor } = extent(axis, drawn.filter(hasPlace).map(axis.place), room(data, texts, width));
   // what has no figure, or none that the scale has a place for, is at its beginning
   const at = (value: number | null) => (hasPlace(value) ? axis.place(value) : floor);

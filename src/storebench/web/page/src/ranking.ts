@@ -3,7 +3,7 @@ import type { Query } from "./api";
 import { type CellName, differing, namesOf, placesText } from "./cells";
 import { scalarsOf } from "./study";
 import { type LeftOutCell, type Metric, type Ranking, rankingIncludedValues, type Study } from "./types";
-import { figureIn, NONE } from "./units";
+import { compared, type Figures, NONE } from "./units";
 
 /** In the place of a value on an axis: all of them. */
 export const ANY = "*";
@@ -125,11 +125,18 @@ export function namer(study: Study, cells: CellName[]): (cell: CellName) => stri
   return (cell) => placesText(cell, ["store", "client", ...names]);
 }
 
-export const medianText = ({ took }: RankedCell, unit: string) => figureIn(unit, took?.median);
+/** How the figures of a ranking are written: all medians are compared, also the excluded ones. */
+export const figuresOf = ({ unit, lines, left_out }: Ranking): Figures =>
+  compared(
+    unit,
+    [...lines, ...left_out].map(({ took }) => took?.median),
+  );
 
-export function intervalText({ took }: RankedCell, unit: string): string {
+export const medianText = ({ took }: RankedCell, figures: Figures) => figures.text(took?.median);
+
+export function intervalText({ took }: RankedCell, figures: Figures): string {
   if (!took || took.low === null || took.high === null) return NONE;
-  return `${figureIn(unit, took.low)} to ${figureIn(unit, took.high)}`;
+  return figures.interval(took.low, took.high, took.median);
 }
 
 /** How many attempts, and of how many runs. */

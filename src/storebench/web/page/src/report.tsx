@@ -1,3 +1,4 @@
+import { flushSync } from "react-dom";
 import { createRoot } from "react-dom/client";
 import { common, shown, taken } from "./attempts";
 import { Figures } from "./Chart";
@@ -6,6 +7,7 @@ import { ClaimTable, measuredIn } from "./Claims";
 import { Costs } from "./Costs";
 import { byCell, datasetsText } from "./cells";
 import { tableSpec } from "./charts";
+import { drawWhileLoading } from "./drawing";
 import { Exports } from "./Exports";
 import { cellText } from "./format";
 import { Phases } from "./PhaseCharts";
@@ -120,5 +122,8 @@ document.head.append(style);
 const content = document.getElementById("content");
 const root = document.getElementById("report");
 if (content?.textContent && root) {
-  createRoot(root).render(<Written content={JSON.parse(content.textContent)} />);
+  drawWhileLoading();
+  const written = <Written content={JSON.parse(content.textContent)} />;
+  // at once, so that the charts' turns begin before the page has loaded
+  flushSync(() => createRoot(root).render(written));
 }

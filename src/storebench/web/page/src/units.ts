@@ -1,60 +1,131 @@
+/**
+ * Figures for people: three significant digits, and the unit in which these digits are short. `storebench.results.units` does the same for
+ * the command line, and says by which rule figures that are compared share a unit. Both are tested with tests/figures.json.
+ */
+
 /** What stands where there is nothing. */
 export const NONE = "–";
 
-const MIB = 2 ** 20;
+const DIGITS = 3;
+/** The largest figure that is compared, relative to the smallest one that shares its unit. */
+const RANGE = 1000;
+/** Whole numbers in these units are exact. */
+const WHOLE = ["", "B"];
+/** From this ratio on, three decimals are at least three significant digits. */
+const LEAST_RATIO = 0.1;
 
-/** How figures of a unit are drawn and written. */
+type Maybe = number | null | undefined;
+
+/** A unit for people: a number in this unit is the figure times `times`, divided by `by`. */
+interface Scale {
+  unit: string;
+  times: number;
+  by: number;
+}
+
+const scale = (unit: string, times = 1, by = 1): Scale => ({ unit, times, by });
+
+/** By a metric's unit, from the smallest scale to the largest; and where 0 is written. */
+const SCALES = new Map([
+  ["s", [scale("ns", 1e9), scale("µs", 1e6), scale("ms", 1e3), scale("s")]],
+  [
+    "bytes",
+    [scale("B"), scale("kB", 1, 1e3), scale("MB", 1, 1e6), scale("GB", 1, 1e9), scale("TB", 1, 1e12)],
+  ],
+  ["bytes/s", [scale("B/s"), scale("kB/s", 1, 1e3), scale("MB/s", 1, 1e6), scale("GB/s", 1, 1e9)]],
+]);
+const OF_ZERO = new Map([
+  ["s", "s"],
+  ["bytes", "B"],
+  ["bytes/s", "B/s"],
+]);
+
+/** Writes figures of one unit. */
+export interface Figures {
+  /** A figure with its unit. */
+  text: (value: Maybe) => string;
+  /** Both ends of an interval, in the unit of its median. */
+  interval: (low: number, high: number, median: number) => string;
+}
+
+/** How figures of a metric's unit are written which are compared with these values. */
+export function compared(name: string | null | undefined, values: Maybe[]): Figures {
+  const unit = name ?? "";
+  const sizes = values.flatMap((value) => (value ? [Math.abs(value)] : []));
+  // a table may have more values than a call may have arguments
+  const least = sizes.reduce((one, other) => Math.min(one, other), Number.POSITIVE_INFINITY);
+  const most = sizes.reduce((one, other) => Math.max(one, other), 0);
+  const shared = most > RANGE * least ? undefined : scaleOf(most, unit);
+  const own = (value: number) => shared ?? scaleOf(value, unit);
+  return {
+    text: (value) => (value === null || value === undefined ? NONE : written(value, own(value))),
+    interval: (low, high, median) => `${numberIn(low, own(median))} to ${written(high, own(median))}`,
+  };
+}
+
+/** A figure with its unit that is compared with no other one. */
+export const figureIn = (unit: string | null | undefined, value: Maybe): string =>
+  compared(unit, [value]).text(value);
+
+/** A ratio with three decimals; a small one with three significant digits. */
+export const ratioText = (value: number): string =>
+  Math.abs(value) >= LEAST_RATIO ? value.toFixed(3) : numberIn(value, scale("ratio"));
+
+/** The smallest scale in which the value has at most three digits before the point. */
+function scaleOf(value: number, unit: string): Scale {
+  const scales = SCALES.get(unit) ?? [scale(unit)];
+  const fits = value
+    ? // 999.5 is rounded to 1,000
+      (one: Scale) => (Math.abs(value) * one.times) / one.by < RANGE - 0.5
+    : (one: Scale) => one.unit === OF_ZERO.get(unit);
+  return scales.find(fits) ?? (scales.at(-1) as Scale);
+}
+
+const written = (value: number, one: Scale) => `${numberIn(value, one)} ${one.unit}`.trim();
+
+function numberIn(value: number, { unit, times, by }: Scale): string {
+  const number = (value * times) / by;
+  if (number === 0) return "0";
+  if (WHOLE.includes(unit) && Number.isInteger(number)) return grouped(number);
+  return formatOf(DIGITS, DIGITS).format(number);
+}
+
+/** How figures of a metric's unit are drawn. */
 export interface Unit {
-  /** Its name at an axis. */
+  /** The unit's name at an axis. */
   axis: string;
   /** How much of it is 1 there. */
   scale: number;
-  /** A figure, before `scale`. */
-  text: (value: number) => string;
+  /** Writes figures, before `scale`, that are compared with these. */
+  compared: (values: Maybe[]) => Figures;
 }
 
-/** Seconds, bytes and rates in the units that people think in; whatever else a study measures in has its own name. */
+/** Seconds, MB and MB/s at an axis; whatever else a study measures in has its own name. */
 export function unitOf(name: string): Unit {
-  if (name === "s") return { axis: "seconds", scale: 1, text: seconds };
-  if (name === "bytes") return { axis: "MiB", scale: MIB, text: mebibytes };
-  if (name === "bytes/s")
-    return { axis: "MiB/s", scale: MIB, text: (value) => `${digits(value / MIB, 3)} MiB/s` };
-  return { axis: name, scale: 1, text: (value) => `${digits(value, 3)} ${name}`.trim() };
+  const [axis, scale] = AXES.get(name) ?? [name, 1];
+  return { axis, scale, compared: (values) => compared(name, values) };
 }
 
-/** A figure with its unit. */
-export function figureIn(unit: string | null | undefined, value: number | null | undefined): string {
-  return value === null || value === undefined ? NONE : unitOf(unit ?? "").text(value);
-}
+const AXES = new Map<string, [string, number]>([
+  ["s", ["seconds", 1]],
+  ["bytes", ["MB", 1e6]],
+  ["bytes/s", ["MB/s", 1e6]],
+]);
 
-/** Three digits that count, to the microsecond; always in seconds, so that any two can be compared. */
-export function seconds(value: number | null | undefined): string {
-  if (value === null || value === undefined) return NONE;
-  if (value === 0) return "0 s";
-  const places = Math.max(0, Math.min(6, 2 - Math.floor(Math.log10(Math.abs(value)))));
-  return `${value.toFixed(places)} s`;
-}
-
-/** Whole ones, and of less than a hundred three digits that count. */
-export function mebibytes(value: number | null | undefined): string {
-  if (value === null || value === undefined) return NONE;
-  const size = value / MIB;
-  return `${Math.abs(size) < 100 ? digits(size, 3) : grouped(Math.round(size))} MiB`;
-}
-
-/** A number with so many digits that count, never with an exponent. */
+/** A number with at most so many significant digits, never with an exponent. */
 export const digits = (value: number, count: number): string => formatOf(count).format(value);
 
 /** A whole number in groups of three digits. */
 export const grouped = (value: number | bigint): string => formatOf().format(value);
 
-const formats = new Map<number | undefined, Intl.NumberFormat>();
+const formats = new Map<string, Intl.NumberFormat>();
 
 /** One for all numbers: it takes as long to make one as to write a hundred of them. */
-function formatOf(maximumSignificantDigits?: number): Intl.NumberFormat {
-  const known = formats.get(maximumSignificantDigits);
+function formatOf(maximumSignificantDigits?: number, minimumSignificantDigits?: number): Intl.NumberFormat {
+  const key = `${maximumSignificantDigits} ${minimumSignificantDigits}`;
+  const known = formats.get(key);
   if (known) return known;
-  const made = new Intl.NumberFormat("en", { maximumSignificantDigits });
-  formats.set(maximumSignificantDigits, made);
+  const made = new Intl.NumberFormat("en", { maximumSignificantDigits, minimumSignificantDigits });
+  formats.set(key, made);
   return made;
 }

@@ -64,8 +64,8 @@ describe("a table of attempts", () => {
   it("has one column for what stands for several operations, each with its unit", () => {
     const attempts = [toy("sum", 5), toy("shrink", 2 ** 30)];
     expect(shown(TOY, attempts)).toMatchObject([
-      { codec: "none", level: "2", rows: "2,000", figure: "5 sums/s" },
-      { codec: "none", level: "2", rows: "2,000", figure: "1,024 MiB" },
+      { codec: "none", level: "2", rows: "2,000", figure: "5.00 sums/s" },
+      { codec: "none", level: "2", rows: "2,000", figure: "1.07 GB" },
     ]);
     const figure = columnsOf(TOY, attempts).find((column) => column.sort === "value");
     expect(attempts.map((attempt) => figure?.hint?.(attempt))).toEqual(["sums a second", "space saved"]);
@@ -276,8 +276,8 @@ it("a run of another study has its operations, figures and axes, and what is hid
   const { rerender } = render(<Grid live={live} choice={NO_CHOICE} />);
   expect(lines()).toEqual([
     "cell | repeat | fill | sum",
-    "abacus hand, codec zip, level 2 | 1 | … queued | ✓ 5 sums/s",
-    "abacus hand, codec none, level 2 | 1 | … queued | ✓ 5 sums/s",
+    "abacus hand, codec zip, level 2 | 1 | … queued | ✓ 5.00 sums/s",
+    "abacus hand, codec none, level 2 | 1 | … queued | ✓ 5.00 sums/s",
   ]);
   expect(screen.getByRole("group", { name: "codec" }).title).toBe("What codec means.");
   const asked = new URLSearchParams("without=axis:codec:zip");

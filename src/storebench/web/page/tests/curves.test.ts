@@ -85,7 +85,7 @@ describe("curves", () => {
       [2, 2 ** 30],
     ];
     const svg = await drawn([found("zip", "2", { series: { done_bytes: series } })], "logarithmic", DONE);
-    expect(svg).toContain("MiB, logarithmic");
+    expect(svg).toContain("MB, logarithmic");
     expect(svg).toContain("seconds since the operation began");
     expect(svg).not.toMatch(/NaN|Infinity/);
   });

@@ -53,7 +53,7 @@ describe("a chart's figures", () => {
 
   it("are in the unit of the axis", () => {
     const median = (one: Figure) => lines([FIGURES], one)[0]?.bars[0]?.spread?.median;
-    expect([median(MEMORY), MEMORY.axis]).toEqual([200, "MiB, peak working set"]);
+    expect([median(MEMORY), MEMORY.axis]).toEqual([209.7152, "MB, peak working set"]);
     expect(median(RATE)).toBeCloseTo(1333.3, 1);
     expect([ONLY.axis, RATE.axis]).toEqual(["seconds", "rows/s"]);
   });

@@ -1,49 +1,43 @@
 import { describe, expect, it } from "vitest";
 import { cellText, csv, duration, heading, remark, soundness } from "../src/format";
-import { figureIn, mebibytes, seconds, unitOf } from "../src/units";
+import { compared, figureIn, ratioText, unitOf } from "../src/units";
 import { ATTEMPT, DISTURBED, ENGINE, FAILED, NOT_RUN } from "./data";
+import TABLE from "./figures.json";
 
 describe("figures for people", () => {
-  it("have three digits that count, and a unit", () => {
-    expect([326.614, 19.46, 1.738, 0.0612, 0.0038, 0.000018, 0, null].map(seconds)).toEqual([
-      "327 s",
-      "19.5 s",
-      "1.74 s",
-      "0.0612 s",
-      "0.00380 s",
-      "0.000018 s",
-      "0 s",
-      "–",
-    ]);
-    expect([5005, 12.345, 0.00195, 0].map((size) => mebibytes(size * 2 ** 20))).toEqual([
-      "5,005 MiB",
-      "12.3 MiB",
-      "0.00195 MiB",
-      "0 MiB",
-    ]);
-    expect([59.6, 61, 7260].map(duration)).toEqual(["1 min 0 s", "1 min 1 s", "2 h 1 min"]);
+  it.each(TABLE.figures)("have three significant digits and a unit: $text", ({ value, unit, text }) => {
+    expect(figureIn(unit, value)).toBe(text);
   });
 
-  it.each([
-    ["s", 1.5, "1.50 s"],
-    ["bytes", 200 * 2 ** 20, "200 MiB"],
-    ["bytes/s", 2.5 * 2 ** 20, "2.5 MiB/s"],
-    ["rows/s", 1_333.3, "1,330 rows/s"],
-    ["sums/s", 1_240_000, "1,240,000 sums/s"],
-    ["", 3, "3"],
-    [null, null, "–"],
-  ])("have the unit that they are measured in: %s", (unit, value, text) => {
-    expect(figureIn(unit, value)).toBe(text);
+  it.each(TABLE.columns)("share a unit where they are compared: $texts", ({ unit, values, texts }) => {
+    expect(values.map(compared(unit, values).text)).toEqual(texts);
+  });
+
+  it.each(TABLE.intervals)("have the unit of their median: $text", ({ unit, low, high, median, text }) => {
+    expect(compared(unit, [median]).interval(low, high, median)).toBe(text);
+  });
+
+  it.each(TABLE.ratios)("keep the digits of a small ratio: $text", ({ value, text }) => {
+    expect(ratioText(value)).toBe(text);
+  });
+
+  it("that were not measured are a dash, beside others and alone", () => {
+    expect([null, 0.002].map(compared("s", [null, 0.002]).text)).toEqual(["–", "2.00 ms"]);
+    expect([figureIn("s", undefined), figureIn(null, null)]).toEqual(["–", "–"]);
+  });
+
+  it("of how long something lasts are in whole seconds", () => {
+    expect([59.6, 61, 7260].map(duration)).toEqual(["1 min 0 s", "1 min 1 s", "2 h 1 min"]);
   });
 
   it("have an axis in their unit", () => {
     expect(["s", "bytes", "bytes/s", "sums/s"].map((name) => unitOf(name).axis)).toEqual([
       "seconds",
-      "MiB",
-      "MiB/s",
+      "MB",
+      "MB/s",
       "sums/s",
     ]);
-    expect(unitOf("bytes").scale).toBe(2 ** 20);
+    expect(unitOf("bytes").scale).toBe(1e6);
   });
 
   it("say in a table what their names say", () => {
@@ -56,7 +50,7 @@ describe("figures for people", () => {
       coverage: null,
       state: "failed",
     }).map(([name, value]) => cellText(name, value));
-    expect(found).toEqual(["20,000", "1.50 s", "1,333", "200 MiB", "1.235", "–", "failed"]);
+    expect(found).toEqual(["20,000", "1.50 s", "1,333", "210 MB", "1.235", "–", "failed"]);
     expect(heading("total_s")).toBe("total s");
   });
 

@@ -77,7 +77,7 @@ describe("a cell's history", () => {
     show("shrink");
     expect((await title()).textContent).toContain("Shrink: space saved");
     expect(questions.at(-1)?.get("operation")).toBe("shrink");
-    expect(figures()).toEqual([["1", "MiB"]]);
+    expect(figures()).toEqual([["1.049", "MB"]]);
   });
 
   it("can be of another metric; one that the study has not is none", async () => {

@@ -253,7 +253,7 @@ describe("a chart of another study", () => {
       by: TOY.charts[2] as Chart,
       scale: "best",
     });
-    expect(texts.map((item) => item.text)).toEqual(["best: 100 MiB", "4 ×"]);
+    expect(texts.map((item) => item.text)).toEqual(["best: 105 MB", "4 ×"]);
     expect(svg).toContain("times below the best one shown");
   });
 });

@@ -61,13 +61,13 @@ it("a report is of the study in its file", async () => {
   expect(within(claims).getAllByRole("rowheader")).toHaveLength(2); // what the run did not measure is left to the study's page
   const table = within(screen.getByRole("region", { name: "Every attempt" }));
   expect(table.getAllByRole("columnheader").map((heading) => heading.textContent)).toEqual(["codec"]);
-  expect(document.body.textContent).toContain("sums a second 5 sums/s");
+  expect(document.body.textContent).toContain("sums a second 5.00 sums/s");
   const squares = within(screen.getByRole("region", { name: "The run's cells" }));
   expect(squares.getAllByRole("row").map((line) => line.textContent)).toEqual([
     "cellrepeatfillsum",
-    "abacus hand, codec zip, level 2warm-up○ not runthe run ended without it✓ 9 sums/s",
-    "abacus hand, codec zip, level 21○ not runthe run ended without it✓ 5 sums/s",
-    "abacus hand, codec none, level 21○ not runthe run ended without it✓ 5 sums/s",
+    "abacus hand, codec zip, level 2warm-up○ not runthe run ended without it✓ 9.00 sums/s",
+    "abacus hand, codec zip, level 21○ not runthe run ended without it✓ 5.00 sums/s",
+    "abacus hand, codec none, level 21○ not runthe run ended without it✓ 5.00 sums/s",
   ]);
   expect(squares.queryByRole("link")).toBeNull();
 

@@ -36,7 +36,7 @@ describe("a study", () => {
       ["files"],
     ]);
     expect(resultText(BULK, ATTEMPT)).toBe("1.50 s · 1,330 rows/s");
-    expect(resultText(TOY, toy("shrink", 2 ** 30))).toBe("1,024 MiB");
+    expect(resultText(TOY, toy("shrink", 2 ** 30))).toBe("1.07 GB");
   });
 
   it("without charts has one of what ranks each operation, and of what all studies have", () => {
