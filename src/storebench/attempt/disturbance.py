@@ -16,8 +16,9 @@ MAX_MEMORY_FULL = 0.01
 # cores busy, and if tasks waited for a CPU for more than this share of the time.
 MAX_OTHERS_CORES, MAX_OTHERS_SHARE = 1.0, 0.25
 MAX_CPU_SOME = 0.5
-# The kernel counts CPU time in ticks of 10 ms, which is too coarse for a shorter operation.
-MIN_WALL_S = 1.0
+# The kernel counts CPU time in ticks of 10 ms, which is too coarse for a shorter operation, and for less stolen time.
+MIN_WALL_S = 0.1
+MIN_STEAL_S = 0.03
 # The server's clock and ours are not read at the same moment.
 START_TOLERANCE_S = 2.0
 
@@ -28,7 +29,7 @@ def of_node(node: NodeFigures, strangers: Strangers | None, wall_s: float, *, co
         return []
     steal, memory = node.node_steal_share or 0.0, node.node_memory_full_share or 0.0
     found = []
-    if steal > MAX_STEAL:
+    if steal > MAX_STEAL and steal * cores * wall_s > MIN_STEAL_S:
         found.append(f"{steal:.0%} of the node's CPU time was stolen")
     if memory > MAX_MEMORY_FULL:
         found.append(f"all tasks on the node waited for memory {memory:.0%} of the time")
@@ -49,6 +50,17 @@ def perhaps_of_node(
         f"it is not known how much of {strangers.most:.1f} busy cores beside the pod was the store's own work,"
         f" and {_waited(node)}"
     )
+
+
+def why_not_judged(node: NodeFigures, strangers: Strangers | None, wall_s: float) -> str | None:
+    """Return why nobody can say whether other work on the node disturbed an operation of `wall_s` seconds; None if it can be said."""
+    if wall_s < MIN_WALL_S:
+        return f"it took {1000 * wall_s:.2g} ms, and the kernel counts CPU time in steps of 10 ms"
+    if node.node_cpu_some_share is None:
+        return "the node's kernel does not tell how long tasks waited for a CPU (/proc/pressure)"
+    if strangers is None:
+        return "the node's kernel does not tell how busy its CPUs were (/proc/stat), or how busy the pod was"
+    return None
 
 
 def _took_cpu(others: float, node: NodeFigures, cores: int) -> bool:
