@@ -55,7 +55,7 @@ def perhaps_of_node(
 def why_not_judged(node: NodeFigures, strangers: Strangers | None, wall_s: float) -> str | None:
     """Return why nobody can say whether other work on the node disturbed an operation of `wall_s` seconds; None if it can be said."""
     if wall_s < MIN_WALL_S:
-        return f"it took {1000 * wall_s:.2g} ms, and the kernel counts CPU time in steps of 10 ms"
+        return f"it took {1000 * wall_s:.3g} ms, and the kernel counts CPU time in steps of 10 ms"
     if node.node_cpu_some_share is None:
         return "the node's kernel does not tell how long tasks waited for a CPU (/proc/pressure)"
     if strangers is None:

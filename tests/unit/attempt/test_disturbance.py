@@ -31,7 +31,7 @@ def test_a_quiet_node_and_one_that_tells_nothing_disturb_nobody(strangers):
 )
 def test_stolen_time_and_want_of_memory_disturb_every_store(node, reason):
     assert judged(node, ALL_UNKNOWN)[0] == [reason]
-    assert judged(node, ALL_UNKNOWN, 0.5)[0] == [], "too short to tell"
+    assert judged(node, ALL_UNKNOWN, 0.09)[0] == [], "too short to tell"
 
 
 def test_work_disturbs_if_it_was_a_strangers_and_perhaps_if_that_is_not_known():
@@ -44,7 +44,29 @@ def test_work_disturbs_if_it_was_a_strangers_and_perhaps_if_that_is_not_known():
     assert perhaps == (
         "it is not known how much of 1.6 busy cores beside the pod was the store's own work, and tasks waited for a CPU 90% of the time"
     )
-    assert judged(BUSY, ALL_UNKNOWN, 0.5) == ([], None), "too short to tell"
+    assert judged(BUSY, ALL_UNKNOWN, 0.09) == ([], None), "too short to tell"
+
+
+def test_an_operation_of_a_tenth_of_a_second_is_judged_and_a_few_stolen_ticks_are_none():
+    assert judged(BUSY, Strangers(1.6, 1.6), 0.1)[0] != []
+    stolen = NodeFigures(node_steal_share=0.06)
+    assert judged(stolen, NOBODY, 0.2)[0] == [], "24 ms of two cores"
+    assert judged(stolen, NOBODY, 0.3)[0] == ["6% of the node's CPU time was stolen"], "36 ms"
+
+
+@pytest.mark.parametrize(
+    ("node", "strangers", "wall_s", "reason"),
+    [
+        (QUIET, NOBODY, 0.1, None),
+        (QUIET, ALL_UNKNOWN, 10.0, None),
+        (QUIET, NOBODY, 0.0254, "it took 25.4 ms, and the kernel counts CPU time in steps of 10 ms"),
+        (NodeFigures(), NOBODY, 10.0, "does not tell how long tasks waited for a CPU"),
+        (QUIET, None, 10.0, "does not tell how busy its CPUs were"),
+    ],
+)
+def test_why_an_operation_is_not_judged(node, strangers, wall_s, reason):
+    found = disturbance.why_not_judged(node, strangers, wall_s)
+    assert found is None if reason is None else reason in found
 
 
 @pytest.mark.parametrize(
