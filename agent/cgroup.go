@@ -33,7 +33,7 @@ func newCgroup(root string) *cgroup {
 	return &cgroup{version: 1, usage: opened(in("memory", "memory.usage_in_bytes")),
 		stat: opened(in("memory", "memory.stat")), events: in("memory", "memory.oom_control"), inactive: []byte("total_inactive_file "),
 		cpuStat: in("cpu", "cpu.stat"), cpuUsage: in("cpuacct", "cpuacct.usage"),
-		cpuLimit: []string{in("cpu", "cpu.cfs_quota_us"), in("cpu", "cpu.cfs_period_us")},
+		cpuLimit:   []string{in("cpu", "cpu.cfs_quota_us"), in("cpu", "cpu.cfs_period_us")},
 		blkio:      in("blkio", "blkio.throttle.io_service_bytes"),
 		memoryPeak: in("memory", "memory.max_usage_in_bytes"), memoryLimit: in("memory", "memory.limit_in_bytes")}
 }

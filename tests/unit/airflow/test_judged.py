@@ -92,7 +92,7 @@ def test_a_cpu_limit_that_the_run_did_not_ask_for_disturbs():
     ],
 )
 def test_a_window_that_tells_too_little_is_not_judged(change, reason):
-    found = judge(told(BUSY | change))
+    found = judge(told(QUIET | change))
     assert reason in found.not_judged and found.disturbed is None
 
 

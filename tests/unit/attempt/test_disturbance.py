@@ -70,7 +70,7 @@ def test_why_an_operation_is_not_judged(node, strangers, wall_s, reason):
 
 
 @pytest.mark.parametrize(
-    ("others", "cores", "disturbed"), [(0.9, 2, False), (1.1, 2, True), (1.1, 16, False), (5.0, 16, True)]
+    ("others", "cores", "disturbed"), [(0.8, 2, False), (1.0, 2, True), (1.1, 16, False), (5.0, 16, True)]
 )
 def test_others_disturb_from_a_core_and_a_quarter_of_the_node_on(others, cores, disturbed):
     assert bool(judged(BUSY, Strangers(others, others), cores=cores)[0]) is disturbed
@@ -79,6 +79,17 @@ def test_others_disturb_from_a_core_and_a_quarter_of_the_node_on(others, cores, 
 
 def test_others_on_a_node_with_cpus_to_spare_disturb_nobody():
     assert judged(NodeFigures(node_cpu_some_share=0.05), Strangers(9.0, 9.0)) == ([], None)
+
+
+def test_others_disturb_without_a_wait_where_more_than_half_of_the_cpus_are_busy():
+    """Two CPUs may be threads of one core."""
+    node = NodeFigures(node_cpu_some_share=0.04)
+    reason = "others kept 1.0 cores busy, and all work together 2.0 of the node's 2"
+    assert judged(node, Strangers(1.04, 1.04, 2.0), 0.3)[0] == [reason]
+    assert judged(node, Strangers(0.0, 1.04, 2.0), 0.3)[1].endswith("and all work together 2.0 of the node's 2")
+    assert judged(node, Strangers(1.04, 1.04, 1.0), 0.3) == ([], None)
+    assert judged(node, Strangers(5.0, 5.0, 6.0), cores=16) == ([], None)
+    assert judged(node, Strangers(5.0, 5.0, 9.0), cores=16)[0] != []
 
 
 def test_throttling_disturbs_unless_the_run_asked_for_the_limit():

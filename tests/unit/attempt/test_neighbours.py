@@ -43,9 +43,13 @@ def work():
     )
 
 
-@pytest.mark.skipif(not (PROC / "pressure" / "cpu").exists(), reason="this kernel does not tell pressure")
-def test_neighbours_on_all_cores_disturb_an_operation_of_less_than_a_second():
-    with neighbours(2 * (os.cpu_count() or 1)):
+needs_pressure = pytest.mark.skipif(not (PROC / "pressure" / "cpu").exists(), reason="this kernel does not tell pressure")
+
+
+@needs_pressure
+@pytest.mark.parametrize("each", [0.5, 2], ids=["one for two CPUs, which is no wait", "two for each CPU"])
+def test_neighbours_disturb_an_operation_of_less_than_a_second(each):
+    with neighbours(round(each * (os.cpu_count() or 1))):
         found, not_judged = work()
     assert any(reason.startswith("others kept ") for reason in found)
     assert not_judged is None
