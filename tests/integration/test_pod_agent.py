@@ -58,9 +58,11 @@ def test_the_window_of_the_operation_comes_to_the_result_and_what_the_program_sa
     assert found["cpu_s"] > 0 and found["memory_working_set_peak_bytes"] > 0
 
 
-def test_neighbours_mark_a_pod_in_another_language(pod):
+def test_neighbours_mark_a_pod_in_another_language(pod, tmp_path):
+    # Here the neighbours are in the cgroup of the pod, where a node's are not: so it has one of its own.
+    root = write(tmp_path / "cgroup", V2)
     with neighbours(2 * (os.cpu_count() or 1)):
-        _, found = pod(MEASURES)
+        _, found = pod(MEASURES, STOREBENCH_AGENT_CGROUP=str(root))
     result = judged(AttemptResult.from_json(json.dumps(found)), Engine, cpu_limit=False)
     assert result.not_judged is None and result.disturbed.startswith("others kept ")
     assert result.figures_cover == "engine"
