@@ -19,7 +19,9 @@ RESULT = '{"version": 1, "status": "verified", "verification": "all of it", "met
 # Each program is a shell script. OPERATION keeps a core busy for about as long as a single core needs to count.
 OPERATION = "i=0; while [ $i -lt 400000 ]; do i=$((i+1)); done"
 MEASURES = f"echo 'phase: operation'; {OPERATION}; echo 'phase: verify'; sleep 0.3; printf %s \"$RESULT\" > \"$STOREBENCH_TERMINATION_LOG\""
-PRESSURE = "some avg10=1.00 avg60=0.00 avg300=0.00 total={}\nfull avg10=0.00 avg60=0.00 avg300=0.00 total={}\n"
+PRESSURE = (
+    "some avg10=1.00 avg60=0.00 avg300=0.00 total={}\nfull avg10=0.00 avg60=0.00 avg300=0.00 total={}\n"
+)
 
 
 class Engine(Store):
@@ -34,9 +36,16 @@ def pod(agent_built, tmp_path):
     message.touch()
 
     def run(script, result=RESULT, **variables):
-        environment = {**os.environ, "STOREBENCH_TERMINATION_LOG": str(message), "RESULT": result, **variables}
+        environment = {
+            **os.environ,
+            "STOREBENCH_TERMINATION_LOG": str(message),
+            "RESULT": result,
+            **variables,
+        }
         command = [BINARY, "pod", "sh", "-c", script]
-        done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60, check=False)
+        done = subprocess.run(
+            command, env=environment, capture_output=True, text=True, timeout=60, check=False
+        )
         text = message.read_text()
         assert len(text.encode()) <= protocol.MESSAGE_BYTES
         return done, json.loads(text) if text.startswith("{") else text
@@ -91,7 +100,12 @@ def test_the_container_s_figures_are_those_of_its_cgroup(pod, tmp_path, files):
     }
     root = write(tmp_path / "cgroup", {**files, **more})
     _, found = pod(MEASURES, STOREBENCH_AGENT_CGROUP=str(root))
-    assert (found["cpu_s"], found["throttled_s"], found["throttled_periods"], found["oom_kills"]) == (2.5, 1.5, 4, 3)
+    assert (found["cpu_s"], found["throttled_s"], found["throttled_periods"], found["oom_kills"]) == (
+        2.5,
+        1.5,
+        4,
+        3,
+    )
     assert (found["memory_working_set_peak_bytes"], found["memory_peak_bytes"]) == (150 * MIB, 300 * MIB)
     assert found.get("memory_limit_bytes") == (1024 * MIB if files is V2 else None)
     assert (found["window"]["cpu_s"], found["window"]["throttled_periods"]) == (0, 0)
@@ -99,8 +113,14 @@ def test_the_container_s_figures_are_those_of_its_cgroup(pod, tmp_path, files):
 
 def test_what_the_kernel_does_not_tell_is_left_out(pod, tmp_path):
     (tmp_path / "proc").mkdir()
-    _, found = pod(MEASURES, STOREBENCH_AGENT_PROC=str(tmp_path / "proc"), STOREBENCH_AGENT_CGROUP=str(tmp_path))
-    assert (found["window"]["stalled_s"], found["window"]["node_cpu_s"], found["window"]["cpu_s"]) == ({}, {}, None)
+    _, found = pod(
+        MEASURES, STOREBENCH_AGENT_PROC=str(tmp_path / "proc"), STOREBENCH_AGENT_CGROUP=str(tmp_path)
+    )
+    assert (found["window"]["stalled_s"], found["window"]["node_cpu_s"], found["window"]["cpu_s"]) == (
+        {},
+        {},
+        None,
+    )
     assert protocol.problem("result", found) is None and "cpu_s" not in found
 
 
@@ -124,7 +144,9 @@ def test_a_program_without_a_result_is_left_alone(pod):
 
 
 def test_a_program_that_cannot_be_started_is_named(agent_built):
-    done = subprocess.run([BINARY, "pod", "/nowhere"], capture_output=True, text=True, timeout=20, check=False)
+    done = subprocess.run(
+        [BINARY, "pod", "/nowhere"], capture_output=True, text=True, timeout=20, check=False
+    )
     assert done.returncode == 127 and "cannot start the program" in done.stderr
 
 
@@ -133,7 +155,9 @@ def test_a_signal_comes_to_the_program_and_its_end_is_the_shell_s_code(agent_bui
     script = "trap 'echo told; exit 7' TERM; echo ready; while :; do sleep 0.05; done"
     for sent, code in ((signal.SIGTERM, 7), (None, 128 + signal.SIGKILL)):
         text = script if sent else "kill -9 $$"
-        with subprocess.Popen([BINARY, "pod", "sh", "-c", text], env=environment, stdout=subprocess.PIPE) as program:
+        with subprocess.Popen(
+            [BINARY, "pod", "sh", "-c", text], env=environment, stdout=subprocess.PIPE
+        ) as program:
             if sent:
                 assert program.stdout.readline() == b"ready\n"
                 program.send_signal(sent)

@@ -161,7 +161,9 @@ def test_what_marks_an_attempt_is_recorded(repository, queries, run):
     ],
     ids=["counts", "disturbed", "failed"],
 )
-def test_why_nobody_has_judged_an_attempt_is_recorded_of_one_that_counts(repository, queries, run, figures, recorded):
+def test_why_nobody_has_judged_an_attempt_is_recorded_of_one_that_counts(
+    repository, queries, run, figures, recorded
+):
     add(repository, run, result=replace(VERIFIED, not_judged="it took 20 ms", **figures))
     (row,) = queries.results(run=run)
     assert row["not_judged"] == recorded

@@ -24,9 +24,7 @@ def judged(
     if result.status != "verified":
         return result
     own = {"server"} & {pod["role"] for pod in result.usage}
-    result = replace(
-        result, figures_cover=result.figures_cover or ("engine" if own else store.figures_cover)
-    )
+    result = replace(result, figures_cover=result.figures_cover or ("engine" if own else store.figures_cover))
     if (window := result.window) is None:
         return result
     # Nothing but the pod works for a store whose engine is in the pod.

@@ -76,7 +76,9 @@ class StorebenchPodOperator(KubernetesPodOperator):
         self.claim: str | None = None  # of the volume that the pods of its cell have in common
         self.volume_folder = ""
         self.shared_memory = False
-        self.agent: str | None = None  # the image of the program that watches the node for a program of another language
+        self.agent: str | None = (
+            None  # the image of the program that watches the node for a program of another language
+        )
 
     @cached_property
     def attempt(self) -> str:

@@ -59,7 +59,9 @@ class AttemptResult:
     disturbed: str | None = None
     perhaps_disturbed: str | None = None  # by what cannot be told from the store's own work
     not_judged: str | None = None  # why nobody can say whether others disturbed it; None: it was judged
-    window: dict[str, Any] | None = None  # growth of the node's counters during the operation, to be judged by
+    window: dict[str, Any] | None = (
+        None  # growth of the node's counters during the operation, to be judged by
+    )
     node_cpu_some_share: float | None = None
     node_memory_some_share: float | None = None
     node_memory_full_share: float | None = None

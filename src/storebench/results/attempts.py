@@ -149,7 +149,9 @@ class Attempts(Database):
         its operation. Recording it again changes nothing.
         """
         details = result.environment
-        counts = result.status == "verified" and not result.disturbed  # else it matters to nobody whether it was judged
+        counts = (
+            result.status == "verified" and not result.disturbed
+        )  # else it matters to nobody whether it was judged
         row: dict[str, Any] = {
             **{name: getattr(result, name) for name in FIGURES},
             "not_judged": result.not_judged if counts else None,

@@ -25,7 +25,10 @@ QUIET = {
     | {"user": 1.1, "idle": 2.9},
 }
 # Others kept 1.5 cores busy, and somebody waited for a CPU all the time.
-BUSY = QUIET | {"stalled_s": {"cpu_some": 2.0}, "node_cpu_s": QUIET["node_cpu_s"] | {"user": 4.0, "idle": 0.0}}
+BUSY = QUIET | {
+    "stalled_s": {"cpu_some": 2.0},
+    "node_cpu_s": QUIET["node_cpu_s"] | {"user": 4.0, "idle": 0.0},
+}
 OTHERS = "others kept 1.5 cores busy, and tasks waited for a CPU 100% of the time"
 
 
@@ -61,7 +64,11 @@ def test_a_pod_that_says_that_it_has_judged_itself_stays_as_it_is():
 def test_a_window_without_others_is_sound():
     found = judge(told(QUIET))
     assert (found.not_judged, found.disturbed, found.perhaps_disturbed) == (None, None, None)
-    assert (found.node_cpu_some_share, found.node_others_cores, found.node_strangers_cores) == (0.05, 0.05, 0.05)
+    assert (found.node_cpu_some_share, found.node_others_cores, found.node_strangers_cores) == (
+        0.05,
+        0.05,
+        0.05,
+    )
 
 
 def test_others_disturb_an_engine_and_perhaps_a_client_whose_server_they_may_be():
@@ -157,7 +164,9 @@ def test_a_program_of_another_language_is_started_through_the_agent_and_judged(a
     assert started("drop")["containers"][0]["command"] == ["/kv", "measure"], "nothing is timed in a drop"
 
 
-def test_without_an_image_of_the_agent_the_program_is_started_by_itself_and_not_judged(account, started, monkeypatch):
+def test_without_an_image_of_the_agent_the_program_is_started_by_itself_and_not_judged(
+    account, started, monkeypatch
+):
     monkeypatch.setattr(pods, "named", lambda name: None)
     spec = started("write")
     assert spec["containers"][0]["command"] == ["/kv", "measure"] and not spec.get("initContainers")

@@ -86,7 +86,9 @@ def test_others_disturb_without_a_wait_where_more_than_half_of_the_cpus_are_busy
     node = NodeFigures(node_cpu_some_share=0.04)
     reason = "others kept 1.0 cores busy, and all work together 2.0 of the node's 2"
     assert judged(node, Strangers(1.04, 1.04, 2.0), 0.3)[0] == [reason]
-    assert judged(node, Strangers(0.0, 1.04, 2.0), 0.3)[1].endswith("and all work together 2.0 of the node's 2")
+    assert judged(node, Strangers(0.0, 1.04, 2.0), 0.3)[1].endswith(
+        "and all work together 2.0 of the node's 2"
+    )
     assert judged(node, Strangers(1.04, 1.04, 1.0), 0.3) == ([], None)
     assert judged(node, Strangers(5.0, 5.0, 6.0), cores=16) == ([], None)
     assert judged(node, Strangers(5.0, 5.0, 9.0), cores=16)[0] != []

@@ -35,7 +35,11 @@ def work():
     while time.perf_counter() - before.at_s < WALL_S:
         pass
     after = NodeCounters.read(time.process_time(), {})
-    node, others, wall_s = figures(before, after), strangers(before, after, boot_id()), after.at_s - before.at_s
+    node, others, wall_s = (
+        figures(before, after),
+        strangers(before, after, boot_id()),
+        after.at_s - before.at_s,
+    )
     cores = os.cpu_count() or 1
     return (
         disturbance.of_node(node, others, wall_s, cores=cores),
@@ -43,7 +47,9 @@ def work():
     )
 
 
-needs_pressure = pytest.mark.skipif(not (PROC / "pressure" / "cpu").exists(), reason="this kernel does not tell pressure")
+needs_pressure = pytest.mark.skipif(
+    not (PROC / "pressure" / "cpu").exists(), reason="this kernel does not tell pressure"
+)
 
 
 @needs_pressure

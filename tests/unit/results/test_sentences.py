@@ -320,7 +320,11 @@ def test_cells_of_other_axes_are_told_apart_by_those_that_they_have():
 
 
 def test_what_nobody_has_judged_is_named():
-    rows = [row("mongodb", 2.0), row("elasticsearch", 5.0), row("elasticsearch", 5.1, not_judged="it took 20 ms")]
+    rows = [
+        row("mongodb", 2.0),
+        row("elasticsearch", 5.0),
+        row("elasticsearch", 5.1, not_judged="it took 20 ms"),
+    ]
     found, remarks = said(rows)
     assert found["mongodb"] == "read 2.000 s as dicts."
     assert remarks == [
