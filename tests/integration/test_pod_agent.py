@@ -61,7 +61,7 @@ def test_the_window_of_the_operation_comes_to_the_result_and_what_the_program_sa
     assert {name: found[name] for name in json.loads(RESULT)} == json.loads(RESULT)
     assert protocol.problem("result", found) is None
     window = found["window"]
-    assert 0 < window["seconds"] and window["cores"] == os.cpu_count()
+    assert window["seconds"] > 0 and window["cores"] == os.cpu_count()
     assert window["cpu_s"] <= sum(window["node_cpu_s"].values()) + 0.05
     assert {"cpu_some", "memory_full", "io_some"} <= window["stalled_s"].keys()
     assert found["cpu_s"] > 0 and found["memory_working_set_peak_bytes"] > 0
@@ -85,7 +85,7 @@ def test_a_program_that_marks_no_operation_is_not_judged(pod):
 
 
 def test_an_operation_that_is_entered_again_adds_up_and_the_end_of_the_program_ends_it(pod):
-    script = f"echo 'phase: operation'; sleep 0.2; echo 'phase: other'; sleep 0.6; printf %s \"$RESULT\" > \"$STOREBENCH_TERMINATION_LOG\"; echo 'phase: operation'; sleep 0.2"
+    script = "echo 'phase: operation'; sleep 0.2; echo 'phase: other'; sleep 0.6; printf %s \"$RESULT\" > \"$STOREBENCH_TERMINATION_LOG\"; echo 'phase: operation'; sleep 0.2"
     _, found = pod(script)
     assert 0.4 <= found["window"]["seconds"] < 0.9
 
