@@ -326,7 +326,7 @@ def test_what_nobody_has_judged_is_named():
         row("elasticsearch", 5.1, not_judged="it took 20 ms"),
     ]
     found, remarks = said(rows)
-    assert found["mongodb"] == "read 2.000 s as dicts."
+    assert found["mongodb"] == "read 2.000 s."
     assert remarks == [
         "Not judged: elasticsearch read. Others on the node may have disturbed these attempts, and nobody can say."
     ]
