@@ -19,6 +19,7 @@ type cgroup struct {
 	usage, stat                            int // open files: they are read ten times a second
 	inactive                               []byte
 	events, cpuStat, cpuUsage, ioV2, blkio string
+	memoryPeak, memoryLimit                string
 	cpuLimit                               []string // files whose fields are the quota and the period
 }
 
@@ -26,13 +27,15 @@ func newCgroup(root string) *cgroup {
 	in := func(parts ...string) string { return filepath.Join(append([]string{root}, parts...)...) }
 	if _, err := os.Stat(in("cgroup.controllers")); err == nil {
 		return &cgroup{version: 2, usage: opened(in("memory.current")), stat: opened(in("memory.stat")), events: in("memory.events"),
-			inactive: []byte("inactive_file "), cpuStat: in("cpu.stat"), cpuLimit: []string{in("cpu.max")}, ioV2: in("io.stat")}
+			inactive: []byte("inactive_file "), cpuStat: in("cpu.stat"), cpuLimit: []string{in("cpu.max")}, ioV2: in("io.stat"),
+			memoryPeak: in("memory.peak"), memoryLimit: in("memory.max")}
 	}
 	return &cgroup{version: 1, usage: opened(in("memory", "memory.usage_in_bytes")),
 		stat: opened(in("memory", "memory.stat")), events: in("memory", "memory.oom_control"), inactive: []byte("total_inactive_file "),
 		cpuStat: in("cpu", "cpu.stat"), cpuUsage: in("cpuacct", "cpuacct.usage"),
-		cpuLimit: []string{in("cpu", "cpu.cfs_quota_us"), in("cpu", "cpu.cfs_period_us")},
-		blkio:    in("blkio", "blkio.throttle.io_service_bytes")}
+		cpuLimit:   []string{in("cpu", "cpu.cfs_quota_us"), in("cpu", "cpu.cfs_period_us")},
+		blkio:      in("blkio", "blkio.throttle.io_service_bytes"),
+		memoryPeak: in("memory", "memory.max_usage_in_bytes"), memoryLimit: in("memory", "memory.limit_in_bytes")}
 }
 
 func opened(path string) int {
@@ -67,6 +70,22 @@ func (c *cgroup) workingSet(buffer []byte) *int64 {
 		usage = 0
 	}
 	return &usage
+}
+
+// memory is the most memory that was in use so far, page cache included, and the limit, if there is one.
+func (c *cgroup) memory() (peak, limit *int64) {
+	read := func(path string) *int64 {
+		text, _ := os.ReadFile(path)
+		if value, ok := parseInteger(text); ok {
+			return &value
+		}
+		return nil
+	}
+	peak, limit = read(c.memoryPeak), read(c.memoryLimit)
+	if limit != nil && *limit >= 1<<60 {
+		limit = nil
+	}
+	return peak, limit
 }
 
 // cpu is the time on the CPU and the time in which the limit has kept the container from it, in seconds, and how often it has.

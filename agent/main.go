@@ -1,5 +1,6 @@
-// The program that watches a server's container. It is the container's entry: it starts the server as its child, and tells
-// on the pod network what the container has used. It can also empty the page cache of the server's files.
+// The program that watches a container. It is the container's entry: it starts a server as its child, and tells on the pod network what
+// the container has used. It can also empty the page cache of the server's files. Or it starts the program of an attempt, and adds to the
+// program's result what the node was like.
 package main
 
 import (
@@ -19,11 +20,13 @@ import (
 // Also the version of the Python package that asks it: a test compares them.
 const version = "0.1.0"
 
-const usage = `usage: agent -- COMMAND ARGUMENT...   start the server, watch it, and end with its exit code
-       agent install FILE           copy this program to FILE
+const usage = `usage: agent -- COMMAND ARGUMENT...     start the server, watch it, and end with its exit code
+       agent pod COMMAND ARGUMENT...    start the program of an attempt, watch its node while its operation lasts, add that to its
+                                        result, and end with its exit code
+       agent install FILE               copy this program to FILE
        agent version
 
-Variables of the environment, which the server does not see:
+Variables of the environment with ` + "`--`" + `, which the server does not see:
   STOREBENCH_AGENT_TOKEN     the token that requests must carry (required)
   STOREBENCH_AGENT_PORT      where it listens (default 9110)
   STOREBENCH_AGENT_DATA      the folders of the server's data, with ':' between them
@@ -48,6 +51,8 @@ func main() {
 	switch {
 	case len(arguments) >= 2 && arguments[0] == "--":
 		os.Exit(run(arguments[1:]))
+	case len(arguments) >= 2 && arguments[0] == "pod":
+		os.Exit(runPod(arguments[1:]))
 	case len(arguments) == 2 && arguments[0] == "install":
 		if err := install(arguments[1]); err != nil {
 			say("%v", err)
@@ -67,13 +72,9 @@ func run(command []string) int {
 		say("%v", err)
 		return exitBadInput
 	}
-	path, err := exec.LookPath(command[0])
-	if err != nil {
-		say("cannot start the server: %v: write the image's own entry and command behind `--`", err)
-		if errors.Is(err, os.ErrPermission) {
-			return exitCannotRun
-		}
-		return exitNoSuchFile
+	path, code := lookUp("server", command[0], "write the image's own entry and command behind `--`")
+	if code != 0 {
+		return code
 	}
 	// One thread at a time and early collections: the agent must not take from the server what it measures.
 	runtime.GOMAXPROCS(1)
@@ -113,6 +114,19 @@ func run(command []string) int {
 		syscall.Kill(pid, syscall.SIGKILL)
 	}
 	return end.code
+}
+
+// lookUp finds the program of this name. If it cannot be started, lookUp says so, with advice, and returns the exit code.
+func lookUp(what, name, advice string) (path string, code int) {
+	path, err := exec.LookPath(name)
+	if err == nil {
+		return path, 0
+	}
+	say("cannot start the %s: %v: %s", what, err, advice)
+	if errors.Is(err, os.ErrPermission) {
+		return "", exitCannotRun
+	}
+	return "", exitNoSuchFile
 }
 
 // install copies this program to a file, as a whole or not at all.

@@ -21,6 +21,7 @@ IMAGES = frozenset(path.parent.name for path in (CHECKOUT / "images").glob("*/Do
     ALWAYS_BUILT,
     "airflow",
 }
+AGENT = "servers-agent"  # watches servers that a run brings, and the nodes of pods that run another program
 # What servers need that a run brings, and volumes (local/stack/services.py); the images of such servers: the folders under images/servers/.
 SERVICES = "services"
 ON_DEMAND = SERVERS | {SERVICES}
@@ -56,9 +57,11 @@ def needed_by(study: Study, names: Iterable[str] | None = None) -> frozenset[str
         found |= {store.connection_of(name) or "", *(pod.image for pod in pods)}
         if any(pod.volume for pod in pods):
             found.add(SERVICES)
+        if any(pod.command for pod in pods):
+            found.add(AGENT)
         if server := brought(study, name):
             stand_ins.check(*server)
-            found |= {SERVICES, "servers-agent", *_images_of(*server)}
+            found |= {SERVICES, AGENT, *_images_of(*server)}
     return (SERVERS | IMAGES | {SERVICES} | SERVER_IMAGES) & found
 
 

@@ -21,6 +21,7 @@ SELECT
     a.error,
     a.disturbed,
     a.perhaps_disturbed,
+    a.not_judged,
     a.verification,
     a.metric,
     a.value,

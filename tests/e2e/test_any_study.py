@@ -80,6 +80,10 @@ def test_it_is_measured_backfilled_compared_and_shown(words, airflow, visit, tok
         ("sort", "words_per_s", "words/s"),
     ]
     assert {row["status"] for row in rows} == {"verified"} and len(rows) == 2 * 3
+    shell = [row for row in rows if row["operation"] == "sort"]
+    assert all(row["node_cpu_some_share"] is not None for row in shell), "the agent has watched the node"
+    assert {row["figures_cover"] for row in shell} == {"engine"}
+    assert all((row["not_judged"] or "it took").startswith("it took") for row in shell)
     printed = storebench("results", "--run", rows[0]["run"], "--histogram", "latency_s", "--format", "json")
     assert printed.returncode == 0 and len(json.loads(printed.stdout)) > 0
     printed = storebench("results", "--run", rows[0]["run"], "--series", "progress_bytes", "--format", "csv")

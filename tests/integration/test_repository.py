@@ -152,6 +152,23 @@ def test_what_marks_an_attempt_is_recorded(repository, queries, run):
     assert {name: row[name] for name in marks} == marks
 
 
+@pytest.mark.parametrize(
+    ("figures", "recorded"),
+    [
+        ({}, "it took 20 ms"),
+        ({"disturbed": "throttled in 3 periods"}, None),
+        ({"status": "failed", "error_kind": "store_failed", "error": "down"}, None),
+    ],
+    ids=["counts", "disturbed", "failed"],
+)
+def test_why_nobody_has_judged_an_attempt_is_recorded_of_one_that_counts(
+    repository, queries, run, figures, recorded
+):
+    add(repository, run, result=replace(VERIFIED, not_judged="it took 20 ms", **figures))
+    (row,) = queries.results(run=run)
+    assert row["not_judged"] == recorded
+
+
 def test_a_study_has_a_view_of_its_own_with_its_axes_and_its_metrics(repository, database, run):
     add(repository, run)
     add(

@@ -22,6 +22,7 @@ ROW = {
     "status": "verified",
     "error_kind": None,
     "disturbed": None,
+    "not_judged": None,
     "perhaps_disturbed": None,
     "client_bound": False,
     "service_bound": None,

@@ -22,6 +22,7 @@ from airflow.sdk.exceptions import (
 from storebench.airflow import connections, leftovers, observe, volumes
 from storebench.airflow.brought import Group, Running, Servers, group_of
 from storebench.airflow.checked import checked
+from storebench.airflow.judged import judged
 from storebench.airflow.node_pools import DEFAULT
 from storebench.airflow.params import values_of
 from storebench.airflow.pickup import LATER, RETRIES, RetriedOperator, earlier_tries, try_of
@@ -299,6 +300,8 @@ class AttemptOperator(RetriedOperator):
                 series={},
                 error=f"{spec.store} could not do its {spec.operation}: {result.error}",
             )
+        store, servers = self.study.store(spec.store), self.servers is not None
+        result = judged(result, store, cpu_limit=spec.cpu_limited, servers=servers)
         result = checked(result, self.study, operation)
         pod = observe.pod_record(self.observed, self.CONTAINER)
         # A stop removes the servers, too

@@ -20,6 +20,7 @@ TEXTS = (
     "verification",
     "disturbed",
     "perhaps_disturbed",
+    "not_judged",
     "durability_stated",
     "delivers",
     "code_version",

@@ -205,7 +205,8 @@ def phases(
         created_at = pod.metadata.creation_timestamp
         conditions = {c.type: c for c in (pod.status and pod.status.conditions) or [] if c.status == "True"}
         scheduled_at = _time(conditions.get("PodScheduled"), "last_transition_time")
-        pulled_at = next((_event_time(event) for event in events if event.reason == "Pulled"), None)
+        pulled = (event for event in events if event.reason == "Pulled" and _is_of(event, container))
+        pulled_at = next(map(_event_time, pulled), None)
         record = pod_record(pod, container)
         marks = [
             ("queued", queued_at, created_at),
@@ -233,6 +234,12 @@ def _text(error: BaseException | None) -> str:
 def _time(thing: Any, name: str) -> datetime | None:
     value: datetime | None = getattr(thing, name, None)
     return value
+
+
+def _is_of(event: k8s.CoreV1Event, container: str) -> bool:
+    """Return whether an event is of this container, or of the whole pod: an init container has events of its own."""
+    path = event.involved_object.field_path
+    return not path or path.endswith(f"{{{container}}}")
 
 
 def _event_time(event: k8s.CoreV1Event) -> datetime | None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from storebench.errors import SpecError
-from storebench.servers.render import CLIENT
+from storebench.servers.render import AGENT_MOUNT, AGENT_VOLUME, CLIENT, agent_installer
 from storebench.servers.render import LABEL as SERVERS
 
 # In the extra of the Kubernetes connection: {"pods": {"node_selector": ..., ...}}
@@ -116,6 +116,13 @@ def with_shared_memory(pod: dict[str, Any]) -> dict[str, Any]:
     volume = {"name": "shared-memory", "emptyDir": {"medium": "Memory"}}
     mount = {"name": "shared-memory", "mountPath": "/dev/shm"}
     return with_volume(pod, volume, mount)
+
+
+def with_agent(pod: dict[str, Any], image: str) -> dict[str, Any]:
+    """Return the pod, with the agent of this image as a program that its containers can start."""
+    volume, mount = {"name": AGENT_VOLUME, "emptyDir": {}}, {**AGENT_MOUNT, "readOnly": True}
+    mounted = with_volume(pod, volume, mount)
+    return {**mounted, "spec": {**mounted["spec"], "initContainers": [agent_installer(image)]}}
 
 
 def with_volume(pod: dict[str, Any], volume: dict[str, Any], mount: dict[str, Any]) -> dict[str, Any]:

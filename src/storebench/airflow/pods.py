@@ -22,22 +22,25 @@ from urllib3.exceptions import HTTPError
 
 from storebench.airflow import connections, observe, secrets, volumes
 from storebench.airflow.brought import Running
-from storebench.airflow.images import image
+from storebench.airflow.images import image, named
 from storebench.airflow.kubernetes_api import RIGHTS, ask_again, in_words
 from storebench.airflow.node_pools import DEFAULT, NodePool
 from storebench.airflow.params import common_values
-from storebench.airflow.placement import Placement, with_secret, with_shared_memory
+from storebench.airflow.placement import Placement, with_agent, with_secret, with_shared_memory
 from storebench.airflow.pod_manager import POLL_INTERVAL_S, PodOverdue, PromptPodManager
 from storebench.airflow.spark_driver import own_pod
+from storebench.airflow.topologies import AGENT_IMAGE
 from storebench.attempt import disk
 from storebench.attempt.spec import VARIABLE, AttemptSpec
 from storebench.connection import variable
 from storebench.errors import SpecError
 from storebench.results.repository import run_id_of
+from storebench.servers.render import AGENT_PROGRAM
 from storebench.spark import session
 from storebench.spark.options import KEY_NAME
 from storebench.stores.base import Pod, Store
 from storebench.stores.volume import claim_of
+from storebench.study.reserved import DROP
 
 # Kubernetes ends a pod after `attempt_timeout_s`. On a lost node nobody does: then the task gives up this many seconds later.
 LATE_S = 300
@@ -74,6 +77,8 @@ class StorebenchPodOperator(KubernetesPodOperator):
         self.volume_folder = ""
         self.shared_memory = False
         self.servers_id: str | None = None  # of the set of servers that the run has brought for the pod
+        # The image of the agent, which watches the node for a program of another language.
+        self.agent: str | None = None
 
     @cached_property
     def attempt(self) -> str:
@@ -114,6 +119,9 @@ class StorebenchPodOperator(KubernetesPodOperator):
         self.servers_id = servers.set_id if servers else None
         if servers and connection:
             self.env_vars = [*self.env_vars, *servers.variables(connection)]
+        self.agent = named(AGENT_IMAGE) if pod.command and spec.operation != DROP else None
+        if self.agent:
+            self.cmds = [AGENT_PROGRAM, "pod", *pod.command]
         if rate := Variable.get(disk.AIRFLOW_VARIABLE, default=None):
             told = f"{disk.rate_of(rate):g}"
             self.env_vars = [*self.env_vars, k8s.V1EnvVar(name=disk.VARIABLE, value=told)]
@@ -171,6 +179,8 @@ class StorebenchPodOperator(KubernetesPodOperator):
             self.pod_template_dict = volumes.mounted(self.pod_template_dict, self.claim, self.volume_folder)
         if self.shared_memory:
             self.pod_template_dict = with_shared_memory(self.pod_template_dict)
+        if self.agent:
+            self.pod_template_dict = with_agent(self.pod_template_dict, self.agent)
         requests = {"cpu": params["pod_cpu"], "memory": memory or params["pod_memory"]}
         limited = ("cpu", "memory") if params["cpu_limit"] else ("memory",)
         self.container_resources = k8s.V1ResourceRequirements(

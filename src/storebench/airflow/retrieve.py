@@ -14,6 +14,18 @@ from storebench.attempt.spec import AttemptSpec
 from storebench.errors import BadResult, StorebenchError
 from storebench.patience import patiently
 
+# By `storebench-agent pod` (agent/pod.go).
+ADDED = (
+    "window",
+    "cpu_s",
+    "throttled_s",
+    "throttled_periods",
+    "oom_kills",
+    "memory_peak_bytes",
+    "memory_working_set_peak_bytes",
+    "memory_limit_bytes",
+)
+
 
 def whole(
     result: AttemptResult, spec: AttemptSpec, connect: Callable[[], Any], patience_s: float = 0
@@ -39,11 +51,17 @@ def whole(
             raise BadResult(f"it is no JSON: {error}") from None
         if wrong:
             raise BadResult(f"it is not as docs/protocol.md has it: {wrong}")
-        return replace(AttemptResult.from_json(text), stored=result.stored)
+        found = AttemptResult.from_json(text)
+        return replace(found, stored=result.stored, **_added(result, found))
     except BadResult as error:
         return without(result, error.kind, str(error))
     except StorebenchError as error:
         return without(result, "infrastructure", str(error))
+
+
+def _added(message: AttemptResult, found: AttemptResult) -> dict[str, Any]:
+    """Return the figures that only the message has: the wrapper adds them when the pod's program has put the whole into S3."""
+    return {name: getattr(message, name) for name in ADDED if getattr(found, name) is None}
 
 
 def discard(

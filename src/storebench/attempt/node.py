@@ -9,7 +9,7 @@ import os
 import re
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from storebench.attempt.usage import SOMEWHERE
@@ -59,10 +59,11 @@ class NodeCounters:
 
 @dataclass(frozen=True)
 class Strangers:
-    """At least and at most so many cores were kept busy by what is neither this pod nor works for its store."""
+    """At least and at most so many cores were kept busy by what is neither this pod nor works for its store; `busy` are those of all work."""
 
     least: float
     most: float
+    busy: float = field(default=0.0, compare=False)
 
 
 def strangers(before: NodeCounters, after: NodeCounters, machine: str) -> Strangers | None:
@@ -70,14 +71,15 @@ def strangers(before: NodeCounters, after: NodeCounters, machine: str) -> Strang
     wall_s = after.at_s - before.at_s
     if wall_s <= 0 or (others_s := _others_s(before, after)) is None:
         return None
+    busy = (others_s + after.own_cpu_s - before.own_cpu_s) / wall_s
     if before.store_cpu_s is None or after.store_cpu_s is None:
-        return Strangers(0.0, others_s / wall_s)
+        return Strangers(0.0, others_s / wall_s, busy)
     grown_s = {
         name: max(0.0, cpu_s - before.store_cpu_s.get(name, 0.0)) for name, cpu_s in after.store_cpu_s.items()
     }
     most_s = others_s - (grown_s.get(machine, 0.0) if machine else 0.0)
     least_s = most_s - grown_s.get(SOMEWHERE, 0.0)
-    return Strangers(max(0.0, least_s) / wall_s, max(0.0, most_s) / wall_s)
+    return Strangers(max(0.0, least_s) / wall_s, max(0.0, most_s) / wall_s, busy)
 
 
 def figures(before: NodeCounters, after: NodeCounters) -> NodeFigures:

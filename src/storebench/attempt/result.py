@@ -15,7 +15,9 @@ FREE_TEXTS = (
     "verification",
     "disturbed",
     "perhaps_disturbed",
+    "not_judged",
 )  # which may repeat what a client said
+UNTOLD = "its pod told nothing of its node"  # `not_judged` of a result that does not say
 
 
 def _short(value: float) -> float:
@@ -56,6 +58,10 @@ class AttemptResult:
     durability_stated: str | None = None
     disturbed: str | None = None
     perhaps_disturbed: str | None = None  # by what cannot be told from the store's own work
+    not_judged: str | None = None  # why nobody can say whether others disturbed it; None: it was judged
+    window: dict[str, Any] | None = (
+        None  # growth of the node's counters during the operation, to be judged by
+    )
     node_cpu_some_share: float | None = None
     node_memory_some_share: float | None = None
     node_memory_full_share: float | None = None
@@ -97,9 +103,10 @@ class AttemptResult:
 
     @classmethod
     def from_json(cls, text: str) -> AttemptResult:
-        """Parse a termination message; raises ValueError for anything else."""
+        """Parse a termination message, in which a pod that did not say `not_judged` was not judged. Raises ValueError for anything else."""
         data = json.loads(text)
         if not isinstance(data, dict) or "status" not in data:
             raise ValueError("not an attempt's result")
         known = set(cls.__dataclass_fields__)
-        return cls(**{name: value for name, value in data.items() if name in known})
+        told = {name: value for name, value in data.items() if name in known}
+        return cls(**{"not_judged": UNTOLD, **told})

@@ -14,8 +14,8 @@ from storebench.attempt import disturbance, machine, overflow
 from storebench.attempt.cgroup import Cgroup, WorkingSetSampler
 from storebench.attempt.clock import OperationClock, PhaseClock
 from storebench.attempt.node import NodeCounters, figures, strangers
-from storebench.attempt.result import AttemptResult
-from storebench.attempt.spec import CPU_LIMIT, VARIABLE, AttemptSpec
+from storebench.attempt.result import UNTOLD, AttemptResult
+from storebench.attempt.spec import VARIABLE, AttemptSpec
 from storebench.attempt.termination import leave_message, raise_on_sigterm
 from storebench.attempt.usage import CpuSeconds, boot_id, sum_of
 from storebench.connection import Connection
@@ -36,7 +36,7 @@ class Attempt:
 
     def __init__(self, spec: AttemptSpec, store_class: type[Store], phases: PhaseClock) -> None:
         self.spec = spec
-        self.result = AttemptResult()
+        self.result = AttemptResult(not_judged=UNTOLD)  # until its operation was watched
         self._store_class = store_class
         self._phases = phases
         self._cgroup = Cgroup()
@@ -111,13 +111,13 @@ class Attempt:
             for name, figure in vars(node).items():
                 setattr(self.result, name, figure)
         throttled = self._cgroup.cpu().throttled_periods - throttled
-        limited = self.spec.options.get(CPU_LIMIT) == str(True)
         wall_s, cores = after.at_s - before.at_s, os.cpu_count() or 1
         self._disturbances = [
             *disturbance.of_server(processes, store.server_processes()),
-            *disturbance.of_throttling(throttled, asked_for=limited),
+            *disturbance.of_throttling(throttled, asked_for=self.spec.cpu_limited),
             *disturbance.of_node(node, others, wall_s, cores=cores),
         ]
+        self.result.not_judged = disturbance.why_not_judged(node, others, wall_s)
         if perhaps := disturbance.perhaps_of_node(node, others, wall_s, cores=cores):
             self.possibly_disturbed(perhaps)
 

@@ -37,6 +37,11 @@ class AttemptSpec:
     options: Mapping[str, str] = field(default_factory=dict)
     version: int = protocol.VERSION
 
+    @property
+    def cpu_limited(self) -> bool:
+        """Whether the run asked for a CPU limit of its pods."""
+        return self.options.get(CPU_LIMIT) == str(True)
+
     def to_json(self) -> str:
         return json.dumps(asdict(self), separators=(",", ":"))
 

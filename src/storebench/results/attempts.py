@@ -39,6 +39,7 @@ FIGURES = (
     "durability_stated",
     "disturbed",
     "perhaps_disturbed",
+    "not_judged",
     *NodeFigures.__dataclass_fields__,
     "method_version",
     "code_version",
@@ -148,8 +149,12 @@ class Attempts(Database):
         its operation. Recording it again changes nothing.
         """
         details = result.environment
+        counts = (
+            result.status == "verified" and not result.disturbed
+        )  # else it matters to nobody whether it was judged
         row: dict[str, Any] = {
             **{name: getattr(result, name) for name in FIGURES},
+            "not_judged": result.not_judged if counts else None,
             **vars(pod),
             "id": key.id,
             **vars(key),

@@ -1,10 +1,11 @@
-"""Upgrade the rows of older bundles, as sql/0019 to 0024 and sql/0027 upgraded those of a database."""
+"""Upgrade the rows of older bundles, as sql/0019 to 0024, sql/0027 and sql/0032 upgraded those of a database."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
 
+from storebench.attempt.result import UNTOLD
 from storebench.study.model import WORK_TOTAL_S
 
 Row = dict[str, Any]
@@ -18,6 +19,7 @@ PARTS = (METRIC, "barrier_s")  # of these
 TOTAL_S = "total_s"  # of which charts were before 0027
 PARAMETERS = {"batch_sizes": "batch"}  # the new names of a run's parameters
 COLUMNS = {"stopped": "reason"}  # and of its columns
+NOT_JUDGED, PRESSURE = "not_judged", "node_cpu_some_share"  # columns of an attempt
 
 
 def upgraded(tables: Mapping[str, list[Row]]) -> dict[str, list[Row]]:
@@ -27,7 +29,7 @@ def upgraded(tables: Mapping[str, list[Row]]) -> dict[str, list[Row]]:
         found["study"] = [_with_its_charts(row) for row in found["study"]]
     if "attempt" in found:
         studies = {cell["key"]: cell["study"] for cell in found["cell"]}
-        found["attempt"] = [_with_sum(row, studies[row["cell_key"]]) for row in found["attempt"]]
+        found["attempt"] = [_judged(_with_sum(row, studies[row["cell_key"]])) for row in found["attempt"]]
     return found
 
 
@@ -52,6 +54,14 @@ def _with_sum(row: Row, study: str) -> Row:
     if not is_write or WRITE_S in metrics or any(name not in metrics for name in PARTS):
         return row
     return {**row, "metrics": {**metrics, WRITE_S: sum(metrics[name] for name in PARTS)}}
+
+
+def _judged(row: Row) -> Row:
+    """Say that an attempt was not judged whose pod told nothing of its node, if that was recorded before rows said it."""
+    if NOT_JUDGED in row:
+        return row
+    counts = row["status"] == "verified" and not row.get("disturbed")
+    return {**row, NOT_JUDGED: UNTOLD if counts and row.get(PRESSURE) is None else None}
 
 
 def _with_its_charts(row: Row) -> Row:

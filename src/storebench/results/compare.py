@@ -12,6 +12,7 @@ from storebench.results.queries import Queries, counts
 from storebench.results.sides import By, Design, Key, Named, Sides, arms_of, sides_of, values_of
 from storebench.results.verdicts import BETTER, MARGIN, WORSE, Verdict, verdicts_of
 
+NOT_JUDGED = "not judged"  # whether others disturbed an attempt: nobody can say
 # What better and worse times are called.
 OF_TIMES = {BETTER: "faster", WORSE: "slower"}
 
@@ -22,7 +23,7 @@ def in_words(label: str, unit: str) -> str:
 
 
 def unsound(rows: Sequence[Row]) -> list[str]:
-    """Say how many of these attempts count nowhere, or were bound by their client or a service; empty where none is."""
+    """Say how many of these attempts count nowhere, were bound by their client or a service, or were not judged; empty where none is."""
     counted = [row for row in rows if counts(row)]
     verified = sum(row["status"] == "verified" for row in rows)
     found = {
@@ -30,6 +31,7 @@ def unsound(rows: Sequence[Row]) -> list[str]:
         "disturbed": verified - len(counted),
         "client-bound": sum(bool(row["client_bound"]) for row in counted),
         "service-bound": sum(bool(row["service_bound"]) for row in counted),
+        NOT_JUDGED: sum(bool(row["not_judged"]) for row in counted),
     }
     return [f"{n} of {len(rows)} {what}" for what, n in found.items() if n]
 
@@ -40,8 +42,8 @@ class Comparison:
 
     verdicts: dict[Key, Verdict]
     without: dict[Key, str]  # the reasons why there is no verdict
-    # Unsound are attempts that failed, were disturbed, were bound by their client or a service, or are still to come; sides that differ in
-    # durability, or that deliver different things.
+    # Unsound are attempts that failed, were disturbed or not judged, were bound by their client or a service, or are still to come; sides
+    # that differ in durability, or that deliver different things.
     remarks: dict[Key, list[str]]
     differences: list[str]  # between the environments, parameters, codes and method versions of the two sides
     design: Design

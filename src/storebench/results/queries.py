@@ -27,8 +27,8 @@ ORDER BY r.run_id, r.cell_key, r.repeat, r.operation
 # The same tries, with what is compared and ranked of them. These columns need few of the view's joins, or none; and whatever is JSON takes as
 # long to read as all of them.
 COMPARED = """
-SELECT DISTINCT ON (run_id, cell_key, repeat, operation) run_id, cell_key, repeat, operation, status, error_kind, disturbed, {metric} AS metric,
-    {value} AS value, client_bound, service_bound, figures_cover, delivers, durability, durability_stated, server_name, server_version,
+SELECT DISTINCT ON (run_id, cell_key, repeat, operation) run_id, cell_key, repeat, operation, status, error_kind, disturbed, not_judged,
+    {metric} AS metric, {value} AS value, client_bound, service_bound, figures_cover, delivers, durability, durability_stated, server_name, server_version,
     environment_hash, parameters_hash, method_version, code_version, recorded_at{more}
 FROM storebench.results WHERE {condition}
 ORDER BY run_id, cell_key, repeat, operation, try_number DESC

@@ -12,7 +12,7 @@ from typing import Any
 
 from storebench.errors import SpecError, unknown
 from storebench.results import power
-from storebench.results.compare import unsound
+from storebench.results.compare import NOT_JUDGED, unsound
 from storebench.results.database import Row
 from storebench.results.measurements import Details, metrics_of, scalars_of
 from storebench.results.queries import Queries
@@ -50,7 +50,9 @@ class Against:
 
 @dataclass(frozen=True)
 class Line:
-    """A cell in the ranking. `against` is None of the best. `remarks` are what is unsound of its attempts."""
+    """A cell in the ranking. `against` is None of the best. `remarks` are what is unsound of its attempts, and which of the best's were not
+    judged.
+    """
 
     place: int
     measured: Measured
@@ -184,6 +186,8 @@ def _lines(some: Sequence[Measured], margin: float) -> list[Line]:
     lines: list[Line] = []
     left = list(some)
     of_best: dict[Cell, Against] = {}
+    doubts = [text for one in some[:1] for text in unsound(one.rows) if text.endswith(NOT_JUDGED)]
+    against_best = [f"of the best, {text}" for text in doubts]
     while left:
         first, *others = left
         verdicts = _Verdicts.of(first, others, margin)
@@ -193,7 +197,13 @@ def _lines(some: Sequence[Measured], margin: float) -> list[Line]:
         left = [one for one in others if one.cell in found and found[one.cell].is_worse]
         place = 1 + len(lines)
         lines += [
-            Line(place, one, one.took, of_best.get(one.cell), unsound(one.rows))
+            Line(
+                place,
+                one,
+                one.took,
+                against := of_best.get(one.cell),
+                unsound(one.rows) + (against_best if against else []),
+            )
             for one in [first, *(one for one in others if one not in left)]
             if one.took
         ]

@@ -57,6 +57,7 @@ class Best:
     took: Summary
     start_s: float  # of its pod, and the end
     fixed_s: float | None  # of the median, about; None: not known
+    judged: bool  # whether it is known of all its attempts if others disturbed them
 
     @property
     def store(self) -> str:
@@ -134,6 +135,7 @@ def _bests(rows: Iterable[Row], operations: Sequence[str], study: Details, fixed
             summarize(values),
             part.start_s,
             part.fixed_s,
+            not any(row["not_judged"] for row in of_cell),
         )
         place = best.store, operation, best.kind, best.workload
         before = found.setdefault(place, best)
@@ -233,11 +235,7 @@ def _remarks(ranked: Sequence[Best], larger: Larger | None) -> list[str]:
             "A fixed cost, such as that of a new session's first query, does not grow with the rows. A time that is mostly one is compared"
             " with nothing, as it says little of larger datasets."
         )
-    short = {
-        " ".join([best.store, best.operation, *(f"{name}={value}" for name, value in best.workload)])
-        for best in ranked
-        if best.short and len(_alike(best, ranked)) > 1
-    }
+    short = {_name(best) for best in ranked if best.short and len(_alike(best, ranked)) > 1}
     if short:
         lines.append(
             f"Short beside the starts of their pods, and nothing tells how much of them is a fixed cost: {', '.join(sorted(short))}. They are compared"
@@ -245,7 +243,16 @@ def _remarks(ranked: Sequence[Best], larger: Larger | None) -> list[str]:
         )
     if lines and larger and larger.rows > max(best.cell.rows for best in ranked):
         lines.append(f"The preset {larger.preset} has {larger.rows:,} rows.")
+    if not_judged := {_name(best) for best in ranked if not best.judged}:
+        lines.append(
+            f"Not judged: {', '.join(sorted(not_judged))}. Others on the node may have disturbed these attempts, and nobody can say."
+        )
     return lines
+
+
+def _name(best: Best) -> str:
+    """Return its store, operation and workload."""
+    return " ".join([best.store, best.operation, *(f"{name}={value}" for name, value in best.workload)])
 
 
 def where_of(found: Sequence[Cell]) -> dict[Cell, str]:

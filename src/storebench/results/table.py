@@ -151,7 +151,9 @@ def remark(row: Mapping[str, Any]) -> str:
     if row["error_kind"]:
         return f"{row['error_kind']}: {row['error']}"
     marks = [
-        f"{name.replace('_', ' ')}: {row[name]}" for name in ("disturbed", "perhaps_disturbed") if row[name]
+        f"{name.replace('_', ' ')}: {row[name]}"
+        for name in ("disturbed", "perhaps_disturbed", "not_judged")
+        if row[name]
     ]
     return "; ".join([*marks, *(name for name in ("client_bound", "service_bound") if row[name])])
 

@@ -18,6 +18,7 @@ LABEL = "storebench/servers"  # on all objects of a set of servers, and its pods
 CLIENT = "storebench/client-of"  # on the pods of attempts at a set of servers: the value of the set's LABEL
 MANAGED = {"app.kubernetes.io/managed-by": "storebench"}
 AGENT_VOLUME, AGENT_FOLDER = "storebench-agent", "/storebench"
+AGENT_PROGRAM, AGENT_MOUNT = f"{AGENT_FOLDER}/agent", {"name": AGENT_VOLUME, "mountPath": AGENT_FOLDER}
 TOKEN_KEY = "token"  # the agents' token, in the Secret of a set
 _CONFINED = {
     "allowPrivilegeEscalation": False,
@@ -164,27 +165,27 @@ def _resize(spec: Object, container: Object, sizes: Sizes, *, copies: bool) -> N
         spec["replicas"] = sizes.copies
 
 
+def agent_installer(image: str) -> Object:
+    """Return the init container that copies the agent into the pod's volume for it."""
+    return {
+        "name": "agent",
+        "image": image,
+        "imagePullPolicy": "IfNotPresent",
+        "command": ["/agent", "install", AGENT_PROGRAM],
+        "terminationMessagePolicy": "FallbackToLogsOnError",
+        "resources": {name: {"cpu": "50m", "memory": "32Mi"} for name in ("requests", "limits")},
+        "securityContext": dict(_CONFINED),
+        "volumeMounts": [dict(AGENT_MOUNT)],
+    }
+
+
 def _watch(pod: Object, annotations: Mapping[str, str], set_id: str, image: str) -> None:
     """The agent becomes the entry of the server's container. An init container brings it, so that the image stays as it is."""
-    mount = {"name": AGENT_VOLUME, "mountPath": AGENT_FOLDER}
-    program = f"{AGENT_FOLDER}/agent"
     pod.setdefault("volumes", []).append({"name": AGENT_VOLUME, "emptyDir": {}})
-    pod.setdefault("initContainers", []).insert(
-        0,
-        {
-            "name": "agent",
-            "image": image,
-            "imagePullPolicy": "IfNotPresent",
-            "command": ["/agent", "install", program],
-            "terminationMessagePolicy": "FallbackToLogsOnError",
-            "resources": {name: {"cpu": "50m", "memory": "32Mi"} for name in ("requests", "limits")},
-            "securityContext": dict(_CONFINED),
-            "volumeMounts": [mount],
-        },
-    )
+    pod.setdefault("initContainers", []).insert(0, agent_installer(image))
     server = pod["containers"][0]
-    server["command"] = [program, "--", *server["command"], *server.pop("args", [])]
-    server.setdefault("volumeMounts", []).append({**mount, "readOnly": True})
+    server["command"] = [AGENT_PROGRAM, "--", *server["command"], *server.pop("args", [])]
+    server.setdefault("volumeMounts", []).append({**AGENT_MOUNT, "readOnly": True})
     server.setdefault("ports", []).append({"name": "agent", "containerPort": PORT})
     told = {"STOREBENCH_AGENT_DATA": annotations.get(DATA), "STOREBENCH_AGENT_READY": annotations.get(READY)}
     token = {"secretKeyRef": {"name": access_name(set_id), "key": TOKEN_KEY}}

@@ -50,6 +50,7 @@ COLUMNS = frozenset(
         "error",
         "disturbed",
         "perhaps_disturbed",
+        "not_judged",
         "verification",
         "metric",
         "value",

@@ -12,9 +12,11 @@ from storebench.stores.base import Pod, Store
 # Any program can be a pod: what it is told is JSON in a variable, and what it leaves is JSON in a file (docs/protocol.md).
 SORT = r"""
 rows=$(printf %s "$STOREBENCH_ATTEMPT" | sed 's/.*"rows":\([0-9]*\).*/\1/')
+echo "phase: operation"
 began=$(date +%s.%N)
 sorted=$(awk -v n="$rows" 'BEGIN { srand(7); for (i = 0; i < n; i++) print "word" int(rand() * 1000) }' | sort | wc -l)
 speed=$(echo "$began $(date +%s.%N) $sorted" | awk '{ printf "%f", $3 / ($2 - $1) }')
+echo "phase: verify"
 if [ "$sorted" = "$rows" ]; then
     result='{"version": 1, "status": "verified", "verification": "%s words sorted", "metrics": {"words_per_s": %s}}'
 else

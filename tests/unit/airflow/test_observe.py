@@ -207,7 +207,13 @@ def test_phases_run_from_the_queue_to_the_unexplained_rest():
         last_timestamp=seconds(4),
     )
     result = AttemptResult(status="verified", total_s=9.5, phases={"connect": 1.0, "operation": 8.0})
-    found = observe.phases(pod(ended(), conditions=[scheduled]), [pulled], "base", T0, result)
+    agent = k8s.CoreV1Event(
+        metadata=k8s.V1ObjectMeta(name="a"),
+        involved_object=k8s.V1ObjectReference(field_path="spec.initContainers{agent}"),
+        reason="Pulled",
+        last_timestamp=seconds(3),
+    )
+    found = observe.phases(pod(ended(), conditions=[scheduled]), [agent, pulled], "base", T0, result)
     assert found == {
         "queued": 2.0,
         "scheduled": 1.0,

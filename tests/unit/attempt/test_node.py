@@ -81,4 +81,6 @@ def test_the_stores_own_work_on_this_node_is_no_strangers(tmp_path, before_s, af
     before = counters(tmp_path, 100.0, 5.0, 0, 0, "100 0 100 1000 50 0 0 7")
     after = counters(tmp_path, 110.0, 11.0, 0, 0, "1000 100 500 1400 50 50 50 107")
     before, after = replace(before, store_cpu_s=before_s), replace(after, store_cpu_s=after_s)
-    assert strangers(before, after, "here") == Strangers(pytest.approx(least), pytest.approx(most))
+    found = strangers(before, after, "here")
+    assert found == Strangers(pytest.approx(least), pytest.approx(most))
+    assert found.busy == pytest.approx(1.5), "six seconds of the pod's own, and nine of others"

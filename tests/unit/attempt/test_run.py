@@ -8,7 +8,7 @@ import pytest
 from storebench.attempt import node, run
 from storebench.attempt.cgroup import CpuUsage
 from storebench.attempt.clock import OperationClock, PhaseClock
-from storebench.attempt.result import AttemptResult
+from storebench.attempt.result import UNTOLD, AttemptResult
 from storebench.attempt.spec import CPU_LIMIT, VARIABLE, AttemptSpec
 from storebench.attempt.termination import VARIABLE as MESSAGE
 from storebench.errors import StoreRefused
@@ -385,6 +385,20 @@ def test_an_agent_that_does_not_tell_leaves_the_servers_work_unknown(measure, bu
     found = measure(Known)
     assert (found.disturbed, found.node_strangers_cores) == (None, None)
     assert found.perhaps_disturbed
+
+
+def test_an_operation_on_a_node_that_tells_its_counters_is_judged(measure, busy):
+    assert measure(Known).not_judged is None
+
+
+def test_an_operation_that_was_too_short_or_not_watched_is_not_judged(measure):
+    assert "the kernel counts CPU time in steps of 10 ms" in measure(Client).not_judged
+
+    class Unwatched(Client):
+        def operate(self, attempt):
+            return "nothing to see"
+
+    assert measure(Unwatched).not_judged == UNTOLD
 
 
 def test_where_nobody_tells_the_servers_work_it_is_said_to_be_unknown(measure, busy):

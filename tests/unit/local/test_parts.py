@@ -168,6 +168,11 @@ def test_an_image_that_a_store_names_is_a_part_that_it_needs(monkeypatch):
     assert parts.needed_by(STUDY, ["null"]) == {"shiny"}
 
 
+def test_a_program_of_another_language_needs_the_agent_that_watches_its_node(monkeypatch):
+    monkeypatch.setattr(STUDY.store("null"), "pod", Pod(command=("sh", "-c", "true")))
+    assert parts.needed_by(STUDY, ["null"]) == {"servers-agent"}
+
+
 def test_with_a_cluster_of_the_user_s_own_its_services_are_not_the_stack_s(tmp_path):
     assert "services" in parts.left_out(Settings(home=tmp_path, own=frozenset({"kubernetes"})))
     assert "services" not in parts.left_out(Settings(home=tmp_path, own=frozenset({"mongodb"})))

@@ -30,6 +30,7 @@ def row(store, batch, operation, took_s, **changes):
         "error_kind": None,
         "error": None,
         "disturbed": None,
+        "not_judged": None,
         "perhaps_disturbed": None,
         "client_bound": False,
         "service_bound": None,

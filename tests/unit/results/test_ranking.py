@@ -38,6 +38,7 @@ def row(of, value, repeat=1, run="r1", operation="write", hours=0, **changes):
         "operation": operation,
         "status": "verified",
         "disturbed": None,
+        "not_judged": None,
         "error_kind": None,
         "metric": "only_s",
         "metrics": {"only_s": value, "rows_per_s": of.rows / value if value else None},
@@ -286,6 +287,15 @@ def test_what_is_unsound_of_a_ranked_one_is_told_also_what_failed_before_it_knew
     (line,) = ranked(repeated(MONGODB, 2.0), failed, disturbed).lines
     assert line.remarks == ["1 of 8 not verified", "1 of 8 disturbed"]
     assert (line.took.n, line.took.max) == (6, pytest.approx(2.02))
+
+
+def test_attempts_that_nobody_has_judged_are_told_of_their_cell_and_of_all_that_are_compared_with_them():
+    untold = repeated(MONGODB, 2.0, not_judged="its pod told nothing of its node")
+    best, other = ranked(untold, repeated(ELASTIC, 3.0)).lines
+    assert best.remarks == ["6 of 6 not judged"]
+    assert other.remarks == ["of the best, 6 of 6 not judged"]
+    best, other = ranked(repeated(MONGODB, 2.0), repeated(ELASTIC, 3.0, not_judged="it took 20 ms")).lines
+    assert (best.remarks, other.remarks) == ([], ["6 of 6 not judged"])
 
 
 def test_only_what_was_measured_in_the_same_environment_is_ranked_and_another_one_may_be_asked_for():

@@ -18,6 +18,7 @@ def row(
         "operation": operation,
         "status": "verified",
         "disturbed": None,
+        "not_judged": None,
         "delivers": kind if operation == "read" else None,
         "durability": kind if operation == "write" else None,
         "metric": "only_s",
@@ -315,4 +316,17 @@ def test_cells_of_other_axes_are_told_apart_by_those_that_they_have():
     assert ranked(figures) == [
         "delta-spark: write 1.00 puts/s (batch=all); mongodb has 2.0 times as much.",
         "mongodb: write 2.00 puts/s (batch=1).",
+    ]
+
+
+def test_what_nobody_has_judged_is_named():
+    rows = [
+        row("mongodb", 2.0),
+        row("elasticsearch", 5.0),
+        row("elasticsearch", 5.1, not_judged="it took 20 ms"),
+    ]
+    found, remarks = said(rows)
+    assert found["mongodb"] == "read 2.000 s."
+    assert remarks == [
+        "Not judged: elasticsearch read. Others on the node may have disturbed these attempts, and nobody can say."
     ]

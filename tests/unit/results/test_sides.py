@@ -35,6 +35,7 @@ def row(run, repeat, seconds, cell=CELLS[0], **others):
         "environment_hash": None,
         "parameters_hash": None,
         "disturbed": None,
+        "not_judged": None,
         "delivers": None,
         "durability": None,
         "durability_stated": None,
@@ -98,6 +99,14 @@ def turns(count, repeats=2, slowdown=1.2, noise=0.01):
 def pair_of(sides):
     (pair,) = sides.pairs()[0].values()
     return pair
+
+
+def test_a_comparison_says_of_which_side_attempts_were_not_judged():
+    rows = [row(run, n, 1.0 + n / 100) for run in ("a", "b") for n in range(1, 6)]
+    for one in rows[5:7]:
+        one["not_judged"] = "its pod told nothing of its node"
+    found = compare(Recorded(*rows), "a", "b")
+    assert found.remarks[CELLS[0], "write"] == ["B: 2 of 5 not judged"]
 
 
 def test_repeats_count_alone_where_each_side_has_one_run_and_a_drift_is_pointed_out():

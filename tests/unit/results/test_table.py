@@ -30,6 +30,7 @@ ROW = {
     "error_kind": "unreachable",
     "error": "nobody, at home",
     "disturbed": None,
+    "not_judged": None,
     "perhaps_disturbed": None,
     "metric": "only_s",
     "metrics": {"only_s": 1.23456, "source_s": 0.25},
@@ -144,6 +145,10 @@ def test_a_disturbed_attempt_is_marked_with_its_reason():
 
 def test_an_attempt_that_was_perhaps_disturbed_says_what_is_not_known():
     assert "perhaps disturbed: it is not known" in shown({**VERIFIED, "perhaps_disturbed": "it is not known"})
+
+
+def test_an_attempt_that_nobody_has_judged_says_why():
+    assert "not judged: it took 20 ms" in shown({**VERIFIED, "not_judged": "it took 20 ms"})
 
 
 def test_writes_of_different_durability_are_marked():

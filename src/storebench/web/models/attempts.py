@@ -42,6 +42,9 @@ class Attempt(CellName):
     perhaps_disturbed: str | None = Field(
         description="What may have disturbed it, or was the store's own work: nobody tells. Its time counts"
     )
+    not_judged: str | None = Field(
+        description="Why nobody can say whether others disturbed it; None where it was judged"
+    )
     metric: str | None = Field(
         description="The one that ranks the operation; None where nothing was measured"
     )

@@ -30,7 +30,7 @@ class Compared(CellName):
     origin_before: Origin
     origin_after: Origin
     remarks: list[str] = Field(
-        description="What is unsound: attempts that failed, were disturbed, or that their client or a service bound; sides of different durability"
+        description="What is unsound: attempts that failed, were disturbed or not judged, or that their client or a service bound; sides of different durability"
     )
 
 

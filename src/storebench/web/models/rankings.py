@@ -39,7 +39,9 @@ class RankedLine(RankedCell):
     ratio: float | None = Field(description="Geometric mean B / geometric mean A")
     low: float | None = Field(description="Where the 95 % interval of that ratio begins")
     high: float | None
-    remarks: list[str] = Field(description="What is unsound of its attempts")
+    remarks: list[str] = Field(
+        description="What is unsound of its attempts, and which of the best's were not judged"
+    )
 
 
 class Apart(Answer):

@@ -101,10 +101,13 @@ export function remark(attempt: Attempt): string {
 function outcomeText(attempt: Attempt): string {
   const state = outcome(attempt);
   if (state === "failed") return `failed: ${attempt.error_kind ?? "no reason"}`;
-  const perhaps = attempt.perhaps_disturbed ? `; perhaps disturbed: ${attempt.perhaps_disturbed}` : "";
+  const doubts = [
+    attempt.perhaps_disturbed ? `; perhaps disturbed: ${attempt.perhaps_disturbed}` : "",
+    attempt.not_judged ? `; not judged: ${attempt.not_judged}` : "",
+  ].join("");
   const bound = bounds(attempt);
-  if (state === "disturbed") return [`disturbed: ${attempt.disturbed}`, ...bound].join("; ") + perhaps;
-  return (bound.length ? bound.join("; ") : state) + perhaps;
+  if (state === "disturbed") return [`disturbed: ${attempt.disturbed}`, ...bound].join("; ") + doubts;
+  return (bound.length ? bound.join("; ") : state) + doubts;
 }
 
 /** The class of a table's cell: short texts stay on one line, long ones have room for more than a word. */

@@ -463,6 +463,11 @@ export interface components {
              */
             perhaps_disturbed: string | null;
             /**
+             * Not Judged
+             * @description Why nobody can say whether others disturbed it; None where it was judged
+             */
+            not_judged: string | null;
+            /**
              * Metric
              * @description The one that ranks the operation; None where nothing was measured
              */
@@ -1536,7 +1541,7 @@ export interface components {
             high: number | null;
             /**
              * Remarks
-             * @description What is unsound of its attempts
+             * @description What is unsound of its attempts, and which of the best's were not judged
              */
             remarks: string[];
         };
@@ -1967,7 +1972,7 @@ export interface components {
             origin_after: components["schemas"]["Origin"];
             /**
              * Remarks
-             * @description What is unsound: attempts that failed, were disturbed, or that their client or a service bound; sides of different durability
+             * @description What is unsound: attempts that failed, were disturbed or not judged, or that their client or a service bound; sides of different durability
              */
             remarks: string[];
             /**
@@ -2045,7 +2050,7 @@ export interface components {
             origin_after: components["schemas"]["Origin"];
             /**
              * Remarks
-             * @description What is unsound: attempts that failed, were disturbed, or that their client or a service bound; sides of different durability
+             * @description What is unsound: attempts that failed, were disturbed or not judged, or that their client or a service bound; sides of different durability
              */
             remarks: string[];
             /** Reason */

@@ -149,6 +149,7 @@ export const ATTEMPT: Attempt = {
   error: null,
   disturbed: null,
   perhaps_disturbed: null,
+  not_judged: null,
   metric: "only_s",
   value: 1.5,
   unit: "s",

@@ -87,6 +87,9 @@ describe("figures for people", () => {
     const perhaps = { ...ATTEMPT, perhaps_disturbed: "it is not known" };
     expect(remark(perhaps)).toBe("verified; perhaps disturbed: it is not known");
     expect(soundness(perhaps)).toBe("verified");
+    expect(remark({ ...perhaps, not_judged: "it took 20 ms" })).toBe(
+      "verified; perhaps disturbed: it is not known; not judged: it took 20 ms",
+    );
     expect(soundness({ ...FAILED, disturbed: "throttled in 3 periods" })).toBe("failed");
   });
 });
