@@ -102,9 +102,10 @@ setup: ## Build and fetch everything that the embedded stack needs (the first ti
 	@rm -rf $(STOREBENCH_HOME)/go  # sources and caches of 5 GB, which only a change of their versions would need again
 
 .PHONY: needed services $(PARTS) $(IMAGES) $(SERVER_IMAGES)
-# Of the first set-up, only this environment tells the parts: then the disk is looked at again. A dry run builds nothing.
+# Only this environment tells the parts. The dry run of local/progress.py asks for them; if the environment is built in the same set-up, they are
+# asked for here, and then the disk is looked at again. A dry run builds nothing.
 needed: $(CHECKOUT)
-	@parts=$$($(VENV)/bin/python -m local.stack needs $(NEEDED)) && $(if $(SPACE_IS_CHECKED)$(findstring n,$(filter-out --%,$(firstword \
+	@parts=$$($(VENV)/bin/python -m local.stack needs $(NEEDED)) && $(if $(findstring n,$(filter-out --%,$(firstword \
 		$(MAKEFLAGS)))),,$(PROGRESS) --space "This set-up" $(MAKE) --no-print-directory --silent $(CHECKOUT) $$parts && )$(MAKE) --no-print-directory --silent $(CHECKOUT) $$parts
 
 elasticsearch: $(ELASTICSEARCH)

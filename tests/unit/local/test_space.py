@@ -22,7 +22,7 @@ ALL_STORES = "$$(ALL_STEPS) $$(OTHER_IMAGES) $$(SERVER_IMAGES) services"
 @pytest.fixture
 def variables(tmp_path):
     """The environment of a `make` with a home of its own, which is not that of the make that runs the tests."""
-    names = ("MAKE", "MFLAGS", "STOREBENCH_", "SPACE_")
+    names = ("MAKE", "MFLAGS", "STOREBENCH_")
     kept = {name: value for name, value in os.environ.items() if not name.startswith(names)}
     return kept | {"STOREBENCH_HOME": str(tmp_path / "home")}
 
