@@ -122,7 +122,9 @@ class Containerd:
         linked = ["cp", "--archive", "--link", "--no-target-directory", str(layer.folder), str(folder)]
         done = subprocess.run(linked, capture_output=True, text=True, check=False)
         if done.returncode:
-            raise StackError(f"A node cannot share the files of the image's builder: {done.stderr.strip()[-500:]}")
+            raise StackError(
+                f"A node cannot link the files of the builder. Are images/ and data/ of STOREBENCH_HOME on one file system? {done.stderr.strip()[-500:]}"
+            )
         folder.chmod(0o755)  # as an unpacked layer is: the builder's own folder is 0555
         self._ctr("snapshots", "commit", layer.snapshot, active)
 
