@@ -58,7 +58,11 @@ def stale(references: Iterable[str], checkout: Path = CHECKOUT) -> list[str]:
     known = set(names(checkout))
     matches = [found for reference in references if (found := REFERENCE.fullmatch(reference))]
     return sorted(
-        {name for name, built in (match.groups() for match in matches) if name in known and key(name, checkout) != built}
+        {
+            name
+            for name, built in (match.groups() for match in matches)
+            if name in known and key(name, checkout) != built
+        }
     )
 
 
@@ -110,7 +114,7 @@ def _files(folder: Path) -> Iterator[Path]:
 def _add(found: hashlib._Hash, path: str, checkout: Path) -> None:
     """Add a file's path, permission to execute and content to a hash."""
     file = checkout / path
-    content = os.readlink(file).encode() if file.is_symlink() else file.read_bytes()
+    content = str(file.readlink()).encode() if file.is_symlink() else file.read_bytes()
     found.update(f"\0{path}\0{os.access(file, os.X_OK)}\0{len(content)}\0".encode())
     found.update(content)
 
@@ -144,7 +148,9 @@ def _pattern(text: str) -> re.Pattern[str]:
     """Return the regular expression of a pattern of a .dockerignore, in which `**` stands for any number of folders."""
     tokens = {"**/": "(?:.*/)?", "**": ".*", "*": "[^/]*", "?": "[^/]"}
     words = re.split(r"(\*\*/|\*\*|\*|\?|\[[^]]+\])", os.path.normpath(text))
-    return re.compile("".join(tokens.get(word, word if word.startswith("[") else re.escape(word)) for word in words))
+    return re.compile(
+        "".join(tokens.get(word, word if word.startswith("[") else re.escape(word)) for word in words)
+    )
 
 
 def main(arguments: list[str]) -> None:

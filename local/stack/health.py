@@ -15,7 +15,9 @@ from local.stack.settings import Settings
 # Seconds after which a server that does not answer is given up; on a busy machine each needs a fraction of it.
 TIME_LIMITS = {"airflow": 240, "kubernetes": 180}
 TIME_LIMIT = 90
-IMAGE_S = 10  # for an image of a node: the node is there when it has its images, after a crash all of them anew
+IMAGE_S = (
+    10  # for an image of a node: the node is there when it has its images, after a crash all of them anew
+)
 
 
 def time_limit(name: str, settings: Settings) -> int:

@@ -46,11 +46,17 @@ class Built:
 def built(settings: Settings, name: str) -> Built:
     """Return an image of the builder's store. Raises StackError where the store lacks the image."""
     store = settings.home / "images" / "storage"
-    found = [image for image in _read(store / "overlay-images" / "images.json") if name in (image.get("names") or ())]
+    found = [
+        image
+        for image in _read(store / "overlay-images" / "images.json")
+        if name in (image.get("names") or ())
+    ]
     if not found:
         image, _, key = name.removeprefix(OWN).partition(":")
         stamp = settings.home / "steps" / f"image-{image}-{key}"
-        raise StackError(f"The builder's store {store} has no image {name}: `rm -f {stamp}`, then `make setup` builds the image again.")
+        raise StackError(
+            f"The builder's store {store} has no image {name}: `rm -f {stamp}`, then `make setup` builds the image again."
+        )
     folder = store / "overlay-images" / found[0]["id"]
     config_name = base64.b64encode(f"sha256:{found[0]['id']}".encode()).decode()
     config = (folder / f"={config_name}").read_bytes()
@@ -62,7 +68,9 @@ def built(settings: Settings, name: str) -> Built:
         layer = layers.get(layer.get("parent", ""))
     snapshots = list(_snapshots_of(json.loads(config)["rootfs"]["diff_ids"]))
     if len(folders) != len(snapshots):
-        raise StackError(f"The builder's store {store} has {len(folders)} layers of {name}, and the image has {len(snapshots)}.")
+        raise StackError(
+            f"The builder's store {store} has {len(folders)} layers of {name}, and the image has {len(snapshots)}."
+        )
     return Built(name, (folder / "manifest").read_bytes(), config, tuple(map(Layer, folders, snapshots)))
 
 
@@ -154,7 +162,10 @@ def _metadata(image: Built) -> bytes:
     files = {
         "oci-layout": json.dumps({"imageLayoutVersion": "1.0.0"}).encode(),
         "index.json": json.dumps({"schemaVersion": 2, "manifests": [descriptor]}).encode(),
-        **{f"blobs/sha256/{hashlib.sha256(blob).hexdigest()}": blob for blob in (image.manifest, image.config)},
+        **{
+            f"blobs/sha256/{hashlib.sha256(blob).hexdigest()}": blob
+            for blob in (image.manifest, image.config)
+        },
     }
     archive = io.BytesIO()
     with tarfile.open(fileobj=archive, mode="w") as tar:

@@ -123,13 +123,20 @@ def _check_current(study: Study, names: Collection[str], brings: Mapping[str, Co
     """Raises SpecError for images that these stores need and that were built from other code than the checkout has."""
     command = shlex.split(os.environ.get(STALE, ""))
     needed = {image for name in names for image in _images_of(study, name)}
-    needed |= {image for name in names if (filler := study.store(name).filled_by) for image in _images_of(study, filler)}
+    needed |= {
+        image
+        for name in names
+        if (filler := study.store(name).filled_by)
+        for image in _images_of(study, filler)
+    }
     needed |= {study.dataset.pod.image} if study.dataset else set()
     needed |= {image for brought in brings.values() for image in (*brought, AGENT_IMAGE)}
     references = sorted({reference for image in needed if (reference := images.named(image))})
     if not command or not references:
         return
-    done = subprocess.run([*command, *references], capture_output=True, text=True, timeout=STALE_S, check=False)
+    done = subprocess.run(
+        [*command, *references], capture_output=True, text=True, timeout=STALE_S, check=False
+    )
     if done.returncode:
         raise SpecError(f"The images cannot be compared with the checkout: {done.stderr.strip()[-500:]}")
     if stale := done.stdout.split():

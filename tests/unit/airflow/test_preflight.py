@@ -61,7 +61,9 @@ def test_images_of_other_code_than_the_checkout_are_refused_before_a_server_is_w
 ):
     woken = tmp_path / "woken"
     monkeypatch.setenv(preflight.WAKE, f"touch {woken}")
-    monkeypatch.setattr(images, "named", lambda name: f"localhost/storebench/{name.replace('_', '-')}:0123456789ab")
+    monkeypatch.setattr(
+        images, "named", lambda name: f"localhost/storebench/{name.replace('_', '-')}:0123456789ab"
+    )
     embedded(1)
     settings = Settings(home=tmp_path, own=frozenset())
     stale = environment.build(settings, render.secrets(settings), {})[preflight.STALE]

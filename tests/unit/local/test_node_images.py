@@ -77,7 +77,9 @@ def build(home):
 def containerd(home):
     """A containerd of the test's own."""
     (home / "containerd.toml").write_text(CONFIG.format(folder=home))
-    process = subprocess.Popen(["containerd", "--config", str(home / "containerd.toml"), "--log-level", "warn"])
+    process = subprocess.Popen(
+        ["containerd", "--config", str(home / "containerd.toml"), "--log-level", "warn"]
+    )
     found = node_images.Containerd(home / "run" / "containerd.sock")
     try:
         for _ in range(100):
@@ -99,16 +101,20 @@ def run(*command):
 
 
 def files_of_build(name):
-    script = f'. local/images/storage.sh; exec local/isolated sh -euc \'cd "$(buildah mount $(buildah from {name}))"; {LISTING.replace(chr(39), chr(34))}\''
+    script = f". local/images/storage.sh; exec local/isolated sh -euc 'cd \"$(buildah mount $(buildah from {name}))\"; {LISTING.replace(chr(39), chr(34))}'"
     return run("sh", "-euc", script).splitlines()
 
 
 def files_on_node(containerd, image, home):
     (home / "seen").mkdir(exist_ok=True)
     view = f"view-{time.monotonic_ns()}"
-    mount = containerd._ctr("snapshots", "view", "--target", str(home / "seen"), view, image.layers[-1].snapshot)
+    mount = containerd._ctr(
+        "snapshots", "view", "--target", str(home / "seen"), view, image.layers[-1].snapshot
+    )
     try:
-        return run("unshare", "--mount", "sh", "-euc", f"{mount.strip()}; cd {home}/seen; {LISTING}").splitlines()
+        return run(
+            "unshare", "--mount", "sh", "-euc", f"{mount.strip()}; cd {home}/seen; {LISTING}"
+        ).splitlines()
     finally:
         containerd._ctr("snapshots", "remove", view)
 
@@ -126,8 +132,14 @@ def test_a_node_has_the_files_of_the_build_and_they_lie_on_the_disk_once(home, b
     files = files_on_node(containerd, image, home)
     assert files == files_of_build(NAME)
     assert any(line.endswith("./data/old/new") for line in files) and "gone" not in "".join(files)
-    inodes = {path.stat().st_ino for layer in image.layers for path in layer.folder.rglob("*") if path.is_file()}
-    linked = [path for path in (home / "root").rglob("snapshots/*/fs/**/*") if path.is_file() and not path.is_symlink()]
+    inodes = {
+        path.stat().st_ino for layer in image.layers for path in layer.folder.rglob("*") if path.is_file()
+    }
+    linked = [
+        path
+        for path in (home / "root").rglob("snapshots/*/fs/**/*")
+        if path.is_file() and not path.is_symlink()
+    ]
     assert len(linked) > 3 and {path.stat().st_ino for path in linked} <= inodes
 
 
@@ -145,7 +157,9 @@ def test_an_edit_adds_one_layer_and_the_layers_of_an_earlier_image_go(home, buil
             break
         time.sleep(0.1)
     assert left == {layer.snapshot for layer in node_images.built(settings, OTHER).layers} and new in left
-    assert any("module.py" in line for line in files_on_node(containerd, node_images.built(settings, OTHER), home))
+    assert any(
+        "module.py" in line for line in files_on_node(containerd, node_images.built(settings, OTHER), home)
+    )
 
 
 def test_an_addition_that_was_interrupted_begins_again(home, build, containerd):

@@ -186,7 +186,9 @@ def test_an_edit_builds_the_images_that_a_run_needs_and_no_others(checkout, tmp_
     assert steps_of_images(checkout, tmp_path, "columns") == ["columns"], "python is not needed for it"
     rules = "--eval=.SECONDEXPANSION:\nplain: $$(ALL_STEPS)\nchosen: $$(STEPS) $$(BUILT)"
     assert sorted(steps_of_images(checkout, tmp_path, rules, "plain")) == ["jvm", "python"]
-    assert steps_of_images(checkout, tmp_path, rules, "chosen") == [], "the images of its stores come in addition"
+    assert steps_of_images(checkout, tmp_path, rules, "chosen") == [], (
+        "the images of its stores come in addition"
+    )
 
 
 def test_an_image_that_a_store_names_is_a_part_that_it_needs(monkeypatch):
