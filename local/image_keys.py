@@ -96,7 +96,8 @@ def _sources(instructions: Iterable[tuple[str, str]]) -> Iterator[str]:
 def _copied(instructions: Iterable[tuple[str, str]], folder: Path, checkout: Path) -> list[str]:
     """Return the paths of all files that the instructions copy, relative to the checkout, in alphabetical order."""
     own = folder / "Dockerfile.dockerignore"
-    ignored = _Ignored((own if own.exists() else checkout / ".dockerignore").read_text())
+    rules = own if own.exists() else checkout / ".dockerignore"
+    ignored = _Ignored(rules.read_text() if rules.exists() else "")
     found = set()
     for source in _sources(instructions):
         pattern = os.path.normpath(source.lstrip("/"))

@@ -237,7 +237,7 @@ def test_a_study_is_found_by_its_name_and_an_unknown_one_is_refused():
             ["--study", "column_scan", "--stores", "wendelin-pandas@one"],
             "columns servers-agent servers-zeo services wendelin",
         ),
-        (["--study", "parquet_copy"], "jvm servers-agent servers-hdfs servers-ozone services"),
+        (["--study", "parquet_copy"], "jvm python servers-agent servers-hdfs servers-ozone services"),
         (["--study", "map_formats"], "formats"),
         (["--study", "map_formats", "--stores", "null"], "formats"),
         (
