@@ -22,6 +22,7 @@ from local.stack.settings import Settings, StackError
 
 OWN = "localhost/storebench/"  # how the names of the set-up's images begin
 PAUSE = f"{OWN}pause:1"
+ID = "sha256:"  # how the second name of an image begins
 GC_ROOT = "containerd.io/gc.root"  # the label that ctr gives to snapshots, which keeps them for ever
 
 
@@ -98,9 +99,10 @@ class Containerd:
         """Raises StackError where containerd does not answer."""
         self._ctr("version")
 
-    def images(self) -> list[str]:
-        """Return the names of all images."""
-        return self._ctr("images", "list", "--quiet").split()
+    def images(self) -> dict[str, str]:
+        """Return the names of all images, each with the digest of its manifest. An image has a second name, its id, by which kubelets know it."""
+        lines = self._ctr("images", "list").splitlines()[1:]
+        return {words[0]: words[2] for words in map(str.split, lines)}
 
     def remove(self, image: str) -> None:
         """Remove an image. containerd removes the layers that no other image has."""
@@ -185,4 +187,9 @@ def update(settings: Settings, containerd: Containerd, wanted: list[str]) -> Non
             print(f"{containerd.socket}: added {name}")
     for name in there:
         if name.startswith(OWN) and name not in wanted:
+            containerd.remove(name)
+    left = containerd.images()
+    named = {digest for name, digest in left.items() if not name.startswith(ID)}
+    for name, digest in left.items():
+        if name.startswith(ID) and digest not in named:
             containerd.remove(name)
