@@ -90,7 +90,7 @@ def _sources(instructions: Iterable[tuple[str, str]]) -> Iterator[str]:
             for mount in re.findall(r"--mount=(\S+)", rest):
                 options = dict(pair.partition("=")[::2] for pair in mount.split(","))
                 if options.get("type", "bind") == "bind" and "from" not in options:
-                    yield options.get("source", options.get("src", "."))
+                    yield options.get("source") or options.get("src") or "."
 
 
 def _copied(instructions: Iterable[tuple[str, str]], folder: Path, checkout: Path) -> list[str]:
@@ -98,7 +98,7 @@ def _copied(instructions: Iterable[tuple[str, str]], folder: Path, checkout: Pat
     own = folder / "Dockerfile.dockerignore"
     rules = own if own.exists() else checkout / ".dockerignore"
     ignored = _Ignored(rules.read_text() if rules.exists() else "")
-    found = set()
+    found: set[Path] = set()
     for source in _sources(instructions):
         pattern = os.path.normpath(source.lstrip("/"))
         for path in [checkout] if pattern == "." else checkout.glob(pattern):
