@@ -53,7 +53,7 @@ help: ## Show this list
 #:     tour                                    every store, client, batch and two executor counts, one change at a time
 #:     study                                   the original study
 #: Free disk that the first set-up needs; with less of it, make builds nothing and says so. A set-up that is done needs no more:
-#:   make run 17 GB, make test 32 GB, all stores of all studies 34 GB
+#:   make run 12 GB, make test 19 GB, all stores of all studies 19 GB
 #: Variables of the environment, with their defaults:
 #:   STOREBENCH_HOME=~/.cache/storebench       the folder of everything that is built and kept; at most 60 characters
 #:   STOREBENCH_PORT_BASE=18000                Airflow's port is this + 80; the others follow

@@ -19,6 +19,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TextIO
 
@@ -27,10 +28,12 @@ from local import space
 INTERRUPTED = 130  # as a shell has it of what Ctrl-C has ended
 
 # What local/setup.mk has in a recipe, and what local/step prints.
-RECIPE = re.compile(r'local/step \S*/(\S+)-\w+ (\d+) "')
+RECIPE = re.compile(r'local/step (\S*/(\S+)-\w+) (\d+) "')
 BEGINS = re.compile(r"([\w-]+): .* \(about (\d+ (?:s|min))\)")
 GOES_ON = re.compile(r"([\w-]+): \d+ (?:s|min) of about ")
 ENDS = re.compile(r"([\w-]+): (?:done in (\d+) s|failed after |interrupted after )")
+# The steps that make the environment which tells what stores need.
+ENVIRONMENT = {"python", "checkout"}
 # What colours a line, or draws it in place.
 CODES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 
@@ -119,7 +122,7 @@ def last_line(log: str | Path) -> str:
 def missing(recipes: str, logs: Path) -> dict[str, tuple[int, bool]]:
     """The steps of a dry run in their order: about how many seconds each takes, and whether this machine has done it before."""
     found = {}
-    for name, seconds in RECIPE.findall(recipes):
+    for _, name, seconds in RECIPE.findall(recipes):
         path = logs / f"{name}.seconds"
         took = path.read_text().strip() if path.exists() else ""  # empty after a power cut, perhaps
         found[name] = (int(took or seconds), bool(took))
@@ -166,11 +169,20 @@ def _lines(stream: int) -> Iterator[str | None]:
         yield rest.decode(errors="replace")
 
 
-def planned(command: Sequence[str], logs: Path) -> tuple[dict[str, tuple[int, bool]], bool]:
-    """Return the steps that this `make` would run, as `missing` does, and whether they are all that it would run.
+@dataclass(frozen=True)
+class Plan:
+    """What a `make` would run: its steps, as `missing` returns them, their stamps, and whether these are all that it would run.
 
-    The environment alone tells what some stores need: without the environment, their steps are not among these.
+    The environment alone tells what some stores need: where it is not there yet, or is of another checkout, steps may be lacking.
     """
+
+    steps: dict[str, tuple[int, bool]]
+    stamps: list[str]
+    complete: bool
+
+
+def planned(command: Sequence[str], logs: Path) -> Plan:
+    """Return what this `make` would run."""
     dry = subprocess.run(
         [*command, "--dry-run", "--keep-going"],
         stdout=subprocess.PIPE,
@@ -178,7 +190,14 @@ def planned(command: Sequence[str], logs: Path) -> tuple[dict[str, tuple[int, bo
         text=True,
         check=False,
     )
-    return missing(dry.stdout, logs), dry.returncode == 0
+    stamps = list(dict.fromkeys(stamp for stamp, _, _ in RECIPE.findall(dry.stdout)))
+    steps = missing(dry.stdout, logs)
+    return Plan(steps, stamps, dry.returncode == 0 and not ENVIRONMENT & set(steps))
+
+
+def only(stamps: Sequence[str], command: Sequence[str]) -> list[str]:
+    """Return the `make` of these stamps in place of the command's targets: what the stores need is not asked a second time."""
+    return [*(word for word in command if word == command[0] or word.startswith("-") or "=" in word), *stamps]
 
 
 def lacks_space(what: str, steps: dict[str, tuple[int, bool]]) -> bool:
@@ -198,18 +217,20 @@ def main(command: list[str]) -> int:
     logs = _home() / "log" / "setup"
     if command[0] == "--space":
         _, what, *command = command
-        return int(lacks_space(what, planned(command, logs)[0]))
+        return int(lacks_space(what, planned(command, logs).steps))
     jobs = next(int(word.removeprefix("--jobs=")) for word in command if word.startswith("--jobs="))
     sys.stdout.reconfigure(errors="replace")  # type: ignore[union-attr]
     screen = Screen(sys.stdout)
-    steps, complete = planned(command, logs)
-    if lacks_space("This set-up", steps):
+    plan = planned(command, logs)
+    if lacks_space("This set-up", plan.steps):
         return 1
-    if steps:
-        stores = None if complete else os.environ.get("STORES")
-        screen.say(overview(steps, jobs, f", and what only {stores} needs" if stores else ""))
-    if complete:
-        os.environ["SPACE_IS_CHECKED"] = "yes"  # for the target `needed` of local/setup.mk
+    if plan.complete and not plan.steps:
+        return 0
+    if plan.steps:
+        stores = None if plan.complete else os.environ.get("STORES")
+        screen.say(overview(plan.steps, jobs, f", and what only {stores} needs" if stores else ""))
+    if plan.complete:
+        command = only(plan.stamps, command)
     # What make itself prints on a terminal comes through here, too: it would be drawn over.
     process = subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT if screen.draws else None

@@ -35,23 +35,15 @@ CHECKOUT := $(STOREBENCH_HOME)/steps/checkout-$(shell (cat pyproject.toml; pwd) 
 PAGE := $(call stamp,page,local/page.sh local/npm requirements/host.in $(sort $(shell find src/storebench/web/page \
 	\( -name node_modules -o -name static \) -prune -o -type f -print)))
 BASE_IMAGE := $(call stamp,base-image,local/images/base.sh local/images/storage.sh)
-# Of dags/ the pods need the modules beside the studies' files, not these.
-POD_CODE := images/build $(sort $(shell grep -L study_dag dags/*.py)) $(sort $(shell find src/storebench -path '*/web' -prune -o -name '*.py' -print -o -name '*.json' -print -o -name '*.sql' -print))
-# Images: a folder under images/ is all that there is to one, also one of a server that a run brings (images/servers/). Its key is of that, and of
-# what its Dockerfile copies. That of a pod is of POD_CODE, too. images/airflow is of Docker Compose.
-copied = $(shell sed -n '/^COPY --from=/d; s/^COPY //p' images/$(1)/Dockerfile | tr ' ' '\n' | grep -v '^--' | grep -v '^[/$$]')
-files = $(sort $(shell find images/$(1) $(filter-out src/storebench,$(call copied,$(1))) -type f))
+# Images: a folder under images/ is all that there is to one, also one of a server that a run brings (images/servers/). Its key is of what its
+# build reads (local/image_keys.py). images/airflow is of Docker Compose.
 IMAGES := $(filter-out airflow,$(patsubst images/%/Dockerfile,%,$(sort $(wildcard images/*/Dockerfile))))
 OTHER_IMAGES := $(filter-out python,$(IMAGES))
 SERVERS := $(patsubst images/servers/%/Dockerfile,%,$(sort $(wildcard images/servers/*/Dockerfile)))
 SERVER_IMAGES := $(addprefix servers-,$(SERVERS))
-COMPILED := $(sort $(shell find images/formats/compiled -type f))
-# Where a key is of files in another order, or not of all. A key that changes builds the image again, also where it is the same.
-FILES_jvm := requirements/pod-build.txt requirements/pod-jvm.txt $(sort $(shell find images/jvm -type f -not -path '*/target/*'))
-FILES_formats := images/formats/Dockerfile requirements/pod-go.txt requirements/pod-formats.txt $(COMPILED)
-FILES_wendelin := images/wendelin/Dockerfile requirements/pod-wendelin.txt requirements/client-wendelin-build.txt requirements/client-wendelin.txt
-$(foreach image,$(IMAGES),$(eval IMAGE_$(image) := $(call stamp,image-$(image),$(POD_CODE) $(or $(FILES_$(image)),$(call files,$(image))))))
-$(foreach server,$(SERVERS),$(eval IMAGE_servers-$(server) := $(call stamp,image-servers-$(server),images/build $(call files,servers/$(server)))))
+IMAGE_KEYS := $(shell /usr/bin/python3 -B -m local.image_keys)
+$(if $(IMAGE_KEYS),,$(error The keys of the images cannot be computed; the lines above say why))
+$(foreach pair,$(IMAGE_KEYS),$(eval IMAGE_$(firstword $(subst =, ,$(pair))) := $(STOREBENCH_HOME)/steps/image-$(subst =,-,$(pair))))
 # About how many seconds they take, and what is in them.
 SECONDS_python := 50
 SECONDS_columns := 60
@@ -64,7 +56,7 @@ HAS_load := : Locust, the drivers of MongoDB and Cassandra
 HAS_formats := : YSON, Skiff, Protobuf, Arrow
 HAS_wendelin := : Python 3.9, wendelin.core, pandas
 HAS_jvm := : Spark, Delta Lake and Java readers
-MAP_JOB := $(call stamp,map-job,local/map-job.sh $(COMPILED))
+MAP_JOB := $(call stamp,map-job,local/map-job.sh $(sort $(shell find images/formats/compiled -type f)))
 SERVICES := $(call stamp,services,local/services/build.sh local/go-build $(addprefix local/services/,go.mod go.sum main.go))
 BROWSER := $(call stamp,browser,local/browser.sh)
 MARIADB := $(call stamp,mariadb,local/mariadb.sh)
@@ -78,15 +70,16 @@ STAMPS := $(REQUIREMENTS) $(KUBERNETES) $(ETCD) $(PAUSE) $(FERRETDB) $(S3) $(SUP
 .PRECIOUS: $(STAMPS)
 # The packages of the machine come first; a change of that step builds nothing else again.
 $(filter-out $(REQUIREMENTS),$(STAMPS)): | $(REQUIREMENTS)
+# Every stack has the image `python`: the cluster makes volumes with any build of this image, and other images have the same first layers.
+FIRST_IMAGE := $(if $(wildcard $(STOREBENCH_HOME)/images/python.txt),,$(IMAGE_python))
 # What every run needs. Images wait for the network and the disk half of the time: they come first, beside the long compilation.
-STEPS := $(KUBERNETES) $(IMAGE_python) $(POSTGRES) $(CHECKOUT) $(PAGE)
+STEPS := $(KUBERNETES) $(FIRST_IMAGE) $(POSTGRES) $(CHECKOUT) $(PAGE)
 PROGRAMS := $(S3) $(SUPERVISOR) $(ETCD)
-# What only some stores need: the parts of the stores of STUDY or STORES, or without them PARTS; and those that were built before, which
-# are kept up to date.
+# What only some stores need: the parts of the stores of STUDY or STORES, or without them PARTS. Programs that were built before are kept up to
+# date, as the running stack has them. An image is built again only for a run that needs the image: a plan refuses an image of other code.
 NEEDED := $(if $(STUDY),--study $(STUDY)) $(if $(STORES),--stores "$(STORES)")
-PARTS := elasticsearch jvm mongodb
-BUILT := $(if $(wildcard $(STOREBENCH_HOME)/elasticsearch),elasticsearch) $(foreach image,$(OTHER_IMAGES) $(SERVER_IMAGES),$(if $(wildcard \
-	$(STOREBENCH_HOME)/images/$(image).txt),$(image))) $(if $(wildcard $(STOREBENCH_HOME)/bin/ferretdb),mongodb) \
+PARTS := elasticsearch jvm mongodb python
+BUILT := $(if $(wildcard $(STOREBENCH_HOME)/elasticsearch),elasticsearch) $(if $(wildcard $(STOREBENCH_HOME)/bin/ferretdb),mongodb) \
 	$(if $(wildcard $(STOREBENCH_HOME)/bin/coredns),services)
 
 # Of a set-up that names neither a study nor stores.
@@ -108,10 +101,11 @@ setup: ## Build and fetch everything that the embedded stack needs (the first ti
 	@ln -sfn $(STOREBENCH_HOME)/page/static src/storebench/web/page/static
 	@rm -rf $(STOREBENCH_HOME)/go  # sources and caches of 5 GB, which only a change of their versions would need again
 
-.PHONY: needed services $(PARTS) $(OTHER_IMAGES) $(SERVER_IMAGES)
-# Of the first set-up, only this environment tells the parts: then the disk is looked at again. A dry run builds nothing.
+.PHONY: needed services $(PARTS) $(IMAGES) $(SERVER_IMAGES)
+# Only this environment tells the parts. The dry run of local/progress.py asks for them; if the environment is built in the same set-up, they are
+# asked for here, and then the disk is looked at again. A dry run builds nothing.
 needed: $(CHECKOUT)
-	@parts=$$($(VENV)/bin/python -m local.stack needs $(NEEDED)) && $(if $(SPACE_IS_CHECKED)$(findstring n,$(filter-out --%,$(firstword \
+	@parts=$$($(VENV)/bin/python -m local.stack needs $(NEEDED)) && $(if $(findstring n,$(filter-out --%,$(firstword \
 		$(MAKEFLAGS)))),,$(PROGRESS) --space "This set-up" $(MAKE) --no-print-directory --silent $(CHECKOUT) $$parts && )$(MAKE) --no-print-directory --silent $(CHECKOUT) $$parts
 
 elasticsearch: $(ELASTICSEARCH)
@@ -120,7 +114,7 @@ mongodb: $(FERRETDB)
 
 services: $(SERVICES)
 
-$(foreach image,$(OTHER_IMAGES) $(SERVER_IMAGES),$(eval $(image): $$(IMAGE_$(image))))
+$(foreach image,$(IMAGES) $(SERVER_IMAGES),$(eval $(image): $$(IMAGE_$(image))))
 
 $(REQUIREMENTS):
 	$(step) 40 "checking what this machine has, installing what is missing" local/requirements.sh
@@ -208,9 +202,9 @@ image_key = $(lastword $(subst -, ,$(notdir $@)))
 image_name = $(patsubst image-%,%,$(patsubst %-$(image_key),%,$(notdir $@)))
 build_image = $(step) $(or $(SECONDS_$(image_name)),90) "building the image $(image_name)$(HAS_$(image_name))" local/images/pod.sh $(image_name) $(image_key)
 
-# Of builds that make starts together one waits for the other: they share one store of images.
-$(IMAGE_python) $(foreach image,$(SERVER_IMAGES),$(IMAGE_$(image))): $(BASE_IMAGE) $(PAUSE)
+# The key has all that an image is made of: a prerequisite that is newer builds no image again. Of builds that make starts together one waits
+# for the other: they share one store of images.
+$(foreach image,$(IMAGES) $(SERVER_IMAGES),$(IMAGE_$(image))): | $(BASE_IMAGE) $(PAUSE)
 	$(build_image)
 
-$(foreach image,$(OTHER_IMAGES),$(IMAGE_$(image))): $(IMAGE_python)
-	$(build_image)
+$(foreach image,$(OTHER_IMAGES),$(IMAGE_$(image))): | $(FIRST_IMAGE)

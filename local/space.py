@@ -10,8 +10,8 @@ from collections.abc import Iterable
 from pathlib import Path
 
 GB = 1024**3
-# GB that stay of a step, measured with du. An image counts as its archive, its layers in buildah's store with those of its build, and
-# in containerd's store its layers twice: packed and unpacked. An image has only its own layers: image-python has those of Debian.
+# GB that stay of a step, measured with du. An image counts as its layers in buildah's store, with those of the stages of its build: the nodes of
+# the cluster link these layers. An image has only its own layers: base-image has those of Debian.
 KEPT_GB = {
     "base-image": 0.2,
     "elasticsearch": 0.2,
@@ -19,20 +19,20 @@ KEPT_GB = {
     "page": 0.3,
     "postgres": 0.5,
     "python": 2.0,
-    "image-columns": 1.5,
-    "image-formats": 1.5,
-    "image-jvm": 5.8,
-    "image-load": 0.8,
-    "image-python": 2.1,
+    "image-columns": 0.4,
+    "image-formats": 0.4,
+    "image-jvm": 1.7,
+    "image-load": 0.2,
+    "image-python": 0.5,
     "image-servers-agent": 0.5,
-    "image-servers-api": 0.6,
-    "image-servers-cassandra": 1.6,
-    "image-servers-elasticsearch": 1.2,
-    "image-servers-hdfs": 1.4,
-    "image-servers-mariadb": 0.5,
-    "image-servers-mongodb": 2.7,
-    "image-servers-zeo": 0.4,
-    "image-wendelin": 2.0,
+    "image-servers-api": 0.1,
+    "image-servers-cassandra": 0.7,
+    "image-servers-elasticsearch": 0.7,
+    "image-servers-hdfs": 0.5,
+    "image-servers-mariadb": 0.1,
+    "image-servers-mongodb": 1.3,
+    "image-servers-zeo": 0.1,
+    "image-wendelin": 1.1,
 }
 IMAGE_GB = 1.5  # of an image that nobody has measured
 STEP_GB = 0.1  # of any other step

@@ -128,6 +128,13 @@ def build(settings: Settings, secrets: dict[str, str], images: dict[str, str]) -
                 *(str(settings.home / "venv" / "bin" / "python"), "-m", "local.stack", "wake"),
             ]
         ),
+        # A plan refuses images that hold other code than this checkout.
+        "STOREBENCH_STALE_IMAGES": shlex.join(
+            [
+                *("env", "-C", str(settings.checkout)),
+                *("/usr/bin/python3", "-B", "-m", "local.image_keys", "stale"),
+            ]
+        ),
         "STOREBENCH_DISK_PATH": str(settings.data),
         **{f"STOREBENCH_IMAGE_{variable_part(name).upper()}": image for name, image in images.items()},
         "STOREBENCH_READER_CLASSPATH": str(settings.home / "reader" / "*"),

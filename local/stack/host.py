@@ -16,6 +16,7 @@ from local.stack.settings import PORT_BASE, Settings, StackError
 # From linux/capability.h: what a kubelet, a container runtime and their network need.
 CAPABILITIES = {
     "CHOWN": 0,
+    "FOWNER": 3,  # to link files of other users
     "SETGID": 6,
     "SETUID": 7,
     "NET_ADMIN": 12,

@@ -12,9 +12,8 @@ import psycopg
 from botocore.exceptions import BotoCoreError, ClientError
 from psycopg import sql
 
-from local.stack import environment, health, pki, render, services
+from local.stack import environment, health, node_images, pki, render, services
 from local.stack.kubectl import kubectl
-from local.stack.nodes import Node
 from local.stack.secrets import write_private
 from local.stack.settings import Settings, StackError
 from storebench.airflow.node_pools import NodePool
@@ -111,39 +110,14 @@ def bucket(settings: Settings) -> None:
         client.create_bucket(Bucket=environment.BUCKET)
 
 
-def _ctr(settings: Settings, node: Node, *arguments: str) -> str:
-    socket = settings.run / f"containerd{node.suffix}.sock"
-    command = ["ctr", "--address", str(socket), "--namespace", "k8s.io", *arguments]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    if done.returncode:
-        raise StackError(f"{' '.join(command)} ended with exit code {done.returncode}: {done.stderr.strip()}")
-    return done.stdout
-
-
 def images(settings: Settings) -> None:
-    """Imports the images that a node's containerd does not have, and removes pod images of earlier builds."""
-    archives = {"localhost/storebench/pause:1": "pause.tar"}
+    """Give each node the images that it lacks, and remove pod images of earlier builds."""
     found = render.images(settings)
-    archives |= {image: f"{name}.tar" for name, image in found.items()}
     for node in settings.nodes:
-        _import(settings, node, archives)
+        containerd = node_images.Containerd(settings.run / f"containerd{node.suffix}.sock")
+        _wait("containerd", containerd.version, StackError)
+        node_images.update(settings, containerd, [node_images.PAUSE, *found.values()])
     services.write_helper(settings, found["python"])
-
-
-def _import(settings: Settings, node: Node, archives: dict[str, str]) -> None:
-    _wait("containerd", lambda: _ctr(settings, node, "version"), StackError)
-    whole = _ctr(
-        settings, node, "images", "check", "--quiet"
-    ).split()  # unpacked: an interrupted import is not
-    for image, archive in archives.items():
-        if image not in whole:
-            # Its name is in the archive. With --index-name, too, the two records of that name compete, and containerd
-            # may remove what the import is still to unpack.
-            _ctr(settings, node, "images", "import", str(settings.home / "images" / archive))
-            print(f"{node.name}: imported {image}")
-    for image in _ctr(settings, node, "images", "list", "--quiet").split():
-        if image.startswith("localhost/storebench/") and image not in archives:
-            _ctr(settings, node, "images", "remove", image)
 
 
 def cluster(settings: Settings) -> None:

@@ -55,7 +55,7 @@ def _reuse(settings: Settings, servers: frozenset[str], screen: Screen) -> bool:
         return False
     known = environment.read(settings.env_file).values()
     if new := [image for image in render.images(settings).values() if image not in known]:
-        screen.say(f"importing {' and '.join(new)}")
+        screen.say(f"adding to the cluster: {' and '.join(new)}")
         if "kubernetes" not in settings.own:
             jobs.images(settings)
         render.write_environment(settings)

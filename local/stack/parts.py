@@ -15,12 +15,9 @@ from storebench.study.model import Study
 CHECKOUT = Path(__file__).parents[2]
 # Named as the stores' connections and the supervisor's namespaces are.
 SERVERS = frozenset(OWN_SERVERS) - {"kubernetes", "s3"}
-ALWAYS_BUILT = "python"
+ALWAYS_BUILT = "python"  # once: a stack has this image also where no run needs its newest build
 # Of pods: the folders under images/. images/airflow is of Docker Compose.
-IMAGES = frozenset(path.parent.name for path in (CHECKOUT / "images").glob("*/Dockerfile")) - {
-    ALWAYS_BUILT,
-    "airflow",
-}
+IMAGES = frozenset(path.parent.name for path in (CHECKOUT / "images").glob("*/Dockerfile")) - {"airflow"}
 AGENT = "servers-agent"  # watches servers that a run brings, and the nodes of pods that run another program
 # What servers need that a run brings, and volumes (local/stack/services.py); the images of such servers: the folders under images/servers/.
 SERVICES = "services"

@@ -41,11 +41,11 @@ def secrets(settings: Settings) -> dict[str, str]:
 def images(settings: Settings) -> dict[str, str]:
     """The images of pods, as their builds printed them: by the name of their folder under images/, those of servers as `servers-NAME`."""
     found = {}
-    for name in (parts.ALWAYS_BUILT, *sorted(parts.IMAGES | parts.SERVER_IMAGES)):
+    for name in sorted(parts.IMAGES | parts.SERVER_IMAGES):
         path = settings.home / "images" / f"{name}.txt"
         if not path.exists():
             if name != parts.ALWAYS_BUILT:
-                continue  # no store has needed it yet
+                continue  # no run has needed it yet
             raise StackError(f"There is no pod image {name} ({path} is missing): run `make setup`.")
         found[name] = dict(line.split("=", 1) for line in path.read_text().split())["image"]
     return found

@@ -80,7 +80,7 @@ def remove_leftovers(settings: Settings, say: Say) -> None:
     if found := remains(settings):
         say(f"the stack was not stopped when it ended last: removing {', '.join(found)}")
         remove(settings)
-        # Its database of containers may be torn by a power cut; the images come from their archives again.
+        # Its database of containers may be torn by a power cut; its images are linked from the builder's store again.
         for folder in settings.data.glob("containerd*"):
             shutil.rmtree(folder, ignore_errors=True)
 

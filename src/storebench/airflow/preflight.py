@@ -14,6 +14,7 @@ from airflow.configuration import conf
 from airflow.sdk import Variable
 
 from storebench.airflow import connections, images
+from storebench.airflow.topologies import AGENT_IMAGE
 from storebench.attempt import disk
 from storebench.errors import SpecError
 from storebench.s3 import check_bucket
@@ -29,6 +30,9 @@ DISK_FACTOR = 4
 # The command that starts servers which the embedded stack has stopped, and waits for them; their names follow.
 WAKE = "STOREBENCH_WAKE"
 WAKE_S = 600
+# The command that prints the names of images which hold other code than the checkout of the embedded stack; references of images follow.
+STALE = "STOREBENCH_STALE_IMAGES"
+STALE_S = 60
 OWN_IMAGES = "localhost/storebench/"  # how the names of those begin that the embedded stack has built
 SERVICES = "services"  # by this name it starts what the embedded cluster needs for volumes and for servers that a run brings
 SERVICES_TOLD = "what gives servers their addresses and names, and pods their volumes"
@@ -79,9 +83,12 @@ def check_embedded(
     """Wake the servers that the embedded stack has stopped, and what its cluster needs for volumes and for servers that the run
     `brings`, by their stores with the images that they need; elsewhere there is nothing to check.
 
-    Raises SpecError for stores whose image or server it has not built yet, and where a server does not come up.
+    Raises SpecError for stores whose image or server it has not built yet, for images of other code than the checkout, and where a server
+    does not come up.
     """
     embedded, names = os.environ.get("STOREBENCH_EMBEDDED", "").split(), set(names)
+    if "kubernetes" in embedded:
+        _check_current(study, names, brings)
     why = "it was not built yet"
     lacking = {name for name in names if "kubernetes" in embedded and _lacks_image(study, name)}
     served = {*brings, *(name for name in names if _has_volume(study, name))}
@@ -112,9 +119,40 @@ def check_images(study: Study, names: Iterable[str], servers: Iterable[str] = ()
     images.check([*(pod.image for pod in pods), *servers])
 
 
+def _check_current(study: Study, names: Collection[str], brings: Mapping[str, Collection[str]]) -> None:
+    """Raises SpecError for images that these stores need and that were built from other code than the checkout has."""
+    command = shlex.split(os.environ.get(STALE, ""))
+    needed = {image for name in names for image in _images_of(study, name)}
+    needed |= {
+        image
+        for name in names
+        if (filler := study.store(name).filled_by)
+        for image in _images_of(study, filler)
+    }
+    needed |= {study.dataset.pod.image} if study.dataset else set()
+    needed |= {image for brought in brings.values() for image in (*brought, AGENT_IMAGE)}
+    references = sorted({reference for image in needed if (reference := images.named(image))})
+    if not command or not references:
+        return
+    done = subprocess.run(
+        [*command, *references], capture_output=True, text=True, timeout=STALE_S, check=False
+    )
+    if done.returncode:
+        raise SpecError(f"The images cannot be compared with the checkout: {done.stderr.strip()[-500:]}")
+    if stale := done.stdout.split():
+        raise SpecError(
+            f"These images hold other code than this checkout: {', '.join(stale)}. The run would measure the code from before your change."
+            f" `make up STUDY={study.name} STORES={','.join(sorted(names))}` builds the images. Then start the run again"
+        )
+
+
+def _images_of(study: Study, name: str) -> set[str]:
+    """Return the images of a store's pods, as its study names them."""
+    return {study.store(name).pod_of(operation.name).image for operation in study.operations_of(name)}
+
+
 def _lacks_image(study: Study, name: str) -> bool:
-    pods = (study.store(name).pod_of(operation.name) for operation in study.operations_of(name))
-    return any(images.named(pod.image) is None for pod in pods)
+    return any(images.named(image) is None for image in _images_of(study, name))
 
 
 def _has_volume(study: Study, name: str) -> bool:

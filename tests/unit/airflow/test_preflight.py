@@ -7,7 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from local.stack import parts
+from local import image_keys
+from local.stack import environment, parts, render
+from local.stack.settings import Settings
 from storebench.airflow import brought, images, preflight
 from storebench.attempt import disk
 from storebench.errors import SpecError
@@ -24,6 +26,7 @@ def embedded(monkeypatch):
     """The stack with the image `python` and no other; its Elasticsearch is at the port that `embedded` is given."""
     monkeypatch.setenv("STOREBENCH_EMBEDDED", "kubernetes s3 mongodb elasticsearch")
     monkeypatch.setattr(images, "named", {"python": "localhost/storebench/python:1"}.get)
+    monkeypatch.delenv(preflight.STALE, raising=False)
 
     def at(port):
         server = {"conn_type": "elasticsearch", "host": "127.0.0.1", "port": port}
@@ -51,6 +54,41 @@ def test_stores_whose_server_or_image_is_not_there_are_refused_with_what_to_type
         match=r"STOREBENCH_WAKE names no command.* `make up STUDY=bulk_write_read STORES=elasticsearch`",
     ):
         preflight.check_embedded(STUDY, ["elasticsearch", "null"])
+
+
+def test_images_of_other_code_than_the_checkout_are_refused_before_a_server_is_woken(
+    embedded, monkeypatch, tmp_path
+):
+    woken = tmp_path / "woken"
+    monkeypatch.setenv(preflight.WAKE, f"touch {woken}")
+    monkeypatch.setattr(
+        images, "named", lambda name: f"localhost/storebench/{name.replace('_', '-')}:0123456789ab"
+    )
+    embedded(1)
+    settings = Settings(home=tmp_path, own=frozenset())
+    stale = environment.build(settings, render.secrets(settings), {})[preflight.STALE]
+    monkeypatch.setenv(preflight.STALE, stale)
+    with pytest.raises(
+        SpecError,
+        match=r"hold other code than this checkout: jvm, python, servers-agent, servers-elasticsearch\. .*"
+        r"`make up STUDY=bulk_write_read STORES=delta-spark,elasticsearch@one`",
+    ):
+        preflight.check_embedded(
+            STUDY, ["delta-spark", "elasticsearch@one"], {"elasticsearch@one": {"servers_elasticsearch"}}
+        )
+    assert not woken.exists()
+    current = {name: f"localhost/storebench/{name}:{image_keys.key(name)}" for name in image_keys.names()}
+    monkeypatch.setattr(images, "named", current.get)
+    preflight.check_embedded(STUDY, ["delta-spark", "null"])
+    monkeypatch.setattr(images, "named", lambda name: f"registry/{name}:0123456789ab")
+    preflight.check_embedded(STUDY, ["delta-spark", "null"])
+
+
+def test_images_that_cannot_be_compared_with_the_checkout_are_refused(embedded, monkeypatch):
+    embedded(1)
+    monkeypatch.setenv(preflight.STALE, "sh -c 'echo no such folder >&2; exit 125'")
+    with pytest.raises(SpecError, match="cannot be compared with the checkout: no such folder"):
+        preflight.check_embedded(STUDY, ["null"])
 
 
 def test_a_server_that_the_stack_has_stopped_is_woken(embedded, monkeypatch, capsys, tmp_path):

@@ -35,7 +35,7 @@ ROOT = Path(__file__).parents[3]
     ],
 )
 def test_a_part_is_needed_by_the_stores_of_its_server_or_image(stores, needed):
-    assert parts.needed_by(STUDY, stores) == needed
+    assert parts.needed_by(STUDY, stores) == {"python", *needed}, "the dataset's pod has the image python"
 
 
 @pytest.mark.parametrize("stores", ["delta-spark,mongodb", "delta-spark, mongodb", "mongodb , delta-spark,"])
@@ -71,18 +71,18 @@ def topology(monkeypatch, tmp_path):
 
 
 def test_servers_that_a_run_brings_need_their_image_and_the_cluster_s_services(topology):
-    needed = {"services", "servers-agent", "servers-elasticsearch"}
+    needed = {"python", "services", "servers-agent", "servers-elasticsearch"}
     assert parts.needed_by(STUDY, ["elasticsearch@three"]) == needed
     assert parts.needed_by(STUDY, ["elasticsearch@three", "mongodb"]) == {*needed, "mongodb"}
-    assert parts.needed_by(STUDY, ["elasticsearch@nine", "mongodb@three"]) == set(), "no such topologies"
+    assert parts.needed_by(STUDY, ["elasticsearch@nine", "mongodb@three"]) == {"python"}, "no such topologies"
 
 
 def test_tables_elsewhere_need_the_servers_that_their_name_means(monkeypatch):
-    needed = {"jvm", "services", "servers-agent", "servers-ozone"}
+    needed = {"jvm", "python", "services", "servers-agent", "servers-ozone"}
     assert parts.needed_by(STUDY, ["delta-spark@ozone_one"]) == needed
-    assert parts.needed_by(STUDY, ["delta-spark@ozone"]) == {"jvm"}, "the user's own"
+    assert parts.needed_by(STUDY, ["delta-spark@ozone"]) == {"jvm", "python"}, "the user's own"
     monkeypatch.setenv("AIRFLOW_CONN_STOREBENCH_OZONE_ONE", "http://10.1.2.3:9862")
-    assert parts.needed_by(STUDY, ["delta-spark@ozone_one"]) == {"jvm"}
+    assert parts.needed_by(STUDY, ["delta-spark@ozone_one"]) == {"jvm", "python"}
 
 
 def test_servers_that_the_stack_cannot_bring_are_refused_before_anything_is_built():
@@ -93,7 +93,7 @@ def test_servers_that_the_stack_cannot_bring_are_refused_before_anything_is_buil
 
 def test_a_connection_of_that_name_is_a_server_of_the_user_s_own(topology, monkeypatch):
     monkeypatch.setenv("AIRFLOW_CONN_STOREBENCH_ELASTICSEARCH_THREE", "http://10.1.2.3:9200")
-    assert parts.needed_by(STUDY, ["elasticsearch@three"]) == set()
+    assert parts.needed_by(STUDY, ["elasticsearch@three"]) == {"python"}
 
 
 @pytest.fixture
@@ -129,28 +129,33 @@ def test_each_folder_under_images_is_a_target_of_the_set_up(tmp_path):
     )
     phony = next(line for line in database.splitlines() if line.startswith(".PHONY:"))
     assert set(phony.split()) >= parts.IMAGES | parts.SERVER_IMAGES | {"services"}
-    assert not {"airflow", "python"} & set(phony.split()), "the one is never needed, the other always"
+    assert "airflow" not in phony.split(), "it is of Docker Compose"
+
+
+def steps_of_images(checkout, home, *targets):
+    """The images that make would build there for these targets, in order."""
+    found = re.findall(r"/image-([\w-]+)-\w+ \d+ \"building", database_of(checkout, home, *targets))
+    return list(dict.fromkeys(found))
+
+
+def stamps(checkout, home):
+    """The stamp of each image, by its name."""
+    return dict(re.findall(r"^IMAGE_([\w-]+) := (\S+)$", database_of(checkout, home), re.MULTILINE))
 
 
 def test_a_new_folder_under_images_is_built_once_a_store_needs_it(checkout, tmp_path):
-    def steps(*targets):
-        found = re.findall(r"/image-(\w+)-\w+ \d+ \"building", database_of(checkout, tmp_path, *targets))
-        return list(dict.fromkeys(found))
-
-    def stamp():
-        return re.search(r"^IMAGE_shiny := (\S+)$", database_of(checkout, tmp_path), re.MULTILINE)[1]
-
     folder = checkout / "images" / "shiny"
     folder.mkdir()
     (folder / "Dockerfile").write_text(
         "FROM debian:bookworm-slim\nCOPY images/python requirements/pod-load.txt /tmp/\n"
     )
-    assert steps("shiny") == ["python", "shiny"] and "shiny" not in steps("jvm")
-    first = stamp()
+    assert steps_of_images(checkout, tmp_path, "shiny") == ["python", "shiny"]
+    assert "shiny" not in steps_of_images(checkout, tmp_path, "jvm")
+    first = stamps(checkout, tmp_path)["shiny"]
     (folder / "more").write_text("a file that is beside it")
-    second = stamp()
+    assert stamps(checkout, tmp_path)["shiny"] == first, "no build reads it"
     (checkout / "images" / "python" / "more").write_text("one that it copies")
-    assert len({first, second, stamp()}) == 3
+    assert stamps(checkout, tmp_path)["shiny"] != first
     listed = subprocess.run(
         [sys.executable, "-c", "from local.stack import parts; print(*parts.IMAGES)"],
         cwd=checkout,
@@ -162,10 +167,34 @@ def test_a_new_folder_under_images_is_built_once_a_store_needs_it(checkout, tmp_
     assert set(listed.split()) == parts.IMAGES | {"shiny"}
 
 
+def test_an_edit_builds_the_images_that_a_run_needs_and_no_others(checkout, tmp_path):
+    """All images were built before, the image `python` last: its newer stamp makes no other image old."""
+    (tmp_path / "steps").mkdir()
+    (tmp_path / "images").mkdir()
+    built = stamps(checkout, tmp_path)
+    for name in sorted(built, key=lambda name: name == "python"):
+        Path(built[name]).touch()
+        (tmp_path / "images" / f"{name}.txt").touch()
+    os.utime(built["columns"], (1000, 1000))
+    assert steps_of_images(checkout, tmp_path, "python", "jvm", "columns") == []
+    edited = checkout / "src"
+    edited.unlink()
+    shutil.copytree(ROOT / "src", edited, ignore=shutil.ignore_patterns("node_modules", "__pycache__"))
+    with (edited / "storebench" / "stores" / "bulk_write_read" / "delta_rs.py").open("a") as module:
+        module.write("EDITED = True\n")
+    assert steps_of_images(checkout, tmp_path, "python") == ["python"]
+    assert steps_of_images(checkout, tmp_path, "columns") == ["columns"], "python is not needed for it"
+    rules = "--eval=.SECONDEXPANSION:\nplain: $$(ALL_STEPS)\nchosen: $$(STEPS) $$(BUILT)"
+    assert sorted(steps_of_images(checkout, tmp_path, rules, "plain")) == ["jvm", "python"]
+    assert steps_of_images(checkout, tmp_path, rules, "chosen") == [], (
+        "the images of its stores come in addition"
+    )
+
+
 def test_an_image_that_a_store_names_is_a_part_that_it_needs(monkeypatch):
     monkeypatch.setattr(parts, "IMAGES", parts.IMAGES | {"shiny"})
     monkeypatch.setattr(STUDY.store("null"), "pod", Pod(image="shiny"))
-    assert parts.needed_by(STUDY, ["null"]) == {"shiny"}
+    assert parts.needed_by(STUDY, ["null"]) == {"python", "shiny"}
 
 
 def test_a_program_of_another_language_needs_the_agent_that_watches_its_node(monkeypatch):
@@ -192,7 +221,7 @@ def test_what_fills_a_stores_table_is_needed_too():
     study = replace(STUDY, stores=("copied", "elasticsearch"), axes=(BATCH,))
     found = {"copied": Copied, "elasticsearch": STUDY.store("elasticsearch")}
     object.__setattr__(study, "store", found.__getitem__)
-    assert parts.needed_by(study, ["copied"]) == {"elasticsearch"}
+    assert parts.needed_by(study, ["copied"]) == {"elasticsearch", "python"}
 
 
 def test_a_study_is_found_by_its_name_and_an_unknown_one_is_refused():
@@ -204,8 +233,8 @@ def test_a_study_is_found_by_its_name_and_an_unknown_one_is_refused():
 @pytest.mark.parametrize(
     ("asked", "needed"),
     [
-        (["--study", "bulk_write_read", "--stores", "mongodb"], "mongodb"),
-        (["--study", "bulk_write_read"], "elasticsearch jvm mongodb"),
+        (["--study", "bulk_write_read", "--stores", "mongodb"], "mongodb python"),
+        (["--study", "bulk_write_read"], "elasticsearch jvm mongodb python"),
         (["--study", "column_scan"], "columns servers-agent servers-mariadb servers-zeo services wendelin"),
         (["--study", "column_scan", "--stores", "duckdb"], "columns services"),
         (["--study", "column_scan", "--stores", "wendelin-numpy"], "columns wendelin"),
@@ -213,7 +242,7 @@ def test_a_study_is_found_by_its_name_and_an_unknown_one_is_refused():
             ["--study", "column_scan", "--stores", "wendelin-pandas@one"],
             "columns servers-agent servers-zeo services wendelin",
         ),
-        (["--study", "parquet_copy"], "jvm servers-agent servers-hdfs servers-ozone services"),
+        (["--study", "parquet_copy"], "jvm python servers-agent servers-hdfs servers-ozone services"),
         (["--study", "map_formats"], "formats"),
         (["--study", "map_formats", "--stores", "null"], "formats"),
         (
@@ -228,8 +257,8 @@ def test_a_study_is_found_by_its_name_and_an_unknown_one_is_refused():
             ["--study", "point_operations", "--stores", "cassandra@rest"],
             "load servers-agent servers-api servers-cassandra services",
         ),
-        (["--stores", "delta-kernel,null"], "jvm"),  # of the study that a run without a name has
-        ([], "columns elasticsearch formats jvm load mongodb wendelin"),
+        (["--stores", "delta-kernel,null"], "jvm python"),  # of the study that a run without a name has
+        ([], "columns elasticsearch formats jvm load mongodb python wendelin"),
     ],
 )
 def test_the_parts_of_a_study_or_of_some_of_its_stores_are_printed(monkeypatch, asked, needed):

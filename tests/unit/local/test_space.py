@@ -22,7 +22,7 @@ ALL_STORES = "$$(ALL_STEPS) $$(OTHER_IMAGES) $$(SERVER_IMAGES) services"
 @pytest.fixture
 def variables(tmp_path):
     """The environment of a `make` with a home of its own, which is not that of the make that runs the tests."""
-    names = ("MAKE", "MFLAGS", "STOREBENCH_", "SPACE_")
+    names = ("MAKE", "MFLAGS", "STOREBENCH_")
     kept = {name: value for name, value in os.environ.items() if not name.startswith(names)}
     return kept | {"STOREBENCH_HOME": str(tmp_path / "home")}
 
@@ -108,7 +108,7 @@ def test_the_parts_that_only_the_environment_tells_are_compared_once_it_is_there
     script = f'mount -t tmpfs -o size=64m none "$0" && mkdir "$0/steps" && touch {" ".join(done)} && {make}'
     refused = run(["unshare", "--mount", "sh", "-c", script, str(home)], ROOT, variables)
     assert refused.returncode == 2 and "local/step" not in refused.stdout
-    assert "This set-up needs" in refused.stderr and "image-jvm 5.8" in refused.stderr
+    assert "This set-up needs" in refused.stderr and "image-jvm 1.7" in refused.stderr
 
 
 @pytest.mark.parametrize(
