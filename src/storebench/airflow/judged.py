@@ -28,7 +28,7 @@ def judged(
     if (window := result.window) is None:
         return result
     # Nothing but the pod works for a store whose engine is in the pod.
-    elsewhere_s = {} if store.figures_cover == "engine" and not servers else None
+    elsewhere_s: dict[str, float] | None = {} if store.figures_cover == "engine" and not servers else None
     before, after = _counters(window, elsewhere_s)
     wall_s, cores = after.at_s, window["cores"]
     node, others = figures(before, after), strangers(before, after, SOMEWHERE)
