@@ -1,7 +1,6 @@
 """The study of docs/studies/README.md: what its reader makes can be used, and what he types is understood."""
 
 import ast
-import json
 import os
 import re
 import shlex
@@ -13,26 +12,20 @@ from pathlib import Path
 import click
 import pytest
 
-from storebench import protocol, stores
-from storebench.airflow.checked import checked
+from storebench import stores
 from storebench.airflow.params import defaults_of, grid_of
-from storebench.attempt import run
-from storebench.attempt.result import AttemptResult
-from storebench.attempt.spec import VARIABLE, AttemptSpec
-from storebench.attempt.termination import VARIABLE as MESSAGE
 from storebench.cli import main
 from storebench.errors import SpecError
 from storebench.study import studies
 from storebench.study.cell import Cell
 from storebench.trigger import places_of
 from tests import tutorial
-from tests.unit.attempt.test_run import Cgroup
+from tests.attempted import attempted
 from tests.unit.results.test_study_views import made
 
 NAME = "gzip_levels"
 STUDY, ZLIB, GZIP = tutorial.files()
 STORES = ("zlib", "gzip")
-ROWS = 500
 TYPED = tutorial.commands()
 ROOT = Path(__file__).parents[2]
 MAKEFILE = (ROOT / "Makefile").read_text()
@@ -66,40 +59,13 @@ def study(checkout):
 @pytest.fixture
 def attempt(study, monkeypatch, tmp_path):
     """What an attempt at a store leaves: its exit code, and its result as it would be recorded."""
-    monkeypatch.setenv("STOREBENCH_CONN_S3", "{}")
-    monkeypatch.setattr(run, "client_for", lambda connection: None)
-    monkeypatch.setattr(run, "Cgroup", Cgroup)
-    monkeypatch.setattr(run, "raise_on_sigterm", lambda: None)
-    message = tmp_path / "message"
-    monkeypatch.setenv(MESSAGE, str(message))
 
-    def attempted(store, operation, level="6", seed=42, **environment):
-        cell = Cell(NAME, store, "reference", (("level", level),), ROWS, seed)
-        spec = AttemptSpec(
-            operation,
-            cell.key,
-            NAME,
-            store,
-            "reference",
-            {"level": level},
-            ROWS,
-            seed,
-            "t",
-            "b",
-            None,
-            f"results/t/{operation}-",
-        )
-        told = {VARIABLE: spec.to_json(), **environment}
-        if command := study.store(store).pod_of(operation).command:
-            code = subprocess.run(command, env={**os.environ, **told}, check=False).returncode
-        else:
-            monkeypatch.setenv(VARIABLE, told[VARIABLE])
-            code = run.main()
-        content = json.loads(message.read_text())
-        assert protocol.problem("result", content) is None
-        return code, checked(AttemptResult.from_json(message.read_text()), study, study.operation(operation))
+    def attempt_at(store, operation, level="6", seed=42, **environment):
+        program = study.store(store).pod_of(operation).command
+        axes = {"level": level}
+        return attempted(monkeypatch, tmp_path, NAME, store, operation, axes, program, seed, **environment)
 
-    return attempted
+    return attempt_at
 
 
 def test_the_files_are_three_and_the_first_two_are_short():
