@@ -80,6 +80,13 @@ example: ## Start the smallest stack, load the study's run that comes with the p
 status: ## Show what runs, and whether it is healthy
 	@$(STACK) status
 
+# It works on what runs: `up` could start it anew.
+.PHONY: database
+database: ## Make the database DATABASE for a store of your own on the embedded PostgreSQL, and the Airflow Connection to it
+	@test -n "$(DATABASE)" || { echo "Which database? make database DATABASE=NAME"; exit 1; }
+	@test -e $(STOREBENCH_HOME)/run/env || { echo "The stack is not running: \`make up\` starts it"; exit 1; }
+	@$(STACK) database "$(DATABASE)"
+
 .PHONY: stop
 stop: ## Stop the stack; keep its data and what was built
 	@$(TEARDOWN) stop
