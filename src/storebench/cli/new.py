@@ -35,8 +35,9 @@ def study(name: str, store: str) -> None:
 @click.option("--study", required=True, metavar="NAME", help="A study that `storebench new study` has written.")
 @click.option(
     "--pod",
-    type=click.Choice(["go", "shell"]),
-    help="The language of its program, which gets an image of its own; without it, Python.",
+    type=click.Choice(["go", "python", "shell"]),
+    help="Also write an image of its own, for a program in Go, a shell script, or Python with packages of its own. Without it, the"
+    " store is in Python, in the image python.",
 )
 def store(name: str, study: str, pod: str | None) -> None:
     """Write a store of a study, and add its name to the study's file."""

@@ -36,6 +36,13 @@ PODS = {
     },
     "shell": POD_FILES
     | {"shell.Dockerfile": "images/{store}/Dockerfile", "pod.sh": "images/{store}/{store}.sh"},
+    "python": PYTHON_FILES,
+}
+# Of a Python with packages of its own: the files of the image `python`, and the path that each is copied to.
+COPIES = {
+    "images/python/Dockerfile": "images/{store}/Dockerfile",
+    "requirements/pod-python.in": "requirements/pod-{store}.in",
+    "requirements/pod-python.txt": "requirements/pod-{store}.txt",
 }
 # By which a test starts the program of a pod on the machine of the test.
 PROGRAMS = {
@@ -75,7 +82,7 @@ def write_store(root: Path, study: str, store: str, pod: str | None) -> list[Pat
     path = root / "dags" / f"{study}.py"
     before = path.read_text()
     after = with_store(before, store, path)
-    found = _write(root, study, store, PODS[pod] if pod else PYTHON_FILES, PROGRAMS.get(pod or "", ""))
+    found = _write(root, study, store, PODS[pod] if pod else PYTHON_FILES, pod or "")
     path.write_text(after)
     try:
         _load_or_remove(study, store, found)
@@ -142,37 +149,45 @@ def _check_name(what: str, name: str) -> None:
         )
 
 
-def _write(root: Path, study: str, store: str, files: Mapping[str, str], program: str = "") -> list[Path]:
+def _write(root: Path, study: str, store: str, files: Mapping[str, str], pod: str = "") -> list[Path]:
     """Write the files of these templates, or none of them."""
     _check_name("store", store)
-    paths = {template: root / path.format(study=study, store=store) for template, path in files.items()}
-    there = [path for path in paths.values() if path.exists()]
-    there += [
-        path
-        for one in paths.values()
-        if one.name.startswith("test_")  # pytest takes two files of one name for the same module
-        for path in (root / "tests").rglob(one.name)
-    ]
-    if "images" in {path.relative_to(root).parts[0] for path in paths.values()}:
-        there += [path for path in [root / "images" / store] if path.exists()]
+    names = {"study": study, "store": store}
+    paths = {template: root / path.format(**names) for template, path in files.items()}
+    copies = {root / old: root / new.format(**names) for old, new in (COPIES if pod == "python" else {}).items()}
+    there = [path for path in (*paths.values(), *copies.values()) if path.exists()]
+    # Pytest takes two files of one name for the same module.
+    tests = [path.name for path in paths.values() if path.name.startswith("test_")]
+    there += [path for name in tests for path in (root / "tests").rglob(name)]
+    if pod and (image := root / "images" / store).exists():
+        there.append(image)
     if there or len({*paths.values()}) < len(paths):
         named = there[0].relative_to(root) if there else f"the module {store}"
         raise SpecError(f"{named} is there already: give another name. Nothing was written")
+    own_python = pod == "python"
     values = {
-        "study": study,
-        "store": store,
+        **names,
         "class": "".join(part.capitalize() for part in store.split("_")),
         "title": study.replace("_", " ").capitalize(),
-        "program": program,
+        "program": PROGRAMS.get(pod, ""),
+        "import_pod": "from storebench.stores import base as common\n" if own_python else "",
+        "pod_line": f'    pod = common.Pod(image="{store}")\n' if own_python else "",
     }
     texts = {
         path: _Skeleton((TEMPLATES / f"{template}.template").read_text()).substitute(values)
         for template, path in paths.items()
     }
+    texts |= {new: _of_store(old.read_text(), store) for old, new in copies.items()}
     for path, text in texts.items():
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
     return list(texts)
+
+
+def _of_store(text: str, store: str) -> str:
+    """Return the text of a file of the image `python`, with the names of the store's image."""
+    text = text.replace("requirements/pod-python.", f"requirements/pod-{store}.")
+    return text.replace("Storebench pod: Python", f"Storebench pod: {store}")
 
 
 def _load_or_remove(study: str, store: str, written: list[Path]) -> None:

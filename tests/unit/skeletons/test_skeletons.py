@@ -14,7 +14,7 @@ from storebench import stores
 from storebench.airflow.params import defaults_of, grid_of
 from storebench.cli import main, new
 from storebench.errors import SpecError
-from storebench.skeletons.write import PODS, with_store, write_store, write_study
+from storebench.skeletons.write import COPIES, PODS, PROGRAMS, with_store, write_store, write_study
 from storebench.study import studies
 from tests.attempted import attempted
 
@@ -24,10 +24,13 @@ STORES = {FIRST: None, "own_engine": None, **{f"{pod}_engine": pod for pod in PO
 
 
 def prepare(folder, monkeypatch):
-    """Make the folder a checkout with nothing in it, whose studies and stores are found."""
+    """Make the folder a checkout without studies, whose studies and stores are found."""
     for path in ("dags", "images", "tests/unit/stores", "src/storebench/stores"):
         (folder / path).mkdir(parents=True, exist_ok=True)
     shutil.copy(ROOT / "images" / "build", folder / "images")
+    for path in COPIES:
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(ROOT / path, folder / path)
     monkeypatch.setenv("AIRFLOW__CORE__DAGS_FOLDER", str(folder / "dags"))
     monkeypatch.setattr(sys, "path", list(sys.path))
     path = [*stores.__path__, str(folder / "src" / "storebench" / "stores")]
@@ -37,8 +40,14 @@ def prepare(folder, monkeypatch):
 
 @pytest.fixture
 def checkout(tmp_path, monkeypatch):
+    return prepare(tmp_path / "checkout", monkeypatch)
+
+
+@pytest.fixture(autouse=True)
+def forgotten():
+    """Forget the stores that a test has loaded: the next test has others of the same names."""
     before = set(sys.modules)
-    yield prepare(tmp_path / "checkout", monkeypatch)
+    yield
     stores._class_of.cache_clear()
     for name in set(sys.modules) - before:
         if name.startswith("storebench.stores."):
@@ -46,7 +55,7 @@ def checkout(tmp_path, monkeypatch):
 
 
 def content(folder):
-    """Every file below the folder, and what is in it."""
+    """Return the text of each file below the folder, by its path."""
     files = (path for path in folder.rglob("*") if path.is_file() and "__pycache__" not in path.parts)
     return {str(path.relative_to(folder)): path.read_text() for path in files}
 
@@ -81,7 +90,7 @@ def typed(checkout, monkeypatch):
 def test_a_study_is_loaded_by_the_project_s_own_loader(checkout, typed):
     done = typed(f"study {STUDY}")
     assert done.exit_code == 0, done.output
-    written = set(content(checkout)) - {"images/build"}
+    written = set(content(checkout)) - {"images/build", *COPIES}
     assert written == {
         f"dags/{STUDY}.py",
         f"src/storebench/stores/{STUDY}/base.py",
@@ -116,7 +125,7 @@ def test_the_tests_of_all_kinds_pass(checkout):
         cwd=checkout,
         PYTHONPATH=os.pathsep.join(map(str, (ROOT / "src", checkout / "src", ROOT))),
     )
-    in_python = sum(pod is None for pod in STORES.values())
+    in_python = sum(pod not in PROGRAMS for pod in STORES.values())
     assert f"{4 * in_python + 2 * (len(STORES) - in_python)} passed" in told
 
 
@@ -191,7 +200,9 @@ def test_a_dockerfile_copies_what_is_there(checkout, pod):
     lines = (checkout / "images" / f"{pod}_engine" / "Dockerfile").read_text().splitlines()
     copied = [line.split()[1] for line in lines if line.startswith("COPY ") and "--from" not in line]
     assert copied and all((checkout / path).exists() or (ROOT / path).exists() for path in copied)
-    assert "USER 1000" in lines and lines[-1].startswith("ENTRYPOINT ")
+    assert "USER 1000" in lines and any(line.startswith("ENTRYPOINT ") for line in lines)
+    names = [path for path in copied if "engine" in path]
+    assert len(names) == 1, "what the store has for itself"
 
 
 @pytest.mark.parametrize(
