@@ -12,7 +12,6 @@ from contextlib import suppress
 from pathlib import Path
 from string import Template
 
-from storebench import stores
 from storebench.errors import SpecError, StorebenchError
 from storebench.study import studies
 from storebench.study.reserved import SUFFIXES, TABLES
@@ -64,10 +63,10 @@ def write_study(root: Path, study: str, store: str) -> list[Path]:
     _check_name("study", study)
     if taken := sorted(study + suffix for suffix in SUFFIXES if study + suffix in TABLES):
         raise SpecError(f"The study cannot be named {study!r}: {taken[0]} is a table of the results")
-    if importlib.util.find_spec(study):
-        raise SpecError(f"The study cannot be named {study!r}: Python has a module of that name")
     if study in studies.names():
         raise SpecError(f"The study {study!r} is there already: give another name. Nothing was written")
+    if importlib.util.find_spec(study):
+        raise SpecError(f"The study cannot be named {study!r}: Python has a module of that name")
     found = _write(root, study, store, STUDY_FILES | PYTHON_FILES)
     _load_or_remove(study, store, found)
     return found
