@@ -19,6 +19,11 @@ from storebench.study import studies
 from tests.attempted import attempted
 
 ROOT = Path(__file__).parents[3]
+# Pages with modules that take the place of a skeleton's, and the image of each.
+PAGES = {"docs/tutorials/your-own-store.md": None, "docs/how-to/server-for-a-store.md": "python"}
+BLOCK = re.compile(
+    r'^```python title="(src/storebench/stores/(\w+)/(\w+)\.py)"\n(.*?)^```$', re.MULTILINE | re.DOTALL
+)
 STUDY, FIRST = "hour_study", "memory"
 STORES = {FIRST: None, "own_engine": None, **{f"{pod}_engine": pod for pod in PODS}}
 
@@ -58,6 +63,18 @@ def content(folder):
     """Return the text of each file below the folder, by its path."""
     files = (path for path in folder.rglob("*") if path.is_file() and "__pycache__" not in path.parts)
     return {str(path.relative_to(folder)): path.read_text() for path in files}
+
+
+def write_pages(folder):
+    """Write the stores of the pages as their reader does. Return the name of the study, and those of the stores."""
+    found = {page: BLOCK.findall((ROOT / page).read_text()) for page in PAGES}
+    (study,) = {study for blocks in found.values() for _, study, _, _ in blocks}
+    write_study(folder, study, FIRST)
+    for page, blocks in found.items():
+        for path, _, store, text in blocks:
+            write_store(folder, study, store, PAGES[page])
+            (folder / path).write_text(text)
+    return study, [store for blocks in found.values() for _, _, store, _ in blocks]
 
 
 def write_all(folder):
@@ -118,15 +135,28 @@ def test_a_store_joins_its_study(checkout, typed, pod):
     assert store.__name__ == "MyEngine" and store.pod_of("put").image == ("my_engine" if pod else "python")
 
 
+def pytest_in(checkout, *tests):
+    """Run tests of the checkout, with the project's code. Return what pytest has printed."""
+    path = os.pathsep.join(map(str, (ROOT / "src", checkout / "src", ROOT)))
+    options = ("-q", "-p", "no:cacheprovider", "--rootdir", checkout)
+    return tool(sys.executable, "-m", "pytest", *options, *tests, cwd=checkout, PYTHONPATH=path)
+
+
 def test_the_tests_of_all_kinds_pass(checkout):
     write_all(checkout)
-    told = tool(
-        *(sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--rootdir", checkout, "tests"),
-        cwd=checkout,
-        PYTHONPATH=os.pathsep.join(map(str, (ROOT / "src", checkout / "src", ROOT))),
-    )
     in_python = sum(pod not in PROGRAMS for pod in STORES.values())
-    assert f"{4 * in_python + 2 * (len(STORES) - in_python)} passed" in told
+    wanted = 4 * in_python + 2 * (len(STORES) - in_python)
+    assert f"{wanted} passed" in pytest_in(checkout, "tests")
+
+
+def test_the_stores_of_the_pages_are_loaded_and_their_engine_is_verified(checkout):
+    study, names = write_pages(checkout)
+    assert names == ["sqlite", "postgresql"]
+    found = studies.find(study)
+    assert found.stores == (FIRST, *names)
+    assert found.store("postgresql").connection == "postgresql"
+    tests = [f"tests/unit/stores/{study}/test_{study}_{name}.py" for name in (FIRST, "sqlite")]
+    assert "8 passed" in pytest_in(checkout, *tests)
 
 
 def test_a_program_that_loses_data_is_found(checkout, monkeypatch, tmp_path):
@@ -171,6 +201,7 @@ def test_all_languages_have_the_same_entries(checkout, monkeypatch, tmp_path):
 def test_the_project_s_style_is_kept(checkout):
     write_all(checkout)
     ruff = (Path(sys.executable).with_name("ruff"), "--config", ROOT / "pyproject.toml", "--no-cache")
+    write_pages(checkout)
     tool(*ruff, "format", "--check", ".", cwd=checkout)
     tool(*ruff, "check", ".", cwd=checkout)
 
@@ -180,11 +211,13 @@ def test_its_types_are_right(tmp_path, monkeypatch):
     copy = tmp_path / "copy"
     shutil.copytree(ROOT / "src", copy / "src", ignore=shutil.ignore_patterns("page", "__pycache__"))
     write_all(prepare(copy, monkeypatch))
+    study, _ = write_pages(copy)
     config = (ROOT / "pyproject.toml").read_text()
     config += '\n[[tool.mypy.overrides]]\nmodule = ["airflow.*"]\nfollow_imports = "skip"\n'
     (copy / "pyproject.toml").write_text(config)
     mypy = (sys.executable, "-m", "mypy", "--no-incremental")
-    tool(*mypy, f"dags/{STUDY}.py", f"src/storebench/stores/{STUDY}", cwd=copy)
+    folders = [f"src/storebench/stores/{name}" for name in (STUDY, study)]
+    tool(*mypy, f"dags/{STUDY}.py", *folders, cwd=copy)
 
 
 def test_the_go_program_compiles_and_is_formatted(checkout):
