@@ -26,13 +26,13 @@ def study(name: str, store: str) -> None:
     """Write a study with one store in Python."""
     from storebench.skeletons.write import write_study
 
-    _say(write_study(CHECKOUT, name, store))
-    _say_next(name)
+    _say(written := write_study(CHECKOUT, name, store))
+    _say_next(written, name)
 
 
 @new.command()
 @click.argument("name")
-@click.option("--study", required=True, metavar="NAME", help="A study that `storebench new study` has written.")
+@click.option("--study", required=True, metavar="NAME", help="A study that `storebench new study` has written, or that has a skeleton of its own.")
 @click.option(
     "--pod",
     type=click.Choice(["go", "python", "shell"]),
@@ -43,9 +43,9 @@ def store(name: str, study: str, pod: str | None) -> None:
     """Write a store of a study, and add its name to the study's file."""
     from storebench.skeletons.write import write_store
 
-    _say(write_store(CHECKOUT, study, name, pod))
+    _say(written := write_store(CHECKOUT, study, name, pod))
     click.echo(f"added {name} to dags/{study}.py")
-    _say_next(study, f" STORES={name}")
+    _say_next(written, study, f" STORES={name}")
 
 
 def _say(written: Iterable[Path]) -> None:
@@ -53,6 +53,7 @@ def _say(written: Iterable[Path]) -> None:
         click.echo(f"wrote {path.relative_to(CHECKOUT)}")
 
 
-def _say_next(study: str, stores: str = "") -> None:
-    click.echo(f"test it: {sys.executable} -m pytest tests/unit/stores/{study}")
+def _say_next(written: Iterable[Path], study: str, stores: str = "") -> None:
+    (test,) = (path.relative_to(CHECKOUT) for path in written if path.name.startswith("test_"))
+    click.echo(f"test it: {sys.executable} -m pytest {test}")
     click.echo(f"measure it: make run STUDY={study}{stores}")

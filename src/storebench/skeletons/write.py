@@ -43,6 +43,12 @@ COPIES = {
     "requirements/pod-python.in": "requirements/pod-{store}.in",
     "requirements/pod-python.txt": "requirements/pod-{store}.txt",
 }
+# A study whose stores share more than a skeleton knows has templates of its own: a folder beside the modules of its stores.
+OWN = "skeleton"
+OWN_FILES = {
+    "store.py": f"{MODULES}/{{store}}.py",
+    "test_store.py": "tests/integration/test_{study}_{store}.py",
+}
 # By which a test starts the program of a pod on the machine of the test.
 PROGRAMS = {
     "go": '["go", "run", "-C", IMAGE / "program", "."]',
@@ -81,7 +87,11 @@ def write_store(root: Path, study: str, store: str, pod: str | None) -> list[Pat
     path = root / "dags" / f"{study}.py"
     before = path.read_text()
     after = with_store(before, store, path)
-    found = _write(root, study, store, PODS[pod] if pod else PYTHON_FILES, pod or "")
+    own = root / MODULES.format(study=study) / OWN
+    if own.is_dir() and pod not in (None, "python"):
+        raise SpecError(f"The skeletons of stores of the study {study!r} are in Python: leave out --pod {pod}")
+    files, folder = (OWN_FILES, own) if own.is_dir() else (PODS[pod] if pod else PYTHON_FILES, TEMPLATES)
+    found = _write(root, study, store, files, pod or "", folder)
     path.write_text(after)
     try:
         _load_or_remove(study, store, found)
@@ -148,8 +158,10 @@ def _check_name(what: str, name: str) -> None:
         )
 
 
-def _write(root: Path, study: str, store: str, files: Mapping[str, str], pod: str = "") -> list[Path]:
-    """Write the files of these templates, or none of them."""
+def _write(
+    root: Path, study: str, store: str, files: Mapping[str, str], pod: str = "", folder: Path = TEMPLATES
+) -> list[Path]:
+    """Write the files of these templates of the folder, or none of them."""
     _check_name("store", store)
     names = {"study": study, "store": store}
     paths = {template: root / path.format(**names) for template, path in files.items()}
@@ -163,17 +175,8 @@ def _write(root: Path, study: str, store: str, files: Mapping[str, str], pod: st
     if there or len({*paths.values()}) < len(paths):
         named = there[0].relative_to(root) if there else f"the module {store}"
         raise SpecError(f"{named} is there already: give another name. Nothing was written")
-    own_python = pod == "python"
-    values = {
-        **names,
-        "class": "".join(part.capitalize() for part in store.split("_")),
-        "title": study.replace("_", " ").capitalize(),
-        "program": PROGRAMS.get(pod, ""),
-        "import_pod": "from storebench.stores import base as common\n" if own_python else "",
-        "pod_line": f'    pod = common.Pod(image="{store}")\n' if own_python else "",
-    }
     texts = {
-        path: _Skeleton((TEMPLATES / f"{template}.template").read_text()).substitute(values)
+        path: rendered(folder / f"{template}.template", study, store, pod)
         for template, path in paths.items()
     }
     texts |= {new: _of_store(old.read_text(), store) for old, new in copies.items()}
@@ -181,6 +184,21 @@ def _write(root: Path, study: str, store: str, files: Mapping[str, str], pod: st
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
     return list(texts)
+
+
+def rendered(template: Path, study: str, store: str, pod: str = "") -> str:
+    """Return the text of a template for this study and this store."""
+    own_python = pod == "python"
+    values = {
+        "study": study,
+        "store": store,
+        "class": "".join(part.capitalize() for part in store.split("_")),
+        "title": study.replace("_", " ").capitalize(),
+        "program": PROGRAMS.get(pod, ""),
+        "import_pod": "from storebench.stores import base as common\n" if own_python else "",
+        "pod_line": f'    pod = common.Pod(image="{store}")\n' if own_python else "",
+    }
+    return _Skeleton(template.read_text()).substitute(values)
 
 
 def _of_store(text: str, store: str) -> str:

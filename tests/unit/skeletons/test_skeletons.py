@@ -1,5 +1,6 @@
 """What `storebench new` writes: it loads, its tests pass, and the project's tools are content with it."""
 
+import importlib
 import os
 import re
 import shutil
@@ -24,6 +25,8 @@ PAGES = {"docs/tutorials/your-own-store.md": None, "docs/how-to/server-for-a-sto
 BLOCK = re.compile(
     r'^```python title="(src/storebench/stores/(\w+)/(\w+)\.py)"\n(.*?)^```$', re.MULTILINE | re.DOTALL
 )
+BULK = "bulk_write_read"  # which has a skeleton of its own
+SKELETON = f"src/storebench/stores/{BULK}/skeleton"
 STUDY, FIRST = "hour_study", "memory"
 STORES = {FIRST: None, "own_engine": None, **{f"{pod}_engine": pod for pod in PODS}}
 
@@ -55,7 +58,7 @@ def forgotten():
     yield
     stores._class_of.cache_clear()
     for name in set(sys.modules) - before:
-        if name.startswith("storebench.stores."):
+        if re.match(r"storebench\.stores\.(hour_study|first_study|\w+\.my_table)", name):
             del sys.modules[name]
 
 
@@ -75,6 +78,16 @@ def write_pages(folder):
             write_store(folder, study, store, PAGES[page])
             (folder / path).write_text(text)
     return study, [store for blocks in found.values() for _, _, store, _ in blocks]
+
+
+def write_bulk(folder, monkeypatch, pod=None):
+    """Write a store of the bulk study into a copy of that study's file."""
+    package = importlib.import_module(f"storebench.stores.{BULK}")
+    path = [*package.__path__, str(folder / "src" / "storebench" / "stores" / BULK)]
+    monkeypatch.setattr(package, "__path__", path)
+    shutil.copy(ROOT / "dags" / f"{BULK}.py", folder / "dags")
+    shutil.copytree(ROOT / SKELETON, folder / SKELETON, dirs_exist_ok=True)
+    return write_store(folder, BULK, "my_table", pod)
 
 
 def write_all(folder):
@@ -133,6 +146,28 @@ def test_a_store_joins_its_study(checkout, typed, pod):
     assert found.stores == (FIRST, "my_engine")
     store = found.store("my_engine")
     assert store.__name__ == "MyEngine" and store.pod_of("put").image == ("my_engine" if pod else "python")
+
+
+@pytest.mark.parametrize("pod", [None, "python"])
+def test_a_study_with_a_skeleton_of_its_own_gets_that(checkout, monkeypatch, pod):
+    module, test, *image = write_bulk(checkout, monkeypatch, pod)
+    assert test == checkout / "tests" / "integration" / f"test_{BULK}_my_table.py"
+    assert len(image) == (3 if pod else 0)
+    found = studies.find(BULK)
+    assert found.stores[-1] == "my_table" and found.stores[0] == "mongodb"
+    store = found.store("my_table")
+    assert store.__name__ == "MyTable" and store.connection == "s3"
+    assert store.pod_of("write").image == ("my_table" if pod else "python")
+    assert "@@" not in module.read_text() + test.read_text()
+
+
+def test_a_skeleton_in_python_alone_refuses_other_languages(checkout):
+    write_study(checkout, STUDY, FIRST)
+    before = content(checkout)
+    shutil.copytree(ROOT / SKELETON, checkout / "src" / "storebench" / "stores" / STUDY / "skeleton")
+    with pytest.raises(SpecError, match="are in Python: leave out --pod go"):
+        write_store(checkout, STUDY, "engine", "go")
+    assert {path: text for path, text in content(checkout).items() if "/skeleton/" not in path} == before
 
 
 def pytest_in(checkout, *tests):
@@ -198,10 +233,11 @@ def test_all_languages_have_the_same_entries(checkout, monkeypatch, tmp_path):
     tool("go", "test", ".", cwd=program)
 
 
-def test_the_project_s_style_is_kept(checkout):
+def test_the_project_s_style_is_kept(checkout, monkeypatch):
     write_all(checkout)
     ruff = (Path(sys.executable).with_name("ruff"), "--config", ROOT / "pyproject.toml", "--no-cache")
     write_pages(checkout)
+    write_bulk(checkout, monkeypatch, "python")
     tool(*ruff, "format", "--check", ".", cwd=checkout)
     tool(*ruff, "check", ".", cwd=checkout)
 
@@ -212,12 +248,13 @@ def test_its_types_are_right(tmp_path, monkeypatch):
     shutil.copytree(ROOT / "src", copy / "src", ignore=shutil.ignore_patterns("page", "__pycache__"))
     write_all(prepare(copy, monkeypatch))
     study, _ = write_pages(copy)
+    table, *_ = write_bulk(copy, monkeypatch)
     config = (ROOT / "pyproject.toml").read_text()
     config += '\n[[tool.mypy.overrides]]\nmodule = ["airflow.*"]\nfollow_imports = "skip"\n'
     (copy / "pyproject.toml").write_text(config)
     mypy = (sys.executable, "-m", "mypy", "--no-incremental")
     folders = [f"src/storebench/stores/{name}" for name in (STUDY, study)]
-    tool(*mypy, f"dags/{STUDY}.py", *folders, cwd=copy)
+    tool(*mypy, f"dags/{STUDY}.py", *folders, table, cwd=copy)
 
 
 def test_the_go_program_compiles_and_is_formatted(checkout):
