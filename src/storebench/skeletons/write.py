@@ -170,8 +170,10 @@ def _write(
     # Pytest takes two files of one name for the same module.
     tests = [path.name for path in paths.values() if path.name.startswith("test_")]
     there += [path for name in tests for path in (root / "tests").rglob(name)]
-    if pod and (image := root / "images" / store).exists():
-        there.append(image)
+    if pod:
+        there += [path for path in [root / "images" / store] if path.exists()]
+        if store in _targets(root):
+            raise SpecError(f"`make` has a target {store}, and an image would be another one: give another name")
     if there or len({*paths.values()}) < len(paths):
         named = there[0].relative_to(root) if there else f"the module {store}"
         raise SpecError(f"{named} is there already: give another name. Nothing was written")
@@ -184,6 +186,13 @@ def _write(
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
     return list(texts)
+
+
+def _targets(root: Path) -> set[str]:
+    """Return the targets of `make`. An image is one, too, by its name."""
+    files = (root / "Makefile", root / "local" / "setup.mk")
+    texts = [path.read_text() for path in files]
+    return {name for text in texts for name in re.findall(r"^([\w-]+):", text, re.MULTILINE)}
 
 
 def rendered(template: Path, study: str, store: str, pod: str = "") -> str:

@@ -25,6 +25,7 @@ PAGES = {"docs/tutorials/your-own-store.md": None, "docs/how-to/server-for-a-sto
 BLOCK = re.compile(
     r'^```python title="(src/storebench/stores/(\w+)/(\w+)\.py)"\n(.*?)^```$', re.MULTILINE | re.DOTALL
 )
+PARTS = ("Makefile", "local/setup.mk", "images/build", *COPIES)  # of a checkout, which the command reads
 BULK = "bulk_write_read"  # which has a skeleton of its own
 SKELETON = f"src/storebench/stores/{BULK}/skeleton"
 STUDY, FIRST = "hour_study", "memory"
@@ -35,8 +36,7 @@ def prepare(folder, monkeypatch):
     """Make the folder a checkout without studies, whose studies and stores are found."""
     for path in ("dags", "images", "tests/unit/stores", "src/storebench/stores"):
         (folder / path).mkdir(parents=True, exist_ok=True)
-    shutil.copy(ROOT / "images" / "build", folder / "images")
-    for path in COPIES:
+    for path in PARTS:
         (folder / path).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(ROOT / path, folder / path)
     monkeypatch.setenv("AIRFLOW__CORE__DAGS_FOLDER", str(folder / "dags"))
@@ -120,7 +120,7 @@ def typed(checkout, monkeypatch):
 def test_a_study_is_loaded_by_the_project_s_own_loader(checkout, typed):
     done = typed(f"study {STUDY}")
     assert done.exit_code == 0, done.output
-    written = set(content(checkout)) - {"images/build", *COPIES}
+    written = set(content(checkout)) - {*PARTS}
     assert written == {
         f"dags/{STUDY}.py",
         f"src/storebench/stores/{STUDY}/base.py",
@@ -292,6 +292,8 @@ def test_a_dockerfile_copies_what_is_there(checkout, pod):
         ("store base --study hour_study", "base.py is there already"),
         ("store my.engine --study hour_study", "is no name of a store"),
         ("store taken --study hour_study --pod go", "images/taken is there already"),
+        ("store status --study hour_study --pod shell", "`make` has a target status"),
+        ("store mongodb --study hour_study --pod go", "`make` has a target mongodb"),
         ("store engine --study hour_studi", "Unknown study 'hour_studi'. Did you mean hour_study?"),
     ],
 )
