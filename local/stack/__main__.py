@@ -61,7 +61,9 @@ def needs(study: str | None, stores: str | None) -> None:
     click.echo(" ".join(sorted(_needed(study, stores))))
 
 
-@main.command(help="Make a database for a store of your own on the stack's PostgreSQL, and its Airflow Connection.")
+@main.command(
+    help="Make a database for a store of your own on the stack's PostgreSQL, and its Airflow Connection."
+)
 @click.argument("name")
 def database(name: str) -> None:
     settings = Settings()

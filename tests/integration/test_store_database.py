@@ -54,8 +54,13 @@ def test_it_is_reached_from_the_pods_network_and_no_other_database_is(settings, 
         assert connection.execute("SELECT one FROM kept").fetchone() == (1,)
 
     results = {"user": "storebench", "password": secrets["results_password"]}
-    for other, user in (("storebench", results), ("airflow", results), ("storebench", login), (database, results)):
-        with pytest.raises(psycopg.OperationalError, match="no pg_hba.conf entry"):
+    for other, user in (
+        ("storebench", results),
+        ("airflow", results),
+        ("storebench", login),
+        (database, results),
+    ):
+        with pytest.raises(psycopg.OperationalError, match=r"no pg_hba\.conf entry"):
             psycopg.connect(dbname=other, **place, **user).close()
     with pytest.raises(psycopg.OperationalError, match="password authentication failed"):
         psycopg.connect(dbname=database, **place, **{**login, "password": "wrong"}).close()

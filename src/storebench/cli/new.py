@@ -32,7 +32,12 @@ def study(name: str, store: str) -> None:
 
 @new.command()
 @click.argument("name")
-@click.option("--study", required=True, metavar="NAME", help="A study that `storebench new study` has written, or that has a skeleton of its own.")
+@click.option(
+    "--study",
+    required=True,
+    metavar="NAME",
+    help="A study that `storebench new study` has written, or that has a skeleton of its own.",
+)
 @click.option(
     "--pod",
     type=click.Choice(["go", "python", "shell"]),

@@ -89,7 +89,9 @@ def write_store(root: Path, study: str, store: str, pod: str | None) -> list[Pat
     after = with_store(before, store, path)
     own = root / MODULES.format(study=study) / OWN
     if own.is_dir() and pod not in (None, "python"):
-        raise SpecError(f"The skeletons of stores of the study {study!r} are in Python: leave out --pod {pod}")
+        raise SpecError(
+            f"The skeletons of stores of the study {study!r} are in Python: leave out --pod {pod}"
+        )
     files, folder = (OWN_FILES, own) if own.is_dir() else (PODS[pod] if pod else PYTHON_FILES, TEMPLATES)
     found = _write(root, study, store, files, pod or "", folder)
     path.write_text(after)
@@ -120,7 +122,9 @@ def with_store(text: str, store: str, path: Path) -> str:
     found = [assigned.get(one.id) if isinstance(one, ast.Name) else one for one in given]
     names = found[0] if len(found) == 1 else None
     if not isinstance(names, ast.Tuple) or not all(isinstance(one, ast.Constant) for one in names.elts):
-        raise SpecError(f"{path} names its stores in another way than stores=(…): copy one of its stores instead")
+        raise SpecError(
+            f"{path} names its stores in another way than stores=(…): copy one of its stores instead"
+        )
     known = [one.value for one in names.elts if isinstance(one, ast.Constant)]
     if store in known:
         raise SpecError(f"The store {store!r} is in {path} already: give another name. Nothing was written")
@@ -165,7 +169,9 @@ def _write(
     _check_name("store", store)
     names = {"study": study, "store": store}
     paths = {template: root / path.format(**names) for template, path in files.items()}
-    copies = {root / old: root / new.format(**names) for old, new in (COPIES if pod == "python" else {}).items()}
+    copies = {
+        root / old: root / new.format(**names) for old, new in (COPIES if pod == "python" else {}).items()
+    }
     there = [path for path in (*paths.values(), *copies.values()) if path.exists()]
     # Pytest takes two files of one name for the same module.
     tests = [path.name for path in paths.values() if path.name.startswith("test_")]
@@ -173,13 +179,14 @@ def _write(
     if pod:
         there += [path for path in [root / "images" / store] if path.exists()]
         if store in _targets(root):
-            raise SpecError(f"`make` has a target {store}, and an image would be another one: give another name")
+            raise SpecError(
+                f"`make` has a target {store}, and an image would be another one: give another name"
+            )
     if there or len({*paths.values()}) < len(paths):
         named = there[0].relative_to(root) if there else f"the module {store}"
         raise SpecError(f"{named} is there already: give another name. Nothing was written")
     texts = {
-        path: rendered(folder / f"{template}.template", study, store, pod)
-        for template, path in paths.items()
+        path: rendered(folder / f"{template}.template", study, store, pod) for template, path in paths.items()
     }
     texts |= {new: _of_store(old.read_text(), store) for old, new in copies.items()}
     for path, text in texts.items():

@@ -51,15 +51,18 @@ def checkout(tmp_path, monkeypatch):
     return prepare(tmp_path / "checkout", monkeypatch)
 
 
-@pytest.fixture(autouse=True)
-def forgotten():
-    """Forget the stores that a test has loaded: the next test has others of the same names."""
-    before = set(sys.modules)
-    yield
+def forget():
+    """Forget the stores that were loaded: a module may have changed, and the next test has others of the same names."""
     stores._class_of.cache_clear()
-    for name in set(sys.modules) - before:
+    for name in [*sys.modules]:
         if re.match(r"storebench\.stores\.(hour_study|first_study|\w+\.my_table)", name):
             del sys.modules[name]
+
+
+@pytest.fixture(autouse=True)
+def forgotten():
+    yield
+    forget()
 
 
 def content(folder):
@@ -77,6 +80,7 @@ def write_pages(folder):
         for path, _, store, text in blocks:
             write_store(folder, study, store, PAGES[page])
             (folder / path).write_text(text)
+    forget()
     return study, [store for blocks in found.values() for _, _, store, _ in blocks]
 
 
@@ -312,7 +316,9 @@ def test_a_study_that_the_skeleton_does_not_fit_is_left_as_it_was(checkout, type
     path = checkout / "dags" / f"{STUDY}.py"
     module = checkout / "src" / "storebench" / "stores" / STUDY / "base.py"
     path.write_text(path.read_text().replace('Operation("put"', 'Operation("load"'))
-    module.write_text(module.read_text().replace('("put", "get")', '("load", "get")').replace("Entries", "Own"))
+    module.write_text(
+        module.read_text().replace('("put", "get")', '("load", "get")').replace("Entries", "Own")
+    )
     memory = module.with_name("memory.py")
     memory.write_text(memory.read_text().replace("Entries", "Own"))
     before = content(checkout)
