@@ -125,7 +125,8 @@ def with_store(text: str, store: str, path: Path) -> str:
         raise SpecError(
             f"{path} names its stores in another way than stores=(…): copy one of its stores instead"
         )
-    known = [one.value for one in names.elts if isinstance(one, ast.Constant)]
+    known = [str(one.value) for one in names.elts if isinstance(one, ast.Constant)]
+    quoted = [f'"{one}"' for one in [*known, store]]
     if store in known:
         raise SpecError(f"The store {store!r} is in {path} already: give another name. Nothing was written")
     lines = text.encode().splitlines(keepends=True)
@@ -136,12 +137,11 @@ def with_store(text: str, store: str, path: Path) -> str:
     whole = text.encode()
     if names.lineno == names.end_lineno:
         begin, end = place(names.lineno, names.col_offset), place(names.lineno, names.end_col_offset or 0)
-        new = ", ".join(f'"{one}"' for one in [*known, store])
-        new = f"({new})"
+        new = f"({', '.join(quoted)})"
     else:
         last = names.elts[-1]
         begin = end = place(last.end_lineno or 0, last.end_col_offset or 0)
-        new = f',\n{" " * last.col_offset}"{store}"'
+        new = f",\n{' ' * last.col_offset}{quoted[-1]}"
     return (whole[:begin] + new.encode() + whole[end:]).decode()
 
 
