@@ -13,7 +13,7 @@ FOLDERS = (*SOURCES, "docs", "requirements")
 LINK = re.compile(r"\]\(([^)\s]+)\)")
 PATH = re.compile(rf"`((?:{'|'.join(FOLDERS)})/[\w./-]+)`")
 # Of files that a reader makes: a word in capitals stands for a name.
-MADE = re.compile(r"/(NAME|STORE|STUDY|TOPOLOGY)\b|first_study")
+MADE = re.compile(r"[/-](NAME|STORE|STUDY|TOPOLOGY)\b|first_study")
 DOCS_PATH = re.compile(r"\bdocs/[\w./-]+\.md|\bdocs/decisions/\d{4}")
 
 

@@ -323,6 +323,7 @@ def test_a_study_that_the_skeleton_does_not_fit_is_left_as_it_was(checkout, type
     )
     memory = module.with_name("memory.py")
     memory.write_text(memory.read_text().replace("Entries", "Own"))
+    forget()
     before = content(checkout)
     done = typed(f"store engine --study {STUDY}" + (f" --pod {pod}" if pod else ""))
     assert done.exit_code == 2 and f"does not fit the study '{STUDY}'" in done.output, done.output
