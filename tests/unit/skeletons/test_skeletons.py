@@ -239,12 +239,12 @@ def test_all_languages_have_the_same_entries(checkout, monkeypatch, tmp_path):
 
 def test_the_project_s_style_is_kept(checkout, monkeypatch):
     write_all(checkout)
-    (checkout / "src" / "storebench" / "__init__.py").touch()  # by which ruff knows the project's own modules
     ruff, config = Path(sys.executable).with_name("ruff"), ROOT / "pyproject.toml"
     write_pages(checkout)
     write_bulk(checkout, monkeypatch, "python")
     tool(ruff, "format", "--no-cache", "--config", config, "--check", ".", cwd=checkout)
-    tool(ruff, "check", "--no-cache", "--config", config, ".", cwd=checkout)
+    ours = "lint.isort.known-first-party = ['storebench', 'tests']"  # of which the checkout has only some modules
+    tool(ruff, "check", "--no-cache", "--config", config, "--config", ours, ".", cwd=checkout)
 
 
 def test_its_types_are_right(tmp_path, monkeypatch):
