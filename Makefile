@@ -3,7 +3,7 @@ include local/setup.mk
 
 # A variable with a typing mistake would be ignored, and something else measured than was asked for.
 OF_RUN := AXES CLIENTS DATASET PARAMS PRESET REPEATS ROWS SEED STORES STUDY
-OF_OTHERS := CELLS CLIENT CONFIGURATIONS EDGE INPUTS RUN SECONDS UPGRADE
+OF_OTHERS := CELLS CLIENT CONFIGURATIONS DATABASE EDGE INPUTS RUN SECONDS UPGRADE
 VARIABLES := $(OF_RUN) $(if $(filter run,$(MAKECMDGOALS)),,$(OF_OTHERS))
 SETTINGS := STOREBENCH_% AIRFLOW_% KUBECONFIG VENV PROGRESS
 typed := $(foreach name,$(.VARIABLES),$(if $(filter command,$(origin $(name))),$(name)))
@@ -90,6 +90,13 @@ example: ## Start the smallest stack, load the study's run that comes with the p
 .PHONY: status
 status: ## Show what runs, and whether it is healthy
 	@$(STACK) status
+
+# It works on what runs: `up` could start it anew.
+.PHONY: database
+database: ## Make the database DATABASE for a store of your own on the embedded PostgreSQL, and the Airflow Connection to it
+	@test -n "$(DATABASE)" || { echo "Which database? make database DATABASE=NAME"; exit 1; }
+	@test -e $(STOREBENCH_HOME)/run/env || { echo "The stack is not running: \`make up\` starts it"; exit 1; }
+	@$(STACK) database "$(DATABASE)"
 
 .PHONY: stop
 stop: ## Stop the stack; keep its data and what was built

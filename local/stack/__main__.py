@@ -6,7 +6,7 @@ import sys
 import click
 
 from local.progress import INTERRUPTED, Screen
-from local.stack import environment, jobs, lifecycle, parts
+from local.stack import databases, environment, jobs, lifecycle, parts, render, supervisor
 from local.stack.settings import Settings, StackError
 from storebench.cli.study import default_study
 from storebench.errors import StorebenchError
@@ -59,6 +59,23 @@ def status() -> None:
 @_stores
 def needs(study: str | None, stores: str | None) -> None:
     click.echo(" ".join(sorted(_needed(study, stores))))
+
+
+@main.command(
+    help="Make a database for a store of your own on the stack's PostgreSQL, and its Airflow Connection."
+)
+@click.argument("name")
+def database(name: str) -> None:
+    settings = Settings()
+    databases.check_name(name)
+    if supervisor.processes(settings) is None:
+        raise StackError("The stack is not running: `make up` starts it")
+    with jobs.airflow(settings) as client:
+        connection = databases.make_for_store(settings, render.secrets(settings), name, client)
+    click.echo(
+        f"The database {databases.STORE}{name} is there, and the Airflow Connection {connection} leads pods to it. A store says"
+        f' `connection = "{name}"`.'
+    )
 
 
 @main.command("stop-idle", hidden=True)

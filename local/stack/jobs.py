@@ -3,7 +3,8 @@
 import json
 import subprocess
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import boto3
@@ -13,6 +14,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 from psycopg import sql
 
 from local.stack import environment, health, node_images, pki, render, services
+from local.stack.databases import SERVER, ensure, let_pods_in, superuser
 from local.stack.kubectl import kubectl
 from local.stack.secrets import write_private
 from local.stack.settings import Settings, StackError
@@ -33,40 +35,25 @@ def _wait(what: str, ready: Callable[[], object], *errors: type[Exception], seco
         time.sleep(0.1)
 
 
-def _superuser(settings: Settings, name: str, port: int, database: str = "postgres") -> psycopg.Connection:
-    """A connection over the socket, whose folder only root and the server may enter."""
-    folder = settings.data / name
-    return psycopg.connect(host=str(folder), port=port, user="postgres", dbname=database, autocommit=True)
-
-
 def databases(settings: Settings) -> None:
-    port = settings.ports["results"]
-    _wait("PostgreSQL", lambda: _superuser(settings, "results", port).close(), psycopg.Error)
+    """Make the databases of Airflow and of the results, and let pods reach those of stores of one's own."""
+    port = settings.ports[SERVER]
+    _wait("PostgreSQL", lambda: superuser(settings, SERVER, port).close(), psycopg.Error)
     secrets = render.secrets(settings)
-    with _superuser(settings, "results", port) as connection:
-        for name, password in (
-            ("airflow", "airflow_db_password"),
-            ("storebench", "results_password"),
-            (environment.READER, "reader_password"),
-        ):
-            role = sql.Identifier(name)
-            if not connection.execute("SELECT 1 FROM pg_roles WHERE rolname = %s", [name]).fetchone():
-                connection.execute(sql.SQL("CREATE ROLE {} LOGIN").format(role))
-            connection.execute(
-                sql.SQL("ALTER ROLE {} PASSWORD {}").format(role, sql.Literal(secrets[password]))
-            )
-            if name == environment.READER:
-                continue  # it has no database of its own, and may read what `storebench migrate` says
-            if not connection.execute("SELECT 1 FROM pg_database WHERE datname = %s", [name]).fetchone():
-                connection.execute(sql.SQL("CREATE DATABASE {} OWNER {}").format(role, role))
+    with superuser(settings, SERVER, port) as connection:
+        ensure(connection, "airflow", secrets["airflow_db_password"])
+        ensure(connection, "storebench", secrets["results_password"])
+        # It may read what `storebench migrate` says.
+        ensure(connection, environment.READER, secrets["reader_password"], database=False)
         # The integration tests make databases of their own.
         connection.execute("ALTER ROLE storebench CREATEDB")
         connection.execute((settings.checkout / "deploy" / "postgres" / "2-roles.sql").read_bytes())
+        let_pods_in(settings, connection)
 
 
 def documentdb(settings: Settings) -> None:
     def connect() -> psycopg.Connection:
-        return _superuser(settings, "documentdb", 5432)
+        return superuser(settings, "documentdb", 5432)
 
     _wait("PostgreSQL with DocumentDB", lambda: connect().close(), psycopg.Error)
     with connect() as connection:
@@ -156,12 +143,19 @@ def airflow_db(settings: Settings) -> None:
     done.write_text(wanted)
 
 
-def airflow_variables(settings: Settings) -> None:
-    """Tell the running Airflow which pod images are the newest: its tasks read these variables at each start."""
+@contextmanager
+def airflow(settings: Settings) -> Iterator[httpx.Client]:
+    """A client of the running Airflow's API, logged in."""
     login = {"username": "admin", "password": render.secrets(settings)["airflow_password"]}
     with httpx.Client(base_url=settings.url("airflow"), timeout=30) as client:
         token = client.post("/auth/token", json=login).raise_for_status().json()["access_token"]
         client.headers["Authorization"] = f"Bearer {token}"
+        yield client
+
+
+def airflow_variables(settings: Settings) -> None:
+    """Tell the running Airflow which pod images are the newest: its tasks read these variables at each start."""
+    with airflow(settings) as client:
         for name, image in render.images(settings).items():
             variable = {"key": f"storebench_image_{environment.variable_part(name)}", "value": image}
             answer = client.patch(f"/api/v2/variables/{variable['key']}", json=variable)

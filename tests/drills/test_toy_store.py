@@ -14,11 +14,15 @@ from pathlib import Path
 import pytest
 
 from bench.variant import command, copied_checkout, pod_image
+from storebench import stores
 from storebench.connection import Connection
 from storebench.s3 import client_for
+from storebench.skeletons.write import rendered
 from tests.e2e.harness import BUCKET, NAMESPACE, ROWS, SEED, delete, storebench
 
 TOY = Path(__file__).parents[1] / "e2e" / "toy"
+# What `storebench new store toy --study bulk_write_read` writes.
+SKELETON = Path(stores.__file__).parent / "bulk_write_read" / "skeleton" / "store.py.template"
 PODS = "dag_id=toy_study"
 
 
@@ -31,7 +35,7 @@ def checkout():
         shutil.copy(TOY / "toy_study.py", copy / "dags")
         folder = copy / "src" / "storebench" / "stores" / "toy_study"
         folder.mkdir()
-        shutil.copy(TOY / "toy.py", folder)
+        (folder / "toy.py").write_text(rendered(SKELETON, "toy_study", "toy"))
         yield copy
 
 

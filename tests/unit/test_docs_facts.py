@@ -1,5 +1,6 @@
 """Sentences of the documentation that the code decides: each is compared with it."""
 
+import inspect
 import os
 import random
 import re
@@ -9,6 +10,8 @@ from pathlib import Path
 import pytest
 import yaml
 
+from storebench import protocol
+from storebench.attempt.run import Attempt
 from storebench.results.changes import MIN_FIGURES, change_points
 from storebench.study import studies
 
@@ -174,3 +177,24 @@ def test_packages_are_pinned_by_hash():
         lines = [line for line in file.read_text().splitlines() if re.match(r"[a-z0-9]", line, re.IGNORECASE)]
         assert all(re.search(r"==\S+", line) for line in lines), file
         assert file.read_text().count("--hash=sha256:") >= len(lines) > 0, file
+
+
+# Of memory, CPU and the node: the page refers to docs/results.md for them.
+FIGURES = re.compile(
+    r"(memory|node|client|service)_\w+|cpu_s|throttled_\w+|oom_kills|data_bytes|(method|code)_version"
+)
+
+
+def test_the_page_of_the_protocol_names_each_field_of_a_result():
+    text = (DOCS / "protocol.md").read_text().partition("## The result")[2].partition("## The dataset")[0]
+    names = [name for name in protocol.schema("result")["properties"] if not FIGURES.fullmatch(name)]
+    assert {"durability", "durability_stated", "delivers", "figures_cover"} <= {*names}
+    assert [name for name in names if f"`{name}`" not in text and f'"{name}":' not in text] == []
+
+
+def test_the_page_of_the_stores_has_the_signatures_of_what_an_attempt_records():
+    text = (DOCS / "stores.md").read_text()
+    for name in ("metric", "histogram", "series", "durability", "possibly_disturbed"):
+        signature = str(inspect.signature(getattr(Attempt, name))).replace("(self, ", "(")
+        signature = signature.replace("'", "").removesuffix(" -> None")
+        assert f"`attempt.{name}{signature}`" in text, signature

@@ -1,7 +1,6 @@
 """The study of docs/studies/README.md: what its reader makes can be used, and what he types is understood."""
 
 import ast
-import json
 import os
 import re
 import shlex
@@ -13,26 +12,21 @@ from pathlib import Path
 import click
 import pytest
 
-from storebench import protocol, stores
-from storebench.airflow.checked import checked
+from storebench import stores
 from storebench.airflow.params import defaults_of, grid_of
-from storebench.attempt import run
-from storebench.attempt.result import AttemptResult
-from storebench.attempt.spec import VARIABLE, AttemptSpec
-from storebench.attempt.termination import VARIABLE as MESSAGE
 from storebench.cli import main
 from storebench.errors import SpecError
 from storebench.study import studies
 from storebench.study.cell import Cell
 from storebench.trigger import places_of
 from tests import tutorial
-from tests.unit.attempt.test_run import Cgroup
+from tests.attempted import attempted
 from tests.unit.results.test_study_views import made
 
 NAME = "gzip_levels"
+FIRST = "first_study"  # what the page begins with
 STUDY, ZLIB, GZIP = tutorial.files()
 STORES = ("zlib", "gzip")
-ROWS = 500
 TYPED = tutorial.commands()
 ROOT = Path(__file__).parents[2]
 MAKEFILE = (ROOT / "Makefile").read_text()
@@ -66,40 +60,13 @@ def study(checkout):
 @pytest.fixture
 def attempt(study, monkeypatch, tmp_path):
     """Return a function that runs an attempt, and returns its exit code and its recorded result."""
-    monkeypatch.setenv("STOREBENCH_CONN_S3", "{}")
-    monkeypatch.setattr(run, "client_for", lambda connection: None)
-    monkeypatch.setattr(run, "Cgroup", Cgroup)
-    monkeypatch.setattr(run, "raise_on_sigterm", lambda: None)
-    message = tmp_path / "message"
-    monkeypatch.setenv(MESSAGE, str(message))
 
-    def attempted(store, operation, level="6", seed=42, **environment):
-        cell = Cell(NAME, store, "reference", (("level", level),), ROWS, seed)
-        spec = AttemptSpec(
-            operation,
-            cell.key,
-            NAME,
-            store,
-            "reference",
-            {"level": level},
-            ROWS,
-            seed,
-            "t",
-            "b",
-            None,
-            f"results/t/{operation}-",
-        )
-        told = {VARIABLE: spec.to_json(), **environment}
-        if command := study.store(store).pod_of(operation).command:
-            code = subprocess.run(command, env={**os.environ, **told}, check=False).returncode
-        else:
-            monkeypatch.setenv(VARIABLE, told[VARIABLE])
-            code = run.main()
-        content = json.loads(message.read_text())
-        assert protocol.problem("result", content) is None
-        return code, checked(AttemptResult.from_json(message.read_text()), study, study.operation(operation))
+    def attempt_at(store, operation, level="6", seed=42, **environment):
+        program = study.store(store).pod_of(operation).command
+        axes = {"level": level}
+        return attempted(monkeypatch, tmp_path, NAME, store, operation, axes, program, seed, **environment)
 
-    return attempted
+    return attempt_at
 
 
 def test_the_files_are_three_and_the_first_two_are_short():
@@ -178,7 +145,10 @@ def test_what_is_typed_is_understood(study, monkeypatch):
         program, *arguments = shlex.split(line)
         if program == "storebench":
             name, *options = arguments
-            context = main.commands[name].make_context(name, options, resilient_parsing=True)
+            command = main.commands[name]
+            if isinstance(command, click.Group):
+                command, options = command.commands[options[0]], options[1:]
+            context = command.make_context(name, options, resilient_parsing=True)
             for option in (one for one in options if one.startswith("--") and one != "--help"):
                 assert any(option in known.opts for known in context.command.params), line
             for key in (one for one in options if one.startswith(f"{NAME}/")):
@@ -189,7 +159,7 @@ def test_what_is_typed_is_understood(study, monkeypatch):
             target, *variables = arguments
             assert re.search(rf"^{target}:", MAKEFILE, re.MULTILINE)
             given = dict(one.split("=", 1) for one in variables)
-            assert given.keys() <= {"STUDY", "AXES", "REPEATS"} and given["STUDY"] == NAME
+            assert given.keys() <= {"STUDY", "AXES", "REPEATS"} and given["STUDY"] in (NAME, FIRST)
             places_of(given.get("AXES", ""), study)
         elif program == "psql":
             view = made(study)[NAME]
@@ -197,7 +167,7 @@ def test_what_is_typed_is_understood(study, monkeypatch):
         else:
             assert program in (".", "export", "mkdir", "sed"), line
         understood.append(program)
-    assert understood.count("make") == 2 and understood.count("storebench") >= 8
+    assert understood.count("make") == 3 and understood.count("storebench") >= 10
     assert isinstance(main, click.Group)
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from storebench.cli import claims, database, disk, pods, results, runs
+from storebench.cli import claims, database, disk, new, pods, results, runs
 from storebench.errors import SpecError, StorebenchError
 from storebench.version import code_version
 
@@ -50,3 +50,4 @@ for _module in (pods, runs, results, claims, database, disk):
     for _command in vars(_module).values():
         if isinstance(_command, click.Command):
             main.add_command(_command)
+main.add_command(new.new)  # its module has commands that are only below it
