@@ -41,7 +41,8 @@ def check(tables: Mapping[str, list[Row]]) -> Row:
         raise SpecError(f"A bundle has one run; this one has {len(runs)}")
     (run,) = runs
     try:
-        found = [*_of_run(run), *_of_ids(tables), *_of_cells(run, tables), *_of_attempts(run, tables)]
+        found = [*_of_run(run), *_of_study(run, tables), *_of_ids(tables)]
+        found += [*_of_cells(run, tables), *_of_attempts(run, tables)]
         found += [problem for table in REFERENCES for problem in _unreferenced(table, tables)]
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise SpecError(f"The bundle's rows lack what each bundle has: {error!r:.200}") from error
@@ -60,6 +61,11 @@ def _of_run(run: Row) -> Iterator[str]:
     if run["id"] != "/".join(map(str, names)):
         yield f"the run's id {_short(run['id'])} is not that of its DAG and its run"
     yield from (f"{_short(one)} is no id of a dataset" for one in run.get("datasets") or [] if not is_id(one))
+
+
+def _of_study(run: Row, tables: Mapping[str, list[Row]]) -> Iterator[str]:
+    if tables.get("attempt") and not tables.get("study"):
+        yield f"the bundle lacks the study {_short(run['study'])}"
 
 
 def _of_cells(run: Row, tables: Mapping[str, list[Row]]) -> Iterator[str]:
