@@ -1,7 +1,7 @@
-"""What the agent in a server's container costs: `make bench-agent`.
+"""Measure the CPU and memory of the agent in a server's container: `make bench-agent`.
 
-The agent is the real program, around a simple server, outside of pods. It does what it does during an attempt: it samples, and it is asked now
-and then. Its CPU is the process's own, without the server's. Its memory is the highest of its whole life, cold starts included.
+The agent is the real program, around a simple server, outside of pods. As during an attempt, the agent samples and answers a request now
+and then. CPU seconds are the agent's own, without the server's. Memory is the peak since the agent's start.
 """
 
 from __future__ import annotations

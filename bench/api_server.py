@@ -29,7 +29,7 @@ def reader_of(uri: str) -> str:
 
 @contextmanager
 def api_server(results: str) -> Iterator[str]:
-    """Its URL; the page reads the database at `results`. On a port that was free, until the block ends."""
+    """Run an API server on a free port until the block ends; yield the server's URL. The page reads the database at `results`."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]

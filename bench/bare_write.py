@@ -1,4 +1,4 @@
-"""What `only_s` of a write should be without Airflow, Kubernetes and Storebench: the study's loop in a plain script.
+"""Measure the study's write loop in a plain script, without Airflow, Kubernetes and Storebench.
 
 Reads the connections from the environment, prints the seconds spent in `insert_many`. Uses nothing of the project,
 so that it cannot share a mistake with it. Run by bench.overhead.

@@ -1,4 +1,4 @@
-"""What each store's tuned client gains over its reference client, and how far both are from doing nothing.
+"""Compare each store's tuned client with its reference client, and both with the null store.
 
 One run through Airflow and Kubernetes: each round of repeats visits the null store and each store's reference and tuned
 client once, in a random order, so that a slow drift of the machine favours neither.

@@ -1,7 +1,7 @@
-"""What it costs that Spark's driver and executors prove who they are, and encrypt what they send (`executor_encryption`).
+"""Measure the cost of authentication and encryption between Spark's driver and executors (`executor_encryption`).
 
 A turn is four runs through Airflow and Kubernetes that differ in nothing else: on, off, off, on. A steady drift of the machine
-falls on both alike. Disturbed attempts are in no figure; how many there were is said.
+falls on both alike. Figures exclude disturbed attempts; their number is printed.
 
 Needs the embedded stack: `make bench-encryption`.
 """
@@ -28,7 +28,7 @@ Rows = Mapping[tuple[Key, bool], Sequence[Mapping[str, Any]]]  # with encryption
 
 
 def seconds(rows: Sequence[Mapping[str, Any]]) -> list[float]:
-    """In the store's client, of attempts at one operation."""
+    """Return the seconds in the store's client of each attempt."""
     return [float(row["value"]) for row in rows]
 
 

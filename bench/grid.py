@@ -92,7 +92,7 @@ def database_mb() -> dict[str, float]:
 
 
 def kept_bytes(run: str) -> dict[str, int]:
-    """What the run has in Airflow's database: bytes of its conf, and of the largest and all of its XComs."""
+    """Return the bytes that a run takes in Airflow's database: its conf, its largest XCom, and all its XComs."""
     query = (
         "SELECT (SELECT octet_length(conf::text) FROM dag_run WHERE run_id = %(run)s),"
         " max(octet_length(value::text)), sum(octet_length(value::text)) FROM xcom WHERE run_id = %(run)s"

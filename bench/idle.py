@@ -1,7 +1,7 @@
-"""What the embedded stack uses while nothing runs: `make bench-idle`.
+"""Measure the CPU and memory of the embedded stack while no run is active: `make bench-idle`.
 
-CPU is the processes' own, with that of the children that they have waited for: /proc/PID/stat at the beginning and at the end. Memory is the
-proportional set size: a page that several processes share counts once. Both are of all processes in the stack's cgroup.
+CPU seconds come from /proc/PID/stat at the beginning and at the end, and include children that have ended. Memory is the
+proportional set size: a page that several processes share counts once. Both cover all processes in the stack's cgroup.
 """
 
 from __future__ import annotations
@@ -57,9 +57,9 @@ def part_of(pid: int, processes: Mapping[int, Process], names: Mapping[int, str]
 def used(
     before: Mapping[int, Process], after: Mapping[int, Process], names: Mapping[int, str]
 ) -> dict[str, tuple[float, int]]:
-    """Of each part the seconds of CPU between the two samples, and the bytes of memory in the second one.
+    """Return for each part the CPU seconds between two samples, and the bytes of memory in the second sample.
 
-    What a child had used before it ended is its parent's afterwards: sums over a part are whole.
+    The kernel adds the CPU seconds of a child that has ended to its parent's, so that the sum of a part loses none.
     """
     cpu_s: dict[str, float] = defaultdict(float)
     pss: dict[str, int] = defaultdict(int)

@@ -122,7 +122,7 @@ def load_generator(
 
 
 def ended(running: generators.Generators, began_s: float, load: Load) -> Requests:
-    """Its requests, once it has ended."""
+    """Return the load's requests, once the generators have ended."""
     from_s = began_s + load.before_s
     files = running.files(load.timeout_s)
     return Requests.of(files, began_s, from_s, from_s + load.duration_s)
@@ -181,20 +181,20 @@ def compare_latencies(cores: tuple[int, int], seconds: float, console: Console) 
 
 @dataclass(frozen=True)
 class Driven:
-    """What a load generator has driven."""
+    """The rate that a load generator reached, and the CPU cores that it needed."""
 
-    rate: float  # requests a second
+    rate: float  # requests per second
     core_share: float  # of the load generator's core
     service_share: float  # of the service's
 
     @property
     def per_core(self) -> float:
-        """Requests in a second of CPU time."""
+        """Return the requests per CPU second of the load generator."""
         return self.rate / self.core_share
 
 
 def driven(service: NullService, seconds: float, cpu_s: Callable[[], float]) -> Driven:
-    """By what the service has answered from now on."""
+    """Count the answers of the service for `seconds`, and return the rate and CPU cores."""
 
     def so_far() -> tuple[float, float, float, float]:
         times = service.process.cpu_times()
@@ -217,7 +217,7 @@ def of_project(service: NullService, rate: float, seconds: float) -> tuple[Drive
 
 
 def of_locust(service: NullService, user: str, seconds: float) -> Driven:
-    """As its documentation runs it."""
+    """Measure Locust, started as Locust's documentation says."""
     command = [sys.executable, "-m", "locust", "--locustfile", "bench/plain_locust.py", user, "--headless"]
     command += [
         "--users",

@@ -1,4 +1,4 @@
-"""What Airflow and Kubernetes add to a measurement.
+"""Measure the time that Airflow and Kubernetes add to a measurement.
 
 1. `only_s` of pods' writes against the same loop in a bare script (bench/bare_write.py). A turn is pod, script, script, pod:
    a steady drift of the machine falls on both alike.
@@ -112,9 +112,9 @@ class Bench:
         return found, self.repository.phases([row["attempt_id"] for row in rows])
 
     def kubectl_overhead_s(self, attempts: int) -> list[float]:
-        """The same attempts by `kubectl run --attach --rm`: their wall times, less the pods' own times.
+        """Return the seconds that `kubectl run --attach --rm` adds to each attempt: its wall time minus the pod's own time.
 
-        A pod that ends before kubectl has attached leaves no output: it is given the median of the others' own times.
+        A pod that ends before kubectl has attached leaves no output: the median of the other pods' times stands for its time.
         """
         timings = [self._kubectl_s(operation) for operation in ("write", "read") * (attempts // 2)]
         usual_s = statistics.median(total_s for _, total_s in timings if total_s is not None)
@@ -177,7 +177,7 @@ class Bench:
     "--attempts", type=click.IntRange(2), default=8, show_default=True, help="Attempts in a turn; even."
 )
 def main(rounds: int, rows: int, attempts: int) -> None:
-    """What Airflow and Kubernetes add to a measurement, in seconds and as ratios."""
+    """Print the time that Airflow and Kubernetes add to a measurement, in seconds and as ratios."""
     console, bench = Console(width=100), Bench()
     bench.run(stores=["mongodb"], batch=[str(BATCH_ROWS)], rows=rows)  # warms up, and makes the dataset
     bench.run(stores=["null"], batch=["all"], rows=NULL_ROWS)

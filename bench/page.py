@@ -81,9 +81,9 @@ def launched(playwright: Playwright) -> Browser:
 
 
 def interactive_ms(browser: Browser, url: str, token: str, path: str = PAGE, *, visited: bool) -> float:
-    """From the address to a page that can be used; of the results page itself, nothing is in the browser's cache.
+    """Return the milliseconds from opening the address to a usable page, without the results page in the browser's cache.
 
-    `visited`: Airflow's own files are there, as after a login.
+    `visited`: Airflow's own files are in the cache, as after a login.
     """
     context = browser.new_context(viewport={"width": 1280, "height": 900})
     try:

@@ -65,14 +65,14 @@ PICTURES = (
 
 @dataclass(frozen=True)
 class Shown:
-    """What is to be seen: a run, an earlier one like it, and a cell of both. None where there is none."""
+    """The content of the pictures: a run, an earlier run of the same kind, and a cell that both measured. None where missing."""
 
     run: Run
     before: Run | None
     cell: str | None
 
     def address(self, view: str) -> str:
-        """Of a view."""
+        """Return the address of a view."""
         asked = {"view": view, "run": self.run["id"], "dag": self.run["dag_id"]}
         if view == "compare" and self.before:
             asked |= {"before": self.before["id"], "after": self.run["id"]}
@@ -142,7 +142,7 @@ def _like(run: Run, earlier: Sequence[Run]) -> Run | None:
 
 
 def shown_of(queries: Queries, wanted: str | None) -> Shown:
-    """What is to be seen, by what the database has."""
+    """Choose the run `wanted`, or the run with the most data, and return the content of the pictures."""
     if wanted:
         found = queries.run_named(wanted)
         run, before = named(queries.runs(ALL, found["study"]), found["id"])

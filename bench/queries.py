@@ -27,7 +27,7 @@ DOCUMENTATION = Path(__file__).parents[1] / "docs" / "results.md"
 
 
 def measured(uri: str) -> dict[str, Callable[[], object]]:
-    """What is timed, by its name."""
+    """Return the timed functions by name."""
     text = DOCUMENTATION.read_text()
     documented = dict(re.findall(r"\n([^\n]+):\n\n```sql\n(.*?)```", text, re.DOTALL))
     queries = Queries(uri)

@@ -1,6 +1,6 @@
-"""Whether verdicts keep what they promise, on made-up times: how often equal sides are told apart, and a slowdown is found.
+"""Count false and missed verdicts on simulated times: of equal sides, and of sides with a slowdown.
 
-It measures nothing and needs no stack: `python -m bench.simulation`. What it prints is in docs/decisions/0016.
+`python -m bench.simulation` measures nothing and needs no stack. docs/decisions/0016 shows its output.
 """
 
 from __future__ import annotations
@@ -68,12 +68,12 @@ def compared(before: Values, after: Values, *, matched: bool) -> dict[int, Pair]
 
 
 def told(pairs: dict[int, Pair]) -> set[int]:
-    """What is called better or worse."""
+    """Return the pairs whose verdict is better or worse."""
     return {key for key, verdict in verdicts_of(pairs).items() if verdict.tells_apart}
 
 
 def rank_test(before: Values, after: Values) -> set[int]:
-    """What the Mann-Whitney U test tells apart after the same correction."""
+    """Return the pairs that the Mann-Whitney U test tells apart after the same correction."""
     p = stats.mannwhitneyu(after, before, axis=-1).pvalue
     return set(np.flatnonzero(stats.false_discovery_control(p) <= 0.05).tolist())
 
@@ -81,7 +81,9 @@ def rank_test(before: Values, after: Values) -> set[int]:
 def rates(
     machine: Machine, n: int, draws: int, find: Callable[[Values, Values], set[int]]
 ) -> tuple[float, float]:
-    """Of comparisons of n independent repeats: the share that tells any of PAIRS equal pairs apart, and that finds one slowdown."""
+    """Return the share of comparisons that tell any of PAIRS equal pairs apart, and the share that finds one slowdown.
+
+    Each comparison has `n` independent repeats."""
     rng = np.random.default_rng(n)
     false = found = 0
     for _ in range(draws):
@@ -93,12 +95,12 @@ def rates(
 
 
 def by_test(before: Values, after: Values) -> set[int]:
-    """What this project's verdicts tell apart, each run being a repeat."""
+    """Return the pairs that this project's verdicts tell apart. Each run is a repeat."""
     return told(compared(before, after, matched=False))
 
 
 def by_rank(before: Values, after: Values) -> set[int]:
-    """What the rank test does."""
+    """Return the pairs that the rank test tells apart."""
     return rank_test(before[:, :, 0], after[:, :, 0])
 
 
@@ -127,7 +129,7 @@ def main(draws: int) -> None:
 
 
 def drifting(runs: int, repeats: int, draws: int) -> tuple[float, float, float]:
-    """Of comparisons of equal sides on a drifting machine the share in which any is told apart: as turns, as runs, as repeats."""
+    """Return the share of false comparisons of equal sides on a drifting machine: as turns, as runs, as repeats."""
     rng = np.random.default_rng(runs)
     false = np.zeros(3)
     for _ in range(draws):

@@ -29,7 +29,7 @@ new Promise(done => {
 
 
 def interactive_ms(browser: Browser, page: Path) -> float:
-    """From the address of a file to a page that can be used, with nothing in the browser's cache."""
+    """Return the milliseconds from opening a file to a usable page, with an empty browser cache."""
     context = browser.new_context(viewport={"width": 1280, "height": 900}, offline=True)
     try:
         tab = context.new_page()

@@ -1,4 +1,4 @@
-"""Whether verdicts can be trusted: the same grid as two sides that are equal, and as one with a slowdown planted in one store's client.
+"""Measure how often verdicts are wrong: on two equal sides, and with a slowdown planted in one store's client.
 
 Each repeat is a run of its own, and the sides take turns: what drifts while it lasts falls on all of them alike. From the turns of the
 equal sides as they were measured, comparisons with as many turns as `storebench plan-repeats` names are drawn: how many of these are
@@ -76,11 +76,10 @@ def in_turns(bench: Bench, rounds: int, slowed: str, **grid: Any) -> dict[str, s
 def drawn(
     pairs: Mapping[Key, Pair], turns: int, draws: int = DRAWS, slowdown: float = SLOWDOWN
 ) -> tuple[float, float]:
-    """Of comparisons of so many turns, drawn from those measured of sides that are equal: the share in which any pair is told
-    apart, and, with the slowdown in one pair at a time, the share that finds it.
+    """Return the share of comparisons that tell any equal pair apart, and the share that finds a slowdown in one pair.
 
-    Which side of a turn is A is drawn, too, for all its pairs at once: they share what drifted. If there are not enough turns, one is
-    drawn more than once.
+    Each comparison draws `turns` turns from the measured turns of equal sides, a turn more than once if there are too few. The side
+    called A is drawn for all pairs of a turn together, since they share the machine's drift.
     """
     rng = np.random.default_rng(1)
     measured = min(len(pair.before) for pair in pairs.values())

@@ -135,7 +135,7 @@ def together(seconds: Iterable[int], jobs: int) -> int:
 
 
 def overview(steps: dict[str, tuple[int, bool]], jobs: int, more: str) -> str:
-    """What will be built, about how long that takes, and where the times are from."""
+    """Return a sentence about the steps to build, their estimated time, and the source of the estimate."""
     total = together((seconds for seconds, _ in steps.values()), jobs)
     known = sum(known for _, known in steps.values())
     source = {0: "a guess: not yet done here", len(steps): "as last time"}.get(known, f"{known} as last time")

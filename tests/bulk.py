@@ -22,7 +22,7 @@ def cell_at(store, seed, rows=1000, study=BULK, client="reference", **axes):
 
 
 def spec_for(operation, cell, target, bucket, **options):
-    """What the pod of an attempt at this cell is told, as the DAG does it."""
+    """Return the specification of a cell's attempt, as the DAG makes it."""
     study = bulk_study()
     return AttemptSpec(
         operation=operation,

@@ -65,7 +65,7 @@ def rows(count=ROWS):
 
 
 def text(value):
-    """What the generated dataset's schema says of such a value."""
+    """Return the text of a value in the generated dataset's schema."""
     match value:
         case None:
             return ""

@@ -15,7 +15,7 @@ def files() -> dict[str, str]:
 
 
 def commands() -> list[str]:
-    """What is typed, in order."""
+    """Return the tutorial's commands in order."""
     return COMMAND.findall(PAGE.read_text())
 
 

@@ -27,7 +27,7 @@ _stores = click.option(
 
 
 def _needed(study: str | None, stores: str | None) -> frozenset[str]:
-    """Of neither, all parts."""
+    """Return the parts that a study and stores need; all parts without either."""
     if study is None and stores is None:
         return parts.SERVERS | parts.IMAGES
     names = None if stores is None else names_in(stores)

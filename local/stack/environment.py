@@ -22,7 +22,7 @@ READER = "storebench_reader"
 
 
 def variable_part(image: str) -> str:
-    """Of the Variable and the environment's variable that name an image: `servers_mongodb` of `servers-mongodb`."""
+    """Return the image's part of the names of its Airflow Variable and environment variable: `servers_mongodb` for `servers-mongodb`."""
     return image.replace("-", "_")
 
 

@@ -1,4 +1,4 @@
-"""Whether each server does its work: asked over the same address that its users use."""
+"""Check that each server works, at the address that its users use."""
 
 import json
 import ssl
@@ -117,7 +117,7 @@ CHECKS: dict[str, Callable[[Settings], None]] = {
 
 
 def checks(settings: Settings) -> dict[str, Callable[[Settings], None]]:
-    """Of the parts that run."""
+    """Return the checks of the parts that run."""
     left_out = parts.left_out(settings) | (parts.ON_DEMAND - parts.started(settings))
     return {name: check for name, check in CHECKS.items() if name not in left_out}
 

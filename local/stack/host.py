@@ -1,4 +1,4 @@
-"""What the machine must offer before anything starts: rights, free ports, a free subnet, space."""
+"""Check the machine before anything starts: rights, free ports, a free subnet, disk space."""
 
 import contextlib
 import ipaddress
@@ -118,7 +118,7 @@ def overlapping(routes: list[dict[str, str]], network: ipaddress.IPv4Network) ->
 
 
 def check(settings: Settings, say: teardown.Say = print) -> None:
-    """All of it; nothing of this stack may be running. What dead stacks have left is removed first."""
+    """Check the machine, and remove leftovers of dead stacks first. This stack must not be running."""
     check_rights()
     teardown.remove_abandoned(settings, say)
     check_space(settings)

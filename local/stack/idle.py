@@ -33,12 +33,12 @@ SELECT EXISTS (
 
 
 def minutes(settings: Settings, part: str) -> int:
-    """For how long nothing must have asked for this part."""
+    """Return the minutes without a request after which the part is idle."""
     return SERVICES_MINUTES if part == parts.SERVICES else settings.idle_minutes
 
 
 def servers(settings: Settings) -> list[str]:
-    """Those that neither `make` nor a run has asked for lately; none while a run is queued or running.
+    """Return the servers that neither `make` nor a run has asked for lately; none while a run is queued or running.
 
     Raises psycopg.Error where a database does not answer.
     """

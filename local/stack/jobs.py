@@ -1,4 +1,4 @@
-"""What is done once a server is up, before those that need it start. Each job is one process of the supervisor."""
+"""Jobs between the start of a server and the start of the servers that depend on it. Each job is a process of the supervisor."""
 
 import json
 import subprocess

@@ -6,7 +6,7 @@ from local.stack.settings import Settings
 
 
 def kubectl(settings: Settings, *arguments: str) -> str:
-    """What it prints. Raises subprocess.CalledProcessError."""
+    """Run kubectl and return its output. Raises subprocess.CalledProcessError."""
     configuration = settings.run / "kubernetes" / "admin.kubeconfig"
     options = [f"--kubeconfig={configuration}", f"--cache-dir={settings.run / 'kubectl'}"]
     command = [str(settings.run / "bin" / "kubectl"), *options, *arguments]

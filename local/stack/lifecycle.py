@@ -126,7 +126,7 @@ def _remove(settings: Settings, server: str) -> None:
 
 
 def _comes_up(settings: Settings, started: float, screen: Screen) -> bool:
-    """Whether a stack becomes healthy that was left while it was starting, by an interrupt for one."""
+    """Return whether a stack becomes healthy whose start was interrupted."""
     if time.time() - started > max(health.time_limit(name, settings) for name in health.CHECKS):
         return False
     screen.say("the stack is already being started")

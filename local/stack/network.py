@@ -53,7 +53,7 @@ def homes() -> list[Path]:
 
 
 def _hardware_address(settings: Settings) -> str:
-    """Of the locally administered ones, the one with the gateway's IPv4 address in it."""
+    """Return the locally administered hardware address that contains the gateway's IPv4 address."""
     return ":".join(f"{byte:02x}" for byte in (0x02, 0, *IPv4Address(settings.gateway).packed))
 
 

@@ -24,7 +24,7 @@ class Node:
 
     @property
     def pool(self) -> str:
-        """Its name in STOREBENCH_NODE_POOLS; the first is the default pool."""
+        """Return the node's pool as named in STOREBENCH_NODE_POOLS; the first node is in the default pool."""
         return "" if self.number == 1 else f"node{self.number}"
 
     @property
@@ -34,7 +34,7 @@ class Node:
 
     @property
     def ports(self) -> dict[str, int]:
-        """Its ports, counted from the base."""
+        """Return the node's ports, relative to the base port."""
         if self.number == 1:
             return {"kubelet": 250, "kubelet_health": 248}
         return {

@@ -37,7 +37,7 @@ def _run(program: str, *arguments: str, text: str | None = None) -> str:
 
 
 def tables(text: str) -> Tables:
-    """What `iptables-save` printed, by table."""
+    """Parse the output of `iptables-save` into lines by table."""
     found: Tables = {}
     lines: list[str] = []
     for line in text.splitlines():
@@ -74,7 +74,7 @@ def claim(settings: Settings) -> None:
 
 
 def removal(found: Tables) -> str:
-    """What makes `iptables-restore --noflush` remove kube-proxy's chains, and the rules that lead into them; nothing of others."""
+    """Return the input with which `iptables-restore --noflush` removes kube-proxy's chains and the rules that jump to them, nothing else."""
     text = []
     for table, lines in found.items():
         if not (chains := _chains(lines)):
@@ -105,5 +105,5 @@ def clear(settings: Settings) -> None:
 
 
 def claimed(settings: Settings) -> bool:
-    """Whether such rules are this stack's, if there are any. None is older than the machine's last start."""
+    """Return whether kube-proxy's rules are this stack's. A claim from before the machine's last start does not count."""
     return _file(settings).exists() and _file(settings).read_text() == BOOT.read_text()

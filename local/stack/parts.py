@@ -1,4 +1,4 @@
-"""Which parts of the stack only some stores need: their servers, and images of pods. A run of other stores does without them."""
+"""Find the parts of the stack that a run needs: servers and images of pods."""
 
 import atexit
 import os
@@ -63,7 +63,7 @@ def needed_by(study: Study, names: Iterable[str] | None = None) -> frozenset[str
 
 
 def _stores_by_itself(study: Study) -> Iterable[str]:
-    """Those of a run that names none."""
+    """Return the stores of a run that names no stores."""
     first = next(iter(study.presets.values()), None)
     asked = {**first.params, **first.embedded} if first else {}
     return tuple(asked.get("stores", study.stores))
@@ -79,7 +79,7 @@ def brought(study: Study, name: str) -> tuple[str, str] | None:
 
 
 def _images_of(connection: str, name: str) -> set[str]:
-    """Those of the containers of this topology."""
+    """Return the images of a topology's containers."""
     sets = topology.find(connection, name).sets
     pods = [one["spec"]["template"]["spec"] for one in sets]
     return {f"servers-{container['name']}" for pod in pods for container in pod["containers"]}
@@ -107,7 +107,7 @@ def asked_at(settings: Settings, server: str) -> float:
 
 
 def record(settings: Settings, servers: Iterable[str]) -> None:
-    """These are started, and are asked for now."""
+    """Record that servers are started and were asked for now."""
     _marks(settings).mkdir(exist_ok=True)
     for server in servers:
         (_marks(settings) / server).touch()

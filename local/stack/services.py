@@ -21,7 +21,7 @@ def _folder(settings: Settings) -> Path:
 
 
 def _resolve_by(settings: Settings, target: Path) -> None:
-    """What new pods have as their /etc/resolv.conf."""
+    """Set the /etc/resolv.conf of new pods."""
     link = _folder(settings) / "resolv.conf.new"
     link.unlink(missing_ok=True)
     link.symlink_to(target)

@@ -1,4 +1,4 @@
-"""Where the embedded stack lives and which ports it takes. Everything here can be set from the environment."""
+"""Folders, ports and sizes of the embedded stack. The environment can set each."""
 
 import hashlib
 import ipaddress

@@ -42,7 +42,7 @@ def alone(settings: Settings, patience_s: float = 0) -> Iterator[None]:
 
 
 def remains(settings: Settings) -> list[str]:
-    """What there is of a stack that runs or ended without `stop`: each is told by a mark that only this stack gives."""
+    """Return the remains of a stack that runs or ended without `stop`. A mark that only this stack sets identifies each."""
     found = []
     if pids := cgroup.processes(settings.cgroup):
         found.append(f"{len(pids)} processes")

@@ -46,7 +46,7 @@ class Parts:
         self._known: dict[str, tuple[float, set[int]]] = {}
 
     def usage(self, part: str) -> dict[str, object] | None:
-        """What is told of a part; None where none of its processes runs."""
+        """Return the CPU seconds of a part since its start, and the id of the machine's boot; None if no process of the part runs."""
         since_s, roots = self._known.get(part, (0.0, set[int]()))
         old = time.monotonic() - since_s > KNOWN_S
         if not roots or old or not all(Path(PROC, str(pid)).exists() for pid in roots):

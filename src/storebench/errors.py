@@ -19,14 +19,14 @@ class StorebenchError(Exception):
 
 
 class SpecError(StorebenchError):
-    """What was asked is not valid: a bad parameter, an unknown store, a malformed specification."""
+    """An invalid request: a bad parameter, an unknown store, a malformed specification."""
 
     kind = "bad_spec"
     exit_code = 2
 
 
 class StoreUnreachable(StorebenchError):
-    """Nothing answers at the store's address, or the source of the data cannot be reached."""
+    """A store or a source of data that does not answer."""
 
     kind = "unreachable"
     exit_code = 3
@@ -47,7 +47,7 @@ class StoreRefused(StorebenchError):
 
 
 class BadResult(StorebenchError):
-    """What a pod has left breaks the protocol, or is not what its study says."""
+    """A pod's result that breaks the protocol or does not match its study."""
 
     kind = "bad_result"
 

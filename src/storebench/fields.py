@@ -65,7 +65,7 @@ class Field(ABC):
             raise SpecError(f"{self.title}: the value is {TOO_DEEP}") from None
 
     def rules(self) -> dict[str, Any]:
-        """What it takes, as JSON: all but its title and text. `field_of` makes a field of it again."""
+        """Return the field's rules as JSON, without its title and text. `field_of` reverses this."""
         told = {
             one.name: getattr(self, one.name)
             for one in fields(self)

@@ -130,7 +130,7 @@ def is_absent(error: BaseException | None) -> bool:
 
 
 def version(client: Any, bucket: str, key: str) -> tuple[str, int]:
-    """What tells an object from its other versions, and its size in bytes. Raises the library's errors."""
+    """Return the ETag of an object's version, and its size in bytes. Raises the library's errors."""
     found = client.head_object(Bucket=bucket, Key=key)
     return str(found["ETag"]), int(found["ContentLength"])
 

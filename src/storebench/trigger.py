@@ -70,7 +70,7 @@ class Airflow:
         return run_id
 
     def trigger_when_known(self, dag_id: str, conf: Mapping[str, Any], report: Callable[[str], None]) -> str:
-        """As `trigger`, of a DAG whose file is there: Airflow is given KNOWN_WITHIN_S to find it, and a line to `report` says so."""
+        """Start a run of a DAG whose file may be new: Airflow has KNOWN_WITHIN_S to find the file. `report` gets a line about the wait."""
 
         def wait(state: RetryCallState) -> None:
             if state.attempt_number == 1:
@@ -175,7 +175,7 @@ class Airflow:
                 return sorted(found, key=lambda task: task["start_date"] or "9")
 
     def reason(self, dag_id: str, run_id: str, task: Mapping[str, Any]) -> str:
-        """What the task's log gives as the reason of its failure."""
+        """Return the reason of a task's failure from the task's log."""
         path = f"/api/v2/dags/{dag_id}/dagRuns/{run_id}/taskInstances/{task['task_id']}/logs/{task['try_number']}"
         log = self._look(
             path, params={"map_index": task["map_index"]}, headers={"Accept": "application/json"}
@@ -185,7 +185,7 @@ class Airflow:
         return str(details[-1]["exc_value"]) if details else "its log says why"
 
     def _look(self, path: str, **kwargs: Any) -> Any:
-        """What the API says there; asked again for PATIENCE_S where it does not answer."""
+        """Return the API's answer to a GET of `path`; repeat the request for PATIENCE_S if the API does not answer."""
         retrying = Retrying(
             retry=retry_if_exception_type(StoreUnreachable),
             stop=stop_after_delay(PATIENCE_S),

@@ -64,7 +64,7 @@ class Compose:
             shutil.rmtree(context)
 
     def prepare(self):
-        """What a user calls; only the pods' images are there already."""
+        """Run the user's set-up command; only the pods' images exist already."""
         options = ["--ca-bundle", BUNDLE] if BUNDLE.exists() else []
         self.run(
             *("deploy/compose/prepare", "--env", self.env, "--archives", self.home / "images"),

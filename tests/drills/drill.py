@@ -137,7 +137,7 @@ class Drill:
             assert row["server_name"] in SERVERS[cell.store]
 
     def check_drops(self):
-        """Nothing that was written is left in the store."""
+        """Assert that the store holds no written data."""
         tasks = self.airflow.task_instances(STUDY, self.run)
         drops = [task["state"] for task in tasks if task["task_id"] == "cell.drop"]
         assert drops == ["success"] * len(self.conf["batch"])

@@ -1,4 +1,4 @@
-"""What happens when a part of Airflow, or its database, goes away."""
+"""Outages of Airflow's parts and of the results database."""
 
 import random
 import time

@@ -1,4 +1,4 @@
-"""What happens when a pod, or what runs it, goes away."""
+"""Failures of pods and of their node's parts."""
 
 from tests.drills.drill import kill
 from tests.e2e.harness import delete

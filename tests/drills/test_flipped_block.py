@@ -1,4 +1,4 @@
-"""What happens when a block has changed on a DataNode's disk, with checksums and without, and when a DataNode ends during a copy."""
+"""A changed block on a DataNode's disk, with and without checksums, and a DataNode that ends during a copy."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What becomes of a write whose task is killed while its pod writes."""
+"""A write whose Airflow task is killed while the pod writes."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""What is said of attempts and runs that are ended from outside, and what is left of them."""
+"""Messages and leftovers of attempts and runs that are ended from outside."""
 
 import os
 

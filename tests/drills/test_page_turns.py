@@ -1,4 +1,4 @@
-"""What a comparison cannot tell is measured in turns, from the results page in a real browser, by the real Airflow: some minutes."""
+"""Open pairs of a comparison are measured in turns, started from the results page in a real browser with the real Airflow (minutes)."""
 
 import re
 from urllib.parse import parse_qs, urlsplit

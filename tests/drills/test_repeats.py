@@ -17,6 +17,6 @@ def test_a_cell_is_repeated_until_it_is_known_well_enough():
 
 
 def half_width(rows, operation):
-    """Of the interval of the first six repeats' median, as a share of it: the interval goes from the smallest to the largest."""
+    """Return the half width of the interval of the first six repeats, from smallest to largest, as a share of their median."""
     seconds = [row["value"] for row in rows if row["operation"] == operation][:6]
     return (max(seconds) - min(seconds)) / 2 / median(seconds)

@@ -1,4 +1,4 @@
-"""What happens when servers that a run has brought die, and when the run is stopped while they start or work."""
+"""Deaths of servers that a run started, and stops of the run while the servers start or work."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What happens when a pod of Spark goes away, and what its encryption keeps out."""
+"""Deaths of Spark's pods, and attempts to read Spark's encrypted traffic."""
 
 from concurrent.futures import ThreadPoolExecutor
 

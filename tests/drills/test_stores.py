@@ -1,4 +1,4 @@
-"""What happens when a store or S3 goes away, or has no room."""
+"""Outages of stores and S3, and full disks."""
 
 import pytest
 

@@ -43,7 +43,7 @@ def image(checkout):
 
 @pytest.fixture
 def environment(checkout, image):
-    """What makes Airflow that of the copy: its code, DAGs and image, and nothing of the stack's own Airflow."""
+    """Return the environment of the copy's Airflow: the copy's code, DAGs and image, and nothing of the stack's own Airflow."""
     folder = checkout.parent
     return {
         "PYTHONPATH": checkout / "src",

@@ -28,7 +28,7 @@ def chromium():
 
 @pytest.fixture(scope="session")
 def token(url):
-    """Of the stack's user, who may do everything."""
+    """Return a token of the stack's user, who has all rights."""
     return login(url)
 
 
@@ -79,7 +79,7 @@ def check_accessible(tab):
 
 
 def saved(tab, label):
-    """What a button hands out."""
+    """Return the content of the file that a button downloads."""
     with tab.expect_download() as download:
         tab.get_by_role("button", name=label, exact=True).click()
     return Path(download.value.path()).read_bytes()

@@ -1,4 +1,4 @@
-"""What the end-to-end tests share: a run of the study through the command line, and pods of their own."""
+"""Helpers of the end-to-end tests: runs through the command line, and pods."""
 
 import json
 import os
@@ -118,7 +118,7 @@ def delete(cluster, name):
 
 
 def soon(condition, seconds=120):
-    """What `condition` gives as soon as it is true."""
+    """Wait until `condition` returns a true value, and return the value."""
     deadline_s = time.monotonic() + seconds
     while time.monotonic() < deadline_s:
         if found := condition():

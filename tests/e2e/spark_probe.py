@@ -8,7 +8,7 @@ from tests.e2e.harness import NAMESPACE, driver_with_executors, soon
 
 
 def answers_of_spark(cluster):
-    """What the driver's two ports and its executor's one answer to someone without a key, as soon as a driver has an executor."""
+    """Return the answers of the driver's two ports and the executor's port to a client without the key, once a driver has an executor."""
     name, (executor,) = soon(lambda: driver_with_executors(cluster), 300)
     driver = cluster.read_namespaced_pod(name, NAMESPACE)
     ports = [
@@ -20,7 +20,7 @@ def answers_of_spark(cluster):
 
 
 def _answer(address, port):
-    """What Spark answers to someone without a key who asks for a block; nothing while it does not listen yet."""
+    """Return Spark's answer to a request for a block without the key; empty while Spark does not listen yet."""
     texts = b"".join(struct.pack(">i", len(text)) + text for text in (b"application", b"executor"))
     block = b"broadcast_0_piece0"
     asked = b"\0" + texts + struct.pack(">ii", 1, len(block)) + block  # OpenBlocks

@@ -67,7 +67,7 @@ def measure(*arguments):
 
 
 def undisturbed(rows):
-    """What is compared and drawn: each operation of a cell that was not disturbed."""
+    """Return the cells' operations that are compared and drawn, which are undisturbed."""
     return {(row["cell_key"], row["operation"]) for row in rows if not row["disturbed"]}
 
 

@@ -151,7 +151,7 @@ def measured(name):
 
 
 def fill(airflow, study, values, by_hand, new):
-    """Some cells by hand, the others by a backfill, none by a second one, and a new value's by a third."""
+    """Fill some cells by hand, the others by a backfill, none by a second backfill, and a new value's cells by a third."""
     name = study(values)
     code, text, _ = run("--study", name, "--stores", "null", "--axis", f"batch={','.join(by_hand)}")
     assert code == 0, text

@@ -73,7 +73,7 @@ def test_a_cpu_limit_is_what_a_client_can_use_and_kept_data_has_the_name_in_the_
 
 
 def test_delta_without_spark_is_verified():
-    """Its reference clients: integration/test_delta_rs.py and test_delta_reader.py. Elasticsearch: test_secrets.py."""
+    """The reference clients are in integration/test_delta_rs.py and test_delta_reader.py, Elasticsearch in test_secrets.py."""
     code, text, rows = run(
         *("--stores", "delta-rs,delta-kernel", "--clients", "tuned", "--axis", "batch=500")
     )

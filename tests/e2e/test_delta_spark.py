@@ -125,7 +125,7 @@ def spoil(uri, storage, how):
 
 
 def test_verification_notices(storage, kept):
-    """It needs no Spark."""
+    """The verification needs no Spark."""
     _, _, rows = kept
     key, target = next((row["cell_key"], row["target"]) for row in rows if row["client"] == "reference")
     store, uri = table(key, target), f"s3://{BUCKET}/tables/{target}"

@@ -97,7 +97,7 @@ def record(repository, study, cells, name, factor):
 
 @pytest.fixture(scope="module")
 def runs(tmp_path_factory):
-    """Of each study two runs, the second slower by half, and the API server that shows them."""
+    """Record two runs of each study, the second slower by half, and start the API server that shows them."""
     words, folder = words_study(tmp_path_factory.mktemp("stores"))
     bulk = bulk_study()
     cells = [
@@ -186,7 +186,7 @@ def test_a_store_that_keeps_nothing_is_a_line_and_what_is_far_apart_is_logarithm
 @pytest.mark.parametrize("study", CELLS)
 @pytest.mark.parametrize("name", VIEWS)
 def test_each_view_says_where_its_figures_come_from(show, study, name):
-    """In the page, and in what is copied from it."""
+    """The origin is in the page, and in copied text."""
     tab = show(study, name)
     tab.context.grant_permissions(["clipboard-read", "clipboard-write"])
     copy = tab.locator(".sb-exports").first.get_by_role("button", name=re.compile("^Copy .* as (CSV|SQL)$"))

@@ -1,4 +1,4 @@
-"""What a comparison cannot tell, and what more repeats would not tell either. A drill starts them (tests/drills/test_page_turns.py)."""
+"""Comparisons that cannot tell, also with more repeats. A drill starts them (tests/drills/test_page_turns.py)."""
 
 import pytest
 from playwright.sync_api import expect

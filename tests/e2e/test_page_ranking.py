@@ -93,7 +93,7 @@ def test_the_command_prints_the_same(visit, token, run):
 
 
 def test_each_figure_leads_on_to_airflows_log(visit, token, run):
-    """From the ranking to the cell, and from a bar over its attempts and their phases to the log."""
+    """Links go from the ranking to the cell, and from a bar over attempts and phases to the log."""
     tab = visit(token, view("ranking", run, **CHOSEN))
     tab.get_by_label("Places").get_by_role("link", name="mongodb reference").click(timeout=30_000)
     expect(

@@ -23,7 +23,7 @@ def start_view(dag, path=PAGE, **conf):
 
 
 def test_a_run_is_foreseen_as_one_types_started_and_seen(visit, token, airflow, study):
-    """Of a study of which the page's server has no file."""
+    """The page's server has no file of the study."""
     name = study(["100", "200"])
     tab = visit(token, start_view(name, f"/dags/{name}/plugin/storebench-dag", seed=SEED))
     foreseen, start = tab.locator(".sb-state[role=status]"), tab.get_by_role("button", name="Start the run")
@@ -53,7 +53,7 @@ def test_a_run_is_foreseen_as_one_types_started_and_seen(visit, token, airflow, 
 
 
 def test_every_mistake_is_told_before_anything_is_started(visit, token):
-    """Of fields in a folded section, too, and of several together."""
+    """Also mistakes in a folded section, and several mistakes at once."""
     tab = visit(token, start_view(STUDY, pod_cpu="0", stores="mongodb@nonesuch"))
     foreseen = tab.locator(".sb-state[role=status]")
     expect(foreseen).to_contain_text("CPU request of a pod: '0' is not a number of CPUs", timeout=15_000)

@@ -1,4 +1,4 @@
-"""What the results page says where there is nothing to show, or where it must not show it: in the real Airflow, with a database of its own."""
+"""The results page without results, and without the right to show them: in the real Airflow, with a database of its own."""
 
 import os
 import re
@@ -40,7 +40,7 @@ def database():
 
 @pytest.fixture(scope="module")
 def own_url(database):
-    """Of an API server that reads it."""
+    """Start an API server that reads the database, and yield its URL."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv(f"AIRFLOW_VAR_{AIRFLOW_ID.upper()}", AIRFLOW)
         with api_server(reader_of(database)) as url:
@@ -184,7 +184,7 @@ def test_without_a_login_there_is_nothing(chromium, url, token):
 
 
 def test_without_permission_there_is_nothing(visit, url):
-    """Of a user whom Airflow knows, and who has no role."""
+    """The user is known to Airflow and has no role."""
     token = SimpleAuthManager().generate_jwt(SimpleAuthManagerUser(username="nobody", role=None))
     tab = visit(token, PAGE, expected=(403,))
     answer = tab.request.get(f"{url}/storebench/api/runs")

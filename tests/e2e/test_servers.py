@@ -19,7 +19,7 @@ def embedded():
 
 
 def left_over(cluster):
-    """What there is of servers in the namespace, by kind and name."""
+    """Return the servers' objects in the namespace, by kind and name."""
     apps = client.AppsV1Api(cluster.api_client)
     lists = {
         "pod": cluster.list_namespaced_pod,
@@ -37,7 +37,7 @@ def left_over(cluster):
 
 @pytest.mark.timeout(1200)
 def test_a_run_brings_its_servers_one_set_after_another_measures_them_and_leaves_none(cluster):
-    """Its reads are cold. The other states of the caches: drills/test_caches.py. Three nodes: drills/test_servers.py."""
+    """Reads are cold. Other cache states are in drills/test_caches.py, three nodes in drills/test_servers.py."""
     servers = {"elasticsearch@one": "Elasticsearch", "mongodb@one": "FerretDB"}
     asked = ("--rows", "20000", "--axis", "batch=1000", "--param", 'cache="cold"', *SIZE)
     code, text, rows = run("--stores", ",".join(servers), *asked)
@@ -59,7 +59,7 @@ SIZE = ("--param", 'server_memory="1Gi"')
 
 
 def check_figures(row, pods):
-    """What servers of that size used is in the row."""
+    """Assert that the row has the figures of servers of that size."""
     assert row["parameters"]["server_memory"] == "1Gi"
     assert row["server_pods"] == pods and row["figures_cover"] == "engine"
     assert row["servers_cpu_s"] > 0 and row["servers_data_bytes"] > 0 and row["servers_restarts"] == 0

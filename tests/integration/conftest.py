@@ -98,7 +98,7 @@ def bucket(connections):
 
 @pytest.fixture
 def target():
-    """What this test's attempts write to."""
+    """Return the target of this test's attempts."""
     return f"storebench_test_{uuid.uuid4().hex[:16]}"
 
 

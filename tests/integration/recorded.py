@@ -33,7 +33,7 @@ PHASES = {"operation": 1.0, "verify": 2.0}
 
 
 def timed(seconds, rows=ROWS, **figures):
-    """What a verified attempt reports whose operation has taken so long."""
+    """Return the result of a verified attempt whose operation took `seconds`."""
     metrics = {**dict.fromkeys(RANKED_BY.values(), seconds), "rows_per_s": rows / seconds}
     version = bulk_study().method_version
     return AttemptResult(status="verified", metrics=metrics, method_version=version, **figures)

@@ -365,7 +365,7 @@ def test_parts_of_a_second_have_the_places_of_their_field(opened, tmp_path, read
     ("precision", "scale", "right"), [(20, 0, True), (26, 6, True), (21, 0, False), (38, 6, False)]
 )
 def test_delta_standalone_has_room_for_20_digits_before_the_point(opened, tmp_path, precision, scale, right):
-    """It fails in the middle of a read of more. So this store refuses them (DeltaStandalone.cannot_hold_fields)."""
+    """Delta Standalone fails in the middle of a read with more digits, so the store refuses them (DeltaStandalone.cannot_hold_fields)."""
     text = "9" * (precision - scale) + ("." + "9" * scale if scale else "")
     write(tmp_path, pa.table({"tax": pa.array([text, "-" + text]).cast(pa.decimal128(precision, scale))}))
     expected = TableChecksum(["tax"])
@@ -386,7 +386,7 @@ def test_delta_standalone_has_room_for_20_digits_before_the_point(opened, tmp_pa
 def test_delta_standalone_reads_no_decimal_that_is_an_integer_in_parquet(
     opened, tmp_path, reader, precision, right
 ):
-    """As Spark writes those of at most 18 digits. So this store refuses them (DeltaStandalone.cannot_hold_fields)."""
+    """Spark writes decimals of at most 18 digits so; the store refuses them (DeltaStandalone.cannot_hold_fields)."""
     texts = [f"{n}.25" for n in range(100)]
     table = pa.table({"tax": pa.array(map(Decimal, texts), pa.decimal128(precision, 2))})
     write(tmp_path, table, store_decimal_as_integer=True)

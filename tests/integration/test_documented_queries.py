@@ -1,4 +1,4 @@
-"""That the queries of docs/results.md answer what they say. In the real database."""
+"""The queries of docs/results.md, run in the real database."""
 
 import json
 import re

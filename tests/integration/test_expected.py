@@ -1,4 +1,4 @@
-"""What a run is expected to take, by the attempts in a real database."""
+"""Estimates of a run's time from attempts in a real database."""
 
 import uuid
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""What is shown of a run while it goes on, and at its end. In the real database."""
+"""The command line's output during and after a run, from the real database."""
 
 import io
 from dataclasses import replace

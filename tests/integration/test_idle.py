@@ -1,4 +1,4 @@
-"""What decides whether a server idles, asked of the real databases."""
+"""The decision whether a server is idle, from the real databases."""
 
 import os
 import uuid

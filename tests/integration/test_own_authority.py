@@ -83,7 +83,7 @@ def test_java_reads_s3_over_tls_with_ones_own_ca_alone(
 
 
 def test_every_client_of_s3_sends_the_session_token(built):
-    """To a server that notes the header and refuses: temporary credentials cannot be had of the stack's S3."""
+    """A server notes the header and refuses, since the stack's S3 has no temporary credentials."""
     seen = []
 
     class Refuses(BaseHTTPRequestHandler):

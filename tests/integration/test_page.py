@@ -42,7 +42,7 @@ def client(database):
 
 @pytest.fixture
 def stranger(database):
-    """Likewise for somebody who may read nothing."""
+    """Yield a client of a user who may read nothing."""
     app.dependency_overrides = {get_user: lambda: None, reading: lambda: Reading(database, [])}
     yield TestClient(app)
     app.dependency_overrides = {}
@@ -173,7 +173,7 @@ def test_a_refused_run_is_compared_with_a_measured_one(client, repository, run, 
 
 
 def seconds_of(client, name):
-    """What a run took."""
+    """Return the seconds of a run."""
     found = get(client, "run", run=name)
     begun, ended = (datetime.fromisoformat(found[key]) for key in ("started_at", "finished_at"))
     return (ended - begun).total_seconds() - found["rested_s"]
@@ -331,7 +331,7 @@ def test_filters_match_parts_of_names(client, run, cells, query, found):
 
 
 def test_of_what_was_tried_again_the_newest_try_counts(client, repository, run, cells):
-    """Both tries are in the table; the earlier one is marked, and no count has it."""
+    """Both tries are in the table; the earlier try is marked, and in no count."""
     name = run(cells[:1], 1)
     repository.add_attempt(
         AttemptKey(run_id_of(STUDY, name), cells[0].key, 1, "read", 2),

@@ -1,4 +1,4 @@
-"""What a plan writes into the real database."""
+"""The rows that a plan writes into the real database."""
 
 import uuid
 from types import SimpleNamespace

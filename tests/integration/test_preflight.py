@@ -1,4 +1,4 @@
-"""What a plan refuses before any pod, against the real S3 server."""
+"""Refusals of a plan before any pod, against the real S3 server."""
 
 import pytest
 

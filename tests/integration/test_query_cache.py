@@ -85,7 +85,7 @@ def test_a_hot_sum_reads_the_table_though_the_query_cache_is_on(sums, port, clie
 
 
 def test_a_sum_that_the_query_cache_answers_is_not_verified(sums, port, monkeypatch):
-    """The same sum without SQL_NO_CACHE."""
+    """The sum is repeated without SQL_NO_CACHE."""
     add_up = sums("reference")
 
     def scan(store):

@@ -1,4 +1,4 @@
-"""Which run a name means, and what is told of one that means none. In the real database."""
+"""Names of runs, and errors for unknown names, in the real database."""
 
 import uuid
 from datetime import timedelta

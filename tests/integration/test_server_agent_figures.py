@@ -1,4 +1,4 @@
-"""What the real agent tells of a container's cgroup."""
+"""The real agent's figures of a container's cgroup."""
 
 import os
 import time

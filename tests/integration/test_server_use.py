@@ -1,4 +1,4 @@
-"""Which servers runs have brought, as the results keep it."""
+"""Records of the servers that runs started."""
 
 import pytest
 

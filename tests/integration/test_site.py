@@ -33,7 +33,7 @@ def database():
 
 @pytest.fixture(autouse=True)
 def front_end(monkeypatch, tmp_path):
-    """Of which no more than its place matters here."""
+    """Replace the built front end, of which only the path matters here."""
     script = tmp_path / "built.js"
     script.write_text("draw()")
     monkeypatch.setattr(report, "SCRIPT", script)

@@ -26,7 +26,7 @@ NOISY = (1.0, 1.05, 0.96, 1.02, 1.0, 1.07, 0.94)
 
 @pytest.fixture
 def study() -> Study:
-    """As the API server has it: without its file."""
+    """Return the study as the API server has it: from its record, without its file."""
     return recorded(json.loads(json.dumps(bulk_study().details())))
 
 
@@ -55,7 +55,7 @@ def noisy(run):
 
 
 def asked(cells, **changes):
-    """What a run of these cells was asked for."""
+    """Return the parameters of a run of the cells."""
     places = {"stores": ["mongodb"], "clients": ["reference"], "batch": ["10", "20"]}
     return defaults_of(bulk_study(), {**places, "rows": ROWS, "seed": cells[0].seed, **changes})
 

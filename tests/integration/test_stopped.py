@@ -67,7 +67,7 @@ def add(repository):
 
 
 def stopped(repository, run, state_of, ended_at=None):
-    """What is found of this run: the database has those of other tests, too."""
+    """Return the run if it is found stopped; the database also has other tests' runs."""
     found = stopped_runs(repository, RunStates(state_of, lambda *_: ended_at, lambda: AIRFLOW))
     return [one for one in found if one.run["id"] == run]
 
@@ -356,7 +356,7 @@ def test_what_is_left_here_is_not_exported(left, repository, database, begin, tm
 
 
 def released(left, run, shared=()):
-    """What is removed with this run; the pools of nodes that are `shared` have their pods in one namespace."""
+    """Return the Secrets removed with this run; the `shared` node pools have their pods in one namespace."""
     removed = []
     left.release_secrets(
         run,

@@ -1,4 +1,4 @@
-"""What is made of many attempts: comparisons, summaries, what is done; in the real database."""
+"""Comparisons, summaries and finished repeats of many attempts, in the real database."""
 
 import json
 from dataclasses import replace
@@ -303,7 +303,7 @@ def test_a_baseline_is_a_name_for_a_run(queries, repository, run, cells):
 
 
 def test_baselines_are_names_for_the_turns_of_a_gate(database, monkeypatch, queries, repository, run, cells):
-    """As the tutorial's script has them."""
+    """The tutorial's script sets such baselines."""
     monkeypatch.setenv("AIRFLOW_CONN_STOREBENCH_RESULTS", database)
     for n in range(1, 6):
         for side in ("old", "new"):

@@ -1,4 +1,4 @@
-"""What the stack tells pods of its servers' CPU, beside what the servers say of themselves and what they are made to do."""
+"""The stack's CPU figures for pods, compared with the servers' own figures and a known load."""
 
 import os
 import threading

@@ -61,7 +61,7 @@ def write(root, files):
 
 
 class Container:
-    """What the agent's container is in a pod: the agent, its server, and a folder of data."""
+    """A server's container as in a pod: the agent, the server, and a folder of data."""
 
     def __init__(self, folder, variables, **wishes):
         self.data = folder / "data"

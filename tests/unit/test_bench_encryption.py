@@ -31,7 +31,7 @@ def test_a_steady_drift_falls_on_both_alike():
 
 
 class Stack:
-    """As `Bench`, on a machine that disturbs each first run of a turn, which is with encryption, or all of these."""
+    """A stand-in for `Bench` on a machine that disturbs each turn's first run, which has encryption, or all encrypted runs."""
 
     def __init__(self, disturbs):
         self.runs, self.disturbs = 0, disturbs

@@ -1,4 +1,4 @@
-"""What is counted of processes that come, end and share memory."""
+"""Figures of processes that start, end and share memory."""
 
 import os
 import subprocess

@@ -1,4 +1,4 @@
-"""What the raw log of requests says of latencies that are counted wrongly."""
+"""Detection of wrongly counted latencies by the raw log of requests."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""What `make bench-verdicts` computes from the turns that it has measured; here they are made up."""
+"""The figures that `make bench-verdicts` computes, from simulated turns."""
 
 import numpy as np
 

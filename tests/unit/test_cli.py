@@ -90,7 +90,7 @@ def states(monkeypatch, of_the_run):
 
 @pytest.fixture
 def followed(monkeypatch):
-    """What Airflow was asked to run, and how that ends."""
+    """Collect the runs that Airflow was asked for, and set their end."""
     ends = {"state": "success"}
     asked = []
 
@@ -364,7 +364,7 @@ def test_the_newest_run_is_that_of_the_study_that_is_named(nowhere, monkeypatch,
 
 @pytest.fixture
 def triggered(nowhere, monkeypatch):
-    """What Airflow was asked to run, as manual__1."""
+    """Collect the run that Airflow was asked for, as manual__1."""
     asked = []
     monkeypatch.setattr(
         "storebench.trigger.Airflow.trigger", lambda self, dag, conf: asked.append(conf) or "manual__1"

@@ -1,4 +1,4 @@
-"""What a parameter of a run may be given as: by a form, which sends texts, by the API, and on the command line."""
+"""Values of a run's parameters from a form, which sends texts, from the API, and from the command line."""
 
 import json
 

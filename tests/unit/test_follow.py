@@ -53,7 +53,7 @@ class Airflow:
 
 
 class Results:
-    """What is recorded of it: its plan at once, its row when it has ended."""
+    """The run's records: the plan at once, the row at the end."""
 
     def __init__(self, **range_):
         self.rows, self.range = [], range_

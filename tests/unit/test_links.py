@@ -1,4 +1,4 @@
-"""What the build of the site does not see: links of the README and its like, and paths that pages and source files name."""
+"""Links that the site's build does not check: in the README and the like, and paths in pages and source files."""
 
 import re
 from pathlib import Path
@@ -16,7 +16,7 @@ DOCS_PATH = re.compile(r"\bdocs/[\w./-]+\.md|\bdocs/decisions/\d{4}")
 
 
 def anchors(page: Path) -> set[str]:
-    """Those that GitHub gives to the headings of a page."""
+    """Return the anchors that GitHub gives to a page's headings."""
     headings = re.findall(r"^#+ (.*)$", page.read_text(), re.MULTILINE)
     return {re.sub(r"[^\w\- ]", "", heading).strip().lower().replace(" ", "-") for heading in headings}
 

@@ -45,13 +45,13 @@ def cells_of(line):
 
 
 def table(block):
-    """Its header and its rows."""
+    """Return a table's header and rows."""
     header, _, *rows = map(cells_of, block)
     return header, rows
 
 
 def is_measured(block):
-    """Whether it has a picture, or is a table at least a third of which are numbers; what stands first in a line names the line."""
+    """Return whether a block has a picture, or is a table with at least a third of numbers; the first cell of a line names the line."""
     if not block[0].startswith("|"):
         return bool(set(PICTURE.findall("\n".join(block))) - WITHOUT_FIGURES)
     cells = [cell for row in table(block)[1] for cell in row[1:] if cell]
@@ -59,7 +59,7 @@ def is_measured(block):
 
 
 def captions(found):
-    """Of each measured block the caption in the paragraph below it, or None."""
+    """Return each measured block with the caption in the paragraph below, or None."""
     below = [*found[1:], [""]]
     return [
         (block, CAPTION.match(after[0]))

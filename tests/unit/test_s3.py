@@ -13,5 +13,5 @@ def test_java_addresses(bucket):
 
 @pytest.mark.parametrize("bucket", ["my_bucket", "my.bucket.1", "a..b", "-a", "a-", "büro", "ab.-c", "a b"])
 def test_java_does_not_address(bucket):
-    """In each of these java.net.URI finds no host."""
+    """java.net.URI finds no host in any of these names."""
     assert repr(bucket) in java_cannot_address(bucket)

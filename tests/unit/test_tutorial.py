@@ -65,7 +65,7 @@ def study(checkout):
 
 @pytest.fixture
 def attempt(study, monkeypatch, tmp_path):
-    """What an attempt at a store leaves: its exit code, and its result as it would be recorded."""
+    """Return a function that runs an attempt, and returns its exit code and its recorded result."""
     monkeypatch.setenv("STOREBENCH_CONN_S3", "{}")
     monkeypatch.setattr(run, "client_for", lambda connection: None)
     monkeypatch.setattr(run, "Cgroup", Cgroup)

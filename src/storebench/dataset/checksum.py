@@ -215,7 +215,7 @@ class TableChecksum:
             self.fields[name] = (self.fields[name] + value) & MASK
 
     def diff(self, manifest: Manifest) -> list[str]:
-        """What differs from the manifest, for people; empty if nothing does."""
+        """Return sentences about the differences from the manifest; empty if there are none."""
         found = []
         if self.rows != manifest.rows:
             found.append(f"rows: {self.rows:,} of {manifest.rows:,}")

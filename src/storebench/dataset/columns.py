@@ -1,7 +1,7 @@
-"""Which types the columns of a table of texts have: found while the texts go by.
+"""Find the types of the columns of a table of texts, while the texts are read.
 
-A type is only given where each text of the column is the canonical one of its value (storebench.dataset.schema), so that a store that keeps
-types gives the same text back. All else is a string.
+A column has another type than string only if each of its texts is the canonical text of a value (storebench.dataset.schema). Then a
+store that keeps types gives the same text back.
 """
 
 from __future__ import annotations
@@ -108,7 +108,7 @@ class Column:
         return self._are(texts, datetime.fromisoformat)
 
     def _are(self, texts: set[str], read: Callable[[str], object]) -> bool:
-        """Whether `read` takes all texts, which then count for the first and the last."""
+        """Return whether `read` takes all texts; if so, update the earliest and the latest text."""
         try:
             for text in texts:
                 read(text)

@@ -32,7 +32,7 @@ Indices = npt.NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Chunk:
-    """Some rows: their CSV without header, and their checksums."""
+    """A range of rows: their CSV without a header, and their checksums."""
 
     csv: bytearray
     checksums: TableChecksum
@@ -107,7 +107,7 @@ class _Draws:
         self._word = self._numbers
 
     def following(self, divisor: int, size: int) -> Indices:
-        """Not random: the row's number // divisor % size."""
+        """Return `row number // divisor % size` for each row, which is not random."""
         return (self._numbers // np.uint64(divisor) % np.uint64(size)).view(np.int64)
 
     def below(self, size: int) -> Indices:

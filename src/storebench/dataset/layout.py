@@ -1,4 +1,4 @@
-"""What the rows are made of: each field's values, as pieces in the order of the schema."""
+"""Define the values of each field, as pieces in the order of the schema."""
 
 from __future__ import annotations
 

@@ -38,8 +38,9 @@ class Manifest:
     file: str | None = None
 
     def to_json(self) -> str:
-        """On one line; that of a generated dataset has about 2 kB, small enough for a pod's termination message. Checksums are 16 hex
-        digits.
+        """Return the manifest as one line of JSON, with checksums of 16 hex digits.
+
+        The manifest of a generated dataset has about 2 kB, which fits into a pod's termination message.
         """
         data = {
             **vars(self),
@@ -109,7 +110,7 @@ def schema_of(manifest: Mapping[str, Any]) -> tuple[Field, ...]:
 
 
 def _told(field: Field) -> dict[str, Any]:
-    """What is not as in other fields."""
+    """Return the attributes of a field that differ from the defaults."""
     return {name: value for name, value in asdict(field).items() if value or (name == "scale" and value == 0)}
 
 

@@ -32,10 +32,10 @@ LARGE_PARTS = 1_000  # S3 takes 10,000: parts of a thousandth of all before reac
 
 
 def make(client: Any, bucket: str, prefix: str, rows: int, seed: int, *, file: str) -> dict[str, Any]:
-    """What the dataset's pod does (storebench.attempt.dataset) with the file `s3://bucket/key` or the folder
-    `s3://bucket/key/`, whose planned version `seed` stands for.
+    """Make the dataset of a user's file `s3://bucket/key` or folder `s3://bucket/key/` in the dataset's pod (storebench.attempt.dataset).
 
-    Returns the manifest of what is below `prefix` then; without the checksums and fields where it would be too long for the pod's message.
+    `seed` stands for the planned version of the file. Return the manifest of the dataset below `prefix`, without checksums and fields
+    where these would be too long for the pod's termination message.
     Raises SpecError for a file that has changed, that has more rows than `rows`, or whose data no store could give back.
     """
     if prefix != (expected := folder_of(OWN.id(seed))):
@@ -151,8 +151,9 @@ class _Copy:
 
 
 def encoded(rows: Sequence[Sequence[str]]) -> bytes:
-    """These rows as CSV, quoted where they must be. Python's writer leaves a carriage return alone bare, which its reader takes for the
-    end of a line: rows with one are all quoted.
+    """Return rows as CSV, quoted only where necessary.
+
+    Python's writer does not quote a lone carriage return, which its reader takes for the end of a line: such rows are quoted whole.
     """
     text = _written(rows, csv.QUOTE_MINIMAL)
     return (_written(rows, csv.QUOTE_ALL) if "\r" in text else text).encode()

@@ -33,7 +33,7 @@ Part = tuple[str, Any]  # a file's name in its folder, "" of a file alone, and i
 
 @dataclass
 class Table:
-    """Its columns, which know their types once all chunks have gone by."""
+    """A user's table. Its columns know their types once all chunks were read."""
 
     columns: list[Column]
     chunks: Iterator[Texts]
@@ -262,7 +262,7 @@ def _row_characters(found: Any) -> int:
 
 
 def _types(field: pa.Field) -> tuple[Type, ...]:
-    """Which type the texts of this column may have beside string. Raises Unusable for one that has no text."""
+    """Return the types beside string that the texts of this column may have. Raises Unusable for a type without a text form."""
     import pyarrow.types as t
 
     kind = field.type.value_type if t.is_dictionary(field.type) else field.type

@@ -135,7 +135,7 @@ def alone(texts: Sequence[str]) -> list[Texts]:
 
 
 def with_nulls(texts: Sequence[str]) -> list[Texts]:
-    """The same, with nulls for some of them."""
+    """Return the texts as pieces, every NULL_ONE_IN-th text replaced by a null."""
     return [("" if n % NULL_ONE_IN == NULL_ONE_IN - 1 else text,) for n, text in enumerate(texts)]
 
 
@@ -146,7 +146,7 @@ def _pick(choices: Sequence[Sequence[Texts]], n: int) -> Texts:
 
 
 def _share(text: bytes, behind: int) -> int:
-    """What a part adds to ``P(whole) + n * GOLDEN`` with `behind` bytes of other parts behind it."""
+    """Return the summand of a part in ``P(whole) + n * GOLDEN`` with `behind` bytes of other parts behind it."""
     return (polynomial(text) * pow(BASE, behind, 2**64) + len(text) * GOLDEN) & MASK
 
 
@@ -172,7 +172,7 @@ class Column:
 
     @property
     def name(self) -> str:
-        """What the column is called in the matrix."""
+        """Return the name of the column in the matrix."""
         return f"{self.offset}"
 
 

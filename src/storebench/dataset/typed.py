@@ -68,7 +68,7 @@ def csv_reader(stream: Any, schema: pa.Schema = ARROW_SCHEMA) -> Iterator[pa.Rec
 
 
 def _end_of_records(text: bytes) -> int:
-    """Where the last whole record of `text` ends, 0 if it has none: at a line break with an even number of quotes before it."""
+    """Return the offset of the end of the last whole record, 0 without one: after a line break with an even number of quotes before it."""
     stop, quotes = len(text), text.count(b'"')
     while (line_break := text.rfind(b"\n", 0, stop)) >= 0:
         quotes -= text.count(b'"', line_break, stop)

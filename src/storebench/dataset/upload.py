@@ -77,7 +77,7 @@ def ensure_dataset(
 
 
 def make(client: Any, bucket: str, prefix: str, rows: int, seed: int) -> dict[str, Any]:
-    """What the dataset's pod does (storebench.attempt.dataset): the manifest of what is below `prefix` then."""
+    """Make the dataset in the dataset's pod (storebench.attempt.dataset) and return the manifest of the dataset below `prefix`."""
     if prefix != (expected := folder_of(CSV50.id(rows, seed))):
         raise SpecError(
             f"This image makes the dataset {expected}, not {prefix}: build it from the code that Airflow runs"

@@ -52,7 +52,7 @@ def artifacts_of(queries: Queries, rows: Sequence[Row], kind: str, metric: str) 
 
 
 def histogram_lines(found: Sequence[Row]) -> list[dict[str, Any]]:
-    """Of each cell's operation the histograms of its attempts, merged: how many attempts, `values`, `counts`, and percentiles of these."""
+    """Merge the histograms of each cell's operation: number of attempts, `values`, `counts`, and percentiles."""
     groups: dict[tuple[str, str], list[Row]] = {}
     for row in found:
         groups.setdefault((row["cell_key"], row["operation"]), []).append(row)
@@ -150,7 +150,7 @@ def series_csv(lines: Sequence[dict[str, Any]]) -> str:
 
 
 def as_json(lines: Sequence[dict[str, Any]]) -> str:
-    """All of it as a list of objects."""
+    """Return the lines as a JSON list of objects."""
     return json.dumps(lines, indent=2) + "\n"
 
 

@@ -64,7 +64,7 @@ USAGE_FIGURES = (
 
 @dataclass(frozen=True)
 class AttemptKey:
-    """Which attempt a row is of. The same key always makes the same id, so that a row is never doubled."""
+    """The key of an attempt. The same key always makes the same id, so that a row is never doubled."""
 
     run_id: str
     cell_key: str
@@ -80,7 +80,7 @@ class AttemptKey:
 
 @dataclass(frozen=True)
 class PodRecord:
-    """What Kubernetes says of an attempt's pod."""
+    """Kubernetes' record of an attempt's pod."""
 
     pod: str | None = None
     node: str | None = None
@@ -97,7 +97,7 @@ def short_hash(details: Mapping[str, Any]) -> str:
 
 
 class Attempts(Database):
-    """What is written of them."""
+    """Write attempts and their environments to the database."""
 
     @patient
     def add_dataset(

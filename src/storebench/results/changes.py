@@ -1,4 +1,4 @@
-"""Where the level of a history changes: the change points of figures over time.
+"""Find the change points of a history of figures.
 
 It is E-Divisive (Matteson, James 2014: A nonparametric approach for multiple change point analysis of multivariate data), which finds changes
 of performance in MongoDB's and others' continuous integration, too (Daly and others 2020). Figures are cut in two where the energy distance
@@ -40,7 +40,7 @@ def levels(figures: Values) -> list[Sequence[float]]:
 
 @lru_cache(maxsize=1024)
 def change_points(figures: tuple[float, ...]) -> tuple[int, ...]:
-    """Where new levels begin: the places of their first figures. None among fewer than MIN_FIGURES."""
+    """Return the positions at which new levels begin. Fewer than MIN_FIGURES figures have none."""
     random = np.random.default_rng(0)  # the same figures always have the same changes
     values = np.array(figures)
     parts = [_Part.of(values, 0)]
@@ -56,7 +56,7 @@ def change_points(figures: tuple[float, ...]) -> tuple[int, ...]:
 
 
 class _Part:
-    """Some figures one after the other, and where to cut them, if at all: their place is `begin`."""
+    """Consecutive figures from position `begin`, and their best cut."""
 
     def __init__(self, values: Matrix, begin: int, distances: Matrix) -> None:
         self.values = values
@@ -66,7 +66,7 @@ class _Part:
 
     @staticmethod
     def of(values: Matrix, begin: int) -> _Part:
-        """With the distances between all of them."""
+        """Make a part, and compute the distances between its figures."""
         return _Part(values, begin, np.abs(values[:, None] - values[None, :]))
 
     def shuffled_cut(self, random: np.random.Generator) -> float:
@@ -104,7 +104,7 @@ def _best_cut(distances: Matrix) -> Cut:
 
 
 def _significant(parts: Sequence[_Part], apart: float, random: np.random.Generator) -> bool:
-    """Whether so good a cut of any of the parts comes seldom enough where the figures of each are in random order."""
+    """Return whether a cut as good as `apart` is rare enough when the figures of each part are in random order."""
     allowed = int(SIGNIFICANCE * (PERMUTATIONS + 1)) - 1
     exceeded = 0
     for _ in range(PERMUTATIONS):

@@ -17,7 +17,7 @@ OF_TIMES = {BETTER: "faster", WORSE: "slower"}
 
 
 def in_words(label: str, unit: str) -> str:
-    """What a verdict's label is called for people, of figures of this unit."""
+    """Return the text of a verdict's label for figures of a unit."""
     return OF_TIMES.get(label, label) if unit == "s" else label
 
 
@@ -52,11 +52,11 @@ class Comparison:
     attempts: tuple[Mapping[Key, Sequence[Row]], Mapping[Key, Sequence[Row]]]  # of A, and of B
 
     def in_words(self, key: Key, label: str) -> str:
-        """What a verdict's label is called for people."""
+        """Return the text of a verdict's label for a pair."""
         return in_words(label, self.measured[key]["unit"])
 
     def regressions(self, beyond: float) -> dict[Key, Verdict]:
-        """What is worse by more than this share: 0.1 is 10 %."""
+        """Return the verdicts that are worse by more than the share `beyond`: 0.1 is 10 %."""
         return {
             key: verdict
             for key, verdict in self.verdicts.items()
@@ -64,7 +64,7 @@ class Comparison:
         }
 
     def could_hide(self, beyond: float) -> dict[Key, str]:
-        """What may be worse by this share for all that was measured, with the reasons; its interval does not rule it out."""
+        """Return the pairs whose interval does not rule out that they are worse by the share `beyond`, with the reasons."""
         found: dict[Key, list[str]] = {}
         for key, verdict in self.verdicts.items():
             most = verdict.worse_by_at_most

@@ -1,4 +1,4 @@
-"""What a comparison tells: a table to read, JSON, and an exit code."""
+"""Print a comparison as a table or JSON, and find its exit code."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def print_comparison(console: Console, found: Comparison, margin_percent: float,
 
 
 def as_json(found: Comparison) -> str:
-    """All of it as one object."""
+    """Return the comparison as one JSON object."""
     lines = [
         {
             "cell": cell,
@@ -97,9 +97,9 @@ def as_json(found: Comparison) -> str:
 
 
 def exit_code(found: Comparison, beyond: float, *, single_runs: bool = False) -> tuple[int, list[str]]:
-    """That of a comparison which must show that nothing is worse by more than this share, and what is to be said of it.
+    """Return the exit code and messages of a comparison that must show that no pair is worse by more than the share `beyond`.
 
-    `single_runs`: who asks knows what single runs leave open, and wants an answer all the same.
+    `single_runs`: accept single runs, although their verdicts leave drift open.
     """
     regressions = found.regressions(beyond)
     words = " or ".join(sorted({found.in_words(key, verdict.label) for key, verdict in regressions.items()}))

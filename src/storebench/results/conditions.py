@@ -1,5 +1,5 @@
-"""What must be the same in two attempts before their figures are compared, beside what they deliver or promise: the column `conditions` of
-the view `latest`, as Python.
+"""Conditions that must be equal before two attempts are compared, beside delivery and durability: the column `conditions` of
+the view `latest`, in Python.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ MACHINE = ("kernel", "cpu_model", "cpus", "memory_gib")
 
 
 def conditions_of(study: Details, row: Mapping[str, Any], environment: Mapping[str, Any]) -> dict[str, Any]:
-    """Of an attempt, a row of `results`, in an environment of these details. A test holds it against the view's."""
+    """Return the conditions of an attempt, a row of `results`, in an environment. A test compares them with the view's."""
     parameters = row["parameters"] or {}
     of_stores = {name for store in study["stores"] for name in store["options"]}
     own = {one["name"] for one in study["params"]} - of_stores | FIELDS.keys()
@@ -36,7 +36,7 @@ def id_of(conditions: Mapping[str, Any]) -> str:
 
 
 def in_words(conditions: Mapping[str, Any]) -> str:
-    """In a line; what is not known is left out."""
+    """Return the known conditions as a line of text."""
     cpus, model, memory = (conditions[name] for name in ("cpus", "cpu_model", "memory_gib"))
     limit = " at most" if conditions["cpu_limit"] else ""
     told = [

@@ -1,4 +1,4 @@
-"""What would decide a comparison that cannot tell: which cells to measure how often, in turns of both sides, and whether that is still possible.
+"""Find the cells and repeats that would decide a comparison that cannot tell, in turns of both sides, and whether that is still possible.
 
 A run measures only the present code, in the present environment. So two sides can be measured again where parameters of a run tell them
 apart: those of two runs, or two values of one.
@@ -59,8 +59,9 @@ class Deciding:
 def deciding(
     found: Comparison, runs: tuple[Sequence[Row], Sequence[Row]], present_code: str, *, by_value: bool
 ) -> Deciding:
-    """What would decide what `found` cannot tell. `runs` are those of both sides, the same ones where it is `by_value` that they are told
-    apart.
+    """Find the measurements that would decide the open pairs of a comparison.
+
+    `runs` are the runs of both sides; with `by_value`, the sides are values of the same runs.
     """
     unsure = {key: verdict for key, verdict in found.verdicts.items() if verdict.label == CANNOT_TELL}
     hopeless = [

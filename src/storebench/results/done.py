@@ -1,5 +1,5 @@
-"""What need not be measured again: verified, undisturbed repeats of the same dataset, by the same code, in the same environment, with
-the same parameters."""
+"""Find the repeats that need not be measured again: verified and undisturbed, with the same dataset, code, environment and
+parameters."""
 
 from __future__ import annotations
 

@@ -52,7 +52,7 @@ class Expected:
 
 
 def expected(queries: Queries, study: Study, turns: Sequence[Turn], params: Mapping[str, Any]) -> Expected:
-    """What to expect of these turns of a study, in a run with these parameters; raises SpecError where they contradict each other."""
+    """Estimate the time of a study's turns in a run. Raises SpecError if the parameters contradict each other."""
     return Pace(queries, study, {turn.cell.store for turn in turns}, params).expected(turns)
 
 
@@ -74,7 +74,7 @@ class Pace:
         self._between_s = BETWEEN_S if between_s is None else max(0.0, between_s)
 
     def expected(self, turns: Sequence[Turn]) -> Expected:
-        """What to expect of these turns. Pools of nodes work side by side: the slowest one counts."""
+        """Estimate the time of turns. Node pools work side by side: the slowest pool counts."""
         least_s: dict[str, float] = defaultdict(float)
         most_s: dict[str, float] = defaultdict(float)
         operations = unknown = 0
@@ -108,14 +108,14 @@ def in_words(seconds: float) -> str:
 
 
 def range_of(text_of: Callable[[float], str], least_s: float, most_s: float | None) -> str:
-    """Both ends of a range of seconds as texts, or one where they are the same or there is no other."""
+    """Return the ends of a range of seconds as text, or one end if both texts are equal or there is no other end."""
     texts = dict.fromkeys([text_of(least_s), text_of(least_s if most_s is None else most_s)])
     return " to ".join(texts)
 
 
 @dataclass(frozen=True)
 class _Took:
-    """What operations on one number of rows took, and how much of that may grow with the rows, seconds."""
+    """Seconds of operations on one number of rows, and the part of them that may grow with the rows."""
 
     seconds: float
     growing_s: float
@@ -166,12 +166,12 @@ class _Durations:
 
 
 def _likes(cell: Cell, operation: str) -> list[tuple[object, ...]]:
-    """What a cell's operation is like: those at its place on the axes, then all of its client."""
+    """Return the keys of similar operations: first at the cell's axis values, then of the same client."""
     return [(cell.store, cell.client, operation, cell.axes), (cell.store, cell.client, operation)]
 
 
 def _fitted(by_rows: Mapping[int, _Took], rows: int) -> float | None:
-    """As two numbers of rows tell it; None where there are no two, or where what grows between them does not stand out from noise."""
+    """Return the seconds for `rows` from two measured numbers of rows; None without two, or if their growth is within noise."""
     seconds = {size: took.seconds for size, took in by_rows.items()}
     found = growth(seconds, rows)
     if found is None or seconds[found.high] < MIN_GROWTH * seconds[found.low]:

@@ -1,4 +1,4 @@
-"""What of an operation's time does not grow with the rows, as far as it was measured. Nothing is measured for it inside the timed window."""
+"""Find the fixed part of an operation's time, which does not grow with the rows. Nothing is measured for this inside the timed window."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ ROUNDED = 0.01  # by so much of it a metric may differ from the phases that it i
 
 @dataclass(frozen=True)
 class Fixed:
-    """Of a cell's operation, in the middle of its attempts: how long its pod's own start and end take, and about how much of the operation
-    itself is fixed; None where nothing tells it.
+    """The fixed seconds of a cell's operation, as medians of its attempts: the pod's start and end, and about the fixed part
+    of the operation; None if unknown.
     """
 
     start_s: float
@@ -83,7 +83,7 @@ def _is_close(value: float, time_s: float) -> bool:
 
 
 def _start_s(one: _Try) -> float:
-    """What an attempt did beside the work on its rows: its imports, its connection, its end."""
+    """Return the seconds of an attempt beside the work on rows: imports, connection, end."""
     return max(0.0, float(one.row["total_s"] - sum(one.phases.get(name, 0.0) for name in GROWING)))
 
 

@@ -66,7 +66,7 @@ def _plain(row: Row) -> Row:
 
 
 def _value(value: Any) -> Any:
-    """As Arrow takes it for the column's type."""
+    """Convert a value to the type that Arrow takes for the column."""
     if isinstance(value, dict | list):
         return json.dumps(value)
     if isinstance(value, Decimal):

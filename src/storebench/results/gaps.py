@@ -46,8 +46,9 @@ def fill_gaps(
 def result_of(
     gap: Row, needed: Mapping[str, AttemptResult | None], why: str, *, killed: bool
 ) -> AttemptResult:
-    """What is said of an operation without an attempt. `needed` are the operations that it needs, with what is said of those that had none
-    either.
+    """Return the result to record for an operation without an attempt.
+
+    `needed` are the operations that the operation depends on, with the recorded result of those without an attempt.
     """
     if killed:
         return AttemptResult(status="failed", error_kind="infrastructure", error=KILLED)

@@ -20,7 +20,7 @@ class Growth:
 
 
 def growth(seconds: Mapping[int, float], rows: int) -> Growth | None:
-    """By the seconds of the two numbers of rows around `rows`, or else of the smallest and the largest one; None where there are no two."""
+    """Return the growth between the two numbers of rows around `rows`, or else between the smallest and largest; None without two."""
     if len(seconds) < 2:
         return None
     below, above = (sorted(size for size in seconds if (size < rows) == side) for side in (True, False))

@@ -23,7 +23,7 @@ ALIKE = ("environment_hash", "parameters_hash", "method_version")
 
 @dataclass(frozen=True)
 class Figure:
-    """What a run says of the cell's operation: the values of its attempts that count, in the metric's unit."""
+    """A run's figure for a cell's operation: the values of the attempts that count, in the metric's unit."""
 
     run_id: str
     at: datetime  # of its first attempt
@@ -36,7 +36,7 @@ class Figure:
 
     @property
     def median(self) -> float:
-        """By which the run counts."""
+        """Return the median, which stands for the run."""
         return summarize(self.values).median
 
 
@@ -52,7 +52,7 @@ class Level:
 
 @dataclass(frozen=True)
 class Change:
-    """Where one level ends and the next one begins. `ratio` is of their medians, and None where one is 0 or below; `label` is of verdicts."""
+    """A change from one level to the next. `ratio` is of their medians, None if a median is not positive; `label` is a verdict's label."""
 
     before: Level
     after: Level
@@ -84,10 +84,10 @@ class History:
 
 
 def history(queries: Queries, cell_key: str, operation: str, metric: str | None = None) -> History:
-    """What is known of the operation, by the metric that ranks it, or another one that its attempts have.
+    """Return the history of a cell's operation in the metric that ranks it, or in `metric`.
 
-    Attempts count that are verified, undisturbed and no warm-ups, each operation's newest try. Raises SpecError for a cell's key that is
-    none, and for a study without results.
+    Only verified and undisturbed attempts count, without warm-ups, and only the newest try. Raises SpecError for an invalid cell
+    key, and for a study without results.
     """
     study = queries.study(Cell.from_key(cell_key).study)
     ranking = next((one["metrics"][0] for one in study["operations"] if one["name"] == operation), "")

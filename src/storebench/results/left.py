@@ -1,4 +1,4 @@
-"""What runs leave behind until it is removed: data in the stores, Secrets in the cluster, datasets in S3."""
+"""Track the leftovers of runs: data in the stores, Secrets in the cluster, datasets in S3."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Undropped:
 
     @property
     def target(self) -> str:
-        """What the store has it as."""
+        """Return the name of the data in the store."""
         return self.cell.target(self.run_id, self.repeat)
 
     def __str__(self) -> str:
@@ -50,7 +50,7 @@ class Left(ServerUses):
 
     @patient
     def leaves(self, run_id: str, cell: Cell, repeat: int, *, anew: bool = True) -> None:
-        """From now on this turn's data may be in its store; `anew`: not what was there before, so that its size is not known."""
+        """Record that a turn's data may be in its store. `anew`: the data is new, so that its size is unknown."""
         with self._cursor() as cursor:
             cursor.execute(
                 "INSERT INTO storebench.undropped AS u (run_id, cell_key, repeat) VALUES (%(run)s, %(cell)s, %(repeat)s)"
@@ -69,7 +69,7 @@ class Left(ServerUses):
 
     @patient
     def dropped(self, run_id: str, cell: Cell, repeat: int) -> None:
-        """It is not there any more, or is to stay."""
+        """Record that a turn's data is removed, or kept on purpose."""
         with self._cursor() as cursor:
             cursor.execute(
                 "DELETE FROM storebench.undropped WHERE (run_id, cell_key, repeat) = (%s, %s, %s)",
@@ -78,7 +78,7 @@ class Left(ServerUses):
 
     @patient
     def holds(self, run_id: str, cell: Cell, repeat: int) -> bool:
-        """Whether this turn's data may be in its store. Of what is kept on purpose this says no."""
+        """Return whether a turn's data may be in its store; False for data that is kept on purpose."""
         with self._cursor() as cursor:
             found = cursor.execute(
                 "SELECT FROM storebench.undropped WHERE (run_id, cell_key, repeat) = (%s, %s, %s)",
@@ -88,7 +88,7 @@ class Left(ServerUses):
 
     @patient
     def undropped(self) -> list[Undropped]:
-        """What there is, the oldest first: of runs that go on, too."""
+        """Return the undropped data of all runs, the oldest first, including running runs."""
         with self._cursor() as cursor:
             found = cursor.execute(
                 "SELECT u.run_id, r.dag_id, r.airflow_run_id, r.airflow_id, u.cell_key, u.repeat, u.bytes AS size_bytes, p.node_pool"

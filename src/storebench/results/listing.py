@@ -85,7 +85,7 @@ def _least_width(columns: Sequence[Column], rows: Sequence[Sequence[str]]) -> in
 def _say_once(
     console: Console, columns: Sequence[Column], places: Sequence[int], rows: Sequence[Sequence[str]]
 ) -> None:
-    """What is alike in all rows."""
+    """Print the values that all rows share."""
     pairs = [f"{columns[place].heading} {rows[0][place]}" for place in places if rows[0][place] != NOTHING]
     if pairs:
         _print_pairs(console, pairs)
@@ -99,7 +99,7 @@ def _print_record(console: Console, headings: Sequence[str], row: Sequence[str])
 
 
 def _print_pairs(console: Console, pairs: Iterable[str]) -> None:
-    """As many on a line as there is room for; one that is longer than a line is left to the terminal to break, so that it can be copied."""
+    """Print as many pairs on a line as fit. The terminal breaks a longer pair, so that it can be copied."""
     lines: list[str] = []
     for pair in pairs:
         if lines and len(joined := f"{lines[-1]}  {pair}") <= console.width:

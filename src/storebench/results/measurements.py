@@ -29,17 +29,17 @@ def scalars_of(study: Details, operation: str) -> list[str]:
 
 
 def value_of(row: Mapping[str, Any], metric: str) -> float | None:
-    """What an attempt, a row of `results`, has of this metric; None where it was not measured."""
+    """Return the value of a metric of an attempt, a row of `results`; None if not measured."""
     found: float | None = row[metric] if metric in _COMMON else row["metrics"].get(metric)
     return found
 
 
 class Measurements(Database):
-    """All that is read of them."""
+    """Read attempts, metrics and recorded studies."""
 
     def ranked(self, rows: Sequence[Row], metric: str | None = None) -> list[Row]:
-        """These attempts, rows of `results`, with the metric that ranks their operation, or with `metric` in its place: its value, unit, and
-        which way is better. Attempts at operations that do not report it are left out. Raises SpecError where none reports it.
+        """Return attempts, rows of `results`, with value, unit and preferred direction of the metric that ranks their operation, or of
+        `metric`. Excludes attempts at operations that do not report the metric. Raises SpecError if none reports it.
         """
         values = [value_of(row, name) if (name := metric or row["metric"]) else None for row in rows]
         return self.reported(
@@ -47,7 +47,7 @@ class Measurements(Database):
         )
 
     def reported(self, rows: Sequence[Row], metric: str | None = None) -> list[Row]:
-        """Likewise of attempts whose value is already that of the metric: these rows themselves."""
+        """Return attempts whose value is already the metric's, and add unit and preferred direction to the rows in place."""
         studies = {name: self.study(name) for name in {row["study"] for row in rows}}
         kinds = dict.fromkeys((row["study"], row["operation"]) for row in rows)
         scalars = {(study, operation): scalars_of(studies[study], operation) for study, operation in kinds}
@@ -82,7 +82,7 @@ class Measurements(Database):
         return found[name]
 
     def study_names(self) -> list[str]:
-        """Of all studies that have been recorded, without their details: each has thousands of words."""
+        """Return the names of all recorded studies, without their long details."""
         with self._cursor() as cursor:
             found = cursor.execute("SELECT name FROM storebench.study ORDER BY name").fetchall()
         return [row["name"] for row in found]
@@ -92,7 +92,7 @@ class Measurements(Database):
         return self._studies(None)
 
     def _studies(self, name: str | None) -> dict[str, dict[str, Any]]:
-        """Of all, or of one if it is there: each has thousands of words."""
+        """Return the details by name of all recorded studies, or of one study."""
         with self._cursor() as cursor:
             rows = cursor.execute(
                 "SELECT name, details FROM storebench.study WHERE name = coalesce(%s, name) ORDER BY name",

@@ -89,7 +89,7 @@ def _shown(study: Details, operation: str) -> list[str]:
 
 
 def _values(rows: Iterable[Row], operation: str, metric: str) -> list[float]:
-    """Those of the attempts that count."""
+    """Return the values of a metric of the attempts that count."""
     found = (value_of(row, metric) for row in rows if row["operation"] == operation and counts(row))
     return [value for value in found if value is not None]
 
@@ -109,7 +109,7 @@ def _state(rows: Iterable[Row]) -> str:
 
 
 def _cautions(rows: Sequence[Row], figures: Figures) -> list[str]:
-    """What a reader of the figures must know, once."""
+    """Return the cautions about the figures, each once."""
     lines = cautions(rows)
     for what in ("client", "service"):
         bound = sorted(
@@ -128,6 +128,6 @@ def _cautions(rows: Sequence[Row], figures: Figures) -> list[str]:
 
 
 def _in_order(cell: Cell) -> tuple[object, ...]:
-    """By store, then client, then numbers before words on each axis."""
+    """Return a sort key: store, client, then on each axis numbers before words."""
     places = [(not value.isdigit(), int(value) if value.isdigit() else 0, value) for _, value in cell.axes]
     return cell.store, cell.client, places

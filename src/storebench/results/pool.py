@@ -19,7 +19,7 @@ MOST_IDLE = 8
 
 
 class Pool:
-    """To read with: on its connections each statement is a transaction of its own. As many as are asked for at once; MOST_IDLE are kept."""
+    """A pool of connections for reading, with a transaction per statement. It opens as many as are in use, and keeps MOST_IDLE."""
 
     def __init__(self, dsn: str) -> None:
         self._dsn = dsn

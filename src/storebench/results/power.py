@@ -61,7 +61,7 @@ def units_for(noise: Noise, ratio: float, *, pairs: int, margin: float) -> int |
 
 
 def explained(found: Mapping[Key, Verdict], *, units: str, margin: float) -> dict[Key, Verdict]:
-    """The same verdicts; each that cannot tell has its reason, and how many units would do. `units` is what people call them."""
+    """Add to each verdict that cannot tell the reason, and the number of `units` that would decide."""
     pairs = sum(verdict.ratio is not None for verdict in found.values())
     return {
         key: _explained(verdict, units, pairs, margin) if verdict.label == CANNOT_TELL else verdict

@@ -1,7 +1,7 @@
-"""What a verified GB, or in a study without a dataset a verified attempt, cost in CPU and memory of the pods, from prices of an hour of
-each. Servers that a run has brought are among the pods.
+"""Price a verified GB, or a verified attempt in a study without a dataset, from hourly prices of CPU and memory. The pods include
+servers that the run started.
 
-Only what is alike is ranked: a client's figures, whose server is not in them, never stand beside those of an engine.
+A ranking has only like figures: figures of a client, without its server, never stand beside figures of an engine.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ Per = Literal[
 
 @dataclass(frozen=True)
 class Hours:
-    """What one cell's operation used: medians over the `n` attempts that count, for each of what `per` says."""
+    """The CPU and memory hours of a cell's operation per unit `per`: medians of the `n` attempts that count."""
 
     figures_cover: str | None  # of COVERS
     cell_key: str
@@ -53,7 +53,7 @@ class Hours:
 
 @dataclass(frozen=True)
 class Price(Hours):
-    """Likewise with what that cost."""
+    """The hours of a cell's operation, and their cost."""
 
     cost: float | None
 
@@ -71,9 +71,9 @@ def _cost(used: Hours, cpu_hour: float, gib_hour: float) -> float | None:
 
 
 def hours(rows: Iterable[Mapping[str, Any]]) -> list[Hours]:
-    """What these attempts used, rows of the view `results`, in the order of each cell's operation's first one.
+    """Return the hours of attempts, rows of the view `results`, in the order of each operation's first attempt.
 
-    Servers that a run has brought are in it; other servers are not.
+    The hours include servers that the run started, and no other servers.
     """
     groups: dict[tuple[str, str], list[Mapping[str, Any]]] = defaultdict(list)
     for row in rows:

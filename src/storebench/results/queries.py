@@ -41,7 +41,7 @@ GROWING = ("source", OPERATION, BARRIER, VERIFY)
 
 
 def counts(row: Mapping[str, Any]) -> bool:
-    """Whether an attempt's figures count, in whatever is made of several: its data is verified, and nothing disturbed it."""
+    """Return whether an attempt's figures count: the data is verified, and the attempt is undisturbed."""
     return row["status"] == "verified" and not row["disturbed"]
 
 
@@ -185,13 +185,13 @@ class Queries(Runs, Measurements):
         )
 
     def compared_of_cell(self, key: str, metric: str | None) -> list[Row]:
-        """Likewise those of a cell's operations in all runs."""
+        """Return the attempts of a cell's operations in all runs, as a comparison needs them."""
         return self._compared(
             sql.SQL("cell_key = {} AND repeat > 0").format(sql.Literal(key)), metric, OF_SIDES
         )
 
     def compared_at(self, keys: Sequence[str], operation: str, metric: str) -> list[Row]:
-        """Likewise those of one operation of these cells in all runs that can be named, without `study`, `store` and `arm`."""
+        """Return the attempts at an operation of cells in all visible runs, without the columns `study`, `store` and `arm`."""
         named = (
             sql.SQL("")
             if self.dag_ids is None
@@ -255,7 +255,7 @@ class Queries(Runs, Measurements):
     def newest_measured(
         self, study: str, store: str, client: str, operation: str, parameters_hash: str
     ) -> Row | None:
-        """In which environment, with which image and by which code a store's client was measured last with these parameters.
+        """Return the environment, image and code of a store client's newest measurement with the same parameters.
 
         An attempt that failed before it reached the server does not know its environment. One that is verified may have no server.
         """

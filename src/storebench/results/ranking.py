@@ -81,7 +81,7 @@ class Ranking:
 
     @property
     def caution(self) -> str | None:
-        """What the verdicts leave open."""
+        """Return the caution about the verdicts, or None."""
         return next((one.against.caution for one in self.lines if one.against and one.against.caution), None)
 
 
@@ -126,8 +126,10 @@ def rank(
     rows: Sequence[Row],
     environments: Mapping[str, Mapping[str, Any]],
 ) -> Ranking:
-    """Of a question with its operation and metric. `rows` are the newest tries of the chosen cells' operation, as `compared_at` gives them;
-    `environments` are the details of theirs. Raises SpecError for an environment or a kind that is none of them.
+    """Rank the chosen cells by the question's metric.
+
+    `rows` are the newest tries of the cells' operation from `compared_at`; `environments` are their environments' details. Raises
+    SpecError for an unknown environment or kind.
     """
     metric = metrics_of(study)[str(question.metric)]
     for row in rows:
@@ -171,7 +173,7 @@ def rank(
 
 
 def _in_order(some: Iterable[Measured], metric: Mapping[str, Any]) -> list[Measured]:
-    """Those that came to anything, the best median first."""
+    """Return the cells with figures, the best median first."""
     sign = -1 if metric["better"] == "higher" else 1
     medians = [(sign * one.took.median, one) for one in some if one.took]
     return [one for _, one in sorted(medians, key=lambda pair: (pair[0], pair[1].cell.key))]
@@ -200,7 +202,7 @@ def _lines(some: Sequence[Measured], margin: float) -> list[Line]:
 
 @dataclass(frozen=True)
 class _Verdicts:
-    """On cells against a better one, as two cells over all runs are compared: the correction is for all of them together."""
+    """Verdicts of cells against a better cell over all runs, with one correction for all comparisons."""
 
     found: Mapping[Cell, Verdict]
     without: Mapping[Cell, str]  # why there is none

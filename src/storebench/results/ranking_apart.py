@@ -1,4 +1,4 @@
-"""What of a cell's attempts is ranked, and why a cell stands apart from a ranking."""
+"""Choose the attempts of a cell that are ranked, and find the reasons to exclude a cell."""
 
 from __future__ import annotations
 
@@ -41,10 +41,10 @@ class Apart:
 
 @dataclass(frozen=True)
 class Measured:
-    """What a cell's operation came to in one environment, in all runs.
+    """The figures of a cell's operation in one environment, over all runs.
 
-    `rows` are its newest tries there; `took` is None where none counts. `kind` is what it delivers, or else what it promises; UNKNOWN where
-    that is not the same in all, None where the operation states neither.
+    `rows` are the newest tries; `took` is None if no try counts. `kind` is the delivery, or else the durability: UNKNOWN if tries
+    differ, None if the operation states neither.
     """
 
     cell: Cell
@@ -99,7 +99,7 @@ class Environments:
 
     @cached_property
     def known(self) -> list[Environment]:
-        """Those of most cells first; of as many, the newest."""
+        """Return the environments, sorted by number of cells, then by age, the newest first."""
         cells: dict[str, set[str]] = defaultdict(set)
         newest_at: dict[str, datetime] = {}
         for key, groups in self._counted.items():
@@ -120,7 +120,7 @@ class Environments:
         return known[name]
 
     def measured(self, cell: Cell, there: Environment | None, *, by_cover: bool) -> Measured:
-        """What the cell came to there: of its newest server, image and parameters, as the summary keeps these apart."""
+        """Return the figures of a cell in an environment, with the newest server, image and parameters."""
         rows, groups = self._rows[cell.key], self._counted[cell.key]
         here = [group for group in groups if there and self._ids[group] == there.id]
         if not here:
@@ -150,7 +150,7 @@ class Environments:
 
 
 def is_limit(study: Details, one: Measured) -> bool:
-    """Whether its store only shows what a client can do at most."""
+    """Return whether the cell's store only shows the limit of a client."""
     limits = {store["name"] for store in study["stores"] if store["limit"]}
     return split(one.cell.store)[0] in limits
 

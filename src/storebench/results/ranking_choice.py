@@ -1,4 +1,4 @@
-"""Which cells of a study are ranked together: a dataset, and values on the axes. What nobody has chosen is what most cells were measured at."""
+"""Choose the cells that are ranked together: a dataset, and values on the axes. By default, those at which most cells were measured."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ Value = TypeVar("Value", bound=Hashable)
 
 @dataclass(frozen=True)
 class Question:
-    """What is to be ranked. None, and an axis that is not named: what most cells were measured at.
+    """The requested ranking. None, or an axis without a value, means the value at which most cells were measured.
 
-    `conditions` is a name of `storebench.results.conditions.id_of`, `kind` what is delivered or promised. `included` are reasons for which
-    others are left out. `margin` is a share: what differs by less is the same.
+    `conditions` is a name of `storebench.results.conditions.id_of`, `kind` a delivery or durability. `included` are reasons for exclusion
+    that are ignored. `margin` is a share: a smaller difference counts as equal.
     """
 
     study: str

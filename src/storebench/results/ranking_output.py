@@ -1,4 +1,4 @@
-"""What a ranking tells: tables to read, JSON, and CSV."""
+"""Print a ranking as tables, JSON, or CSV."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ def _told(line: Line, found: Ranking) -> dict[str, Any]:
 
 
 def as_json(found: Ranking) -> str:
-    """What was asked, and a row for each cell, as one object."""
+    """Return the question, and a row for each cell, as one JSON object."""
     question = found.question
     content = {
         "study": question.study,
@@ -216,7 +216,7 @@ def _interval(interval: Interval | None, unit: str) -> str:
 
 
 def _places(some: Sequence[Measured]) -> tuple[list[Column], list[list[str]]]:
-    """What tells cells apart; their dataset is said above."""
+    """Return the columns in which cells differ, without their dataset, which the heading has."""
     names, places = places_of(one.cell for one in some)
     kept = [n for n, name in enumerate(names) if name.heading not in ("rows", "seed")]
     return [names[n] for n in kept], [[place[n] for n in kept] for place in places]

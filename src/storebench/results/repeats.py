@@ -98,7 +98,7 @@ def plan_repeats(
 
 
 def plan_text(plan: Plan) -> str:
-    """What it says, in a sentence or two."""
+    """Return the plan as one or two sentences."""
     text = (
         f"{_number(plan.needed)} {plan.units} on each side tell a difference of {plan.difference * 100:g} % with a chance of {POWER:.0%}, in the"
         f" noisiest of these, among {plan.pairs} pairs, with a margin of {plan.margin * 100:g} %"
@@ -108,7 +108,7 @@ def plan_text(plan: Plan) -> str:
 
 
 def plan_json(plan: Plan) -> str:
-    """All of it as one object."""
+    """Return the plan as one JSON object."""
     return json.dumps({**asdict(plan), "power": POWER}, indent=2)
 
 

@@ -147,7 +147,7 @@ class Repository(Queries, Attempts):
 
     @patient
     def recorded_turns(self, run_id: str) -> list[Turn]:
-        """What a run set out to do when it was started first: the tasks of each node pool are numbered by that for ever."""
+        """Return the turns that a run planned at its first start, which number the tasks of each node pool."""
         with self._cursor() as cursor:
             found = cursor.execute(
                 "SELECT cell_key, repeat, arm, node_pool FROM storebench.run_cell"

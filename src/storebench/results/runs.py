@@ -111,7 +111,7 @@ class Runs(Database):
     def _runs_where(
         self, condition: str, query: str = "SELECT * FROM {runs} AS r", **values: Any
     ) -> list[Row]:
-        """What `query` says of those of the runs that can be named."""
+        """Run a query on the visible runs that meet a condition."""
         runs = f"(WITH named AS ({NAMED}) SELECT * FROM named WHERE {condition})"
         with self._cursor() as cursor:
             return cursor.execute(
@@ -132,12 +132,12 @@ class Runs(Database):
         return self.runs_counted([run_id])[0]
 
     def runs_counted(self, run_ids: Sequence[str]) -> list[Row]:
-        """Likewise several runs, the newest first."""
+        """Return runs with their numbers of operations, the newest first."""
         return self._runs_where("id = ANY(%(run_ids)s)", RUN_COUNTS, run_ids=list(run_ids))
 
     @patient
     def has_run(self, run_id: str) -> bool:
-        """Whether a run of that id was recorded."""
+        """Return whether a run of that id is recorded."""
         with self._cursor() as cursor:
             found = cursor.execute("SELECT FROM storebench.run WHERE id = %s", (run_id,)).fetchone()
         return found is not None

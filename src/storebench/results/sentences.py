@@ -71,7 +71,7 @@ class Best:
 
     @property
     def short(self) -> bool:
-        """Whether nothing tells its fixed part, and it is not so long that this cannot be most of it."""
+        """Return whether the fixed part is unknown and may be most of the time."""
         return self.fixed_s is None and self.took.median < LONG * self.start_s
 
     @property
@@ -155,15 +155,13 @@ def _in_order(workload: Workload, axes: Sequence[Mapping[str, Any]]) -> list[int
 
 
 def kind_of(rows: Iterable[Row]) -> str | None:
-    """What these attempts at one operation deliver, or else what they promise: UNKNOWN where not all are alike, None where they state
-    neither.
-    """
+    """Return the delivery of attempts at one operation, or else the durability: UNKNOWN if attempts differ, None if they state neither."""
     kinds = {row["delivers"] or row["durability"] for row in rows}
     return kinds.pop() if len(kinds) == 1 else UNKNOWN
 
 
 def _better(one: Best, other: Best) -> bool:
-    """Whether its median is; where no way is better, lower ones come first."""
+    """Return whether the first median is better; without a preferred direction, the lower median."""
     if one.metric["better"] == "higher":
         return one.took.median > other.took.median
     return one.took.median < other.took.median
@@ -214,7 +212,7 @@ def _alike(best: Best, ranked: Iterable[Best]) -> list[Best]:
 
 
 def _apart(better: Best, worse: Best) -> bool | None:
-    """Whether the intervals of two medians tell them apart; None where one has no interval."""
+    """Return whether the intervals of two medians are disjoint; None if one has no interval."""
     one, other = better.took.interval, worse.took.interval
     if one is None or other is None:
         return None
@@ -250,7 +248,7 @@ def _remarks(ranked: Sequence[Best], larger: Larger | None) -> list[str]:
 
 
 def where_of(found: Sequence[Cell]) -> dict[Cell, str]:
-    """In brackets, what tells each cell from the others of its store."""
+    """Return for each cell, in brackets, the values that distinguish it from other cells of its store."""
     names, places, _ = told_apart(found)
     told: dict[Cell, str] = {}
     for cell, place in zip(found, places, strict=True):

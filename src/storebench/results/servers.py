@@ -1,4 +1,4 @@
-"""Which servers runs have brought, and what became of them."""
+"""Record the servers that runs started, and their state."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class ServerUse:
 
     @property
     def there(self) -> bool:
-        """Whether there may be something to remove."""
+        """Return whether there may be servers to remove."""
         return self.failed is None
 
 
@@ -31,7 +31,7 @@ class ServerUses(Database):
 
     @patient
     def bring_servers(self, run_id: str, servers: str, store: str) -> None:
-        """From now on these servers may be there, and are not ready."""
+        """Record that servers may exist, and are not ready."""
         with self._cursor() as cursor:
             cursor.execute(
                 "INSERT INTO storebench.server_use (run_id, servers, store) VALUES (%s, %s, %s)"
@@ -41,7 +41,7 @@ class ServerUses(Database):
 
     @patient
     def servers_ready(self, run_id: str, servers: str, pods: Mapping[str, list[Any]]) -> None:
-        """They are ready, and these are their pods."""
+        """Record that servers are ready, and their pods."""
         with self._cursor() as cursor:
             cursor.execute(
                 "UPDATE storebench.server_use SET pods = %s WHERE (run_id, servers) = (%s, %s)",
@@ -50,7 +50,7 @@ class ServerUses(Database):
 
     @patient
     def servers_failed(self, run_id: str, servers: str, reason: str) -> None:
-        """They could not be brought, and nothing is left of them."""
+        """Record that servers could not start, and that they are removed."""
         with self._cursor() as cursor:
             cursor.execute(
                 "UPDATE storebench.server_use SET pods = NULL, failed = %s WHERE (run_id, servers) = (%s, %s)",
@@ -59,7 +59,7 @@ class ServerUses(Database):
 
     @patient
     def servers_removed(self, run_id: str, servers: str) -> None:
-        """Nothing is left of them: the data that turns of this run had there is gone, too."""
+        """Record that servers are removed, together with the data of the run's turns on them."""
         with self._cursor() as cursor:
             cursor.execute(
                 "DELETE FROM storebench.undropped AS u USING storebench.server_use AS s, storebench.cell AS c"
@@ -72,7 +72,7 @@ class ServerUses(Database):
 
     @patient
     def servers_of(self, run_id: str) -> list[ServerUse]:
-        """What this run has brought, and has not removed yet; and what it could not bring."""
+        """Return the servers that a run started and has not removed, and those that could not start."""
         with self._cursor() as cursor:
             found = cursor.execute(
                 "SELECT servers, store, pods, failed FROM storebench.server_use WHERE run_id = %s ORDER BY made_at",

@@ -33,7 +33,7 @@ DRIFT = (
 
 @dataclass(frozen=True)
 class Design:
-    """What counts as one unit of a side. `units` is what people call them; matched ones of both sides have the same value.
+    """The unit of a side. `units` is the units' name; matched units of both sides have the same value.
 
     `caution` is what the design leaves open; None where a verdict can be trusted.
     """
@@ -65,7 +65,7 @@ class Side:
     pair_of: Callable[[str], str] = str
 
     def grouped(self, rows: Sequence[Row]) -> Groups:
-        """These of its rows by pair and operation."""
+        """Group rows of this side by pair and operation."""
         found: Groups = {}
         for row in rows:
             found.setdefault((self.pair_of(row["cell_key"]), row["operation"]), []).append(row)
@@ -74,7 +74,7 @@ class Side:
 
 @dataclass(frozen=True)
 class Sides:
-    """Both of them."""
+    """The two sides of a comparison."""
 
     before: Side
     after: Side
@@ -88,7 +88,7 @@ class Sides:
 
     @cached_property
     def to_come(self) -> dict[Key, list[str]]:
-        """What the sides' runs still have to try, by cell and operation."""
+        """Return texts about the attempts that the sides' runs have not done yet, by cell and operation."""
         found: dict[Key, list[str]] = {}
         for name, side in zip("AB", (self.before, self.after), strict=True):
             for key, rows in side.grouped(side.to_come).items():
@@ -96,7 +96,7 @@ class Sides:
         return found
 
     def pairs(self) -> tuple[dict[Key, Pair], dict[Key, str]]:
-        """What can be compared, and the reasons why the others cannot."""
+        """Return the comparable pairs, and the reasons why other pairs are not comparable."""
         groups = self.groups
         pairs: dict[Key, Pair] = {}
         without: dict[Key, str] = {}
@@ -156,7 +156,7 @@ def arms_of(queries: Queries, run: str, metric: str | None = None, study: str | 
 
 @dataclass(frozen=True)
 class By:
-    """What tells the sides of one run apart: `store`, `client` or an axis, and its values in A and in B."""
+    """The distinction between two sides of one run: `store`, `client` or an axis, and the values of A and of B."""
 
     place: str
     before: str
@@ -164,7 +164,7 @@ class By:
 
     @classmethod
     def of(cls, text: str) -> By:
-        """From a text such as `store=mongodb,elasticsearch`; raises SpecError for another one."""
+        """Parse a text such as `store=mongodb,elasticsearch`. Raises SpecError for another form."""
         place, separator, values = text.partition("=")
         before, _, after = values.partition(",")
         if not (separator and place and before and after) or "," in after or before == after:
@@ -172,7 +172,7 @@ class By:
         return cls(place, before, after)
 
     def value(self, key: str) -> str | None:
-        """Where a cell is; None where that means nothing for it."""
+        """Return a cell's value in the distinction; None if the axis does not apply to the cell."""
         cell = Cell.from_key(key)
         return {STORE: cell.store, CLIENT: cell.client}.get(self.place, cell.value(self.place))
 
@@ -353,7 +353,7 @@ def _metrics(key: Key, groups: Iterable[Groups]) -> list[str]:
 
 
 def lacking(rows: Sequence[Row]) -> str:
-    """What there is, where no attempt counts."""
+    """Return the reason why no attempt of a side counts."""
     if not rows:
         return "none"
     verified = any(row["status"] == "verified" for row in rows)

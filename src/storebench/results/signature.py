@@ -1,4 +1,4 @@
-"""Who made a file: signatures beside it, by OpenSSH's `ssh-keygen -Y`."""
+"""Sign files and verify signatures with OpenSSH's `ssh-keygen -Y`."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ TOOL = "ssh-keygen"
 
 
 def signature_path(path: Path) -> Path:
-    """Where the signature of a file is, unless someone says otherwise."""
+    """Return the default path of a file's signature."""
     return path.with_name(path.name + SUFFIX)
 
 
@@ -72,7 +72,7 @@ def _ssh_keygen(*arguments: str, content: bytes | None = None) -> subprocess.Com
 
 
 def _reason(done: subprocess.CompletedProcess[bytes]) -> str:
-    """What it said, without what it said of its progress."""
+    """Return the tool's error message, without its progress messages."""
     lines = (done.stdout + done.stderr).decode(errors="replace").splitlines()
     said = [line.strip().rstrip(".") for line in lines if line.strip() and not line.startswith("Signing ")]
     return "; ".join(said)[-500:] or f"{TOOL} ended with {done.returncode}"

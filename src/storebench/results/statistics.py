@@ -1,4 +1,4 @@
-"""What repeats say of one cell's operation, and how sure that is: medians and their intervals.
+"""Summarize the repeats of a cell's operation: medians and their confidence intervals.
 
 SciPy is imported where it is used: this module is loaded by each task of each attempt, most of which need none of it.
 """
@@ -27,7 +27,7 @@ class Interval:
 
 @dataclass(frozen=True)
 class Summary:
-    """Some repeats of one cell's operation, in the metric's unit. `interval` is the median's; None for fewer than MIN_VALUES."""
+    """A summary of repeats, in the metric's unit. `interval` is the median's; None for fewer than MIN_VALUES."""
 
     n: int
     median: float
@@ -61,7 +61,7 @@ def summarize(values: Values) -> Summary:
 
 
 def _quantile(ordered: Values, share: float) -> float:
-    """On the line between the two values next to it, computed as by NumPy, whose arrays cost more than all that a few values need."""
+    """Interpolate a quantile linearly like NumPy, whose arrays would cost more than the computation."""
     place = share * (len(ordered) - 1)
     below, above, part = ordered[math.floor(place)], ordered[math.ceil(place)], place % 1
     step = above - below
@@ -69,7 +69,7 @@ def _quantile(ordered: Values, share: float) -> float:
 
 
 def _order_interval(ordered: Values) -> Interval | None:
-    """From the k-th smallest to the k-th largest value, whatever the distribution that they are of."""
+    """Return the distribution-free interval of the median, from the k-th smallest to the k-th largest value."""
     if len(ordered) < MIN_VALUES:
         return None
     k, coverage = _rank(len(ordered))

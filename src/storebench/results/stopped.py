@@ -23,8 +23,10 @@ GOING, OVER = ("queued", "running"), ("failed", "success")
 
 @dataclass(frozen=True)
 class RunStates:
-    """What an Airflow says of runs, by their DAG's and their own id there: `state_of` one, None for one that it does not have; when one
-    that is over `ended_at`, None where it does not say; and which Airflow it is, None where that is not known.
+    """An Airflow's knowledge of runs, by DAG id and run id.
+
+    `state_of`: the state of a run, None for an unknown run. `ended_at`: the end of a finished run, None if not stated.
+    `airflow_id`: the id of the Airflow, None if unknown.
     """
 
     state_of: Callable[[str, str], str | None]
@@ -32,8 +34,9 @@ class RunStates:
     airflow_id: Callable[[], str | None]
 
     def over(self, dag_id: str, airflow_run_id: str, airflow_id: str | None) -> tuple[bool, str | None]:
-        """Whether the run, of the Airflow `airflow_id`, is over; and its state. One that this Airflow does not have was deleted, if it
-        was this Airflow's.
+        """Return whether a run of the Airflow `airflow_id` is over, and its state.
+
+        A run that this Airflow lacks was deleted, if the run was this Airflow's.
         """
         state = self.state_of(dag_id, airflow_run_id)
         deleted = state is None and airflow_id is not None and airflow_id == self.airflow_id()
@@ -50,16 +53,16 @@ class Stopped:
 
     @property
     def why(self) -> str:
-        """In words, why it is over."""
+        """Return the reason why the run is over."""
         return f"marked as {self.state} in Airflow" if self.state else "deleted from Airflow"
 
     @property
     def reason(self) -> str:
-        """What is recorded of it."""
+        """Return the reason that is recorded for the run."""
         return f"The run was stopped: {self.why}"
 
     def closed(self, run: Row) -> Row:
-        """The same run with its numbers of operations, as it will be when it is closed."""
+        """Return the run with its numbers of operations, as the run will be once closed."""
         not_run = run["planned"] - run["verified"] - run["failed"]
         failed = self.state != "success" or run["failed"] or not_run
         return {
@@ -88,7 +91,7 @@ def stopped_runs(queries: Queries, states: RunStates) -> list[Stopped]:
 
 
 def as_closed(runs: Sequence[Row], stopped: Sequence[Stopped]) -> list[Row]:
-    """These runs with their numbers of operations; those that were stopped as they will be when they are closed."""
+    """Return runs with their numbers of operations; stopped runs as they will be once closed."""
     by_id = {one.run["id"]: one for one in stopped}
     return [by_id[run["id"]].closed(run) if run["id"] in by_id else run for run in runs]
 

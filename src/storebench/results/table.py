@@ -116,7 +116,7 @@ def places_of(cells: Iterable[Cell]) -> tuple[list[Column], list[list[str]]]:
 
 
 def told_apart(cells: Iterable[Cell]) -> tuple[list[Column], list[list[str]], str]:
-    """As `places_of`, without the columns in which no two cells differ; and what is alike in all of them that have it."""
+    """Return the columns in which cells differ, each cell's values there, and a text of the values that all cells share."""
     names, places = places_of(cells)
     values = [dict.fromkeys(place[n] for place in places if place[n] != NOTHING) for n in range(len(names))]
     differing = [n for n, found in enumerate(values) if len(found) > 1]
@@ -139,7 +139,7 @@ def remark(row: Mapping[str, Any]) -> str:
 
 
 def cautions(rows: Rows) -> list[str]:
-    """What makes it unfair to compare some of these attempts."""
+    """Return the reasons why some attempts should not be compared."""
     promised = {row["durability"] for row in rows if row["durability"]}
     if len(promised) < 2:
         return []
@@ -198,7 +198,7 @@ def _plain(value: Any) -> str:
 
 
 def seconds(value: float | None) -> str:
-    """To the hundredth, or a dash for what was not measured."""
+    """Return seconds with two decimals, or a dash if not measured."""
     return NOTHING if value is None else f"{value:.2f}"
 
 
@@ -211,7 +211,7 @@ def figure(value: float | None) -> str:
 
 
 def figure_text(value: float | None, unit: str | None) -> str:
-    """The same with its unit."""
+    """Return a figure with its unit, or a dash if not measured."""
     return NOTHING if value is None else f"{figure(value)} {unit or ''}".rstrip()
 
 

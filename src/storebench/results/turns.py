@@ -37,7 +37,7 @@ class Turns:
         return f"turns__{self.id}__"
 
     def of(self, names: Iterable[str]) -> list[str]:
-        """Those of the runs' names that are of this side, in their order, and have their counterpart among the others."""
+        """Return the names of this side's runs in order, if the other side's run of the same turn is among the names."""
         found: dict[int, dict[str, str]] = {}
         for name in names:
             if (run := RUN.fullmatch(name)) and run["id"] == self.id:
@@ -46,5 +46,5 @@ class Turns:
 
 
 def in_turns(name: str) -> bool:
-    """Whether a name is of runs in turns."""
+    """Return whether a name is the name of runs in turns."""
     return name.startswith(PREFIX)

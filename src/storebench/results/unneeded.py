@@ -1,4 +1,4 @@
-"""What no run needs any more: data in stores, Secrets, datasets, and runs that were stopped and never closed."""
+"""Find leftovers that no run needs: data in stores, Secrets, datasets, and stopped runs that were never closed."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def servers_of_runs_over(left: Left, states: RunStates) -> list[tuple[str, list[
 
 @dataclass(frozen=True)
 class Unneeded:
-    """All of it, as far as it is recorded. Pods are not: only the cluster knows them."""
+    """The recorded leftovers. Pods are not recorded: only the cluster knows them."""
 
     stopped: list[Stopped]
     data: list[Undropped]

@@ -35,10 +35,10 @@ Key = TypeVar("Key", bound=Hashable)
 
 @dataclass(frozen=True)
 class Pair:
-    """What is compared: the units of both sides, and of each unit the figures of its repeats.
+    """Two sides to compare: the units of each side, and the figures of each unit's repeats.
 
-    A unit is what is independent of the others: a repeat, a round, a run. `matched`: the n-th units of the sides belong
-    together, and are as many. `better` is the way in which figures are better.
+    Units are independent of each other: repeats, rounds or runs. `matched`: the n-th units of the sides belong
+    together. `better` is the preferred direction.
     """
 
     before: Sequence[Values]
@@ -64,7 +64,7 @@ class Noise:
         return deviation * math.sqrt((1 if self.matched else 2) / n)
 
     def df(self, n: int) -> int:
-        """Its degrees of freedom."""
+        """Return the degrees of freedom with n units a side."""
         return (left(n) - 1) * (1 if self.matched else 2)
 
 
@@ -106,17 +106,17 @@ class Verdict:
 
     @property
     def is_worse(self) -> bool:
-        """Whether it says that `after` is worse."""
+        """Return whether the verdict says that `after` is worse."""
         return self.label == WORSE
 
     @property
     def tells_apart(self) -> bool:
-        """Whether it says that the sides differ."""
+        """Return whether the verdict says that the sides differ."""
         return self.label not in (SAME, CANNOT_TELL)
 
     @property
     def worse_by(self) -> float:
-        """By which share `after` is worse: 0.1 is 10 %; below 0 where it is better. Of a verdict that has a ratio."""
+        """Return the share by which `after` is worse: 0.1 is 10 %; negative if better. Only for a verdict with a ratio."""
         assert self.ratio is not None
         return (1 / self.ratio if self.better == "higher" else self.ratio) - 1
 
@@ -215,7 +215,7 @@ def _ratio(effect: Effect | None, before: float | None, after: float | None) -> 
 
 
 def noise_floor(found: Sequence[Verdict]) -> float:
-    """By how much arms that differ in nothing differ all the same: the 95th percentile of the distance from 1 of at least one ratio."""
+    """Return the noise floor of identical arms: the 95th percentile of the ratios' distance from 1. Needs at least one ratio."""
     ratios = [verdict.ratio for verdict in found if verdict.ratio is not None]
     return float(np.percentile([max(ratio, 1 / ratio) - 1 for ratio in ratios], 95))
 
@@ -238,12 +238,12 @@ def _label(better: Better, interval: Interval, p_adjusted: float, margin: float)
 
 
 def left(n: int) -> int:
-    """How many of n units the trimming leaves."""
+    """Return the number of n units that the trimming keeps."""
     return n - 2 * int(TRIMMED * n)
 
 
 def _logarithms(pair: Pair) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]] | None:
-    """None where a figure is 0 or below: it has none."""
+    """Return the logarithms of the units' medians; None if a median is not positive."""
     before, after = ([statistics.median(unit) for unit in side] for side in (pair.before, pair.after))
     return (np.log(before), np.log(after)) if min(*before, *after) > 0 else None
 
@@ -265,7 +265,7 @@ class _Mean:
 
     @classmethod
     def of(cls, values: npt.NDArray[np.float64]) -> _Mean:
-        """Of at least two values."""
+        """Compute the trimmed mean of at least two values."""
         n, h = len(values), left(len(values))
         ordered, cut = np.sort(values), (n - h) // 2
         inner = ordered[cut : n - cut]

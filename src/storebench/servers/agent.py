@@ -77,7 +77,7 @@ class Cpu:
 
 @dataclass(frozen=True)
 class Used:
-    """What a container has used from `begin` to `end`, agent included. None: the kernel does not tell; `notes` says why."""
+    """Figures of a container from `begin` to `end`, including the agent. None: not known; `notes` has the reason."""
 
     seconds: float
     cpu_s: float | None
@@ -155,7 +155,7 @@ class Agent:
         return _read(_Health, self._ask("GET", "/v1/health"), self.pod).version
 
     def cpu(self) -> Cpu:
-        """It costs next to nothing: no file of the data is looked at."""
+        """Return the container's CPU figures, without the costly look at data files."""
         return _read(Cpu, self._ask("GET", "/v1/cpu"), self.pod)
 
     def figures(self) -> Figures:
@@ -166,7 +166,7 @@ class Agent:
         self._ask("POST", "/v1/begin")
 
     def end(self) -> Used:
-        """What was used since `begin`. Refused with 409 if nothing was begun, as in a container that has started anew since."""
+        """Return the container's figures since `begin`. The agent answers 409 without a `begin`, as after the container's restart."""
         return _read(Used, self._ask("POST", "/v1/end"), self.pod)
 
     def resident(self) -> Residence:

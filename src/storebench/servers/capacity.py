@@ -1,4 +1,4 @@
-"""Whether a cluster can hold the servers of a run, told before they are made: its nodes, and the storage classes of their volumes."""
+"""Check whether a cluster has room for a run's servers before they are made: nodes, and storage classes of volumes."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ GIB = 2**30
 
 @dataclass(frozen=True)
 class Need:
-    """What one pod requests: cores, and bytes of memory."""
+    """The request of a pod: cores, and bytes of memory."""
 
     what: str
     cpu: Decimal
@@ -31,7 +31,7 @@ class Need:
 
 
 def needs_of(objects: Sequence[Object], client: Need) -> list[Need]:
-    """Of each server's pod, and of the client's beside them."""
+    """Return the requests of the servers' pods and of the client's pod."""
     found = [client]
     for one in objects:
         if one["kind"] == "StatefulSet":
@@ -121,7 +121,7 @@ def _room_lacking(nodes: Sequence[k8s.V1Node], needs: Sequence[Need]) -> Iterato
 
 
 def _takes(node: k8s.V1Node, pod: Mapping[str, Any]) -> bool:
-    """Whether the node takes pods that are placed so."""
+    """Return whether the node's labels and taints admit the pod."""
     labels, spec = node.metadata.labels or {}, node.spec
     if any(labels.get(name) != value for name, value in pod.get("nodeSelector", {}).items()):
         return False

@@ -160,7 +160,7 @@ class ServerCluster:
         return f"{said}, {', '.join(late)} not{self._warnings(set_id)}{self._log(Trouble(late[0], ''))}"
 
     def _warnings(self, set_id: str) -> str:
-        """What Kubernetes has warned of last."""
+        """Return Kubernetes' last warnings about the servers."""
         try:
             events = self._ask(
                 lambda: self.core.list_namespaced_event(self.namespace, field_selector="type=Warning")

@@ -1,4 +1,4 @@
-"""What the pods of servers say of themselves: whether they are ready, what is wrong with them, and whether they are still the same."""
+"""Read the state of servers' pods: readiness, trouble, and restarts."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ class Trouble:
 
 
 def is_ready(pod: k8s.V1Pod) -> bool:
-    """Whether it is, and stays."""
+    """Return whether the pod is ready and not being deleted."""
     conditions = (pod.status and pod.status.conditions) or []
     ready = any(one.type == "Ready" and one.status == "True" for one in conditions)
     return ready and not pod.metadata.deletion_timestamp
 
 
 def seen(pods: Sequence[k8s.V1Pod]) -> dict[str, list[object]]:
-    """What tells these pods from others that take their names, and from themselves after a restart."""
+    """Return the uid and restarts of each pod by name, which identify a pod until it is replaced or restarts."""
     return {pod.metadata.name: [pod.metadata.uid, _restarts(pod)] for pod in pods}
 
 
@@ -61,7 +61,7 @@ def trouble(pods: Sequence[k8s.V1Pod]) -> Trouble | None:
 
 
 def deaths(before: Seen, pods: Sequence[k8s.V1Pod]) -> Iterator[str]:
-    """What befell these servers since they were seen."""
+    """Yield sentences about servers that were replaced or restarted since `before`."""
     now = {pod.metadata.name: pod for pod in pods}
     for name, (uid, restarts) in before.items():
         pod = now.get(name)
@@ -97,7 +97,7 @@ def _end(status: k8s.V1ContainerStatus) -> str:
 
 
 def _message(line: str) -> str:
-    """What a server, or the agent in its container, has said last. The agent's figures are beside its message."""
+    """Return the last message of a server, or of the agent in its container, without the agent's figures."""
     try:
         left = json.loads(line)
     except ValueError:

@@ -27,7 +27,7 @@ _CONFINED = {
 
 @dataclass(frozen=True)
 class Place:
-    """What a deployment says of pods on its cluster: fields of a pod's spec, labels, annotations; and its images.
+    """A deployment's settings for pods: fields of the pod's spec, labels, annotations, and images.
 
     `image_of` gives the image that takes the place of a manifest's for the container of that name, if one does. Without an
     `agent` image, what servers use is not measured.
@@ -41,7 +41,7 @@ class Place:
 
 
 def set_id(run_id: str, key: str) -> str:
-    """What tells a set of servers from all others, of this run or another: ten characters that names of objects may have."""
+    """Return the id of a run's set of servers: ten characters that are valid in names of Kubernetes objects."""
     return hashlib.sha256(f"{run_id}\n{key}".encode()).hexdigest()[:10]
 
 
@@ -51,7 +51,7 @@ def secret_of(set_id: str) -> str:
 
 
 def host_of(topology: Topology, set_id: str) -> str:
-    """Where clients in the same namespace connect."""
+    """Return the host name of a set of servers for clients in the same namespace."""
     return f"{topology.entry['metadata']['name']}-{set_id}"
 
 

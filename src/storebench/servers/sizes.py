@@ -17,7 +17,7 @@ NAME = r"[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?"
 
 @dataclass(frozen=True)
 class Sizes:
-    """None: what the topology has. They are of the servers that hold the data."""
+    """Sizes of the servers that hold the data. None means the topology's own size."""
 
     cpu: str | None = None
     memory: str | None = None
@@ -27,7 +27,7 @@ class Sizes:
 
     @classmethod
     def of(cls, params: Mapping[str, Any], axes: Mapping[str, str]) -> Sizes:
-        """Of a cell with these values on its axes, in a run with these parameters. Raises SpecError for a value that is not valid."""
+        """Return the sizes of a cell with axis values `axes`, in a run with parameters `params`. Raises SpecError for an invalid value."""
         asked = {}
         for name, field in FIELDS.items():
             value = axes.get(name, params.get(name))

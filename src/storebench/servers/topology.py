@@ -85,7 +85,7 @@ def service_cores(text: str) -> float | None:
 
 
 def folder() -> Path:
-    """Where the topologies are."""
+    """Return the folder of the topologies."""
     return Path(os.environ.get(FOLDER) or CHECKOUT_SERVERS)
 
 

@@ -1,4 +1,4 @@
-"""What servers that a run has brought use while an attempt at them is measured, as the agents in their containers tell it."""
+"""Measure the servers that a run started during an attempt, by the agents in the servers' containers."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class Busiest:
 
 @dataclass(frozen=True)
 class ServersUsed:
-    """What servers used between two moments: a row of `usage` for each, the busiest service if there is one, and what disturbed them."""
+    """Figures of servers between two moments: a row of `usage` for each, the busiest service if any, and disturbances."""
 
     rows: list[dict[str, Any]] = field(default_factory=list)
     busiest: Busiest | None = None
@@ -72,7 +72,7 @@ class Watch:
 
     @classmethod
     def from_environment(cls) -> Watch:
-        """As this pod was told; raises SpecError for what is no list of agents."""
+        """Read the list of agents from this pod's environment. Raises SpecError for an invalid list."""
         text = os.environ.get(AGENTS)
         if not text:
             return cls()
@@ -95,7 +95,7 @@ class Watch:
         return sum_of(self._each(told))
 
     def begin(self) -> None:
-        """From now on counts. Raises a StorebenchError where an agent does not answer: nothing is measured without its servers."""
+        """Begin the measurement at each agent. Raises StorebenchError if an agent does not answer: an attempt needs its servers' figures."""
         self._each(lambda agent: agent.begin())
 
     def end(self) -> ServersUsed:

@@ -82,13 +82,13 @@ def java_command(environment: Mapping[str, str]) -> list[str]:
 
 
 def class_path(home: Path, more: str = "") -> str:
-    """The same as spark-class gives a driver: an archive of classes is for one class path, and what has `more` behind it."""
+    """Return the class path that spark-class gives a driver, so that the archive of classes fits; `more` may follow."""
     own = [home / "conf", *home.glob("jars/slf4j-api-*.jar"), home / "jars" / "*"]
     return ":".join([*map(str, own), *([more] if more else [])])
 
 
 def figures(cgroup: Cgroup, peak_bytes: int | None) -> dict[str, int | float | str | None]:
-    """What the container has used since its start: bytes and CPU seconds; and on which machine."""
+    """Return the container's bytes and CPU seconds since its start, and its machine."""
     return {
         "memory_peak_bytes": cgroup.memory_peak_bytes(),
         "memory_working_set_peak_bytes": peak_bytes,

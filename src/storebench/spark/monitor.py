@@ -1,4 +1,4 @@
-"""What the executor pods used, asked of each over HTTP while the operation runs."""
+"""Collect the figures of executor pods over HTTP during the operation."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ class ExecutorMonitor:
         return addresses
 
     def _ask_all(self) -> bool:
-        """Whether all that are to be there have answered."""
+        """Return whether all expected executors have answered."""
         addresses = self._look()
         if not addresses:
             return False

@@ -176,14 +176,14 @@ def _common_settings(values: Mapping[str, str], environment: Mapping[str, str]) 
 
 
 def class_archive(environment: Mapping[str, str]) -> dict[str, str]:
-    """Where the image has an archive of the JVM's classes, driver and executors start with it: in half the time."""
+    """Return the settings that use the image's archive of JVM classes, if any: driver and executors then start in half the time."""
     archive = environment.get("SPARK_CLASSES")
     options = f"-XX:SharedArchiveFile={archive}"
     return {f"spark.{who}.extraJavaOptions": options for who in ("driver", "executor")} if archive else {}
 
 
 def encrypted(values: Mapping[str, str]) -> bool:
-    """Whether the run asks for encryption between driver and executors."""
+    """Return whether the run encrypts the traffic between driver and executors."""
     return values.get(ENCRYPTION) == str(True)
 
 
@@ -278,7 +278,7 @@ def reason(pods: list[Any]) -> str:
 
 
 def _gone() -> tuple[type[Exception], ...]:
-    """What py4j raises when the JVM has ended."""
+    """Return the errors that py4j raises when the JVM has ended."""
     from py4j.protocol import Py4JError
 
     return (Py4JError, ConnectionError)

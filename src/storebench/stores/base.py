@@ -1,4 +1,4 @@
-"""What a store is to Storebench: what the DAG knows of it, and, where its attempts are Python, the verbs of an attempt."""
+"""The interface of a store: the attributes that the DAG reads, and, for pods in Python, the methods of an attempt."""
 
 from __future__ import annotations
 
@@ -69,10 +69,10 @@ class Server:
 
 @dataclass(frozen=True)
 class Durability:
-    """What the acknowledgement of a write promises, and how the server and the connection state it.
+    """The durability of an acknowledged write, and the settings of server and connection that state it.
 
-    `disk`: a crash of the server loses nothing that was acknowledged; `memory`: it may; `none`: there is no acknowledgement;
-    `s3`: of a PUT, and what that promises is the S3 server's; `unknown`: nothing states it.
+    `disk`: a crash of the server loses no acknowledged write; `memory`: a crash may lose some; `none`: there is no acknowledgement;
+    `s3`: the acknowledgement of a PUT, whose durability is the S3 server's; `unknown`: nothing states the durability.
     """
 
     kind: Literal["disk", "memory", "none", "s3", "unknown"]
@@ -80,8 +80,8 @@ class Durability:
 
 
 class Store(ABC):
-    """What is measured. The class variables are what the DAG reads. The methods are what `storebench attempt` asks for in a pod, in their
-    order: a store whose pods run another program has none of them (docs/protocol.md).
+    """A store to measure. The DAG reads the class variables. `storebench attempt` calls the methods in a pod, in their order here. A store
+    whose pods run another program has none of the methods (docs/protocol.md).
 
     The client library is imported inside `connect`, never by the module: the scheduler reads these classes on machines that have no
     client. Timed are only the stretches that a method marks on the clock it gets.
@@ -148,7 +148,7 @@ class Store(ABC):
 
     @classmethod
     def has_server(cls) -> bool:
-        """Whether it has a server of its own: its data is not in the dataset's S3, nor nowhere."""
+        """Return whether the store has a server of its own, which is neither the dataset's S3 nor none."""
         return cls.connection not in (None, "s3")
 
     @classmethod
@@ -206,9 +206,9 @@ class Store(ABC):
         return Server(self.name, __version__)
 
     def client_settings(self) -> Mapping[str, Any]:
-        """What the client does as it does for the server and the pod that `connect` found, whatever the cell's axes are.
+        """Return the settings that the client chose for the server and the pod that `connect` found.
 
-        A client that is driven alike everywhere has none.
+        A client that does not adapt has none.
         """
         return {}
 
@@ -227,12 +227,12 @@ class Store(ABC):
         """Remove the target. It is no error if there is none."""
 
     def usage(self) -> list[dict[str, Any]]:
-        """What the pods that this one started have used until now: for each its `role`, its `name`, and its figures, such as those of
+        """Return the figures of the pods that this pod started: for each `role`, `name`, and figures such as those of
         storebench.spark.executor. Called once, when the operation has ended."""
         return []
 
     def disturbances(self) -> list[str]:
-        """What befell the operation that makes its time incomparable, as far as the store sees it; asked after `usage`."""
+        """Return the disturbances of the operation that the store knows. Called after `usage`."""
         return []
 
     def cpu_of_servers_s(self) -> CpuSeconds | None:
@@ -251,7 +251,7 @@ class Store(ABC):
         return None
 
     def cpu_of_pods_s(self) -> CpuSeconds | None:
-        """The same of the pods that this one has started."""
+        """Return the CPU seconds of the pods that this pod started."""
         return {}
 
     def client_cores(self) -> int:

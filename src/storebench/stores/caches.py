@@ -92,7 +92,7 @@ class WarmedUp:
         attempt.metric("warm_passes", self.passes)
 
     def disturbances(self) -> list[str]:
-        """What makes the time of the operation after it incomparable."""
+        """Return the disturbances of the operation after the warm-up."""
         if self.agreed:
             return []
         return [f"no two of {MAX_PASSES} passes in a row agreed within {AGREE_SHARE:.0%}"]
@@ -123,7 +123,7 @@ class Servers:
 
     @classmethod
     def from_environment(cls) -> Self:
-        """As this pod was told."""
+        """Read the servers' agents from this pod's environment."""
         return cls(Watch.from_environment().agents)
 
     def __bool__(self) -> bool:
@@ -146,7 +146,7 @@ class Servers:
         return Cold(left, self._resident_bytes(), needed_bytes)
 
     def read_bytes(self) -> int:
-        """What they have read from disk so far. Raises StoreRefused where that is not known."""
+        """Return the bytes that the servers read from disk so far. Raises StoreRefused if unknown."""
         found = [one.figures().read_bytes for one in self.agents]
         counted = [one for one in found if one is not None]
         if len(counted) < len(found):

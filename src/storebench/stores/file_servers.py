@@ -30,22 +30,22 @@ class FileServer(ABC):
 
     @abstractmethod
     def version(self) -> str:
-        """As the server tells it."""
+        """Return the version that the server states."""
 
     @abstractmethod
     def settings(self) -> Mapping[str, str]:
-        """Of the client and the server, which decide what a write costs and what its acknowledgement promises."""
+        """Return the settings of client and server that affect the cost and the durability of a write."""
 
     @abstractmethod
     def durability(self) -> Durability:
-        """What is promised of a file that was closed."""
+        """Return the durability of a closed file."""
 
     def prepare(self) -> None:  # noqa: B027 - not all have such places
         """Make the place that has all folders, so that looking for a file that is not there finds none."""
 
 
 class HdfsServer(FileServer):
-    """With checksums each block has a CRC32C of every 512 bytes, which every reader checks; without there is none."""
+    """HDFS. With checksums, each block has a CRC32C per 512 bytes, which every reader checks; without, none."""
 
     title = "HDFS"
     files: WebHdfs
@@ -65,7 +65,7 @@ class HdfsServer(FileServer):
 
 
 class OzoneFiles(HadoopFiles):
-    """By Ozone's own client: it is the only one that needs no more servers."""
+    """Files of Ozone over Ozone's own client, the only client that needs no further servers."""
 
     def __init__(self, file_system: FileSystem, session: Session, manager: OzoneManager) -> None:
         super().__init__(file_system, session)
@@ -77,7 +77,7 @@ class OzoneFiles(HadoopFiles):
 
 
 class OzoneServer(FileServer):
-    """With checksums each chunk has a CRC32 of every 16 KiB, which every reader checks; without there is none."""
+    """Ozone. With checksums, each chunk has a CRC32 per 16 KiB, which every reader checks; without, none."""
 
     title = "Ozone"
     files: OzoneFiles

@@ -18,14 +18,14 @@ UNDER_WAY = ("_temporary", "__magic")  # folders of a write that has not ended
 
 @dataclass(frozen=True)
 class Listed:
-    """What is in a folder: the names of all entries, and of its data files with their sizes."""
+    """The content of a folder: the names of all entries, and the sizes of its data files in bytes."""
 
     names: tuple[str, ...]
     sizes: dict[str, int]
 
     @property
     def file_bytes(self) -> int:
-        """Of all data files, without copies of them."""
+        """Return the bytes of all data files, without their copies."""
         return sum(self.sizes.values())
 
 
@@ -42,11 +42,11 @@ class Files(ABC):
 
     @abstractmethod
     def disk_bytes(self, folder: str) -> int:
-        """What a folder takes on disks, with all copies, as far as the file system tells."""
+        """Return the bytes of a folder on disks with all copies, as far as the file system states them."""
 
     @abstractmethod
     def remove(self, folder: str) -> None:
-        """With all that is in it. It is no error if there is none."""
+        """Remove a folder with its content. A missing folder is no error."""
 
     def check(self) -> None:  # noqa: B027 - not all can tell
         """Raises a StorebenchError where the file system cannot be used."""
@@ -59,7 +59,7 @@ class Files(ABC):
             )
 
     def whole(self, folder: str) -> Listed:
-        """What is in a folder that Spark has written. Raises VerificationFailed for one that is not there, or was not written to its end."""
+        """Return the content of a folder that Spark wrote. Raises VerificationFailed for a missing or incomplete folder."""
         found = self.entries(folder)
         if found is None:
             raise VerificationFailed(f"{folder} is not there")
@@ -101,7 +101,7 @@ class LocalFiles(Files):
 
 
 class S3Files(Files):
-    """In a bucket. Copies that the S3 server keeps are not told."""
+    """Files in an S3 bucket. The S3 server does not state its copies."""
 
     def __init__(self, client: Any, bucket: str) -> None:
         self._client, self._bucket = client, bucket

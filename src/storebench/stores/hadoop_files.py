@@ -20,7 +20,7 @@ PREFIX = "spark.hadoop."
 
 
 class HadoopFiles(Files):
-    """In the JVM of the session that there is, or in one of its own where there is none."""
+    """Files of a Hadoop file system, in the JVM of an existing Spark session or of an own session."""
 
     def __init__(self, file_system: FileSystem, session: Callable[[], SparkSession | None]) -> None:
         self._file_system, self._session = file_system, session
@@ -42,7 +42,7 @@ class HadoopFiles(Files):
             return copy.read_bytes()
 
     def disk_bytes(self, folder: str) -> int:
-        """With all copies."""
+        """Return the bytes of a folder with all copies."""
         with spark_session.errors(f"Adding up {folder}"):
             return int(self._client.getContentSummary(self._path(folder)).getSpaceConsumed())
 

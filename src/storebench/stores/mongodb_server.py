@@ -57,7 +57,7 @@ def durable(server: Connection) -> dict[str, Any]:
 
 
 def durability_of(concern: Mapping[str, Any], server: Server) -> Durability:
-    """What an acknowledgement under a write concern promises: PyMongo's document of it, and the server that answered."""
+    """Return the durability of an acknowledgement under a write concern, PyMongo's document, from a server."""
     asked = ", ".join(f"{name}={str(value).lower()}" for name, value in sorted(concern.items(), reverse=True))
     asked = asked or "the server's default write concern"
     if concern.get("w") == 0:
@@ -82,7 +82,7 @@ def durability_of(concern: Mapping[str, Any], server: Server) -> Durability:
 def identify(
     build: Mapping[str, Any], status: Mapping[str, Any] | str, host: Mapping[str, Any] | str
 ) -> Server:
-    """Which server answered. `hello` and `buildInfo.version` alone name MongoDB for each that speaks its protocol.
+    """Identify the server. `hello` and `buildInfo.version` alone say MongoDB for every server of its protocol.
 
     FerretDB 2 says so in `buildInfo.ferretdb`, FerretDB 1 in `ferretdbVersion`; a mongod has a 40-digit git
     version and a list of storage engines. `status` and `host`, the answers to serverStatus and hostInfo, may each be a text

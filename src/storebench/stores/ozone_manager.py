@@ -1,4 +1,4 @@
-"""What an OM tells of itself on its web server."""
+"""Read an Ozone Manager's state from its web server."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class OzoneManager:
             ) from None
 
     def settings(self) -> dict[str, str]:
-        """As far as it tells them."""
+        """Return the settings that the Ozone Manager states, or none."""
         try:
             found = {one["key"]: one["value"] for one in json.loads(self._fetch("/conf"))["properties"]}
         except (StoreRefused, StoreUnreachable, ValueError, LookupError, TypeError):

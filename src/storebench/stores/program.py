@@ -41,7 +41,7 @@ class Program:
             raise
 
     def cpu_s(self) -> float:
-        """Its CPU seconds so far; 0 after its end."""
+        """Return the program's CPU seconds so far; 0 after its end."""
         return machine.process_cpu_s(self.process.pid)
 
     def close(self) -> None:
@@ -57,7 +57,7 @@ class Program:
         self._log.close()
 
     def died(self) -> tuple[int | None, list[str]]:
-        """With which exit code one that gives no answer has ended, None if it has not; and all lines that it has said."""
+        """Return the exit code of a program that gives no answer, None while it runs, and all lines of its output."""
         try:
             code: int | None = self.process.wait(END_TIMEOUT_S)
         except subprocess.TimeoutExpired:

@@ -1,4 +1,4 @@
-"""What stores of several studies share whose pod is a Spark driver: the session, and what its executors used."""
+"""The common part of stores whose pod is a Spark driver: the session, and the executors' figures."""
 
 from __future__ import annotations
 

@@ -56,7 +56,7 @@ class WebHdfs(Files):
             )
 
     def version(self) -> str:
-        """As the NameNode tells it."""
+        """Return the version that the NameNode states."""
         return str(self._bean(INFO).get("SoftwareVersion") or "unknown")
 
     def settings(self) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""Who may read what: Airflow's own users and permissions, and a database role that can only read."""
+"""Check access by Airflow's users and permissions, and read with a read-only database role."""
 
 from __future__ import annotations
 

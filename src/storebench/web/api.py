@@ -96,7 +96,7 @@ def study(read: ReadingDep, name: Text) -> Study:
 
 @app.get("/api/turns")
 def turns(read: ReadingDep, run: RunName, limit: Limit = MOST, offset: Offset = 0) -> Page[Turn]:
-    """What a run set out to do, in its order, and at the end what it left out."""
+    """List a run's planned turns in order, and then the skipped turns."""
     return _page(Turn, read.turns(read.run_named(run)["id"], limit + 1, offset), limit, offset)
 
 
@@ -116,7 +116,7 @@ def cells(read: ReadingDep, run: RunName, limit: Limit = 100, offset: Offset = 0
 def phases(
     read: ReadingDep, run: RunName, attempt: UUID | None = None, limit: Limit = 100, offset: Offset = 0
 ) -> Page[CellPhases]:
-    """Where the time went in each cell's typical attempt, or in one attempt of the run alone. `limit` and `offset` count cells."""
+    """List the phases of each cell's typical attempt, or of one attempt. `limit` and `offset` count cells."""
     run_id = read.run_named(run)["id"]
     keys: list[str] = []
     if attempt:
@@ -233,7 +233,7 @@ def claims(
 
 @app.get("/api/parameters")
 def parameters(dag: GridDagDep) -> list[Parameter]:
-    """What may be chosen for runs of single cells of a study's grid."""
+    """List the parameters for runs of single cells of a study's grid."""
     return filling.parameters_of(dag)
 
 

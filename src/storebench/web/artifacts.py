@@ -13,7 +13,7 @@ from storebench.web.models.attempts import CellArtifacts
 
 
 def artifacts_of(rows: Sequence[Row], artifacts: Iterable[Row]) -> list[CellArtifacts]:
-    """Of each cell's operation that has any: the percentiles of all attempts that count, and the series of the typical one.
+    """Return for each cell's operation with artifacts the percentiles of all attempts that count, and the typical attempt's series.
 
     `rows` are newest tries without warm-ups, and `artifacts` what is beside them.
     """

@@ -43,7 +43,7 @@ router = APIRouter()
 
 @dataclass(frozen=True)
 class Asked:
-    """What is compared: the runs of both sides, and what was found. `by_value`: two values of one side are."""
+    """The requested comparison: the runs of both sides, and the result. `by_value`: the sides are values of the same runs."""
 
     runs: tuple[list[Row], list[Row]]
     found: Found
@@ -75,8 +75,8 @@ AskedDep = Annotated[Asked, Depends(asked)]
 
 @router.get("/api/compare")
 def compared(read: ReadingDep, states: StatesDep, what: AskedDep) -> Comparison:
-    """Whether `after` is better or worse than `before`, cell by cell, and what else differs between them; by the metric that ranks
-    each operation, or another one.
+    """Compare `after` with `before` cell by cell in the metric that ranks each operation, or in another metric, and list other
+    differences between them.
     """
     found = what.found
     compared = _Sides(read, found)
@@ -111,7 +111,7 @@ def compared(read: ReadingDep, states: StatesDep, what: AskedDep) -> Comparison:
 
 @router.get("/api/deciding")
 def deciding(what: AskedDep) -> Deciding:
-    """Which runs, in turns of both sides, would decide what a comparison cannot tell."""
+    """List the runs, in turns of both sides, that would decide the open pairs of a comparison."""
     found = decide.deciding(what.found, what.runs, code_version(), by_value=what.by_value)
     return Deciding(
         dag_id=what.runs[1][-1]["dag_id"],
@@ -126,7 +126,7 @@ def deciding(what: AskedDep) -> Deciding:
 
 
 class _Sides:
-    """What is told of the cells of a comparison, with a verdict or without."""
+    """Describe the cells of a comparison, with or without a verdict."""
 
     def __init__(self, read: Reading, found: Found) -> None:
         self._origins = figures.Origins(
@@ -135,7 +135,7 @@ class _Sides:
         self._found = found
 
     def told(self, cell_key: str, operation: str) -> Row:
-        """Of one cell's operation."""
+        """Return the description of a cell's operation."""
         key = cell_key, operation
         before, after = (self._origins.of(side.get(key, ())) for side in self._found.attempts)
         return {

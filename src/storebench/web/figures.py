@@ -1,4 +1,4 @@
-"""What a run's attempts say together: medians, intervals, and where the time went."""
+"""Summarize a run's attempts: medians, intervals, and phases."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def typical_of(rows: Iterable[Row]) -> list[Row]:
 
 
 class Origins:
-    """Where the figures of attempts come from; `machines` are those of their environments, by the hashes of these.
+    """The origins of attempts' figures. `machines` are the machines of the environments, by hash.
 
     The many cells of a run have few origins: each is made once.
     """
@@ -89,7 +89,7 @@ class Origins:
         self._made: dict[tuple[Any, ...], Origin] = {}
 
     def of(self, rows: Iterable[Row]) -> Origin:
-        """That of these attempts."""
+        """Return the origin of attempts."""
         key = tuple(dict.fromkeys((*_STATED(row), row["recorded_at"].astimezone(UTC).date()) for row in rows))
         if key not in self._made:
             self._made[key] = self._origin(key)
@@ -136,7 +136,7 @@ def grouped(rows: Iterable[Row]) -> list[list[Row]]:
 
 
 def _spreads(rows: Sequence[Row]) -> dict[str, Spread]:
-    """Of each metric that any of the attempts that count has, in the order in which they have them."""
+    """Return the spread of each metric of the attempts that count, in the attempts' order of metrics."""
     values: dict[str, list[float]] = {}
     for row in rows:
         if counts(row):

@@ -1,4 +1,4 @@
-"""What is still to be measured of a study's grid, and with which parameters a run of one of its cells measures that."""
+"""Find the cells of a study's grid that are not measured yet, and the parameters of a run that measures a cell."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ PATH = Path(__file__).parent / "page" / "openapi.json"
 
 
 def text() -> str:
-    """What the API says of itself now."""
+    """Return the API's OpenAPI description as JSON."""
     return json.dumps(app.openapi(), indent=2, ensure_ascii=False) + "\n"
 
 

@@ -38,5 +38,5 @@ def answer(path: Path, accepted: str, known: str = "") -> Response:
 
 @lru_cache(maxsize=4)
 def _packed(path: Path, changed_ns: int, size: int) -> bytes:
-    """Of the file as it was changed last."""
+    """Return the gzipped file; time of change and size are the cache's key."""
     return gzip.compress(path.read_bytes())

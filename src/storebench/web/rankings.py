@@ -23,7 +23,7 @@ BEST = "the best"
 
 
 def answer_of(read: Reading, found: Ranking) -> Answer:
-    """With the studies that may be seen beside this one."""
+    """Build the API answer of a ranking."""
     question, metric, chosen = found.question, found.metric, found.chosen
     some = [*(line.measured for line in found.lines), *(one.measured for one in found.left_out)]
     origins = Origins(read.machines(row for one in some for row in one.rows))

@@ -1,4 +1,4 @@
-"""What the results page reads, of the DAGs that its user may see."""
+"""Read the results of the DAGs that a user may see."""
 
 from __future__ import annotations
 
@@ -114,7 +114,7 @@ class Reading(Queries):
             return None
 
     def refused_of_a_cell(self, dag_id: str) -> list[Row]:
-        """Of a DAG's runs of single cells, the newest of each name and parameters, if it was refused: airflow_run_id, params, reason."""
+        """Return the refused runs of single cells of a DAG (airflow_run_id, params, reason), if the newest of their name and parameters."""
         return self._all(REFUSED, (dag_id, OF_A_CELL))
 
     def turns(self, run_id: str, limit: int, offset: int) -> list[Row]:
@@ -150,7 +150,7 @@ class Reading(Queries):
         )
 
     def _places(self, rows: Sequence[Row]) -> dict[tuple[str, str], int]:
-        """Where each operation is in its study."""
+        """Return the position of each operation in its study."""
         found = {
             (study, operation["name"]): place
             for study in {row["study"] for row in rows}
@@ -206,7 +206,7 @@ class Reading(Queries):
         return [{**row, "machine": known.get(row["environment_hash"])} for row in rows]
 
     def machines(self, attempts: Iterable[Row]) -> dict[str, Row]:
-        """Likewise the machines alone, by the environments' hashes."""
+        """Return the machines of attempts, by environment hash."""
         hashes = list({row["environment_hash"] for row in attempts} - {None})
         return {row["hash"]: row["machine"] for row in self._all(MACHINES, (hashes,))} if hashes else {}
 
@@ -229,7 +229,7 @@ class Reading(Queries):
         ]
 
     def _connection(self) -> AbstractContextManager[Connection[Row]]:
-        """Of a pool: an answer asks several things, and each would open a connection."""
+        """Take a connection from the pool, since an answer runs several queries."""
         return pool_of(self._dsn).connection()
 
     def _all(self, query: Any, values: Sequence[Any] | None = None) -> list[Row]:
@@ -238,12 +238,12 @@ class Reading(Queries):
 
 
 def _order(sort: str, descending: bool) -> str:
-    """What is not known comes last. When an attempt was recorded always is: its index would not be used if that were asked of it, too."""
+    """Return the SQL order. Null values come last, except for recorded_at, which is never null and whose index NULLS LAST would bypass."""
     return ("DESC" if descending else "ASC") + ("" if sort == Sort.RECORDED_AT else " NULLS LAST")
 
 
 def _by(sort: str) -> sql.Composable:
-    """What to sort by: what a user names never becomes SQL by itself."""
+    """Return the SQL sort expression. A user's text never becomes SQL."""
     if sort.startswith(METRIC):
         return sql.SQL("(v.metrics -> {})::double precision").format(sql.Literal(sort.removeprefix(METRIC)))
     if sort.startswith(AXIS):

@@ -23,6 +23,6 @@ def runs_by_id(read: Reading, states: RunStates, run_ids: Sequence[str]) -> dict
 
 
 def ended(read: Reading, states: RunStates, rows: list[Row]) -> list[Row]:
-    """These runs; those that were stopped in Airflow as the next run will record them."""
+    """Return runs; runs that were stopped in Airflow as the next run will record them."""
     going = any(row["state"] == "running" for row in rows)
     return as_closed(rows, stopped_runs(read, states)) if going else rows

@@ -131,7 +131,7 @@ def _write_rankings(folder: Path, read: Reading, study: str) -> str | None:
 
 
 def _site(runs: Iterable[Row], pages: dict[str, str], studies: list[dict[str, Any]]) -> dict[str, Any]:
-    """What the first page shows: of each run no more than a line."""
+    """Return the content of the first page: a line per run."""
     return {
         "written_at": datetime.now(UTC),
         "code_version": code_version(),

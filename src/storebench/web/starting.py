@@ -33,7 +33,7 @@ router = APIRouter()
 
 @router.get("/api/form")
 def form(dag: GridDagDep) -> Form:
-    """What may be asked of a run of a study: the form of its DAG."""
+    """Return the form of a study's DAG."""
     embedded = "kubernetes" in os.environ.get("STOREBENCH_EMBEDDED", "").split()
     return Form(
         sections=[
@@ -56,7 +56,7 @@ def _described(preset: Named, embedded: bool) -> str:
 
 @router.get("/api/draft")
 def draft(dag: GridDagDep, params: Annotated[str, ASKED] = "{}") -> Draft:
-    """What a run with these parameters would do, and why its plan would refuse it. What only a cluster can tell, such as whether servers
+    """Return the plan of a run, or the reasons to refuse the run. Facts that only a cluster knows, such as whether servers
     fit there, is not in it.
     """
     try:

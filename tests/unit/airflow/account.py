@@ -26,7 +26,7 @@ PARAMS = {
 
 
 class Account:
-    """What storebench.results keeps, in memory; its turns are at `cell`."""
+    """The records of storebench.results, in memory; the turns are of `cell`."""
 
     cell = CELL
 
@@ -115,7 +115,7 @@ class Account:
 
 
 def context(task_id, states=None, airflow_states=None, **params):
-    """Of a task whose cell's others have `states`; Airflow's runs are in airflow_states, by their ids."""
+    """Return the context of a task. `states` are the states of the cell's other tasks, `airflow_states` those of Airflow's runs by id."""
     runs = airflow_states or {}
 
     def get_dr_count(dag_id, run_ids, states):
@@ -143,6 +143,6 @@ def attempt(operation, node_pool=None, study=STUDY):
 
 
 def spec_of(pod):
-    """What a pod was told; nothing for the dataset's."""
+    """Return the specification of an attempt's pod; None for the dataset's pod."""
     told = {each["name"]: each.get("value") for each in pod.spec["containers"][0].get("env", [])}
     return AttemptSpec.from_json(told[VARIABLE]) if VARIABLE in told else None

@@ -24,7 +24,7 @@ def ended(code=0, reason=None, message=None):
 
 
 def matches(labels, selector):
-    """Of the selectors, those that the operators use: a, a=b, a!=b, !a, a in (b,c)."""
+    """Match the selectors that the operators use: a, a=b, a!=b, !a, a in (b,c)."""
     rest = selector
     if " in (" in rest:
         rest, _, values = rest.partition(" in (")

@@ -89,7 +89,7 @@ def name_of(key, run=RUN):
 
 
 def told(kube, monkeypatch):
-    """What the last client's pod got, by name."""
+    """Return the environment of the last client's pod, by name."""
     found = {}
     end = kube.end
 
@@ -332,7 +332,7 @@ def test_sizes_are_parameters_of_what_is_measured_at_brought_servers_alone(accou
 
 
 class Planned:
-    """What the step before the cells asks of the results."""
+    """The records that the step before the cells reads."""
 
     def __init__(self, account, turns):
         self.account, self.turns, self.stopped = account, turns, None

@@ -1,4 +1,4 @@
-"""What runs that are over have left, and its removal, on a cluster in memory."""
+"""Leftovers of ended runs, and their removal, on a cluster in memory."""
 
 import json
 from datetime import UTC, datetime, timedelta

@@ -58,7 +58,7 @@ def test_a_connection_takes_precedence_over_a_topology(study, monkeypatch):
     "path", sorted(CHECKOUT_SERVERS.glob("*/*/kustomization.yaml")), ids=lambda p: str(p.parent)
 )
 def test_each_topology_declares_its_copies(path, monkeypatch):
-    """By the replicas of what holds data."""
+    """The copies are the replicas of the servers that hold data."""
     monkeypatch.delenv(FOLDER, raising=False)
     server, name = path.parent.parts[-2:]
     held = [one for one in find(server, name).sets if "storebench/sized" in one["metadata"].get("labels", {})]

@@ -1,4 +1,4 @@
-"""What Airflow's pages say of a study's DAG, and which images its pods are of."""
+"""The texts on Airflow's pages about a study's DAG, and the images of its pods."""
 
 from dataclasses import replace
 

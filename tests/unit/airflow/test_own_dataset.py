@@ -74,7 +74,7 @@ def files(monkeypatch):
 
 @pytest.fixture
 def made(files):
-    """What a pod was told to make; it makes it."""
+    """Make the dataset as a pod would, and collect the pods' specifications."""
     told = []
 
     def make(kind, spec):

@@ -82,7 +82,7 @@ def test_an_attempt_whose_pod_died_with_its_process_is_lost_and_not_measured_ane
 
 
 def test_the_provider_keeps_the_name_of_the_pod_that_it_starts(cluster, account, die):
-    """By this name the test above tells a lost attempt from one that never began."""
+    """The test above distinguishes a lost attempt from an attempt that never began by this name."""
     store = Store()
     die("log", attempt("write"), tried(1, store=store))
     assert store[POD_IDENTIFIER_STATE_KEY]["name"] in cluster.pods

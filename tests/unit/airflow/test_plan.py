@@ -149,7 +149,7 @@ def test_a_read_after_a_failed_write_was_not_killed():
 
 
 def test_whose_failure_a_step_was_follows_from_what_it_needs():
-    """Not from what comes before it: a second read needs the write alone."""
+    """Preceding steps do not matter: a second read depends on the write alone."""
     again = Operation("again", ("only_s",), needs=("write",))
     study = dataclasses.replace(STUDY, operations=(*STUDY.operations, again))
     turns, key = [Turn(CELLS[0], 1)], CELLS[0].key
@@ -168,7 +168,7 @@ def test_a_budget_ends_repeats_but_each_cell_is_measured_once():
 
 
 class Recorded:
-    """What a plan reads and writes of the results, in memory."""
+    """The records that a plan reads and writes, in memory."""
 
     def __init__(self):
         self.started, self.refused = None, None

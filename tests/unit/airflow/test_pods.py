@@ -289,7 +289,7 @@ def states_of(**states):
 
 @pytest.fixture
 def told(cluster):
-    """What the pods are told, each in its turn."""
+    """Collect the specifications of the pods in order."""
     found = []
 
     def end(pod):

@@ -1,4 +1,4 @@
-"""What a plan refuses that the embedded stack has not built or started yet."""
+"""Refusals of a plan for parts that the embedded stack has not built or started."""
 
 import json
 import re

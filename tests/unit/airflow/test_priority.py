@@ -6,7 +6,7 @@ from storebench.airflow.priority import LAST, MOST_STEPS, RANKS, TASKS, CellByCe
 
 
 def weights(run_id, steps=3):
-    """Of three cells' tasks, in the order in which they are to start."""
+    """Return the weights of three cells' tasks, in their starting order."""
     return [
         CellByCell().get_weight(
             SimpleNamespace(run_id=run_id, task=SimpleNamespace(priority_weight=place), map_index=index)

@@ -1,4 +1,4 @@
-"""What the operator makes of a pod that has ended: the row that it writes."""
+"""The row that the operator writes for a pod that has ended."""
 
 from dataclasses import replace
 from types import SimpleNamespace
@@ -28,7 +28,7 @@ def bucket(monkeypatch):
 
 @pytest.fixture
 def rows(monkeypatch):
-    """What was written to the results: (result, parameters) of each attempt."""
+    """Collect the written attempts as (result, parameters)."""
     written = []
 
     def add_attempt(key, result, record, *, parameters, **others):

@@ -96,7 +96,7 @@ def test_an_account_that_may_not_make_it_is_the_reason(cluster):
 
 @pytest.fixture
 def given(monkeypatch):
-    """What a Spark driver's pod is given: the Secrets that are its files, and the template of its executors."""
+    """Return the files from Secrets of a Spark driver's pod, and the template of its executors."""
 
     def use_store(encryption):
         monkeypatch.setattr(pods, "image", lambda name: "image")

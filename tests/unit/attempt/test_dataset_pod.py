@@ -56,7 +56,7 @@ def test_a_datasets_pod_that_is_told_nothing_of_use_says_so(monkeypatch, told, w
 
 
 def make(client, bucket, prefix, rows, seed, width):
-    """In the place of what makes the dataset of a study."""
+    """Stand in for the function that makes a study's dataset."""
     print(f"{rows} rows of {width} into {bucket}/{prefix}")
     return {"rows": rows, "bytes": 5_000_000, "sum": 7}
 

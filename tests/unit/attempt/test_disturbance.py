@@ -9,7 +9,7 @@ NOBODY, ALL_UNKNOWN = Strangers(0.0, 0.0), Strangers(0.0, 1.6)
 
 
 def judged(node, strangers, wall_s=10.0, cores=2):
-    """What disturbed an attempt, and what perhaps did."""
+    """Return the disturbances of an attempt, and the possible disturbances."""
     return (
         disturbance.of_node(node, strangers, wall_s, cores=cores),
         disturbance.perhaps_of_node(node, strangers, wall_s, cores=cores),

@@ -1,4 +1,4 @@
-"""What an attempt records of a store that is not there: figures, what they cover, what disturbed it; and how it ends."""
+"""The record of an attempt at a store in memory: figures, their coverage, disturbances, and the attempt's end."""
 
 import itertools
 from types import SimpleNamespace
@@ -95,7 +95,7 @@ class Known(Client):
 
 
 class Spreading(Client):
-    """It has started pods on this node, which do a quarter of the others' work of BUSY."""
+    """A client with pods on this node that do a quarter of the other work in BUSY."""
 
     seconds = 0.0
 
@@ -148,7 +148,7 @@ def outside(monkeypatch):
 
 @pytest.fixture
 def measure(monkeypatch):
-    """What an attempt at a store records."""
+    """Return a function that measures a store and returns the record."""
 
     def measured(store_class, operation="sum", options=None, **cgroup):
         monkeypatch.setattr(run, "Cgroup", lambda: Cgroup(**cgroup))

@@ -1,4 +1,4 @@
-"""What docker-compose.yaml says, as Docker Compose itself reads it; `make e2e-compose` tries what it does."""
+"""The content of docker-compose.yaml, as Docker Compose reads it; `make e2e-compose` runs it."""
 
 import os
 import re
@@ -103,7 +103,7 @@ def test_airflow_gives_way_to_what_is_measured(published):
 
 
 def test_the_settings_are_those_of_the_embedded_stack(published, tmp_path):
-    """Where they differ it is because of places and secrets."""
+    """Only places and secrets may differ."""
     from local.stack import environment
     from local.stack.settings import Settings
 

@@ -1,4 +1,4 @@
-"""What people type into connections: it works, or it is refused in words that name the field."""
+"""Forms of connections that people type: each works, or an error names the field."""
 
 import json
 from pathlib import Path
@@ -190,7 +190,7 @@ def test_hosts_of_a_kind_of_which_nothing_is_known_stay_as_they_are():
     "path", sorted(SERVERS.glob("*/*/services.yaml")), ids=lambda path: str(path.parent.relative_to(SERVERS))
 )
 def test_a_topology_has_a_connection_that_can_be_used(path):
-    """As storebench.servers tells it to pods: the entry's address, and what the annotation says."""
+    """The connection has the entry's address and the annotation's settings, as storebench.servers gives them to pods."""
     told = [
         json.loads(one["metadata"]["annotations"]["storebench/connection"])
         for one in yaml.safe_load_all(path.read_text())

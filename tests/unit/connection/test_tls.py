@@ -96,7 +96,7 @@ def test_boto3_takes_a_certificate_of_ones_own_ca_with_that_ca_alone(encrypted, 
 
 @pytest.mark.parametrize("trusts", [True, False])
 def test_delta_rs_takes_a_certificate_of_ones_own_ca_with_that_ca_alone(encrypted, trusts):
-    """In a process of its own: the library reads the CA from the environment."""
+    """The library runs in a separate process, since it reads the CA from the environment."""
     extra = {"endpoint_url": f"https://127.0.0.1:{encrypted}", "delta_rs": {"max_retries": "0"}}
     extra |= {"ca_certs": authority().certificate} if trusts else {}
     told = Connection("s3", login="k", password="x", extra=extra).to_json()

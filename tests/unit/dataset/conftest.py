@@ -23,19 +23,19 @@ def chunk():
 
 @pytest.fixture(scope="session")
 def golden_rows(chunk):
-    """Its rows, as the csv module reads them."""
+    """Return the chunk's rows, as the csv module reads them."""
     return parse(chunk.csv)
 
 
 @pytest.fixture
 def rows(golden_rows):
-    """The same, to change."""
+    """Return a copy of the rows that a test may change."""
     return [dict(row) for row in golden_rows]
 
 
 @pytest.fixture(scope="session")
 def manifest(chunk):
-    """Its manifest."""
+    """Return the chunk's manifest."""
     data = header() + chunk.csv
     return Manifest(
         schema_version=SCHEMA_VERSION,

@@ -28,7 +28,7 @@ VERSION = '"1"'
 
 
 class S3(FakeS3):
-    """With a file, and its version."""
+    """An S3 client in memory with a file and its version."""
 
     def head_object(self, *, Key, **_):  # noqa: N803
         return {**super().head_object(Key=Key), "ETag": VERSION}

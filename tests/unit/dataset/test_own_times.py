@@ -102,7 +102,7 @@ def test_a_year_without_four_digits_is_text_of_that_year_and_the_text_is_told():
 
 
 def test_the_ends_of_64_bit_microseconds_and_of_dates_are_no_other_year():
-    """For which Arrow has texts such as 32103-01-10 and <value out of range>."""
+    """Arrow's texts for them would be such as 32103-01-10 and <value out of range>."""
     texts, _ = read(
         written(
             at=pa.array([2**63 - 1, None, 1 - 2**63], pa.timestamp("us")),

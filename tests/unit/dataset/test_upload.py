@@ -14,7 +14,7 @@ from storebench.errors import SpecError, StoreRefused, StoreUnreachable
 
 
 class FakeS3:
-    """As much of an S3 client as the uploader uses, in memory; `fail` raises for the call of that name."""
+    """The part of an S3 client that the uploader uses, in memory; `fail` raises for the call of that name."""
 
     class meta:  # noqa: N801 - as boto3 has it
         endpoint_url = "http://s3.test"

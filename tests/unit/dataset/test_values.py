@@ -12,12 +12,12 @@ from storebench.dataset.values import canonical
 
 
 def local_time(text):
-    """As Spark gives a timestamp: a time of the process's own zone that does not say so."""
+    """Return a timestamp as Spark gives it: in the process's zone, without naming the zone."""
     return datetime.fromisoformat(text).astimezone().replace(tzinfo=None)
 
 
 def as_inferred(rows):
-    """As Spark infers the types from the CSV: doubles for decimals."""
+    """Return rows with the types that Spark infers from the CSV: doubles for decimals."""
     types = {
         "integer": int,
         "float": float,
@@ -34,7 +34,7 @@ def as_inferred(rows):
 
 
 def as_typed(rows):
-    """As the schema says, and with zones."""
+    """Return rows with the schema's types, and with zones."""
     columns = as_inferred(rows)
     for field in FIELDS:
         if field.type == "decimal":

@@ -1,4 +1,4 @@
-"""Which servers are stopped, and what stopping one leaves."""
+"""Stops of idle servers, and the marks after a stop."""
 
 import io
 import os
@@ -99,7 +99,7 @@ def test_a_database_that_is_away_ends_nothing(settings, monkeypatch, capsys):
 
 @pytest.fixture
 def stopped(monkeypatch, settings, databases):
-    """What the supervisor was told to stop."""
+    """Collect the supervisor's orders to stop."""
     calls = []
     states = [
         {
@@ -171,7 +171,7 @@ def test_neither_a_stopped_server_nor_restarts_of_long_ago_fail_the_next_start(s
 
 @pytest.fixture
 def started(monkeypatch):
-    """What the supervisor was told to start, and what was waited for then."""
+    """Collect the supervisor's orders to start, and the waits after them."""
     calls = []
     monkeypatch.setattr(supervisor, "start_process", lambda _, name: calls.append(name))
     monkeypatch.setattr(supervisor, "run_job", lambda _, name: calls.append(name))

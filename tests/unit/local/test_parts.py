@@ -1,4 +1,4 @@
-"""Which parts of the stack a run's stores need."""
+"""The parts of the stack that a run's stores need."""
 
 import os
 import re
@@ -109,7 +109,7 @@ def checkout(tmp_path):
 
 
 def database_of(checkout, home, *targets):
-    """What make knows there, and what it would do for these targets."""
+    """Return make's database and its dry run for targets."""
     return subprocess.run(
         ["make", "--print-data-base", "--dry-run", "--file=local/setup.mk", *targets],
         cwd=checkout,

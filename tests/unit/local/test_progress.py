@@ -54,7 +54,7 @@ def set_up(home, **variables):
 
 
 class Terminal:
-    """What a process shows on a terminal of 60 columns."""
+    """A terminal of 60 columns that shows a process's output."""
 
     def __init__(self, home, command):
         self._text = ""
@@ -245,7 +245,7 @@ def test_steps_of_a_set_up_are_expected_two_at_a_time():
 
 
 def test_each_recipe_of_the_set_up_is_found_in_a_dry_run(tmp_path):
-    """What local/setup.mk prints dry is what the overview is made of: as many steps as the set-up has at least."""
+    """The overview comes from a dry run of local/setup.mk, which prints at least as many steps as the set-up has."""
     variables = {"STOREBENCH_HOME": str(tmp_path / "home")}
     dry = run(
         tmp_path,

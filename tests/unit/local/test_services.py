@@ -1,4 +1,4 @@
-"""What the services of the embedded cluster change on the machine and for new pods, and that it ends with them."""
+"""Changes by the embedded cluster's services to the machine and to new pods, and their end."""
 
 import json
 from pathlib import Path
@@ -22,7 +22,7 @@ def settings(tmp_path):
 
 @pytest.fixture(autouse=True)
 def calls(monkeypatch):
-    """What would have changed the machine or the cluster."""
+    """Collect the calls that would change the machine or the cluster."""
     calls = []
     monkeypatch.setattr(services, "kubectl", lambda _, *arguments: calls.append(arguments))
     monkeypatch.setattr(packet_filter, "claim", lambda _: calls.append("claim"))

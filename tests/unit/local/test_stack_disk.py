@@ -1,4 +1,4 @@
-"""What the stack knows of its disk, and tells Airflow."""
+"""The stack's knowledge of its disk, which it gives to Airflow."""
 
 from pathlib import Path
 

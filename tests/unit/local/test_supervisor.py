@@ -1,4 +1,4 @@
-"""What the supervisor's states mean."""
+"""The meaning of the supervisor's states."""
 
 import pytest
 

@@ -41,7 +41,7 @@ def row(repeat=1, try_number=1, **changes):
 
 
 class Recorded:
-    """As `Queries`, with these contents of attempts, by name."""
+    """A stand-in for `Queries` with contents of attempts, by name."""
 
     def __init__(self, contents):
         self.contents = contents

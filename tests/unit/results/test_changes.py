@@ -1,4 +1,4 @@
-"""What histories with planted steps, and without any, come to."""
+"""Change points of histories with and without planted steps."""
 
 import numpy as np
 import pytest
@@ -26,7 +26,7 @@ def history(seed, noise="normal", runs=RUNS):
 
 
 def with_steps(figures, *steps):
-    """From each place on, figures are so many times what they were."""
+    """Multiply the figures from each position on by a factor."""
     planted = figures.copy()
     for place, factor in steps:
         planted[place:] *= factor

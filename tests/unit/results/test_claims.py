@@ -47,7 +47,7 @@ def rows(run, seconds, *, repeats=6, day=1, operation="write", **others):
 
 
 class Recorded:
-    """As `Queries`, with these rows."""
+    """A stand-in for `Queries` with fixed rows."""
 
     dag_ids = None
 
@@ -433,7 +433,7 @@ def test_a_parameter_that_was_not_recorded_has_the_value_that_it_had_before():
 
 @pytest.mark.parametrize("repeats", [5, 6, 12])
 def test_a_ratio_at_the_bound_is_rarely_told_apart_from_it(repeats):
-    """Of intervals of 95 % at most one in forty lies wholly on either side of a bound that is the truth."""
+    """At most one in forty 95 % intervals lies wholly on one side of a bound that equals the true ratio."""
     dice, labels = random.Random(7), Counter()
     claim = replace(FASTER, at_least=10, at_most=None)
     for _ in range(400):

@@ -1,4 +1,4 @@
-"""What is said of a comparison."""
+"""The printed output of a comparison."""
 
 import io
 import json
@@ -18,7 +18,7 @@ KEY = (cell().key, "write")
 
 @pytest.fixture
 def without_a_ratio():
-    """Of a figure that is 0 on both sides."""
+    """Return verdicts of a figure that is 0 on both sides."""
     found = verdicts_of({KEY: Pair([[0.0]] * 5, [[0.0]] * 5)})
     return Comparison(
         power.explained(found, units="repeats", margin=0.05),

@@ -1,4 +1,4 @@
-"""What would decide a comparison that cannot tell, and when nothing can any more."""
+"""Runs that would decide an open comparison, and comparisons that no run can decide."""
 
 import re
 

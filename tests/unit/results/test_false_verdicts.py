@@ -80,7 +80,7 @@ def test_independent_repeats_give_at_most_5_percent_false_verdicts(machine, repe
 
 @pytest.mark.parametrize("as_units", [turns, runs_as_they_come])
 def test_where_repeats_have_two_modes_few_get_no_verdict_and_five_are_seldom_wrong(as_units):
-    """With a verdict from 3 repeats, six comparisons of ten would be wrong; of 4, more than two."""
+    """A verdict from 3 repeats would be wrong in six of ten comparisons, from 4 repeats in more than two."""
     for repeats in (3, 4):
         before, after = (TWO_MODES.runs(np.random.default_rng(seed), repeats, 1) for seed in (1, 2))
         assert {verdict.label for verdict in verdicts_of(as_units(before, after)).values()} == {CANNOT_TELL}
@@ -100,7 +100,7 @@ def test_a_ratio_at_the_margin_is_called_the_same_at_most_once_in_40(machine):
 
 @pytest.mark.parametrize("noise", [0.02, 0.05, 0.12])
 def test_a_real_slowdown_is_green_at_most_once_in_40(noise):
-    """Whether the verdicts find it or not: what they cannot rule out has an exit code of its own."""
+    """A slowdown that verdicts neither find nor rule out has its own exit code."""
     rng, codes = np.random.default_rng(4), []
     for _ in range(400):
         before, after = (Machine(noise=noise).runs(rng, 5, 1, pairs=4) for _ in range(2))

@@ -1,4 +1,4 @@
-"""What attempts of one cell, in many runs, come to."""
+"""The history of a cell's attempts over many runs."""
 
 from datetime import UTC, datetime, timedelta
 

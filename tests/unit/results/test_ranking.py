@@ -1,4 +1,4 @@
-"""Who is ranked with whom, in which place, and who is left out and why."""
+"""Rankings of stores, and exclusions with their reasons."""
 
 import io
 import json
@@ -61,7 +61,7 @@ def repeated(of, value, count=6, **changes):
 
 
 class Recorded:
-    """As `Queries`, with these attempts; a cell without any was in a run all the same."""
+    """A stand-in for `Queries` with fixed attempts; a cell without attempts was in a run, too."""
 
     def __init__(self, *rows, tried=()):
         self.rows = [one for some in rows for one in (some if isinstance(some, list) else [some])]

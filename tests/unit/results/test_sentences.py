@@ -118,7 +118,7 @@ def test_the_fastest_is_called_so_only_where_intervals_tell_it_from_all_others()
 
 
 def test_a_time_that_is_mostly_a_fixed_cost_is_compared_with_nothing_and_says_so():
-    """As a Spark session's first query of 20,000 rows beside a client without a JVM."""
+    """An example is a Spark session's first query of 20,000 rows beside a client without a JVM."""
     slow = row("delta-spark", 25.0, "write", "s3")
     rows = [slow, row("delta-rs", 0.5, "write", "s3"), row("delta-kernel", 2.0, "write", "s3")]
     key = slow["cell_key"], "write"
@@ -158,7 +158,7 @@ def test_a_time_that_is_the_same_to_the_tenth_is_as_long():
 
 
 class Measured:
-    """What else was measured: how long each attempt's operation and second pass took, and cells with other numbers of rows."""
+    """Further measurements: the seconds of each attempt's operation and second pass, and cells with other numbers of rows."""
 
     def __init__(self, rows, passes=None, sizes=()):
         self.rows, self.passes, self.sizes = rows, passes or {}, sizes

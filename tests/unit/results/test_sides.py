@@ -1,4 +1,4 @@
-"""What counts as one unit of a side, and what a comparison, its exit code and a plan make of it."""
+"""The unit of a side, and its effect on a comparison, an exit code and a plan."""
 
 import json
 
@@ -48,7 +48,7 @@ def with_value(row, metric):
 
 
 class Recorded:
-    """As `Queries`, with these rows; `to_come` are the gaps of the runs that go on, by the runs' names."""
+    """A stand-in for `Queries` with fixed rows; `to_come` are the gaps of running runs, by run name."""
 
     def __init__(self, *rows, to_come=None):
         self.rows, self.to_come = rows, to_come or {}
@@ -316,7 +316,7 @@ def test_of_cells_and_arms_only_what_is_theirs_is_to_come():
 
 
 def in_rates(rows):
-    """The same attempts, told by how much they did in a second."""
+    """Return the attempts with rates per second instead of seconds."""
     return [
         {**row, "metric": "rows_per_s", "metrics": {"rows_per_s": 1000 / row["metrics"]["only_s"]}}
         for row in rows

@@ -85,7 +85,7 @@ def test_a_cell_has_no_values():
 
 
 class InTurns(Recorded):
-    """With runs of the page's names."""
+    """Records of runs with the page's names."""
 
     runs_of_turns = Runs.runs_of_turns
 

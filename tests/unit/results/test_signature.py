@@ -39,7 +39,7 @@ def bundle(tmp_path):
 
 @pytest.fixture
 def database(monkeypatch):
-    """What `storebench export` and `import` are told to do with the results' database."""
+    """Collect the calls of `storebench export` and `import` to the results database."""
     calls = []
 
     class Bundles:

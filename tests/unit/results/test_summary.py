@@ -1,4 +1,4 @@
-"""What is kept of the attempts at cells."""
+"""The statistics that are kept of cells' attempts."""
 
 from types import SimpleNamespace
 
@@ -24,7 +24,7 @@ ROW = {
 
 
 def kept(*rows, studies):
-    """What is put in the place of the cell's statistics: metric, n, median."""
+    """Return the statistics that replace the cell's: metric, n, median."""
     found = []
     repository = SimpleNamespace(
         studies=lambda: studies,

@@ -1,4 +1,4 @@
-"""What the commands' tables need is whole in terminals of any usual width."""
+"""The commands' tables fit into terminals of any usual width."""
 
 import io
 from datetime import UTC, datetime

@@ -180,7 +180,7 @@ def test_the_documentation_lists_each_topology_and_each_size():
 
 @pytest.mark.parametrize("name", ["one", "three"])
 def test_a_nearly_full_disk_does_not_stop_elasticsearch_while_gigabytes_are_free(name):
-    """As on the embedded stack: the server's own limits are shares of the disk, which a laptop's disk has often passed."""
+    """The server's default limits are shares of the disk, which a laptop's disk often exceeds."""
     (nodes,) = find("elasticsearch", name).sets
     (container,) = nodes["spec"]["template"]["spec"]["containers"]
     found = {one["name"]: one.get("value") for one in container["env"]}

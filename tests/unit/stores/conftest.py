@@ -1,4 +1,4 @@
-"""What the tests of all studies' stores share."""
+"""Fixtures of the tests of all studies' stores."""
 
 import pytest
 
@@ -7,5 +7,5 @@ from storebench.stores import caches
 
 @pytest.fixture(autouse=True)
 def at_once(monkeypatch):
-    """There is no Kubernetes that would have to notice a server."""
+    """Skip the wait for Kubernetes, which has no server to notice here."""
     monkeypatch.setattr(caches, "SETTLE_S", 0)

@@ -1,4 +1,4 @@
-"""What drivers of Spark share."""
+"""The common part of Spark drivers."""
 
 from types import SimpleNamespace
 

@@ -1,4 +1,4 @@
-"""What earlier results are found by: values that were given out, and must stay what they are."""
+"""Published values by which earlier results are found, and which must stay the same."""
 
 import pytest
 

@@ -86,7 +86,7 @@ def test_a_batch_as_large_as_the_dataset_is_not_listed_beside_all_at_once(dag):
 
 
 def test_a_cell_whose_run_was_refused_says_why(dag):
-    """Of a run with the parameters that are looked at, started by the page or by a backfill."""
+    """The run had the shown parameters, and was started by the page or by a backfill."""
     known, done = dag
     rows = [
         ("cell__null_reference_batch_10000__2026-11-24T10:00:00.000Z", {"rows": 100_000}, "of the page"),
@@ -120,7 +120,7 @@ def test_what_is_done_has_nothing_left(dag):
 
 
 def test_what_is_sent_is_what_the_cells_were_looked_at_with(dag):
-    """As values, and no more than was asked for: the rest is the DAG's."""
+    """The request has values, and only the chosen parameters: the DAG has the others."""
     known, _ = dag
     found = filling.grid_of(known, json.dumps({"rows": "1,000", "cpu_limit": "true"}))
     assert found.conf == {"rows": 1000, "seed": 42, "repeats": 1, "cpu_limit": True, "skip_done": True}

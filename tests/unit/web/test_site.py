@@ -1,4 +1,4 @@
-"""What a site's files are called, and what becomes of a folder that is there."""
+"""Names of a site's files, and the treatment of an existing folder."""
 
 import json
 from datetime import UTC, datetime, timedelta

@@ -1,1 +1,1 @@
-"""Where Spark can have its files: a small module for each file system, with its addresses and settings."""
+"""File systems that Spark can use: a small module for each, with its addresses and settings."""

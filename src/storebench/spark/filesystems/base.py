@@ -1,4 +1,4 @@
-"""What Spark has to know of a file system."""
+"""The interface of a file system for Spark."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class FileSystem(ABC):
         """Settings of Spark, without a login: they are on its command line."""
 
     def jars(self) -> tuple[str, ...]:
-        """What its client needs beside Spark's own jars: entries of a class path. Raises SpecError where the image has no such client."""
+        """Return the class path entries of the file system's client beside Spark's jars. Raises SpecError if the image lacks the client."""
         return ()
 
     def certificates(self) -> str | None:

@@ -9,7 +9,7 @@ WITHOUT_CHECKSUMS = {"spark.hadoop.fs.file.impl": "org.apache.hadoop.fs.RawLocal
 
 
 class Local(FileSystem):
-    """What only the driver's pod sees: not for a session with executor pods."""
+    """Files in the driver's pod, which executor pods cannot see."""
 
     def __init__(self, folder: str, *, checksum: bool = True) -> None:
         self._folder, self._checksum = folder, checksum

@@ -1,4 +1,4 @@
-"""What the stores of bulk writes and reads have in common: a table that is written whole, and read whole."""
+"""The base class of the study's stores: write a whole table, and read the whole table."""
 
 from __future__ import annotations
 
@@ -133,7 +133,7 @@ class TableStore(Store):
         return rows
 
     def durability(self) -> Durability:
-        """What the acknowledgements of this write promise; asked after `prepare`. What cannot be asked is `unknown`, never an error."""
+        """Return the durability of an acknowledged write. Called after `prepare`. A failed query gives `unknown`, never an error."""
         return Durability("unknown", "the store does not state it")
 
     def disturbances(self) -> list[str]:
@@ -156,8 +156,9 @@ class TableStore(Store):
         """Read every row of the target; returns the rows seen."""
 
     def needed_bytes(self) -> int:
-        """What a read has to read from disk at the least, where nothing is cached. Only of stores whose servers a run can bring. Raises
-        StoreRefused where the server does not tell it.
+        """Return the bytes that an uncached read must read from disk at least.
+
+        Only for stores whose servers a run can start. Raises StoreRefused if the server does not report the size.
         """
         raise NotImplementedError(f"{self.name} cannot tell what a cold read needs")
 

@@ -52,7 +52,7 @@ class CachedRead:
             self._warmed_up.report(attempt)
 
     def proof(self) -> str:
-        """What is to be said of it beside what was verified. Raises VerificationFailed for a read that should have been cold and was not."""
+        """Return the text about the cache that follows the verification. Raises VerificationFailed for a cold read that was not cold."""
         if self._warmed_up:
             return f"; hot: after {self._warmed_up.passes} passes"
         if self._emptied and self._state == COLD:
@@ -82,7 +82,7 @@ class CachedRead:
         return clock.operation_s
 
     def _so_far(self) -> int | None:
-        """What the servers have read from disk until now; None where nobody tells it, which only a cold read needs."""
+        """Return the bytes that the servers read from disk so far; None if unknown, which only a cold read refuses."""
         try:
             return self._servers.read_bytes() if self._servers else None
         except StoreRefused:

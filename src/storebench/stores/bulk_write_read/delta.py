@@ -100,7 +100,7 @@ class DeltaStore(TableStore):
         return storage_options(self.server)
 
     def count(self) -> int:
-        """From the Parquet files themselves, not from the log's statistics."""
+        """Count the rows in the Parquet files, not in the log's statistics."""
         with self.table_errors():
             return int(self.open_table().to_pyarrow_dataset().count_rows())
 

@@ -30,7 +30,7 @@ class DeltaOnFiles(SparkDriver, DeltaStore):
 
     @cached_property
     def there(self) -> FileServer:
-        """Where the table is."""
+        """Return the file server that holds the table."""
         assert self.server is not None
         return file_server(self.kind, self.server, lambda: self._session)
 

@@ -88,7 +88,7 @@ class DeltaReader(DeltaStore):
         return self._server
 
     def client_settings(self) -> dict[str, Any]:
-        """As the program says."""
+        """Return the settings that the program reported."""
         return self._client_settings
 
     def prepare(self) -> None:

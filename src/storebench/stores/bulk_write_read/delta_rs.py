@@ -40,7 +40,7 @@ class DeltaRs(DeltaStore):
         self._s3_server = answer["ResponseMetadata"]["HTTPHeaders"].get("server", "unknown")
 
     def describe(self) -> Server:
-        """There is no server but S3's: the work is done by the package in this process."""
+        """Describe the package, which does the work in this process: there is no server but S3."""
         import deltalake
 
         settings = {"core": deltalake.rust_core_version(), "s3_server": self._s3_server}

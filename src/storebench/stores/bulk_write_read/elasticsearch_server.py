@@ -36,7 +36,7 @@ def options(server: Connection) -> dict[str, Any]:
 
 
 def durability_of(settings: Mapping[str, Any]) -> Durability:
-    """What an index's `settings`, and beside them their `defaults`, say of an acknowledged write."""
+    """Return the durability that an index's `settings` and `defaults` state for an acknowledged write."""
     parts = (settings.get(part, {}).get("index", {}).get("translog", {}) for part in ("defaults", "settings"))
     translog = {name: value for part in parts for name, value in part.items()}
     asked = str(translog.get("durability", "")).lower()
@@ -49,7 +49,7 @@ def durability_of(settings: Mapping[str, Any]) -> Durability:
 
 
 def identify(info: Mapping[str, Any], nodes: Mapping[str, Any]) -> Server:
-    """Which server answered, from `GET /` and, where the login may see them, its nodes."""
+    """Identify the server from the answer to `GET /`, and from its nodes if the login may see them."""
     version = info.get("version") or {}
     settings: dict[str, Any] = {
         "flavor": version.get("build_flavor"),

@@ -104,7 +104,7 @@ class MongoDB(TableStore):
         self._raw = self._collection.with_options(CodecOptions(document_class=RawBSONDocument))
 
     def _if_permitted(self, command: str) -> Mapping[str, Any] | str:
-        """What the server answers to a command of its administrators, or why it does not: the benchmark works without."""
+        """Return the answer to an administrator's command, or the reason of its refusal, which the benchmark tolerates."""
         from pymongo.errors import OperationFailure
 
         try:

@@ -51,9 +51,8 @@ class Source:
             yield from csv.DictReader(stream)
 
     def tables(self, rows: int | None) -> Iterator[pa.Table]:
-        """The same as Arrow tables of `rows` rows (None: one of all), typed as the schema says; a null is null.
-
-        The types are `storebench.dataset.typed.arrow_schema`'s.
+        """Yield the rows as Arrow tables of `rows` rows each (None: one table), with the types of
+        `storebench.dataset.typed.arrow_schema`. A null is null.
         """
         import pyarrow as pa
         import smart_open
@@ -77,7 +76,7 @@ class Source:
             yield pa.Table.from_batches(held, schema)
 
     def batches(self, rows: int) -> Iterator[list[Row]]:
-        """The same in lists of `rows` rows; the last may be shorter."""
+        """Yield the rows in lists of `rows` rows; the last list may be shorter."""
         reader = self.rows()
         while batch := list(itertools.islice(reader, rows)):
             yield batch

@@ -1,6 +1,6 @@
-"""What the tuned clients do for the server that they find: the rules, and the limits that they come from.
+"""Rules by which tuned clients adapt to a server, and the limits behind the rules.
 
-docs/stores.md explains them. What they give is recorded with the attempt, as its environment's `client_settings`.
+docs/stores.md explains the rules. An attempt records their results in its environment's `client_settings`.
 """
 
 from __future__ import annotations
@@ -52,9 +52,9 @@ def for_mongodb(server: Server) -> dict[str, int]:
 
 
 def for_elasticsearch(nodes: Mapping[str, Any]) -> dict[str, int]:
-    """For a cluster of these nodes, as it describes them; empty where it does not.
+    """Return the settings for a cluster from its description of its nodes; empty without a description.
 
-    An index has one primary shard, unless a template says otherwise: so a single node's processors work at it.
+    An index has one primary shard, unless a template says otherwise: a single node's processors work on the shard.
     """
     data = [node for node in nodes.values() if any(role.startswith("data") for role in node.get("roles", ()))]
     if not data:

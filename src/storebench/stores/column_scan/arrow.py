@@ -31,7 +31,7 @@ def _array(column: Column, values: np.ndarray[Any, Any]) -> Any:
 
 
 def values(found: Any, column: Column) -> np.ndarray[Any, Any]:
-    """Of a pyarrow.ChunkedArray, as the dataset has them."""
+    """Convert a pyarrow.ChunkedArray to the dataset's values of that column."""
     import numpy as np
     import pyarrow as pa
 

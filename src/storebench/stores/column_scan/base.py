@@ -1,4 +1,4 @@
-"""What the stores of this study are: each writes the table, and adds up one of its columns with a cold and with a hot cache."""
+"""The base class of the study's stores: write the table, and sum one column with a cold and with a hot cache."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ class ScanStore(Store):
 
     @abstractmethod
     def stored_bytes(self) -> int:
-        """What the table takes."""
+        """Return the bytes that the table takes."""
 
     @abstractmethod
     def make_cold(self) -> Cold:
@@ -76,7 +76,7 @@ class ScanStore(Store):
         """The sum of the column: at the first call from opening the table on, then again from what is open."""
 
     def timed_scan(self, clock: OperationClock) -> float:
-        """The same, timed."""
+        """Scan the column within the clock's operation, and return the sum."""
         with clock.operation():
             return self.scan()
 
@@ -107,11 +107,11 @@ class ScanStore(Store):
         return Durability("disk", "fsync of each file and folder")
 
     def read_bytes(self) -> int:
-        """What was read from disk so far."""
+        """Return the bytes read from disk so far."""
         return residence.read_bytes()
 
     def grown_bytes(self) -> int | None:
-        """What of the table's files is in the page cache, where the pod can see them."""
+        """Return the bytes of the table's files in the page cache; None if the pod cannot see the files."""
         return None
 
     def disturbances(self) -> list[str]:

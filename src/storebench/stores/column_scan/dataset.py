@@ -26,7 +26,10 @@ Values = NDArray[Any]
 
 
 def column_of(column: Column, rows: int, seed: int) -> Values:
-    """Its values. They come of the bits of a counter-based generator and of integers alone, so that no version of NumPy changes them."""
+    """Return the values of a column.
+
+    Only the bits of a counter-based generator and integers make the values, so that no version of NumPy changes them.
+    """
     values: Values = _values(column.name, rows, seed).astype(column.dtype)
     return values
 
@@ -69,12 +72,12 @@ def _values(name: str, rows: int, seed: int) -> Any:
 
 
 def _thousandths(bits: NDArray[np.uint64]) -> NDArray[np.int64]:
-    """Of a quantity: from -1,000 to 1,000, with three decimals."""
+    """Return quantities from -1,000 to 1,000 in thousandths."""
     return (bits % 2_000_001).astype(np.int64) - 1_000_000
 
 
 def make(client: Any, bucket: str, prefix: str, rows: int, seed: int) -> Mapping[str, Any]:
-    """What the dataset's pod does: the manifest of what is below `prefix` then. The manifest is written last."""
+    """Make the dataset below `prefix` in the dataset's pod, and return its manifest, which is written last."""
     key = f"{prefix}{MANIFEST}"
     with s3.errors(client, bucket, key):
         there = s3.read(client, bucket, key)
@@ -106,7 +109,7 @@ def make(client: Any, bucket: str, prefix: str, rows: int, seed: int) -> Mapping
 
 
 def manifest_of(client: Any, bucket: str, prefix: str) -> dict[str, Any]:
-    """That of the dataset below `prefix`. Raises StoreRefused where there is none."""
+    """Return the manifest of the dataset below `prefix`. Raises StoreRefused if it is missing."""
     key = f"{prefix}{MANIFEST}"
     with s3.errors(client, bucket, key):
         found = s3.read(client, bucket, key)

@@ -1,4 +1,4 @@
-"""What both stores of DuckDB share: who answers, the connection, and its errors in our kinds."""
+"""The common part of both DuckDB stores: the server's name and version, the connection, and its errors."""
 
 from __future__ import annotations
 

@@ -39,7 +39,7 @@ class DuckdbParquet(DuckdbEngine, ParquetStore):
         return float(found.fetchall()[0][0])
 
     def read_back(self, column: str) -> np.ndarray[Any, Any]:
-        """By pyarrow."""
+        """Read the column with pyarrow, independently of DuckDB."""
         import pyarrow.parquet as pq
 
         return arrow.values(pq.read_table(self._path, columns=[column])[column], BY_NAME[column])

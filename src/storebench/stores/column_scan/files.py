@@ -17,7 +17,7 @@ FOLDER = "/data"
 
 
 class FileStore(ScanStore):
-    """Its sum opens the files: no server has them open."""
+    """A store whose scan opens files itself, without a server."""
 
     pod = Pod("columns", volume=FOLDER)
     options = OPTIONS
@@ -31,11 +31,11 @@ class FileStore(ScanStore):
 
     @abstractmethod
     def scanned_files(self) -> Sequence[Path]:
-        """Those that a sum reads."""
+        """Return the files that a scan reads."""
 
     @abstractmethod
     def needed_bytes(self) -> int:
-        """What of them it has to read at the least."""
+        """Return the bytes of the files that a scan must read at least."""
 
     def stored_bytes(self) -> int:
         return residence.size_of(self._files())

@@ -136,7 +136,7 @@ class Mariadb(ScanStore):
         return self.rows
 
     def read_bytes(self) -> int:
-        """What the servers have read from disk; without agents, what InnoDB has read from its files."""
+        """Return the bytes that the servers read from disk; without agents, the bytes that InnoDB read from its files."""
         if self._servers:
             return self._servers.read_bytes()
         ((_, value),) = self._ask("SHOW GLOBAL STATUS LIKE 'Innodb_data_read'")
@@ -150,7 +150,7 @@ class Mariadb(ScanStore):
         return values
 
     def read_back_all(self) -> Iterator[tuple[str, np.ndarray[Any, Any]]]:
-        """In one pass."""
+        """Read all columns in one pass over the table."""
         yield from self._values([column.name for column in COLUMNS])
 
     def drop(self) -> None:
@@ -185,7 +185,7 @@ class Mariadb(ScanStore):
         self._session.commit()
 
     def _values(self, names: Sequence[str]) -> Iterator[tuple[str, np.ndarray[Any, Any]]]:
-        """In the order in which rows were inserted, which is that of the table's hidden key."""
+        """Yield columns in the order of the inserts, which is the order of the table's hidden key."""
         from pymysql.cursors import SSCursor
 
         wanted = ", ".join(rows_of.selected(name) for name in names)

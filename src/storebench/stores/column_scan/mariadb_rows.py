@@ -46,7 +46,7 @@ def _text(value: Any) -> str:
 
 
 def selected(name: str) -> str:
-    """What to select for the column's values as the dataset has them."""
+    """Return the SQL expression that selects a column's values as the dataset has them."""
     column = BY_NAME[name]
     if column.dtype == DATETIME:
         return f"TIMESTAMPDIFF(SECOND, '1970-01-01', `{name}`)"

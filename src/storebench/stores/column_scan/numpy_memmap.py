@@ -84,7 +84,7 @@ class NumpyMemmap(FileStore):
         return [self._folder / ROWS_FILE if self._by_rows else self._path(self.column)]
 
     def needed_bytes(self) -> int:
-        """Of rows all: each page has values of the column."""
+        """Return the bytes that a scan must read: all bytes of a table by rows, since each page has values of the column."""
         return self.rows * (ROW_BYTES if self._by_rows else BY_NAME[self.column].bytes)
 
     def _path(self, column: str) -> Path:

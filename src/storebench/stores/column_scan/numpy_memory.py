@@ -67,11 +67,11 @@ class NumpyMemory(ScanStore):
         return numpy_sum.additions(self.rows)
 
     def read_back(self, column: str) -> np.ndarray[Any, Any]:
-        """Its bytes, copied."""
+        """Return a copy of the column."""
         import numpy as np
 
         values = self._table[column]
         return np.frombuffer(values.tobytes(), values.dtype)
 
     def drop(self) -> None:
-        """Nothing is kept."""
+        """Do nothing: the table ends with the process."""

@@ -45,7 +45,7 @@ class PyarrowParquet(ParquetStore):
         return self.rows
 
     def read_back(self, column: str) -> np.ndarray[Any, Any]:
-        """By DuckDB."""
+        """Read the column with DuckDB, independently of pyarrow."""
         import duckdb
 
         with duckdb.connect() as database:

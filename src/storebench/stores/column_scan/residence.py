@@ -1,4 +1,4 @@
-"""Whether files are in the page cache, how to take them out, and what this process has read from disk. Linux."""
+"""Page cache of files on Linux: measure, evict, and count the bytes that this process read from disk."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def resident_bytes(paths: Iterable[Path]) -> int:
 
 
 def read_bytes(source: Path = IO) -> int:
-    """What this process has had read from disk so far. Raises StoreRefused where the kernel does not tell it."""
+    """Return the bytes read from disk for this process so far. Raises StoreRefused if the kernel does not report them."""
     try:
         lines = dict(line.split(": ") for line in source.read_text().splitlines())
         return int(lines["read_bytes"])

@@ -31,7 +31,7 @@ class Column:
 
     @property
     def bytes(self) -> int:
-        """Of one value."""
+        """Return the bytes of a value."""
         return 8 if self.dtype == DATETIME else int(self.dtype.lstrip("<|SMuif"))
 
 
@@ -75,7 +75,7 @@ RECORD = [(column.name, column.dtype) for column in COLUMNS]  # a row, packed, a
 
 
 def key_of(prefix: str, column: str) -> str:
-    """Of the column's object in S3: its values one after the other, in the order of the rows."""
+    """Return the S3 key of a column's object, which has the column's values in the order of the rows."""
     return f"{prefix}{column}.bin"
 
 
@@ -101,7 +101,7 @@ def bound(additions: int, sum_of_magnitudes: float, exact: float) -> float:
 
 
 def check_sum(found: float, manifest: Mapping[str, Any], column: str, additions: int) -> str:
-    """What was verified of a sum, in words. Raises VerificationFailed."""
+    """Compare a sum with the manifest, and return a sentence about the difference. Raises VerificationFailed."""
     exact, magnitudes = manifest["sums"][column], manifest["magnitudes"][column]
     limit = bound(additions, magnitudes, exact)
     off = abs(found - exact)

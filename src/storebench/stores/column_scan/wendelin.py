@@ -69,7 +69,7 @@ class WendelinStore(ScanStore):
         return super().cpu_s() + (self._client.cpu_s() if self._client else 0.0)
 
     def columns(self, manifest: Mapping[str, Any], prefix: str) -> Columns:
-        """They are in the client's memory, not in this process."""
+        """Send the columns to the client process, and return none."""
         from storebench.stores.column_scan.dataset import columns_of
 
         for name, values in columns_of(self._s3, self.bucket, prefix, manifest):
@@ -82,7 +82,7 @@ class WendelinStore(ScanStore):
         self._stored_bytes = int(answer["stored_bytes"])
 
     def stored_bytes(self) -> int:
-        """By how much the server's file has grown."""
+        """Return the bytes by which the server's file grew."""
         return self._stored_bytes
 
     def make_cold(self) -> Cold:
@@ -96,24 +96,24 @@ class WendelinStore(ScanStore):
         return self.timed_scan(OperationClock())
 
     def timed_scan(self, clock: OperationClock) -> float:
-        """By the client's clock."""
+        """Scan the column, timed by the client process's clock."""
         answer = self._ask("sum", target=self.target, column=self.column, by=self.by)
         self._count_in(clock, answer)
         return float(answer["sum"])
 
     def count(self) -> int:
-        """Of what is read back: the array itself only says how many it was made for."""
+        """Count the rows that are read back: the array's length is only the planned number."""
         return len(self.read_back("uid").nonzero()[0])
 
     def additions(self) -> int:
         return numpy_sum.additions(self.rows)
 
     def read_bytes(self) -> int:
-        """What the servers have read from disk."""
+        """Return the bytes that the servers read from disk."""
         return self._servers.read_bytes()
 
     def read_back(self, column: str) -> np.ndarray[Any, Any]:
-        """Of the blocks as objects of the database, by a new connection. Raises VerificationFailed where they have another format."""
+        """Read the blocks as database objects over a new connection. Raises VerificationFailed if blocks have another format."""
         import numpy as np
 
         if not self._read:

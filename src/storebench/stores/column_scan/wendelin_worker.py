@@ -33,7 +33,7 @@ Array = np.ndarray[Any, Any]
 
 
 class Missing(Exception):
-    """What was to be read is not in the database."""
+    """The requested array is not in the database."""
 
 
 class Worker:
@@ -180,7 +180,7 @@ def sum_by_numpy(view: Array, column: str) -> float:
 
 
 def sum_by_pandas(view: Array, column: str) -> float:
-    """By a frame of all columns that copies none of them, with an array as its index."""
+    """Sum a column of a pandas frame that shares the memory of all columns, with an array as its index."""
     columns = {name: view[name] for name in names_of(view)}
     frame = pandas.DataFrame(columns, index=np.arange(len(view)), copy=False)
     return float(frame[column].sum())

@@ -61,7 +61,7 @@ class ArrowColumns(Format):
             stream.write_table(whole, max_chunksize=BATCH_ROWS)
 
     def _pays(self, column: Column, values: Sequence[Any]) -> bool:
-        """Whether a dictionary makes it smaller. Only tables that are to have few values have dictionaries, of strings and numbers."""
+        """Return whether a dictionary makes the column smaller. Only tables with few distinct values have dictionaries, of strings and numbers."""
         if self.values != "few" or not (size := _size(column.kind)):
             return False
         plain, distinct = (

@@ -1,4 +1,4 @@
-"""What the stores of this study are: formats, whose jobs an attempt runs and verifies."""
+"""The base class of the study's stores: a format, whose jobs an attempt runs and verifies."""
 
 from __future__ import annotations
 
@@ -134,7 +134,7 @@ class MapStore(Store):
         return f"the rows of {count} jobs decoded by {how}; all values by the benchmark's plain definition"
 
     def drop(self) -> None:
-        """Nothing is kept."""
+        """Do nothing: nothing was stored."""
 
     def _report(self, attempt: Attempt, rows: int, in_bytes: int, done: Sequence[Ended]) -> None:
         out_bytes, all_s = sum(len(one.output) for one in done), sum(one.seconds for one in done)

@@ -45,7 +45,7 @@ def digest_of_all(digests: Iterable[str]) -> str:
 def check(
     name: str, bench: Benchmark, side: str, rows: int, seed: int, part: int, wanted: str, data: bytes
 ) -> str:
-    """What is wrong with the rows in `data`; empty where they are the expected ones."""
+    """Return a sentence about the first wrong row in `data`; empty if all rows are as expected."""
     table = bench.table if side == "input" else bench.output
     decoder = format_of(name, bench)
     if digest(decoder.decode(table, io.BytesIO(data))) == wanted:

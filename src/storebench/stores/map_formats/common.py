@@ -45,7 +45,7 @@ class Records(ABC):
 
     @abstractmethod
     def widened(self, row: Any) -> Record:
-        """The same row as one that comes out, in which the new column has to be set. `row` is used no more."""
+        """Return the row as an output row whose new column must still be set. The caller must not use `row` afterwards."""
 
     @abstractmethod
     def write(self, rows: Iterable[Any], sink: IO[bytes]) -> None:

@@ -1,4 +1,4 @@
-"""What a format is to a benchmark: the job of each, driven directly, and a second implementation that decodes what a job has written."""
+"""The formats of a benchmark: each format's job, and a second implementation that decodes a job's output."""
 
 from __future__ import annotations
 

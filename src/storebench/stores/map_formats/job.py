@@ -85,7 +85,7 @@ def floor(size: int, source: IO[bytes], sink: IO[bytes]) -> None:
 
 
 def memory_peak_bytes() -> int:
-    """Of this process: what the kernel tells its parent is not less than the parent's own."""
+    """Return the peak memory of this process in bytes. The kernel's figure for a child is at least the parent's own peak."""
     (found,) = re.findall(r"^VmHWM:\s*(\d+) kB", Path("/proc/self/status").read_text(), re.MULTILINE)
     return int(found) << 10
 

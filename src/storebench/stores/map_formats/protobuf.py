@@ -1,4 +1,4 @@
-"""What both ways of Protobuf share: a row is a message, after its length in 4 bytes."""
+"""The common part of static and dynamic Protobuf: a row is a message, after its length in 4 bytes."""
 
 from __future__ import annotations
 

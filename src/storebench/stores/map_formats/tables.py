@@ -151,7 +151,7 @@ def _written(random: Random, number: int) -> Row:
 
 @dataclass(frozen=True)
 class Benchmark:
-    """What a job does: `map` is its plain definition, which says the rows that come out for those that go in."""
+    """A job's work. `map` defines the output rows for the input rows."""
 
     name: str
     table: Table  # that goes in; of `write`, which reads nothing, the one that is written
@@ -254,5 +254,5 @@ def benchmark_of(name: str, values: str = "random", position: str = "end") -> Be
 
 
 def key_of(prefix: str, encoding: str, part: int) -> str:
-    """Where a job's tenth is."""
+    """Return the S3 key of a job's tenth of the table."""
     return f"{prefix}{encoding}/{part}"

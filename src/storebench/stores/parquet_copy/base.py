@@ -1,4 +1,4 @@
-"""What the stores of this study are: a file system into which Spark generates Parquet files, and in which it copies them."""
+"""The base class of the study's stores: Spark generates Parquet files in a file system, and copies them there."""
 
 from __future__ import annotations
 
@@ -73,30 +73,30 @@ class ParquetStore(SparkDriver):
     @property
     @abstractmethod
     def file_system(self) -> FileSystem:
-        """As Spark uses it."""
+        """Return the file system as Spark uses it."""
 
     @property
     @abstractmethod
     def files(self) -> Files:
-        """The same, seen by another way."""
+        """Return the file system as a client without Spark sees it."""
 
     @abstractmethod
     def durability(self) -> Durability:
-        """What it promises when Spark has ended."""
+        """Return the durability that the file system guarantees when Spark has ended."""
 
     def version(self) -> tuple[str, str]:
         """The server's name and version."""
         return "Spark", str(self.spark.version)
 
     def server_settings(self) -> Mapping[str, str]:
-        """As the server tells them."""
+        """Return the settings that the server states."""
         return {}
 
     # The verbs of an attempt.
 
     @property
     def checksum(self) -> bool:
-        """Whether the file system is to have checksums of what is in it."""
+        """Return whether the file system must store checksums of its data."""
         return self.values["checksum"] == "on"
 
     def folder(self, name: str) -> str:
@@ -162,11 +162,11 @@ class ParquetStore(SparkDriver):
         self.spark.read.parquet(source).write.parquet(destination)
 
     def save(self, frame: DataFrame, mode: str, folder: str) -> None:
-        """Where rows go."""
+        """Write the frame as Parquet files to a folder of the file system."""
         frame.write.mode(mode).parquet(self.file_system.uri(self.folder(folder)))
 
     def write_all(self, rows: Rows, folder: str) -> None:
-        """As the client does it."""
+        """Write all rows in the client's way."""
         if self.client == "reference":
             for iteration in range(rows.iterations):
                 frame = self.spark.createDataFrame(rows.values(iteration), SCHEMA)
@@ -176,7 +176,7 @@ class ParquetStore(SparkDriver):
             self.save(ids.mapInArrow(partial(made, rows), SCHEMA), "errorifexists", folder)
 
     def few_rows(self) -> Rows:
-        """For a warm-up."""
+        """Return the few rows of a warm-up."""
         return Rows(self.rows.seed, 1, WARM_UP_ROWS, self.rows.record_bytes)
 
     def _warm_up(self) -> None:
@@ -214,7 +214,7 @@ class ParquetStore(SparkDriver):
         return self.rows.iterations * min(self.rows.rows, self._tasks)
 
     def _tuned_files(self, rows: Rows) -> int:
-        """As many for each task at a time, none of which is larger than FILE_BYTES."""
+        """Return the number of files: equally many for each parallel task, each file at most FILE_BYTES."""
         return min(rows.total, self._tasks * -(-rows.total_bytes // (self._tasks * FILE_BYTES)))
 
     @property

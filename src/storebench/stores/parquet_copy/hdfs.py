@@ -6,7 +6,7 @@ from storebench.stores.parquet_copy.served import ServedStore
 
 
 class Hdfs(ServedStore):
-    """What Spark has left is read back by WebHDFS and pyarrow."""
+    """HDFS. Files are read back with WebHDFS and pyarrow."""
 
     name = "hdfs"
     connection = "hdfs"

@@ -1,4 +1,4 @@
-"""What has gone through the network interfaces of this pod."""
+"""Count the bytes through the network interfaces of this pod."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class Traffic:
 
     @classmethod
     def so_far(cls) -> Traffic | None:
-        """None where the kernel does not tell."""
+        """Return the traffic so far; None if the kernel does not report it."""
         try:
             lines = DEVICES.read_text().splitlines()[2:]
             counts = [line.split(":", 1) for line in lines]
@@ -27,5 +27,5 @@ class Traffic:
             return None
 
     def since(self, before: Traffic) -> Traffic:
-        """What came after `before`."""
+        """Return the traffic since `before`."""
         return Traffic(self.received_bytes - before.received_bytes, self.sent_bytes - before.sent_bytes)

@@ -66,4 +66,4 @@ class Null(ParquetStore):
             self._seen.include(total["rows"], int(total["sum"], 16))
 
     def drop(self) -> None:
-        """Nothing is kept."""
+        """Do nothing: nothing was stored."""

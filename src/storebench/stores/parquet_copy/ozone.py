@@ -6,7 +6,7 @@ from storebench.stores.parquet_copy.served import ServedStore
 
 
 class Ozone(ServedStore):
-    """What Spark has left is read back by Ozone's client without Spark, and pyarrow."""
+    """Ozone. Files are read back with Ozone's client without Spark, and pyarrow."""
 
     name = "ozone"
     connection = "ozone"

@@ -30,7 +30,7 @@ BATCH_BYTES = 4 << 20  # of rows that are made or checked at once
 
 @dataclass(frozen=True)
 class Rows:
-    """What is generated: `iterations` times so many `rows` of `record_bytes` each."""
+    """The generated rows: in each of `iterations`, `rows` rows of `record_bytes` each."""
 
     seed: int
     iterations: int
@@ -71,7 +71,7 @@ class Rows:
         return PRINTABLE[found]
 
     def batches(self, first: int, count: int) -> Iterator[tuple[int, Bytes]]:
-        """The same, some at a time, each with the id of its first row."""
+        """Yield batches of rows, each with the id of its first row."""
         for start in range(first, first + count, self.batch_rows):
             yield start, self.made(start, min(self.batch_rows, first + count - start))
 
@@ -84,7 +84,7 @@ class Rows:
         ]
 
     def record_batches(self, ids: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """For `DataFrame.mapInArrow`: the rows of these ids, which follow one another in each batch."""
+        """Yield the rows of `ids` for `DataFrame.mapInArrow`. The ids of a batch are consecutive."""
         import pyarrow as pa
 
         for batch in ids:
@@ -97,7 +97,7 @@ class Rows:
                 )
 
     def checksum(self) -> Checksum:
-        """Of all rows, as they have to be."""
+        """Return the expected checksum of all rows."""
         found = Checksum(self.record_bytes)
         for start, values in self.batches(0, self.total):
             found.add(np.arange(start, start + len(values), dtype=np.uint64), values)

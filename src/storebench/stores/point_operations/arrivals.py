@@ -15,8 +15,10 @@ def asked(rate: float, seconds: float) -> int:
 
 
 def arrivals(schedule: Schedule, stream: int, streams: int) -> Iterator[tuple[int, float]]:
-    """Of each request of this stream the part that it is of, and the second since the begin at which it is to begin. The streams take
-    the requests in turns, so that all of them together keep the distances."""
+    """Yield for each request of a stream its part of the schedule, and its planned start in seconds since the load's start.
+
+    The streams take the requests in turns, so that all streams together keep the distances.
+    """
     from_s, before = 0.0, 0
     for part, (rate, seconds) in enumerate(schedule):
         count = asked(rate, seconds)

@@ -1,4 +1,4 @@
-"""What a run asks for of a load: its parameters, and what they mean together."""
+"""The load that a run requests: its parameters, and their combined meaning."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ class Step:
         return asked(self.rate, self.to_s - self.from_s)
 
     def holds(self, in_time: int) -> bool:
-        """Whether the 99th percentile is within the limit if so many requests were answered in it."""
+        """Return whether the 99th percentile is within the limit, if `in_time` requests were answered within the limit."""
         return in_time * 100 >= self.asked * PERCENT
 
 
@@ -103,7 +103,7 @@ class Load:
 
     @classmethod
     def of(cls, values: Mapping[str, str]) -> Load:
-        """Of the run's parameters; raises SpecError where they contradict each other."""
+        """Make the load of a run's parameters. Raises SpecError if parameters contradict each other."""
         kind = values.get("load", CLOSED)
         if kind not in LOADS:
             raise unknown("load", kind, LOADS)
@@ -138,12 +138,12 @@ class Load:
 
     @property
     def before_s(self) -> float:
-        """From the first user on until the figures begin."""
+        """Return the seconds from the start of the first user until the measurement begins."""
         return self.users / self.spawn_rate + self.warmup_s
 
     @property
     def steps(self) -> tuple[Step, ...]:
-        """Those of a ramp."""
+        """Return the steps of a ramp."""
         ends = [self.before_s + place * self.step_s for place in range(len(self.rates) + 1)]
         return tuple(Step(*one) for one in zip(self.rates, ends, ends[1:], strict=False))
 
@@ -173,7 +173,7 @@ class Load:
 
 
 def _rates(values: Mapping[str, str]) -> tuple[float, ...]:
-    """Those of a ramp, up to the largest one that can be asked for; raises SpecError where they make none."""
+    """Return the rates of a ramp up to the largest allowed rate. Raises SpecError if the parameters make no ramp."""
     first, factor, step_s, slo_ms = (float(values[name]) for name in RAMP_ASKS)
     if factor <= 1:
         raise SpecError(f"A ramp rises, and does not with a rate_factor of {factor:g}: ask for more than 1")

@@ -1,4 +1,4 @@
-"""What the stores of this study are: each fills a table of entities, and reads and writes them by their ids under a load."""
+"""The base class of the study's stores: fill a table of entities, and read and write entities by id under a load."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class PointStore(Store):
 
     @property
     def consistency(self) -> str:
-        """What is asked of each read and write; raises SpecError for one that is not known."""
+        """Return the consistency level of each read and write. Raises SpecError for an unknown level."""
         found = self.values.get("consistency", "one")
         if found not in CONSISTENCIES:
             raise unknown("consistency", found, CONSISTENCIES)
@@ -78,7 +78,7 @@ class PointStore(Store):
 
     @abstractmethod
     def outcome(self, error: Exception) -> int:
-        """Which of requests.OUTCOMES this error of `insert` or `get` is."""
+        """Return the index in requests.OUTCOMES of an error of `insert` or `get`."""
 
     @abstractmethod
     def scan(self) -> Iterator[tuple[Any, ...]]:
@@ -86,7 +86,7 @@ class PointStore(Store):
 
     @abstractmethod
     def durability(self) -> Durability:
-        """What an acknowledgement promises."""
+        """Return the durability that an acknowledged write guarantees."""
 
     def scanned_by(self) -> str:
         """How `scan` has read, in words."""
@@ -102,7 +102,7 @@ class PointStore(Store):
         return found
 
     def sender(self) -> PointStore | Rest:
-        """What sends the requests of a load, not connected yet."""
+        """Return the sender of the load's requests, not connected yet."""
         if self.client == DIRECT:
             return self
         address, users = address_of(self.server, self.client), int(self.values["users"])
@@ -187,7 +187,7 @@ class PointStore(Store):
             generators.__exit__()
 
     def jobs(self, spec: AttemptSpec, load: Load, folder: Path) -> Iterator[Mapping[str, Any]]:
-        """What each load generator is told."""
+        """Yield the specification of each load generator."""
         distribution = self.values.get("key_distribution", DISTRIBUTIONS[0])
         if distribution not in DISTRIBUTIONS:
             raise unknown("key_distribution", distribution, DISTRIBUTIONS)

@@ -193,7 +193,7 @@ class Cassandra(PointStore):
         return self._session.execute(text, timeout=SLOW_S)
 
     def _settings(self) -> dict[str, Any]:
-        """Those of SETTINGS that the server tells: servers before Cassandra 4 have no such table."""
+        """Return the values of SETTINGS that the server reports; none before Cassandra 4, which has no such table."""
         from cassandra import InvalidRequest
 
         with suppress(InvalidRequest):

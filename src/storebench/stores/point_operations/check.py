@@ -19,14 +19,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Written:
-    """By their numbers: which entities must be there, and which may be, as nobody knows whether they were written."""
+    """Entities by number: those that must exist, and those that may exist, since their write's outcome is unknown."""
 
     must: Mask
     may: Mask
 
     @classmethod
     def of(cls, rows: int, written: Iterable[Requests]) -> Written:
-        """A table that was filled with so many rows, and then written to by these requests."""
+        """Return the entities of a table that was filled with `rows` rows, and then written to by the requests."""
         import numpy as np
 
         parts = list(written)
@@ -40,7 +40,10 @@ class Written:
 
 
 def check_table(found: Iterable[tuple[Any, ...]], seed: int, written: Written) -> str:
-    """What was compared, in words. `found` has the fields of each entity of the table. Raises VerificationFailed."""
+    """Compare the table's entities with the written ones, and return a sentence about the comparison.
+
+    `found` has the fields of each entity of the table. Raises VerificationFailed.
+    """
     import numpy as np
 
     seen = np.zeros(len(written.may), bool)

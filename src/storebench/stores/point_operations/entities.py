@@ -91,7 +91,7 @@ TIMED = 2_000  # entities
 
 
 class Entity(NamedTuple):
-    """As in the study."""
+    """An entity with the fields of the original study."""
 
     id: UUID
     name: str
@@ -107,7 +107,7 @@ FIELDS = Entity._fields
 
 @cache
 def _key(seed: int) -> tuple[bytes, int]:
-    """Of a seed: what each hash begins with, and what the permutation adds."""
+    """Return the prefix of each hash, and the summand of the permutation, of a seed."""
     text = seed.to_bytes(8, "big", signed=True)
     return text, int.from_bytes(sha512(text).digest()[:6], "big")
 

@@ -1,4 +1,4 @@
-"""What an attempt reports of the requests of its load, and what is wrong with them."""
+"""Report the figures of a load's requests, and find the load's problems."""
 
 from __future__ import annotations
 
@@ -57,12 +57,12 @@ def _report_seconds(attempt: Attempt, found: Requests) -> None:
 
 
 def not_begun_share(begun: int, meant: int) -> float:
-    """Of so many requests that were `meant` to begin; 0 where no rate says how many."""
+    """Return the share of planned requests that did not begin; 0 for a load without a rate."""
     return max(0.0, 1 - begun / meant) if meant else 0.0
 
 
 def behind(found: Requests, meant: int) -> str | None:
-    """What to say of a rate that was not kept: the figures are not of that rate."""
+    """Return a sentence about a rate that was not kept, since the figures are not of that rate; None if it was kept."""
     share = not_begun_share(sum(found.counts().values()), meant)
     if share <= NOT_KEPT_SHARE:
         return None
@@ -107,7 +107,7 @@ def check_reads(found: Requests) -> str:
 
 
 def problem(found: Requests, rate: float, max_error_share: float) -> str | None:
-    """What is wrong where too many requests have failed; `rate` is that of an open load, or 0."""
+    """Return a sentence about too many failed requests, or None. `rate` is the rate of an open load in requests per second, or 0."""
     counts = found.counts()
     if not counts["done"]:
         behind = f", as the load generators are far behind the rate of {rate:g} a second" if rate else ""

@@ -78,7 +78,7 @@ class Generators:
         return sum(map(int, told))
 
     def end(self) -> None:
-        """They begin no more requests."""
+        """Tell the load generators to begin no more requests."""
         self._say("end")
 
     def _say(self, word: str) -> None:
@@ -101,7 +101,7 @@ class Generators:
                     )
 
     def files(self, timeout_s: float) -> list[Path]:
-        """What they have noted, once they have ended. `timeout_s` is that of a request."""
+        """Return the load generators' logs, once they have ended. `timeout_s` is the timeout of a request."""
         until_s = time.monotonic() + timeout_s + END_TIMEOUT_S
         for process in self._processes:
             try:

@@ -1,4 +1,4 @@
-"""Which entities reads ask for, and which requests of a mix are reads."""
+"""Draw the entities that reads request, and the reads among a mix's requests."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def drawn(distribution: str, rows: int, seed: int, stream: int) -> Iterator[int]
 
 
 def kinds(read_share: float, seed: int, stream: int) -> Iterator[bool]:
-    """Whether each request of a mix is a read, without end; the same ones each time."""
+    """Yield without end whether each request of a mix is a read. The same seed and stream give the same sequence."""
     import numpy as np
 
     random = np.random.default_rng([seed & 0xFFFF_FFFF_FFFF_FFFF, stream, 1])

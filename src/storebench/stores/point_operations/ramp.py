@@ -20,7 +20,7 @@ class Tried:
 
     @property
     def held(self) -> bool:
-        """Whether the 99th percentile was within the limit."""
+        """Return whether the 99th percentile was within the limit."""
         return self.step.holds(self.in_time)
 
 
@@ -44,7 +44,7 @@ class Climb:
 
     @property
     def cores(self) -> float:
-        """What the load generators kept busy where it was decided: in the last step."""
+        """Return the cores that the load generators kept busy in the last step, which decided the result."""
         return self.tried[-1].cores
 
     def says(self) -> str:

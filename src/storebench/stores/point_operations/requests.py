@@ -1,4 +1,4 @@
-"""What load generators note of each request, and the figures that come of it."""
+"""The log of a load generator's requests, and the figures of the requests."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ class Requests:
 
     @classmethod
     def of(cls, paths: Sequence[Path], zero_s: float, from_s: float, to_s: float) -> Requests:
-        """Those of the files; seconds are on the monotonic clock."""
+        """Read the requests from files. Seconds are on the monotonic clock."""
         import numpy as np
 
         parts = [dict(np.load(path)) for path in paths]
@@ -92,7 +92,7 @@ class Requests:
         return replace(self, **{name: getattr(self, name)[mask] for name in names})
 
     def between(self, from_s: float, to_s: float) -> Requests:
-        """The same with the figures of other seconds."""
+        """Return the requests with another measured interval."""
         return replace(self, measured_from_s=from_s, measured_to_s=to_s)
 
     @property
@@ -101,7 +101,7 @@ class Requests:
 
     @property
     def measured(self) -> Numbers:
-        """Which ones, as a mask."""
+        """Return a mask of the requests that began in the measured interval."""
         found: Numbers = (self.began_s >= self.measured_from_s) & (self.began_s < self.measured_to_s)
         return found
 

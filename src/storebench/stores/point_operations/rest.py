@@ -40,7 +40,7 @@ def address_of(server: Connection | None, client: str) -> tuple[str, int]:
 
 
 def told_by(address: tuple[str, int]) -> Any:
-    """What the service says of itself; raises StoreUnreachable where it does not answer."""
+    """Return the service's description of itself. Raises StoreUnreachable if the service does not answer."""
     where = "{}:{}".format(*address)
     try:
         with urlopen(f"http://{where}/health", timeout=TOLD_S) as answer:
@@ -89,7 +89,7 @@ class Rest:
         return UUID(found["id"]), *(found[name] for name in FIELDS[1:])
 
     def outcome(self, error: Exception) -> int:
-        """Which of requests.OUTCOMES it is."""
+        """Return the index in requests.OUTCOMES of an error."""
         from geventhttpclient.response import HTTPParseError
 
         if isinstance(error, Unexpected):

@@ -102,7 +102,7 @@ def _connected(table: str, consistency: Consistency) -> PointStore:
 
 @app.get("/health")
 def health() -> dict[str, str]:
-    """What answers."""
+    """Return the name and version of the service."""
     return {"name": "fastapi", "version": fastapi_version, "server": f"uvicorn {uvicorn_version}"}
 
 
@@ -135,7 +135,7 @@ def _asked(store: PointStore, request: Any) -> Any:
 
 
 def _problem(status: int, detail: str) -> Response:
-    """As in RFC 9457."""
+    """Return a response with a problem description by RFC 9457."""
     body = {"type": "about:blank", "status": status, "title": _TITLES.get(status, "Error"), "detail": detail}
     return Response(json.dumps(body), status, media_type="application/problem+json")
 

@@ -1,4 +1,4 @@
-"""What all answers of the page's API have in common. The names of figures end with their units: `_s`, `_bytes`. The front end's types are made
+"""Base models of the page's API. The names of figures end with their units: `_s`, `_bytes`. The front end's types are made
 from these models."""
 
 from __future__ import annotations
@@ -11,13 +11,13 @@ T = TypeVar("T")
 
 
 class Answer(BaseModel):
-    """What is in an answer is always there, also where it is empty."""
+    """An answer of the API, which always has all its fields, also empty fields."""
 
     model_config = ConfigDict(json_schema_serialization_defaults_required=True)
 
 
 class Page(Answer, Generic[T]):
-    """Some of many: `more` says whether there are others after these."""
+    """A page of a list: `more` says whether items follow."""
 
     items: list[T]
     offset: int

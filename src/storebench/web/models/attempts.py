@@ -1,4 +1,4 @@
-"""What the page's API answers of attempts, and of what they say together."""
+"""API models of attempts and their summaries."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Status = Literal["verified", "failed", "not_run"]
 
 
 class Machine(Answer):
-    """What a pod ran on, as it told itself; None for what it did not tell."""
+    """The machine of a pod, as the pod reported it; None for unknown values."""
 
     cpus: int | None
     cpu_model: str | None
@@ -102,7 +102,7 @@ class Spread(Answer):
 
 
 class Used(Answer):
-    """What it used of CPU and memory: medians over the `n` attempts that count, for each GB (10^9 bytes) of the dataset, or each attempt of
+    """CPU and memory hours: medians of the `n` attempts that count, per GB (10^9 bytes) of the dataset, or per attempt of
     a study without one.
     """
 

@@ -1,4 +1,4 @@
-"""What the page's API answers of two runs beside one another."""
+"""API models of comparisons."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from storebench.web.models.studies import CellName
 
 
 class Origin(Answer):
-    """Where the figures of several attempts come from; what they have in common is there once."""
+    """The origin of several attempts' figures; a value that they share is listed once."""
 
     servers: list[str] = Field(description="That answered, with their versions")
     durability: list[str]

@@ -1,4 +1,4 @@
-"""What the page's API answers of what would decide a comparison."""
+"""API models of the runs that would decide a comparison."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class Part(Answer):
 
 
 class Deciding(Answer):
-    """What would decide what a comparison cannot tell, or why it cannot be decided."""
+    """The runs that would decide a comparison, or the reason why none can."""
 
     dag_id: str
     pairs: int = Field(description="Verdicts that cannot tell")

@@ -1,4 +1,4 @@
-"""What the page's API answers of a study's grid."""
+"""API models of a study's grid."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from storebench.web.models.answers import Answer
 
 
 class Parameter(Answer):
-    """What a user may choose for runs of single cells, as the form of the DAG has it."""
+    """A parameter for runs of single cells, as the DAG's form has it."""
 
     name: str
     title: str

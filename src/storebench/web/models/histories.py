@@ -1,4 +1,4 @@
-"""What the page's API answers of one cell over time."""
+"""API models of a cell over time."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from storebench.web.models.studies import Better
 
 
 class RunFigure(Answer):
-    """What a run says of the cell's operation."""
+    """A run's figure for the cell's operation."""
 
     run_id: str
     at: datetime = Field(description="Of its first attempt")
@@ -30,7 +30,7 @@ class Level(Answer):
 
 
 class Change(Answer):
-    """Where one level ends and the next one begins."""
+    """A change from one level to the next."""
 
     before: Level
     after: Level

@@ -1,4 +1,4 @@
-"""What the page's API answers of a study's stores and clients, ranked."""
+"""API models of rankings."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Included = Literal["limit", "client-bound", "service-bound", "unlike"]
 
 
 class RankedCell(CellName):
-    """What a cell's operation came to in the chosen environment, in all runs."""
+    """The figures of a cell's operation in the chosen environment, over all runs."""
 
     took: Spread | None = Field(description="In the metric's unit; None where no attempt counts")
     runs: int = Field(description="Of which its attempts are")

@@ -1,4 +1,4 @@
-"""What the page's API answers of runs."""
+"""API models of runs."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class Run(Answer):
 
 
 class Runs(Page[Run]):
-    """Some of the runs."""
+    """A page of runs."""
 
     latest: str | None = Field(
         description="The id of the run that 'latest' names among them all; None if each was refused"

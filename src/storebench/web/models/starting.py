@@ -1,4 +1,4 @@
-"""What the page's API answers of a run that is not there yet: its form, and what it would do."""
+"""API models of a future run: its form and its draft."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Preset(Answer):
 
 
 class Form(Answer):
-    """What may be asked of a run of a study."""
+    """The form of a study's run."""
 
     sections: list[Section]
     presets: list[Preset]
@@ -59,7 +59,7 @@ class DraftCell(Answer):
 
 
 class Draft(Answer):
-    """What a run with these parameters would do. Where there are mistakes, there are no cells."""
+    """The plan of a run with the parameters. With mistakes, there are no cells."""
 
     mistakes: list[Mistake]
     cells: list[DraftCell] = Field(

@@ -1,4 +1,4 @@
-"""What the page's API answers of studies, and how it names their cells."""
+"""API models of studies and cell names."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Better = Literal["lower", "higher", "neither"]
 
 
 class Metric(Answer):
-    """What attempts report."""
+    """A metric of attempts."""
 
     name: str
     title: str
@@ -31,7 +31,7 @@ class Operation(Answer):
 
 
 class Axis(Answer):
-    """What is varied."""
+    """An axis of a study."""
 
     name: str
     title: str
@@ -82,14 +82,14 @@ class Param(Answer):
 
 
 class StudyDataset(Answer):
-    """What a study measures with. Each has rows and a seed."""
+    """The dataset of a study, with rows and a seed."""
 
     name: str
     version: int
 
 
 class Study(Answer):
-    """What a study asks, as it was when a run of it last began. `common` are the metrics that all studies have."""
+    """A study as of its last run. `common` are the metrics of all studies."""
 
     name: str
     title: str
@@ -106,7 +106,7 @@ class Study(Answer):
 
 
 class CellName(Answer):
-    """What was measured."""
+    """The name of a cell."""
 
     cell_key: str
     study: str

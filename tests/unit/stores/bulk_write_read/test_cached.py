@@ -90,7 +90,7 @@ def read(monkeypatch):
 
 
 def extra(attempt):
-    """What is reported beside the metrics of all reads."""
+    """Return the figures that a read reports beside the metrics of all reads."""
     return {
         name: value
         for name, value in attempt.result.metrics.items()

@@ -50,7 +50,7 @@ def store(node, monkeypatch):
 
 
 def put_table(node, folder, rows):
-    """As Spark would have left it, in two commits."""
+    """Write a table as Spark does, in two commits."""
     for _ in range(2):
         write_deltalake(folder, pa.table({"id": list(range(rows))}), mode="append")
     for path in folder.rglob("*"):

@@ -63,7 +63,7 @@ def test_every_store_holds_the_generated_dataset_and_a_file_of_all_types():
     ],
 )
 def test_delta_standalone_does_not_get_decimals_that_it_cannot_read(precision, scale, refused):
-    """Those that Spark writes as integers, and those with more than 20 digits before the point."""
+    """Delta Standalone cannot read decimals that Spark writes as integers, or with more than 20 digits before the point."""
     column = {"name": "tax", "type": "decimal", "precision": precision, "scale": scale}
     assert refusing({"schema": [column]}) == ({"delta-standalone"} if refused else set())
 
@@ -163,7 +163,7 @@ def test_spark_is_told_the_types_and_infers_none():
 
 @pytest.mark.parametrize(("columns", "room"), [(20_480, None), (20_481, 20_481), (30_000, 30_000)])
 def test_spark_has_room_for_every_column_of_the_csv(columns, room):
-    """Its reader has 20,480 by default, and fails with ArrayIndexOutOfBoundsException at the next one."""
+    """Spark's reader takes 20,480 columns by default, and fails with ArrayIndexOutOfBoundsException at the next."""
     options = csv_options([Field(f"c{n}", "string", "") for n in range(columns)])
     assert options.get("maxColumns") == room
     assert csv_options(FIELDS) == CSV_OPTIONS
@@ -182,7 +182,7 @@ def test_texts_that_are_longer_than_a_term_are_no_keywords():
 
 
 class Folder(DeltaRs):
-    """Its table is in a folder in the place of S3."""
+    """A store whose table is in a folder instead of S3."""
 
     folder, storage_options = "", {}
 
@@ -194,7 +194,7 @@ class Folder(DeltaRs):
 
 
 def test_verification_sees_the_dates_that_spark_writes_as_int96(tmp_path):
-    """Of which delta-rs itself makes 1816-03-30 and others, without an error."""
+    """delta-rs itself reads them as 1816-03-30 and other dates, without an error."""
     (tmp_path / "a.parquet").write_bytes(
         int96.as_parquet(valid_to=list(map(int96.moment, int96.END_OF_TIME)))
     )

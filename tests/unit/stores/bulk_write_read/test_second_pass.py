@@ -19,7 +19,7 @@ ROWS = 300
 
 
 class Row(tuple):
-    """As pyspark gives them: a tuple that knows the names of its fields."""
+    """A row like pyspark's: a tuple that knows the names of its fields."""
 
     __fields__ = FIELD_NAMES
 
@@ -41,7 +41,7 @@ def small_chunks(monkeypatch):
 
 
 class Accumulator:
-    """As pyspark's: a task begins with a zero, hands its value back pickled, and the driver adds it."""
+    """An accumulator like pyspark's: a task starts at zero and returns its value pickled, and the driver adds the value."""
 
     def __init__(self, value, param):
         self.value, self.param = value, param

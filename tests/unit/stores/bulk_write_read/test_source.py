@@ -1,4 +1,4 @@
-"""What is read of the source, when, and by whom: nothing while a batch is worked on."""
+"""Reads of the source: none during the work on a batch."""
 
 import csv
 import io

@@ -1,4 +1,4 @@
-"""What all stores of the bulk study have to say."""
+"""The attributes that all stores of the bulk study declare."""
 
 import pytest
 

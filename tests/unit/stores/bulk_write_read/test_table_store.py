@@ -1,4 +1,4 @@
-"""What an attempt at a table records: its metrics, its phases, what is said of a write and of a read."""
+"""The record of an attempt at a table: metrics, phases, and the sentences about a write and a read."""
 
 from contextlib import contextmanager
 from types import SimpleNamespace
@@ -15,7 +15,7 @@ from tests.bulk import bulk_study
 
 
 class Attempt:
-    """As storebench.attempt.run has it, without the figures of a container."""
+    """An attempt like storebench.attempt.run's, without the figures of a container."""
 
     def __init__(self):
         self.result = AttemptResult()

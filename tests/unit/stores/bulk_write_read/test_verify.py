@@ -1,4 +1,4 @@
-"""What is said of a verification that passed."""
+"""The sentence about a verification that passed."""
 
 import csv
 import io

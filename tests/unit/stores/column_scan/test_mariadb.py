@@ -1,4 +1,4 @@
-"""What MariaDB's store makes of rows and of the client's errors; the server itself is that of a run (tests/e2e/test_column_scan.py)."""
+"""The MariaDB store's handling of rows and client errors; the server itself is tested by a run (tests/e2e/test_column_scan.py)."""
 
 from contextlib import contextmanager
 from types import SimpleNamespace

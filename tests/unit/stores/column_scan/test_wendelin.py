@@ -1,4 +1,4 @@
-"""What wendelin.core's stores make of their client's answers, against one that keeps its arrays in this process. The real client and server
+"""The wendelin.core stores' handling of their client's answers, with a client that keeps arrays in this process. The real client and server
 are those of a run (tests/e2e/test_column_scan.py)."""
 
 import sys
@@ -39,7 +39,7 @@ class Database:
 
 
 class Client:
-    """What wendelin_worker.py answers."""
+    """A client that answers like wendelin_worker.py."""
 
     def __init__(self, database, block_format):
         self.database, self.format, self.columns, self.rows = database, block_format, {}, None

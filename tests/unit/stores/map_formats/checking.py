@@ -24,7 +24,7 @@ sys.stdout.buffer.write(pickle.dumps([said(*case) for case in cases]))
 
 
 def checked(cases):
-    """What `check` says for each of these arguments, in which a benchmark is a tuple of its name, values and position."""
+    """Return the result of `check` for each case, whose benchmark is a tuple of name, values and position."""
     done = subprocess.run(
         [sys.executable, "-c", CHECKS],
         input=pickle.dumps(cases),

@@ -1,4 +1,4 @@
-"""What this project reads by code of its own: Skiff, and the lengths between messages of Protobuf. And what was generated."""
+"""The project's own decoders: Skiff, and the lengths between messages of Protobuf. And the generated messages."""
 
 import io
 from pathlib import Path

@@ -78,7 +78,7 @@ def run(name, bench, data, way=("direct", "row"), rows=ROWS):
 
 
 def case(name, bench, output, rows=ROWS):
-    """What `checked` takes."""
+    """Return a case for `checked`."""
     wanted = digest(bench.expected(rows, SEED, PART))
     return name, (bench.name, bench.values, bench.position), "output", rows, SEED, PART, wanted, output
 

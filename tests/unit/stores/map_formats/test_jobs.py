@@ -122,7 +122,7 @@ sys.stdout.buffer.write(pickle.dumps([made(*case) for case in cases]))
 
 
 def made_of(cases):
-    """What jobs make of these inputs, one after the other in one process; None of those that fail."""
+    """Return the outputs of jobs for inputs, run in sequence in one process; None for a job that fails."""
     done = subprocess.run(
         [sys.executable, "-c", CUTS],
         input=pickle.dumps(cases),

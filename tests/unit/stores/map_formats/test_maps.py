@@ -1,4 +1,4 @@
-"""What each benchmark makes in each format, for each of its values, positions and interfaces, against its plain definition."""
+"""Each benchmark's output in each format, for all values, positions and interfaces, compared with the plain definition."""
 
 import io
 
@@ -51,7 +51,7 @@ def mapped(name, benchmark, rows, data, position="end", interface="direct", acce
 
 @pytest.fixture(scope="module")
 def wrong():
-    """What is wrong with the table of each case, and with what a job makes of it."""
+    """Return the errors in the table of each case, and in the job's output."""
     wanted, tables = {}, {}
     asked = []
     for name, benchmark, values, position, interface, access in CASES:

@@ -1,4 +1,4 @@
-"""What the study's stores do with what Spark has left, and the floor, in this process."""
+"""The study's stores with files like Spark's, and the floor, in this process."""
 
 from types import SimpleNamespace
 
@@ -63,7 +63,7 @@ def spark(tmp_path, monkeypatch):
 
 
 def leave(folder, values, files=2, mark="_SUCCESS", ids=None):
-    """As Spark does it."""
+    """Write files as Spark does."""
     folder.mkdir(parents=True)
     ids = np.arange(len(values)) if ids is None else ids
     for number, (some_ids, some) in enumerate(

@@ -1,4 +1,4 @@
-"""What a run asks for of a load, and when its requests are to begin."""
+"""The load that a run requests, and the planned starts of its requests."""
 
 import heapq
 import itertools

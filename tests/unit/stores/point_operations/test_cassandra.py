@@ -32,7 +32,7 @@ class Received(Connection):
 
 
 def answers(version):
-    """As a server sends them."""
+    """Return answers as a server sends them."""
     body = bytes(200)
     frame = struct.pack(">BBhBi", 0x80 | version, 0, 0, 8, len(body)) + body
     if version == 5:

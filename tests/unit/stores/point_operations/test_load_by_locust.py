@@ -154,7 +154,7 @@ def test_an_open_load_keeps_its_rate_whatever_the_load_generators_are(attempt):
 
 
 def test_a_server_that_stalls_is_seen_by_the_open_load_only(attempt):
-    """It stops for 0.6 s of each 6: as 2 s of each 20. A tenth of all who come at a constant rate wait, and one request of one user.
+    """The server stops for 0.6 s of each 6 s, like 2 s of each 20 s. A tenth of all who come at a constant rate wait, and one request of one user.
 
     7 s have one such stop from its begin to its end, whenever they begin.
     """

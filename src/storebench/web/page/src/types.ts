@@ -73,7 +73,7 @@ export interface paths {
         };
         /**
          * Turns
-         * @description What a run set out to do, in its order, and at the end what it left out.
+         * @description List a run's planned turns in order, and then the skipped turns.
          */
         get: operations["turns_api_turns_get"];
         put?: never;
@@ -115,7 +115,7 @@ export interface paths {
         };
         /**
          * Phases
-         * @description Where the time went in each cell's typical attempt, or in one attempt of the run alone. `limit` and `offset` count cells.
+         * @description List the phases of each cell's typical attempt, or of one attempt. `limit` and `offset` count cells.
          */
         get: operations["phases_api_phases_get"];
         put?: never;
@@ -259,7 +259,7 @@ export interface paths {
         };
         /**
          * Parameters
-         * @description What may be chosen for runs of single cells of a study's grid.
+         * @description List the parameters for runs of single cells of a study's grid.
          */
         get: operations["parameters_api_parameters_get"];
         put?: never;
@@ -299,8 +299,8 @@ export interface paths {
         };
         /**
          * Compared
-         * @description Whether `after` is better or worse than `before`, cell by cell, and what else differs between them; by the metric that ranks
-         *     each operation, or another one.
+         * @description Compare `after` with `before` cell by cell in the metric that ranks each operation, or in another metric, and list other
+         *     differences between them.
          */
         get: operations["compared_api_compare_get"];
         put?: never;
@@ -320,7 +320,7 @@ export interface paths {
         };
         /**
          * Deciding
-         * @description Which runs, in turns of both sides, would decide what a comparison cannot tell.
+         * @description List the runs, in turns of both sides, that would decide the open pairs of a comparison.
          */
         get: operations["deciding_api_deciding_get"];
         put?: never;
@@ -340,7 +340,7 @@ export interface paths {
         };
         /**
          * Form
-         * @description What may be asked of a run of a study: the form of its DAG.
+         * @description Return the form of a study's DAG.
          */
         get: operations["form_api_form_get"];
         put?: never;
@@ -360,7 +360,7 @@ export interface paths {
         };
         /**
          * Draft
-         * @description What a run with these parameters would do, and why its plan would refuse it. What only a cluster can tell, such as whether servers
+         * @description Return the plan of a run, or the reasons to refuse the run. Facts that only a cluster knows, such as whether servers
          *     fit there, is not in it.
          */
         get: operations["draft_api_draft_get"];
@@ -572,7 +572,7 @@ export interface components {
         };
         /**
          * Axis
-         * @description What is varied.
+         * @description An axis of a study.
          */
         Axis: {
             /** Name */
@@ -753,7 +753,7 @@ export interface components {
         };
         /**
          * Change
-         * @description Where one level ends and the next one begins.
+         * @description A change from one level to the next.
          */
         Change: {
             before: components["schemas"]["Level"];
@@ -917,7 +917,7 @@ export interface components {
         };
         /**
          * Deciding
-         * @description What would decide what a comparison cannot tell, or why it cannot be decided.
+         * @description The runs that would decide a comparison, or the reason why none can.
          */
         Deciding: {
             /** Dag Id */
@@ -957,7 +957,7 @@ export interface components {
         };
         /**
          * Draft
-         * @description What a run with these parameters would do. Where there are mistakes, there are no cells.
+         * @description The plan of a run with the parameters. With mistakes, there are no cells.
          */
         Draft: {
             /** Mistakes */
@@ -1049,7 +1049,7 @@ export interface components {
         };
         /**
          * Form
-         * @description What may be asked of a run of a study.
+         * @description The form of a study's run.
          */
         Form: {
             /** Sections */
@@ -1226,7 +1226,7 @@ export interface components {
         };
         /**
          * Machine
-         * @description What a pod ran on, as it told itself; None for what it did not tell.
+         * @description The machine of a pod, as the pod reported it; None for unknown values.
          */
         Machine: {
             /** Cpus */
@@ -1238,7 +1238,7 @@ export interface components {
         };
         /**
          * Metric
-         * @description What attempts report.
+         * @description A metric of attempts.
          */
         Metric: {
             /** Name */
@@ -1293,7 +1293,7 @@ export interface components {
         };
         /**
          * Origin
-         * @description Where the figures of several attempts come from; what they have in common is there once.
+         * @description The origin of several attempts' figures; a value that they share is listed once.
          */
         Origin: {
             /**
@@ -1372,7 +1372,7 @@ export interface components {
         };
         /**
          * Parameter
-         * @description What a user may choose for runs of single cells, as the form of the DAG has it.
+         * @description A parameter for runs of single cells, as the DAG's form has it.
          */
         Parameter: {
             /** Name */
@@ -1711,7 +1711,7 @@ export interface components {
         };
         /**
          * RunFigure
-         * @description What a run says of the cell's operation.
+         * @description A run's figure for the cell's operation.
          */
         RunFigure: {
             /** Run Id */
@@ -1732,7 +1732,7 @@ export interface components {
         };
         /**
          * Runs
-         * @description Some of the runs.
+         * @description A page of runs.
          */
         Runs: {
             /** Items */
@@ -1832,7 +1832,7 @@ export interface components {
         };
         /**
          * Study
-         * @description What a study asks, as it was when a run of it last began. `common` are the metrics that all studies have.
+         * @description A study as of its last run. `common` are the metrics of all studies.
          */
         Study: {
             /** Name */
@@ -1861,7 +1861,7 @@ export interface components {
         };
         /**
          * StudyDataset
-         * @description What a study measures with. Each has rows and a seed.
+         * @description The dataset of a study, with rows and a seed.
          */
         StudyDataset: {
             /** Name */
@@ -1913,7 +1913,7 @@ export interface components {
         };
         /**
          * Used
-         * @description What it used of CPU and memory: medians over the `n` attempts that count, for each GB (10^9 bytes) of the dataset, or each attempt of
+         * @description CPU and memory hours: medians of the `n` attempts that count, per GB (10^9 bytes) of the dataset, or per attempt of
          *     a study without one.
          */
         Used: {
