@@ -13,7 +13,7 @@ from psycopg import sql
 from psycopg.types.json import Jsonb
 
 from storebench.errors import SpecError
-from storebench.results import bundle_check, bundle_file, bundle_upgrade, study_views
+from storebench.results import bundle_check, bundle_file, study_views
 from storebench.results.database import Database, Row
 from storebench.results.repository import Repository
 from storebench.results.summary import refresh
@@ -75,10 +75,7 @@ class Bundles(Database):
         """
         content = bundle_file.content_of(path) if content is None else content
         try:
-            # An older bundle lacks newer tables and columns: these get their defaults
-            tables = bundle_upgrade.upgraded(
-                bundle_file.read(path, content, (*TABLES, *bundle_upgrade.EARLIER))
-            )
+            tables = bundle_file.read(path, content, tuple(TABLES))
         except (KeyError, TypeError, AttributeError) as error:
             raise SpecError(f"{path}: the rows lack what each bundle has: {error!r:.200}") from error
         run = bundle_check.check(tables)
@@ -105,7 +102,7 @@ def _insert_all(
             f"The run {run['id']} is here already, and the bundle has rows that it lacks ({', '.join(more)}). They would supersede"
             " or change attempts. If you trust the bundle, add --more-attempts"
         )
-    if new["study"] or _without_its_study(cursor, run["study"]):
+    if new["study"]:
         _make_views(cursor, run["study"])
     return new
 
@@ -135,17 +132,6 @@ def _insert(cursor: psycopg.Cursor[Row], table: str, rows: list[Row]) -> int:
     except (psycopg.DataError, psycopg.IntegrityError) as error:
         raise SpecError(f"The bundle's rows of {table} do not fit: {error.diag.message_primary}") from error
     return cursor.rowcount
-
-
-def _without_its_study(cursor: psycopg.Cursor[Row], name: str) -> bool:
-    """Whether the run came without its study, as older bundles do, and this database had not got it: it is of the kind that there was then."""
-    cursor.execute(
-        "INSERT INTO storebench.study (name, operations, details, recorded_at)"
-        " SELECT %(name)s, operations, details || jsonb_build_object('name', %(name)s::text), 'epoch' FROM storebench.study"
-        " WHERE name = 'bulk_write_read' ON CONFLICT DO NOTHING",
-        {"name": name},
-    )
-    return cursor.rowcount > 0
 
 
 def _make_views(cursor: psycopg.Cursor[Row], name: str) -> None:

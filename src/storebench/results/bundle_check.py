@@ -47,7 +47,7 @@ def check(tables: Mapping[str, list[Row]]) -> Row:
         raise SpecError(f"A bundle has one run; this one has {len(runs)}")
     (run,) = runs
     try:
-        found = [*_of_run(run), *_of_study(tables), *_of_ids(tables)]
+        found = [*_of_run(run), *_of_study(run, tables), *_of_ids(tables)]
         found += [*_of_cells(run, tables), *_of_attempts(run, tables)]
         found += [problem for table in REFERENCES for problem in _unreferenced(table, tables)]
     except (KeyError, TypeError, ValueError, AttributeError) as error:
@@ -69,8 +69,10 @@ def _of_run(run: Row) -> Iterator[str]:
     yield from (f"{_short(one)} is no id of a dataset" for one in run.get("datasets") or [] if not is_id(one))
 
 
-def _of_study(tables: Mapping[str, list[Row]]) -> Iterator[str]:
-    """Describe the parts of a study's details that are no lists of objects: all studies' details are read together."""
+def _of_study(run: Row, tables: Mapping[str, list[Row]]) -> Iterator[str]:
+    """Describe a missing study, and parts of a study's details that are no lists of objects: all studies' details are read together."""
+    if tables.get("attempt") and not tables.get("study"):
+        yield f"the bundle lacks the study {_short(run['study'])}"
     for row in tables.get("study", []):
         for part in PARTS:
             if not all(isinstance(one, dict) for one in (row.get("details") or {}).get(part, [])):

@@ -10,17 +10,16 @@ import pytest
 from storebench.errors import SpecError
 from storebench.results import bundle_check, bundle_file
 from storebench.results.bundle import TABLES
-from storebench.results.bundle_upgrade import EARLIER, upgraded
 
 DATA = Path(__file__).parents[3] / "docs" / "studies" / "data"
 EXAMPLE = DATA / "bulk_write_read.zip"
-NAMES = (*TABLES, *EARLIER)
+NAMES = tuple(TABLES)
 OTHER = "bulk_write_read/manual__2026-01-01T00:00:00+00:00"
 
 
 @pytest.fixture(scope="module")
 def example():
-    return upgraded(bundle_file.read(EXAMPLE, EXAMPLE.read_bytes(), NAMES))
+    return bundle_file.read(EXAMPLE, EXAMPLE.read_bytes(), NAMES)
 
 
 def changed(tables, table, **columns):
@@ -32,7 +31,7 @@ def changed(tables, table, **columns):
 
 @pytest.mark.parametrize("bundle", sorted(DATA.glob("*.zip")), ids=lambda path: path.stem)
 def test_the_bundles_of_the_project_are_taken(bundle):
-    tables = upgraded(bundle_file.read(bundle, bundle.read_bytes(), NAMES))
+    tables = bundle_file.read(bundle, bundle.read_bytes(), NAMES)
     assert bundle_check.check(tables)["id"]
 
 
