@@ -129,7 +129,7 @@ class Fuzzer:
         self._page = TestClient(app)
         overrides = {get_user: lambda: None, access.grid_dag: lambda dag: dags[dag]}
         overrides[access.grid_dag].__annotations__["dag"] = str
-        cluster = SimpleNamespace(api_client=None)
+        cluster = SimpleNamespace(api_client=None, create_namespaced_pod=lambda *_, **__: None)
         stack.enter_context(patch.dict(app.dependency_overrides, overrides))
         for where, name, value in (
             (connections, "repository", lambda *_: self.results),

@@ -41,7 +41,7 @@ def key(name: str, checkout: Path = CHECKOUT) -> str:
     dockerfile = (folder / "Dockerfile").read_text()
     instructions = list(_instructions(dockerfile))
     found = hashlib.sha256(dockerfile.encode())
-    if any(word == "FROM" and BASE in rest.split() for word, rest in instructions):
+    if any(word in ("ARG", "FROM") and BASE in re.split(r"[\s=]", rest) for word, rest in instructions):
         for path in BASE_RECIPE:
             found.update((checkout / path).read_bytes())
     if any(word == "ARG" and rest.partition("=")[0].strip() == "VERSION" for word, rest in instructions):

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 from rich.console import Console
 
-from storebench.follow import Progress, duration
+from storebench.cli.follow import Progress, duration
 from storebench.results.fixed import Fixed, fixed_of
 from storebench.results.overview import print_overview
 from storebench.results.repository import Repository, run_id_of

@@ -377,7 +377,7 @@ def interrupted(*arguments):
 
 
 def test_ctrl_c_says_what_goes_on_and_how_to_follow_or_stop_it(triggered, monkeypatch):
-    monkeypatch.setattr("storebench.follow.follow", interrupted)
+    monkeypatch.setattr("storebench.cli.follow.follow", interrupted)
     result = CliRunner().invoke(main, ["run"])
     assert result.exit_code == 130 and "The run goes on in Airflow" in result.output
     assert "follow manual__1 --study bulk_write_read\n" in result.output
@@ -385,7 +385,7 @@ def test_ctrl_c_says_what_goes_on_and_how_to_follow_or_stop_it(triggered, monkey
 
 
 def test_a_run_is_quick_unless_places_in_the_grid_are_named(triggered, monkeypatch):
-    monkeypatch.setattr("storebench.follow.follow", interrupted)
+    monkeypatch.setattr("storebench.cli.follow.follow", interrupted)
     for arguments in (
         [],
         ["--stores", "null"],
@@ -404,7 +404,7 @@ def test_what_airflow_is_asked_to_run_means_what_was_typed(triggered, monkeypatc
     from storebench.airflow.params import defaults_of, grid_of
     from storebench.study.studies import find
 
-    monkeypatch.setattr("storebench.follow.follow", interrupted)
+    monkeypatch.setattr("storebench.cli.follow.follow", interrupted)
     typed = [
         "--stores",
         "mongodb,null",
@@ -478,7 +478,7 @@ def test_a_run_that_has_no_results_yet_is_followed_by_its_id_in_airflow(nowhere,
     states = {"manual__1": "queued"}
     monkeypatch.setattr("storebench.trigger.Airflow.run_state", lambda self, dag, run: states.get(run))
     monkeypatch.setattr(
-        "storebench.follow.follow", lambda *arguments: followed.append(arguments[3:]) or "success"
+        "storebench.cli.follow.follow", lambda *arguments: followed.append(arguments[3:]) or "success"
     )
     assert CliRunner().invoke(main, ["follow", "manual__1"]).exit_code == 0
     assert CliRunner().invoke(main, ["follow", "manual__1", "--study", "toy"]).exit_code == 0

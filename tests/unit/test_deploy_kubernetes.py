@@ -44,9 +44,17 @@ def reached(address, port):
 
 
 def test_each_pod_has_the_policies():
+    """Egress policies select all pods. Of the two ingress policies, one selects servers, the other all other pods."""
+    selectors = {kind: [] for kind in ("Ingress", "Egress")}
     for policy in POLICIES:
-        assert policy["kind"] == "NetworkPolicy" and policy["spec"]["podSelector"] == {}
-    assert {kind for policy in POLICIES for kind in policy["spec"]["policyTypes"]} == {"Ingress", "Egress"}
+        assert policy["kind"] == "NetworkPolicy"
+        (kind,) = policy["spec"]["policyTypes"]
+        selectors[kind].append(policy["spec"]["podSelector"])
+    assert selectors["Egress"] == [{}, {}]
+    assert selectors["Ingress"] == [
+        {"matchExpressions": [{"key": "storebench/servers", "operator": operator}]}
+        for operator in ("DoesNotExist", "Exists")
+    ]
 
 
 @pytest.mark.parametrize("address", METADATA)

@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from rich.console import Console
 
-from storebench.follow import follow
+from storebench.cli.follow import follow
 from storebench.study.order import Turn
 from storebench.trigger import Look
 from tests.unit.example import STUDY, cell

@@ -59,7 +59,7 @@ def test_the_suggested_run_measures_the_same_cells_with_the_same_parameters(type
     def interrupted(*arguments):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("storebench.follow.follow", interrupted)
+    monkeypatch.setattr("storebench.cli.follow.follow", interrupted)
     assert CliRunner().invoke(main, again).exit_code == 130
     ((dag, conf),) = asked
     meant = defaults_of(STUDY, conf)

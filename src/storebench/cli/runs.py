@@ -124,7 +124,7 @@ def follow(run_: str, study: str | None) -> None:
 
 def _follow(airflow: Any, repository: Any, dag_id: str, run_id: str) -> None:
     """Show the run to its end, then what came of it, and what to type next. Raises RunFailed where not all of it is verified."""
-    from storebench import follow
+    from storebench.cli import follow
     from storebench.cli.next_steps import next_lines
     from storebench.results.fixed import fixed_of
     from storebench.results.overview import print_overview

@@ -63,7 +63,7 @@ def changed(checkout, before):
         ("images/python/notes", set()),  # beside the Dockerfile, and not copied
         ("images/python/Dockerfile", {"python"}),
         ("requirements/pod-python.txt", {"python"}),
-        ("requirements/pod-go.txt", {"formats", "servers-api", "servers-mongodb"}),
+        ("requirements/pod-go.txt", {"formats", "servers-agent", "servers-api", "servers-mongodb"}),
         ("images/jvm/check-jars", {"jvm", "servers-cassandra", "servers-hdfs", "servers-ozone"}),
         ("agent/main.go", {"servers-agent"}),
         ("images/servers/mongodb/topologies.txt", set()),  # the plan reads it

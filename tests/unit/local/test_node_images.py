@@ -3,6 +3,7 @@
 import os
 import shutil
 import subprocess
+import tempfile
 import time
 from pathlib import Path
 
@@ -54,13 +55,15 @@ state = "{folder}/state"
 
 
 @pytest.fixture
-def home(tmp_path, monkeypatch):
-    """The home of a builder; its temporary files are in it, too."""
-    for name in ("tmp", "run"):
-        (tmp_path / name).mkdir()
-    monkeypatch.setenv("STOREBENCH_HOME", str(tmp_path))
-    monkeypatch.setenv("TMPDIR", str(tmp_path / "tmp"))
-    return tmp_path
+def home(monkeypatch):
+    """Make the home of a builder, with its temporary files. Its path is short: a socket's path has at most 107 bytes."""
+    with tempfile.TemporaryDirectory(dir="/tmp") as folder:
+        home = Path(folder)
+        for name in ("tmp", "run"):
+            (home / name).mkdir()
+        monkeypatch.setenv("STOREBENCH_HOME", folder)
+        monkeypatch.setenv("TMPDIR", str(home / "tmp"))
+        yield home
 
 
 @pytest.fixture

@@ -199,7 +199,7 @@ def test_an_image_that_a_store_names_is_a_part_that_it_needs(monkeypatch):
 
 def test_a_program_of_another_language_needs_the_agent_that_watches_its_node(monkeypatch):
     monkeypatch.setattr(STUDY.store("null"), "pod", Pod(command=("sh", "-c", "true")))
-    assert parts.needed_by(STUDY, ["null"]) == {"servers-agent"}
+    assert parts.needed_by(STUDY, ["null"]) == {"python", "servers-agent"}
 
 
 def test_with_a_cluster_of_the_user_s_own_its_services_are_not_the_stack_s(tmp_path):

@@ -48,7 +48,13 @@ def test_a_variable_of_another_target_is_refused_for_a_run(make):
 
 def test_what_the_targets_take_is_taken(make):
     options = re.findall(r"\$\(call options,([A-Z ]+)\)", MAKEFILE)
-    used = {name for found in options for name in found.split()} | {"AXES", "PARAMS", "INPUTS", "UPGRADE"}
+    used = {name for found in options for name in found.split()} | {
+        "AXES",
+        "DATABASE",
+        "PARAMS",
+        "INPUTS",
+        "UPGRADE",
+    }
     assert used == {*OF_RUN, *OF_OTHERS}
     of_run = re.search(r"^OPTIONS := \$\(call options,([A-Z ]+)\)", MAKEFILE, re.MULTILINE)[1].split()
     assert {*of_run, "AXES", "PARAMS"} == set(OF_RUN)

@@ -413,12 +413,12 @@ def test_a_parameter_that_was_not_recorded_has_the_value_that_it_had_before():
         STUDY,
         params={
             "cache": Text(
-                title="",
+                title="Caches",
                 text="",
                 default="as_is",
                 earlier="as_is",
                 pattern="[a-z_]+",
-                hint="",
+                hint="a name",
                 examples=("cold",),
             )
         },

@@ -79,7 +79,7 @@ def test_metrics_of_one_operation_have_heads_that_tell_them_apart():
     console = Console(width=200, file=io.StringIO())
     print_overview(console, rows, study.details(), {})
     head = " ".join(console.file.getvalue().splitlines()[1].split())
-    assert head == "write ops/s write p99_s read first_s read p99_s state"
+    assert head == "write ops_per_s write p99_s read first_s read p99_s state"
 
 
 def test_each_store_has_a_sentence_on_how_it_compares_and_what_keeps_nothing_is_not_ranked():

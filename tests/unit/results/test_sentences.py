@@ -273,7 +273,7 @@ def test_the_best_is_called_so_only_where_intervals_tell_it_from_all_others():
     assert ranked(apart)[1] == "mongodb: write 205 puts/s, the best of 2."
     near = {cell("mongodb"): six, cell("elasticsearch"): [value - 5 for value in six]}
     assert ranked(near) == [
-        "elasticsearch: write 200.0 puts/s, not told apart from mongodb.",
+        "elasticsearch: write 200 puts/s, not told apart from mongodb.",
         "mongodb: write 205 puts/s.",
     ]
 
@@ -326,7 +326,7 @@ def test_what_nobody_has_judged_is_named():
         row("elasticsearch", 5.1, not_judged="it took 20 ms"),
     ]
     found, remarks = said(rows)
-    assert found["mongodb"] == "read 2.000 s."
+    assert found["mongodb"] == "read 2.00 s."
     assert remarks == [
         "Not judged: elasticsearch read. Others on the node may have disturbed these attempts, and nobody can say."
     ]

@@ -174,6 +174,3 @@ def test_the_image_is_part_of_a_set_up_only_where_the_study_is_asked_for(tmp_pat
 
     assert "image formats" not in dry("--file=local/setup.mk", "setup")
     assert "image formats" in dry("--file=local/setup.mk", "needed", "STUDY=map_formats")
-    (tmp_path / "images").mkdir(exist_ok=True)
-    (tmp_path / "images" / "formats.txt").touch()
-    assert " formats " in dry("--file=local/setup.mk", "setup"), "what was built is kept up to date"
