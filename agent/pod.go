@@ -14,8 +14,6 @@ import (
 	"sync"
 	"syscall"
 	"time"
-
-	"storebench/agent/openfiles"
 )
 
 const (
@@ -52,9 +50,6 @@ func runPod(command []string) int {
 	}
 	runtime.GOMAXPROCS(1) // it must not take from the program what it measures
 	debug.SetGCPercent(50)
-	if err := openfiles.Restore(); err != nil {
-		say("the program may get another limit of open files: %v", err)
-	}
 	settings := readPodSettings()
 	watch := newPodWatch(settings)
 	program := &exec.Cmd{Path: path, Args: command, Stdin: os.Stdin, Stderr: os.Stderr}
