@@ -14,11 +14,14 @@ import pytest
 
 from storebench.attempt.disturbance import of_server
 from storebench.dataset.manifest import dataset_key
+from storebench.dataset.schema import FIELDS
 from storebench.s3 import client_for
 from storebench.stores.bulk_write_read.mongodb import MongoDB
 from storebench.stores.bulk_write_read.source import Source
 from tests.bulk import RANKED_BY
 from tests.integration.conftest import ROWS, SEED
+
+NAMES = [field.name for field in FIELDS]
 
 
 @pytest.fixture
@@ -109,19 +112,19 @@ def spoil(collection, how):
         collection.delete_one({"_id": document["_id"]})
         collection.insert_one({key: value for key, value in other.items() if key != "_id"})
     elif how == "a field changed":
-        name = Source.fields[3]
+        name = NAMES[3]
         collection.update_one({"_id": document["_id"]}, {"$set": {name: document[name] + "x"}})
     elif how == "a field removed":
-        collection.update_one({"_id": document["_id"]}, {"$unset": {Source.fields[5]: ""}})
+        collection.update_one({"_id": document["_id"]}, {"$unset": {NAMES[5]: ""}})
     elif how == "a field added":
         collection.update_one({"_id": document["_id"]}, {"$set": {"more": "x"}})
     elif how == "values of two rows swapped":
-        name = Source.fields[0]
+        name = NAMES[0]
         other = collection.find_one({"_id": {"$ne": document["_id"]}})
         collection.update_one({"_id": document["_id"]}, {"$set": {name: other[name]}})
         collection.update_one({"_id": other["_id"]}, {"$set": {name: document[name]}})
     elif how == "a value of another type":
-        collection.update_one({"_id": document["_id"]}, {"$set": {Source.fields[0]: 1}})
+        collection.update_one({"_id": document["_id"]}, {"$set": {NAMES[0]: 1}})
 
 
 @pytest.mark.parametrize("client", MongoDB.clients)

@@ -24,7 +24,8 @@ def folder():
     """A folder of a user who is not root, with the program."""
     if not shutil.which("mariadbd", path=SEARCHED):
         pytest.fail("there is no mariadbd: run these tests with `make integration`")
-    with tempfile.TemporaryDirectory() as made:
+    # Pytest's own folder may lie under /root, which another user cannot enter.
+    with tempfile.TemporaryDirectory(dir="/tmp") as made:
         shutil.copy(PROGRAM, made)
         for path in (made, Path(made, PROGRAM.name)):
             os.chmod(path, 0o755)  # noqa: PTH101
