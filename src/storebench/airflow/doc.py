@@ -72,14 +72,14 @@ def _rows(study: Study) -> list[str]:
     found: dict[tuple[str, str], list[str]] = {}
     for key, date in partitions(study).items():
         store, client, *_ = key.split("/")
-        found.setdefault((store, client), []).append(_in_words(date))
+        found.setdefault((store, client), []).append(_date_in_words(date))
     return [
         f"| {store} | {client} | {dates[0]} | {dates[-1]} | {len(dates)} |"
         for (store, client), dates in found.items()
     ]
 
 
-def _in_words(date: datetime) -> str:
+def _date_in_words(date: datetime) -> str:
     """As short as it can be told."""
     if date.microsecond:
         return f"{date:%Y-%m-%d %H:%M:%S.%f}"

@@ -19,7 +19,7 @@ LONGEST_WAIT_S = 5.0
 T = TypeVar("T")
 
 
-def in_words(error: BaseException) -> str:
+def error_in_words(error: BaseException) -> str:
     """Return the error in one line. An answer of the API server becomes its status and Kubernetes' own sentence, such as the quota that
     refused a pod, without the headers.
     """

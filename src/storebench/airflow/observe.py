@@ -11,7 +11,7 @@ from typing import Any
 from kubernetes.client import models as k8s
 
 from storebench import protocol
-from storebench.airflow.kubernetes_api import in_words
+from storebench.airflow.kubernetes_api import error_in_words
 from storebench.airflow.pod_manager import PodOverdue
 from storebench.attempt.result import AttemptResult
 from storebench.errors import KIND_OF_EXIT_CODE, BadResult, ServerDied, StorebenchError
@@ -228,7 +228,7 @@ def _failed(kind: str, reason: str) -> AttemptResult:
 
 
 def _text(error: BaseException | None) -> str:
-    return in_words(error) if error else "the reason is not known"
+    return error_in_words(error) if error else "the reason is not known"
 
 
 def _time(thing: Any, name: str) -> datetime | None:

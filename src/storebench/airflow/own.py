@@ -47,11 +47,11 @@ def with_file(
         connections.repository(connections.PLAN_PATIENCE_S).add_dataset(
             own.id(seed), own.version, manifest["rows"], seed, manifest
         )
-    print(in_words(manifest))
+    print(dataset_in_words(manifest))
     return {**params, "rows": manifest["rows"], "seed": seed}, manifest
 
 
-def in_words(manifest: Mapping[str, Any]) -> str:
+def dataset_in_words(manifest: Mapping[str, Any]) -> str:
     """What was found in the file, a line for each column."""
     schema = manifest["schema"]
     lines = [

@@ -23,7 +23,7 @@ from urllib3.exceptions import HTTPError
 from storebench.airflow import connections, observe, secrets, volumes
 from storebench.airflow.brought import Running
 from storebench.airflow.images import image, named
-from storebench.airflow.kubernetes_api import RIGHTS, ask_again, in_words
+from storebench.airflow.kubernetes_api import RIGHTS, ask_again, error_in_words
 from storebench.airflow.node_pools import DEFAULT, NodePool
 from storebench.airflow.params import common_values
 from storebench.airflow.placement import Placement, with_agent, with_secret, with_shared_memory
@@ -164,7 +164,9 @@ class StorebenchPodOperator(KubernetesPodOperator):
                 if isinstance(error, AirflowTaskTimeout) or isinstance(error.__context__, AirflowTaskTimeout):
                     raise PodOverdue(limit_s, self.active_deadline_seconds) from error
                 raise
-            self.log.warning("The pod has ended well. Meanwhile there was an error: %s", in_words(error))
+            self.log.warning(
+                "The pod has ended well. Meanwhile there was an error: %s", error_in_words(error)
+            )
         if not self.ended_well():  # the provider raises nothing if the task is being stopped
             raise AirflowException("The task was stopped")
 
@@ -230,7 +232,7 @@ class StorebenchPodOperator(KubernetesPodOperator):
                 lambda: self.client.list_namespaced_event(namespace, field_selector=of_the_pod), RIGHTS
             ).items
         except (ApiException, HTTPError) as error:
-            self.log.warning("The pod's last state cannot be read: %s", in_words(error))
+            self.log.warning("The pod's last state cannot be read: %s", error_in_words(error))
         if self.observed is None and observe.terminated(known, self.CONTAINER):
             self.observed = known
 

@@ -347,7 +347,7 @@ def test_a_step_whose_data_went_with_its_server_is_a_row(account, kube, at):
     at(ONE)
     work("write")
     kube.pods.clear()
-    with pytest.raises(AirflowFailException, match="what its cell had there is lost: a server has died"):
+    with pytest.raises(AirflowFailException, match="the cell's data on them is lost: a server has died"):
         work("read", {"cell.write_0": "success"})
     operation, result, _ = account.attempts[-1]
     assert (operation, result.status, result.error_kind) == ("read", "not_run", "server_died")

@@ -283,7 +283,7 @@ def test_a_step_that_is_cleared_without_its_drop_says_what_it_leaves(
     cleared = context("cell.write", {"cell.drop_0": drop})
     cleared["ti"].try_number = cleared["ti"].max_tries = try_number
     attempt("write").execute(cleared)
-    words = f"leaves stays in the store: {CELL.target('s/now', 1)} in mongodb. To remove it, clear the drop"
+    words = f"data stays in the store: {CELL.target('s/now', 1)} in mongodb. To remove the data, clear the drop"
     told = capsys.readouterr().out
     assert (words in told) is (COMMAND in told) is said
 
@@ -296,7 +296,7 @@ def test_a_read_that_is_cleared_when_its_data_is_dropped_is_not_run_and_says_wha
     pods = cluster.calls.count("create")
     cleared = context("cell.read", states)
     cleared["ti"].try_number = cleared["ti"].max_tries = 2
-    with pytest.raises(AirflowFailException, match="clear all steps of its cell together: write, read, drop"):
+    with pytest.raises(AirflowFailException, match="clear all steps of the cell together: write, read, drop"):
         attempt("read").execute(cleared)
     operation, result, _ = account.attempts[-1]
     assert (operation, result.status, result.error_kind) == ("read", "not_run", "not_run")
@@ -315,7 +315,7 @@ def test_a_step_that_needs_no_other_can_be_cleared_alone_when_the_data_is_droppe
 
 def test_a_read_of_what_another_store_wrote_is_not_run_either_when_that_is_dropped(account, told):
     account.cell = cell("delta-kernel", batch="all")
-    with pytest.raises(AirflowFailException, match="clear all steps of its cell together: write, read, drop"):
+    with pytest.raises(AirflowFailException, match="clear all steps of the cell together: write, read, drop"):
         attempt("read").execute(context("cell.read", states_of(write="success", drop="success")))
     assert [(operation, result.status) for operation, result, _ in account.attempts] == [("read", "not_run")]
     assert told == []
