@@ -22,7 +22,7 @@ Removes what no run needs any more. `storebench clean` lists it. `storebench cle
 - **clean** waits until no attempt is measured. Then it removes the leftovers of ended runs: pods in the cluster, data in the stores, and
   datasets in S3 that no recorded run uses. It fails if something stays, and its log says why.
 
-Whatever a running run needs stays. Data kept by the parameter **keep_data** stays, too.
+Anything that an unfinished run needs stays. Data kept by the parameter **keep_data** stays, too.
 """
 
 
