@@ -177,7 +177,10 @@ class AttemptOperator(RetriedOperator):
         raise AssertionError(f"{store} has no {self.operation}")
 
     def ends_of_earlier(self, context: Context) -> dict[str, str | None]:
-        """Return Airflow's states of the cell's earlier steps, by step. Reschedules this step while a cleared earlier step has not ended."""
+        """Return Airflow's states of the cell's earlier steps, by step.
+
+        Reschedules this step while an earlier step has not ended: the earlier step was cleared.
+        """
         names = [operation.name for operation in self.study.operations]
         earlier = names if self.operation == DROP else names[: names.index(self.operation)]
         ends = dict(zip(earlier, self.states_of(earlier, context), strict=True)) if earlier else {}
@@ -186,7 +189,7 @@ class AttemptOperator(RetriedOperator):
         return ends
 
     def look_at(self, ends: Mapping[str, str | None], store: str, steps: Sequence[str]) -> None:
-        """Skip or fail this step where the states `ends` of the cell's earlier steps leave nothing to do; `steps`: all steps of the cell."""
+        """Skip or fail this step where the states `ends` of the earlier steps leave nothing to do; `steps`: all steps of the cell."""
         if self.operation not in steps:
             raise AirflowSkipException(f"{store} has no {self.operation}")
         if ends.get(steps[0]) == "skipped":
@@ -205,7 +208,7 @@ class AttemptOperator(RetriedOperator):
         if ENDED.issuperset(self.states_of([DROP], context)):
             self.log.warning(
                 "This step was cleared, but the drop of its cell was not. The drop has ended and does not run again by itself, so this"
-                " step's data stays in the store: %s. To remove the data, clear the drop, too, or type %s. Otherwise the next run removes it",
+                " step's data stays in the store: %s. To remove the data, clear the drop, too, or type %s. Otherwise the next run does",
                 kept,
                 COMMAND,
             )

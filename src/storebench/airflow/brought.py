@@ -143,7 +143,7 @@ def check(groups: Iterable[Group], params: Mapping[str, Any]) -> None:
 
 
 def _refusal(core: k8s_client.CoreV1Api, namespace: str, objects: Sequence[Object]) -> str | None:
-    """Return why Kubernetes would refuse the pods of these objects (a LimitRange, a policy, the user that they run as); None if it would not.
+    """Return why Kubernetes would refuse the pods of these objects (a LimitRange, a policy, the user of the pods), else None.
 
     An exceeded quota is ignored: the servers that use the quota may be gone before the run makes its own.
     """
@@ -207,7 +207,7 @@ class Running:
         return [name for name in names if name.rpartition("-")[0] in sets]
 
     def environment(self, client_node: str | None) -> dict[str, Any]:
-        """Return the servers' part of an attempt's environment. Equal sets of servers give equal values, without names of nodes and pods."""
+        """Return the servers' part of an attempt's environment. It is the same for equal sets: it names no nodes and no pods."""
         limits = {_cpu_limit(pod) for pod in self.pods} - {None}
         return {
             "servers": {

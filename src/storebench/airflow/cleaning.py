@@ -42,7 +42,7 @@ class DropOperator(StorebenchPodOperator):
         return {**StorebenchPodOperator._get_ti_pod_labels(context, include_try_number), "task_id": "clean"}
 
     def drop(self, context: Context) -> None:
-        """Drop the data. Raises StoreUnreachable where the store does not answer, and StoreRefused where the data stays for another reason."""
+        """Drop the data. Raises StoreUnreachable where the store does not answer, and StoreRefused for any other failure."""
         cell = self.left.cell
         study = studies.find(cell.study)  # may differ from the study of the calling task
         store = study.store(cell.store)
@@ -64,7 +64,7 @@ class CleaningOperator(StorebenchPodOperator):
     dropping: DropOperator | None = None
 
     def clean(self, context: Context) -> list[str]:
-        """Remove the leftovers of ended runs on these nodes and in the stores that are measured there. Returns what stays, with the reasons."""
+        """Remove the leftovers of ended runs on these nodes and in the stores measured there. Returns what stays, with the reasons."""
         run_id = run_id_of(context["dag"].dag_id, context["run_id"])
 
         def drop(left: Undropped) -> None:

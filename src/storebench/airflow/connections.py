@@ -49,7 +49,7 @@ def exists(name: str) -> bool:
 
 
 def repository(patience_s: float = 0) -> Repository:
-    """Return a writer to the results database (connection `storebench_results`), which waits for the database for up to `patience_s` seconds."""
+    """Return a writer to the results database, `storebench_results`. It waits for the database for up to `patience_s` seconds."""
     return Repository(_dsn("results"), patience_s)
 
 
@@ -59,7 +59,7 @@ def left() -> Left:
 
 
 def queries(patience_s: float = 0) -> Queries:
-    """Return a reader of the results database, which waits for the database for up to `patience_s` seconds."""
+    """Return a reader of the results database. It waits for the database for up to `patience_s` seconds."""
     return Queries(_dsn("results"), patience_s)
 
 

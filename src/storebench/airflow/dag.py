@@ -45,7 +45,7 @@ def study_dag(study: Study) -> DAG:
     """Create the DAG of `study`. Its pods run one at a time on each pool of nodes, in an Airflow pool of one slot, and finish a cell before
     the next.
 
-    A study's file calls this function. Raises SpecError for a study that cannot run, and for a study whose name differs from its file's name:
+    A study's file calls this function. Raises SpecError for a study that cannot run, and for a study whose name differs from its file's:
     a copy of a study's file would replace the DAG of that study.
     """
     file = Path(sys._getframe(1).f_globals.get("__file__", ""))

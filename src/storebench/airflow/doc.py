@@ -1,4 +1,4 @@
-"""The texts on Airflow's pages about a study's DAG and its steps: the study, the dates of a backfill, and the effects of clearing a step."""
+"""The texts on Airflow's pages about a study's DAG and its steps: the study, a backfill's dates, and the effects of clearing a step."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ BACKFILL = """
 **Trigger** starts one run, with the grid of its form. A **backfill** makes one run for each cell between two dates, and measures what is
 not verified yet. In this DAG a date is not a time: {dates}.
 
-The tab **Results** of this DAG has a view **Backfill**. It lists each cell with its state, and measures the cells that you choose. You need no dates there.
+The tab **Results** of this DAG has a view **Backfill**. It lists each cell with its state, and measures the cells that you choose.
+You need no dates there.
 
 In Airflow's dialog:
 
@@ -35,7 +36,7 @@ CLEARED = """
 
 - To measure the cell again, clear **all its steps** together: {steps}.
 - If you clear a step that leaves data, and not **{drop}**, the data stays in the store. The step's log names it.
-- If you clear only a step that needs the data, that step is not run, because the data is gone. Its row says so. The step's earlier result stays.
+- If you clear only a step that needs the data, that step is not run, because the data is gone. Its row says so. Its earlier result stays.
 
 `storebench clean` lists the data that stays in stores. {command} removes this data, and so does the next run. Data kept by the parameter
 **keep_data** stays.

@@ -46,7 +46,7 @@ def draft_of(
     """Return the draft of a run of this grid with these parameters. `skips`: whether the run excludes repeats that are already verified.
 
     `brings`: the stores whose servers the run provisions. `group_of` returns the key of the set of servers that a cell needs: cells with
-    the same key stay together, on the default nodes. `image_of` returns the current image; without it, verified repeats count with any image.
+    the same key stay together, on the default nodes. `image_of` returns the current image; without it, repeats with any image count.
     Raises SpecError for more turns than Airflow takes, and for parameters that contradict each other.
     """
     done = (
@@ -60,7 +60,7 @@ def draft_of(
 
 
 def repeats_of(grid: Grid, asked: int, done: Mapping[Cell, int]) -> tuple[dict[Cell, int], dict[Cell, str]]:
-    """Return the repeats still to measure by cell, and the reasons of skipped cells. `asked`: repeats of each cell; `done`: verified repeats."""
+    """Return the repeats to measure, by cell, and the reasons of skipped cells. `asked`: repeats per cell; `done`: verified repeats."""
     repeats = {cell: asked - done.get(cell, 0) for cell in grid.cells}
     skipped = {
         cell: f"already verified {done[cell]} times with the same dataset, code, environment and parameters"

@@ -53,7 +53,7 @@ def judged(
 def _counters(
     window: Mapping[str, Any], elsewhere_s: Mapping[str, float] | None
 ) -> tuple[NodeCounters, NodeCounters]:
-    """Return counters at the beginning and the end that differ by the window. Without the pod's CPU time, other pods' CPU time is unknown."""
+    """Return counters at the beginning and the end that differ by the window. Without the pod's CPU time, that of others is unknown."""
     cpu_s, own_s = window.get("node_cpu_s") or {}, window.get("cpu_s")
     known = own_s is not None and cpu_s.keys() >= set(CPU_STATES)
     after = NodeCounters(

@@ -193,6 +193,6 @@ def remove_pods(client: k8s_client.CoreV1Api, namespace: str, selector: str) -> 
         if time.monotonic() > deadline_s:
             names = ", ".join(pod.metadata.name for pod in remaining)
             raise StorebenchError(
-                f"Still there {GONE_WITHIN_S:.0f} s after the removal: {names}. Does the node answer? `kubectl delete pod --force` gives it up"
+                f"Still there {GONE_WITHIN_S:.0f} s after the removal: {names}. Does the node answer? `kubectl delete pod --force` gives up"
             )
         time.sleep(POLL_INTERVAL_S)

@@ -69,7 +69,7 @@ def attempt_result(pod: k8s.V1Pod | None, container: str, error: BaseException |
 
 
 def _parsed(message: str, exit_code: int) -> AttemptResult | None:
-    """Return the result in a termination message, or a failure if the result is invalid; None if the message is the end of a failed pod's log."""
+    """Return the result in a termination message, or a failure for an invalid one; None if the message is the end of a failed pod's log."""
     try:
         content = protocol.read(message)
     except ValueError as error:
@@ -169,7 +169,7 @@ def _no_result(pod: k8s.V1Pod | None, container: str, error: BaseException | Non
 
 
 def _ended_without_result(pod: k8s.V1Pod, ended: k8s.V1ContainerStateTerminated) -> AttemptResult:
-    """Return the failure that a container's exit code means. SIGKILL comes from the kubelet if the pod is being deleted, else from the kernel."""
+    """Return the failure that an exit code means. SIGKILL comes from the kubelet if the pod is being deleted, else from the kernel."""
     said = f"The container ended with exit code {ended.exit_code} ({ended.reason}) and no result"
     try:
         number = signal.Signals(ended.exit_code - BY_SIGNAL)

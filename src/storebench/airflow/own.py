@@ -24,8 +24,8 @@ def with_file(
 ) -> tuple[dict[str, Any], Mapping[str, Any] | None]:
     """Return a run's parameters, and the manifest of the user's own file that they name (None without a file).
 
-    `make` makes the file's dataset if its manifest is missing. `rows` and `seed` of the returned parameters are the file's number of rows and
-    the number that stands for its version. Raises a StorebenchError for a file that does not exist or cannot be a dataset.
+    `make` makes the file's dataset if its manifest is missing. In the returned parameters, `rows` is the file's number of rows, and `seed`
+    stands for its version. Raises a StorebenchError for a file that does not exist or cannot be a dataset.
     """
     own_file, file = study.own_file(params), params.get(FILE)
     if own_file is None or file is None:
@@ -73,8 +73,8 @@ def _type(column: Mapping[str, Any]) -> str:
 
 
 def not_held(study: Study, cells: Iterable[Cell], manifest: Mapping[str, Any]) -> dict[Cell, str]:
-    """Return the cells that cannot use the file's data, with the reasons: the store or its filling store cannot hold the data, or the client
-    cannot read the data back.
+    """Return the cells that cannot use the file's data, with the reasons: the store or its filling store cannot hold the data, or the
+    client cannot read the data back.
     """
     reasons = {}
     for cell in cells:
