@@ -41,14 +41,16 @@ def topology_of(study: Study, store: str) -> Topology | None:
 
 
 def copies_of(study: Study, params: Mapping[str, Any]) -> CopiesOf:
-    """Return the function that tells how many copies of its data a store's servers hold in a run with these parameters. Only a topology
-    declares the number: for a server of one's own it is not known."""
-    found = cache(lambda store: topology_of(study, store))
+    """Return the function that returns how many copies of its data a store's servers hold in a run with these parameters.
+
+    Only a topology declares the number: for a user's own server it is None.
+    """
+    topology_named = cache(lambda store: topology_of(study, store))
 
     def copies(store: str, axes: Mapping[str, str]) -> int | None:
-        brought = found(store)
+        provisioned = topology_named(store)
         sizes = {name: value for name, value in axes.items() if name in FIELDS}
-        return Sizes.of(params, sizes).copies_in(brought) if brought else None
+        return Sizes.of(params, sizes).copies_in(provisioned) if provisioned else None
 
     return copies
 
@@ -59,8 +61,8 @@ def check_sizes(study: Study, cells: Iterable[Cell], params: Mapping[str, Any]) 
         (cell.store, tuple((name, value) for name, value in cell.axes if name in FIELDS)) for cell in cells
     )
     for store, axes in asked:
-        if brought := topology_of(study, store):
-            Sizes.of(params, dict(axes)).check(brought)
+        if provisioned := topology_of(study, store):
+            Sizes.of(params, dict(axes)).check(provisioned)
 
 
 def check_agents(

@@ -283,7 +283,9 @@ def test_a_step_that_is_cleared_without_its_drop_says_what_it_leaves(
     cleared = context("cell.write", {"cell.drop_0": drop})
     cleared["ti"].try_number = cleared["ti"].max_tries = try_number
     attempt("write").execute(cleared)
-    words = f"data stays in the store: {CELL.target('s/now', 1)} in mongodb. To remove the data, clear the drop"
+    words = (
+        f"data stays in the store: {CELL.target('s/now', 1)} in mongodb. To remove the data, clear the drop"
+    )
     told = capsys.readouterr().out
     assert (words in told) is (COMMAND in told) is said
 
