@@ -1,4 +1,4 @@
-"""The parameters of a run that a Spark driver's pod is told. The defaults let four executors fit on a small node."""
+"""The parameters of a run for a Spark driver's pod. With the defaults, four executors fit on a small node."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from storebench.fields import CPU, JAVA_SIZE, Field, flag, integer, size
 
 ENCRYPTION = "executor_encryption"
-KEY_NAME = "spark_key"  # the Secret of the key by which drivers and executors know each other
+KEY_NAME = "spark_key"  # the Secret with the key that authenticates drivers and executors to each other
 SIZES = "Java size, such as **1g** or **768m**."
 
 OPTIONS: Mapping[str, Field] = {
