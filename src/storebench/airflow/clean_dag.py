@@ -16,7 +16,7 @@ from storebench.results.repository import run_id_of
 from storebench.results.unneeded import CLEAN_DAG
 
 DOC = """
-Removes what no run needs any more. `storebench clean` lists it. `storebench clean --yes` starts this DAG.
+Removes the leftovers of ended runs. `storebench clean` lists them. `storebench clean --yes` starts this DAG.
 
 - **close** closes the runs that were stopped in Airflow, and removes their Secrets.
 - **clean** waits until no attempt is measured. Then it removes the leftovers of ended runs: pods in the cluster, data in the stores, and
@@ -30,7 +30,7 @@ def clean_dag() -> DAG:
     """Create the DAG. It has one run at a time. Its pods share the slots of the studies' pods, which take precedence."""
     with DAG(
         dag_id=CLEAN_DAG,
-        description="Removes what no run needs any more",
+        description="Removes the leftovers of ended runs",
         doc_md=DOC,
         schedule=None,
         start_date=datetime(2024, 1, 1, tzinfo=UTC),
