@@ -207,7 +207,7 @@ class Running:
         return [name for name in names if name.rpartition("-")[0] in sets]
 
     def environment(self, client_node: str | None) -> dict[str, Any]:
-        """Return the servers' part of an attempt's environment. It is the same for equal sets: it names no nodes and no pods."""
+        """Return the servers' part of an attempt's environment. Equal sets of servers have equal parts: nodes and pods are not named."""
         limits = {_cpu_limit(pod) for pod in self.pods} - {None}
         return {
             "servers": {

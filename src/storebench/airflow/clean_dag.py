@@ -27,7 +27,7 @@ Anything that an unfinished run needs stays. Data kept by the parameter **keep_d
 
 
 def clean_dag() -> DAG:
-    """Create the DAG. It has one run at a time. Its pods share the slots of the studies' pods, which take precedence."""
+    """Create the DAG. At most one of its runs is active. Its pods share the slots of the studies' pods, which take precedence."""
     with DAG(
         dag_id=CLEAN_DAG,
         description="Removes the leftovers of ended runs",

@@ -67,16 +67,16 @@ class CleaningOperator(StorebenchPodOperator):
         """Remove the leftovers of ended runs on these nodes and in the stores measured there. Returns what stays, with the reasons."""
         run_id = run_id_of(context["dag"].dag_id, context["run_id"])
 
-        def drop(left: Undropped) -> None:
+        def drop(data: Undropped) -> None:
             self.go_on()
-            self.dropping = DropOperator(left=left, node_pool=self.node_pool)
+            self.dropping = DropOperator(left=data, node_pool=self.node_pool)
             self.dropping.drop(context)
 
         stays = []
         try:
             leftovers.remove_pods_of_runs_over(context["ti"], self.client, self.namespace_of_pods())
-            left = leftovers.left_here(context["ti"], run_id, self.node_pool)
-            stays += leftovers.remove_data(left, drop)
+            undropped = leftovers.left_here(context["ti"], run_id, self.node_pool)
+            stays += leftovers.remove_data(undropped, drop)
         except Exception as error:  # noqa: BLE001 - this run can still measure, and the next run tries again
             self.log.warning("The leftovers of earlier runs are not removed: %s", error_in_words(error))
             stays.append(error_in_words(error))

@@ -66,49 +66,49 @@ def remove_pods_of_runs_over(ti: Any, client: k8s_client.CoreV1Api, namespace: s
             remove_pods(client, namespace, f"dag_id={labels[0]},run_id={labels[1]}")
 
 
-def remove_data(left: Sequence[Undropped], drop: Callable[[Undropped], None]) -> list[str]:
+def remove_data(undropped: Sequence[Undropped], drop: Callable[[Undropped], None]) -> list[str]:
     """Remove this data by `drop`. Logs and returns the data that stays, with the reasons; the next run tries again.
 
     A server that does not answer is asked once. The data of a connection that no longer exists is forgotten.
     """
     stays = []
     silent: dict[str | None, str] = {}
-    for one in left:
+    for data in undropped:
         try:
-            server = studies.find(one.cell.study).store(one.cell.store).connection_of(one.cell.store)
+            server = studies.find(data.cell.study).store(data.cell.store).connection_of(data.cell.store)
         except SpecError as error:
-            log.warning("Not removed from the store %s: %s", one, error)
-            stays.append(f"{one}: {error}")
+            log.warning("Not removed from the store %s: %s", data, error)
+            stays.append(f"{data}: {error}")
             continue
         try:
             if server:
                 connections.get(server)
         except SpecError as error:
-            log.warning("Not removed from the store, because its connection is gone: %s. %s", one, error)
-            connections.left().dropped(one.run_id, one.cell, one.repeat)
+            log.warning("Not removed from the store, because its connection is gone: %s. %s", data, error)
+            connections.left().dropped(data.run_id, data.cell, data.repeat)
             continue
         try:
             if server in silent:
                 raise StoreUnreachable(silent[server])
-            drop(one)
+            drop(data)
         except Exception as error:  # noqa: BLE001 - whatever the error is, the run that cleans up did not cause it
             if isinstance(error, StoreUnreachable):
                 silent[server] = str(error)
-            log.warning("Not removed from the store %s: %s", one, error)
-            stays.append(f"{one}: {error}")
+            log.warning("Not removed from the store %s: %s", data, error)
+            stays.append(f"{data}: {error}")
             continue
-        connections.left().dropped(one.run_id, one.cell, one.repeat)
-        log.info("Removed from the store %s", one)
+        connections.left().dropped(data.run_id, data.cell, data.repeat)
+        log.info("Removed from the store %s", data)
     return stays
 
 
 def remove_datasets() -> list[str]:
     """Remove from S3 the datasets that no recorded run uses. Logs and returns the datasets that stay, with the reasons."""
     stays = []
-    for one in connections.left().datasets():
-        name = f"the dataset {one['id']}"
+    for dataset in connections.left().datasets():
+        name = f"the dataset {dataset['id']}"
         try:
-            connections.left().remove_dataset(one["id"], partial(_remove_dataset, one["id"]))
+            connections.left().remove_dataset(dataset["id"], partial(_remove_dataset, dataset["id"]))
         except StorebenchError as error:
             log.warning("Not removed from S3: %s: %s", name, error)
             stays.append(f"{name}: {error}")

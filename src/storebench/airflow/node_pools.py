@@ -59,8 +59,8 @@ def node_pools() -> list[NodePool]:
 
 
 def node_pool_of(study: Study, store: str) -> NodePool:
-    """Return the pool in which a store of this name is measured. Raises SpecError for `null@v8`, a store without a server, without a
-    pool `v8`.
+    """Return the pool in which a store of this name is measured. Raises SpecError for a store without a server, such as `null@v8`, if there
+    is no pool `v8`.
     """
     pool, pools = NodePool(split(store)[1]), node_pools()
     if pool in pools:

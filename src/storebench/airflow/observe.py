@@ -105,8 +105,8 @@ def with_deaths(result: AttemptResult, deaths: str) -> AttemptResult:
     """Return the result of an attempt whose servers have changed: a failed attempt gets this reason, a verified attempt is disturbed."""
     if result.status == "verified":
         return replace(result, disturbed="; ".join(filter(None, [result.disturbed, deaths])))
-    said = f". The client says: {result.error}" if result.error else ""
-    return replace(result, error_kind=ServerDied.kind, error=f"{deaths[0].upper()}{deaths[1:]}{said}")
+    client_error = f". The client says: {result.error}" if result.error else ""
+    return replace(result, error_kind=ServerDied.kind, error=f"{deaths[0].upper()}{deaths[1:]}{client_error}")
 
 
 def step_result(pod: k8s.V1Pod | None, container: str, error: BaseException | None) -> AttemptResult:
@@ -170,19 +170,19 @@ def _no_result(pod: k8s.V1Pod | None, container: str, error: BaseException | Non
 
 def _ended_without_result(pod: k8s.V1Pod, ended: k8s.V1ContainerStateTerminated) -> AttemptResult:
     """Return the failure that an exit code means. SIGKILL comes from the kubelet if the pod is being deleted, else from the kernel."""
-    said = f"The container ended with exit code {ended.exit_code} ({ended.reason}) and no result"
+    ending = f"The container ended with exit code {ended.exit_code} ({ended.reason}) and no result"
     try:
         number = signal.Signals(ended.exit_code - BY_SIGNAL)
     except ValueError:
-        return _failed(KIND_OF_EXIT_CODE.get(ended.exit_code, StorebenchError.kind), said)
+        return _failed(KIND_OF_EXIT_CODE.get(ended.exit_code, StorebenchError.kind), ending)
     if number in STOPPING or (number == signal.SIGKILL and pod.metadata.deletion_timestamp):
-        return _failed("killed", said)
+        return _failed("killed", ending)
     why = ": its node had no memory left, perhaps" if number == signal.SIGKILL else ""
-    return _failed("crashed", f"{number.name} ended the program{why}. {said}")
+    return _failed("crashed", f"{number.name} ended the program{why}. {ending}")
 
 
 def pod_environment(pod: k8s.V1Pod | None, container: str) -> dict[str, Any]:
-    """Return the part of an attempt's environment that only Kubernetes knows: the image. It excludes the node, which may have equals."""
+    """Return the part of an attempt's environment that only Kubernetes knows: the image. The node is excluded, as nodes may be equal."""
     if pod is None:
         return {}
     status = container_status(pod, container)

@@ -146,7 +146,7 @@ def sections_of(study: Study) -> dict[str, dict[str, Field]]:
 
 
 def _grid_fields(study: Study) -> dict[str, Field]:
-    whole = grid(study, stores=study.stores, clients=study.clients, axes={}, rows=study.rows, seed=SEED)
+    opened = grid(study, stores=study.stores, clients=study.clients, axes={}, rows=study.rows, seed=SEED)
     axes = [axis.title.lower() for axis in study.axes]
     return {
         "stores": _choice(
@@ -158,9 +158,9 @@ def _grid_fields(study: Study) -> dict[str, Field]:
             " grid compares several servers. Where there is no such connection, NAME is a topology, whose servers the run provisions and"
             f" removes.{_topologies(study)}\n\n"
             f"Add such a name to the JSON under Advanced Options. A run has stores × clients × {' × '.join([*axes, 'repeats'])} × operations"
-            f" ({', '.join(one.name for one in study.operations)}), without the combinations"
-            f" that a store does not have. This form as it opens: {len(whole.cells)} cells, **{operations_of(study, whole.cells)} operations**."
-            f" With its {study.rows:,} rows they take about {in_words(assumed_s(study, whole.cells))} on a small machine, at"
+            f" ({', '.join(operation.name for operation in study.operations)}), without the combinations"
+            f" that a store does not have. This form as it opens: {len(opened.cells)} cells, **{operations_of(study, opened.cells)} operations**."
+            f" With its {study.rows:,} rows they take about {in_words(assumed_s(study, opened.cells))} on a small machine, at"
             f" {ROWS_PER_S:,} rows per second, which is a guess. The log of the run's first task, plan, has the number of operations of"
             " your run, and its expected duration by earlier measurements.\n\n"
             "**Backfill:** tick **Override parameters on existing runs** above, or Airflow does not send this form, and the runs refuse"

@@ -24,12 +24,12 @@ from storebench.attempt.result import AttemptResult
 from storebench.results.attempts import AttemptKey, PodRecord
 from storebench.study.model import Study
 
-# If a task is queued again before the scheduler has seen that its process ended, the scheduler takes it for killed. It looks at
-# processes about every second, and on a busy machine every few seconds.
+# If a task is queued again before the scheduler has seen that its process ended, the scheduler regards the task as killed. The scheduler
+# looks at processes about every second, and on a busy machine every few seconds.
 LATER = timedelta(seconds=20)
 # Airflow runs the task once more when its process has died. That try follows the pod of the first try and never measures anew.
 RETRIES = 1
-STARTS_WITHIN = timedelta(hours=2)  # the most that a run's `startup_timeout_s` gives a pod, twice
+STARTS_WITHIN = timedelta(hours=2)  # twice the largest `startup_timeout_s` of a run
 # Airflow's states of a task that Airflow still runs or runs again. A task that a user clears while it runs is `restarting`.
 AGAIN = {None, "scheduled", "queued", "running", "up_for_retry"}
 ANSWERS_WITHIN_S = 2.0  # Airflow kills a process 5 s after it has told the process to stop

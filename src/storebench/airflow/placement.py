@@ -142,13 +142,13 @@ def _apart(attempt: str) -> dict[str, Any]:
     others = pods(
         {"key": LABEL, "operator": "Exists"}, {"key": LABEL, "operator": "NotIn", "values": [attempt]}
     )
-    own = pods({"key": LABEL, "operator": "In", "values": [attempt]})
+    same = pods({"key": LABEL, "operator": "In", "values": [attempt]})
     servers = pods({"key": SERVERS, "operator": "Exists"})  # provisioned by a run
     return {
         "requiredDuringSchedulingIgnoredDuringExecution": [others],
         "preferredDuringSchedulingIgnoredDuringExecution": [
             {"weight": 100, "podAffinityTerm": servers},
-            {"weight": 50, "podAffinityTerm": own},
+            {"weight": 50, "podAffinityTerm": same},
         ],
     }
 

@@ -110,9 +110,9 @@ def _plan_of(study: Study, asked: Mapping[str, Any], dag_run: Any, make: own.Mak
         print(f"Cells: {len(draft.repeats)}. {takes}{'. The run may end earlier' if may_end else ''}")
         print(f"The order of the cells has the seed {draft.order_seed}")
     if grid.dropped:
-        print(f"{grid.dropped} combinations are left out: {grid.dropped_because}")
+        print(f"{grid.dropped} combinations are excluded: {grid.dropped_because}")
     for cell, reason in skipped.items():
-        print(f"{cell.label} is left out: {reason}")
+        print(f"{cell.label} is excluded: {reason}")
     repository.start_run(
         study=study,
         dag_id=dag_run.dag_id,

@@ -28,9 +28,10 @@ class PodOverdue(AirflowException):
 
 
 class PromptPodManager(PodManager):
-    """A pod manager that notices the end of a pod within POLL_INTERVAL_S. The provider's looks every 1 to 2 s, as long as a short attempt.
+    """A pod manager that notices the end of a pod within POLL_INTERVAL_S seconds.
 
-    An outage of the API server does not fail the pod. The task's log has the first LOG_CHARACTERS of the pod's log.
+    The provider's own manager looks every 1 to 2 s, as long as a short attempt takes. A short outage of the API server does not lose the
+    pod's work. The task's log has the first LOG_CHARACTERS of the pod's log.
     """
 
     logged = 0  # characters of the pod's log

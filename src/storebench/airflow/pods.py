@@ -219,7 +219,7 @@ class StorebenchPodOperator(KubernetesPodOperator):
         super().cleanup(pod, self.observed or remote_pod, *args, **kwargs)
 
     def observe(self, pod: k8s.V1Pod | None, known: k8s.V1Pod | None) -> None:
-        """Keep the pod's last state and its events. Where the API no longer has the pod, keep its `known` state if that is an ended one."""
+        """Keep the pod's last state and its events. Where the API no longer has the pod, keep its `known` state if the pod had ended."""
         if pod is None or not pod.metadata.name:
             return
         name, namespace = pod.metadata.name, pod.metadata.namespace

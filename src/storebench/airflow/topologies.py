@@ -41,7 +41,7 @@ def topology_of(study: Study, store: str) -> Topology | None:
 
 
 def copies_of(study: Study, params: Mapping[str, Any]) -> CopiesOf:
-    """Return the function that returns how many copies of its data a store's servers hold in a run with these parameters.
+    """Return a function that returns how many copies of its data a store's servers hold in a run with these parameters.
 
     Only a topology declares the number: for a user's own server it is None.
     """
@@ -78,7 +78,7 @@ def check_agents(
             known = [name for name in topology.brought_for(study) if split(name)[0] == info.name]
             raise SpecError(
                 f"{store} would connect to a server of your own, by the Airflow Connection"
-                f" {connections.PREFIX}{info.connection_of(store)}. It is measured only at servers that the run brings:"
+                f" {connections.PREFIX}{info.connection_of(store)}. It is measured only at servers that the run provisions:"
                 f" {info.own_servers_only}. Ask for {' or '.join(known)}, and remove the connection of that name, if there is one"
             )
     reasons = {store: why for store in sorted(stores) if (why := study.store(store).needs_agents(params))}
@@ -92,7 +92,7 @@ def check_agents(
             for store, names in instead.items()
         )
         raise SpecError(
-            f"{reasons[without[0]]}: only the agents of servers that the run brings can do that, and it brings none for"
+            f"{reasons[without[0]]}: only the agents of servers that the run provisions can do that, and it provisions none for"
             f" {', '.join(without)}. Give the parameter another value, or {advice}"
         )
     if not images.named(AGENT_IMAGE):

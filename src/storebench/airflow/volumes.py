@@ -34,7 +34,7 @@ def make(
     params: Mapping[str, Any],
     go_on: Callable[[], None],
 ) -> None:
-    """Make an empty volume claim, and remove the claim of an earlier try. Raises VolumeFailed, and the error of `go_on`, which is called
+    """Remove the volume claim of an earlier try, and make an empty claim. Raises VolumeFailed, and the error of `go_on`, which is called
     while waiting.
     """
     storage_class = params.get(STORAGE_CLASS)

@@ -115,8 +115,8 @@ def brought_for(study: Study) -> list[str]:
     stores = []
     for name in study.stores:
         store = study.store(name)
-        own = [(store.connection or "", "")] if store.has_server() else []
-        servers = [*own, *((other, f"{other}_") for other in store.elsewhere)]
+        native = [(store.connection or "", "")] if store.has_server() else []
+        servers = [*native, *((other, f"{other}_") for other in store.elsewhere)]
         stores += [f"{name}@{prefix}{topology}" for server, prefix in servers for topology in names(server)]
     return stores
 

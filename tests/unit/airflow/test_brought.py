@@ -547,7 +547,7 @@ def test_caches_can_be_emptied_only_at_servers_of_the_run(kube, bulk, monkeypatc
         topologies.check_agents(bulk, stores, emptied, {ONE.store})
     said = str(error.value)
     assert said.startswith("cache=cold empties the caches of servers before each read: only the agents")
-    assert "brings none for delta-rs, elasticsearch. Give the parameter another value, or leave out" in said
+    assert "provisions none for delta-rs, elasticsearch. Give the parameter another value, or leave out" in said
     assert "in the place of elasticsearch ask for elasticsearch@one or elasticsearch@three" in said
     topologies.check_agents(bulk, {ONE.store}, emptied, {ONE.store})
     for cache in ("as_is", "hot"):
