@@ -193,9 +193,9 @@ class AttemptOperator(RetriedOperator):
         if self.operation not in steps:
             raise AirflowSkipException(f"{store} has no {self.operation}")
         if ends.get(steps[0]) == "skipped":
-            raise AirflowSkipException(f"Its {steps[0]} was skipped: there is nothing to do")
+            raise AirflowSkipException(f"The cell's {steps[0]} was skipped: there is nothing to do")
         if failed := next((name for name in self.needs_of(steps) if ends[name] != "success"), None):
-            raise AirflowFailException(f"Not run, because its {failed} failed")
+            raise AirflowFailException(f"Not run, because the cell's {failed} failed")
 
     def needs_of(self, steps: Sequence[str]) -> list[str]:
         """Return the steps of the cell that this step depends on; `steps`: all steps of the cell."""

@@ -131,7 +131,7 @@ def sections_of(study: Study) -> dict[str, dict[str, Field]]:
         ("Repeats", _repeat_fields()),
         ("Pods", _pod_fields()),
         ("Servers that the run provisions", _server_fields(study)),
-        ("What this study asks", study.asks()),
+        ("Parameters of this study", study.asks()),
     )
     counted = Counter(name for _, group in groups for name in group)
     if twice := [name for name, n in counted.items() if n > 1]:

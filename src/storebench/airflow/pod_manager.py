@@ -23,7 +23,7 @@ class PodOverdue(AirflowException):
 
     def __init__(self, limit_s: int, deadline_s: int | None) -> None:
         super().__init__(
-            f"Nothing tells the pod's end after {limit_s} s, although Kubernetes was to end the pod after {deadline_s} s: is its node lost?"
+            f"No end of the pod is known after {limit_s} s, although Kubernetes was to end the pod after {deadline_s} s: is its node lost?"
         )
 
 

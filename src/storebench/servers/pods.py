@@ -78,7 +78,7 @@ def trouble(pods: Sequence[k8s.V1Pod]) -> Trouble | None:
         for status in _statuses(pod):
             waiting = status.state.waiting if status.state else None
             if waiting and waiting.reason in NO_IMAGE:
-                why = f"its image {status.image} cannot be had: {waiting.reason}: {waiting.message}"
+                why = f"its image {status.image} cannot be pulled: {waiting.reason}: {waiting.message}"
                 return Trouble(pod.metadata.name, why)
             if (status.restart_count or 0) >= CRASHES and not status.ready:
                 return Trouble(

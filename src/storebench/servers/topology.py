@@ -180,7 +180,7 @@ def _problems(topology: Topology) -> Iterator[str]:
         name, template = item["metadata"]["name"], item["spec"].get("template", {})
         containers = template.get("spec", {}).get("containers") or [{}]
         if not containers[0].get("command"):
-            yield f"the first container of {name} has no command: what an image starts by itself cannot be measured"
+            yield f"the first container of {name} has no command: the entry point of an image cannot be measured"
         resources: Mapping[str, Any] = containers[0].get("resources", {})
         if not {"cpu", "memory"} <= set(resources.get("requests", {})):
             yield f"the first container of {name} does not request cpu and memory"

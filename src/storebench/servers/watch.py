@@ -115,7 +115,7 @@ class Watch:
                     disturbances.append(f"{agent.pod} was throttled in {used.throttled_periods} periods")
             rows.append(row)
         if lacking:
-            disturbances.insert(0, f"what its servers used is not known: {'; '.join(lacking)}")
+            disturbances.insert(0, f"the figures of its servers are not known: {'; '.join(lacking)}")
         services = [
             service
             for agent, used in answers

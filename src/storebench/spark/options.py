@@ -28,12 +28,12 @@ OPTIONS: Mapping[str, Field] = {
         "768m",
         JAVA_SIZE,
         "Executor overhead",
-        f"What an executor's pod gets beside its heap, for Python, buffers and class data. {SIZES}",
+        f"Memory of an executor's pod in addition to its heap, for Python, buffers and class data. {SIZES}",
         ("768m", "1g"),
     ),
     ENCRYPTION: flag(
         "Executor encryption",
-        "Spark's driver and executors authenticate each other, and encrypt what they send (AES-GCM). Off: anyone who reaches their"
+        "Spark's driver and executors authenticate each other, and encrypt their traffic (AES-GCM). Off: anyone who reaches their"
         " ports can read the data and the S3 login, and run code in the pods.",
         default=True,
     ),

@@ -427,9 +427,13 @@ def test_an_operation_that_a_store_has_not_and_does_not_need_is_skipped(account,
     [
         ({"write": "success", "read": "failed"}, None, None),
         ({"write": "success", "read": "skipped"}, None, None),
-        ({"write": "failed", "read": "failed"}, AirflowFailException, "because its write failed"),
-        ({"write": "upstream_failed", "read": "failed"}, AirflowFailException, "because its write failed"),
-        ({"write": "skipped", "read": "skipped"}, AirflowSkipException, "Its write was skipped"),
+        ({"write": "failed", "read": "failed"}, AirflowFailException, "because the cell's write failed"),
+        (
+            {"write": "upstream_failed", "read": "failed"},
+            AirflowFailException,
+            "because the cell's write failed",
+        ),
+        ({"write": "skipped", "read": "skipped"}, AirflowSkipException, "The cell's write was skipped"),
         ({"write": None, "read": "success"}, AirflowRescheduleException, None),
         ({"write": "success", "read": "running"}, AirflowRescheduleException, None),
     ],
@@ -528,7 +532,7 @@ def test_a_turn_that_is_left_out_is_left_out_in_all_its_steps(account, told, sca
     """Also in those that do not need the first one."""
     study = replace(STUDY, operations=(*STUDY.operations, replace(SCAN, needs=())))
     states = states_of(write="skipped", read="skipped")
-    with pytest.raises(AirflowSkipException, match="Its write was skipped"):
+    with pytest.raises(AirflowSkipException, match="The cell's write was skipped"):
         attempt("scan", study=study).execute(context("cell.scan", states))
     assert told == []
 
