@@ -93,8 +93,8 @@ class AttemptOperator(RetriedOperator):
         steps = steps_of(study, cell.store)
         first = self.operation == steps[0]
         if self.operation != DROP:
-            self.look_at(ends, cell.store, steps)
-        for_operation, filler = self.work_at(cell.store)
+            self.end_if_nothing_to_do(ends, cell.store, steps)
+        for_operation, filler = self.operation_and_filler(cell.store)
         key = AttemptKey(run_id, cell.key, repeat, for_operation, context["ti"].try_number)
         if self.operation != DROP and self.is_done(context, key, study, filler):
             return
@@ -131,7 +131,7 @@ class AttemptOperator(RetriedOperator):
             # Before the cell's first operation, the store holds at most the data of an earlier try.
             connections.left().leaves(run_id, cell, repeat, anew=first and not picks_up)
             if group is None:  # the run's own servers are removed with their data
-                self.say_what_stays(context, f"{spec.target} in {store.name}")
+                self.warn_of_kept_data(context, f"{spec.target} in {store.name}")
         try:
             if first and self.claim and not picks_up:
                 volumes.make(self.client, self.namespace_of_pods(), self.claim, params, self.go_on)
@@ -160,7 +160,7 @@ class AttemptOperator(RetriedOperator):
         if self.operation == DROP:
             connections.left().dropped(run_id, cell, repeat)
 
-    def work_at(self, store: str) -> tuple[str, str]:
+    def operation_and_filler(self, store: str) -> tuple[str, str]:
         """Return the operation whose row records a failure of this step, and the name of the filling store, empty without one.
 
         A filling store does an operation that `store` depends on and does not have. Such a step has no row of its own.
@@ -188,7 +188,7 @@ class AttemptOperator(RetriedOperator):
             raise AirflowRescheduleException(datetime.now(UTC) + LATER)  # type: ignore[no-untyped-call]
         return ends
 
-    def look_at(self, ends: Mapping[str, str | None], store: str, steps: Sequence[str]) -> None:
+    def end_if_nothing_to_do(self, ends: Mapping[str, str | None], store: str, steps: Sequence[str]) -> None:
         """Skip or fail this step where the states `ends` of the earlier steps leave nothing to do; `steps`: all steps of the cell."""
         if self.operation not in steps:
             raise AirflowSkipException(f"{store} has no {self.operation}")
@@ -201,7 +201,7 @@ class AttemptOperator(RetriedOperator):
         """Return the steps of the cell that this step depends on; `steps`: all steps of the cell."""
         return [name for name in self.study.operation(self.operation).needs if name in steps]
 
-    def say_what_stays(self, context: Context, kept: str) -> None:
+    def warn_of_kept_data(self, context: Context, kept: str) -> None:
         """Warn that this step was cleared without its cell's drop, so that the data `kept` stays in the store."""
         if context["ti"].try_number <= 1:
             return

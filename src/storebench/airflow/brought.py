@@ -44,10 +44,8 @@ from storebench.servers.watch import AGENTS, LIMITED, PASSWORD, SERVICES, SET, T
 from storebench.study.cell import Cell
 from storebench.study.model import Study
 
-REFUSED = (
-    403,
-    422,
-)  # answers of a rule or a policy. 400 is none: an admission webhook without dry run answers so
+# The statuses of a refusal by a rule or a policy. 400 is none: an admission webhook without dry run answers so.
+REFUSED = (403, 422)
 QUOTA = "exceeded quota"
 IMAGE_OF = "servers_{}"  # the name of a container's image; without a Variable of this name, the manifest's image is used
 

@@ -22,9 +22,8 @@ TLS = ("sslmode", "sslrootcert", "sslcert", "sslkey")  # in the extra of a conne
 POSTGRES_PORT = 5432
 DEFAULT_BUCKET = "storebench"
 PATIENCE_S = 300  # how long a task that has something to record waits for the results database
-PLAN_PATIENCE_S = (
-    60  # a plan has no figures to lose: it outlasts a short outage, and soon reports a wrong password
-)
+# A plan has no figures to lose: it outlasts a short outage, and soon reports a wrong password.
+PLAN_PATIENCE_S = 60
 
 
 def get(name: str) -> Connection:

@@ -13,9 +13,7 @@ from storebench.servers.topology import Object
 
 # Reasons of a container without its image: the kubelet has failed to pull the image at least twice, or will never pull it.
 NO_IMAGE = {"ImagePullBackOff", "InvalidImageName", "ErrImageNeverPull"}
-MOST_CHARACTERS = (
-    1_000  # of a sentence of the API server: the text of an admission webhook can have any length
-)
+MOST_CHARACTERS = 1_000  # of a sentence of the API server: an admission webhook's can have any length
 CRASHES = 2  # restarts after which a starting server counts as failed
 
 Seen = Mapping[str, Sequence[object]]  # by pod: its uid, and the number of its containers' restarts

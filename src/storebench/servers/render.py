@@ -14,10 +14,9 @@ from storebench.servers.sizes import Sizes
 from storebench.servers.topology import COPIES, DATA, READY, SIZED, Object, Topology, secret_references
 from storebench.servers.watch import TOKEN
 
-LABEL = "storebench/servers"  # label of all objects and pods of a set of servers; its value is the set's id
-CLIENT = (
-    "storebench/client-of"  # label of the pods of attempts at a set of servers; its value is the set's id
-)
+# Labels whose value is the id of a set of servers.
+LABEL = "storebench/servers"  # on all objects and pods of the set
+CLIENT = "storebench/client-of"  # on the pods of attempts at the set
 MANAGED = {"app.kubernetes.io/managed-by": "storebench"}
 AGENT_VOLUME, AGENT_FOLDER = "storebench-agent", "/storebench"
 AGENT_PROGRAM, AGENT_MOUNT = f"{AGENT_FOLDER}/agent", {"name": AGENT_VOLUME, "mountPath": AGENT_FOLDER}

@@ -54,14 +54,10 @@ REFUSED = re.compile(
     r"Failure executing: POST at: \S+/pods\S*\. (?:Message: )?(.*?)\.?(?: Received status: .*)?$",
     re.MULTILINE,
 )
-REFUSAL_CHARACTERS = (
-    1_000  # of a sentence of the API server: the text of an admission webhook can have any length
-)
+REFUSAL_CHARACTERS = 1_000  # of a sentence of the API server: an admission webhook's can have any length
 DRIVER_PORT, BLOCK_MANAGER_PORT = 7078, 7079
 POLL_INTERVAL_S, LOOK_INTERVAL_S = 0.1, 1.0
-LOCAL = (
-    "local"  # the value of `executors` without executors: the driver's pod does all work, on all its cores
-)
+LOCAL = "local"  # the value of `executors` for no executors: the driver does all work, on all its cores
 ADVICE = "Ask for fewer or smaller executors (executors, executor_memory, executor_cpu), or raise startup_timeout_s"
 
 
@@ -230,9 +226,8 @@ def encryption(values: Mapping[str, str]) -> dict[str, str]:
         return {}
     return {
         "spark.authenticate": "true",
-        "spark.authenticate.secret.file": str(
-            KEY
-        ),  # or Spark would write its own key into the executors' pods
+        # Without this file, Spark would write its own key into the executors' pods.
+        "spark.authenticate.secret.file": str(KEY),
         "spark.network.crypto.enabled": "true",
         "spark.network.crypto.authEngineVersion": "2",  # only version 2 derives its keys properly
         "spark.network.crypto.cipher": "AES/GCM/NoPadding",  # the default (CTR) does not notice changed bytes
