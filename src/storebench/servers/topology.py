@@ -61,7 +61,7 @@ class Topology:
 
     @property
     def has_password(self) -> bool:
-        """Whether clients log in with the password that the run makes."""
+        """True if clients log in with the password that the run makes."""
         return any(True for item in self.sets for _ in secret_references(item["spec"]["template"]["spec"]))
 
     def connection(self, host: str) -> dict[str, Any]:
