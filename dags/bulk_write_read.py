@@ -1,4 +1,4 @@
-"""The study that Storebench grew from."""
+"""The study of bulk writes and reads, from which Storebench grew."""
 
 from storebench.airflow.dag import study_dag
 from storebench.dataset.csv50 import CSV50
@@ -20,7 +20,8 @@ STORES = (
 BATCH = Axis(
     name="batch",
     title="Batch",
-    description="Rows in one write call; **all** hands the whole dataset to one call. A size that is not smaller than the dataset is left out beside it.",
+    description="Rows in one write call; **all** writes the whole dataset in one call. A batch that is as large as the dataset, or larger,"
+    " is excluded beside **all**.",
     pattern=r"[1-9][0-9]{0,9}|all",
     hint="a number of rows from 1, or 'all'",
     default=("10000", "100000", "all"),
@@ -31,7 +32,7 @@ BATCH = Axis(
 EXECUTORS = Axis(
     name="executors",
     title="Executors",
-    description="Spark executor pods. Stores that have none ignore it.",
+    description="Spark executor pods. Stores without executors ignore this axis.",
     pattern=r"[1-9][0-9]{0,2}",
     hint="a number of executors from 1 to 999",
     default=("1", "2"),
@@ -46,10 +47,10 @@ METRICS = (
     Metric("source_s", "reading and parsing the CSV", "neither"),
     Metric("barrier_s", "making the data durable and visible"),
 )
-# A client may move work, such as replication, from the write into the barrier: the sum of both ranks a write.
+# The sum of write and barrier ranks a write, since a client may move work, such as replication, from the write into the barrier.
 OF_A_WRITE = ("write_s", "rows_per_s", "only_s", "source_s", "barrier_s")
 OF_A_READ = ("only_s", "rows_per_s", "source_s", "barrier_s")
-# What a read reports beside them if the run has chosen its caches.
+# The further metrics of a read in a run that sets the caches of reads.
 CACHE_METRICS = (
     Metric("disk_read_bytes", "bytes read from disk"),
     Metric("needed_bytes", "bytes that a cold read has to read", "neither"),
@@ -60,9 +61,9 @@ CACHE_METRICS = (
 )
 CACHES = Text(
     title="Caches of reads",
-    text="**as_is**: as the write has left them. **cold**: the servers are stopped, their data is dropped from the page cache, and they are"
-    " started again. **lukewarm**: it is dropped, and they go on. **hot**: reads until two in a row take the same time, then the one that"
-    " counts. **cold** and **lukewarm** are for servers that the run brings.",
+    text="**as_is**: the caches as the write has left them. **cold**: the servers are stopped, their data is dropped from the page"
+    " cache, and the servers are started again. **lukewarm**: the data is dropped while the servers run. **hot**: the read is repeated"
+    " until two reads in a row take the same time; the next read counts. **cold** and **lukewarm** need servers that the run provisions.",
     default=AS_IS,
     earlier=AS_IS,
     examples=STATES,
@@ -74,7 +75,7 @@ CHARTS = (
     Chart("only_s", colour="batch", operations=("read",)),
     *(Chart(name, colour="batch") for name in ("rows_per_s", WORK_TOTAL_S.name, MEMORY.name)),
 )
-# In the order in which their parts are built and started: servers, then libraries, then the JVM's.
+# In the order in which the embedded stack builds and starts their parts: stores with servers, then Python libraries, then the JVM's stores.
 QUICK_STORES = (
     "mongodb",
     "elasticsearch",
@@ -90,12 +91,11 @@ PRESETS = {
         {
             "stores": list(QUICK_STORES),
             "clients": ["reference"],
-            "batch": ["1000", "all"],  # 20 calls or one: 10,000 would be two
+            "batch": ["1000", "all"],  # 20 calls, or one call: a batch of 10,000 would be two calls
             "executors": ["1"],
         },
-        once={
-            "random_order": False
-        },  # the first results soon; repeats are for comparing, which needs a random order
+        # A fixed order gives the first results soon. A run with repeats is for comparisons, which need a random order.
+        once={"random_order": False},
     ),
     "tour": Preset(
         "every store, client and value of an axis, one change at a time",
@@ -115,7 +115,7 @@ PRESETS = {
             "driver_memory": "2g",
             "pod_memory": "12Gi",
         },
-        # On one machine with 24 GB, on which nothing can be a sharded MongoDB
+        # For one machine with 24 GB: the embedded stack cannot run a sharded MongoDB.
         embedded={
             "stores": ["delta-spark", "delta-standalone", "mongodb", "elasticsearch"],
             "executor_memory": "1g",

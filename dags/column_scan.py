@@ -1,4 +1,4 @@
-"""Column scans, cold and hot."""
+"""The study of column scans with cold and hot caches."""
 
 from storebench.airflow.dag import study_dag
 from storebench.fields import Text
@@ -21,7 +21,8 @@ STORES = (
 BLOCK_FORMAT = Axis(
     name="block_format",
     title="Block format",
-    description="How wendelin.core keeps an array in its database: **ZBlk0** has an object for 2 MiB, **ZBlk1** one for 4 KiB. Other stores ignore it.",
+    description="The objects of an array in wendelin.core's database: **ZBlk0** has an object for every 2 MiB, **ZBlk1** for every 4 KiB."
+    " Other stores ignore this axis.",
     pattern="ZBlk[01]",
     hint="ZBlk0 or ZBlk1",
     default=("ZBlk0", "ZBlk1"),
@@ -32,7 +33,7 @@ BLOCK_FORMAT = Axis(
 METRICS = (
     Metric("write_s", "time to write"),
     Metric("sum_s", "time to add up the column"),
-    Metric("rows_per_s", "rows a second", "higher"),
+    Metric("rows_per_s", "rows per second", "higher"),
     Metric("stored_bytes", "size of the table"),
     Metric("disk_read_bytes", "bytes read from disk"),
     Metric("needed_bytes", "bytes that a cold sum has to read", "neither"),
@@ -52,16 +53,16 @@ COLUMN = Text(
     pattern="|".join(SUMMED),
     hint=f"one of {', '.join(SUMMED)}",
 )
-# These are servers that the run brings: only their agents can prove a cold sum.
-BROUGHT = [f"{name}@one" if name in ("mariadb", *WENDELIN) else name for name in STORES]
+# The run provisions the servers: only the agents of provisioned servers can prove a cold sum.
+PRESET_STORES = [f"{name}@one" if name in ("mariadb", *WENDELIN) else name for name in STORES]
 PRESETS = {
     "quick": Preset(
         "each tool as the study drove it, with 100,000 rows",
-        {"stores": BROUGHT, "clients": ["reference"], "rows": 100_000},
+        {"stores": PRESET_STORES, "clients": ["reference"], "rows": 100_000},
     ),
     "study": Preset(
         f"the original study: {STUDY_ROWS:,} rows, and six repeats, as a median's interval needs",
-        {"stores": BROUGHT, "clients": ["reference"], "rows": STUDY_ROWS, "repeats": 6},
+        {"stores": PRESET_STORES, "clients": ["reference"], "rows": STUDY_ROWS, "repeats": 6},
     ),
 }
 COLUMN_SCAN = Study(
@@ -69,8 +70,8 @@ COLUMN_SCAN = Study(
     title="Column scans",
     description="""Add up one column of a table of 23, cold and hot, in MariaDB, NumPy, Wendelin, DuckDB and Parquet.
 
-For each tool one pod writes the table, one adds up the column with cold caches, one with hot ones. Every sum is compared with the exact one,
-and a cold sum is verified only if nothing was in the page cache before, and if it read from disk what it needs.""",
+For each tool one pod writes the table, one adds up the column with cold caches, and one with hot caches. Every sum is compared with the
+exact sum. A cold sum is verified only if none of its data was in the page cache before, and if it has read the needed bytes from disk.""",
     stores=STORES,
     operations=(
         Operation("write", ("write_s", "stored_bytes", "rows_per_s")),

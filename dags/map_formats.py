@@ -1,4 +1,4 @@
-"""Serialization formats in map jobs."""
+"""The study of serialization formats in map jobs."""
 
 from storebench.airflow.dag import study_dag
 from storebench.fields import integer
@@ -11,8 +11,8 @@ BENCHMARKS = ("wide", "narrow", "modify", "extend", "complex", "write")
 BENCHMARK = Axis(
     name="benchmark",
     title="Benchmarks",
-    description="What a job does: **wide** counts zeros in 1,000 columns, **narrow** adds up lengths in two, **modify** increments one of ten columns,"
-    " **extend** adds a column, **complex** changes a list beside a struct and a dict, **write** makes rows and reads none.",
+    description="The work of a job: **wide** counts zeros in 1,000 columns, **narrow** adds up lengths in two, **modify** increments one of"
+    " ten columns, **extend** adds a column, **complex** changes a list beside a struct and a dict, **write** makes rows and reads none.",
     pattern="|".join(BENCHMARKS),
     hint=f"one of {', '.join(BENCHMARKS)}",
     default=BENCHMARKS,
@@ -50,12 +50,12 @@ AXES = (
         store=FORMATS,
         client=("python", "compiled"),
     ),
-    _axis("Network", "What passes to each job, and from it.", "unlimited", "10mbit"),
+    _axis("Network", "The bandwidth to each job, and from each job.", "unlimited", "10mbit"),
 )
 METRICS = (
     Metric("job_s", "mean time of a job"),
-    Metric("rows_per_s", "rows a second of a job", "higher"),
-    Metric("mb_per_s", "MB in and out a second of a job", "higher"),
+    Metric("rows_per_s", "rows per second of a job", "higher"),
+    Metric("mb_per_s", "MB in and out per second of a job", "higher"),
     Metric("job_cpu_s", "mean CPU time of a job"),
     Metric("job_off_cpu_s", "mean time of a job off the CPU: waiting for input, output or a core"),
     Metric("job_memory_peak_bytes", "highest memory of a job"),
@@ -102,7 +102,7 @@ standard input. Every output is decoded by another implementation and compared w
         name="map_tables",
         version=3,
         text="100,000 rows are a table of 3 to 18 MB for a benchmark and format; the table of 1,000 columns has 1,000 of them.",
-        row_bytes=2_500,  # of all six benchmarks in all formats
+        row_bytes=2_500,  # the bytes of a row in all six benchmarks and all formats together
         max_rows=20_000_000,
         pod=Pod("formats", arguments=("dataset", "storebench.stores.map_formats.dataset:make")),
         axes=("benchmark", "values"),

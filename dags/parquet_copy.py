@@ -1,4 +1,4 @@
-"""File systems under Spark: Parquet files generated and copied, with checksums and without."""
+"""The study of file systems under Spark: Parquet files generated and copied, with checksums and without."""
 
 from storebench.airflow.dag import study_dag
 from storebench.stores.parquet_copy.claims import CLAIMS
@@ -7,7 +7,8 @@ from storebench.study.model import MEMORY, Axis, Chart, Metric, Operation, Prese
 CHECKSUM = Axis(
     name="checksum",
     title="Checksums",
-    description="Of the file system: **on**, or **off** (HDFS: `dfs.checksum.type` CRC32C or NULL, Ozone: `ozone.client.checksum.type` CRC32 or NONE). Those of Spark and Parquet stay as they are.",
+    description="Checksums of the file system: **on**, or **off** (HDFS: `dfs.checksum.type` CRC32C or NULL, Ozone:"
+    " `ozone.client.checksum.type` CRC32 or NONE). The checksums of Spark and Parquet do not change.",
     pattern="on|off",
     hint="on or off",
     default=("on", "off"),
@@ -29,7 +30,7 @@ EXECUTORS = Axis(
 ITERATIONS = Axis(
     name="iterations",
     title="Iterations",
-    description="How often a run's number of rows is generated, each time with other ones.",
+    description="How often a run's number of rows is generated, each time with other rows.",
     pattern=r"[1-9][0-9]{0,4}",
     hint="a number from 1 to 99999",
     default=("3",),
@@ -39,7 +40,7 @@ ITERATIONS = Axis(
 RECORD_BYTES = Axis(
     name="record_bytes",
     title="Bytes of a row",
-    description="Printable characters of a row, beside its number.",
+    description="Printable characters of a row, without the row's number.",
     pattern=r"[1-9][0-9]{0,5}|1000000",
     hint="a number of bytes from 1 to 1000000",
     default=("1000",),
@@ -48,17 +49,17 @@ RECORD_BYTES = Axis(
 )
 METRICS = (
     Metric("time_s", "time"),
-    Metric("mb_per_s", "MB of rows a second", "higher"),
+    Metric("mb_per_s", "MB of rows per second", "higher"),
     Metric("disk_bytes", "bytes on disk, with all copies"),
     Metric("file_bytes", "size of the files, without copies"),
     Metric("files", "files", "neither"),
     Metric("received_bytes", "bytes that the driver's pod received", "neither"),
     Metric("sent_bytes", "bytes that the driver's pod sent", "neither"),
-    Metric("read_mb_per_s", "MB a second read from the disk", "higher"),
-    Metric("write_mb_per_s", "MB a second written to the disk", "higher"),
+    Metric("read_mb_per_s", "MB per second read from the disk", "higher"),
+    Metric("write_mb_per_s", "MB per second written to the disk", "higher"),
 )
 FIGURES = ("time_s", "mb_per_s")
-# HDFS and Ozone are servers that the run brings. The floor comes first: what the disk itself gives.
+# The run provisions the servers of HDFS and Ozone. The floor comes first: the speed of the disk itself.
 QUICK = ("disk", "local", "null", "s3", "hdfs@three", "ozone@three")
 STUDY_STORES = ("disk", "null", "hdfs@three", "ozone@three")
 PRESETS = {
@@ -85,8 +86,8 @@ PARQUET_COPY = Study(
     title="Parquet on file systems",
     description="""Spark generates Parquet files of random rows in HDFS, Ozone, S3 or on a volume, and copies them, with checksums and without.
 
-For each file system one pod generates the files, and one copies them. All rows are read back by another reader than Spark, and compared with
-those that had to be there. The stores **null** (the rows go nowhere) and **disk** (their bytes, one after the other) say what else limits.""",
+For each file system one pod generates the files, and one copies them. All rows are read back by another reader than Spark, and compared
+with the expected rows. The stores **null** (it discards the rows) and **disk** (it writes their bytes sequentially) show the other limits.""",
     stores=("hdfs", "ozone", "s3", "local", "null", "disk"),
     operations=(Operation("generate", FIGURES), Operation("copy", FIGURES, needs=("generate",))),
     metrics=METRICS,

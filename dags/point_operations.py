@@ -1,4 +1,4 @@
-"""Point operations under load."""
+"""The study of point operations under load."""
 
 from storebench.airflow.dag import study_dag
 from storebench.stores.point_operations.asked import LOADS, PARAMS
@@ -7,7 +7,7 @@ from storebench.study.model import CPU_S, MEMORY, Axis, Chart, Metric, Operation
 
 STORES = ("mongodb", "cassandra")
 PERCENTILES = {"50": "50 %", "90": "90 %", "95": "95 %", "99": "99 %", "999": "99.9 %", "100": "maximum"}
-# Of all requests, where a failed one has the time that its user waited; and of the successful ones alone.
+# Latencies of all requests, in which a failed request has the time that its user waited, and of successful requests alone.
 LATENCIES = {
     "": "latency",
     "service_": "service time",
@@ -43,22 +43,22 @@ AXES = (
     _axis(
         "key_distribution",
         "Keys of reads",
-        "**uniform**: each entity as often as any other; **zipf**: few of them very often.",
+        "**uniform**: each entity as often as any other; **zipf**: few entities very often.",
         *("uniform", "zipf"),
         grid=("uniform",),
     ),
     _axis(
         "load",
         "Load",
-        "**closed**: a user waits for the answer before it asks again, as studied; **open**: requests begin at a constant rate; **ramp**: that"
-        " rate rises until the latency breaks its limit, and the one before it is the result.",
+        "**closed**: a user waits for the answer before it asks again, as studied; **open**: requests begin at a constant rate;"
+        " **ramp**: the rate rises until the latency breaks its limit, and the last rate within the limit is the result.",
         *LOADS,
         grid=("closed",),
     ),
 )
 METRICS = (
     Metric("fill_s", "time to fill the table"),
-    Metric("entities_per_s", "entities a second while the table is filled", "higher"),
+    Metric("entities_per_s", "entities per second while the table is filled", "higher"),
     Metric("operations_per_s", "successful operations per second", "higher"),
     Metric("max_operations_per_s", "most successful operations in one second", "higher"),
     *(
@@ -97,19 +97,19 @@ OF_MIXES = tuple(
         Metric(f"{kind}_latency_s", f"latency of the {kind}s of a mix", kind="histogram"),
     )
 )
-BROUGHT = {"stores": ["mongodb@rest", "cassandra@rest"], "consistency": ["one"], "clients": ["rest"]}
+PROVISIONED = {"stores": ["mongodb@rest", "cassandra@rest"], "consistency": ["one"], "clients": ["rest"]}
 DRIVEN = {"clients": ["direct", "rest", "rest-tuned"], "load": list(LOADS), "full_grid": False}
 SHORT = {"users": 20, "spawn_rate": 20, "warmup_s": 5, "duration_s": 10, "first_rate": 200, "slo_ms": 200}
 PRESETS = {
     "quick": Preset(
         "each store, client and load, one change at a time, with 20 users for 10 seconds",
-        {**BROUGHT, **DRIVEN, **SHORT, "rows": 10_000, "rate_factor": 1.5},
+        {**PROVISIONED, **DRIVEN, **SHORT, "rows": 10_000, "rate_factor": 1.5},
     ),
     "study": Preset(
         "as studied, but for the service, which is in Python: 100 users, of which one begins each second; then two minutes are measured."
         " A sharded MongoDB and three nodes of Cassandra, with 2 CPUs and 4 GB each",
         {
-            **BROUGHT,
+            **PROVISIONED,
             "stores": ["mongodb@rest_sharded", "cassandra@rest_three"],
             "server_cpu": "2",
             "server_memory": "4Gi",
@@ -117,7 +117,7 @@ PRESETS = {
             "users": 100,
             "spawn_rate": 1,
         },
-        embedded={"stores": BROUGHT["stores"], "server_cpu": None, "server_memory": "2Gi"},
+        embedded={"stores": PROVISIONED["stores"], "server_cpu": None, "server_memory": "2Gi"},
     ),
 }
 POINT_OPERATIONS = Study(
@@ -125,10 +125,10 @@ POINT_OPERATIONS = Study(
     title="Point operations under load",
     description="""Write and read entities by their ids, one at a time, by many users at once, in MongoDB and Cassandra.
 
-For each combination one pod fills a table, one reads from it, and one writes new entities. Every read is compared with what its id must
-have, and after the writes the whole table is compared with what was acknowledged. With `read_share`, reads are among the writes.
-Operations per second count successful requests. Latencies are of all requests: a failed one has the time that its user waited. A table on
-the study's page in the documentation says what differs from the original study.""",
+For each combination one pod fills a table, one reads from it, and one writes new entities. Every read is compared with the entity of its
+id, and after the writes the whole table is compared with the acknowledged writes. With `read_share`, reads are mixed with the writes.
+Operations per second count successful requests. Latencies are of all requests: a failed request has the time that its user waited. A table
+on the study's page in the documentation lists the differences from the original study.""",
     stores=STORES,
     operations=(
         Operation("fill", ("fill_s", "entities_per_s")),

@@ -1,4 +1,4 @@
-"""Shows the results in Airflow's UI: a page in the navigation, on each study's DAG and on its runs."""
+"""Register the results page with Airflow: in the navigation, on each study's DAG and on its runs."""
 
 from typing import Any, ClassVar
 
@@ -8,20 +8,20 @@ PREFIX = "/storebench"
 
 
 async def results(scope: Any, receive: Any, send: Any) -> None:
-    """The page's application. Imported by the first request: all of Airflow's processes load plugins, its tasks among them."""
+    """Serve the results page. The first request imports the application: all processes of Airflow load plugins, also tasks."""
     from storebench.web.api import app
 
     await app(scope, receive, send)
 
 
 class StorebenchResults(AirflowPlugin):
-    """Used by the API server alone."""
+    """The plugin with the results page. Only the API server uses it."""
 
     name = "storebench_results"
     fastapi_apps: ClassVar[list[Any]] = [{"app": results, "url_prefix": PREFIX, "name": "Storebench results"}]
     react_apps: ClassVar[list[Any]] = [
         {
-            "name": "Results",  # the component's name, too: page/src/page.tsx
+            "name": "Results",  # also the name of the component in page/src/page.tsx
             "bundle_url": f"{PREFIX}/static/page.js",
             "destination": destination,
             "url_route": route,

@@ -1,4 +1,4 @@
-"""Lets Airflow know how the studies' DAGs are scheduled."""
+"""Register the timetable and the task order of studies with Airflow."""
 
 from typing import ClassVar
 
@@ -9,7 +9,7 @@ from storebench.airflow.timetable import GridTimetable
 
 
 class StorebenchScheduling(AirflowPlugin):
-    """The scheduler and the API server read DAGs by it, too."""
+    """The plugin with the timetable and the task order. The scheduler and the API server also need it to read DAGs."""
 
     name = "storebench_scheduling"
     timetables: ClassVar = [GridTimetable]

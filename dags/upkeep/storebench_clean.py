@@ -1,4 +1,4 @@
-"""Removes what no run needs any more."""
+"""The DAG that removes the leftovers of ended runs."""
 
 from storebench.airflow.clean_dag import clean_dag
 

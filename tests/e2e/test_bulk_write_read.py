@@ -151,7 +151,7 @@ def test_a_cell_that_is_cleared_after_the_runs_end_is_measured_again_and_a_read_
     first = [("write", 1, "verified"), ("read", 1, "verified")]
     found, error = cleared(airflow, rows[0]["run"], "read")
     assert found == [*first, ("read", 0, "not_run")]
-    assert "clear all steps of its cell together" in error
+    assert "clear all steps of the cell together" in error
     found, _ = cleared(airflow, rows[0]["run"], "write", "read", "drop")
     assert sorted(found) == sorted(
         [*first, ("read", 0, "not_run"), ("write", 2, "verified"), ("read", 3, "verified")]

@@ -44,13 +44,13 @@ from storebench.study.reserved import DROP
 # A drop is tried again if the store does not answer, so that no data stays there. Nothing in a drop is timed.
 DROP_RETRIES = 6
 ENDED = {"success", "failed", "skipped", "upstream_failed", "removed"}
-CLEARED_TRY = 0  # of the row of a step that was cleared when its data was gone: it is no try, so an earlier one still counts
+CLEARED_TRY = 0  # in the row of a step that was cleared after its data was dropped: the row does not supersede an earlier try
 
 
 class AttemptOperator(RetriedOperator):
-    """One attempt: runs `operation` of a run's turn in a pod and records what came of it, whatever it was.
+    """An attempt: runs `operation` of one turn in a pod, and records the result, also of a failure.
 
-    `turn` is its name in the user interface; which one it is of the run's in this node pool, the task's map index says.
+    `turn`: the turn's name in the user interface. The task's map index is the turn's number within the run and this node pool.
     """
 
     template_fields: Sequence[str] = (*KubernetesPodOperator.template_fields, "turn")
@@ -65,7 +65,7 @@ class AttemptOperator(RetriedOperator):
         self.operation = operation
         self.turn = turn
         self.parameters: dict[str, Any] = {}  # the parameters that change what is measured
-        self.servers: Running | None = None  # that the run has brought for it
+        self.servers: Running | None = None  # provisioned by the run for this attempt
 
     def execute(self, context: Context) -> None:
         study = self.study
@@ -74,9 +74,9 @@ class AttemptOperator(RetriedOperator):
             run_id_of(context["dag"].dag_id, context["run_id"]),
         )
         ends = self.ends_of_earlier(context)
-        own = context["ti"].map_index or 0
+        number = context["ti"].map_index or 0
         if self.operation == DROP:
-            self.remove_leftovers(context, [own])  # in every case
+            self.remove_leftovers(context, [number])  # also where the drop is skipped
             if params["keep_data"]:
                 raise AirflowSkipException("keep_data is set: the data stays in the store")
             if set(ends.values()) == {"skipped"}:
@@ -84,17 +84,17 @@ class AttemptOperator(RetriedOperator):
         if not ends and DROP not in study.steps:
             self.remove_leftovers(context, self.cells_left(context))
         again = bool(earlier_tries(context["ti"], self.retries))
-        # In the default pool a step before the cells does that.
-        if not ends and own == 0 and self.node_pool != DEFAULT and not again:
+        # In the default node pool, a step before the cells cleans up.
+        if not ends and number == 0 and self.node_pool != DEFAULT and not again:
             self.clean(context)
         repository = connections.repository(connections.PATIENCE_S)
-        turn = repository.recorded_turn(run_id, self.node_pool.name, own)
+        turn = repository.recorded_turn(run_id, self.node_pool.name, number)
         cell, repeat = turn.cell, turn.repeat
         steps = steps_of(study, cell.store)
         first = self.operation == steps[0]
         if self.operation != DROP:
-            self.look_at(ends, cell.store, steps)
-        for_operation, filler = self.work_at(cell.store)
+            self.end_if_nothing_to_do(ends, cell.store, steps)
+        for_operation, filler = self.operation_and_filler(cell.store)
         key = AttemptKey(run_id, cell.key, repeat, for_operation, context["ti"].try_number)
         if self.operation != DROP and self.is_done(context, key, study, filler):
             return
@@ -128,10 +128,10 @@ class AttemptOperator(RetriedOperator):
                 reason = dropped(study)
                 self.record_not_run(replace(key, try_number=CLEARED_TRY), study, "not_run", reason)
                 raise AirflowFailException(reason)
-            # At the first, nothing is there yet, but for what an earlier try has left
+            # Before the cell's first operation, the store holds at most the data of an earlier try.
             connections.left().leaves(run_id, cell, repeat, anew=first and not picks_up)
-            if group is None:  # what is in servers of the run goes with them
-                self.say_what_stays(context, f"{spec.target} in {store.name}")
+            if group is None:  # the run's own servers are removed with their data
+                self.warn_of_kept_data(context, f"{spec.target} in {store.name}")
         try:
             if first and self.claim and not picks_up:
                 volumes.make(self.client, self.namespace_of_pods(), self.claim, params, self.go_on)
@@ -139,11 +139,11 @@ class AttemptOperator(RetriedOperator):
         except Exception as error:
             result = self.record(key, spec, error)
             if picks_up and self.is_verified(key):
-                return  # the process that was to be replaced lived long enough
+                return  # the process that this try replaces has recorded the attempt
             passes = result.error_kind == StoreUnreachable.kind or not isinstance(error, AirflowException)
             ending = AirflowException if self.operation == DROP and passes else AirflowFailException
             raise ending(f"{result.error_kind}: {result.error}") from error
-        except BaseException as error:  # the process is being ended, and the attempt still gets its row
+        except BaseException as error:  # the process is being stopped: the attempt still gets its row
             self.record(key, spec, error)
             raise
         result = observe.attempt_result(self.observed, self.CONTAINER, None)
@@ -152,60 +152,63 @@ class AttemptOperator(RetriedOperator):
             self.remove_pod()
         else:
             result = self.record(key, spec, None)
-        if leaves and (first or size_bytes is not None):  # one that changes nothing tells none
+        if leaves and (first or size_bytes is not None):  # an operation that changes no data reports no size
             connections.left().has_left(run_id, cell, repeat, size_bytes)
-        # The program ended well, but its result may break the protocol: then no step that needs this one may run.
+        # The result of a program that exited with 0 may break the protocol. Then no step that depends on this step may run.
         if result.status != "verified" and (self.operation != DROP or self.message()):
             raise AirflowFailException(f"{result.error_kind}: {result.error}")
         if self.operation == DROP:
             connections.left().dropped(run_id, cell, repeat)
 
-    def work_at(self, store: str) -> tuple[str, str]:
-        """The operation of the store's whose row tells a failure of this step, and the name of the store that does the step in its place.
+    def operation_and_filler(self, store: str) -> tuple[str, str]:
+        """Return the operation whose row records a failure of this step, and the name of the filling store, empty without one.
 
-        What a store needs and has not itself, the one that fills it does: such a step has no row of its own.
+        A filling store does an operation that `store` depends on and does not have. Such a step has no row of its own.
         """
-        has = self.study.operations_of(store)
-        if self.operation == DROP or self.operation in {one.name for one in has}:
+        operations = self.study.operations_of(store)
+        if self.operation == DROP or self.operation in {operation.name for operation in operations}:
             return self.operation, ""
-        filled = {self.operation}  # and the steps that need it, one after the other
-        for one in self.study.operations:
-            if filled.intersection(one.needs):
-                if one in has:
-                    return one.name, self.study.store(store).filled_by or ""
-                filled.add(one.name)
+        filled = {self.operation}  # and the steps that depend on this step, directly or through others
+        for operation in self.study.operations:
+            if filled.intersection(operation.needs):
+                if operation in operations:
+                    return operation.name, self.study.store(store).filled_by or ""
+                filled.add(operation.name)
         raise AssertionError(f"{store} has no {self.operation}")
 
     def ends_of_earlier(self, context: Context) -> dict[str, str | None]:
-        """How the steps of this cell that come before this one have ended. Where one has not, it was cleared: then this one waits."""
-        names = [one.name for one in self.study.operations]
+        """Return Airflow's states of the cell's earlier steps, by step.
+
+        Reschedules this step while an earlier step has not ended: the earlier step was cleared.
+        """
+        names = [operation.name for operation in self.study.operations]
         earlier = names if self.operation == DROP else names[: names.index(self.operation)]
         ends = dict(zip(earlier, self.states_of(earlier, context), strict=True)) if earlier else {}
         if not ENDED.issuperset(ends.values()):
             raise AirflowRescheduleException(datetime.now(UTC) + LATER)  # type: ignore[no-untyped-call]
         return ends
 
-    def look_at(self, ends: Mapping[str, str | None], store: str, steps: Sequence[str]) -> None:
-        """Stop here, in one of Airflow's ways, where what this cell's earlier steps came to leaves nothing to do; `steps` are the cell's."""
+    def end_if_nothing_to_do(self, ends: Mapping[str, str | None], store: str, steps: Sequence[str]) -> None:
+        """Skip or fail this step where the states `ends` of the earlier steps leave nothing to do; `steps`: all steps of the cell."""
         if self.operation not in steps:
             raise AirflowSkipException(f"{store} has no {self.operation}")
         if ends.get(steps[0]) == "skipped":
-            raise AirflowSkipException(f"Its {steps[0]} was skipped: there is nothing to do")
+            raise AirflowSkipException(f"The cell's {steps[0]} was skipped: there is nothing to do")
         if failed := next((name for name in self.needs_of(steps) if ends[name] != "success"), None):
-            raise AirflowFailException(f"Not run, because its {failed} failed")
+            raise AirflowFailException(f"Not run, because the cell's {failed} failed")
 
     def needs_of(self, steps: Sequence[str]) -> list[str]:
-        """Those of the steps of its cell without which this one is not run."""
+        """Return the steps of the cell that this step depends on; `steps`: all steps of the cell."""
         return [name for name in self.study.operation(self.operation).needs if name in steps]
 
-    def say_what_stays(self, context: Context, kept: str) -> None:
-        """Of an operation that was cleared without its drop, what it leaves."""
+    def warn_of_kept_data(self, context: Context, kept: str) -> None:
+        """Warn that this step was cleared without its cell's drop, so that the data `kept` stays in the store."""
         if context["ti"].try_number <= 1:
             return
         if ENDED.issuperset(self.states_of([DROP], context)):
             self.log.warning(
-                "This step was cleared, and the drop of its cell was not: it has ended, and does not run again by itself. So what this"
-                " step leaves stays in the store: %s. To remove it, clear the drop, too, or type %s. Else the next run removes it",
+                "This step was cleared, but the drop of its cell was not. The drop has ended and does not run again by itself, so this"
+                " step's data stays in the store: %s. To remove the data, clear the drop, too, or type %s. Otherwise the next run does",
                 kept,
                 COMMAND,
             )
@@ -213,7 +216,7 @@ class AttemptOperator(RetriedOperator):
     def states_of(
         self, operations: Sequence[str], context: Context, number: int | None = None
     ) -> list[str | None]:
-        """Airflow's states of these operations' tasks of the same cell, or of the one with this number; None of one that did not begin."""
+        """Return Airflow's states of these operations' tasks in this cell, or in the cell `number`; None for a task that has not begun."""
         ti = context["ti"]
         index = ti.map_index if number is None else number
         task_ids = [f"{self.node_pool.group}.{operation}" for operation in operations]
@@ -226,27 +229,28 @@ class AttemptOperator(RetriedOperator):
         return [states.get(f"{task_id}_{index}") for task_id in task_ids]
 
     def remove_leftovers(self, context: Context, numbers: Sequence[int]) -> None:
-        """Remove the pods of the attempts at the cells with these numbers. A pod whose task was killed goes on alone: it must not fall into
-        another cell's measurement, so it is waited for.
+        """Remove the pods of attempts at the cells with these numbers, and wait until the pods are gone.
+
+        A pod whose task was killed goes on by itself, and would disturb another cell's measurement.
         """
         selector = self.attempts_of_run(context)
         for number in numbers:
             leftovers.remove_pods(self.client, self.namespace_of_pods(), f"map_index={number},{selector}")
 
     def cells_left(self, context: Context) -> list[int]:
-        """The numbers of the run's cells whose steps have ended, and of which pods are there."""
-        found = leftovers.cells_with_pods(
+        """Return the numbers of the run's cells whose steps have ended, and which still have pods."""
+        numbers = leftovers.cells_with_pods(
             self.client, self.namespace_of_pods(), self.attempts_of_run(context)
         )
-        names = [one.name for one in self.study.operations]
-        return [number for number in found if ENDED.issuperset(self.states_of(names, context, number))]
+        names = [operation.name for operation in self.study.operations]
+        return [number for number in numbers if ENDED.issuperset(self.states_of(names, context, number))]
 
     def attempts_of_run(self, context: Context) -> str:
-        """Selects the pods of the run's attempts on these nodes."""
+        """Return the selector of the pods of the run's attempts in this node pool."""
         labels = self._get_ti_pod_labels(context, include_try_number=False)
         run = ",".join(f"{name}={labels[name]}" for name in ("dag_id", "run_id"))
-        # Each pool of nodes numbers its cells on its own.
-        names = (f"{self.node_pool.group}.{one.name}" for one in self.study.operations)
+        # Cells are numbered within their node pool.
+        names = (f"{self.node_pool.group}.{operation.name}" for operation in self.study.operations)
         tasks = ",".join(make_safe_label_value(name) for name in names)
         return f"{run},task_id in ({tasks})"
 
@@ -258,8 +262,9 @@ class AttemptOperator(RetriedOperator):
         params: Mapping[str, Any],
         steps: Sequence[str],
     ) -> Running | None:
-        """Those that the run brings for this step, ready: none for None. Where they cannot be brought, or have lost what an earlier step
-        has left there, the step ends here, with a row that says so.
+        """Return the set of servers `group`, ready for this step; None where the step needs no servers of the run.
+
+        Ends the step, with a row that has the reason, where the servers cannot start or have lost the data of an earlier step.
         """
         servers = Servers(key.run_id)
         if group and (self.pod or self.operation == DROP or self.needs_of(steps)):
@@ -268,13 +273,13 @@ class AttemptOperator(RetriedOperator):
             if self.operation == DROP:
                 connections.left().dropped(key.run_id, cell, key.repeat)
                 raise AirflowSkipException(
-                    "The servers that the run brought are gone, and the data with them"
+                    "The servers that the run provisioned are gone, and their data with them"
                 )
-            reason = f"The servers {group.key} are not the same any more, and what its cell had there is lost: a server has died"
+            reason = f"The servers {group.key} have changed, and the cell's data on them is lost: a server has died"
             self.record_not_run(key, self.study, ServerDied.kind, reason)
             raise AirflowFailException(reason)
         if group is None and (self.pod or self.operation != steps[0]):
-            return None  # its first step has removed what was there
+            return None  # the cell's first step has removed all servers of the run
         try:
             return servers.bring(group, params, self.go_on)
         except StorebenchError as error:
@@ -282,7 +287,7 @@ class AttemptOperator(RetriedOperator):
             raise AirflowFailException(str(error)) from None
 
     def record(self, key: AttemptKey, spec: AttemptSpec, failure: BaseException | None) -> AttemptResult:
-        """Record the attempt's row; a drop has none. Then remove the pod and its result. Returns what came of it."""
+        """Record the attempt's row (a drop has none), then remove the pod and its result in S3. Returns the result."""
         gone = self._killed and self.observed is None
         result = observe.stopped() if gone else observe.attempt_result(self.observed, self.CONTAINER, failure)
         result = read = whole(result, spec, connections.s3, connections.PATIENCE_S)
@@ -295,7 +300,7 @@ class AttemptOperator(RetriedOperator):
         if spec.store != cell.store:
             result = replace(
                 result,
-                metrics={},  # of another operation
+                metrics={},  # the pod's figures are of another operation
                 histograms={},
                 series={},
                 error=f"{spec.store} could not do its {spec.operation}: {result.error}",
@@ -304,13 +309,13 @@ class AttemptOperator(RetriedOperator):
         result = judged(result, store, cpu_limit=spec.cpu_limited, servers=servers)
         result = checked(result, self.study, operation)
         pod = observe.pod_record(self.observed, self.CONTAINER)
-        # A stop removes the servers, too
+        # Stopping a run also removes its servers: that is no death
         if self.servers and not self._killed and (deaths := Servers(key.run_id).deaths(self.servers)):
             result = observe.with_deaths(result, deaths)
         if result.status == "verified" and result.total_s is None:  # the pod did not measure it
             result.total_s = pod.pod_total_s
         result.method_version = self.study.method_version
-        # A pod in another language may say nothing of it.
+        # A pod in another language may report no environment.
         if result.environment or result.status == "verified":
             result.environment |= observe.pod_environment(self.observed, self.CONTAINER)
             result.environment |= self.servers.environment(pod.node) if self.servers else {}
@@ -333,20 +338,20 @@ class AttemptOperator(RetriedOperator):
 
 
 def dropped(study: Study) -> str:
-    """Why a step that was cleared alone is not run."""
+    """Return why a step that was cleared alone is not run."""
     return (
-        "Its data is not in the store any more: it was dropped at the end of its cell. To measure it again, clear all steps of its"
-        f" cell together: {', '.join(study.steps)}"
+        "The cell's data is no longer in the store: it was dropped at the end of the cell. To measure the step again, clear all steps of"
+        f" the cell together: {', '.join(study.steps)}"
     )
 
 
 def steps_of(study: Study, store: str) -> list[str]:
-    """The operations of a cell at this store, in their order: those that it has, and what another store does for it, as they need it."""
+    """Return the operations of a cell at this store, in order: the store's own, and the filling store's that these depend on."""
     info = study.store(store)
-    steps = {one.name for one in study.operations_of(store)}
+    steps = {operation.name for operation in study.operations_of(store)}
     if info.filled_by:
-        filler = {one.name for one in study.operations_of(info.filled_by)}
-        for one in reversed(study.operations):
-            if one.name in steps:
-                steps |= filler.intersection(one.needs)
-    return [one.name for one in study.operations if one.name in steps]
+        filler = {operation.name for operation in study.operations_of(info.filled_by)}
+        for operation in reversed(study.operations):
+            if operation.name in steps:
+                steps |= filler.intersection(operation.needs)
+    return [operation.name for operation in study.operations if operation.name in steps]

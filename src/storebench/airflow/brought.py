@@ -1,6 +1,6 @@
-"""The servers that a run brings: which a store's name means, and their life from the first turn that needs them to the last.
+"""The servers that a run provisions: the set that a cell needs, and its life from the first turn that needs it to the last.
 
-One set is there at a time. A turn that needs another one, or none, removes what is there first.
+Only one set exists at a time. A turn that needs another set, or none, first removes the existing set.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from kubernetes.utils.quantity import parse_quantity
 from urllib3.exceptions import HTTPError
 
 from storebench.airflow import connections, images, preflight, secrets
-from storebench.airflow.kubernetes_api import ask_again, in_words
+from storebench.airflow.kubernetes_api import ask_again, error_in_words
 from storebench.airflow.node_pools import DEFAULT
 from storebench.airflow.placement import Placement
 from storebench.airflow.topologies import AGENT_IMAGE, topology_of
@@ -44,14 +44,15 @@ from storebench.servers.watch import AGENTS, LIMITED, PASSWORD, SERVICES, SET, T
 from storebench.study.cell import Cell
 from storebench.study.model import Study
 
-REFUSED = (403, 422)  # a rule's or a policy's answer. 400: an admission webhook takes no dry run
+# The statuses of a refusal by a rule or a policy. 400 is none: an admission webhook without dry run answers so.
+REFUSED = (403, 422)
 QUOTA = "exceeded quota"
-IMAGE_OF = "servers_{}"  # of the container of that name; without such a Variable, the manifest's
+IMAGE_OF = "servers_{}"  # the name of a container's image; without a Variable of this name, the manifest's image is used
 
 
 @dataclass(frozen=True, eq=False)
 class Group:
-    """A set of servers. Turns that need the same one have the same `key`."""
+    """A set of servers. Turns that need the same set have the same `key`."""
 
     key: str
     store: str
@@ -59,17 +60,17 @@ class Group:
     sizes: Sizes
 
     def objects(self, run_id: str, placement: Placement) -> list[Object]:
-        """What is made of it in this run."""
+        """Return the set's Kubernetes objects in this run."""
         return rendered(self.topology, set_id(run_id, self.key), self.sizes, _place(placement))
 
     @property
     def images(self) -> set[str]:
-        """The names of the images that can take the place of the manifests'."""
+        """The names of the images that can replace the manifests' images."""
         return {_image(container["name"]) for container in self._containers}
 
     @property
     def unpublished_images(self) -> set[str]:
-        """The names of those of them that no publisher has."""
+        """The names of the images that nobody publishes."""
         return {
             _image(container["name"])
             for container in self._containers
@@ -78,37 +79,37 @@ class Group:
 
     @property
     def _containers(self) -> Iterator[Object]:
-        for one in self.topology.sets:
-            pod = one["spec"]["template"]["spec"]
+        for stateful_set in self.topology.sets:
+            pod = stateful_set["spec"]["template"]["spec"]
             yield from [*pod["containers"], *pod.get("initContainers", [])]
 
     @property
     def copies(self) -> int:
-        """How many pods it has."""
+        """The number of the set's pods."""
         objects = rendered(self.topology, "", self.sizes, Place())
         return sum(one["spec"].get("replicas", 1) for one in objects if one["kind"] == "StatefulSet")
 
 
 def group_of(study: Study, cell: Cell, params: Mapping[str, Any]) -> Group | None:
-    """What a turn at this cell needs, in a run with these parameters; None where it needs no servers of the run."""
-    found = topology_of(study, cell.store)
-    if found is None:
+    """Return the set of servers that a cell needs in a run with these parameters; None where the cell needs no servers of the run."""
+    topology = topology_of(study, cell.store)
+    if topology is None:
         return None
     axes = {name: value for name, value in cell.axes if name in FIELDS}
     key = " ".join([cell.store, *(f"{name}={value}" for name, value in axes.items())])
-    return Group(key, cell.store, found, Sizes.of(params, axes))
+    return Group(key, cell.store, topology, Sizes.of(params, axes))
 
 
 def groups_of(study: Study, cells: Iterable[Cell], params: Mapping[str, Any]) -> dict[Cell, Group | None]:
-    """The same of each cell; each store's servers are looked for once."""
+    """Return what `group_of` returns, by cell. Looks up each store's topology once."""
     axes_of = {cell: (cell.store, *((n, v) for n, v in cell.axes if n in FIELDS)) for cell in cells}
-    first = {place: cell for cell, place in reversed(axes_of.items())}
-    found = {place: group_of(study, cell, params) for place, cell in first.items()}
-    return {cell: found[place] for cell, place in axes_of.items()}
+    first = {axes: cell for cell, axes in reversed(axes_of.items())}
+    groups = {axes: group_of(study, cell, params) for axes, cell in first.items()}
+    return {cell: groups[axes] for cell, axes in axes_of.items()}
 
 
 def check(groups: Iterable[Group], params: Mapping[str, Any]) -> None:
-    """Raises SpecError for a set of servers that this cluster cannot hold beside a client's pod, before any is made."""
+    """Check that the cluster can hold each set of servers beside a client's pod, before it makes any. Raises SpecError."""
     core, namespace = secrets.cluster_of(DEFAULT)
     placement = _placement()
     client = capacity.Need(
@@ -128,32 +129,38 @@ def check(groups: Iterable[Group], params: Mapping[str, Any]) -> None:
                 ask_again,
             )
         except (ApiException, HTTPError) as error:
-            raise ServersFailed(f"Kubernetes cannot be asked for its nodes: {in_words(error)}") from error
+            raise ServersFailed(
+                f"Kubernetes cannot be asked for its nodes: {error_in_words(error)}"
+            ) from error
         if lacks:
             raise SpecError(f"The servers {group.key} do not fit on the cluster: {lacks}")
-        if said := _refusal(core, namespace, objects):
-            raise SpecError(f"The servers {group.key} cannot be made in the namespace {namespace!r}: {said}")
+        if reason := _refusal(core, namespace, objects):
+            raise SpecError(
+                f"The servers {group.key} cannot be made in the namespace {namespace!r}: {reason}"
+            )
 
 
 def _refusal(core: k8s_client.CoreV1Api, namespace: str, objects: Sequence[Object]) -> str | None:
-    """Return why Kubernetes would refuse the pods of these objects (a LimitRange, a policy, the user that they run as); None if it would not.
+    """Return why Kubernetes would refuse the pods of these objects (a LimitRange, a policy, the user of the pods), else None.
 
-    A quota is no reason: servers that use it may be gone before the run makes its own.
+    An exceeded quota is ignored: the servers that use the quota may be gone before the run makes its own.
     """
     for pod in templates(objects):
         try:
             ask_again(lambda pod=pod: core.create_namespaced_pod(namespace, pod, dry_run="All"))  # type: ignore[misc]
         except ApiException as error:
-            if error.status in REFUSED and QUOTA not in (said := in_words(error)):
-                return said
+            if error.status in REFUSED and QUOTA not in (reason := error_in_words(error)):
+                return reason
         except HTTPError as error:
-            raise ServersFailed(f"Kubernetes cannot be asked for its rules: {in_words(error)}") from error
+            raise ServersFailed(
+                f"Kubernetes cannot be asked for its rules: {error_in_words(error)}"
+            ) from error
     return None
 
 
 @dataclass(frozen=True)
 class Running:
-    """Servers that are ready, for one attempt at them."""
+    """A set of servers that is ready for an attempt. `seen`: the pods' identities when the set became ready."""
 
     group: Group
     set_id: str
@@ -161,34 +168,35 @@ class Running:
     seen: Mapping[str, list[Any]]
 
     def variables(self, connection: str) -> list[k8s.V1EnvVar]:
-        """Return the variables that tell a client's pod where they are, as the connection of this name. A password is in none of them:
-        Kubernetes puts it into the connection's, from a variable before it that refers to the Secret.
+        """Return the variables with the servers' address for a client's pod, as the connection of this name.
+
+        No value contains the password: Kubernetes inserts it into the connection from an earlier variable, which refers to the Secret.
         """
-        told = self.group.topology.connection(host_of(self.group.topology, self.set_id))
-        found = [k8s.V1EnvVar(name=SET, value=self.set_id)]
+        content = self.group.topology.connection(host_of(self.group.topology, self.set_id))
+        variables = [k8s.V1EnvVar(name=SET, value=self.set_id)]
         if self.group.topology.has_password:
-            found.append(self._secret(PASSWORD, PASSWORD_KEY))
-            told["password"] = f"$({PASSWORD})"
-        found.append(k8s.V1EnvVar(name=variable(connection), value=json.dumps(told)))
+            variables.append(self._secret(PASSWORD, PASSWORD_KEY))
+            content["password"] = f"$({PASSWORD})"
+        variables.append(k8s.V1EnvVar(name=variable(connection), value=json.dumps(content)))
         if images.named(AGENT_IMAGE):
             agents = {pod.metadata.name: pod.status.pod_ip for pod in self.pods}
-            found += [
+            variables += [
                 k8s.V1EnvVar(name=AGENTS, value=json.dumps(agents)),
                 k8s.V1EnvVar(name=SERVICES, value=json.dumps(self.services())),
                 k8s.V1EnvVar(name=LIMITED, value=json.dumps(self.limited())),
                 self._secret(TOKEN, TOKEN_KEY),
             ]
-        return found
+        return variables
 
     def _secret(self, name: str, key: str) -> k8s.V1EnvVar:
-        """Make a variable of what the set's Secret has under the key."""
+        """Return a variable with the value of this key in the set's Secret."""
         reference = k8s.V1SecretKeySelector(name=access_name(self.set_id), key=key)
         return k8s.V1EnvVar(name=name, value_from=k8s.V1EnvVarSource(secret_key_ref=reference))
 
     def services(self) -> dict[str, float | None]:
-        """Return the pods with a service in front of the store, each with the cores that its program can use."""
-        told = {pod.metadata.name: (pod.metadata.annotations or {}).get(SERVICE_CORES) for pod in self.pods}
-        return {name: service_cores(text) for name, text in told.items() if text is not None}
+        """Return the cores that each service in front of the store can use, by pod; None: all cores that its container may use."""
+        texts = {pod.metadata.name: (pod.metadata.annotations or {}).get(SERVICE_CORES) for pod in self.pods}
+        return {name: service_cores(text) for name, text in texts.items() if text is not None}
 
     def limited(self) -> list[str]:
         """Return the pods whose CPU limit the topology or the run's sizes asked for."""
@@ -197,7 +205,7 @@ class Running:
         return [name for name in names if name.rpartition("-")[0] in sets]
 
     def environment(self, client_node: str | None) -> dict[str, Any]:
-        """What an attempt ran on. Alike for servers that are alike: without names of nodes and pods."""
+        """Return the servers' part of an attempt's environment. Equal sets of servers have equal parts: nodes and pods are not named."""
         limits = {_cpu_limit(pod) for pod in self.pods} - {None}
         return {
             "servers": {
@@ -206,30 +214,30 @@ class Running:
                 "manifests": fingerprint(self.group.topology, self.group.sizes),
                 "images": sorted({pod.spec.containers[0].image for pod in self.pods}),
                 "share_the_clients_node": client_node in {pod.spec.node_name for pod in self.pods},
-                # Only where there is a limit: other environments keep the hash that earlier versions gave them.
+                # Without a limit there is no entry, so that the environment keeps the hash of earlier versions.
                 **({"cpu_limits": sorted(limits)} if limits else {}),
             }
         }
 
 
 class Servers:
-    """Those of one run."""
+    """The servers of one run."""
 
     def __init__(self, run_id: str) -> None:
         self.run_id = run_id
 
     @cached_property
     def cluster(self) -> ServerCluster:
-        """Where they are. Raises SpecError where there is no connection to it."""
+        """The cluster with the servers. Raises SpecError where there is no connection to the cluster."""
         core, namespace = secrets.cluster_of(DEFAULT)
         return ServerCluster(core, namespace, ask_again)
 
     def bring(
         self, group: Group | None, params: Mapping[str, Any], go_on: Callable[[], None]
     ) -> Running | None:
-        """Have these servers ready, and no others of this run; None: no servers at all. `go_on` may raise while it waits.
+        """Provision these servers, and remove the run's other servers; None: only remove. `go_on` is called while waiting, and may raise.
 
-        Raises a StorebenchError where they do not become ready: then nothing is left of them, and it is not tried again in this run.
+        Raises a StorebenchError where the servers do not become ready. Then they are removed, and this run does not try them again.
         """
         uses = {use.servers: use for use in connections.left().servers_of(self.run_id)}
         for use in uses.values():
@@ -246,28 +254,28 @@ class Servers:
         return self._made(group, params, go_on, anew=known is not None)
 
     def still(self, group: Group) -> Running | None:
-        """These servers, if they are the same since they were brought."""
+        """Return these servers; None where a server has changed since the set was provisioned."""
         known = next((u for u in connections.left().servers_of(self.run_id) if u.servers == group.key), None)
         return self._running(group, known) if known else None
 
     def as_brought(self, group: Group) -> Running | None:
-        """Return these servers as the run has brought them, whatever befell them since; None if they were never ready."""
+        """Return these servers as the run has provisioned them, also where a server has changed since; None if they were never ready."""
         known = next((u for u in connections.left().servers_of(self.run_id) if u.servers == group.key), None)
         if not known or not known.pods:
             return None
-        own = set_id(self.run_id, group.key)
-        return Running(group, own, tuple(self._pods(own)), known.pods)
+        servers_id = set_id(self.run_id, group.key)
+        return Running(group, servers_id, tuple(self._pods(servers_id)), known.pods)
 
     def deaths(self, running: Running) -> str | None:
-        """What befell servers since an attempt at them began; None for nothing."""
+        """Return which servers were replaced or restarted since an attempt began, in words; None if none was."""
         try:
             return "; ".join(deaths(running.seen, self.cluster.pods(running.set_id))) or None
         except (ApiException, HTTPError) as error:
-            print(f"The servers' pods cannot be looked at: {in_words(error)}", flush=True)
+            print(f"The servers' pods cannot be looked at: {error_in_words(error)}", flush=True)
             return None
 
     def release(self) -> str | None:
-        """Remove all of them. Says, and returns, why they cannot be removed; the next run tries it again."""
+        """Remove all servers of the run. Prints and returns why servers stay (None if none does); the next run tries again."""
         reasons = []
         for use in connections.left().servers_of(self.run_id):
             try:
@@ -282,52 +290,52 @@ class Servers:
         return "\n".join(reasons) or None
 
     def forget_failures(self) -> None:
-        """What could not be brought is tried again."""
+        """Forget which servers could not start, so that the run tries them again."""
         for use in connections.left().servers_of(self.run_id):
             if use.failed:
                 connections.left().servers_removed(self.run_id, use.servers)
 
-    def _pods(self, own: str) -> list[k8s.V1Pod]:
+    def _pods(self, servers_id: str) -> list[k8s.V1Pod]:
         try:
-            return list(self.cluster.pods(own))
+            return list(self.cluster.pods(servers_id))
         except (ApiException, HTTPError) as error:
-            raise ServersFailed(f"The servers' pods cannot be looked at: {in_words(error)}") from error
+            raise ServersFailed(f"The servers' pods cannot be looked at: {error_in_words(error)}") from error
 
     def _running(self, group: Group, known: ServerUse) -> Running | None:
         if not known.pods:
             return None
-        found = self._pods(own := set_id(self.run_id, group.key))
-        if lost := list(deaths(known.pods, found)):
-            print(f"The servers {group.key} are not what they were: {'; '.join(lost)}", flush=True)
+        pods = self._pods(servers_id := set_id(self.run_id, group.key))
+        if lost := list(deaths(known.pods, pods)):
+            print(f"The servers {group.key} have changed: {'; '.join(lost)}", flush=True)
             return None
-        return Running(group, own, tuple(found), known.pods)
+        return Running(group, servers_id, tuple(pods), known.pods)
 
     def _made(
         self, group: Group, params: Mapping[str, Any], go_on: Callable[[], None], *, anew: bool
     ) -> Running:
-        own, left = set_id(self.run_id, group.key), connections.left()
+        servers_id, records = set_id(self.run_id, group.key), connections.left()
         limits = Limits(params["startup_timeout_s"], params["server_start_s"])
         try:
-            if anew:  # half made, or one of them has died
+            if anew:  # the set is half made, or a server has died
                 self._remove(group.key)
-            left.bring_servers(self.run_id, group.key, group.store)
+            records.bring_servers(self.run_id, group.key, group.store)
             print(f"Making the servers {group.key}: {group.copies} pods", flush=True)
             objects = group.objects(self.run_id, _placement())
-            self.cluster.make(own, objects)
-            seen = self.cluster.wait(own, group.copies, limits, go_on)
-            found = tuple(self.cluster.pods(own))
+            self.cluster.make(servers_id, objects)
+            seen = self.cluster.wait(servers_id, group.copies, limits, go_on)
+            pods = tuple(self.cluster.pods(servers_id))
         except (StorebenchError, ApiException, HTTPError) as error:
             raise self._given_up(group, error) from error
         except BaseException:  # the task is being stopped
             self._remove(group.key)
             raise
-        left.servers_ready(self.run_id, group.key, seen)
+        records.servers_ready(self.run_id, group.key, seen)
         print(f"The servers {group.key} are ready", flush=True)
-        return Running(group, own, found, seen)
+        return Running(group, servers_id, pods, seen)
 
     def _given_up(self, group: Group, error: Exception) -> StorebenchError:
-        """The error to raise, recorded for later turns; nothing is left of the servers."""
-        reason = f"The servers {group.key} could not be brought: {in_words(error)}"
+        """Remove the servers, record the failure for later turns, and return the error to raise."""
+        reason = f"The servers {group.key} could not be brought: {error_in_words(error)}"
         try:
             self._remove(group.key, forget=False)
         except StorebenchError as stays:
@@ -339,7 +347,7 @@ class Servers:
         try:
             self.cluster.remove(set_id(self.run_id, key))
         except (ApiException, HTTPError) as error:
-            raise ServersFailed(in_words(error)) from error
+            raise ServersFailed(error_in_words(error)) from error
         if forget:
             connections.left().servers_removed(self.run_id, key)
 

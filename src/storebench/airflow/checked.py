@@ -1,4 +1,4 @@
-"""A result that a pod has left, held against what its study says it measures."""
+"""Check a pod's result against the metrics and operations of its study."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from storebench.attempt.result import AttemptResult
 from storebench.errors import BadResult
 from storebench.study.model import Operation, Study
 
-TEXT_CHARACTERS = 4096  # of a text of a result; the rest is cut off
+TEXT_CHARACTERS = 4096  # the most characters of a text in a result; the remainder is cut off
 ENVIRONMENT_BYTES = 64 * 2**10
 TEXTS = (
     "error_kind",
@@ -29,8 +29,10 @@ LENGTHS = {"histograms": ("values", "counts"), "series": ("at_s", "values")}
 
 
 def checked(result: AttemptResult, study: Study, operation: Operation) -> AttemptResult:
-    """The result, its texts cut to their length. One that says what the study does not know, lacks what its operation has to report, or
-    is too large has failed, and keeps none of its figures. One that had failed before keeps its reason, and what is right of its figures.
+    """Return the result with its texts cut to TEXT_CHARACTERS, checked against the study.
+
+    A verified result with an unknown metric, without a metric of its operation, or of too large a size becomes a failure without figures.
+    A failed result keeps its error, and the scalars that the study knows.
     """
     result = replace(result)
     result.without_secrets()
@@ -57,19 +59,19 @@ def _environment_bytes(result: AttemptResult) -> int:
 
 
 def _twice(result: AttemptResult) -> list[tuple[str, str]]:
-    """The role and name of those pods in `usage` that are there more than once."""
+    """Return the role and name of each pod that is in `usage` more than once."""
     counted = Counter((pod["role"], pod["name"]) for pod in result.usage)
     return [pod for pod, n in counted.items() if n > 1]
 
 
 def _problems(result: AttemptResult, study: Study, operation: Operation) -> Iterator[str]:
     kinds = {metric.name: metric.kind for metric in study.metrics}
-    said: dict[str, Mapping[str, Any]] = {
+    reported: dict[str, Mapping[str, Any]] = {
         "scalar": result.metrics,
         "histogram": result.histograms,
         "series": result.series,
     }
-    for kind, names in said.items():
+    for kind, names in reported.items():
         for name in names:
             if name not in kinds:
                 yield f"The result has the metric {name!r}, which the study {study.name} does not know"
@@ -83,7 +85,7 @@ def _problems(result: AttemptResult, study: Study, operation: Operation) -> Iter
                 )
     if result.status == "verified":
         for name in operation.metrics:
-            if name not in said[kinds[name]]:
+            if name not in reported[kinds[name]]:
                 yield f"The result lacks {name!r}, a metric of the operation {operation.name}"
     for role, name in _twice(result):
         yield f"usage has the {role} {name!r} twice"

@@ -1,4 +1,4 @@
-"""Makes the DAG that removes what no run needs any more, at once: close -> clean, in each pool of nodes -> end."""
+"""Create the DAG that removes leftovers at once: close -> clean, in each node pool -> end."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ from storebench.results.repository import run_id_of
 from storebench.results.unneeded import CLEAN_DAG
 
 DOC = """
-Removes what no run needs any more. `storebench clean` lists it. `storebench clean --yes` starts this DAG.
+Removes the leftovers of ended runs. `storebench clean` lists them. `storebench clean --yes` starts this DAG.
 
 - **close** closes the runs that were stopped in Airflow, and removes their Secrets.
-- **clean** waits until no attempt is measured. Then it removes the pods and the data that runs which are over have left in the cluster and
-  in the stores, and the datasets in S3 that are of no run in the results. It fails if something stays, and its log says why.
+- **clean** waits until no attempt is measured. Then it removes the leftovers of ended runs: pods in the cluster, data in the stores, and
+  datasets in S3 that no recorded run uses. It fails if something stays, and its log says why.
 
-What a run needs that still goes on stays. So does what was kept by the parameter **keep_data**.
+Anything that an unfinished run needs stays. Data kept by the parameter **keep_data** stays, too.
 """
 
 
 def clean_dag() -> DAG:
-    """Of one run at a time. Its pods share the slots of the studies' pods, and let those go first."""
+    """Create the DAG. At most one of its runs is active. Its pods share the slots of the studies' pods, which take precedence."""
     with DAG(
         dag_id=CLEAN_DAG,
-        description="Removes what no run needs any more",
+        description="Removes the leftovers of ended runs",
         doc_md=DOC,
         schedule=None,
         start_date=datetime(2024, 1, 1, tzinfo=UTC),

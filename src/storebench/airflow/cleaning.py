@@ -1,4 +1,4 @@
-"""The operators that remove what runs that are over have left."""
+"""The operators that remove the leftovers of ended runs."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from airflow.sdk import Context
 from airflow.sdk.exceptions import AirflowFailException, AirflowSkipException
 
 from storebench.airflow import leftovers, observe
-from storebench.airflow.kubernetes_api import in_words
+from storebench.airflow.kubernetes_api import error_in_words
 from storebench.airflow.node_pools import DEFAULT
 from storebench.airflow.params import defaults_of
 from storebench.airflow.pods import StorebenchPodOperator
@@ -20,12 +20,12 @@ from storebench.study import studies
 from storebench.study.reserved import DROP
 
 PLAN = "plan"  # the first step of a run
-MEMORY = "1Gi"  # of a pod that drops: data does not go through it
-LEFT = "storebench/left"  # label of a pod that drops what another run left
+MEMORY = "1Gi"  # memory of a pod that drops: no data passes through the pod
+LEFT = "storebench/left"  # label of a pod that drops another run's data
 
 
 class DropOperator(StorebenchPodOperator):
-    """Removes what a run that is over has left in a store. No task of its own: another one's does it before its own work."""
+    """An operator that drops the data of an ended run in a store. It is no task: another task calls it before its own work."""
 
     def __init__(self, *, left: Undropped, **kwargs: Any) -> None:
         super().__init__(
@@ -38,13 +38,13 @@ class DropOperator(StorebenchPodOperator):
 
     @staticmethod
     def _get_ti_pod_labels(context: Context | None = None, include_try_number: bool = True) -> dict[str, str]:
-        """Not those of the task's own pods, which it would be taken for."""
+        """Return labels that keep the calling task from mistaking this pod for its own."""
         return {**StorebenchPodOperator._get_ti_pod_labels(context, include_try_number), "task_id": "clean"}
 
     def drop(self, context: Context) -> None:
-        """Raises StoreUnreachable, or StoreRefused for any other reason for which it stays."""
+        """Drop the data. Raises StoreUnreachable where the store does not answer, and StoreRefused for any other failure."""
         cell = self.left.cell
-        study = studies.find(cell.study)  # perhaps not the one of this task
+        study = studies.find(cell.study)  # may differ from the study of the calling task
         store = study.store(cell.store)
         self.name = f"{store.name}-clean"
         self.use_store(store, spec_of(study, DROP, cell, self.left.target, defaults_of(study, {})))
@@ -59,35 +59,33 @@ class DropOperator(StorebenchPodOperator):
 
 
 class CleaningOperator(StorebenchPodOperator):
-    """A pod before whose work what runs that are over have left can be removed."""
+    """A pod operator that can remove the leftovers of ended runs before its own work."""
 
     dropping: DropOperator | None = None
 
     def clean(self, context: Context) -> list[str]:
-        """Remove what runs that are over have left on these nodes and in the stores that are measured there; returns what stays, with
-        the reasons.
-        """
+        """Remove the leftovers of ended runs on these nodes and in the stores measured there. Returns what stays, with the reasons."""
         run_id = run_id_of(context["dag"].dag_id, context["run_id"])
 
-        def drop(left: Undropped) -> None:
+        def drop(data: Undropped) -> None:
             self.go_on()
-            self.dropping = DropOperator(left=left, node_pool=self.node_pool)
+            self.dropping = DropOperator(left=data, node_pool=self.node_pool)
             self.dropping.drop(context)
 
         stays = []
         try:
             leftovers.remove_pods_of_runs_over(context["ti"], self.client, self.namespace_of_pods())
-            left = leftovers.left_here(context["ti"], run_id, self.node_pool)
-            stays += leftovers.remove_data(left, drop)
-        except Exception as error:  # noqa: BLE001 - a run can measure all the same, and the next one tries again
-            self.log.warning("What earlier runs have left stays where it is: %s", in_words(error))
-            stays.append(in_words(error))
+            undropped = leftovers.left_here(context["ti"], run_id, self.node_pool)
+            stays += leftovers.remove_data(undropped, drop)
+        except Exception as error:  # noqa: BLE001 - this run can still measure, and the next run tries again
+            self.log.warning("The leftovers of earlier runs are not removed: %s", error_in_words(error))
+            stays.append(error_in_words(error))
         self.dropping = None
         self.go_on()
         return stays
 
     def go_on(self) -> None:
-        """Raise where the task was told to stop: Airflow tells it by `on_kill` alone."""
+        """Raise AirflowFailException if Airflow has stopped the task, which only `on_kill` learns."""
         if self._killed:
             raise AirflowFailException("The task was stopped")
 
@@ -98,33 +96,31 @@ class CleaningOperator(StorebenchPodOperator):
 
 
 class BeforeCellsOperator(CleaningOperator):
-    """The step between a run's plan and its cells. It cleans up after runs that are over: also where the plan has failed, or has found
-    nothing to do.
-    """
+    """The step between a run's plan and its cells. It cleans up after ended runs, also where the plan has failed or found nothing to do."""
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(trigger_rule="all_done", **kwargs)
 
     def execute(self, context: Context) -> None:
         if not self.is_planned(context):
-            self.clean({**context, "params": {}})  # it may be these that were refused
+            self.clean({**context, "params": {}})  # the plan may have refused the parameters
             raise AirflowSkipException("The plan has not succeeded: this run has no cells")
         self.clean(context)
 
     @staticmethod
     def is_planned(context: Context) -> bool:
-        """Whether the run's plan has succeeded."""
+        """Return whether the run's plan has succeeded."""
         dag_id, run = context["dag"].dag_id, context["run_id"]
         states = context["ti"].get_task_states(dag_id=dag_id, task_ids=[PLAN], run_ids=[run])
         return bool(states.get(run, {}).get(PLAN) == "success")
 
 
 class CleanOperator(CleaningOperator):
-    """Does it at once, and fails where something stays."""
+    """A step that only cleans up, and fails where something stays."""
 
     def execute(self, context: Context) -> None:
         stays = self.clean(context)
-        if self.node_pool == DEFAULT:  # S3 is the same for all
+        if self.node_pool == DEFAULT:  # all node pools share one S3
             stays += leftovers.remove_datasets()
             stays += leftovers.remove_results()
         if stays:

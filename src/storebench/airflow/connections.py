@@ -1,4 +1,4 @@
-"""Airflow Connections: the results database, and what of the others goes into pods."""
+"""Airflow Connections: access to the results database and S3, and the connections as pods get them."""
 
 from __future__ import annotations
 
@@ -22,11 +22,12 @@ TLS = ("sslmode", "sslrootcert", "sslcert", "sslkey")  # in the extra of a conne
 POSTGRES_PORT = 5432
 DEFAULT_BUCKET = "storebench"
 PATIENCE_S = 300  # how long a task that has something to record waits for the results database
-PLAN_PATIENCE_S = 60  # a plan has nothing to lose yet: it outlasts a short outage, and soon tells of a password that is wrong
+# A plan has no figures to lose: it outlasts a short outage, and soon reports a wrong password.
+PLAN_PATIENCE_S = 60
 
 
 def get(name: str) -> Connection:
-    """The Airflow Connection `storebench_<name>`; raises SpecError that says how to make it."""
+    """Return the Airflow Connection `storebench_<name>`. Raises SpecError that says how to add a missing connection."""
     connection_id = PREFIX + name
     try:
         return BaseHook.get_connection(connection_id)
@@ -38,7 +39,7 @@ def get(name: str) -> Connection:
 
 
 def exists(name: str) -> bool:
-    """Whether there is an Airflow Connection `storebench_<name>`."""
+    """Return whether there is an Airflow Connection `storebench_<name>`."""
     try:
         get(name)
     except SpecError:
@@ -47,22 +48,22 @@ def exists(name: str) -> bool:
 
 
 def repository(patience_s: float = 0) -> Repository:
-    """Writes to the results database of the connection `storebench_results`; what is measured is worth waiting for it."""
+    """Return a writer to the results database, `storebench_results`. It waits for the database for up to `patience_s` seconds."""
     return Repository(_dsn("results"), patience_s)
 
 
 def left() -> Left:
-    """Keeps account there of what runs leave in stores and in the cluster."""
+    """Return the record of what runs leave in stores and in the cluster. The results database holds it."""
     return Left(_dsn("results"), PATIENCE_S)
 
 
 def queries(patience_s: float = 0) -> Queries:
-    """Read from the results database, and wait for it for up to `patience_s` seconds."""
+    """Return a reader of the results database. It waits for the database for up to `patience_s` seconds."""
     return Queries(_dsn("results"), patience_s)
 
 
 def reader_dsn() -> str:
-    """The results database, as the role of the connection `storebench_reader`, which can only read."""
+    """Return the DSN of the results database for the role of the connection `storebench_reader`, which can only read."""
     return _dsn("reader")
 
 
@@ -80,38 +81,40 @@ def _dsn(name: str) -> str:
 
 
 def bucket() -> str:
-    """The bucket that the S3 connection names in its extra `bucket`."""
+    """Return the bucket that the S3 connection names in its extra `bucket`, or DEFAULT_BUCKET."""
     return str(pod("s3").extra.get("bucket") or DEFAULT_BUCKET)
 
 
 def s3() -> Any:
-    """A client of the S3 that the connection names."""
+    """Return a client of the S3 of the connection `storebench_s3`."""
     return client_for(pod("s3"))
 
 
 def secret_name(name: str) -> str:
-    """The Kubernetes Secret of connection `name`."""
+    """Return the name of the Kubernetes Secret of the connection `name`."""
     return f"storebench-{name.replace('_', '-')}"
 
 
 def name_of(secret: str) -> str:
-    """The other way round."""
+    """Return the name of the connection of a Kubernetes Secret: the inverse of `secret_name`."""
     return secret.removeprefix("storebench-").replace("-", "_")
 
 
 def pod(name: str) -> PodConnection:
-    """Return the connection `storebench_<name>` in its normal form, as the pods read it. Raises SpecError that names the field for what cannot
-    be used, and keeps its secrets out of every error of this process."""
-    found = get(name)
-    extra = found.extra_dejson  # an empty one where it is no JSON
-    if not isinstance(extra, dict) or (found.extra and not extra and "".join(found.extra.split()) != "{}"):
+    """Return the connection `storebench_<name>` in its normal form, as pods read it. Keeps its secrets out of every error of this process.
+
+    Raises SpecError that names the invalid field.
+    """
+    stored = get(name)
+    extra = stored.extra_dejson  # empty where the extra is no JSON
+    if not isinstance(extra, dict) or (stored.extra and not extra and "".join(stored.extra.split()) != "{}"):
         raise SpecError(f"The connection {PREFIX}{name}: extra: has to be an object of JSON")
     return PodConnection(
         name,
-        host=found.host or "",
-        port=found.port,
-        login=found.login or "",
-        password=found.password or "",
-        schema=found.schema or "",
+        host=stored.host or "",
+        port=stored.port,
+        login=stored.login or "",
+        password=stored.password or "",
+        schema=stored.schema or "",
         extra=extra,
     )

@@ -1,8 +1,8 @@
-"""Makes a study's DAG: plan -> dataset -> one mapped group for each cell (its operations -> drop) -> aggregate.
+"""Create a study's DAG: plan -> dataset -> one mapped group for each cell (its operations -> drop) -> aggregate.
 
-Where the study has no dataset, a step that only cleans up stands in its place, and where no store keeps data, a cell has no drop.
-Where a run can bring servers: dataset -> servers -> cells -> remove_servers, which is a teardown (docs/decisions/0024).
-Where there are several pools of nodes, each has a group of its own.
+Without a dataset, a step that only cleans up replaces the step `dataset`. Where no store keeps data, a cell has no drop.
+Where a run can provision servers: dataset -> servers -> cells -> remove_servers, which is a teardown (docs/decisions/0024).
+With several node pools, each node pool has its own group.
 """
 
 from __future__ import annotations
@@ -38,15 +38,15 @@ from storebench.study.model import Study
 from storebench.study.partition import partitions
 from storebench.study.studies import folder
 
-MOST_NAMED = 50  # failures in the error of a run; the results have all
+MOST_NAMED = 50  # failures that a run's error names; the results list all failures
 
 
 def study_dag(study: Study) -> DAG:
     """Create the DAG of `study`. Its pods run one at a time on each pool of nodes, in an Airflow pool of one slot, and finish a cell before
     the next.
 
-    The file of a study calls it. Raises SpecError for a study that cannot run, and for one that has another name than its file: a copy of
-    another study's file would take that study's DAG.
+    A study's file calls this function. Raises SpecError for a study that cannot run, and for a study whose name differs from its file's:
+    a copy of a study's file would replace the DAG of that study.
     """
     file = Path(sys._getframe(1).f_globals.get("__file__", ""))
     if file.parent == folder() and file.stem != study.name:
@@ -79,7 +79,7 @@ def study_dag(study: Study) -> DAG:
 
         @task(trigger_rule="all_done")
         def aggregate() -> None:
-            """Give each gap its row, close the run, remove its Secrets, and fail it with the names of what failed."""
+            """Add a row for each operation without an attempt, close the run, remove its Secrets, and fail the run if anything failed."""
             context = get_current_context()
             repository = connections.repository(connections.PATIENCE_S)
             dag_id, run = context["dag"].dag_id, context["run_id"]
@@ -113,28 +113,28 @@ def study_dag(study: Study) -> DAG:
             if study.dataset
             else BeforeCellsOperator(task_id="clean")
         )
-        planned >> ready >> end  # it cleans up where no cell waits for it
-        brought: list[Any] = []
+        planned >> ready >> end  # `ready` cleans up, also in a run without cells
+        server_steps: list[Any] = []
         if brought_for(study):
-            brought = [BringOperator(task_id=BRING, study=study)]
-            ready >> brought[0] >> end
-            brought.append(_removal())
-            brought[0] >> brought[1]
+            server_steps = [BringOperator(task_id=BRING, study=study)]
+            ready >> server_steps[0] >> end
+            server_steps.append(_removal())
+            server_steps[0] >> server_steps[1]
         for node_pool in node_pools():
             turns = planned
             if node_pool != DEFAULT:
                 planned >> (turns := _turns_task(study, node_pool))
             cells = _cells(study, node_pool).expand(turn=turns)
             ready >> cells >> end
-            if brought and node_pool == DEFAULT:  # elsewhere no servers are brought
-                brought[0] >> cells >> brought[1]
+            if server_steps and node_pool == DEFAULT:  # other node pools have no servers of a run
+                server_steps[0] >> cells >> server_steps[1]
     return dag
 
 
 def _removal() -> Any:
     @task(task_id=REMOVE)
     def remove() -> None:
-        """Remove what is left of the run's servers, also after a failure or a stop."""
+        """Remove the run's remaining servers, also after a failure or a stop."""
         remove_servers(get_current_context())
 
     return remove().as_teardown(on_failure_fail_dagrun=True)

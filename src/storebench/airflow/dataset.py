@@ -27,7 +27,7 @@ MEMORY = "1Gi"  # a generator's memory does not grow with the dataset
 
 
 class DatasetOperator(BeforeCellsOperator):
-    """Makes sure that the run's datasets are in S3, and records them."""
+    """The step that makes the run's missing datasets in S3, and records all of the run's datasets."""
 
     making: DatasetOperator | None = None
 
@@ -42,20 +42,20 @@ class DatasetOperator(BeforeCellsOperator):
         params = values_of(self.study, context["params"])
         run_id = run_id_of(context["dag"].dag_id, context["run_id"])
         repository = connections.repository(connections.PATIENCE_S)
-        repository.stop_run(run_id, None)  # it may be a second try
-        own = self.study.own_file(params)
-        if own:  # its rows are those that the plan has found
+        repository.stop_run(run_id, None)  # clear the reason that an earlier try of this step has recorded
+        own_file = self.study.own_file(params)
+        if own_file:  # the plan has counted the file's rows
             cells = tuple(turn.cell for turn in repository.recorded_turns(run_id))
         else:
             partition = context["dag_run"].partition_key
             cells = grid_of(self.study, params, partition, copies_of(self.study, params)).cells
-        # One, but for a dataset that axes shape
+        # There is one dataset, or several where axes shape the dataset.
         for dataset, cell in {self.study.dataset_of(cell, params): cell for cell in reversed(cells)}.items():
             assert dataset is not None
             self.go_on()
             spec, pod = self.spec_of(dataset, cell), self.dataset.pod
-            if own:
-                spec, pod = replace(spec, rows=own.max_rows, file=params[FILE]), own.pod
+            if own_file:
+                spec, pod = replace(spec, rows=own_file.max_rows, file=params[FILE]), own_file.pod
             self.making = making = copy(self)  # an operator has one pod
             try:
                 manifest = making.made(pod, spec, context)
@@ -64,27 +64,27 @@ class DatasetOperator(BeforeCellsOperator):
                 reason = f"The dataset was not made: {result.error_kind}: {result.error}"
                 repository.stop_run(run_id, reason)
                 raise AirflowFailException(reason) from None
-            version = own.version if own else self.dataset.version
+            version = own_file.version if own_file else self.dataset.version
             repository.add_dataset(dataset, version, cell.rows, cell.seed, manifest)
 
     def spec_of(self, dataset: str, cell: Cell) -> DatasetSpec:
-        """What its pod is told of the dataset of this id, which the cell works on."""
+        """Return the specification of the pod that makes the dataset with this id for the cell."""
         axes = {name: value for name, value in cell.axes if name in self.dataset.axes}
         return DatasetSpec(connections.bucket(), folder_of(dataset), cell.rows, cell.seed, axes)
 
     def made(self, pod: Pod, spec: DatasetSpec, context: Context) -> Mapping[str, Any]:
-        """Have this pod make it; returns its manifest."""
+        """Make a dataset in this pod. Returns its manifest."""
         self.name = "dataset"
         self.use_connections(["s3"])
         self.use_pod(pod, VARIABLE, spec.to_json())
         self.run_pod(context, MEMORY)
         return _manifest(self.message())
 
-    def made_for_plan(self, context: Context, own: File, spec: DatasetSpec) -> None:
-        """Make it of a file of one's own within another task, the plan. Raises StoreRefused that says why it cannot be made."""
+    def made_for_plan(self, context: Context, own_file: File, spec: DatasetSpec) -> None:
+        """Make the dataset of a user's own file, within the task of the plan. Raises StoreRefused with the reason of a failure."""
         making = copy(self)
         try:
-            making.made(own.pod, spec, context)
+            making.made(own_file.pod, spec, context)
         except Exception as error:  # noqa: BLE001 - whatever the error is, the run is refused with it
             result = observe.step_result(making.observed, self.CONTAINER, error)
             raise StoreRefused(f"The dataset was not made: {result.error_kind}: {result.error}") from None
@@ -96,11 +96,11 @@ class DatasetOperator(BeforeCellsOperator):
 
 
 def _manifest(message: str | None) -> dict[str, Any]:
-    """What the pod has left. Raises BadResult for what is no manifest."""
+    """Return the manifest in a pod's termination message. Raises BadResult for an invalid manifest."""
     try:
-        found: dict[str, Any] = protocol.read(message or "")
+        manifest: dict[str, Any] = protocol.read(message or "")
     except ValueError as error:
         raise BadResult(f"The pod left no manifest: {error}") from None
-    if wrong := protocol.problem("manifest", found):
+    if wrong := protocol.problem("manifest", manifest):
         raise BadResult(f"The pod's manifest is not as docs/protocol.md has it: {wrong}")
-    return found
+    return manifest

@@ -1,4 +1,4 @@
-"""What a run would do, before it does anything: its cells, their turns, and about how long they take."""
+"""Draft a run before it does any work: its cells, their turns, and their expected duration."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from storebench.study.grid import Grid
 from storebench.study.model import Study
 from storebench.study.order import Turn, turns
 
-ImageOf = Callable[[str, str], str]  # of a store and an operation
+ImageOf = Callable[[str, str], str]  # returns the image of a store and an operation
 
 
 @dataclass(frozen=True)
 class Draft:
-    """`skipped` are the cells that are left out, with the reasons; `order_seed` is what the order was drawn by."""
+    """A draft of a run. `repeats`: repeats to measure by cell; `skipped`: reasons by excluded cell; `takes`: the expected duration."""
 
     repeats: Mapping[Cell, int]
     skipped: Mapping[Cell, str]
@@ -43,11 +43,11 @@ def draft_of(
     group_of: Callable[[Cell], str | None] = lambda cell: None,
     image_of: ImageOf | None = None,
 ) -> Draft:
-    """The draft of a run of this grid with these parameters, which leaves out what is done where it `skips` that.
+    """Return the draft of a run of this grid with these parameters. `skips`: whether the run excludes repeats that are already verified.
 
-    It `brings` the servers of these stores; `group_of` tells of a cell which ones it needs: cells with the same ones stay together, on the
-    default nodes. `image_of` names the images of today (None: whichever they were). Raises SpecError for more turns than Airflow takes, and for
-    parameters that contradict each other.
+    `brings`: the stores whose servers the run provisions. `group_of` returns the key of the set of servers that a cell needs: cells with
+    the same key stay together, on the default nodes. `image_of` returns the current image; without it, repeats with any image count.
+    Raises SpecError for more turns than Airflow takes, and for parameters that contradict each other.
     """
     done = (
         verified_repeats(study, queries, grid.cells, params, image_of, brings.__contains__) if skips else {}
@@ -60,7 +60,7 @@ def draft_of(
 
 
 def repeats_of(grid: Grid, asked: int, done: Mapping[Cell, int]) -> tuple[dict[Cell, int], dict[Cell, str]]:
-    """How often each cell is still to be measured, and why some are not at all, where so many repeats of each are `done`."""
+    """Return the repeats to measure, by cell, and the reasons of skipped cells. `asked`: repeats per cell; `done`: verified repeats."""
     repeats = {cell: asked - done.get(cell, 0) for cell in grid.cells}
     skipped = {
         cell: f"already verified {done[cell]} times with the same dataset, code, environment and parameters"
@@ -76,7 +76,7 @@ def order_of(
     params: Mapping[str, Any],
     group_of: Callable[[Cell], str | None] = lambda cell: None,
 ) -> tuple[list[Turn], int]:
-    """The turns in their order, and the seed that it was drawn by; `group_of` as for `draft_of`."""
+    """Return the turns in order, and the seed of the order; `group_of` as for `draft_of`."""
     asked = params["order_seed"]
     order_seed = random.SystemRandom().randint(0, MAX_SEED) if asked is None else asked
     order = turns(

@@ -1,4 +1,4 @@
-"""How runs end: which step failed, and the closing of those that were stopped in Airflow without their last step."""
+"""The end of runs: find the step that failed, and close runs that were stopped in Airflow without their last step."""
 
 from __future__ import annotations
 
@@ -20,33 +20,31 @@ BEFORE_CELLS = re.compile(r"plan|turns_\w+|dataset|clean|servers")
 
 
 def airflow_id() -> str:
-    """What tells this Airflow from others that record their runs in the same database: a Variable, made at random when it is needed
-    first.
-    """
-    found: str | None = Variable.get(AIRFLOW_ID, default=None)
-    if found is None:
-        found = uuid.uuid4().hex
-        Variable.set(AIRFLOW_ID, found, description="Marks the runs of this Airflow in Storebench's results")
-    return found
+    """Return the id that tells this Airflow from others with the same results database: a Variable, set at random on first use."""
+    stored: str | None = Variable.get(AIRFLOW_ID, default=None)
+    if stored is None:
+        stored = uuid.uuid4().hex
+        Variable.set(AIRFLOW_ID, stored, description="Marks the runs of this Airflow in Storebench's results")
+    return stored
 
 
 def run_states(ti: Any) -> RunStates:
-    """Asks Airflow from within a task, whose instance this is."""
+    """Return an object that asks Airflow for the states of runs through the instance `ti` of the current task."""
 
     def state_of(dag_id: str, airflow_run_id: str) -> str | None:
-        # By counting: asking for the state of a deleted run is an error. GOING first: a queued run may begin meanwhile
+        # Count runs: asking for the state of a deleted run is an error. Count GOING first: a queued run may begin meanwhile.
         def has(*states: str) -> bool:
             return bool(ti.get_dr_count(dag_id=dag_id, run_ids=[airflow_run_id], states=list(states)))
 
-        return GOING[-1] if has(*GOING) else next((one for one in OVER if has(one)), None)
+        return GOING[-1] if has(*GOING) else next((state for state in OVER if has(state)), None)
 
     return RunStates(state_of, _ended_at, airflow_id)
 
 
 def _ended_at(dag_id: str, airflow_run_id: str) -> datetime | None:
-    """When a run of this Airflow ended. A task's instance has no method that tells it."""
+    """Return when a run of this Airflow ended. A task's instance has no method for this."""
     from airflow.sdk.execution_time.comms import GetDagRun
-    from airflow.sdk.execution_time.task_runner import SUPERVISOR_COMMS  # it is there within a task only
+    from airflow.sdk.execution_time.task_runner import SUPERVISOR_COMMS  # exists within a task only
 
     run: Any = SUPERVISOR_COMMS.send(GetDagRun(dag_id=dag_id, run_id=airflow_run_id))
     ended_at: datetime | None = run.end_date
@@ -54,13 +52,13 @@ def _ended_at(dag_id: str, airflow_run_id: str) -> datetime | None:
 
 
 def failed_step(states: Mapping[str, str | None]) -> str | None:
-    """What is said of a run's cells where a step before them has failed and did not say why itself; `states` are by task."""
+    """Return the reason for a run's cells to have no attempt: the failed step before them, None without one; `states`: by task."""
     failed = [name for name, state in states.items() if state == "failed" and BEFORE_CELLS.fullmatch(name)]
     return f"The step {min(failed)} failed. Its log, or the scheduler's, says why" if failed else None
 
 
 def close_stopped(ti: Any, run_id: str) -> list[str]:
-    """Close the runs that are over in Airflow and were never closed, and remove their Secrets and servers; `run_id` is the run that does so.
+    """Close the runs that have ended in Airflow and were never closed, and remove their Secrets and servers; `run_id`: the current run.
 
     Returns what could not be removed, with the reasons.
     """

@@ -1,4 +1,4 @@
-"""The executor of an Airflow that shares its machine with what it measures: its scheduler rests while there is no run."""
+"""An executor for an Airflow that shares its machine with the measured pods: the scheduler rests while there is no run."""
 
 from __future__ import annotations
 
@@ -12,26 +12,26 @@ from airflow.utils.state import DagRunState
 from sqlalchemy import exists, select
 from sqlalchemy.orm import Session
 
-# The scheduler's heartbeat, and what it does from time to time, wait no longer than this. It counts as dead after 30 s.
+# The longest delay of the scheduler's heartbeat and periodic work. A scheduler counts as dead 30 s after its last heartbeat.
 REST_S = 10.0
 LOOK_S = 0.25
 
 
 class RestingExecutor(LocalExecutor):
-    """Airflow's LocalExecutor. The scheduler calls it in each round of its loop, and goes on when it returns.
+    """Airflow's LocalExecutor with a `sync` that rests. The scheduler calls `sync` in each round of its loop, and waits for it.
 
-    A round takes some 20 queries. Without a run, one query each LOOK_S takes their place, for REST_S at most.
+    A round takes some 20 queries. Without a run, one query every LOOK_S seconds replaces these for up to REST_S seconds.
     """
 
     def sync(self) -> None:
         super().sync()
-        # While a task runs, nothing is asked: it may be a measurement.
+        # No queries while a task runs: the task may be a measurement.
         if not (self.running or self.queued_tasks or self.event_buffer):
             rest(_run_is_there)
 
 
 def rest(run_is_there: Callable[[], bool]) -> None:
-    """Wait until there is a run, for REST_S at most."""
+    """Wait until there is a run, for up to REST_S seconds."""
     deadline_s = time.monotonic() + REST_S
     while not run_is_there() and time.monotonic() < deadline_s:
         time.sleep(LOOK_S)
@@ -43,6 +43,6 @@ def _run_is_there() -> bool:
 
 
 def has_run(session: Session) -> bool:
-    """Whether any run is queued or running in Airflow's database."""
+    """Return whether any run is queued or running in Airflow's database."""
     going = DagRun.state.in_((DagRunState.QUEUED, DagRunState.RUNNING))
     return bool(session.scalar(select(exists().where(going))))

@@ -1,4 +1,4 @@
-"""Which pod image stands for a folder under images/."""
+"""The pod images of the folders under images/, as Airflow Variables name them."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from airflow.sdk import Variable
 
 from storebench.errors import SpecError
 
-# Of an image that this project has and no publisher: the name never resolves (RFC 2606). A name without a registry would be looked for at a
-# public one, where anybody can own it.
+# The registry in the names of images that nobody publishes: it never resolves (RFC 2606). A name without a registry would be looked up at a
+# public registry, where anybody can own the name.
 UNPUBLISHED = "storebench.invalid/"
 
 
@@ -19,9 +19,9 @@ def image(name: str) -> str:
     `name` may be a reference itself. Raises SpecError where no Variable names the image.
     """
     check([name])
-    found = named(name)
-    assert found is not None
-    return found
+    reference = named(name)
+    assert reference is not None
+    return reference
 
 
 def named(name: str) -> str | None:
@@ -33,8 +33,9 @@ def named(name: str) -> str | None:
 
 
 def check(names: Iterable[str]) -> None:
-    """Raises SpecError with what to type for images that no Airflow Variable names. The image of a server has a name such as
-    `servers_api`.
+    """Check that an Airflow Variable names each of these images. Raises SpecError with the commands that build a missing image.
+
+    The image of a server has a name such as `servers_api`.
     """
     lacking = sorted({name for name in names if named(name) is None})
     if lacking:

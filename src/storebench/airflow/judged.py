@@ -16,18 +16,19 @@ from storebench.stores.base import Store
 def judged(
     result: AttemptResult, store: type[Store], *, cpu_limit: bool, servers: bool = False
 ) -> AttemptResult:
-    """Return a verified result with what its window shows: the node's figures, and what disturbed the operation, or why nobody can say.
+    """Return a verified result with the node's figures and disturbances that its window shows, or the reason why these are unknown.
 
-    A result without a window stays as its pod has judged it. Where the pod does not say what its figures cover, `store` says it.
+    A result without a window stays as its pod has judged it. `store` says what the figures cover where the pod does not.
     `cpu_limit`: the run asked for a CPU limit. `servers`: the run has provisioned the store's servers.
     """
     if result.status != "verified":
         return result
-    own = {"server"} & {pod["role"] for pod in result.usage}
-    result = replace(result, figures_cover=result.figures_cover or ("engine" if own else store.figures_cover))
+    has_server = any(pod["role"] == "server" for pod in result.usage)
+    covered = "engine" if has_server else store.figures_cover
+    result = replace(result, figures_cover=result.figures_cover or covered)
     if (window := result.window) is None:
         return result
-    # Nothing but the pod works for a store whose engine is in the pod.
+    # A store whose engine is in the pod uses no CPU outside the pod.
     elsewhere_s: dict[str, float] | None = {} if store.figures_cover == "engine" and not servers else None
     before, after = _counters(window, elsewhere_s)
     wall_s, cores = after.at_s, window["cores"]
@@ -52,7 +53,7 @@ def judged(
 def _counters(
     window: Mapping[str, Any], elsewhere_s: Mapping[str, float] | None
 ) -> tuple[NodeCounters, NodeCounters]:
-    """Return counters at the beginning and the end that differ by the window. Without the pod's own CPU time, nothing tells that of others."""
+    """Return counters at the beginning and the end that differ by the window. Without the pod's CPU time, that of others is unknown."""
     cpu_s, own_s = window.get("node_cpu_s") or {}, window.get("cpu_s")
     known = own_s is not None and cpu_s.keys() >= set(CPU_STATES)
     after = NodeCounters(

@@ -1,4 +1,4 @@
-"""Asking the Kubernetes API again where it fails for a while."""
+"""Repeat calls of the Kubernetes API that fail for a while."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ LONGEST_WAIT_S = 5.0
 T = TypeVar("T")
 
 
-def in_words(error: BaseException) -> str:
+def error_in_words(error: BaseException) -> str:
     """Return the error in one line. An answer of the API server becomes its status and Kubernetes' own sentence, such as the quota that
     refused a pod, without the headers.
     """
-    if isinstance(error, StorebenchError):  # it says what to do
+    if isinstance(error, StorebenchError):  # its text says what to do
         return str(error)
     cause: BaseException | None = error
     while cause is not None:
@@ -39,8 +39,10 @@ RIGHTS = (401, 403)
 
 
 def ask_again(call: Callable[[], T], also: Collection[int] = ()) -> T:
-    """What `call` gives; called again for PATIENCE_S where the API server does not answer, is overloaded, has an error itself or
-    answers with a status that is in `also`. Then raises what it raised.
+    """Return the result of `call`, and repeat the call for up to PATIENCE_S seconds while it fails for a reason that may pass.
+
+    Such a reason is an API server that does not answer, is overloaded, has an internal error, or answers with a status in `also`.
+    Raises the last error of `call`.
     """
 
     def passes(error: BaseException) -> bool:

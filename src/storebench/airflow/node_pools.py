@@ -1,8 +1,8 @@
-"""Pools of nodes: cells on different ones are measured side by side, those on the same one after the other.
+"""Pools of nodes: cells of different pools are measured side by side, cells of the same pool one after the other.
 
-A store's server may have nodes of its own for its clients. What the environment variable STOREBENCH_NODE_POOLS names, comma-separated,
-are such pools: `v8` is where `mongodb@v8` is measured (and `null@v8`), by the Kubernetes connection `storebench_kubernetes_v8`, in the Airflow pool
-`benchmark_v8`. Everything else is measured in the default pool: `storebench_kubernetes` and `benchmark`.
+A store's server may have its own nodes for its clients. The environment variable STOREBENCH_NODE_POOLS names such pools, comma-separated.
+In the pool `v8`, `mongodb@v8` and `null@v8` are measured, through the Kubernetes connection `storebench_kubernetes_v8` and the Airflow pool
+`benchmark_v8`. All other stores are measured in the default pool: `storebench_kubernetes` and `benchmark`.
 """
 
 from __future__ import annotations
@@ -21,23 +21,23 @@ SLOTS, GROUP, CONNECTION = "benchmark", "cell", "kubernetes"
 
 @dataclass(frozen=True)
 class NodePool:
-    """`name` is empty for the default pool."""
+    """A pool of nodes. `name` is empty for the default pool."""
 
     name: str = ""
 
     @property
     def slots(self) -> str:
-        """The Airflow pool, with as many slots as attempts may run side by side on these nodes: one for each node."""
+        """The name of the Airflow pool, which has one slot for each node: attempts on different nodes run side by side."""
         return self._named(SLOTS)
 
     @property
     def group(self) -> str:
-        """The task group of its cells."""
+        """The name of the task group of the pool's cells."""
         return self._named(GROUP)
 
     @property
     def connection(self) -> str:
-        """The name of the Kubernetes connection by which its pods are started."""
+        """The name of the Kubernetes connection that starts the pool's pods."""
         return self._named(CONNECTION)
 
     def _named(self, text: str) -> str:
@@ -48,7 +48,7 @@ DEFAULT = NodePool()
 
 
 def node_pools() -> list[NodePool]:
-    """The default pool, and those that VARIABLE names; raises SpecError for what is no name."""
+    """Return the default pool, and the pools that VARIABLE names. Raises SpecError for an invalid name."""
     names = [name.strip() for name in os.environ.get(VARIABLE, "").split(",") if name.strip()]
     for name in names:
         if not re.fullmatch(SERVER, name):
@@ -59,8 +59,8 @@ def node_pools() -> list[NodePool]:
 
 
 def node_pool_of(study: Study, store: str) -> NodePool:
-    """Where the store that this name means is measured. Raises SpecError for `null@v8`, a store without a server, where there is no
-    such pool.
+    """Return the pool in which a store of this name is measured. Raises SpecError for a store without a server, such as `null@v8`, if there
+    is no pool `v8`.
     """
     pool, pools = NodePool(split(store)[1]), node_pools()
     if pool in pools:

@@ -1,4 +1,4 @@
-"""What Kubernetes says of a pod, turned into an attempt's record: pure functions of the pod and its events."""
+"""Turn a pod and its Kubernetes events into an attempt's record, by pure functions."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 from kubernetes.client import models as k8s
 
 from storebench import protocol
-from storebench.airflow.kubernetes_api import in_words
+from storebench.airflow.kubernetes_api import error_in_words
 from storebench.airflow.pod_manager import PodOverdue
 from storebench.attempt.result import AttemptResult
 from storebench.errors import KIND_OF_EXIT_CODE, BadResult, ServerDied, StorebenchError
@@ -19,8 +19,8 @@ from storebench.results.attempts import PodRecord
 
 # A container that waits for one of these reasons never starts: its image is the problem.
 IMAGE_REASONS = {"ErrImagePull", "ImagePullBackOff", "InvalidImageName", "ErrImageNeverPull"}
-BY_SIGNAL = 128  # and the signal's number are the exit code of what a signal has ended
-STOPPING = {signal.SIGTERM, signal.SIGINT}  # these come from outside
+BY_SIGNAL = 128  # the exit code of a program that a signal has ended is this number plus the signal's
+STOPPING = {signal.SIGTERM, signal.SIGINT}  # signals that come from outside the pod
 
 
 def container_status(pod: k8s.V1Pod, container: str) -> k8s.V1ContainerStatus | None:
@@ -29,13 +29,13 @@ def container_status(pod: k8s.V1Pod, container: str) -> k8s.V1ContainerStatus | 
 
 
 def container_of(pod: k8s.V1Pod, container: str) -> k8s.V1Container:
-    """Return the container of this name: a sidecar may come before it. Without one of this name, return the first container."""
+    """Return the container of this name, which a sidecar may precede. Without a container of this name, return the first container."""
     containers = pod.spec.containers
-    return next((one for one in containers if one.name == container), containers[0])
+    return next((item for item in containers if item.name == container), containers[0])
 
 
 def pod_record(pod: k8s.V1Pod | None, container: str) -> PodRecord:
-    """The pod's name, node, exit code and life: from its container's Running to its end, 1 s resolution."""
+    """Return the pod's name, node, exit code, and life in seconds: from its container's start to its end, with a resolution of 1 s."""
     if pod is None:
         return PodRecord()
     ended = terminated(pod, container)
@@ -52,24 +52,24 @@ def pod_record(pod: k8s.V1Pod | None, container: str) -> PodRecord:
 
 
 def terminated(pod: k8s.V1Pod | None, container: str) -> k8s.V1ContainerStateTerminated | None:
-    """How the container has ended, if it has."""
+    """Return how the container has ended; None if it has not."""
     status = container_status(pod, container) if pod else None
     return status.state.terminated if status and status.state else None
 
 
 def attempt_result(pod: k8s.V1Pod | None, container: str, error: BaseException | None) -> AttemptResult:
-    """The attempt's result: the pod's own words where it left some, else the reason that Kubernetes gives.
+    """Return the attempt's result: the pod's own if it has left a result, else a failure with the reason that Kubernetes gives.
 
-    `error` is what Airflow's operator raised, the last resort for a reason.
+    `error`: the error of Airflow's operator, the last resort for a reason.
     """
     ended = terminated(pod, container)
-    if ended and ended.message and (found := _parsed(ended.message, ended.exit_code)):
-        return found
+    if ended and ended.message and (result := _parsed(ended.message, ended.exit_code)):
+        return result
     return _forced_end(pod, container) or _no_result(pod, container, error)
 
 
 def _parsed(message: str, exit_code: int) -> AttemptResult | None:
-    """The result that a pod has left, or why it is none; None for the last lines of the log of a pod that has failed."""
+    """Return the result in a termination message, or a failure for an invalid one; None if the message is the end of a failed pod's log."""
     try:
         content = protocol.read(message)
     except ValueError as error:
@@ -77,7 +77,7 @@ def _parsed(message: str, exit_code: int) -> AttemptResult | None:
             return None
         return _failed(
             BadResult.kind,
-            f"The pod's result is no JSON: {error}. One of more than {protocol.MESSAGE_BYTES} bytes is cut off",
+            f"The pod's result is no JSON: {error}. A result of more than {protocol.MESSAGE_BYTES} bytes is cut off",
         )
     if exit_code and not (isinstance(content, dict) and "status" in content):
         return None
@@ -87,13 +87,13 @@ def _parsed(message: str, exit_code: int) -> AttemptResult | None:
 
 
 def stopped() -> AttemptResult:
-    """The result of an attempt whose task was stopped, and whose pod went with it."""
+    """Return the result of an attempt whose task was stopped, and whose pod was removed with the task."""
     return _failed("killed", "The task was stopped in Airflow while its pod ran")
 
 
 def with_kubernetes_reason(result: AttemptResult, pod: k8s.V1Pod | None, container: str) -> AttemptResult:
-    """The result, with Kubernetes' reason where Kubernetes has ended the pod: the pod knows only that it was told to stop. The figures
-    that it had until then are kept.
+    """Return the result with Kubernetes' reason where Kubernetes has ended the pod: the pod only knows that it was told to stop. The
+    result keeps its figures.
     """
     forced = _forced_end(pod, container)
     if result.status == "verified" or forced is None:
@@ -102,22 +102,22 @@ def with_kubernetes_reason(result: AttemptResult, pod: k8s.V1Pod | None, contain
 
 
 def with_deaths(result: AttemptResult, deaths: str) -> AttemptResult:
-    """The result of an attempt whose servers did not stay as they were: that is why it failed; or its time is not comparable."""
+    """Return the result of an attempt whose servers have changed: a failed attempt gets this reason, a verified attempt is disturbed."""
     if result.status == "verified":
         return replace(result, disturbed="; ".join(filter(None, [result.disturbed, deaths])))
-    said = f". The client says: {result.error}" if result.error else ""
-    return replace(result, error_kind=ServerDied.kind, error=f"{deaths[0].upper()}{deaths[1:]}{said}")
+    client_error = f". The client says: {result.error}" if result.error else ""
+    return replace(result, error_kind=ServerDied.kind, error=f"{deaths[0].upper()}{deaths[1:]}{client_error}")
 
 
 def step_result(pod: k8s.V1Pod | None, container: str, error: BaseException | None) -> AttemptResult:
-    """Why a pod that leaves no attempt's result has failed, in one line: Kubernetes' reason, or the last line of its log."""
+    """Return why a pod that reports no attempt has failed, in one line: Kubernetes' reason, or the last line of the pod's log."""
     if forced := _forced_end(pod, container):
         return forced
     result, ended = _no_result(pod, container, error), terminated(pod, container)
     last_words = ((ended and ended.message) or "").strip().rpartition("\n")[2]
-    if last_words and not last_words.startswith("{"):  # the result of a pod that ended well
+    if last_words and not last_words.startswith("{"):  # JSON is the result of a pod that ended well
         last_words = last_words.removeprefix("storebench: ")
-        crashed = result.error_kind == "crashed"  # then they do not say why
+        crashed = result.error_kind == "crashed"  # the last words of a crashed program do not say why
         result.error = f"{result.error}. Its last words: {last_words}" if crashed else last_words
         result.error = protocol.storable(result.error)
     result.without_secrets()
@@ -125,7 +125,7 @@ def step_result(pod: k8s.V1Pod | None, container: str, error: BaseException | No
 
 
 def _forced_end(pod: k8s.V1Pod | None, container: str) -> AttemptResult | None:
-    """The reason for which Kubernetes has ended the pod, if it has."""
+    """Return a failure with Kubernetes' reason if Kubernetes has ended the pod; else None."""
     if pod is None:
         return None
     reason = pod.status.reason if pod.status else None
@@ -150,7 +150,7 @@ def _forced_end(pod: k8s.V1Pod | None, container: str) -> AttemptResult | None:
 
 
 def _no_result(pod: k8s.V1Pod | None, container: str, error: BaseException | None) -> AttemptResult:
-    """What a pod that has left no result, and was not ended by Kubernetes, has come to."""
+    """Return the failure of a pod that has left no result and was not ended by Kubernetes."""
     if pod is None:
         return _failed("infrastructure", f"No pod: {_text(error)}")
     status, ended = container_status(pod, container), terminated(pod, container)
@@ -169,20 +169,20 @@ def _no_result(pod: k8s.V1Pod | None, container: str, error: BaseException | Non
 
 
 def _ended_without_result(pod: k8s.V1Pod, ended: k8s.V1ContainerStateTerminated) -> AttemptResult:
-    """Of a container: what its exit code tells. SIGKILL is the kubelet's in a pod that is being deleted, else the kernel's."""
-    said = f"The container ended with exit code {ended.exit_code} ({ended.reason}) and no result"
+    """Return the failure that an exit code means. SIGKILL comes from the kubelet if the pod is being deleted, else from the kernel."""
+    ending = f"The container ended with exit code {ended.exit_code} ({ended.reason}) and no result"
     try:
         number = signal.Signals(ended.exit_code - BY_SIGNAL)
     except ValueError:
-        return _failed(KIND_OF_EXIT_CODE.get(ended.exit_code, StorebenchError.kind), said)
+        return _failed(KIND_OF_EXIT_CODE.get(ended.exit_code, StorebenchError.kind), ending)
     if number in STOPPING or (number == signal.SIGKILL and pod.metadata.deletion_timestamp):
-        return _failed("killed", said)
+        return _failed("killed", ending)
     why = ": its node had no memory left, perhaps" if number == signal.SIGKILL else ""
-    return _failed("crashed", f"{number.name} ended the program{why}. {said}")
+    return _failed("crashed", f"{number.name} ended the program{why}. {ending}")
 
 
 def pod_environment(pod: k8s.V1Pod | None, container: str) -> dict[str, Any]:
-    """The part of an attempt's environment that only Kubernetes knows: the image that ran. Not the node, which may be one of many alike."""
+    """Return the part of an attempt's environment that only Kubernetes knows: the image. The node is excluded, as nodes may be equal."""
     if pod is None:
         return {}
     status = container_status(pod, container)
@@ -199,8 +199,8 @@ def phases(
     queued_at: datetime | None,
     result: AttemptResult,
 ) -> dict[str, float]:
-    """All phases in order, in seconds: Kubernetes' own (1 s resolution), the pod's, and the unexplained rest."""
-    found: dict[str, float] = {}
+    """Return all phases in order, in seconds: Kubernetes' phases (1 s resolution), the pod's phases, and the unexplained remainder."""
+    durations: dict[str, float] = {}
     if pod is not None:
         created_at = pod.metadata.creation_timestamp
         conditions = {c.type: c for c in (pod.status and pod.status.conditions) or [] if c.status == "True"}
@@ -216,11 +216,11 @@ def phases(
         ]
         for name, began_at, ended_at in marks:
             if began_at and ended_at:
-                found[name] = max(0.0, (ended_at - began_at).total_seconds())
-    found |= result.phases
+                durations[name] = max(0.0, (ended_at - began_at).total_seconds())
+    durations |= result.phases
     if result.total_s is not None:
-        found["other"] = max(0.0, result.total_s - sum(result.phases.values()))
-    return found
+        durations["other"] = max(0.0, result.total_s - sum(result.phases.values()))
+    return durations
 
 
 def _failed(kind: str, reason: str) -> AttemptResult:
@@ -228,7 +228,7 @@ def _failed(kind: str, reason: str) -> AttemptResult:
 
 
 def _text(error: BaseException | None) -> str:
-    return in_words(error) if error else "the reason is not known"
+    return error_in_words(error) if error else "the reason is not known"
 
 
 def _time(thing: Any, name: str) -> datetime | None:
@@ -237,7 +237,7 @@ def _time(thing: Any, name: str) -> datetime | None:
 
 
 def _is_of(event: k8s.CoreV1Event, container: str) -> bool:
-    """Return whether an event is of this container, or of the whole pod: an init container has events of its own."""
+    """Return whether an event concerns this container or the whole pod: an init container has its own events."""
     path = event.involved_object.field_path
     return not path or path.endswith(f"{{{container}}}")
 

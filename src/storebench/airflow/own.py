@@ -1,4 +1,4 @@
-"""A file of one's own as a run's dataset: what the plan finds out of it, before anything is measured."""
+"""A user's own file as a run's dataset: the plan reads its size and schema before anything is measured."""
 
 from __future__ import annotations
 
@@ -15,48 +15,48 @@ from storebench.study.cell import Cell
 from storebench.study.dataset import FILE, MANIFEST, File, folder_of, seed_of
 from storebench.study.model import Study
 
-Make = Callable[[File, DatasetSpec], None]  # has a pod make it; raises a StorebenchError
+Make = Callable[[File, DatasetSpec], None]  # makes the dataset of a file in a pod; raises a StorebenchError
 SHOWN_COLUMNS = 100
 
 
 def with_file(
     study: Study, params: Mapping[str, Any], make: Make | None
 ) -> tuple[dict[str, Any], Mapping[str, Any] | None]:
-    """The parameters of a run, and the manifest of the file that they name, which `make` makes if it is not there yet; None without a file.
+    """Return a run's parameters, and the manifest of the user's own file that they name (None without a file).
 
-    The file's rows, and the number that stands for its version, are `rows` and `seed` then. Raises a StorebenchError for a file that is not
-    there, or cannot be a dataset.
+    `make` makes the file's dataset if its manifest is missing. In the returned parameters, `rows` is the file's number of rows, and `seed`
+    stands for its version. Raises a StorebenchError for a file that does not exist or cannot be a dataset.
     """
-    own, file = study.own_file(params), params.get(FILE)
-    if own is None or file is None:
+    own_file, file = study.own_file(params), params.get(FILE)
+    if own_file is None or file is None:
         return dict(params), None
     client, bucket = connections.s3(), connections.bucket()
     files = own_files.find(client, file)
     seed = seed_of(file, files.version, files.size)
-    folder = folder_of(own.id(seed))
+    folder = folder_of(own_file.id(seed))
     manifest = _manifest(client, bucket, folder)
     if manifest is None:
-        assert make is not None, "the plan of a study with a dataset has it made"
+        assert make is not None, "the plan of a study with a dataset can make the dataset"
         preflight.check_disk(files.size)
-        print(f"A pod looks at {file}, and makes a dataset of it", flush=True)
-        make(own, DatasetSpec(bucket, folder, own.max_rows, seed, file=file))
+        print(f"A pod reads {file} and makes a dataset of it", flush=True)
+        make(own_file, DatasetSpec(bucket, folder, own_file.max_rows, seed, file=file))
         manifest = _manifest(client, bucket, folder)
         if manifest is None:
             raise StoreRefused(f"The pod has not left a manifest at s3://{bucket}/{folder}{MANIFEST}")
-        # Also of a run that is refused then: `storebench clean` removes what is of no run
+        # Record the dataset even if the run is refused later, so that `storebench clean` can remove it.
         connections.repository(connections.PLAN_PATIENCE_S).add_dataset(
-            own.id(seed), own.version, manifest["rows"], seed, manifest
+            own_file.id(seed), own_file.version, manifest["rows"], seed, manifest
         )
-    print(in_words(manifest))
+    print(dataset_in_words(manifest))
     return {**params, "rows": manifest["rows"], "seed": seed}, manifest
 
 
-def in_words(manifest: Mapping[str, Any]) -> str:
-    """What was found in the file, a line for each column."""
+def dataset_in_words(manifest: Mapping[str, Any]) -> str:
+    """Return the size of a file's dataset, and the type of each column in a line of its own."""
     schema = manifest["schema"]
     lines = [
-        f"  {one['name']}: {_type(one)}{', with nulls' if one.get('nullable') else ''}"
-        for one in schema[:SHOWN_COLUMNS]
+        f"  {column['name']}: {_type(column)}{', with nulls' if column.get('nullable') else ''}"
+        for column in schema[:SHOWN_COLUMNS]
     ]
     if (more := len(schema) - SHOWN_COLUMNS) > 0:
         lines.append(f"  and {more:,} more")
@@ -73,21 +73,22 @@ def _type(column: Mapping[str, Any]) -> str:
 
 
 def not_held(study: Study, cells: Iterable[Cell], manifest: Mapping[str, Any]) -> dict[Cell, str]:
-    """Return the cells whose store, or the store that fills it, cannot hold the file's data, or whose client cannot read it back; each with
-    the reason."""
-    found = {}
+    """Return the cells that cannot use the file's data, with the reasons: the store or its filling store cannot hold the data, or the
+    client cannot read the data back.
+    """
+    reasons = {}
     for cell in cells:
         store = study.store(cell.store)
         for name in filter(None, (cell.store, store.filled_by)):
             if reason := study.store(name).cannot_hold(manifest):
-                found[cell] = f"{name} cannot hold this dataset: {reason}"
+                reasons[cell] = f"{name} cannot hold this dataset: {reason}"
                 break
         else:
             if reason := store.cannot_give_back(manifest, cell.client):
-                found[cell] = (
+                reasons[cell] = (
                     f"{cell.store} cannot give this dataset back to its client {cell.client}: {reason}"
                 )
-    return found
+    return reasons
 
 
 def _manifest(client: Any, bucket: str, folder: str) -> dict[str, Any] | None:
@@ -95,5 +96,5 @@ def _manifest(client: Any, bucket: str, folder: str) -> dict[str, Any] | None:
         text = s3.read(client, bucket, folder + MANIFEST)
     if text is None:
         return None
-    found: dict[str, Any] = json.loads(text)
-    return found
+    manifest: dict[str, Any] = json.loads(text)
+    return manifest

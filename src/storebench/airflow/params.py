@@ -1,4 +1,4 @@
-"""The parameters of a study's DAG: the form in Airflow's user interface and on the page, and the check of what comes from it."""
+"""The parameters of a study's DAG: the form in Airflow's user interface and on the page, and the check of the form's values."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ from storebench.study.grid import CopiesOf, Grid, grid, max_rows, operations_of
 from storebench.study.model import Axis, Study
 from storebench.study.partition import cell_of, partitions, repeated
 
-# What a run that completes a single cell does not ask for: which cells, in which order, and that it leaves out what is done.
+# Parameters without a meaning in a run of a single cell: the choice and the order of cells, and the skipping of verified repeats.
 SETTLED = ("full_grid", "random_order", "order_seed", "skip_done")
-MEASURED = "What is measured"  # the section of the form that is open
+MEASURED = "What is measured"  # the form's section that is not folded
 MAX_REPEATS = 100
 SEED = 42
 MAX_BUDGET_MIN = 10_080  # a week
 
 
 def params_of(study: Study) -> dict[str, Param]:
-    """Return the form's fields, in order: what to measure, then how. Airflow shows each section folded, but for the fields that are in none.
+    """Return the form's fields in order: what to measure, then how to measure. Airflow folds sections, and shows fields without a section.
 
-    Raises SpecError for a study whose presets ask for what the form does not take.
+    Raises SpecError for a study whose presets have values that the form refuses.
     """
     sections = sections_of(study)
     study.refuse(list(_problems_of_presets(study, sections)))
@@ -55,10 +55,11 @@ def _problems_of_presets(study: Study, sections: Mapping[str, Mapping[str, Field
         **sizes.FIELDS,
         **{name: field for fields in sections.values() for name, field in fields.items()},
     }
-    for preset, one in study.presets.items():
-        for part, params in (("params", one.params), ("embedded", one.embedded), ("once", one.once)):
+    for preset_name, preset in study.presets.items():
+        parts = (("params", preset.params), ("embedded", preset.embedded), ("once", preset.once))
+        for part, params in parts:
             for name, value in params.items():
-                where = f"presets[{preset!r}].{part}"
+                where = f"presets[{preset_name!r}].{part}"
                 if name not in known:
                     yield f"{where}: {unknown('parameter', name, known)}"
                     continue
@@ -69,7 +70,7 @@ def _problems_of_presets(study: Study, sections: Mapping[str, Mapping[str, Field
 
 
 def values_of(study: Study, params: Mapping[str, Any]) -> dict[str, Any]:
-    """The values that a run's parameters mean; raises SpecError for an unknown name, and for the first value that is not valid."""
+    """Return the values of a run's parameters. Raises SpecError for an unknown name, and for the first invalid value."""
     fields = fields_of(study)
     for name in params:
         if name not in fields:
@@ -78,7 +79,7 @@ def values_of(study: Study, params: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def read(study: Study, asked: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, str]]:
-    """The values of a run's parameters where only these are asked for, and by the names of those that mean none, what is wrong with them."""
+    """Return the values of a run that asks for these parameters and takes the defaults of all others; and the mistakes, by parameter."""
     fields, values, mistakes = fields_of(study), {}, {}
     for name in asked:
         if name not in fields:
@@ -92,25 +93,23 @@ def read(study: Study, asked: Mapping[str, Any]) -> tuple[dict[str, Any], dict[s
 
 
 def defaults_of(study: Study, asked: Mapping[str, Any]) -> dict[str, Any]:
-    """The values of a run's parameters where only these are asked for; raises SpecError as `values_of` does."""
+    """Return the values of a run that asks for these parameters and takes the defaults of all others. Raises SpecError like `values_of`."""
     return values_of(study, {**{name: field.default for name, field in fields_of(study).items()}, **asked})
 
 
 def common_values(params: Mapping[str, Any]) -> dict[str, Any]:
-    """The values of those of a run's parameters that are the same in every study. What is not there has its default."""
+    """Return the values of the parameters that every study has. A missing parameter has its default."""
     return {name: field.read(params.get(name, field.default)) for name, field in _common_fields().items()}
 
 
 def cell_fields(study: Study) -> dict[str, Field]:
-    """What a user may choose for runs that complete single cells: all but the places in the grid, what SETTLED has, and servers, as no
-    partition brings them.
-    """
+    """Return the parameters of runs that complete single cells, without the grid, SETTLED, and servers: no partition provisions servers."""
     known = {**_dataset_fields(study), **_common_fields(), **study.asks()}
     return {name: field for name, field in known.items() if name not in SETTLED}
 
 
 def cell_values(study: Study, asked: Mapping[str, Any]) -> dict[str, Any]:
-    """Their values where only these are asked for; raises SpecError for an unknown name, and for a value that is not valid."""
+    """Return the values of `cell_fields`, with defaults for parameters that are not `asked`. Raises SpecError for a bad name or value."""
     known = cell_fields(study)
     for name in asked:
         if name not in known:
@@ -119,35 +118,35 @@ def cell_values(study: Study, asked: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def fields_of(study: Study) -> dict[str, Field]:
-    """All parameters of a run, in the order of the form."""
+    """Return all parameters of a run, in the order of the form."""
     return {name: field for fields in sections_of(study).values() for name, field in fields.items()}
 
 
 def sections_of(study: Study) -> dict[str, dict[str, Field]]:
-    """The same by the sections of the form; those without a field are left out."""
+    """Return all parameters of a run by the sections of the form, without empty sections."""
     groups = (
         (MEASURED, _grid_fields(study)),
         (MEASURED, _full_grid_field()),
         (MEASURED, _dataset_fields(study)),
         ("Repeats", _repeat_fields()),
         ("Pods", _pod_fields()),
-        ("Servers that the run brings", _server_fields(study)),
-        ("What this study asks", study.asks()),
+        ("Servers that the run provisions", _server_fields(study)),
+        ("Parameters of this study", study.asks()),
     )
     counted = Counter(name for _, group in groups for name in group)
     if twice := [name for name, n in counted.items() if n > 1]:
         raise SpecError(
             f"The study {study.name!r}: a run would have several parameters named {', '.join(twice)}"
         )
-    found: dict[str, dict[str, Field]] = {}
+    sections: dict[str, dict[str, Field]] = {}
     for section, group in groups:
         if group:
-            found.setdefault(section, {}).update(group)
-    return found
+            sections.setdefault(section, {}).update(group)
+    return sections
 
 
 def _grid_fields(study: Study) -> dict[str, Field]:
-    whole = grid(study, stores=study.stores, clients=study.clients, axes={}, rows=study.rows, seed=SEED)
+    opened = grid(study, stores=study.stores, clients=study.clients, axes={}, rows=study.rows, seed=SEED)
     axes = [axis.title.lower() for axis in study.axes]
     return {
         "stores": _choice(
@@ -156,14 +155,14 @@ def _grid_fields(study: Study) -> dict[str, Field]:
             study.stores,
             "Stores",
             "The storage engines to measure. **STORE@NAME** is a store at the Airflow Connection **storebench_STORE_NAME**, so that one"
-            " grid compares several servers. Where there is no such connection, NAME is a topology, whose servers the run brings and"
+            " grid compares several servers. Where there is no such connection, NAME is a topology, whose servers the run provisions and"
             f" removes.{_topologies(study)}\n\n"
             f"Add such a name to the JSON under Advanced Options. A run has stores × clients × {' × '.join([*axes, 'repeats'])} × operations"
-            f" ({', '.join(one.name for one in study.operations)}), without the combinations"
-            f" that a store does not have. This form as it opens: {len(whole.cells)} cells, **{operations_of(study, whole.cells)} operations**."
-            f" With its {study.rows:,} rows they take about {in_words(assumed_s(study, whole.cells))} on a small machine, at"
-            f" {ROWS_PER_S:,} rows a second, which is a guess. The log of the run's first task, plan, has the number of your run, and about"
-            " how long it takes by what was measured here.\n\n"
+            f" ({', '.join(operation.name for operation in study.operations)}), without the combinations"
+            f" that a store does not have. This form as it opens: {len(opened.cells)} cells, **{operations_of(study, opened.cells)} operations**."
+            f" With its {study.rows:,} rows they take about {in_words(assumed_s(study, opened.cells))} on a small machine, at"
+            f" {ROWS_PER_S:,} rows per second, which is a guess. The log of the run's first task, plan, has the number of operations of"
+            " your run, and its expected duration by earlier measurements.\n\n"
             "**Backfill:** tick **Override parameters on existing runs** above, or Airflow does not send this form, and the runs refuse"
             f" to start. The dates choose {' and '.join(['stores', 'clients', *axes])}: {dates_in_words(study)}.",
         ),
@@ -172,20 +171,20 @@ def _grid_fields(study: Study) -> dict[str, Field]:
             study.clients,
             study.clients,
             "Clients",
-            "How the stores are driven. [docs/stores.md] has what each does.",
+            "The way to drive the stores. [docs/stores.md] describes each client.",
         ),
         **{axis.name: _axis(axis) for axis in study.axes},
     }
 
 
 def _topologies(study: Study) -> str:
-    """Those that the study's stores have, in a sentence."""
-    found = topology.brought_for(study)
-    return f" There are {', '.join(f'**{name}**' for name in found)}." if found else ""
+    """Return a sentence with the topologies of the study's stores; empty without topologies."""
+    names = topology.brought_for(study)
+    return f" There are {', '.join(f'**{name}**' for name in names)}." if names else ""
 
 
 def _server_fields(study: Study) -> dict[str, Field]:
-    """Of servers that a run brings; the sizes that are axes of the study have their values there."""
+    """Return the parameters of servers that a run provisions, without the sizes that are axes of the study."""
     if not topology.brought_for(study):
         return {}
     axes = {axis.name for axis in study.axes}
@@ -196,7 +195,7 @@ def _server_fields(study: Study) -> dict[str, Field]:
             1,
             7200,
             "Start limit of servers, s",
-            "Seconds until the servers that the run brings have to be ready.",
+            "Seconds until the servers that the run provisions must be ready.",
             (600, 1800),
         ),
     }
@@ -231,7 +230,7 @@ def _pod_fields() -> dict[str, Field]:
     return {
         "keep_data": flag(
             "Keep data",
-            "Keep in the stores what the operations have left there. The column **target** of the results names it.",
+            "Keep the data of the operations in the stores. The column **target** of the results names the data.",
         ),
         "pod_cpu": size(
             "500m",
@@ -242,8 +241,8 @@ def _pod_fields() -> dict[str, Field]:
         ),
         "cpu_limit": flag(
             "CPU limit",
-            "Limit the CPU of pods, also of those that they start, to their request. Their QoS class is then Guaranteed. With whole CPUs and the kubelet's"
-            " static policy, each has cores of its own. Off: they may use all that their node has.",
+            "Limit the CPU of pods, also of the pods that these start, to their request. Their QoS class is then Guaranteed."
+            " With whole CPUs and the kubelet's static policy, each pod has its own cores. Off: pods may use all cores of their node.",
         ),
         "pod_memory": size(
             "8Gi",
@@ -265,7 +264,7 @@ def _pod_fields() -> dict[str, Field]:
             1,
             86_400,
             "Attempt limit, s",
-            "After so many seconds an attempt is ended, and recorded as failed.",
+            "Seconds after which an attempt is ended, and recorded as failed.",
             (600, 3600),
         ),
     }
@@ -283,13 +282,13 @@ def _repeat_fields() -> dict[str, Field]:
         ),
         "skip_done": flag(
             "Skip what is done",
-            "Leave out the repeats that are already verified and were not disturbed, with the same dataset, code, environment, and sizes"
+            "Skip the repeats that are already verified and were not disturbed, with the same dataset, code, environment, and sizes"
             " of pods. Empty: yes in a backfill, no in a run by hand.",
             default=None,
         ),
         "warm_up": flag(
             "Warm up",
-            "Begin with one attempt at each store that does not count. The column **warm_up** marks it.",
+            "Begin with one attempt at each store. It does not count. The column **warm_up** marks the attempt.",
         ),
         "a_a": flag(
             "A/A",
@@ -298,20 +297,20 @@ def _repeat_fields() -> dict[str, Field]:
         "precision_percent": Number(
             title="Precision, %",
             text="Stop repeating a cell when the 95 % confidence interval of its median is this near to the median, for each operation,"
-            f" after {MIN_VALUES} repeats at least. Empty: all repeats.",
+            f" after at least {MIN_VALUES} repeats. Empty: all repeats.",
             maximum=100,
             examples=(1, 3, 5),
         ),
         "budget_min": Number(
             title="Budget, minutes",
-            text="Start no further repeat after so many minutes. Each cell is still measured once.",
+            text="Minutes after which no further repeat starts. Each cell is still measured once.",
             maximum=MAX_BUDGET_MIN,
             examples=(30, 120, 480),
         ),
         "random_order": flag(
             "Random order",
-            "Measure the cells in a random order, drawn anew for each round of repeats, so that a drift of the machine falls on all of"
-            " them alike. Off: in the order in which stores, clients and values are given.",
+            "Measure the cells in a random order, drawn anew for each round of repeats, so that a drift of the machine affects all cells"
+            " equally. Off: in the order of the given stores, clients and values.",
             default=True,
         ),
         "order_seed": integer(
@@ -319,7 +318,7 @@ def _repeat_fields() -> dict[str, Field]:
             0,
             MAX_SEED,
             "Seed of the order",
-            "The same seed gives the same order of the cells. Empty: the run draws one, and records it.",
+            "The same seed gives the same order of the cells. Empty: the run draws a seed, and records it.",
             (1, 42),
         ),
     }
@@ -328,8 +327,10 @@ def _repeat_fields() -> dict[str, Field]:
 def grid_of(
     study: Study, params: Mapping[str, Any], partition: str | None = None, copies_of: CopiesOf | None = None
 ) -> Grid:
-    """Return the grid that a run's parameters ask for, or the one cell of its partition. `copies_of` (storebench.airflow.topologies) needs
-    Airflow's connections. Raises SpecError for bad parameters."""
+    """Return the grid that a run's parameters ask for, or the single cell of its partition. Raises SpecError for bad parameters.
+
+    `copies_of` (storebench.airflow.topologies) needs Airflow's connections.
+    """
     if partition is not None:
         cell = cell_of(study, partition, params["rows"], params["seed"])
         if reason := repeated(study, partitions(study), params["rows"]).get(partition):

@@ -24,13 +24,13 @@ from storebench.attempt.result import AttemptResult
 from storebench.results.attempts import AttemptKey, PodRecord
 from storebench.study.model import Study
 
-# If a task is queued again before the scheduler has seen that its process ended, the scheduler takes it for killed. It looks at
-# processes about every second, and on a busy machine every few seconds.
+# If a task is queued again before the scheduler has seen that its process ended, the scheduler regards the task as killed. The scheduler
+# looks at processes about every second, and on a busy machine every few seconds.
 LATER = timedelta(seconds=20)
 # Airflow runs the task once more when its process has died. That try follows the pod of the first try and never measures anew.
 RETRIES = 1
-STARTS_WITHIN = timedelta(hours=2)  # the most that a run's `startup_timeout_s` gives a pod, twice
-# Airflow's states of a task that it did not end. One that a user has cleared while it ran is `restarting`.
+STARTS_WITHIN = timedelta(hours=2)  # twice the largest `startup_timeout_s` of a run
+# Airflow's states of a task that Airflow still runs or runs again. A task that a user clears while it runs is `restarting`.
 AGAIN = {None, "scheduled", "queued", "running", "up_for_retry"}
 ANSWERS_WITHIN_S = 2.0  # Airflow kills a process 5 s after it has told the process to stop
 TRY = "try_number"  # the label of a pod with the number of its task's try
@@ -41,9 +41,9 @@ LOST = (
 
 
 def earlier_tries(ti: Any, retries: int | None) -> range:
-    """Return the numbers of the tries that this try replaces, because their processes died. A cleared task replaces none.
+    """Return the numbers of the tries that this try replaces, because their processes died. A cleared task replaces no try.
 
-    Airflow raises `max_tries` where it clears a task, and leaves it where it retries the task.
+    Airflow raises `max_tries` when it clears a task, and keeps `max_tries` when it retries a task.
     """
     return range(max(1, ti.max_tries - (retries or 0) + 1), ti.try_number)
 
@@ -75,8 +75,8 @@ def name_of_started(context: Context) -> str | None:
 def unwatched(client: k8s_client.CoreV1Api, namespace: str, group: str) -> list[str]:
     """Return the names of the pods at work for cells of this task group.
 
-    The task that asks has the only slot of its node pool. So no process watches these pods: another try will pick them up. A pod that is older
-    than its limits is not waited for: no try has come.
+    The calling task has the only slot of its node pool. So no process watches these pods, and another try will pick them up. Pods older
+    than their limits are excluded: no try has picked them up.
     """
     now = datetime.now(UTC)
 
@@ -96,7 +96,7 @@ def unwatched(client: k8s_client.CoreV1Api, namespace: str, group: str) -> list[
 
 
 class RetriedOperator(CleaningOperator):
-    """A pod whose next try follows it where the task's process dies."""
+    """A pod operator whose next try follows the same pod after the task's process has died."""
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(retry_delay=LATER, **kwargs)
@@ -104,10 +104,10 @@ class RetriedOperator(CleaningOperator):
         self.context: Context | None = None
 
     def is_done(self, context: Context, key: AttemptKey, study: Study, filler: str) -> bool:
-        """Return whether an earlier try, whose process died, has recorded the verified attempt. Else take the pod of that try as `self.pod`.
+        """Return whether an earlier try, whose process died, has recorded a verified attempt. Otherwise set `self.pod` to that try's pod.
 
-        Raises AirflowFailException where that attempt has failed, or is lost. A step that was stopped and cleared while it ran, and a try
-        that died before its pod, leave nothing: then the step measures. The step of a `filler` has no row of its own.
+        Raises AirflowFailException where the earlier attempt has failed or is lost. A step that was stopped and cleared while it ran, and a
+        try that died before it started a pod, leave nothing: then this try measures. The step of a `filler` has no row of its own.
         """
         self.context = context
         tries = earlier_tries(context["ti"], self.retries)
@@ -137,13 +137,14 @@ class RetriedOperator(CleaningOperator):
 
     @staticmethod
     def is_verified(key: AttemptKey) -> bool:
-        """Return whether the row of this very try is there and verified."""
+        """Return whether this try has a row, and the row is verified."""
         rows = connections.repository(connections.PATIENCE_S).tries_of(key)
         return any(row["try_number"] == key.try_number and row["status"] == "verified" for row in rows)
 
     def on_kill(self) -> None:
-        """Leave the pod to the next try where Airflow stops this process only because it has lost sight of the process, or where the worker is
-        being ended. A user's stop removes the pod.
+        """Leave the pod to the next try where Airflow stops this process because it has lost sight of the process or ends the worker.
+
+        A user's stop removes the pod.
         """
         if self.pod and self.runs_again():
             self.log.warning(
@@ -153,7 +154,7 @@ class RetriedOperator(CleaningOperator):
             super().on_kill()
 
     def runs_again(self) -> bool:
-        """Return whether Airflow says that it runs this task, or will run it; False where it does not answer."""
+        """Return whether Airflow runs this task or will run it again; False where Airflow does not answer."""
         answers: list[bool] = []
 
         def ask() -> None:
@@ -166,7 +167,7 @@ class RetriedOperator(CleaningOperator):
                 ).get(run_id, {})
                 answers.append(states.get(f"{ti.task_id}_{ti.map_index}", "removed") in AGAIN)
 
-        # The signal may have come amid a question to Airflow: a second one waits for the first, perhaps for ever.
+        # The signal may have interrupted a request to Airflow. A second request waits for that request, possibly for ever.
         asking = Thread(target=ask, daemon=True)
         asking.start()
         asking.join(ANSWERS_WITHIN_S)
@@ -174,13 +175,13 @@ class RetriedOperator(CleaningOperator):
 
     def wait_for_unwatched(self) -> None:
         """Put this step off while the pod of another step is at work and waits to be picked up: only one pod may run."""
-        found = unwatched(self.client, self.namespace_of_pods(), self.node_pool.group)
-        if found:
-            self.log.info("Waiting for pods whose tasks have died: %s", ", ".join(found))
+        names = unwatched(self.client, self.namespace_of_pods(), self.node_pool.group)
+        if names:
+            self.log.info("Waiting for pods whose tasks have died: %s", ", ".join(names))
             raise AirflowRescheduleException(datetime.now(UTC) + LATER)  # type: ignore[no-untyped-call]
 
     def process_pod_deletion(self, pod: k8s.V1Pod, *, reraise: bool = True) -> bool:
-        """Keep the pod that was observed at its end until its row is recorded: if the process dies before, the next try reads the pod."""
+        """Keep a pod that was observed at its end until its row is recorded: if the process dies earlier, the next try reads the pod."""
         if self.observed is None:
             return bool(super().process_pod_deletion(pod, reraise=reraise))
         self.recorded_first = pod

@@ -1,4 +1,4 @@
-"""Where pods run and what they may: one pod template, of attempts and of those that they start."""
+"""The placement and the permissions of pods: one template for the pods of attempts and for the pods that these start."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ HOST = "kubernetes.io/hostname"
 
 @dataclass(frozen=True)
 class Placement:
-    """What a deployment says of all pods of one Kubernetes connection; its fields are Kubernetes' own, in snake case."""
+    """A deployment's settings for all pods of one Kubernetes connection. The fields are Kubernetes' own, in snake case."""
 
     node_selector: Mapping[str, str] = field(default_factory=dict)
     tolerations: tuple[Mapping[str, Any], ...] = ()
@@ -30,7 +30,7 @@ class Placement:
 
     @classmethod
     def from_extra(cls, extra: Mapping[str, Any]) -> Placement:
-        """What the connection's extra says under EXTRA; raises SpecError for what is no placement."""
+        """Return the placement that a connection's extra has under EXTRA. Raises SpecError for an invalid placement."""
         asked = extra.get(EXTRA) or {}
         if isinstance(asked, str):  # typed into a form
             try:
@@ -45,8 +45,8 @@ class Placement:
             )
         tolerations, pull_secrets = asked.get("tolerations", []), asked.get("image_pull_secrets", [])
         texts = {name: asked.get(name, {}) for name in ("node_selector", "labels", "annotations")}
-        for name, found in texts.items():
-            if not isinstance(found, dict) or not all(isinstance(value, str) for value in found.values()):
+        for name, items in texts.items():
+            if not isinstance(items, dict) or not all(isinstance(value, str) for value in items.values()):
                 raise _wrong(f'needs texts in {name}, such as {{"pool": "bench", "dedicated": "true"}}')
         if not isinstance(tolerations, list) or not all(isinstance(item, dict) for item in tolerations):
             raise _wrong("needs a list of objects as tolerations")
@@ -60,7 +60,7 @@ class Placement:
         )
 
     def node_spec(self) -> dict[str, Any]:
-        """The fields of a pod's spec that say where it runs, whatever it does."""
+        """Return the fields of a pod's spec that decide where the pod runs."""
         return {
             "nodeSelector": dict(self.node_selector),
             "tolerations": [dict(toleration) for toleration in self.tolerations],
@@ -69,11 +69,11 @@ class Placement:
         }
 
     def template(self, attempt: str, container: str, servers: str | None = None) -> dict[str, Any]:
-        """The pod, as Kubernetes' API has it, of an attempt (a label's value that only its pods have).
+        """Return an attempt's pod as an object of Kubernetes' API. `attempt`: the value of a label that only this attempt's pods have.
 
-        It passes the Pod Security Standard "restricted". It keeps away from servers that a run has brought, where it can. A node takes
-        the pods of one attempt at a time: those that it starts may share a node, and do only where there are too few. `servers` is the
-        id of the set of servers that the run has brought for the attempt: they admit the pod.
+        The pod passes the Pod Security Standard "restricted". It avoids nodes with provisioned servers if other nodes are free. A node
+        takes the pods of only one attempt at a time, and several pods of the attempt only where there are too few nodes. `servers`: the
+        id of the set of servers that the run has provisioned for the attempt. These servers admit the pod.
         """
         return {
             "apiVersion": "v1",
@@ -105,28 +105,28 @@ class Placement:
 
 
 def with_secret(pod: dict[str, Any], secret: str, folder: str) -> dict[str, Any]:
-    """The pod, with what is in a Secret as files of the folder, in each of its containers."""
+    """Return the pod, with the contents of a Secret as files in this folder of each container."""
     volume = {"name": secret, "secret": {"secretName": secret}}
     mount = {"name": secret, "mountPath": folder, "readOnly": True}
     return with_volume(pod, volume, mount)
 
 
 def with_shared_memory(pod: dict[str, Any]) -> dict[str, Any]:
-    """The pod, whose containers have at /dev/shm what their memory's limit allows: it counts there."""
+    """Return the pod, with a /dev/shm up to the memory limit of its containers: its use counts as memory."""
     volume = {"name": "shared-memory", "emptyDir": {"medium": "Memory"}}
     mount = {"name": "shared-memory", "mountPath": "/dev/shm"}
     return with_volume(pod, volume, mount)
 
 
 def with_agent(pod: dict[str, Any], image: str) -> dict[str, Any]:
-    """Return the pod, with the agent of this image as a program that its containers can start."""
+    """Return the pod, with this image's agent as a program that the pod's containers can start."""
     volume, mount = {"name": AGENT_VOLUME, "emptyDir": {}}, {**AGENT_MOUNT, "readOnly": True}
     mounted = with_volume(pod, volume, mount)
     return {**mounted, "spec": {**mounted["spec"], "initContainers": [agent_installer(image)]}}
 
 
 def with_volume(pod: dict[str, Any], volume: dict[str, Any], mount: dict[str, Any]) -> dict[str, Any]:
-    """The pod, with this volume, mounted so in each of its containers."""
+    """Return the pod, with this volume and this mount in each container."""
     containers = [
         {**container, "volumeMounts": [*container["volumeMounts"], mount]}
         for container in pod["spec"]["containers"]
@@ -142,13 +142,13 @@ def _apart(attempt: str) -> dict[str, Any]:
     others = pods(
         {"key": LABEL, "operator": "Exists"}, {"key": LABEL, "operator": "NotIn", "values": [attempt]}
     )
-    own = pods({"key": LABEL, "operator": "In", "values": [attempt]})
-    servers = pods({"key": SERVERS, "operator": "Exists"})  # that a run has brought
+    same = pods({"key": LABEL, "operator": "In", "values": [attempt]})
+    servers = pods({"key": SERVERS, "operator": "Exists"})  # provisioned by a run
     return {
         "requiredDuringSchedulingIgnoredDuringExecution": [others],
         "preferredDuringSchedulingIgnoredDuringExecution": [
             {"weight": 100, "podAffinityTerm": servers},
-            {"weight": 50, "podAffinityTerm": own},
+            {"weight": 50, "podAffinityTerm": same},
         ],
     }
 

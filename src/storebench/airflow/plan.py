@@ -1,4 +1,4 @@
-"""What a run is to do: the turns of its cells, without those that need no measuring."""
+"""Plan a run: the turns of its cells, without repeats that are already verified."""
 
 from __future__ import annotations
 
@@ -34,23 +34,19 @@ NO_PARAMETERS = (
     " command line, add --dag-run-conf with the parameters as JSON. `storebench grid` prints the command"
 )
 
-LACKING = {
-    "failed",
-    "upstream_failed",
-}  # Airflow's states of a step without which the steps that need it are not run
+LACKING = {"failed", "upstream_failed"}  # Airflow's states of a step whose dependent steps are not run
 
 
 def plan_of(study: Study, params: Mapping[str, Any], dag_run: Any, make: own.Make | None = None) -> list[str]:
-    """Check and record the turns of a run; returns the names in the user interface of those in the default node pool.
-    `make` has a pod make the dataset of a file of one's own.
+    """Check and record the turns of a run. Returns the names of the default node pool's turns, as the user interface shows them.
 
-    A run whose plan runs again does what it set out to do at first. Raises a StorebenchError for what cannot work, which is
-    recorded with the run, and AirflowSkipException where nothing is to be done.
+    `make` makes the dataset of a user's own file in a pod. A plan that runs again keeps the turns that it planned first. Raises a
+    StorebenchError, which is recorded with the run, for a run that cannot work, and AirflowSkipException where there is nothing to do.
     """
     try:
         return _plan_of(study, params, dag_run, make)
     except StorebenchError as error:
-        with suppress(StorebenchError):  # if it cannot be recorded, it is still in the log
+        with suppress(StorebenchError):  # an error that cannot be recorded is still in the log
             connections.repository(connections.PLAN_PATIENCE_S).refuse_run(
                 study=study,
                 dag_id=dag_run.dag_id,
@@ -83,7 +79,7 @@ def _plan_of(study: Study, asked: Mapping[str, Any], dag_run: Any, make: own.Mak
     preflight.check_connections(_secrets_of(study, set(used), params, brings))
     check_sizes(study, grid.cells, params)
     preflight.check_embedded(study, used, brings)
-    unpublished = {one for group in groups.values() if group for one in group.unpublished_images}
+    unpublished = {name for group in groups.values() if group for name in group.unpublished_images}
     preflight.check_images(study, used, unpublished)
     if brings:
         brought.check({group for group in groups.values() if group}, params)
@@ -114,9 +110,9 @@ def _plan_of(study: Study, asked: Mapping[str, Any], dag_run: Any, make: own.Mak
         print(f"Cells: {len(draft.repeats)}. {takes}{'. The run may end earlier' if may_end else ''}")
         print(f"The order of the cells has the seed {draft.order_seed}")
     if grid.dropped:
-        print(f"{grid.dropped} combinations are left out: {grid.dropped_because}")
+        print(f"{grid.dropped} combinations are excluded: {grid.dropped_because}")
     for cell, reason in skipped.items():
-        print(f"{cell.label} is left out: {reason}")
+        print(f"{cell.label} is excluded: {reason}")
     repository.start_run(
         study=study,
         dag_id=dag_run.dag_id,
@@ -139,7 +135,7 @@ def _plan_of(study: Study, asked: Mapping[str, Any], dag_run: Any, make: own.Mak
 
 
 def turns_on(study: Study, node_pool: NodePool, dag_run: Any) -> list[str]:
-    """The names in the user interface of those turns of a planned run that are in this node pool."""
+    """Return the names of a planned run's turns in this node pool, as the user interface shows them."""
     repository = connections.repository(connections.PATIENCE_S)
     recorded = repository.recorded_turns(run_id_of(dag_run.dag_id, dag_run.run_id))
     return labels_of(recorded, node_pool)
@@ -148,26 +144,26 @@ def turns_on(study: Study, node_pool: NodePool, dag_run: Any) -> list[str]:
 def _secrets_of(
     study: Study, used: set[str], params: Mapping[str, Any], brings: Collection[str] = ()
 ) -> list[str]:
-    """The names of the Secrets that the pods of these stores need: of connections, and those that stores ask for themselves. Servers that
-    the run `brings` have no connection.
+    """Return the names of the Secrets that the pods of these stores need: Secrets of connections, and Secrets that the stores ask for.
+    Stores whose servers the run `brings` have no connection.
     """
     used |= {filled_by for name in used if (filled_by := study.store(name).filled_by)}
     names = {"s3"}
     for name in used:
         store = study.store(name)
-        own = None if name in brings else store.connection_of(name)
-        names |= {*filter(None, [own]), *store.keys(params)}
+        connection = None if name in brings else store.connection_of(name)
+        names |= {*filter(None, [connection]), *store.keys(params)}
     return sorted(names)
 
 
 def skips_done(params: Mapping[str, Any], run_type: str) -> bool:
-    """Whether a run leaves out what is verified already: unless it says, a backfill does."""
+    """Return whether a run skips verified repeats: as the parameter `skip_done` says, else only in a backfill."""
     asked: bool | None = params["skip_done"]
     return run_type == "backfill" if asked is None else asked
 
 
 def labels_of(order: Sequence[Turn], node_pool: NodePool) -> list[str]:
-    """The names of this node pool's turns; with the repeat's number where a cell has several."""
+    """Return the names of this node pool's turns, with the repeat's number where a cell has several repeats."""
     several = {turn.cell for turn in order if turn.repeat != 1}
     return [
         turn.label if turn.cell in several else turn.cell.label
@@ -179,12 +175,12 @@ def labels_of(order: Sequence[Turn], node_pool: NodePool) -> list[str]:
 def killed_of(
     study: Study, states: Mapping[str, str | None], order: Sequence[Turn]
 ) -> set[tuple[str, int, str]]:
-    """The (cell's key, repeat, operation) of the tasks that have failed, but for those that lacked what they need.
+    """Return (cell's key, repeat, operation) of each failed task, except tasks whose earlier step has failed.
 
-    `states` are a run's, by task and _map index.
+    `states`: a run's states, by task and _map index.
     """
     needs = {operation.name: operation.needs for operation in study.operations}
-    found = set()
+    killed = set()
     groups: dict[str, list[Turn]] = defaultdict(list)
     for turn in order:
         groups[NodePool(turn.node_pool).group].append(turn)
@@ -195,14 +191,14 @@ def killed_of(
             continue
         if not any(states.get(f"{group}.{needed}_{index}") in LACKING for needed in needs[operation]):
             turn = groups[group][int(index)]
-            found.add((turn.cell.key, turn.repeat, operation))
-    return found
+            killed.add((turn.cell.key, turn.repeat, operation))
+    return killed
 
 
 def reason_to_stop(
     study: Study, queries: Queries, run_id: str, cell: Cell, repeat: int, params: Mapping[str, Any]
 ) -> str | None:
-    """Why this turn need not be done, if it need not: the cell is known well enough, or the run's budget is spent."""
+    """Return why this turn is not needed, if so: the cell's median is precise enough, or the run's budget is spent."""
     if repeat <= 1:  # each cell is measured at least once, and a warm-up is never skipped
         return None
     if (budget_min := params["budget_min"]) is not None:
@@ -222,6 +218,6 @@ def reason_to_stop(
 
 
 def _half_width_percent(rows: Sequence[Row]) -> float:
-    """Infinite for too few repeats."""
+    """Return the half width of the median's confidence interval relative to the median, in percent; infinite for too few repeats."""
     values = verified_values(rows)
     return summarize(values).half_width * 100 if values else math.inf

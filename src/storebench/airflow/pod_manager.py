@@ -1,4 +1,4 @@
-"""Waits for the end of pods."""
+"""A pod manager that notices the end of pods promptly."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ LOG_CHARACTERS = 10_000_000  # a program that runs wild must not fill the volume
 
 
 class PodOverdue(AirflowException):
-    """A pod that has not ended within `limit_s` seconds, although Kubernetes was to end it after `deadline_s` seconds of work."""
+    """The error of a pod that has not ended after `limit_s` seconds, although Kubernetes ends a pod after `deadline_s` seconds of work."""
 
     def __init__(self, limit_s: int, deadline_s: int | None) -> None:
         super().__init__(
-            f"Nothing tells the pod's end after {limit_s} s, although Kubernetes was to end the pod after {deadline_s} s: is its node lost?"
+            f"No end of the pod is known after {limit_s} s, although Kubernetes was to end the pod after {deadline_s} s: is its node lost?"
         )
 
 
 class PromptPodManager(PodManager):
-    """Notices the end of a pod within POLL_INTERVAL_S; the provider's own looks each 1 to 2 s, a short attempt's length.
+    """A pod manager that notices the end of a pod within POLL_INTERVAL_S seconds.
 
-    Where the API server is away for a while, what the pod does meanwhile is not lost. Of a pod's log, the task's log has the first
-    LOG_CHARACTERS.
+    The provider's own manager looks every 1 to 2 s, as long as a short attempt takes. A short outage of the API server does not lose the
+    pod's work. The task's log has the first LOG_CHARACTERS of the pod's log.
     """
 
     logged = 0  # characters of the pod's log
@@ -43,14 +43,14 @@ class PromptPodManager(PodManager):
         super()._log_message(message[: LOG_CHARACTERS - before], *args, **kwargs)
         if self.logged > LOG_CHARACTERS:
             self.log.warning(
-                "The pod's log has more than %s characters: the rest is left out", LOG_CHARACTERS
+                "The pod's log has more than %s characters: the remainder is excluded", LOG_CHARACTERS
             )
 
     def read_pod(self, pod: k8s.V1Pod) -> k8s.V1Pod:
         return ask_again(lambda: super(PromptPodManager, self).read_pod(pod), RIGHTS)
 
     def container_is_running(self, pod: k8s.V1Pod, container_name: str) -> bool:
-        """Asked when a log has ended: the container's end is reported a moment later."""
+        """Return whether the container runs. Called when its log has ended: the container's end is reported a moment later."""
         return not self._soon(
             lambda: not super(PromptPodManager, self).container_is_running(pod, container_name)
         )
@@ -63,14 +63,14 @@ class PromptPodManager(PodManager):
         *args: Any,
         **kwargs: Any,
     ) -> k8s.V1Pod:
-        """Wait for the pod's end, which is reported a moment after the container's. Beside a sidecar, which `istio_enabled` tells, the end of
-        the container is enough.
+        """Wait for the pod's end, which is reported a moment after its container's end. With sidecars (`istio_enabled`), the end of the
+        container is enough.
         """
 
         def ended() -> bool:
-            found = self.read_pod(pod)
-            own = istio_enabled and container_is_completed(found, container_name)
-            return own or found.status.phase in PodPhase.terminal_states
+            current = self.read_pod(pod)
+            container_ended = istio_enabled and container_is_completed(current, container_name)
+            return container_ended or current.status.phase in PodPhase.terminal_states
 
         self._soon(ended)
         return super().await_pod_completion(pod, istio_enabled, container_name, *args, **kwargs)
@@ -78,6 +78,6 @@ class PromptPodManager(PodManager):
     @staticmethod
     def _soon(ended: Callable[[], bool]) -> bool:
         deadline_s = time.monotonic() + SOON_S
-        while not (done := ended()) and time.monotonic() < deadline_s:
+        while not (has_ended := ended()) and time.monotonic() < deadline_s:
             time.sleep(POLL_INTERVAL_S)
-        return done
+        return has_ended

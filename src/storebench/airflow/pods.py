@@ -1,4 +1,4 @@
-"""The operators whose work is done in a pod: what all have in common."""
+"""The common base of operators that do their work in a pod."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from urllib3.exceptions import HTTPError
 from storebench.airflow import connections, observe, secrets, volumes
 from storebench.airflow.brought import Running
 from storebench.airflow.images import image, named
-from storebench.airflow.kubernetes_api import RIGHTS, ask_again, in_words
+from storebench.airflow.kubernetes_api import RIGHTS, ask_again, error_in_words
 from storebench.airflow.node_pools import DEFAULT, NodePool
 from storebench.airflow.params import common_values
 from storebench.airflow.placement import Placement, with_agent, with_secret, with_shared_memory
@@ -42,14 +42,14 @@ from storebench.stores.base import Pod, Store
 from storebench.stores.volume import claim_of
 from storebench.study.reserved import DROP
 
-# Kubernetes ends a pod after `attempt_timeout_s`. On a lost node nobody does: then the task gives up this many seconds later.
+# Kubernetes ends a pod after `attempt_timeout_s`, but not on a lost node. There the task gives up this many seconds later.
 LATE_S = 300
 
 
 class StorebenchPodOperator(KubernetesPodOperator):
-    """A pod of this project: placed and confined by storebench.airflow.placement, its resources from the run's params.
+    """An operator with a pod: storebench.airflow.placement places and confines the pod, the run's parameters set its resources.
 
-    The pod is looked at one last time before it is deleted, however it ended: `self.observed`, `self.events`.
+    `self.observed` and `self.events` are the pod's last state and its events, read before the pod is deleted, however it ended.
     """
 
     CONTAINER: ClassVar[str] = "base"
@@ -59,30 +59,30 @@ class StorebenchPodOperator(KubernetesPodOperator):
             kubernetes_conn_id=connections.PREFIX + node_pool.connection,
             image_pull_policy="IfNotPresent",
             automount_service_account_token=False,
-            startup_check_interval_seconds=POLL_INTERVAL_S,  # type: ignore[arg-type] # it sleeps for it, only
+            startup_check_interval_seconds=POLL_INTERVAL_S,  # type: ignore[arg-type] # only an argument of sleep
             log_events_on_startup=False,
             termination_message_policy="FallbackToLogsOnError",
             on_finish_action="delete_pod",
             log_events_on_failure=True,
             log_pod_spec_on_failure=False,
             pool=node_pool.slots,
-            retries=retries,  # none by default: a timing is never silently repeated
+            retries=retries,  # 0 by default: a timing is never silently repeated
             **kwargs,
         )
         self.node_pool = node_pool
         self.observed: k8s.V1Pod | None = None
         self.events: Sequence[k8s.CoreV1Event] = ()
         self.queued_at: datetime | None = None
-        self.claim: str | None = None  # of the volume that the pods of its cell have in common
+        self.claim: str | None = None  # the volume claim that the pods of the cell share
         self.volume_folder = ""
         self.shared_memory = False
-        self.servers_id: str | None = None  # of the set of servers that the run has brought for the pod
+        self.servers_id: str | None = None  # the set of servers that the run has provisioned for the pod
         # The image of the agent, which watches the node for a program of another language.
         self.agent: str | None = None
 
     @cached_property
     def attempt(self) -> str:
-        """The label of this attempt's pods, and of no others."""
+        """The label value that only this attempt's pods have."""
         return uuid.uuid4().hex
 
     @cached_property
@@ -90,11 +90,10 @@ class StorebenchPodOperator(KubernetesPodOperator):
         return PromptPodManager(kube_client=self.client, callbacks=self.callbacks)
 
     def use_connections(self, names: Sequence[str]) -> None:
-        """Give the pod these connections, each from its Secret, and keep their secrets out of what this task says of the pod."""
+        """Give the pod these connections, each from its Secret. Keeps their secrets out of the task's messages about the pod."""
         for name in names:
-            with suppress(
-                SpecError
-            ):  # the plan has checked it; a connection that was changed since then fails in the pod, and gets its row
+            # The plan has checked the connection. A connection that was changed since then fails in the pod, which records a row.
+            with suppress(SpecError):
                 connections.pod(name)
         self.secrets = [
             Secret("env", variable(name), connections.secret_name(name), connections.SECRET_KEY)  # type: ignore[no-untyped-call]
@@ -102,7 +101,7 @@ class StorebenchPodOperator(KubernetesPodOperator):
         ]
 
     def use_pod(self, pod: Pod, variable_name: str, spec: str) -> None:
-        """The pod's image and program, and what it is told."""
+        """Set the pod's image and program, and the variable with its specification."""
         self.image = image(pod.image)
         self.cmds = list(pod.command)
         self.arguments = [] if pod.command else list(pod.arguments)
@@ -110,8 +109,8 @@ class StorebenchPodOperator(KubernetesPodOperator):
         self.shared_memory = pod.shared_memory
 
     def use_store(self, store: type[Store], spec: AttemptSpec, servers: Running | None = None) -> None:
-        """What the pod needs for this store: image, credentials, and for one that starts pods itself who and where it is. `servers` are
-        those that the run has brought for it.
+        """Set the pod's image and credentials for this store, and for a pod that starts pods its own name and address. `servers`: the set
+        that the run has provisioned for the pod.
         """
         self.use_pod(pod := store.pod_of(spec.operation), VARIABLE, spec.to_json())
         connection = store.connection_of(spec.store)
@@ -123,8 +122,8 @@ class StorebenchPodOperator(KubernetesPodOperator):
         if self.agent:
             self.cmds = [AGENT_PROGRAM, "pod", *pod.command]
         if rate := Variable.get(disk.AIRFLOW_VARIABLE, default=None):
-            told = f"{disk.rate_of(rate):g}"
-            self.env_vars = [*self.env_vars, k8s.V1EnvVar(name=disk.VARIABLE, value=told)]
+            text = f"{disk.rate_of(rate):g}"
+            self.env_vars = [*self.env_vars, k8s.V1EnvVar(name=disk.VARIABLE, value=text)]
         if pod.volume:
             self.claim, self.volume_folder = claim_of(spec.target), pod.volume
         if pod.account:
@@ -139,12 +138,13 @@ class StorebenchPodOperator(KubernetesPodOperator):
 
     @cached_property
     def placement(self) -> Placement:
-        """Where this pod, and those that it starts, run."""
+        """The placement of this pod and of the pods that it starts."""
         return Placement.from_extra(connections.get(self.node_pool.connection).extra_dejson)
 
     def run_pod(self, context: Context, memory: str | None = None) -> None:
-        """Run the pod to its end, with `memory`, or the run's `pod_memory`; follow `self.pod` if there is one. Raises what went wrong, unless
-        the pod has ended well: PodOverdue where nothing tells the pod's end, although its limits are over by LATE_S seconds.
+        """Run the pod to its end, with `memory` or the run's `pod_memory`, or follow `self.pod` if it is set.
+
+        Raises the error unless the pod has ended well; PodOverdue where nothing reports the pod's end LATE_S seconds after its limits.
         """
         params = common_values(context["params"])
         self.startup_timeout_seconds = self.schedule_timeout_seconds = params["startup_timeout_s"]
@@ -152,7 +152,7 @@ class StorebenchPodOperator(KubernetesPodOperator):
         if self.pod is None:
             self.prepare(context, params, memory)
             self.queued_at = datetime.now(UTC)
-        else:  # it was picked up
+        else:  # the pod was picked up
             self.pod_request_obj = self.pod
         limit_s = 2 * params["startup_timeout_s"] + params["attempt_timeout_s"] + LATE_S
         try:
@@ -160,18 +160,20 @@ class StorebenchPodOperator(KubernetesPodOperator):
                 super().execute(context)
         except (Exception, AirflowTaskTimeout) as error:
             if not self.ended_well():
-                # The provider looks at the pod once more, and may raise an error of its own in the place of the timeout's.
+                # The provider reads the pod once more, and may raise another error instead of the timeout's.
                 if isinstance(error, AirflowTaskTimeout) or isinstance(error.__context__, AirflowTaskTimeout):
                     raise PodOverdue(limit_s, self.active_deadline_seconds) from error
                 raise
-            self.log.warning("The pod has ended well. Meanwhile there was an error: %s", in_words(error))
-        if not self.ended_well():  # the provider raises nothing if the task is being stopped
+            self.log.warning(
+                "The pod has ended well. Meanwhile there was an error: %s", error_in_words(error)
+            )
+        if not self.ended_well():  # the provider raises no error if the task is being stopped
             raise AirflowException("The task was stopped")
 
     def prepare(self, context: Context, params: Mapping[str, Any], memory: str | None) -> None:
         """Make the pod's Secrets, and set the pod's template and resources: `memory`, or the run's `pod_memory`."""
         run_id = run_id_of(context["dag"].dag_id, context["run_id"])
-        # A run that had ended has lost its Secrets. One of its tasks may have been cleared.
+        # The end of the run has removed its Secrets. This task may have been cleared after the end.
         names = [connections.name_of(secret.secret) for secret in self.secrets]
         secrets.apply(run_id, names, self.node_pool)
         self.pod_template_dict = self.placement.template(self.attempt, self.CONTAINER, self.servers_id)
@@ -188,21 +190,21 @@ class StorebenchPodOperator(KubernetesPodOperator):
         )
 
     def remove_volume(self) -> bool:
-        """Remove what the cell keeps, if that is a volume. Returns whether it is. Raises VolumeFailed."""
+        """Remove the cell's volume, if it has one. Returns whether it has one. Raises VolumeFailed."""
         if self.claim:
             volumes.remove(self.client, self.namespace_of_pods(), self.claim)
         return self.claim is not None
 
     def ended_well(self) -> bool:
-        """Whether the pod's program has done what it was to do."""
+        """Return whether the pod's program has exited with 0."""
         ended = observe.terminated(self.observed, self.CONTAINER)
         return ended is not None and ended.exit_code == 0
 
     def is_istio_enabled(self, pod: k8s.V1Pod | None) -> bool:
-        """Return whether sidecars are in the pod (Istio, Vault, …): the provider then takes the end of this operator's container for the
-        pod's, as sidecars go on. It knows sidecars of one name only.
+        """Return whether the pod has sidecars (Istio, Vault, …): sidecars go on, so the provider then takes the end of this operator's
+        container for the pod's end. The provider itself only knows sidecars of one name.
         """
-        try:  # a sidecar that the cluster has added is not in what the operator asked for
+        try:  # read the pod: the cluster may have added a sidecar
             return pod is not None and len(self.pod_manager.read_pod(pod).spec.containers) > 1
         except ApiException as error:
             if error.status != 404:
@@ -217,9 +219,7 @@ class StorebenchPodOperator(KubernetesPodOperator):
         super().cleanup(pod, self.observed or remote_pod, *args, **kwargs)
 
     def observe(self, pod: k8s.V1Pod | None, known: k8s.V1Pod | None) -> None:
-        """Keep the pod's last state and its events. Where the API has none any more, its end is what it was `known` as, if it had ended
-        then; else there is none.
-        """
+        """Keep the pod's last state and its events. Where the API no longer has the pod, keep its `known` state if the pod had ended."""
         if pod is None or not pod.metadata.name:
             return
         name, namespace = pod.metadata.name, pod.metadata.namespace
@@ -230,23 +230,23 @@ class StorebenchPodOperator(KubernetesPodOperator):
                 lambda: self.client.list_namespaced_event(namespace, field_selector=of_the_pod), RIGHTS
             ).items
         except (ApiException, HTTPError) as error:
-            self.log.warning("The pod's last state cannot be read: %s", in_words(error))
+            self.log.warning("The pod's last state cannot be read: %s", error_in_words(error))
         if self.observed is None and observe.terminated(known, self.CONTAINER):
             self.observed = known
 
     def kubernetes_version(self) -> str | None:
-        """The API server's version; None where it does not tell it."""
+        """Return the API server's version; None where it does not answer."""
         try:
             version: str = k8s_client.VersionApi(self.client.api_client).get_code().git_version
-        except (ApiException, HTTPError):  # the figures are recorded without it
+        except (ApiException, HTTPError):  # the figures are recorded without the version
             return None
         return version
 
     def message(self) -> str | None:
-        """What the container left in its termination message."""
+        """Return the container's termination message."""
         ended = observe.terminated(self.observed, self.CONTAINER)
         return ended.message if ended else None
 
     def namespace_of_pods(self) -> str:
-        """The namespace of this node pool's pods."""
+        """Return the namespace of this node pool's pods."""
         return self.hook.get_namespace() or "default"

@@ -1,4 +1,4 @@
-"""Checks before a run starts any work: clear messages instead of failing pods."""
+"""Check a run before it starts any work: clear messages instead of failing pods."""
 
 from __future__ import annotations
 
@@ -25,22 +25,23 @@ from storebench.study.cell import Cell
 from storebench.study.model import Study
 from storebench.study.reserved import DROP
 
-# The dataset, and room for a store's copy with its indexes and journals.
+# The needed disk relative to the dataset's size: the dataset, and a store's copy with its indexes and journals.
 DISK_FACTOR = 4
-# The command that starts servers which the embedded stack has stopped, and waits for them; their names follow.
+# The variable with the command that starts stopped servers of the embedded stack, and waits for them. Its arguments are their names.
 WAKE = "STOREBENCH_WAKE"
 WAKE_S = 600
-# The command that prints the names of images which hold other code than the checkout of the embedded stack; references of images follow.
+# The variable with the command that prints the images with other code than the embedded stack's checkout. Its arguments are images.
 STALE = "STOREBENCH_STALE_IMAGES"
 STALE_S = 60
-OWN_IMAGES = "localhost/storebench/"  # how the names of those begin that the embedded stack has built
-SERVICES = "services"  # by this name it starts what the embedded cluster needs for volumes and for servers that a run brings
+OWN_IMAGES = "localhost/storebench/"  # the prefix of images that the embedded stack has built
+SERVICES = "services"  # the name by which WAKE starts the embedded cluster's parts for volumes and provisioned servers
 SERVICES_TOLD = "what gives servers their addresses and names, and pods their volumes"
 
 
 def check(study: Study, rows: int, dataset_bytes: int | None = None) -> None:
-    """Raises a StorebenchError where the run cannot work: S3 that does not answer, a dataset over what the disk holds, a rate of the disk that
-    is no number; `dataset_bytes` is the dataset's size where that is known.
+    """Check that S3 answers, that the disk can hold the dataset, and that the disk's rate is a number. Raises a StorebenchError.
+
+    `dataset_bytes`: the dataset's size, if known.
     """
     if rate := Variable.get(disk.AIRFLOW_VARIABLE, default=None):
         disk.rate_of(rate)
@@ -50,25 +51,25 @@ def check(study: Study, rows: int, dataset_bytes: int | None = None) -> None:
 
 
 def check_connections(names: Iterable[str]) -> None:
-    """Raises SpecError that names the field for the first of these connections that cannot be used. KEY_NAME is none."""
+    """Check that pods can use these connections. Raises SpecError that names the wrong field. KEY_NAME is no connection."""
     for name in names:
         if name != KEY_NAME:
             connections.pod(name)
 
 
 def not_addressed(study: Study, cells: Iterable[Cell], bucket: str) -> dict[Cell, str]:
-    """Return the cells whose store, or the store that fills it, cannot address the bucket of the dataset, each with the reason."""
-    found = {}
+    """Return the cells whose store or filling store cannot address the bucket of the dataset, with the reasons."""
+    reasons = {}
     for cell in cells:
         for name in filter(None, (cell.store, study.store(cell.store).filled_by)):
             if reason := study.store(name).cannot_address(bucket):
-                found[cell] = f"{name} cannot use the bucket {bucket!r}: {reason}"
+                reasons[cell] = f"{name} cannot use the bucket {bucket!r}: {reason}"
                 break
-    return found
+    return reasons
 
 
 def check_length(turns: int) -> None:
-    """Refuse more turns than Airflow makes tasks for, which it would only say when it makes them."""
+    """Refuse more turns than Airflow makes tasks for. Airflow itself refuses them only when it makes the tasks."""
     most = conf.getint("core", "max_map_length")
     if turns > most:
         raise SpecError(
@@ -80,11 +81,10 @@ def check_length(turns: int) -> None:
 def check_embedded(
     study: Study, names: Iterable[str], brings: Mapping[str, Collection[str]] = MappingProxyType({})
 ) -> None:
-    """Wake the servers that the embedded stack has stopped, and what its cluster needs for volumes and for servers that the run
-    `brings`, by their stores with the images that they need; elsewhere there is nothing to check.
+    """Start the embedded stack's stopped servers, and its cluster's parts for volumes and provisioned servers. Elsewhere do nothing.
 
-    Raises SpecError for stores whose image or server it has not built yet, for images of other code than the checkout, and where a server
-    does not come up.
+    `brings`: the images of the servers that the run provisions, by store. Raises SpecError for an image or a server that is not built yet,
+    for an image of other code than the checkout, and for a server that does not start.
     """
     embedded, names = os.environ.get("STOREBENCH_EMBEDDED", "").split(), set(names)
     if "kubernetes" in embedded:
@@ -94,7 +94,9 @@ def check_embedded(
     served = {*brings, *(name for name in names if _has_volume(study, name))}
     if "kubernetes" in embedded and served:
         _check_stand_ins(study, brings)
-        unbuilt = {name: {one for one in needed if not images.named(one)} for name, needed in brings.items()}
+        unbuilt = {
+            name: {image for image in needed if not images.named(image)} for name, needed in brings.items()
+        }
         lacking |= {name for name, needed in unbuilt.items() if needed}
         if not lacking and (failed := _wake([SERVICES], SERVICES_TOLD)):
             lacking, why = served, failed
@@ -109,8 +111,9 @@ def check_embedded(
 
 
 def check_images(study: Study, names: Iterable[str], servers: Iterable[str] = ()) -> None:
-    """Raises SpecError for images that a run of these stores needs and no Airflow Variable names. `servers` are the images of servers that
-    the run brings and that no publisher has, as in `servers_api`.
+    """Check that Airflow Variables name the images that a run of these stores needs. Raises SpecError.
+
+    `servers`: the unpublished images of servers that the run provisions, such as `servers_api`.
     """
     stores = [study.store(name) for name in names]
     pods = [store.pod_of(operation) for store in stores for operation in (*store.operations, DROP)]
@@ -120,7 +123,7 @@ def check_images(study: Study, names: Iterable[str], servers: Iterable[str] = ()
 
 
 def _check_current(study: Study, names: Collection[str], brings: Mapping[str, Collection[str]]) -> None:
-    """Raises SpecError for images that these stores need and that were built from other code than the checkout has."""
+    """Refuse images of these stores that were built from other code than the checkout's. Raises SpecError."""
     command = shlex.split(os.environ.get(STALE, ""))
     needed = {image for name in names for image in _images_of(study, name)}
     needed |= {
@@ -134,12 +137,12 @@ def _check_current(study: Study, names: Collection[str], brings: Mapping[str, Co
     references = sorted({reference for image in needed if (reference := images.named(image))})
     if not command or not references:
         return
-    done = subprocess.run(
+    process = subprocess.run(
         [*command, *references], capture_output=True, text=True, timeout=STALE_S, check=False
     )
-    if done.returncode:
-        raise SpecError(f"The images cannot be compared with the checkout: {done.stderr.strip()[-500:]}")
-    if stale := done.stdout.split():
+    if process.returncode:
+        raise SpecError(f"The images cannot be compared with the checkout: {process.stderr.strip()[-500:]}")
+    if stale := process.stdout.split():
         raise SpecError(
             f"These images hold other code than this checkout: {', '.join(stale)}. The run would measure the code from before your change."
             f" `make up STUDY={study.name} STORES={','.join(sorted(names))}` builds the images. Then start the run again"
@@ -161,7 +164,7 @@ def _has_volume(study: Study, name: str) -> bool:
 
 
 def _check_stand_ins(study: Study, brings: Mapping[str, Collection[str]]) -> None:
-    """Raises SpecError for servers that the embedded stack's own images cannot be. The names of images are as in `servers_mongodb`."""
+    """Refuse servers that the embedded stack's images cannot stand in for. Raises SpecError. Images have names such as `servers_api`."""
     for name, needed in sorted(brings.items()):
         _, topology = study.store(name).server_of(name) or ("", "")
         for image in sorted(needed):
@@ -170,8 +173,8 @@ def _check_stand_ins(study: Study, brings: Mapping[str, Collection[str]]) -> Non
 
 
 def _away(study: Study, names: Iterable[str], embedded: Sequence[str]) -> dict[str, str]:
-    """The stores of these whose server is the embedded stack's and does not listen, with its name."""
-    # The S3 that has the datasets is always there, and is asked for its bucket.
+    """Return the stores whose server is a part of the embedded stack and does not listen, with the server's name."""
+    # The S3 with the datasets is no such server: it always runs, and `check` asks for its bucket.
     servers = {
         name: store.connection_of(name) for name in names if (store := study.store(name)).server_of(name)
     }
@@ -182,22 +185,22 @@ def _away(study: Study, names: Iterable[str], embedded: Sequence[str]) -> dict[s
     }
 
 
-def _wake(servers: Sequence[str], told: str = "") -> str:
-    """Have these started; `told` are they in words. Returns why they cannot be; nothing if they can."""
-    told = told or " and ".join(servers)
+def _wake(servers: Sequence[str], description: str = "") -> str:
+    """Start these servers. `description` names them in messages. Returns why they cannot be started; empty if they can."""
+    description = description or " and ".join(servers)
     command = shlex.split(os.environ.get(WAKE, ""))
     if not command:
-        return f"{told} is stopped, and {WAKE} names no command that starts it"
-    print(f"Starting {told}, which the stack has stopped as no run needed it", flush=True)
+        return f"{description} is stopped, and {WAKE} names no command that starts it"
+    print(f"Starting {description}, which the stack has stopped as no run needed it", flush=True)
     try:
-        done = subprocess.run(
+        process = subprocess.run(
             [*command, *servers], capture_output=True, text=True, timeout=WAKE_S, check=False
         )
     except (OSError, subprocess.TimeoutExpired) as error:
         return f"it could not be started: {error}"
-    print(done.stdout, end="", flush=True)
-    said = done.stderr.strip().rstrip(".")
-    return said or (f"the command ended with exit code {done.returncode}" if done.returncode else "")
+    print(process.stdout, end="", flush=True)
+    failure = f"the command ended with exit code {process.returncode}" if process.returncode else ""
+    return process.stderr.strip().rstrip(".") or failure
 
 
 def _listens(server: str) -> bool:
@@ -210,7 +213,7 @@ def _listens(server: str) -> bool:
 
 
 def check_disk(dataset_bytes: int) -> None:
-    """Where the stores' disk is known (STOREBENCH_DISK_PATH, as in the embedded stack), refuse what it cannot hold."""
+    """Refuse a dataset that the stores' disk cannot hold, where that disk is known (STOREBENCH_DISK_PATH, as in the embedded stack)."""
     path = os.environ.get("STOREBENCH_DISK_PATH")
     if not path:
         return
@@ -225,7 +228,7 @@ def check_disk(dataset_bytes: int) -> None:
 def check_volumes(servers: str, volumes_bytes: int) -> None:
     """Refuse servers of a run whose volumes ask for more than the free disk of the embedded cluster, where the disk is known.
 
-    Its volumes are folders on one disk, and nothing limits them: the servers would fill the disk for all parts of the stack.
+    The cluster's volumes are folders on one disk, without a limit: the servers would fill the disk for all parts of the stack.
     """
     path = os.environ.get("STOREBENCH_DISK_PATH")
     if not path or "kubernetes" not in os.environ.get("STOREBENCH_EMBEDDED", "").split():

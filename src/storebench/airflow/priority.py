@@ -12,17 +12,17 @@ if TYPE_CHECKING:
 
 # Weights have 32 bits in Airflow's database. They are divided into ranks of runs, and tasks of cells within each rank.
 RANKS, TASKS = 2**10, 2**20
-MOST_STEPS = 2**5  # of a cell
-LAST = -RANKS * TASKS  # of a task that waits until no cell's task does
+MOST_STEPS = 2**5  # the most steps of a cell
+LAST = -RANKS * TASKS  # the weight of a task that starts only when no cell's task waits
 
 
 class CellByCell(PriorityWeightStrategy):
-    """A cell's steps, then the next cell's: with one slot, Airflow starts the task of most weight.
+    """A strategy that orders tasks cell by cell. With one slot, Airflow starts the task with the largest weight.
 
-    A task's `priority_weight` is its place among the steps: Airflow keeps no parameter of a strategy.
+    A task's `priority_weight` is its place among the steps of its cell: Airflow keeps no parameter of a strategy.
 
-    Of runs at the same time, as of a backfill, one goes before the other with all its cells, or they would take turns task by
-    task. Which one, their ids tell: when a task gets its weight, Airflow does not say when its run began.
+    Among simultaneous runs, as in a backfill, one run precedes the others with all its cells. Otherwise the runs would alternate task by
+    task. The hash of a run's id decides: when a task gets its weight, Airflow does not say when the run began.
     """
 
     def get_weight(self, ti: TaskInstance) -> int:

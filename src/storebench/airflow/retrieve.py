@@ -1,4 +1,4 @@
-"""Takes what did not fit into a pod's termination message out of S3."""
+"""Read and remove results in S3 that did not fit into a pod's termination message."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from storebench.attempt.spec import AttemptSpec
 from storebench.errors import BadResult, StorebenchError
 from storebench.patience import patiently
 
-# By `storebench-agent pod` (agent/pod.go).
+# The figures that `storebench-agent pod` (agent/pod.go) adds to a message.
 ADDED = (
     "window",
     "cpu_s",
@@ -30,10 +30,10 @@ ADDED = (
 def whole(
     result: AttemptResult, spec: AttemptSpec, connect: Callable[[], Any], patience_s: float = 0
 ) -> AttemptResult:
-    """Return the result as the pod had it, with its object in S3 as `stored`; `connect` makes the client, where one is needed.
+    """Return the pod's whole result: read from S3 if `result` names an object there. `connect` makes the S3 client if one is needed.
 
-    Where the object is not there, or is not what the pod has written, the result has failed, and has the figures that fit. `patience_s`: for
-    how many seconds S3 is asked again where it does not answer.
+    Where the object is missing or differs from the pod's, the result becomes a failure with the figures that fitted into the message.
+    `patience_s`: for how many seconds to ask S3 again while it does not answer.
     """
     if result.stored is None:
         return result
@@ -51,23 +51,23 @@ def whole(
             raise BadResult(f"it is no JSON: {error}") from None
         if wrong:
             raise BadResult(f"it is not as docs/protocol.md has it: {wrong}")
-        found = AttemptResult.from_json(text)
-        return replace(found, stored=result.stored, **_added(result, found))
+        full = AttemptResult.from_json(text)
+        return replace(full, stored=result.stored, **_added(result, full))
     except BadResult as error:
         return without(result, error.kind, str(error))
     except StorebenchError as error:
         return without(result, "infrastructure", str(error))
 
 
-def _added(message: AttemptResult, found: AttemptResult) -> dict[str, Any]:
-    """Return the figures that only the message has: the wrapper adds them when the pod's program has put the whole into S3."""
-    return {name: getattr(message, name) for name in ADDED if getattr(found, name) is None}
+def _added(message: AttemptResult, full: AttemptResult) -> dict[str, Any]:
+    """Return the figures that only the message has: the agent adds them after the pod's program has put the full result into S3."""
+    return {name: getattr(message, name) for name in ADDED if getattr(full, name) is None}
 
 
 def discard(
     result: AttemptResult, spec: AttemptSpec, connect: Callable[[], Any], patience_s: float = 0
 ) -> None:
-    """Remove from S3 a result that `whole` has returned, once the result is recorded."""
+    """Remove the object in S3 of a result that `whole` has returned. Called once the result is recorded."""
     if result.stored is None:
         return
     bucket, key = spec.bucket, result.stored["key"]

@@ -1,4 +1,4 @@
-"""The Kubernetes Secrets of a run: made from Airflow's connections when it needs them, removed when no run does any more."""
+"""The Kubernetes Secrets of runs: made from Airflow's connections when a run needs them, removed when no run needs them."""
 
 from __future__ import annotations
 
@@ -21,15 +21,14 @@ from storebench.spark import session
 from storebench.spark.options import KEY_NAME
 
 WAIT_S = 1.0
-TIMEOUT_S = 30  # of one call, while other runs wait for the lock
+TIMEOUT_S = 30  # the limit of one call: other runs wait for the lock meanwhile
 
 
 def apply(run_id: str, names: Sequence[str], node_pool: NodePool) -> None:
-    """Create or replace the Secrets of these connections, which the run needs, in the namespace of the node pool's pods. KEY_NAME is
-    only created: the pods of other runs may be using the one that is there.
+    """Create or replace the Secrets of these connections, which the run needs, in the namespace of the node pool's pods.
 
-    Raises SpecError where the account may not. Where the cluster does not answer or has an error itself, it is asked again for some
-    time; then raises StoreUnreachable.
+    An existing Secret of KEY_NAME stays: pods of other runs may be using its key. Raises SpecError where the account lacks the right. Asks
+    again for a while where the cluster does not answer or has an internal error, then raises StoreUnreachable.
     """
     connections.left().use_secrets(run_id, node_pool.name, names)
     retrying = Retrying(
@@ -42,8 +41,8 @@ def apply(run_id: str, names: Sequence[str], node_pool: NodePool) -> None:
 
 
 def release(run_id: str) -> str | None:
-    """Remove the Secrets that this run needed and no other run does. Says, and returns, why they cannot be removed; the next run tries
-    it again.
+    """Remove the Secrets that this run needed and no other run needs. Prints and returns why they stay (None if they do not); the next run
+    tries again.
     """
     try:
         connections.left().release_secrets(run_id, _remove, cache(_place))
@@ -99,8 +98,8 @@ def _remove(node_pool: str, name: str) -> None:
 
 
 def _place(node_pool: str) -> tuple[str, ...]:
-    """The cluster, by its address, and the namespace: the same for pools of nodes whose pods have the same Secrets. A pool without a
-    connection, which starts no pods any more, shares its place with none.
+    """Return the cluster's address and the namespace: equal for node pools whose pods share Secrets. A node pool without a connection
+    starts no pods, and shares its Secrets with no other pool.
     """
     try:
         cluster, namespace = cluster_of(NodePool(node_pool))
@@ -110,10 +109,10 @@ def _place(node_pool: str) -> tuple[str, ...]:
 
 
 def cluster_of(node_pool: NodePool) -> tuple[k8s_client.CoreV1Api, str]:
-    """The API of the cluster that has these nodes, and the namespace of their pods. Raises SpecError where there is no connection."""
+    """Return the API of the node pool's cluster, and the namespace of its pods. Raises SpecError where there is no connection."""
     from airflow.providers.cncf.kubernetes.hooks.kubernetes import KubernetesHook
 
-    connections.get(node_pool.connection)  # its error says what to do, the hook's does not
+    connections.get(node_pool.connection)  # raises an error that says what to do, unlike the hook's error
     hook = KubernetesHook(conn_id=_connection_id(node_pool))
     return hook.core_v1_client, hook.get_namespace() or "default"
 
@@ -123,7 +122,7 @@ def _connection_id(node_pool: NodePool) -> str:
 
 
 def _body(name: str) -> dict[str, Any]:
-    """The Secret with the connection's JSON; KEY_NAME is a new random key."""
+    """Return the Secret with the connection's JSON; for KEY_NAME, with a new random key."""
     is_key = name == KEY_NAME
     key = session.KEY.name if is_key else connections.SECRET_KEY
     text = token_hex(32) if is_key else connections.pod(name).to_json()

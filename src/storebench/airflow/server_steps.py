@@ -1,4 +1,4 @@
-"""The steps of a run that bring its first servers, and remove the last."""
+"""The steps of a run that provision its first servers and remove its last."""
 
 from __future__ import annotations
 
@@ -20,8 +20,9 @@ LAST_STEP = "aggregate"
 
 
 class BringOperator(BaseOperator):
-    """Brings what the run's first turn needs, while nothing is measured. What other turns need, they bring themselves, one set after
-    another: which sets a run has, and in which order, is known only when it runs.
+    """The step that provisions the servers of the run's first turn, while nothing is measured.
+
+    Other turns provision their servers themselves, one set after another: the sets of a run and their order are known only when it runs.
     """
 
     def __init__(self, *, study: Study, **kwargs: Any) -> None:
@@ -42,14 +43,14 @@ class BringOperator(BaseOperator):
         except StorebenchError as error:
             print(error, flush=True)
             if set(groups.values()) != {first}:
-                return  # the turns that need them say so, and the others go on
+                return  # turns that need these servers fail with the reason, and other turns go on
             repository.stop_run(run_id, str(error))
             raise AirflowFailException(str(error)) from None
         if running is None:
             print("The first turn of this run needs no servers of its own", flush=True)
 
     def go_on(self) -> None:
-        """Raise where the task was told to stop."""
+        """Raise AirflowFailException if Airflow has stopped the task."""
         if self._stopped:
             raise AirflowFailException("The task was stopped")
 
@@ -58,8 +59,8 @@ class BringOperator(BaseOperator):
 
 
 def remove_servers(context: Context) -> None:
-    """Remove what is left of the run's servers. Airflow does this also after a stop, when it skips all other steps that have not begun:
-    then it fails here, or Airflow would take the run for a success.
+    """Remove the run's remaining servers. Airflow runs this step also after a stop, when it skips all other steps that have not begun.
+    Then this step fails: otherwise Airflow would count the run as a success.
     """
     dag_id, run = context["dag"].dag_id, context["run_id"]
     stays = Servers(run_id_of(dag_id, run)).release()

@@ -1,4 +1,4 @@
-"""What the pod of a Spark driver is told, beside what each pod is."""
+"""The variables of a Spark driver's pod, in addition to the variables of each pod."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from storebench.spark import session
 
 
 def own_pod(image: str, executor: Mapping[str, Any]) -> list[k8s.V1EnvVar]:
-    """The variables that tell a pod who and where it is, and what its executors' pods are, for storebench.spark.session."""
+    """Return the variables with a pod's own name and address and with its executors' pods, for storebench.spark.session."""
     fields = {
         session.POD_NAME: "metadata.name",
         session.POD_IP: "status.podIP",

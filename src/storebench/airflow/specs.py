@@ -1,4 +1,4 @@
-"""What the pod of an attempt is told."""
+"""The specification of an attempt's pod."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from storebench.study.dataset import folder_of
 from storebench.study.model import Study
 from storebench.study.parameters import TOLD
 
-RESULTS = "results/"  # the keys of what attempts put into the bucket
+RESULTS = "results/"  # the prefix of the keys of results in the bucket
 
 
 def spec_of(
     study: Study, operation: str, cell: Cell, target: str, params: Mapping[str, Any], filler: str = ""
 ) -> AttemptSpec:
-    """What a pod is to do with what the cell's store keeps as `target`, in a run with these parameters.
+    """Return the specification of a pod that does `operation` on the data `target` of the cell's store, in a run with these parameters.
 
-    `filler`: the store that does it in the place of the cell's, as its first client does. It may have an axis that the cell does not
-    have: there it takes the first value of the axis' grid.
+    `filler`: the store that does the operation instead of the cell's store, with the filler's first client. For an axis that the cell does
+    not have, the filler takes the first value of the axis' grid.
     """
     name = filler or cell.store
     store = study.store(name)

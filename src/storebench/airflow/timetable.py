@@ -1,4 +1,4 @@
-"""A timetable that never runs by itself: it has one partition for each cell of a study's grid, for backfills to fill."""
+"""A timetable that never starts a run by itself: it has one partition for each cell of a study's grid, for backfills to fill."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from airflow.utils.types import DagRunType
 
 
 class GridTimetable(Timetable):
-    """`dates` are the partitions' (storebench.study.partition), by their keys; `study` the details of the study whose they are.
+    """The timetable of a study. `dates`: the dates of the partitions (storebench.study.partition), by key; `study`: the study's details.
 
-    A backfill makes a run for each partition in its range of dates that has none yet. A run that is triggered by hand
-    without a partition's key is of no partition: it takes its grid from its parameters. The results page knows the study by what Airflow
-    keeps of this timetable, also one that never ran: the API server loads no file of a DAG. Empty: Airflow has kept it for an earlier
-    version, and reads the DAG's file again soon.
+    A backfill makes a run for each partition in its range of dates that has no run yet. A run that is triggered by hand without a
+    partition's key has no partition: it takes its grid from its parameters. The results page reads the study's details from the timetable
+    that Airflow has stored, also where the DAG never ran: the API server loads no file of a DAG. `study` is empty if an earlier version
+    has stored the timetable. Airflow soon reads the DAG's file again.
     """
 
     partitioned = True

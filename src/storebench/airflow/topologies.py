@@ -1,4 +1,4 @@
-"""Which servers a store's name means: those of a connection, or a topology that the run brings."""
+"""The servers that a store's name means: the servers of a connection, or a topology that the run provisions."""
 
 from __future__ import annotations
 
@@ -20,8 +20,10 @@ AGENT_IMAGE = "servers_agent"
 
 
 def topology_of(study: Study, store: str) -> Topology | None:
-    """The topology that this name means. None where it means a server of one's own: it has a connection, which wins, or no name after
-    the @. Raises SpecError where it means neither.
+    """Return the topology that a store's name means; None if the name means a user's own server.
+
+    A name means a user's own server if it has a connection, which takes precedence, or no name after the @. Raises SpecError if the name
+    has neither a connection nor a topology.
     """
     info = study.store(store)
     server, name = info.server_of(store) or ("", "")
@@ -39,41 +41,44 @@ def topology_of(study: Study, store: str) -> Topology | None:
 
 
 def copies_of(study: Study, params: Mapping[str, Any]) -> CopiesOf:
-    """Return the function that tells how many copies of its data a store's servers hold in a run with these parameters. Only a topology
-    declares the number: for a server of one's own it is not known."""
-    found = cache(lambda store: topology_of(study, store))
+    """Return a function that returns how many copies of its data a store's servers hold in a run with these parameters.
+
+    Only a topology declares the number: for a user's own server it is None.
+    """
+    topology_named = cache(lambda store: topology_of(study, store))
 
     def copies(store: str, axes: Mapping[str, str]) -> int | None:
-        brought = found(store)
+        provisioned = topology_named(store)
         sizes = {name: value for name, value in axes.items() if name in FIELDS}
-        return Sizes.of(params, sizes).copies_in(brought) if brought else None
+        return Sizes.of(params, sizes).copies_in(provisioned) if provisioned else None
 
     return copies
 
 
 def check_sizes(study: Study, cells: Iterable[Cell], params: Mapping[str, Any]) -> None:
-    """Raises SpecError for sizes that the topology of one of the cells cannot have, in a run with these parameters."""
+    """Check that each cell's topology can have the sizes of a run with these parameters. Raises SpecError."""
     asked = dict.fromkeys(
         (cell.store, tuple((name, value) for name, value in cell.axes if name in FIELDS)) for cell in cells
     )
     for store, axes in asked:
-        if brought := topology_of(study, store):
-            Sizes.of(params, dict(axes)).check(brought)
+        if provisioned := topology_of(study, store):
+            Sizes.of(params, dict(axes)).check(provisioned)
 
 
 def check_agents(
     study: Study, stores: Iterable[str], params: Mapping[str, Any], brings: Collection[str]
 ) -> None:
-    """Raises SpecError for stores that need servers that the run brings, or the agents of such servers with these parameters, and would
-    have none. The run `brings` the servers of some stores.
+    """Check that each store that depends on provisioned servers, or on their agents with these parameters, has them. Raises SpecError.
+
+    `brings`: the stores whose servers the run provisions.
     """
     for store in sorted(set(stores) - set(brings)):
         info = study.store(store)
         if info.own_servers_only:
-            known = [one for one in topology.brought_for(study) if split(one)[0] == info.name]
+            known = [name for name in topology.brought_for(study) if split(name)[0] == info.name]
             raise SpecError(
                 f"{store} would connect to a server of your own, by the Airflow Connection"
-                f" {connections.PREFIX}{info.connection_of(store)}. It is measured only at servers that the run brings:"
+                f" {connections.PREFIX}{info.connection_of(store)}. It is measured only at servers that the run provisions:"
                 f" {info.own_servers_only}. Ask for {' or '.join(known)}, and remove the connection of that name, if there is one"
             )
     reasons = {store: why for store in sorted(stores) if (why := study.store(store).needs_agents(params))}
@@ -81,13 +86,13 @@ def check_agents(
         return
     if without := [store for store in reasons if store not in brings]:
         there = topology.brought_for(study)
-        asked = {store: [one for one in there if split(one)[0] == split(store)[0]] for store in without}
+        instead = {store: [name for name in there if split(name)[0] == split(store)[0]] for store in without}
         advice = "; ".join(
-            f"in the place of {store} ask for {' or '.join(ones)}" if ones else f"leave out {store}"
-            for store, ones in asked.items()
+            f"in the place of {store} ask for {' or '.join(names)}" if names else f"leave out {store}"
+            for store, names in instead.items()
         )
         raise SpecError(
-            f"{reasons[without[0]]}: only the agents of servers that the run brings can do that, and it brings none for"
+            f"{reasons[without[0]]}: only the agents of servers that the run provisions can do that, and it provisions none for"
             f" {', '.join(without)}. Give the parameter another value, or {advice}"
         )
     if not images.named(AGENT_IMAGE):

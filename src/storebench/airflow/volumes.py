@@ -11,14 +11,14 @@ from kubernetes import client as k8s_client
 from kubernetes.client.exceptions import ApiException
 from urllib3.exceptions import HTTPError
 
-from storebench.airflow.kubernetes_api import RIGHTS, ask_again, in_words
+from storebench.airflow.kubernetes_api import RIGHTS, ask_again, error_in_words
 from storebench.airflow.placement import with_volume
 from storebench.errors import StorebenchError
 from storebench.stores.volume import OPTIONS, SIZE, STORAGE_CLASS
 
 NAME = "storebench-volume"  # in the pod
 LABEL = "storebench/volume"
-GROUP = 1000  # of the user of this project's images, who has to be able to write
+GROUP = 1000  # the group of the user in this project's images, who must be able to write
 GONE_WITHIN_S = 120.0
 POLL_INTERVAL_S = 0.5
 
@@ -34,8 +34,9 @@ def make(
     params: Mapping[str, Any],
     go_on: Callable[[], None],
 ) -> None:
-    """An empty volume, in the place of one that an earlier try has left. Raises VolumeFailed; and what `go_on`
-    raises, which is asked while it waits."""
+    """Remove the volume claim of an earlier try, and make an empty claim. Raises VolumeFailed, and the error of `go_on`, which is called
+    while waiting.
+    """
     storage_class = params.get(STORAGE_CLASS)
     body = {
         "metadata": {"name": claim, "labels": {LABEL: "cell"}},
@@ -51,9 +52,11 @@ def make(
         try:
             ask_again(lambda: client.create_namespaced_persistent_volume_claim(namespace, body), RIGHTS)
         except (ApiException, HTTPError) as error:
-            # The old one of this name is there until its last pod is gone
+            # The old claim of this name exists until its last pod is gone
             if getattr(error, "status", None) != 409 or time.monotonic() > deadline_s:
-                raise VolumeFailed(f"The volume claim {claim} cannot be made: {in_words(error)}") from None
+                raise VolumeFailed(
+                    f"The volume claim {claim} cannot be made: {error_in_words(error)}"
+                ) from None
         else:
             return
         go_on()
@@ -61,16 +64,18 @@ def make(
 
 
 def remove(client: k8s_client.CoreV1Api, namespace: str, claim: str) -> None:
-    """With its data. It is no error if there is none. Raises VolumeFailed."""
+    """Remove a volume claim with its data. A missing claim is no error. Raises VolumeFailed."""
     try:
         ask_again(lambda: client.delete_namespaced_persistent_volume_claim(claim, namespace), RIGHTS)
     except (ApiException, HTTPError) as error:
         if getattr(error, "status", None) != 404:
-            raise VolumeFailed(f"The volume claim {claim} cannot be removed: {in_words(error)}") from None
+            raise VolumeFailed(
+                f"The volume claim {claim} cannot be removed: {error_in_words(error)}"
+            ) from None
 
 
 def mounted(pod: dict[str, Any], claim: str, folder: str) -> dict[str, Any]:
-    """The pod, with the volume as this folder of each of its containers."""
+    """Return the pod, with the claim's volume at this folder of each container."""
     volume = {"name": NAME, "persistentVolumeClaim": {"claimName": claim}}
     made = with_volume(pod, volume, {"name": NAME, "mountPath": folder})
     security = {**made["spec"]["securityContext"], "fsGroup": GROUP}

@@ -1,1 +1,1 @@
-"""Servers that a run brings: their topologies, sizes, and their life on a cluster. Nothing here knows Airflow."""
+"""Servers that a run provisions: their topologies, sizes, and life on a cluster. No module here imports Airflow."""

@@ -1,6 +1,6 @@
-"""Asks the agents in servers' containers: what these have used, and to empty caches. docs/servers-agent.md describes the answers.
+"""The client of the agents in servers' containers, which report figures and empty caches. docs/servers-agent.md describes the answers.
 
-The agent is the Go program in agent/. It answers JSON over HTTP on the pod network, to whom has its token.
+The agent is the Go program in agent/. It answers with JSON over HTTP on the pod network, to clients that have its token.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from typing import Any, TypeVar
 from storebench.errors import StorebenchError, StoreRefused, StoreUnreachable
 
 PORT = 9110
-# For answers that take no work. The size of the data is one of the figures: there may be very many files.
+# The limit of a call without work. The figures include the size of the data, which may be in very many files.
 TIMEOUT_S = 60.0
-# For what the agent does beside the waits that it is told to limit: it writes changed pages to disk, and ends killed processes.
+# The limit of the agent's work besides the waits with limits of their own: it writes changed pages to disk, and ends killed processes.
 WORK_TIMEOUT_S = 600.0
 MAX_ANSWER_BYTES = 65_536
 
@@ -28,11 +28,11 @@ T = TypeVar("T")
 
 
 class AgentUnreachable(StoreUnreachable):
-    """No agent answers in the pod."""
+    """The error of a pod in which no agent answers."""
 
 
 class AgentRefused(StoreRefused):
-    """The agent answered, but refused or failed. `status` is that of HTTP: 401 wrong token, 409 not now, 503 about to end."""
+    """The error of an agent that refuses or fails. `status`: the HTTP status, such as 401 wrong token, 409 not now, 503 about to end."""
 
     def __init__(self, message: str, status: int) -> None:
         super().__init__(message)
@@ -41,9 +41,9 @@ class AgentRefused(StoreRefused):
 
 @dataclass(frozen=True)
 class Figures:
-    """A container's counters at one moment. None: the kernel does not tell; `notes` says why.
+    """A container's counters at one moment. None: not known; `notes` has the reason.
 
-    A source is "cgroup" or "processes": who has counted the bytes. Times are in ISO 8601, with the time zone.
+    A source, "cgroup" or "processes", says which counter has counted the bytes. Times are in ISO 8601, with the time zone.
     """
 
     version: str
@@ -57,11 +57,11 @@ class Figures:
     read_bytes_source: str | None
     written_bytes: int | None
     written_bytes_source: str | None
-    data_bytes: int | None  # what the data takes on disk
-    restarts: int  # of the server by the agent
-    server_pid: int | None  # in the container; None: it does not run
-    started_at: str  # the server
-    agent_started_at: str  # the container
+    data_bytes: int | None  # size of the data on disk
+    restarts: int  # restarts of the server by the agent
+    server_pid: int | None  # in the container; None: the server does not run
+    started_at: str  # start of the server
+    agent_started_at: str  # start of the container
     agent_cpu_s: float  # part of cpu_s
     agent_rss_bytes: int
     notes: list[str]
@@ -69,7 +69,7 @@ class Figures:
 
 @dataclass(frozen=True)
 class Cpu:
-    """CPU seconds of a container so far, agent included, and the boot id of its machine: None or "" where the kernel does not tell."""
+    """The CPU seconds of a container so far, agent included, and the boot id of its machine; None or "" if not known."""
 
     cpu_s: float | None
     boot_id: str
@@ -77,11 +77,11 @@ class Cpu:
 
 @dataclass(frozen=True)
 class Used:
-    """Figures of a container from `begin` to `end`, including the agent. None: not known; `notes` has the reason."""
+    """A container's figures from `begin` to `end`, agent included. None: not known; `notes` has the reason."""
 
     seconds: float
     cpu_s: float | None
-    cores_usable: float  # of the node, within the container's CPU limit
+    cores_usable: float  # cores of the node, up to the container's CPU limit
     memory_working_set_peak_bytes: int | None
     throttled_s: float | None
     throttled_periods: int | None
@@ -100,7 +100,7 @@ class Used:
 
 @dataclass(frozen=True)
 class Residence:
-    """How much of the data's files is in the page cache."""
+    """The share of the data's files that is in the page cache."""
 
     resident_bytes: int
     total_bytes: int
@@ -109,7 +109,7 @@ class Residence:
 
 @dataclass(frozen=True)
 class Stopped:
-    """A server that was stopped. `killed`: TERM was not enough. Its exit code is 128 + the signal's number if one has ended it."""
+    """A server that was stopped. `killed`: TERM was not enough. `exit_code`: 128 + the signal's number if a signal has ended the server."""
 
     stop_s: float
     exit_code: int
@@ -118,7 +118,7 @@ class Stopped:
 
 @dataclass(frozen=True)
 class Dropped:
-    """The page cache before and after the data's files were taken out of it. What a process has mapped stays."""
+    """The page cache before and after the data's files were dropped from it. Pages that a process has mapped stay."""
 
     drop_s: float
     resident_before_bytes: int
@@ -129,14 +129,14 @@ class Dropped:
 
 @dataclass(frozen=True)
 class Started:
-    """A server that answers, `ready_s` after its start."""
+    """A server that answers `ready_s` seconds after its start."""
 
     ready_s: float
 
 
 @dataclass(frozen=True)
 class Cold(Started, Dropped, Stopped):
-    """A server that was stopped, whose files were dropped, and that answers again, with this much of its data in the page cache."""
+    """A server that was stopped, whose files were dropped, and that answers again. `resident_after_bytes`: its data in the page cache."""
 
     resident_after_bytes: int
 
@@ -151,18 +151,18 @@ class Agent:
     port: int = PORT
 
     def version(self) -> str:
-        """The agent's version. It needs no token."""
+        """Return the agent's version. This call needs no token."""
         return _read(_Health, self._ask("GET", "/v1/health"), self.pod).version
 
     def cpu(self) -> Cpu:
-        """Return the container's CPU figures, without the costly look at data files."""
+        """Return the container's CPU figures, without the costly figures of data files."""
         return _read(Cpu, self._ask("GET", "/v1/cpu"), self.pod)
 
     def figures(self) -> Figures:
         return _read(Figures, self._ask("GET", "/v1/figures"), self.pod)
 
     def begin(self) -> None:
-        """Forgets the peak and notes the counters, which `end` compares."""
+        """Reset the peak and record the counters, for the comparison in `end`."""
         self._ask("POST", "/v1/begin")
 
     def end(self) -> Used:
@@ -173,16 +173,16 @@ class Agent:
         return _read(Residence, self._ask("GET", "/v1/resident", timeout_s=WORK_TIMEOUT_S), self.pod)
 
     def cold(self, stop_timeout_s: float = 60, ready_timeout_s: float = 300) -> Cold:
-        """Stops the server, drops its files from the page cache, starts it, and waits until it answers.
+        """Stop the server, drop its files from the page cache, start the server, and wait until it answers.
 
-        It gets KILL if it has not ended `stop_timeout_s` after TERM. It is left running if it does not answer in time.
+        The server gets KILL if it has not ended `stop_timeout_s` seconds after TERM. A server that does not answer in time goes on.
         """
         limits = {"stop_timeout_s": stop_timeout_s, "ready_timeout_s": ready_timeout_s}
         timeout_s = stop_timeout_s + ready_timeout_s + WORK_TIMEOUT_S
         return _read(Cold, self._ask("POST", "/v1/cold", limits, timeout_s), self.pod)
 
     def lukewarm(self) -> Dropped:
-        """Drops the server's files from the page cache and leaves it as it is, running or stopped."""
+        """Drop the server's files from the page cache. The server stays running, or stopped."""
         return _read(Dropped, self._ask("POST", "/v1/lukewarm", timeout_s=WORK_TIMEOUT_S), self.pod)
 
     def stop(self, stop_timeout_s: float = 60) -> Stopped:
@@ -221,8 +221,8 @@ class Agent:
             raise AgentRefused(self._refusal(path, response.status, answer), response.status)
         if not isinstance(answer, dict):
             raise AgentRefused(
-                f"What answers {path} in pod {self.pod} at port {self.port} is no agent: {text[:80]!r}."
-                " See whether the server's container has agent as its command, and that port to itself",
+                f"Another program than the agent answers {path} in pod {self.pod} at port {self.port}: {text[:80]!r}."
+                " See whether the server's container has agent as its command, and no other program at that port",
                 response.status,
             )
         return answer
@@ -244,24 +244,24 @@ class Agent:
 def cold_together(
     agents: Sequence[Agent], stop_timeout_s: float = 60, ready_timeout_s: float = 300
 ) -> dict[str, Cold]:
-    """Makes servers cold that belong together, and gives the figures by pod.
+    """Make all servers of a set cold. Returns the figures by pod.
 
-    All are stopped before the first files are dropped, and all files are dropped before the first server starts: none is filled again by
-    another one that still runs. If something fails, those that are down are started.
+    Stops all servers before dropping any files, and drops all files before starting any server: no running server can fill the cache of
+    another one again. After an error, starts the stopped servers again.
     """
     with ThreadPoolExecutor(max(1, len(agents)), thread_name_prefix="agent") as pool:
 
         def each(step: Callable[[Agent], T]) -> list[T]:
             futures = [pool.submit(step, agent) for agent in agents]
-            wait(futures)  # also if one fails: what comes next must not meet an agent that is still at it
+            wait(futures)  # also after an error: the next step must not meet an agent that is still busy
             return [future.result() for future in futures]
 
         before = each(Agent.resident)
         try:
             stopped = each(lambda agent: agent.stop(stop_timeout_s))
             dropped = [
-                replace(one, resident_before_bytes=earlier.resident_bytes)
-                for one, earlier in zip(each(Agent.lukewarm), before, strict=True)
+                replace(cache, resident_before_bytes=earlier.resident_bytes)
+                for cache, earlier in zip(each(Agent.lukewarm), before, strict=True)
             ]
         except StorebenchError:
             each(lambda agent: _start_again(agent, ready_timeout_s))
@@ -278,7 +278,7 @@ def cold_together(
 
 
 def _start_again(agent: Agent, ready_timeout_s: float) -> None:
-    with suppress(AgentUnreachable, AgentRefused):  # among them the refusal of one that runs
+    with suppress(AgentUnreachable, AgentRefused):  # the agent of a running server refuses, too
         agent.start(ready_timeout_s)
 
 
@@ -295,13 +295,13 @@ def _json(text: bytes) -> Any:
 
 
 def _read(kind: type[T], answer: Mapping[str, Any], pod: str) -> T:
-    """The answer as a dataclass. Entries that only a newer agent has are left out."""
+    """Return the answer as a dataclass. Excludes entries that only newer agents have. Raises AgentRefused for an invalid entry."""
     hints = typing.get_type_hints(kind)
     values = {}
-    for name in (one.name for one in fields(kind)):  # type: ignore[arg-type]
+    for name in (entry.name for entry in fields(kind)):  # type: ignore[arg-type]
         if name not in answer or not _is(answer[name], hints[name]):
             raise AgentRefused(
-                f"The agent of the server in pod {pod} gives no good {name!r}: {answer.get(name)!r}."
+                f"The agent of the server in pod {pod} gives no valid {name!r}: {answer.get(name)!r}."
                 " Give the agent's image the version that this Storebench has",
                 200,
             )
@@ -311,7 +311,7 @@ def _read(kind: type[T], answer: Mapping[str, Any], pod: str) -> T:
 
 def _is(value: Any, hint: Any) -> bool:
     if isinstance(hint, types.UnionType):
-        return any(_is(value, one) for one in typing.get_args(hint))
+        return any(_is(value, member) for member in typing.get_args(hint))
     if hint is float:
         return isinstance(value, (int, float)) and not isinstance(value, bool)
     if hint is int:

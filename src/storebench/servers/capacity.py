@@ -1,4 +1,4 @@
-"""Check whether a cluster has room for a run's servers before they are made: nodes, and storage classes of volumes."""
+"""Check that a cluster has nodes and storage classes for a run's servers before the servers are made."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ GIB = 2**30
 
 @dataclass(frozen=True)
 class Need:
-    """The request of a pod: cores, and bytes of memory."""
+    """The request of a pod. `what`: the pod in words; `cpu`: cores; `memory`: bytes."""
 
     what: str
     cpu: Decimal
@@ -32,28 +32,28 @@ class Need:
 
 def needs_of(objects: Sequence[Object], client: Need) -> list[Need]:
     """Return the requests of the servers' pods and of the client's pod."""
-    found = [client]
-    for one in objects:
-        if one["kind"] == "StatefulSet":
-            containers = one["spec"]["template"]["spec"]["containers"]
+    needs = [client]
+    for item in objects:
+        if item["kind"] == "StatefulSet":
+            containers = item["spec"]["template"]["spec"]["containers"]
             requests = [container.get("resources", {}).get("requests", {}) for container in containers]
             cpu, memory = (
                 sum((parse_quantity(r.get(n, 0)) for r in requests), Decimal()) for n in ("cpu", "memory")
             )
-            name = one["metadata"]["name"]
-            found += [Need(f"{name}-{n}", cpu, memory) for n in range(one["spec"].get("replicas", 1))]
-    return found
+            name = item["metadata"]["name"]
+            needs += [Need(f"{name}-{n}", cpu, memory) for n in range(item["spec"].get("replicas", 1))]
+    return needs
 
 
 def volumes_of(objects: Sequence[Object]) -> int:
-    """Return the bytes that the volumes of all servers ask for."""
-    found = Decimal()
-    for one in objects:
-        if one["kind"] == "StatefulSet":
-            claims = one["spec"].get("volumeClaimTemplates", [])
+    """Return the bytes that the volumes of all servers request together."""
+    total_bytes = Decimal()
+    for item in objects:
+        if item["kind"] == "StatefulSet":
+            claims = item["spec"].get("volumeClaimTemplates", [])
             sizes = [parse_quantity(claim["spec"]["resources"]["requests"]["storage"]) for claim in claims]
-            found += sum(sizes, Decimal()) * one["spec"].get("replicas", 1)
-    return int(found)
+            total_bytes += sum(sizes, Decimal()) * item["spec"].get("replicas", 1)
+    return int(total_bytes)
 
 
 def lacking(
@@ -64,10 +64,10 @@ def lacking(
     pod: Mapping[str, Any],
     ask: Callable[[Callable[[], Any]], Any],
 ) -> str | None:
-    """What the cluster lacks for these pods, placed as the spec `pod` says; None where it lacks nothing.
+    """Return what the cluster lacks for these pods, in words; None if it lacks nothing. `pod`: the fields of a pod's spec that place it.
 
-    It also says None where the account may not look at nodes and storage classes: then the scheduler says it, when the pods are there.
-    What other pods have taken of the nodes is not seen.
+    Also returns None where the account may not read nodes and storage classes: then the scheduler finds out when the pods are made. The
+    check ignores the requests of other pods on the nodes.
     """
     try:
         nodes = ask(core.list_node).items
@@ -76,18 +76,19 @@ def lacking(
         if error.status in (401, 403):
             return None
         raise
-    said = [*_classes_lacking(objects, classes), *_room_lacking([n for n in nodes if _takes(n, pod)], needs)]
-    return "; ".join(dict.fromkeys(said)) or None
+    admitting = [node for node in nodes if _takes(node, pod)]
+    problems = [*_classes_lacking(objects, classes), *_room_lacking(admitting, needs)]
+    return "; ".join(dict.fromkeys(problems)) or None
 
 
 def _classes_lacking(objects: Sequence[Object], classes: Sequence[k8s.V1StorageClass]) -> Iterator[str]:
-    there = {one.metadata.name for one in classes}
-    default = any((one.metadata.annotations or {}).get(DEFAULT_CLASS) == "true" for one in classes)
-    for one in objects:
-        for claim in one["spec"].get("volumeClaimTemplates", []) if one["kind"] == "StatefulSet" else []:
+    names = {storage_class.metadata.name for storage_class in classes}
+    default = any((item.metadata.annotations or {}).get(DEFAULT_CLASS) == "true" for item in classes)
+    for item in objects:
+        for claim in item["spec"].get("volumeClaimTemplates", []) if item["kind"] == "StatefulSet" else []:
             asked = claim["spec"].get("storageClassName")
-            listed = ", ".join(sorted(there)) or "none"
-            if asked and asked not in there:
+            listed = ", ".join(sorted(names)) or "none"
+            if asked and asked not in names:
                 yield f"the cluster has no storage class {asked!r}. It has {listed}"
             elif not asked and not default:
                 yield (
@@ -97,14 +98,14 @@ def _classes_lacking(objects: Sequence[Object], classes: Sequence[k8s.V1StorageC
 
 
 def _room_lacking(nodes: Sequence[k8s.V1Node], needs: Sequence[Need]) -> Iterator[str]:
-    """Puts the largest pod first on the node with the most room: what it finds no room for has none, but for odd sizes."""
+    """Yield why the pods do not fit on the nodes. Places the largest pod first, on the node with the most room, which may miss odd fits."""
     if not nodes:
         yield "no node takes these pods: the Kubernetes connection's node_selector and tolerations fit none"
         return
     room = [[parse_quantity(n.status.allocatable[name]) for name in ("memory", "cpu")] for n in nodes]
-    for need in sorted(needs, key=lambda one: (one.memory, one.cpu), reverse=True):
+    for need in sorted(needs, key=lambda need: (need.memory, need.cpu), reverse=True):
         room.sort(reverse=True)
-        place = next((one for one in room if one[0] >= need.memory and one[1] >= need.cpu), None)
+        place = next((free for free in room if free[0] >= need.memory and free[1] >= need.cpu), None)
         if place is None:
             memory, cpu = (sum((n.memory for n in needs), Decimal()), sum((n.cpu for n in needs), Decimal()))
             largest = ", ".join(

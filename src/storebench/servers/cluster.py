@@ -1,4 +1,4 @@
-"""Makes a set of servers on a cluster, waits until they are ready, and removes them."""
+"""Make a set of servers on a cluster, wait until the servers are ready, and remove them."""
 
 from __future__ import annotations
 
@@ -23,21 +23,21 @@ GONE_WITHIN_S = 300.0
 LOG_LINES, LOG_CHARACTERS = 20, 1500
 NO_LOG = "unable to retrieve container logs"  # the kubelet's answer for a container that is gone
 WARNINGS = 3
-GRACE_S = 1  # nothing that they hold is needed any more
+GRACE_S = 1  # for pods to end: their data is not needed any more
 
 T = TypeVar("T")
 
 
 @dataclass(frozen=True)
 class Limits:
-    """How long servers may take, in seconds: to get a node each, and to be ready."""
+    """The limits of a start of servers, in seconds: until each server has a node, and until all servers are ready."""
 
     node_s: float
     ready_s: float
 
 
 class ServerCluster:
-    """One namespace. `ask` calls the API again where it fails for a while."""
+    """The servers in a namespace of a cluster. `ask` repeats calls of the API that fail for a while."""
 
     def __init__(
         self, core: k8s_client.CoreV1Api, namespace: str, ask: Callable[[Callable[[], Any]], Any]
@@ -53,58 +53,58 @@ class ServerCluster:
         self._create(self.networking.create_namespaced_network_policy, policy_of(set_id))
         self._create(self.core.create_namespaced_secret, _secret_of(set_id))
         for kind in KINDS:
-            for one in objects:
-                if one["kind"] == kind:
-                    self._create(self._creators()[kind], one)
+            for item in objects:
+                if item["kind"] == kind:
+                    self._create(self._creators()[kind], item)
 
     def wait(
         self, set_id: str, copies: int, limits: Limits, go_on: Callable[[], None]
     ) -> dict[str, list[object]]:
-        """Until so many pods are ready; returns them as storebench.servers.pods.seen. `go_on` is called again and again, and may raise.
+        """Wait until this number of pods is ready. Returns storebench.servers.pods.seen. `go_on` is called while waiting, and may raise.
 
-        Raises ServersFailed where one cannot start, or not in time, with what is known of the reason.
+        Raises ServersFailed with the known reasons where a server cannot start, or does not start in time.
         """
         began_s = time.monotonic()
         while True:
-            found = self.pods(set_id)
-            if sum(map(is_ready, found)) >= copies:
-                return seen(found)
-            if wrong := trouble(found):
+            pods = self.pods(set_id)
+            if sum(map(is_ready, pods)) >= copies:
+                return seen(pods)
+            if wrong := trouble(pods):
                 raise ServersFailed(f"The server {wrong.pod} does not start: {wrong.why}{self._log(wrong)}")
             waited_s = time.monotonic() - began_s
-            lacking = unscheduled(found)
+            lacking = unscheduled(pods)
             if lacking and waited_s > limits.node_s:
                 raise ServersFailed(f"{lacking}. It waited {limits.node_s:.0f} s{self._warnings(set_id)}")
             if waited_s > limits.ready_s:
-                raise ServersFailed(self._late(set_id, found, copies, limits.ready_s))
+                raise ServersFailed(self._late(set_id, pods, copies, limits.ready_s))
             go_on()
             time.sleep(POLL_INTERVAL_S)
 
     def pods(self, set_id: str) -> list[k8s.V1Pod]:
-        """The servers' pods."""
-        found: list[k8s.V1Pod] = self._ask(
+        """Return the pods of a set of servers."""
+        pods: list[k8s.V1Pod] = self._ask(
             lambda: self.core.list_namespaced_pod(self.namespace, label_selector=f"{LABEL}={set_id}")
         ).items
-        return found
+        return pods
 
     def remove(self, set_id: str) -> None:
-        """Remove all objects of the set with its data, and wait until they are gone. The NetworkPolicy is the last. A set without objects
-        is no error.
+        """Remove all objects of the set with its data, and wait until the objects are gone. The NetworkPolicy is the last. A set without
+        objects is no error.
 
-        Raises ServersFailed if something is still there after GONE_WITHIN_S.
+        Raises ServersFailed if an object exists after GONE_WITHIN_S seconds.
         """
         self._delete(self.core.delete_namespaced_secret, access_name(set_id))
         deadline_s = time.monotonic() + GONE_WITHIN_S
-        while left := list(self._delete_all(set_id)):
+        while remaining := list(self._delete_all(set_id)):
             if time.monotonic() > deadline_s:
                 raise ServersFailed(
-                    f"Still there {GONE_WITHIN_S:.0f} s after the removal of servers: {', '.join(left)}. Does the node answer?"
+                    f"Still there {GONE_WITHIN_S:.0f} s after the removal of servers: {', '.join(remaining)}. Does the node answer?"
                 )
             time.sleep(POLL_INTERVAL_S)
         self._delete(self.networking.delete_namespaced_network_policy, access_name(set_id))
 
     def _delete_all(self, set_id: str) -> Iterator[str]:
-        """Ask for the removal of each object that is still there; yields their names. Pods after what would make them again."""
+        """Ask for the removal of each remaining object, and yield its name. Pods follow StatefulSets, which would make them again."""
         core, selector = self.core, f"{LABEL}={set_id}"
         lists_and_deletes: list[tuple[str, Callable[..., Any], Callable[..., Any]]] = [
             ("StatefulSet", self.apps.list_namespaced_stateful_set, self.apps.delete_namespaced_stateful_set),
@@ -119,10 +119,10 @@ class ServerCluster:
         ]
         for kind, listed, delete in lists_and_deletes:
             items = self._ask(lambda listed=listed: listed(self.namespace, label_selector=selector)).items  # type: ignore[misc]
-            for one in items:
+            for item in items:
                 more = {"grace_period_seconds": GRACE_S} if kind == "pod" else {}
-                self._delete(delete, one.metadata.name, **more)
-                yield f"{kind} {one.metadata.name}"
+                self._delete(delete, item.metadata.name, **more)
+                yield f"{kind} {item.metadata.name}"
 
     def _creators(self) -> dict[str, Callable[..., Any]]:
         return {
@@ -135,7 +135,7 @@ class ServerCluster:
         try:
             self._ask(lambda: create(self.namespace, body))
         except ApiException as error:
-            if error.status == 409:  # a call whose answer was lost
+            if error.status == 409:  # an earlier call, whose answer was lost, has created the object
                 return
             what = f"{body['kind']} {body['metadata']['name']}"
             if error.status == 403:
@@ -152,13 +152,13 @@ class ServerCluster:
             if error.status != 404:
                 raise
 
-    def _late(self, set_id: str, found: Sequence[k8s.V1Pod], copies: int, limit_s: float) -> str:
-        ready = [pod for pod in found if is_ready(pod)]
-        late = [pod.metadata.name for pod in found if pod not in ready]
-        said = f"{len(ready)} of {copies} servers are ready after {limit_s:.0f} s"
+    def _late(self, set_id: str, pods: Sequence[k8s.V1Pod], copies: int, limit_s: float) -> str:
+        ready = [pod for pod in pods if is_ready(pod)]
+        late = [pod.metadata.name for pod in pods if pod not in ready]
+        state = f"{len(ready)} of {copies} servers are ready after {limit_s:.0f} s"
         if not late:
-            return f"{said}: Kubernetes has made no more of them{self._warnings(set_id)}"
-        return f"{said}, {', '.join(late)} not{self._warnings(set_id)}{self._log(Trouble(late[0], ''))}"
+            return f"{state}: Kubernetes has made no more of them{self._warnings(set_id)}"
+        return f"{state}, {', '.join(late)} not{self._warnings(set_id)}{self._log(Trouble(late[0], ''))}"
 
     def _warnings(self, set_id: str) -> str:
         """Return Kubernetes' last warnings about the servers."""
@@ -168,12 +168,14 @@ class ServerCluster:
             ).items
         except ApiException:
             return ""
-        own = [one for one in events if set_id in (one.involved_object.name or "")]
-        said = dict.fromkeys(f"{one.involved_object.name}: {one.message}" for one in own[-WARNINGS:])
-        return f". Kubernetes says: {'; '.join(said)}" if said else ""
+        of_set = [event for event in events if set_id in (event.involved_object.name or "")]
+        lines = dict.fromkeys(
+            f"{event.involved_object.name}: {event.message}" for event in of_set[-WARNINGS:]
+        )
+        return f". Kubernetes says: {'; '.join(lines)}" if lines else ""
 
     def _log(self, wrong: Trouble) -> str:
-        """The end of the server's log: of the one that has ended, where it was started again."""
+        """Return the end of the server's log: the log of the ended container where the server was restarted."""
         for previous in (True, False) if wrong.container else (False, True):
             try:
                 answer = self._ask(
@@ -182,25 +184,25 @@ class ServerCluster:
                         self.namespace,
                         tail_lines=LOG_LINES,
                         previous=previous,
-                        _preload_content=False,  # its decoding takes bytes for a text
+                        _preload_content=False,  # the client would return a Python literal of the bytes
                         **({"container": wrong.container} if wrong.container else {}),
                     )
                 )
-            except ApiException:  # there is none, or not any more
+            except ApiException:  # the log does not exist, or no longer
                 continue
-            # a container that has not begun has said nothing
-            said = (answer.data or b"").decode(errors="replace").strip()
-            if said and not said.startswith(NO_LOG):
-                return f". The end of its log:\n{said[-LOG_CHARACTERS:]}"
+            # The log of a container that has not begun is empty.
+            log = (answer.data or b"").decode(errors="replace").strip()
+            if log and not log.startswith(NO_LOG):
+                return f". The end of its log:\n{log[-LOG_CHARACTERS:]}"
         return ""
 
 
 def _secret_of(set_id: str) -> Object:
     """Make a Secret with a random token for the agents, and a random password for servers that have a login."""
-    made = {key: base64.b64encode(token_hex(32).encode()).decode() for key in (TOKEN_KEY, PASSWORD_KEY)}
+    values = {key: base64.b64encode(token_hex(32).encode()).decode() for key in (TOKEN_KEY, PASSWORD_KEY)}
     return {
         "apiVersion": "v1",
         "kind": "Secret",
         "metadata": {"name": access_name(set_id), "labels": {**MANAGED, LABEL: set_id}},
-        "data": made,
+        "data": values,
     }

@@ -11,38 +11,38 @@ from kubernetes.client.exceptions import ApiException
 
 from storebench.servers.topology import Object
 
-# The kubelet has tried at least twice, or never will.
+# Reasons of a container without its image: the kubelet has failed to pull the image at least twice, or will never pull it.
 NO_IMAGE = {"ImagePullBackOff", "InvalidImageName", "ErrImageNeverPull"}
-MOST_CHARACTERS = 1_000  # of a sentence of the API server: an admission webhook may say anything
-CRASHES = 2  # restarts after which a server that is to start is given up
+MOST_CHARACTERS = 1_000  # of a sentence of the API server: an admission webhook's can have any length
+CRASHES = 2  # restarts after which a starting server counts as failed
 
-Seen = Mapping[str, Sequence[object]]  # by pod: its uid, and how often its container had been started again
+Seen = Mapping[str, Sequence[object]]  # by pod: its uid, and the number of its containers' restarts
 
 
 def answer(error: ApiException) -> str:
-    """Return the status of an answer of the API server, and Kubernetes' own sentence if there is one, such as the quota that refuses a pod."""
+    """Return the status of the API server's answer, with Kubernetes' own sentence if there is one, such as the quota that refuses a pod."""
     try:
-        said = " ".join(str(json.loads(error.body)["message"]).split())[:MOST_CHARACTERS]
+        sentence = " ".join(str(json.loads(error.body)["message"]).split())[:MOST_CHARACTERS]
     except (TypeError, ValueError, KeyError):
-        said = ""
-    return f"{error.status} {error.reason}{f': {said}' if said else ''}"
+        sentence = ""
+    return f"{error.status} {error.reason}{f': {sentence}' if sentence else ''}"
 
 
 def templates(objects: Sequence[Object]) -> Iterator[Object]:
-    """Yield the pods that the StatefulSets among these objects make, the first one of each set."""
-    for one in objects:
-        if one["kind"] == "StatefulSet":
-            made = one["spec"]["template"]
-            claims = [claim["metadata"]["name"] for claim in one["spec"].get("volumeClaimTemplates", [])]
+    """Yield the first pod of each StatefulSet among these objects."""
+    for item in objects:
+        if item["kind"] == "StatefulSet":
+            template = item["spec"]["template"]
+            claims = [claim["metadata"]["name"] for claim in item["spec"].get("volumeClaimTemplates", [])]
             volumes = [{"name": name, "persistentVolumeClaim": {"claimName": name}} for name in claims]
-            spec = {**made["spec"], "volumes": [*made["spec"].get("volumes", []), *volumes]}
-            metadata = {**made["metadata"], "name": f"{one['metadata']['name']}-0"}
+            spec = {**template["spec"], "volumes": [*template["spec"].get("volumes", []), *volumes]}
+            metadata = {**template["metadata"], "name": f"{item['metadata']['name']}-0"}
             yield {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": spec}
 
 
 @dataclass(frozen=True)
 class Trouble:
-    """Why a pod will never be ready. `container` is the one whose log says more, if one does."""
+    """The reason why a pod will never be ready. `container`: the container whose log may say more, if any."""
 
     pod: str
     why: str
@@ -52,7 +52,7 @@ class Trouble:
 def is_ready(pod: k8s.V1Pod) -> bool:
     """Return whether the pod is ready and not being deleted."""
     conditions = (pod.status and pod.status.conditions) or []
-    ready = any(one.type == "Ready" and one.status == "True" for one in conditions)
+    ready = any(condition.type == "Ready" and condition.status == "True" for condition in conditions)
     return ready and not pod.metadata.deletion_timestamp
 
 
@@ -62,21 +62,21 @@ def seen(pods: Sequence[k8s.V1Pod]) -> dict[str, list[object]]:
 
 
 def unscheduled(pods: Sequence[k8s.V1Pod]) -> str | None:
-    """Why some of them have no node; None if all have one."""
+    """Return why the first pod without a node has none; None if all pods have a node."""
     for pod in pods:
-        for one in (pod.status and pod.status.conditions) or []:
-            if one.type == "PodScheduled" and one.status == "False":
-                return f"No node can take {pod.metadata.name}: {one.message}"
+        for condition in (pod.status and pod.status.conditions) or []:
+            if condition.type == "PodScheduled" and condition.status == "False":
+                return f"No node can take {pod.metadata.name}: {condition.message}"
     return None
 
 
 def trouble(pods: Sequence[k8s.V1Pod]) -> Trouble | None:
-    """The first that cannot start: its image cannot be had, or its server ends again and again."""
+    """Return the trouble of the first pod that cannot start: its image cannot be pulled, or its server ends repeatedly."""
     for pod in pods:
         for status in _statuses(pod):
             waiting = status.state.waiting if status.state else None
             if waiting and waiting.reason in NO_IMAGE:
-                why = f"its image {status.image} cannot be had: {waiting.reason}: {waiting.message}"
+                why = f"its image {status.image} cannot be pulled: {waiting.reason}: {waiting.message}"
                 return Trouble(pod.metadata.name, why)
             if (status.restart_count or 0) >= CRASHES and not status.ready:
                 return Trouble(
@@ -98,7 +98,8 @@ def deaths(before: Seen, pods: Sequence[k8s.V1Pod]) -> Iterator[str]:
             ends = [_end(status) for status in _statuses(pod) if status.restart_count]
             yield f"the server {name} ended, and was started again: {'; '.join(ends)}"
         elif not is_ready(pod):
-            reason = pod.status.reason or next((_end(one) for one in _statuses(pod) if not one.ready), "")
+            unready = (status for status in _statuses(pod) if not status.ready)
+            reason = pod.status.reason or next(map(_end, unready), "")
             yield f"the server {name} is not ready any more{': ' if reason else ''}{reason}"
 
 
@@ -113,18 +114,20 @@ def _restarts(pod: k8s.V1Pod) -> int:
 
 
 def _end(status: k8s.V1ContainerStatus) -> str:
-    """How its container ended last."""
+    """Return how a container ended last, in words."""
     for state in (status.state, status.last_state):
         if state and (ended := state.terminated):
-            said = _message((ended.message or "").strip().rpartition("\n")[2])
-            return f"{ended.reason or 'Error'} (exit code {ended.exit_code}){': ' if said else ''}{said}"
+            message = _message((ended.message or "").strip().rpartition("\n")[2])
+            return (
+                f"{ended.reason or 'Error'} (exit code {ended.exit_code}){': ' if message else ''}{message}"
+            )
     return "it does not say why"
 
 
 def _message(line: str) -> str:
     """Return the last message of a server, or of the agent in its container, without the agent's figures."""
     try:
-        left = json.loads(line)
+        content = json.loads(line)
     except ValueError:
         return line
-    return str(left["message"]) if isinstance(left, dict) and "message" in left else line
+    return str(content["message"]) if isinstance(content, dict) and "message" in content else line

@@ -1,4 +1,4 @@
-"""The objects of a topology as one run makes them: names and labels of their own, sizes, images, a place, and the agent in each server."""
+"""Render a topology's objects for a run: own names and labels, sizes, images, placement, and the agent in each server."""
 
 from __future__ import annotations
 
@@ -14,8 +14,9 @@ from storebench.servers.sizes import Sizes
 from storebench.servers.topology import COPIES, DATA, READY, SIZED, Object, Topology, secret_references
 from storebench.servers.watch import TOKEN
 
-LABEL = "storebench/servers"  # on all objects of a set of servers, and its pods; no other set has its value
-CLIENT = "storebench/client-of"  # on the pods of attempts at a set of servers: the value of the set's LABEL
+# Labels whose value is the id of a set of servers.
+LABEL = "storebench/servers"  # on all objects and pods of the set
+CLIENT = "storebench/client-of"  # on the pods of attempts at the set
 MANAGED = {"app.kubernetes.io/managed-by": "storebench"}
 AGENT_VOLUME, AGENT_FOLDER = "storebench-agent", "/storebench"
 AGENT_PROGRAM, AGENT_MOUNT = f"{AGENT_FOLDER}/agent", {"name": AGENT_VOLUME, "mountPath": AGENT_FOLDER}
@@ -31,8 +32,8 @@ _CONFINED = {
 class Place:
     """A deployment's settings for pods: fields of the pod's spec, labels, annotations, and images.
 
-    `image_of` gives the image that takes the place of a manifest's for the container of that name, if one does. Without an
-    `agent` image, what servers use is not measured.
+    `image_of` returns the image that replaces the manifest's for the container of that name, or None. Without an `agent` image, the
+    servers' CPU and memory are not measured.
     """
 
     spec: Mapping[str, Any] = field(default_factory=dict)
@@ -53,8 +54,8 @@ def access_name(set_id: str) -> str:
 
 
 def policy_of(set_id: str) -> Object:
-    """Return the NetworkPolicy of a set of servers. At any port, the servers admit each other and the pods of attempts at them in the same
-    namespace, and no other pod.
+    """Return the NetworkPolicy of a set of servers. The servers admit only each other and the pods of attempts at this set, in the same
+    namespace, at any port.
     """
     admitted = [{"podSelector": {"matchLabels": {label: set_id}}} for label in (LABEL, CLIENT)]
     return {
@@ -75,48 +76,51 @@ def host_of(topology: Topology, set_id: str) -> str:
 
 
 def rendered(topology: Topology, set_id: str, sizes: Sizes, place: Place) -> list[Object]:
-    """The objects to make. Where a name of one of them is the whole value of an environment variable, or a reference, it is the new one."""
-    names = {one["metadata"]["name"]: f"{one['metadata']['name']}-{set_id}" for one in topology.objects}
-    found = []
+    """Return the objects to make, with new names. References to an object, and variables whose value is its name, get the new name."""
+    old_names = [original["metadata"]["name"] for original in topology.objects]
+    names = {name: f"{name}-{set_id}" for name in old_names}
+    objects = []
     for original in topology.objects:
-        one = copy.deepcopy(original)
-        meta = one["metadata"]
+        item = copy.deepcopy(original)
+        meta = item["metadata"]
         meta["name"] = names[meta["name"]]
         meta.pop("namespace", None)
         meta["labels"] = {**meta.get("labels", {}), **MANAGED, LABEL: set_id}
-        if one["kind"] == "Service":
-            one["spec"]["selector"] = {**one["spec"]["selector"], LABEL: set_id}
-        if one["kind"] == "StatefulSet":
-            _render_set(one, set_id, names, sizes, place)
-        found.append(one)
-    return found
+        if item["kind"] == "Service":
+            item["spec"]["selector"] = {**item["spec"]["selector"], LABEL: set_id}
+        if item["kind"] == "StatefulSet":
+            _render_set(item, set_id, names, sizes, place)
+        objects.append(item)
+    return objects
 
 
 def limited_sets(topology: Topology, set_id: str, sizes: Sizes) -> set[str]:
     """Return the names of the StatefulSets whose servers have a CPU limit."""
     return {
-        one["metadata"]["name"]
-        for one in rendered(topology, set_id, sizes, Place())
-        if one["kind"] == "StatefulSet"
-        and "cpu" in one["spec"]["template"]["spec"]["containers"][0]["resources"].get("limits", {})
+        item["metadata"]["name"]
+        for item in rendered(topology, set_id, sizes, Place())
+        if item["kind"] == "StatefulSet"
+        and "cpu" in item["spec"]["template"]["spec"]["containers"][0]["resources"].get("limits", {})
     }
 
 
 def fingerprint(topology: Topology, sizes: Sizes) -> str:
-    """Changes where what runs changes, and not from run to run."""
+    """Return a hash of the manifests and sizes: the same in all runs with the same servers."""
     text = json.dumps([topology.objects, str(sizes)], sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()[:12]
 
 
-def _render_set(one: Object, set_id: str, names: Mapping[str, str], sizes: Sizes, place: Place) -> None:
-    spec, labels = one["spec"], one["metadata"]["labels"]
+def _render_set(
+    stateful_set: Object, set_id: str, names: Mapping[str, str], sizes: Sizes, place: Place
+) -> None:
+    spec, labels = stateful_set["spec"], stateful_set["metadata"]["labels"]
     template = spec["template"]
     spec["serviceName"] = names.get(spec["serviceName"], spec["serviceName"])
     spec["selector"]["matchLabels"] = {**spec["selector"]["matchLabels"], LABEL: set_id}
     meta = template.setdefault("metadata", {})
     meta["labels"] = {**place.labels, **meta.get("labels", {}), **MANAGED, LABEL: set_id}
-    told = meta.get("annotations", {})
-    meta["annotations"] = {**place.annotations, **told}
+    annotations = meta.get("annotations", {})
+    meta["annotations"] = {**place.annotations, **annotations}
     pod = template["spec"]
     pod.update(copy.deepcopy(dict(place.spec)))
     _own_set_only(pod, set_id)
@@ -139,11 +143,11 @@ def _render_set(one: Object, set_id: str, names: Mapping[str, str], sizes: Sizes
     if SIZED in labels:
         _resize(spec, pod["containers"][0], sizes, copies=COPIES in labels)
     if place.agent:
-        _watch(pod, told, set_id, place.agent)
+        _watch(pod, annotations, set_id, place.agent)
 
 
 def _own_set_only(pod: Object, set_id: str) -> None:
-    """Servers keep away from each other, not from those of another run that have the same labels."""
+    """Restrict the pod's anti-affinity to servers of its own set: servers of other runs have the same labels."""
     affinity = pod.setdefault("affinity", {}).setdefault("podAntiAffinity", {})
     for term in affinity.get("preferredDuringSchedulingIgnoredDuringExecution", []):
         term["podAffinityTerm"]["labelSelector"]["matchLabels"][LABEL] = set_id
@@ -180,18 +184,21 @@ def agent_installer(image: str) -> Object:
 
 
 def _watch(pod: Object, annotations: Mapping[str, str], set_id: str, image: str) -> None:
-    """The agent becomes the entry of the server's container. An init container brings it, so that the image stays as it is."""
+    """Make the agent the entry point of the server's container. An init container installs the agent, so that the image stays unchanged."""
     pod.setdefault("volumes", []).append({"name": AGENT_VOLUME, "emptyDir": {}})
     pod.setdefault("initContainers", []).insert(0, agent_installer(image))
     server = pod["containers"][0]
     server["command"] = [AGENT_PROGRAM, "--", *server["command"], *server.pop("args", [])]
     server.setdefault("volumeMounts", []).append({**AGENT_MOUNT, "readOnly": True})
     server.setdefault("ports", []).append({"name": "agent", "containerPort": PORT})
-    told = {"STOREBENCH_AGENT_DATA": annotations.get(DATA), "STOREBENCH_AGENT_READY": annotations.get(READY)}
+    values = {
+        "STOREBENCH_AGENT_DATA": annotations.get(DATA),
+        "STOREBENCH_AGENT_READY": annotations.get(READY),
+    }
     token = {"secretKeyRef": {"name": access_name(set_id), "key": TOKEN_KEY}}
     server.setdefault("env", []).extend(
         [
             {"name": TOKEN, "valueFrom": token},
-            *({"name": name, "value": value} for name, value in told.items() if value),
+            *({"name": name, "value": value} for name, value in values.items() if value),
         ]
     )

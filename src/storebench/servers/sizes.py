@@ -1,4 +1,4 @@
-"""How large the servers of a run are: what its parameters, or an axis of the same names, say in place of the manifests."""
+"""The sizes of a run's servers: its parameters, or axes of the same names, replace the sizes in the manifests."""
 
 from __future__ import annotations
 
@@ -35,32 +35,33 @@ class Sizes:
         return cls(**asked)
 
     def __str__(self) -> str:
-        said = ((one.name, getattr(self, one.name)) for one in fields(self))
-        return " ".join(f"{PREFIX}{name}={value}" for name, value in said if value is not None)
+        values = ((field.name, getattr(self, field.name)) for field in fields(self))
+        return " ".join(f"{PREFIX}{name}={value}" for name, value in values if value is not None)
 
     def copies_in(self, topology: Topology) -> int | None:
-        """Return how many copies of the data the topology's servers hold: the most replicas of a StatefulSet that holds data. None if no
-        StatefulSet says that it holds data."""
-        found = []
-        for one in topology.sets:
-            labels = one["metadata"].get("labels", {})
+        """Return how many copies of the data the topology's servers hold: the most replicas of a StatefulSet that is labelled as one that
+        holds data. None without such a StatefulSet.
+        """
+        replicas = []
+        for stateful_set in topology.sets:
+            labels = stateful_set["metadata"].get("labels", {})
             if SIZED in labels:
                 asked = self.copies if COPIES in labels else None
-                found.append(asked or one["spec"].get("replicas", 1))
-        return max(found, default=None)
+                replicas.append(asked or stateful_set["spec"].get("replicas", 1))
+        return max(replicas, default=None)
 
     def check(self, topology: Topology) -> None:
-        """Raises SpecError for another number of copies where the topology has only one."""
-        if self.copies is not None and not any(COPIES in one["metadata"]["labels"] for one in topology.sets):
-            raise SpecError(
-                f"{PREFIX}copies: the topology {topology} is made for the number of copies that it has"
-            )
+        """Check that the topology can have this number of copies. Raises SpecError."""
+        if self.copies is None:
+            return
+        if not any(COPIES in stateful_set["metadata"]["labels"] for stateful_set in topology.sets):
+            raise SpecError(f"{PREFIX}copies: the topology {topology} has a fixed number of copies")
 
 
 def _text(title: str, text: str, pattern: str, hint: str, *examples: str) -> Text:
     return Text(
         title=title,
-        text=f"{text} Empty: as the topology has it.",
+        text=f"{text} Empty: the topology's own.",
         pattern=pattern,
         hint=hint,
         examples=examples,
@@ -71,36 +72,36 @@ def _text(title: str, text: str, pattern: str, hint: str, *examples: str) -> Tex
 FIELDS: Mapping[str, Field] = {
     "server_cpu": _text(
         "CPU of a server",
-        "Of servers that the run brings (**STORE@TOPOLOGY**): request and limit of each one that holds data.",
+        "Request and limit of each server that holds data, among the servers that the run provisions (**STORE@TOPOLOGY**).",
         CPU,
         HINTS[CPU],
         *("500m", "1", "2"),
     ),
     "server_memory": _text(
         "Memory of a server",
-        "Of servers that the run brings: request and limit of each one that holds data.",
+        "Request and limit of each server that holds data, among the servers that the run provisions.",
         MEMORY,
         HINTS[MEMORY],
         *("2Gi", "4Gi", "8Gi"),
     ),
     "server_disk": _text(
         "Disk of a server",
-        "Of servers that the run brings: the volume of each one that holds data.",
+        "Volume of each server that holds data, among the servers that the run provisions.",
         MEMORY,
         "an amount of disk, such as 10Gi",
         *("10Gi", "100Gi"),
     ),
     "server_storage_class": _text(
         "Storage class of servers",
-        "Of servers that the run brings: the StorageClass of their volumes.",
+        "StorageClass of the volumes of the servers that the run provisions.",
         NAME,
         "the name of a StorageClass",
         "local-path",
     ),
     "server_copies": WholeNumber(
         title="Copies of a server",
-        text="Of servers that the run brings: how many nodes, or members of each replica set, hold the data."
-        f" From 1 to {MOST_COPIES}. Empty: as the topology has it.",
+        text="Number of nodes, or of members of each replica set, that hold the data, among the servers that the run provisions."
+        f" From 1 to {MOST_COPIES}. Empty: the topology's own.",
         minimum=1,
         maximum=MOST_COPIES,
         examples=(1, 3, 5),

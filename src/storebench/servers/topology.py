@@ -1,7 +1,7 @@
-"""Topologies: how many servers of which kind, as Kubernetes manifests in deploy/servers/SERVER/TOPOLOGY/.
+"""Topologies: the number and the kinds of servers, as Kubernetes manifests in deploy/servers/SERVER/TOPOLOGY/.
 
-`kubectl apply --kustomize` applies such a folder, too. So it is a kustomization, but one that only lists plain manifests: Airflow's image
-has no kustomize. What a run sets, storebench.servers.render puts into the objects.
+Each folder is a kustomization, so that `kubectl apply --kustomize` works, too. The kustomization only lists plain manifests, since
+Airflow's image has no kustomize. storebench.servers.render sets the values of a run.
 """
 
 from __future__ import annotations
@@ -23,24 +23,24 @@ if TYPE_CHECKING:
 FOLDER = "STOREBENCH_SERVERS"  # the environment variable that names another folder
 CHECKOUT_SERVERS = Path(__file__).resolve().parents[3] / "deploy" / "servers"
 LISTING = "kustomization.yaml"
-LISTED = {"apiVersion", "kind", "namespace", "resources"}  # all that it may say
-KINDS = ("ConfigMap", "Service", "StatefulSet")  # in the order in which they are made
+LISTED = {"apiVersion", "kind", "namespace", "resources"}  # the keys that a listing may have
+KINDS = ("ConfigMap", "Service", "StatefulSet")  # in the order of their creation
 ENTRY = "storebench/entry"  # label of the Service to which clients connect
-CONNECTION = "storebench/connection"  # annotation of it: more of the connection, as JSON
-SIZED = "storebench/sized"  # label of the StatefulSets that take a run's sizes: those that hold the data
-COPIES = "storebench/copies"  # label of those that may have another number of copies
+CONNECTION = "storebench/connection"  # annotation of that Service: more fields of the connection, as JSON
+SIZED = "storebench/sized"  # label of the StatefulSets that hold the data: they take a run's sizes
+COPIES = "storebench/copies"  # label of the StatefulSets whose number of replicas a run may set
 DATA = "storebench/data"  # annotation of pods: the folder with the data
-PASSWORD_KEY = "password"  # what a container may take from a Secret: the password of the set's servers, which the run makes
+PASSWORD_KEY = "password"  # the only key that a container may take from a Secret: the password of the set's servers, made by the run
 SERVICE_CORES = "storebench/service-cores"  # annotation of pods with a service in front of the store: cores that its program can use
-ALL_CORES = "all"  # value of that annotation: as many as the container may use
-READY = "storebench/ready"  # annotation of pods: what answers with a success once the server does, a URL
+ALL_CORES = "all"  # value of that annotation: all cores that the container may use
+READY = "storebench/ready"  # annotation of pods: a URL that answers with a success once the server is ready
 
 Object = dict[str, Any]
 
 
 @dataclass(frozen=True)
 class Topology:
-    """`server` is what it is of: the name of the connection to such servers."""
+    """The manifests of a number of servers. `server`: the kind of server, by the name of the connection to such a server."""
 
     server: str
     name: str
@@ -51,29 +51,31 @@ class Topology:
 
     @property
     def sets(self) -> list[Object]:
-        """The StatefulSets."""
-        return [one for one in self.objects if one["kind"] == "StatefulSet"]
+        """The StatefulSets of the topology."""
+        return [item for item in self.objects if item["kind"] == "StatefulSet"]
 
     @property
     def entry(self) -> Object:
         """The Service to which clients connect."""
-        return next(one for one in self.objects if _is_entry(one))
+        return next(item for item in self.objects if _is_entry(item))
 
     @property
     def has_password(self) -> bool:
-        """Return whether clients log in with the password that the run makes."""
-        return any(True for one in self.sets for _ in secret_references(one["spec"]["template"]["spec"]))
+        """True if clients log in with the password that the run makes."""
+        return any(True for item in self.sets for _ in secret_references(item["spec"]["template"]["spec"]))
 
     def connection(self, host: str) -> dict[str, Any]:
-        """How clients connect to it at `host`, as pods get it (storebench.connection), without the password. A text in the entry's annotation
-        that is the name of an object is the name that the run gives it."""
+        """Return the connection to the servers at `host`, in the form that pods read (storebench.connection), without the password.
+
+        Texts in the entry's annotation that are names of objects become the names that the run gives these objects.
+        """
         meta = self.entry["metadata"]
         ending = host.removeprefix(meta["name"])
-        names = {one["metadata"]["name"]: f"{one['metadata']['name']}{ending}" for one in self.objects}
+        names = {item["metadata"]["name"]: f"{item['metadata']['name']}{ending}" for item in self.objects}
 
         def renamed(value: Any) -> Any:
             if isinstance(value, dict):
-                return {key: renamed(one) for key, one in value.items()}
+                return {key: renamed(inner) for key, inner in value.items()}
             return names.get(value, value) if isinstance(value, str) and ending != host else value
 
         more = renamed(json.loads(meta.get("annotations", {}).get(CONNECTION, "{}")))
@@ -81,15 +83,15 @@ class Topology:
 
 
 def secret_references(pod: Object) -> Iterator[Object]:
-    """Yield what the containers of a pod's spec take from Secrets: each a `name` and a `key`."""
+    """Yield the references to Secrets in the containers of a pod's spec: each has a `name` and a `key`."""
     for container in [*(pod.get("initContainers") or []), *(pod.get("containers") or [])]:
         for variable in container.get("env", []):
-            if found := variable.get("valueFrom", {}).get("secretKeyRef"):
-                yield found
+            if reference := variable.get("valueFrom", {}).get("secretKeyRef"):
+                yield reference
 
 
 def service_cores(text: str) -> float | None:
-    """Read the annotation SERVICE_CORES: cores, or None for all that the container may use. Raises ValueError for other values."""
+    """Read the annotation SERVICE_CORES: cores, or None for all cores that the container may use. Raises ValueError for other values."""
     if text == ALL_CORES:
         return None
     cores = float(text)
@@ -104,23 +106,23 @@ def folder() -> Path:
 
 
 def names(server: str) -> list[str]:
-    """The topologies that there are of this server."""
+    """Return the names of this server's topologies."""
     return sorted(path.parent.name for path in (folder() / server).glob(f"*/{LISTING}"))
 
 
 def brought_for(study: Study) -> list[str]:
-    """The names of the study's stores with each of their topologies: `mongodb@one`, `delta-spark@hdfs_one`."""
-    found = []
+    """Return the names of the study's stores with each of their topologies: `mongodb@one`, `delta-spark@hdfs_one`."""
+    stores = []
     for name in study.stores:
         store = study.store(name)
-        own = [(store.connection or "", "")] if store.has_server() else []
-        servers = [*own, *((other, f"{other}_") for other in store.elsewhere)]
-        found += [f"{name}@{before}{one}" for server, before in servers for one in names(server)]
-    return found
+        native = [(store.connection or "", "")] if store.has_server() else []
+        servers = [*native, *((other, f"{other}_") for other in store.elsewhere)]
+        stores += [f"{name}@{prefix}{topology}" for server, prefix in servers for topology in names(server)]
+    return stores
 
 
 def find(server: str, name: str) -> Topology:
-    """Raises SpecError where there is none of that name, or one that cannot be used."""
+    """Return the topology of this name. Raises SpecError where it does not exist or cannot be used."""
     path = folder() / server / name
     if not (path / LISTING).is_file():
         there = ", ".join(names(server)) or "none"
@@ -146,24 +148,24 @@ def _objects(path: Path) -> Iterator[Object]:
 
 def _documents(path: Path) -> list[Object]:
     try:
-        found = [one for one in yaml.safe_load_all(path.read_text()) if one is not None]
+        documents = [document for document in yaml.safe_load_all(path.read_text()) if document is not None]
     except (OSError, yaml.YAMLError) as error:
         raise SpecError(f"{path} cannot be read: {error}") from None
-    if not all(isinstance(one, dict) for one in found):
+    if not all(isinstance(document, dict) for document in documents):
         raise SpecError(f"{path} is not a manifest of Kubernetes")
-    return found
+    return documents
 
 
-def _is_entry(one: Object) -> bool:
-    return one["kind"] == "Service" and ENTRY in one["metadata"].get("labels", {})
+def _is_entry(item: Object) -> bool:
+    return item["kind"] == "Service" and ENTRY in item["metadata"].get("labels", {})
 
 
 def _problems(topology: Topology) -> Iterator[str]:
-    for one in topology.objects:
-        if one.get("kind") not in KINDS or not one.get("metadata", {}).get("name"):
-            yield f"{one.get('kind')!r} is no kind that a run makes: {', '.join(KINDS)}, each with a name"
+    for item in topology.objects:
+        if item.get("kind") not in KINDS or not item.get("metadata", {}).get("name"):
+            yield f"{item.get('kind')!r} is no kind that a run makes: {', '.join(KINDS)}, each with a name"
             return
-    entries = [one for one in topology.objects if _is_entry(one)]
+    entries = [item for item in topology.objects if _is_entry(item)]
     if len(entries) != 1:
         yield f"one Service must have the label {ENTRY}, and {len(entries)} have it"
     elif text := entries[0]["metadata"].get("annotations", {}).get(CONNECTION):
@@ -174,18 +176,19 @@ def _problems(topology: Topology) -> Iterator[str]:
             yield f"the annotation {CONNECTION} is not JSON: {error}"
     if not topology.sets:
         yield "there is no StatefulSet"
-    for one in topology.sets:
-        name, template = one["metadata"]["name"], one["spec"].get("template", {})
+    for item in topology.sets:
+        name, template = item["metadata"]["name"], item["spec"].get("template", {})
         containers = template.get("spec", {}).get("containers") or [{}]
         if not containers[0].get("command"):
-            yield f"the first container of {name} has no command: what an image starts by itself cannot be measured"
+            yield f"the first container of {name} has no command: the entry point of an image cannot be measured"
         resources: Mapping[str, Any] = containers[0].get("resources", {})
         if not {"cpu", "memory"} <= set(resources.get("requests", {})):
             yield f"the first container of {name} does not request cpu and memory"
         annotations = template.get("metadata", {}).get("annotations", {})
-        if DATA not in annotations and SIZED in one["metadata"].get("labels", {}):
+        if DATA not in annotations and SIZED in item["metadata"].get("labels", {}):
             yield f"the pods of {name} have no annotation {DATA}"
-        if keys := {found["key"] for found in secret_references(template.get("spec", {}))} - {PASSWORD_KEY}:
+        references = secret_references(template.get("spec", {}))
+        if keys := {reference["key"] for reference in references} - {PASSWORD_KEY}:
             yield (
                 f"{name} takes {', '.join(sorted(keys))} from a Secret: a run makes one with the key {PASSWORD_KEY} and no other"
             )

@@ -1,4 +1,4 @@
-"""Measure the servers that a run started during an attempt, by the agents in the servers' containers."""
+"""Measure a run's servers during an attempt, through the agents in the servers' containers."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from storebench.attempt.usage import CpuSeconds, sum_of
 from storebench.errors import SpecError, StorebenchError
 from storebench.servers.agent import Agent, Used
 
-SET = "STOREBENCH_SERVERS_SET"  # the id of the set of servers that the run has brought for this pod; not there for other servers
+SET = "STOREBENCH_SERVERS_SET"  # the id of the set of servers that the run has provisioned for this pod; not set for other servers
 AGENTS = "STOREBENCH_AGENTS"  # the addresses of the agents, by the names of their pods: a JSON object
-# The services in front of the store, by the names of their pods: a JSON object with the cores that the program in each can use, or null
-# where it can use all that its container may.
+# The services in front of the store, by the names of their pods: a JSON object with the cores that each service's program can use, or null
+# for all cores that its container may use.
 SERVICES = "STOREBENCH_SERVICE_CORES"
 LIMITED = "STOREBENCH_CPU_LIMITED"  # the pods of servers whose CPU limit the run asked for: a JSON array
-TOKEN = "STOREBENCH_AGENT_TOKEN"  # the variable with it, in the servers' pods and in the client's
-PASSWORD = "STOREBENCH_SERVERS_PASSWORD"  # with the password of the set, in the client's pod
-# Of a row of `usage`, and of what an agent tells.
+TOKEN = "STOREBENCH_AGENT_TOKEN"  # the agents' token, in the servers' pods and in the client's pod
+PASSWORD = "STOREBENCH_SERVERS_PASSWORD"  # the password of the set, in the client's pod
+# The figures of an agent that become columns of a row of `usage`.
 FIGURES = (
     "cpu_s",
     "memory_working_set_peak_bytes",
@@ -40,7 +40,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Busiest:
-    """The service in front of the store that was the nearest to its limit: cores that it kept busy, and cores that it can use."""
+    """The service in front of the store that was nearest to its limit. `cpu_share`: the cores that it kept busy."""
 
     cpu_share: float
     cores_usable: float
@@ -48,7 +48,7 @@ class Busiest:
 
 @dataclass(frozen=True)
 class ServersUsed:
-    """Figures of servers between two moments: a row of `usage` for each, the busiest service if any, and disturbances."""
+    """The figures of servers between two moments: a row of `usage` for each server, the busiest service, and disturbances."""
 
     rows: list[dict[str, Any]] = field(default_factory=list)
     busiest: Busiest | None = None
@@ -56,10 +56,10 @@ class ServersUsed:
 
 
 class Watch:
-    """The agents of an attempt's servers; none, where the run has brought none, or does not measure them.
+    """The agents of an attempt's servers; empty where the run has provisioned no servers, or does not measure them.
 
-    `services` are the pods with a service in front of the store, each with the cores that its program can use (None: all that its container
-    may). `limited` are the pods whose CPU limit the run asked for.
+    `services`: the cores that each service in front of the store can use, by pod (None: all cores that its container may use).
+    `limited`: the pods whose CPU limit the run asked for.
     """
 
     def __init__(
@@ -86,26 +86,26 @@ class Watch:
         return cls(agents, services, json.loads(os.environ.get(LIMITED) or "[]"))
 
     def cpu_s(self) -> CpuSeconds | None:
-        """CPU seconds of all servers so far, by machine; None where an agent does not tell them. Raises no error."""
+        """Return the CPU seconds of all servers so far, by machine; None if an agent does not report them. Raises no error."""
 
-        def told(agent: Agent) -> CpuSeconds | None:
+        def seconds_of(agent: Agent) -> CpuSeconds | None:
             with suppress(StorebenchError):
-                found = agent.cpu()
-                return None if found.cpu_s is None else {found.boot_id: found.cpu_s}
+                cpu = agent.cpu()
+                return None if cpu.cpu_s is None else {cpu.boot_id: cpu.cpu_s}
             return None
 
-        return sum_of(self._each(told))
+        return sum_of(self._each(seconds_of))
 
     def begin(self) -> None:
-        """Begin the measurement at each agent. Raises StorebenchError if an agent does not answer: an attempt needs its servers' figures."""
+        """Begin the measurement at each agent. Raises StorebenchError if an agent does not answer: an attempt needs all figures."""
         self._each(lambda agent: agent.begin())
 
     def end(self) -> ServersUsed:
-        """Return what each server has used since `begin`. Raises no error: a server whose agent does not answer is a disturbance."""
-        found = list(zip(self.agents, self._each(_ended), strict=True))
+        """Return each server's figures since `begin`. Raises no error: a server whose agent does not answer is a disturbance."""
+        answers = list(zip(self.agents, self._each(_ended), strict=True))
         rows: list[dict[str, Any]] = []
         lacking, disturbances = [], []
-        for agent, used in found:
+        for agent, used in answers:
             row: dict[str, Any] = {"role": "server", "name": agent.pod}
             if isinstance(used, StorebenchError):
                 lacking.append(str(used))
@@ -115,19 +115,19 @@ class Watch:
                     disturbances.append(f"{agent.pod} was throttled in {used.throttled_periods} periods")
             rows.append(row)
         if lacking:
-            disturbances.insert(0, f"what its servers used is not known: {'; '.join(lacking)}")
+            disturbances.insert(0, f"the figures of its servers are not known: {'; '.join(lacking)}")
         services = [
-            one
-            for agent, used in found
+            service
+            for agent, used in answers
             if agent.pod in self._services
             and isinstance(used, Used)
-            and (one := _of_service(used, self._services[agent.pod]))
+            and (service := _of_service(used, self._services[agent.pod]))
         ]
-        busiest = max(services, key=lambda one: one.cpu_share / one.cores_usable, default=None)
+        busiest = max(services, key=lambda service: service.cpu_share / service.cores_usable, default=None)
         return ServersUsed(rows, busiest, disturbances)
 
     def _each(self, call: Callable[[Agent], T]) -> list[T]:
-        """At the same time, so that all count the same stretch."""
+        """Call all agents at the same time, so that all count the same stretch of time."""
         if not self.agents:
             return []
         with ThreadPoolExecutor(len(self.agents)) as threads:
@@ -142,7 +142,7 @@ def _ended(agent: Agent) -> Used | StorebenchError:
 
 
 def _of_service(used: Used, cores: float | None) -> Busiest | None:
-    """Return how busy a service was whose program can use so many `cores`; None if that is not known."""
+    """Return how busy a service was; None if not known. `cores`: the cores that its program can use (None: its container's)."""
     usable = used.cores_usable if cores is None else min(cores, used.cores_usable)
     if used.cpu_s is None or used.seconds <= 0 or usable <= 0:
         return None

@@ -1,1 +1,1 @@
-"""Spark on Kubernetes: the driver's session, its executor pods, and what they used."""
+"""Spark on Kubernetes: the driver's session, its executor pods, and their figures."""

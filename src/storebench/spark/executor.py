@@ -1,7 +1,7 @@
-"""An executor pod's main program, `storebench executor`: Spark's executor, and figures of its cgroup for the driver.
+"""The main program of an executor pod, `storebench executor`: Spark's executor, and figures of its cgroup for the driver.
 
-Spark starts the pod with the argument `executor` and the variables that are read here (those of the entry point of
-Spark's own image, resource-managers/kubernetes/docker/src/main/dockerfiles/spark/entrypoint.sh).
+Spark starts the pod with the argument `executor` and the variables that this module reads. The entry point of Spark's own image reads
+the same variables: resource-managers/kubernetes/docker/src/main/dockerfiles/spark/entrypoint.sh.
 """
 
 from __future__ import annotations
@@ -24,10 +24,9 @@ from storebench.connection import tls
 from storebench.errors import SpecError
 
 FIGURES_PORT = 7081
-CERTIFICATES = (
-    "STOREBENCH_CA_CERTS"  # those that the executor trusts in place of Java's own, PEM in Base64, one line
-)
-CLASS_PATH = "SPARK_DIST_CLASSPATH"  # Spark's own variable: what comes behind its jars
+# The CA certificates that the executor trusts in place of Java's own: PEM in Base64, one line.
+CERTIFICATES = "STOREBENCH_CA_CERTS"
+CLASS_PATH = "SPARK_DIST_CLASSPATH"  # Spark's own variable: the class path after its jars
 MAIN_CLASS = "org.apache.spark.scheduler.cluster.k8s.KubernetesExecutorBackend"
 ARGUMENTS = {
     "--driver-url": "SPARK_DRIVER_URL",
@@ -41,7 +40,7 @@ ARGUMENTS = {
 
 
 def main() -> int:
-    """Run the executor to its end; returns its exit code, 128 and the signal's number where one ended it."""
+    """Run the executor to its end. Returns its exit code: 128 plus the signal's number if a signal has ended the executor."""
     command = java_command(os.environ)
     cgroup = Cgroup()
     sampler = WorkingSetSampler(cgroup)
@@ -55,7 +54,7 @@ def main() -> int:
 
 
 def java_command(environment: Mapping[str, str]) -> list[str]:
-    """The command line of Spark's executor; raises SpecError where this is no executor's pod."""
+    """Return the command line of Spark's executor. Raises SpecError outside an executor's pod."""
     try:
         options = {
             int(match[1]): value
@@ -72,7 +71,7 @@ def java_command(environment: Mapping[str, str]) -> list[str]:
             f"-Xms{memory}",
             f"-Xmx{memory}",
         ]
-        # Spark reads a key from a file in Kubernetes only, and does not tell an executor that it is there.
+        # Spark reads a key from a file only in Kubernetes, and does not tell an executor that it runs in Kubernetes.
         command += ["-Dspark.master=k8s://executor"]
         path = class_path(Path(environment["SPARK_HOME"]), environment.get(CLASS_PATH, ""))
         command += ["-cp", path, MAIN_CLASS]
@@ -82,13 +81,13 @@ def java_command(environment: Mapping[str, str]) -> list[str]:
 
 
 def class_path(home: Path, more: str = "") -> str:
-    """Return the class path that spark-class gives a driver, so that the archive of classes fits; `more` may follow."""
-    own = [home / "conf", *home.glob("jars/slf4j-api-*.jar"), home / "jars" / "*"]
-    return ":".join([*map(str, own), *([more] if more else [])])
+    """Return the class path that spark-class gives a driver, as the archive of JVM classes requires, followed by `more`."""
+    spark_path = [home / "conf", *home.glob("jars/slf4j-api-*.jar"), home / "jars" / "*"]
+    return ":".join([*map(str, spark_path), *([more] if more else [])])
 
 
 def figures(cgroup: Cgroup, peak_bytes: int | None) -> dict[str, int | float | str | None]:
-    """Return the container's bytes and CPU seconds since its start, and its machine."""
+    """Return the container's memory in bytes and CPU seconds since its start, and its machine's boot id."""
     return {
         "memory_peak_bytes": cgroup.memory_peak_bytes(),
         "memory_working_set_peak_bytes": peak_bytes,

@@ -14,9 +14,9 @@ INTERVAL_S = 1.0
 
 
 class ExecutorMonitor:
-    """Keeps the last figures of every executor that there ever was: one that is killed still counts.
+    """A thread that keeps the last figures of every executor, also of killed executors.
 
-    `addresses` gives the living executors: id -> IP address; `wanted` is how many there are to be.
+    `addresses` returns the living executors: id -> IP address. `wanted`: the number of executors that the driver asked for.
     """
 
     def __init__(self, addresses: Callable[[], Mapping[str, str]], wanted: int) -> None:
@@ -34,14 +34,14 @@ class ExecutorMonitor:
 
     @property
     def lost(self) -> int:
-        """How many executors were lost since the start, whether others have replaced them or not.
+        """The number of executors lost since the start, whether or not other executors have replaced them.
 
-        One that is lost before the first look was never seen: then there are too few.
+        An executor that was lost before the first look was never seen. The smallest number of living executors shows its loss.
         """
         return max(len(self._seen - self._living), self._wanted - self._fewest)
 
     def stop(self) -> list[dict[str, Any]]:
-        """Ask one last time; returns the figures of all executors, each with its role and its id as name."""
+        """Ask the executors one last time. Returns the figures of all executors, each with its role, and its id as name."""
         self._stop.set()
         self._thread.join()
         self._ask_all()
@@ -49,16 +49,17 @@ class ExecutorMonitor:
             {
                 "role": "executor",
                 "name": name,
-                **{what: n for what, n in self._figures[name].items() if what != "boot_id"},
+                **{figure: value for figure, value in self._figures[name].items() if figure != "boot_id"},
             }
             for name in sorted(self._figures, key=_number)
         ]
 
     def cpu_s(self) -> CpuSeconds | None:
-        """The CPU seconds of all executors that there ever were, asked now, by machine; None where one does not answer."""
+        """Return the CPU seconds of all executors, also of lost ones, by machine; None if a living executor does not answer."""
         if not self._ask_all():
             return None
-        return sum_of({one.get("boot_id", SOMEWHERE): one["cpu_s"]} for one in list(self._figures.values()))
+        executors = list(self._figures.values())
+        return sum_of({executor.get("boot_id", SOMEWHERE): executor["cpu_s"]} for executor in executors)
 
     def _run(self) -> None:
         while not self._stop.wait(INTERVAL_S):
@@ -67,7 +68,7 @@ class ExecutorMonitor:
     def _look(self) -> Mapping[str, str]:
         try:
             addresses = self._addresses()
-        except Exception:  # noqa: BLE001 - the driver's JVM has ended; that error is told elsewhere, the figures stay
+        except Exception:  # noqa: BLE001 - the driver's JVM has ended: the session reports that error, the figures stay
             return {}
         self._living = set(addresses)
         self._seen |= self._living
@@ -75,21 +76,21 @@ class ExecutorMonitor:
         return addresses
 
     def _ask_all(self) -> bool:
-        """Return whether all expected executors have answered."""
+        """Ask all living executors for their figures. Returns whether at least the expected number has answered."""
         addresses = self._look()
         if not addresses:
             return False
         answered = 0
         with ThreadPoolExecutor(max_workers=min(16, len(addresses))) as pool:
-            for name, found in zip(addresses, pool.map(_ask, addresses.values()), strict=True):
-                if found:
-                    self._figures[name] = found
+            for name, answer in zip(addresses, pool.map(_ask, addresses.values()), strict=True):
+                if answer:
+                    self._figures[name] = answer
                     answered += 1
         return answered >= self._wanted
 
 
 def _ask(address: str) -> dict[str, Any] | None:
-    """The figures of one executor; None where it does not answer."""
+    """Return the figures of an executor; None if it does not answer."""
     return ask(f"http://{address}:{FIGURES_PORT}/")
 
 

@@ -1,4 +1,4 @@
-"""The parameters of a run that a Spark driver's pod is told. The defaults let four executors fit on a small node."""
+"""The parameters of a run for a Spark driver's pod. With the defaults, four executors fit on a small node."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from storebench.fields import CPU, JAVA_SIZE, Field, flag, integer, size
 
 ENCRYPTION = "executor_encryption"
-KEY_NAME = "spark_key"  # the Secret of the key by which drivers and executors know each other
+KEY_NAME = "spark_key"  # the Secret with the key that authenticates drivers and executors to each other
 SIZES = "Java size, such as **1g** or **768m**."
 
 OPTIONS: Mapping[str, Field] = {
@@ -28,12 +28,12 @@ OPTIONS: Mapping[str, Field] = {
         "768m",
         JAVA_SIZE,
         "Executor overhead",
-        f"What an executor's pod gets beside its heap, for Python, buffers and class data. {SIZES}",
+        f"Memory of an executor's pod in addition to its heap, for Python, buffers and class data. {SIZES}",
         ("768m", "1g"),
     ),
     ENCRYPTION: flag(
         "Executor encryption",
-        "Spark's driver and executors authenticate each other, and encrypt what they send (AES-GCM). Off: anyone who reaches their"
+        "Spark's driver and executors authenticate each other, and encrypt their traffic (AES-GCM). Off: anyone who reaches their"
         " ports can read the data and the S3 login, and run code in the pods.",
         default=True,
     ),

@@ -24,18 +24,18 @@ from storebench.spark.options import ENCRYPTION
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-# The variables that the pod's specification sets (storebench.airflow.pods).
+# The variables that the operator sets in the driver's pod (storebench.airflow.spark_driver).
 POD_NAME, POD_IP, POD_NAMESPACE = "STOREBENCH_POD_NAME", "STOREBENCH_POD_IP", "STOREBENCH_POD_NAMESPACE"
 IMAGE, API = "STOREBENCH_POD_IMAGE", "STOREBENCH_KUBERNETES_API"
 EXECUTOR_POD = "STOREBENCH_EXECUTOR_POD"  # the template of the executors' pods, as JSON
 EXECUTOR = "spark-kubernetes-executor"  # the name that Spark gives an executor's container
 CREDENTIALS = Path("/var/run/secrets/kubernetes.io/serviceaccount")
-SCRATCH = Path("/tmp")  # all that a pod can write
+SCRATCH = Path("/tmp")  # the only folder that a pod can write
 TEMPLATE = SCRATCH / "executor-pod.json"
-# The key of the pods of Spark, from a Secret (storebench.airflow.connections), in the driver and its executors.
+# The key that Spark's pods share, as a file from a Secret, in the driver and its executors.
 KEY = Path("/var/run/secrets/storebench-spark/key")
 DRIVER_OPTIONS = "spark.driver.extraJavaOptions"
-# Spark tries a refused pod a few times, logs each refusal, and ends its own JVM. A file keeps the refusals beyond the JVM's end.
+# Spark asks for a refused pod a few times, logs each refusal, and ends its own JVM. A file keeps the refusals after the JVM's end.
 REFUSALS = SCRATCH / "executor-pods.log"
 SPARK_LOGGING = "classpath:org/apache/spark/log4j2-defaults.properties"
 LOGGING = SCRATCH / "log4j2.properties"
@@ -54,17 +54,15 @@ REFUSED = re.compile(
     r"Failure executing: POST at: \S+/pods\S*\. (?:Message: )?(.*?)\.?(?: Received status: .*)?$",
     re.MULTILINE,
 )
-REFUSAL_CHARACTERS = 1_000  # of a sentence of the API server: an admission webhook may say anything
+REFUSAL_CHARACTERS = 1_000  # of a sentence of the API server: an admission webhook's can have any length
 DRIVER_PORT, BLOCK_MANAGER_PORT = 7078, 7079
 POLL_INTERVAL_S, LOOK_INTERVAL_S = 0.1, 1.0
-LOCAL = (
-    "local"  # the value of `executors` without any: all work is done in the driver's pod, on all of its cores
-)
+LOCAL = "local"  # the value of `executors` for no executors: the driver does all work, on all its cores
 ADVICE = "Ask for fewer or smaller executors (executors, executor_memory, executor_cpu), or raise startup_timeout_s"
 
 
 class NoExecutors(StoreUnreachable):
-    """Kubernetes did not give the executors in time."""
+    """The error of executors that Kubernetes did not start in time."""
 
     kind = "no_executors"
 
@@ -72,28 +70,29 @@ class NoExecutors(StoreUnreachable):
 def start_session(
     values: Mapping[str, str], file_systems: Sequence[FileSystem], extra: Mapping[str, str]
 ) -> tuple[SparkSession, int]:
-    """A session on these file systems with all its executors registered; returns it and how many they are: 0 where `executors` is LOCAL.
+    """Start a session on these file systems, with all its executors registered. Returns the session and the number of executors.
 
-    `values` has `executors`, OPTIONS and what all pods are told; `extra` are more settings of Spark. Raises NoExecutors with the reason that
-    Kubernetes gives where they do not come within `startup_timeout_s`.
+    The number is 0 where `executors` is LOCAL. `values` has `executors`, OPTIONS and the parameters of all pods; `extra`: more settings of
+    Spark. Raises NoExecutors with Kubernetes' reason if the executors do not register within `startup_timeout_s` seconds.
     """
     from pyspark.sql import SparkSession
 
-    for one in file_systems:
-        one.log_in()
+    for file_system in file_systems:
+        file_system.log_in()
     jars = class_path(file_systems)
-    os.environ |= jars  # of the driver's JVM, which this process is about to start
+    os.environ |= jars  # for the driver's JVM, which this process is about to start
     local = values["executors"] == LOCAL
     if local:
-        builder, own = SparkSession.builder.master("local[*]"), local_settings(values, os.environ)
+        master, base = "local[*]", local_settings(values, os.environ)
     else:
         TEMPLATE.write_text(os.environ[EXECUTOR_POD])
         LOGGING.write_text(LOGGED)
-        builder, own = SparkSession.builder.master(f"k8s://{kubernetes_api()}"), settings(values, os.environ)
-    own |= trusting(own, file_systems)
+        master, base = f"k8s://{kubernetes_api()}", settings(values, os.environ)
+    builder = SparkSession.builder.master(master)
+    base |= trusting(base, file_systems)
     executors = {f"spark.executorEnv.{name}": value for name, value in jars.items()}
-    for found in (own, executors, *(one.settings() for one in file_systems), extra):
-        for name, value in found.items():
+    for group in (base, executors, *(file_system.settings() for file_system in file_systems), extra):
+        for name, value in group.items():
             builder = builder.config(name, value)
     try:
         session: SparkSession = builder.appName("storebench").getOrCreate()
@@ -113,16 +112,19 @@ def start_session(
 
 
 def class_path(file_systems: Sequence[FileSystem]) -> dict[str, str]:
-    """The variable with what these file systems need behind Spark's own class path. Before it, the archive of classes would fit no more."""
-    jars = [jar for one in file_systems for jar in one.jars()]
+    """Return the variable with the jars of these file systems, which follow Spark's class path. Jars before it would invalidate the archive
+    of JVM classes.
+    """
+    jars = [jar for file_system in file_systems for jar in file_system.jars()]
     return {CLASS_PATH: ":".join(jars)} if jars else {}
 
 
-def trusting(own: Mapping[str, str], file_systems: Sequence[FileSystem]) -> dict[str, str]:
-    """Return the settings with which driver and executors trust the CAs that these file systems need, `own` being the others."""
-    if not (certificates := "\n".join(found for one in file_systems if (found := one.certificates()))):
+def trusting(base: Mapping[str, str], file_systems: Sequence[FileSystem]) -> dict[str, str]:
+    """Return the settings with which driver and executors trust the CAs of these file systems; `base`: the session's other settings."""
+    texts = [file_system.certificates() for file_system in file_systems]
+    if not (certificates := "\n".join(filter(None, texts))):
         return {}
-    options = [own.get(DRIVER_OPTIONS, ""), *tls.java_options(certificates)]
+    options = [base.get(DRIVER_OPTIONS, ""), *tls.java_options(certificates)]
     return {
         DRIVER_OPTIONS: " ".join(filter(None, options)),
         f"spark.executorEnv.{CERTIFICATES}": base64.b64encode(certificates.encode()).decode(),
@@ -130,7 +132,7 @@ def trusting(own: Mapping[str, str], file_systems: Sequence[FileSystem]) -> dict
 
 
 def kubernetes_api() -> str:
-    """The cluster's API as pods reach it: what the deployment says, or else the cluster's own service."""
+    """Return the address of the cluster's API for pods: the deployment's, or else the address of the cluster's own service."""
     if address := os.environ.get(API):
         return address
     try:
@@ -142,7 +144,7 @@ def kubernetes_api() -> str:
 
 
 def settings(values: Mapping[str, str], environment: Mapping[str, str]) -> dict[str, str]:
-    """Spark's settings for a driver in client mode in the pod that `environment` describes."""
+    """Return Spark's settings for a driver in client mode, in the pod that `environment` describes."""
     try:
         name, address, _ = environment[POD_NAME], environment[POD_IP], environment[EXECUTOR_POD]
         namespace, image = environment[POD_NAMESPACE], environment[IMAGE]
@@ -170,25 +172,25 @@ def settings(values: Mapping[str, str], environment: Mapping[str, str]) -> dict[
         "spark.kubernetes.namespace": namespace,
         "spark.kubernetes.container.image": image,
         "spark.kubernetes.container.image.pullPolicy": "IfNotPresent",
-        # Owner references: when the driver's pod goes, Kubernetes removes its executors, however it went.
+        # For owner references: when the driver's pod is gone for any reason, Kubernetes removes its executors.
         "spark.kubernetes.driver.pod.name": name,
         "spark.kubernetes.executor.podNamePrefix": name[:50].rstrip("-"),
         "spark.kubernetes.executor.podTemplateFile": str(TEMPLATE),
         "spark.kubernetes.authenticate.caCertFile": str(CREDENTIALS / "ca.crt"),
         "spark.kubernetes.authenticate.oauthTokenFile": str(CREDENTIALS / "token"),
-        # Pods are all that the service account may touch.
+        # The service account has rights on pods only.
         "spark.kubernetes.executor.disableConfigMap": "true",
         "spark.kubernetes.driver.service.deleteOnTermination": "false",
         "spark.kubernetes.driver.ownPersistentVolumeClaim": "false",
         "spark.kubernetes.driver.reusePersistentVolumeClaim": "false",
         "spark.kubernetes.allocation.batch.size": values["executors"],
-        # The wait for executors is our own: it knows Kubernetes' reason when they do not come.
+        # `_wait_for_executors` waits instead of Spark: it knows Kubernetes' reason if executors do not start.
         "spark.scheduler.maxRegisteredResourcesWaitingTime": "0s",
     }
 
 
 def local_settings(values: Mapping[str, str], environment: Mapping[str, str]) -> dict[str, str]:
-    """Spark's settings for a driver that does all work itself. Nobody else can reach it."""
+    """Return Spark's settings for a driver that does all work itself, and that other pods cannot reach."""
     here = dict.fromkeys(("spark.driver.host", "spark.driver.bindAddress"), "127.0.0.1")
     return {**_common_settings(values, environment), **here}
 
@@ -200,12 +202,12 @@ def _common_settings(values: Mapping[str, str], environment: Mapping[str, str]) 
         "spark.driver.memory": values["driver_memory"],
         **class_archive(environment),
         "spark.sql.session.timeZone": "UTC",
-        "spark.sql.warehouse.dir": str(SCRATCH / "warehouse"),  # made even where no table is in it
+        "spark.sql.warehouse.dir": str(SCRATCH / "warehouse"),  # Spark makes the folder even without tables
     }
 
 
 def class_archive(environment: Mapping[str, str]) -> dict[str, str]:
-    """Return the settings that use the image's archive of JVM classes, if any: driver and executors then start in half the time."""
+    """Return the settings that use the image's archive of JVM classes, if any: with it, driver and executors start in half the time."""
     archive = environment.get("SPARK_CLASSES")
     options = f"-XX:SharedArchiveFile={archive}"
     return {f"spark.{who}.extraJavaOptions": options for who in ("driver", "executor")} if archive else {}
@@ -217,28 +219,30 @@ def encrypted(values: Mapping[str, str]) -> bool:
 
 
 def encryption(values: Mapping[str, str]) -> dict[str, str]:
-    """Where the run asks for it, driver and executors prove to each other that they have KEY, and encrypt all that they send
-    (docs/decisions/0017)."""
+    """Return the settings with which driver and executors authenticate each other by KEY and encrypt their traffic, if the run asks for it
+    (docs/decisions/0017).
+    """
     if not encrypted(values):
         return {}
     return {
         "spark.authenticate": "true",
-        "spark.authenticate.secret.file": str(KEY),  # or Spark writes one of its own into the executors' pods
+        # Without this file, Spark would write its own key into the executors' pods.
+        "spark.authenticate.secret.file": str(KEY),
         "spark.network.crypto.enabled": "true",
-        "spark.network.crypto.authEngineVersion": "2",  # of the two the one that derives its keys properly
+        "spark.network.crypto.authEngineVersion": "2",  # only version 2 derives its keys properly
         "spark.network.crypto.cipher": "AES/GCM/NoPadding",  # the default (CTR) does not notice changed bytes
         "spark.network.crypto.saslFallback": "false",
     }
 
 
 def executor_addresses(session: SparkSession) -> dict[str, str]:
-    """The living executors: id -> IP address.
+    """Return the living executors: id -> IP address.
 
-    Spark lists one whose connection has ended until Kubernetes says why, which may take half a minute; it gives it no task any more.
+    Spark itself lists an executor whose connection has ended for up to half a minute, until Kubernetes says why, and gives it no tasks.
     """
     context = session.sparkContext._jsc.sc()
-    found, backend = context.statusStore().executorList(True), context.schedulerBackend()
-    executors = [found.apply(n) for n in range(found.size())]
+    listed, backend = context.statusStore().executorList(True), context.schedulerBackend()
+    executors = [listed.apply(n) for n in range(listed.size())]
     return {
         str(executor.id()): str(executor.hostPort()).rpartition(":")[0]
         for executor in executors
@@ -251,26 +255,28 @@ def _wait_for_executors(session: SparkSession, wanted: int, timeout_s: float) ->
     selector = f"spark-app-selector={session.sparkContext.applicationId},spark-role=executor"
     while True:
         try:
-            found = len(executor_addresses(session))
+            registered = len(executor_addresses(session))
         except _gone():  # Spark ends its own JVM when too many executors have failed
             why = last_refusal() or why or "the driver has ended"
             raise NoExecutors(f"No executors: {why}. {ADVICE}") from None
         elapsed_s = time.monotonic() - began_s
-        if found >= wanted:
+        if registered >= wanted:
             print(f"executors: {wanted} after {elapsed_s:.1f} s", flush=True)
             return
-        if found > shown:
-            print(f"executors: {found} of {wanted}", flush=True)
-            shown = found
+        if registered > shown:
+            print(f"executors: {registered} of {wanted}", flush=True)
+            shown = registered
         if elapsed_s - looked_s > LOOK_INTERVAL_S:
             looked_s, why = elapsed_s, _why(selector, why)
         if elapsed_s > timeout_s:
-            raise NoExecutors(f"{found} of {wanted} executors came within {timeout_s:.0f} s: {why}. {ADVICE}")
+            raise NoExecutors(
+                f"{registered} of {wanted} executors came within {timeout_s:.0f} s: {why}. {ADVICE}"
+            )
         time.sleep(POLL_INTERVAL_S)
 
 
 def _why(selector: str, before: str) -> str:
-    """What Kubernetes says of executor pods that do not run; a pod that failed may be gone at the next look."""
+    """Return Kubernetes' reason for executor pods that do not run, else the reason `before`: a failed pod may be gone at the next look."""
     url = f"{kubernetes_api()}/api/v1/namespaces/{os.environ[POD_NAMESPACE]}/pods"
     try:
         request = urllib.request.Request(
@@ -293,7 +299,7 @@ def _why(selector: str, before: str) -> str:
 
 
 def reason(pods: list[Any]) -> str:
-    """Why the first of these pods, as the API describes them, that does not run does not; empty if none is in trouble."""
+    """Return why the first pod in trouble does not run; empty if no pod is in trouble. `pods`: objects of the Kubernetes API."""
     for pod in pods:
         status = pod.get("status", {})
         for condition in status.get("conditions", []):
@@ -309,9 +315,7 @@ def reason(pods: list[Any]) -> str:
 
 
 def last_refusal() -> str:
-    """Return why Kubernetes refused the last executor pod that it refused (quota, LimitRange, admission), in Kubernetes' own sentence; empty
-    if it refused none.
-    """
+    """Return Kubernetes' own sentence on the last refused executor pod (quota, LimitRange, admission); empty if it has refused no pod."""
     try:
         return refusal(REFUSALS.read_text(errors="replace"))
     except FileNotFoundError:
@@ -319,7 +323,7 @@ def last_refusal() -> str:
 
 
 def refusal(logged: str) -> str:
-    """Return the last refusal in the messages of Spark's Kubernetes client; empty if there is none."""
+    """Return the last refusal in the messages of Spark's Kubernetes client; empty without a refusal."""
     sentences = REFUSED.findall(logged)
     return f"Kubernetes refuses their pods: {sentences[-1][:REFUSAL_CHARACTERS]}" if sentences else ""
 
@@ -344,7 +348,7 @@ def errors(what: str) -> Iterator[None]:
 
 
 def innermost(error: Exception) -> str:
-    """The first line of what lies at the bottom of a Java error, or of the error itself."""
+    """Return the first line of a Java error's innermost cause, or of the error itself, without secrets."""
     cause = getattr(error, "java_exception", None) or getattr(error, "_origin", None)
     try:
         while cause is not None and cause.getCause() is not None:

@@ -290,7 +290,7 @@ def test_servers_that_cannot_be_brought_are_a_row_and_are_not_tried_again(accoun
     kube.status_of = lambda name: starting(waiting=("ImagePullBackOff", "not found"))
     at(ONE)
     for _ in range(2):
-        with pytest.raises(AirflowFailException, match=r"own/es:1|es:1 cannot be had"):
+        with pytest.raises(AirflowFailException, match=r"own/es:1|es:1 cannot be pulled"):
             work("write")
     assert kube.made == 1 and servers_there(kube) == [] and kube.objects == {}
     operation, result, _ = account.attempts[0]
@@ -321,7 +321,7 @@ def test_a_server_that_dies_in_an_attempt_is_its_reason_and_the_next_cell_has_ne
         "ended, and was started again: OOMKilled (exit code 137). The client says: No answer" in result.error
     )
     kube.end = before
-    with pytest.raises(AirflowSkipException, match="servers that the run brought are gone"):
+    with pytest.raises(AirflowSkipException, match="servers that the run provisioned are gone"):
         work("drop", {"cell.write_0": "failed", "cell.read_0": "failed"})
     assert account.left == {}, "there is nothing to remove any more"
     work("write")
@@ -347,7 +347,7 @@ def test_a_step_whose_data_went_with_its_server_is_a_row(account, kube, at):
     at(ONE)
     work("write")
     kube.pods.clear()
-    with pytest.raises(AirflowFailException, match="what its cell had there is lost: a server has died"):
+    with pytest.raises(AirflowFailException, match="the cell's data on them is lost: a server has died"):
         work("read", {"cell.write_0": "success"})
     operation, result, _ = account.attempts[-1]
     assert (operation, result.status, result.error_kind) == ("read", "not_run", "server_died")
@@ -547,7 +547,9 @@ def test_caches_can_be_emptied_only_at_servers_of_the_run(kube, bulk, monkeypatc
         topologies.check_agents(bulk, stores, emptied, {ONE.store})
     said = str(error.value)
     assert said.startswith("cache=cold empties the caches of servers before each read: only the agents")
-    assert "brings none for delta-rs, elasticsearch. Give the parameter another value, or leave out" in said
+    assert (
+        "provisions none for delta-rs, elasticsearch. Give the parameter another value, or leave out" in said
+    )
     assert "in the place of elasticsearch ask for elasticsearch@one or elasticsearch@three" in said
     topologies.check_agents(bulk, {ONE.store}, emptied, {ONE.store})
     for cache in ("as_is", "hot"):

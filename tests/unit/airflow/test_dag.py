@@ -233,7 +233,7 @@ def test_the_form_says_how_many_operations_a_run_has(dag):
     # mongodb, elasticsearch, delta-rs: 2 batches, 2 clients; delta-spark: with 2 executors, too; null has one client. All write and read.
     # delta-standalone has one client, delta-kernel two: they read. Of 20,000 rows, batches of 100,000 are all at once.
     assert "28 cells" in text and "**50 operations**" in text
-    assert "With its 20,000 rows they take about 20 min on a small machine, at 5,000 rows a second" in text
+    assert "With its 20,000 rows they take about 20 min on a small machine, at 5,000 rows per second" in text
 
 
 def test_the_page_of_the_dag_has_the_dates_of_its_cells_and_what_to_tick(dag):

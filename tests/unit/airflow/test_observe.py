@@ -106,7 +106,7 @@ GOOD = AttemptResult(status="verified", verification="all").to_json()
     ("message", "words"),
     [
         ("done", "The pod's result is no JSON: "),
-        (GOOD[:-5], "One of more than 4096 bytes is cut off"),
+        (GOOD[:-5], "A result of more than 4096 bytes is cut off"),
         ("[" * 4096, "is no JSON: it is nested too deeply"),
         ('{"version": 1}', "is not as docs/protocol.md has it: 'status' is a required property"),
         ("[]", "is not as docs/protocol.md has it: [] is not of type 'object'"),

@@ -113,7 +113,7 @@ def test_the_form_has_its_fields_in_sections_and_the_first_one_is_open(study):
     places = ["stores", "clients", *(axis.name for axis in study.axes), "full_grid", "rows", "seed"]
     assert [name for name, section in sections.items() if section is None] == places
     told = list(dict.fromkeys(section for section in sections.values() if section))
-    assert told == ["Repeats", "Pods", "Servers that the run brings", "What this study asks"]
+    assert told == ["Repeats", "Pods", "Servers that the run provisions", "Parameters of this study"]
     assert (sections["repeats"], sections["pod_cpu"]) == ("Repeats", "Pods")
     assert [name for name, section in sections.items() if section == told[-1]] == list(study.asks())
 

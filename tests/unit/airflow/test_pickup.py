@@ -208,7 +208,7 @@ def test_a_pod_whose_end_nobody_tells_is_given_up_after_its_limits(cluster, acco
     monkeypatch.setattr(pod_manager, "SOON_S", 0.1)
     cluster.runs_for = 10_000
     endless = tried(1, startup_timeout_s=1, attempt_timeout_s=2)
-    with pytest.raises(AirflowFailException, match="timeout: Nothing tells the pod's end after 2 s"):
+    with pytest.raises(AirflowFailException, match="timeout: No end of the pod is known after 2 s"):
         attempt("write").execute(endless)
     ((_, result, _),) = account.attempts
     assert (result.status, result.error_kind) == ("failed", "timeout")

@@ -360,7 +360,7 @@ def test_a_file_of_ones_own_is_measured_where_it_can_be_held_and_the_rest_is_lef
     ((cell, reason),) = recorded.started["skipped"].items()
     assert (cell.store, cell.rows, cell.seed) == ("delta-rs", 900, 77)
     assert reason.startswith("delta-rs cannot hold this dataset: the column 'net price' would need")
-    assert f"{cell.label} is left out: {reason}" in capsys.readouterr().out
+    assert f"{cell.label} is excluded: {reason}" in capsys.readouterr().out
 
 
 def test_a_run_none_of_whose_stores_can_hold_it_is_refused_with_the_reason(study, recorded, file):

@@ -283,7 +283,9 @@ def test_a_step_that_is_cleared_without_its_drop_says_what_it_leaves(
     cleared = context("cell.write", {"cell.drop_0": drop})
     cleared["ti"].try_number = cleared["ti"].max_tries = try_number
     attempt("write").execute(cleared)
-    words = f"leaves stays in the store: {CELL.target('s/now', 1)} in mongodb. To remove it, clear the drop"
+    words = (
+        f"data stays in the store: {CELL.target('s/now', 1)} in mongodb. To remove the data, clear the drop"
+    )
     told = capsys.readouterr().out
     assert (words in told) is (COMMAND in told) is said
 
@@ -296,7 +298,7 @@ def test_a_read_that_is_cleared_when_its_data_is_dropped_is_not_run_and_says_wha
     pods = cluster.calls.count("create")
     cleared = context("cell.read", states)
     cleared["ti"].try_number = cleared["ti"].max_tries = 2
-    with pytest.raises(AirflowFailException, match="clear all steps of its cell together: write, read, drop"):
+    with pytest.raises(AirflowFailException, match="clear all steps of the cell together: write, read, drop"):
         attempt("read").execute(cleared)
     operation, result, _ = account.attempts[-1]
     assert (operation, result.status, result.error_kind) == ("read", "not_run", "not_run")
@@ -315,7 +317,7 @@ def test_a_step_that_needs_no_other_can_be_cleared_alone_when_the_data_is_droppe
 
 def test_a_read_of_what_another_store_wrote_is_not_run_either_when_that_is_dropped(account, told):
     account.cell = cell("delta-kernel", batch="all")
-    with pytest.raises(AirflowFailException, match="clear all steps of its cell together: write, read, drop"):
+    with pytest.raises(AirflowFailException, match="clear all steps of the cell together: write, read, drop"):
         attempt("read").execute(context("cell.read", states_of(write="success", drop="success")))
     assert [(operation, result.status) for operation, result, _ in account.attempts] == [("read", "not_run")]
     assert told == []
@@ -425,9 +427,13 @@ def test_an_operation_that_a_store_has_not_and_does_not_need_is_skipped(account,
     [
         ({"write": "success", "read": "failed"}, None, None),
         ({"write": "success", "read": "skipped"}, None, None),
-        ({"write": "failed", "read": "failed"}, AirflowFailException, "because its write failed"),
-        ({"write": "upstream_failed", "read": "failed"}, AirflowFailException, "because its write failed"),
-        ({"write": "skipped", "read": "skipped"}, AirflowSkipException, "Its write was skipped"),
+        ({"write": "failed", "read": "failed"}, AirflowFailException, "because the cell's write failed"),
+        (
+            {"write": "upstream_failed", "read": "failed"},
+            AirflowFailException,
+            "because the cell's write failed",
+        ),
+        ({"write": "skipped", "read": "skipped"}, AirflowSkipException, "The cell's write was skipped"),
         ({"write": None, "read": "success"}, AirflowRescheduleException, None),
         ({"write": "success", "read": "running"}, AirflowRescheduleException, None),
     ],
@@ -526,7 +532,7 @@ def test_a_turn_that_is_left_out_is_left_out_in_all_its_steps(account, told, sca
     """Also in those that do not need the first one."""
     study = replace(STUDY, operations=(*STUDY.operations, replace(SCAN, needs=())))
     states = states_of(write="skipped", read="skipped")
-    with pytest.raises(AirflowSkipException, match="Its write was skipped"):
+    with pytest.raises(AirflowSkipException, match="The cell's write was skipped"):
         attempt("scan", study=study).execute(context("cell.scan", states))
     assert told == []
 

@@ -140,7 +140,9 @@ def test_a_wrong_token_is_explained(fake, agent):
 @pytest.mark.parametrize("answer", [b"<html>", b"[1]", b"", b'{"a": ' + b"1" * 70_000])
 def test_what_is_no_agent_is_said(fake, agent, answer):
     fake.answers["/v1/figures"] = (200, answer)
-    with pytest.raises(AgentRefused, match=r"pod mongodb-0 at port \d+ is no agent"):
+    with pytest.raises(
+        AgentRefused, match=r"Another program than the agent answers \S+ in pod mongodb-0 at port \d+"
+    ):
         agent.figures()
 
 
@@ -156,7 +158,7 @@ def test_another_service_that_fails_is_said(fake, agent):
 def test_an_answer_that_is_not_as_agreed_is_refused(fake, agent, change):
     fake.answers["/v1/figures"] = (200, FIGURES | change)
     with pytest.raises(
-        AgentRefused, match=f"no good '{next(iter(change))}'.*the version that this Storebench has"
+        AgentRefused, match=f"no valid '{next(iter(change))}'.*the version that this Storebench has"
     ):
         agent.figures()
 
@@ -166,7 +168,7 @@ def test_a_missing_figure_is_refused(fake, agent):
         200,
         {name: value for name, value in FIGURES.items() if name != "data_bytes"},
     )
-    with pytest.raises(AgentRefused, match="no good 'data_bytes': None"):
+    with pytest.raises(AgentRefused, match="no valid 'data_bytes': None"):
         agent.figures()
 
 

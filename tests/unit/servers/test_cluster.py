@@ -125,7 +125,7 @@ def test_an_image_that_cannot_be_had_ends_the_wait_at_once(kube, servers):
     kube.status_of = lambda name: starting(waiting=("ImagePullBackOff", "Back-off pulling image"))
     make(servers)
     with pytest.raises(
-        ServersFailed, match=r"elasticsearch-abc-0 does not start: its image es:1 cannot be had: Image"
+        ServersFailed, match=r"elasticsearch-abc-0 does not start: its image es:1 cannot be pulled: Image"
     ):
         servers.wait("abc", 3, Limits(60, 60), lambda: None)
 

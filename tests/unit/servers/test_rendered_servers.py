@@ -112,7 +112,7 @@ def test_a_size_that_is_none_is_refused(name, value):
 def test_one_node_stays_one():
     Sizes(copies=3).check(find("elasticsearch", "three"))
     with pytest.raises(
-        SpecError, match="server_copies: the topology elasticsearch/one is made for the number"
+        SpecError, match="server_copies: the topology elasticsearch/one has a fixed number of copies"
     ):
         Sizes(copies=3).check(find("elasticsearch", "one"))
 

@@ -98,7 +98,9 @@ def test_nothing_is_measured_without_an_agent_that_should_be_there():
 def test_figures_that_are_lacking_in_the_end_are_told_and_the_others_kept():
     found = Watch([Answers("es-0"), Away("es-1")], {"es-1": 1.0}).end()
     assert found.rows[0]["cpu_s"] == USED.cpu_s and found.rows[1] == {"role": "server", "name": "es-1"}
-    assert found.disturbances == ["what its servers used is not known: the agent of es-1 does not answer"]
+    assert found.disturbances == [
+        "the figures of its servers are not known: the agent of es-1 does not answer"
+    ]
     assert found.busiest is None
 
 

@@ -1,1 +1,1 @@
-"""File systems that Spark can use: a small module for each, with its addresses and settings."""
+"""The file systems that Spark can use. Each module has the addresses and settings of a file system."""

@@ -6,23 +6,23 @@ from abc import ABC, abstractmethod
 
 
 class FileSystem(ABC):
-    """One file system as driver and executors reach it."""
+    """A file system for a driver and its executors."""
 
     @abstractmethod
     def uri(self, path: str) -> str:
-        """The address of `path`, which has no slash at its beginning."""
+        """Return the address of `path`, which begins without a slash."""
 
     @abstractmethod
     def settings(self) -> dict[str, str]:
-        """Settings of Spark, without a login: they are on its command line."""
+        """Return Spark's settings for the file system, without a login: settings are visible on Spark's command line."""
 
     def jars(self) -> tuple[str, ...]:
-        """Return the class path entries of the file system's client beside Spark's jars. Raises SpecError if the image lacks the client."""
+        """Return the class path entries that the file system's client adds to Spark's. Raises SpecError if the image lacks the client."""
         return ()
 
     def certificates(self) -> str | None:
-        """The certificates (PEM) of the CA that the JVMs are to trust in place of Java's own; None where Java's own are right."""
+        """Return the CA certificates (PEM) that the JVMs trust in place of Java's own; None to trust Java's own."""
         return None
 
-    def log_in(self) -> None:  # noqa: B027 - not all need it
-        """Give the login to the driver's JVM, which this process is about to start, by the environment."""
+    def log_in(self) -> None:  # noqa: B027 - some file systems have no login
+        """Put the login into the environment of the driver's JVM, which this process is about to start."""

@@ -1,4 +1,4 @@
-"""HDFS, by Hadoop's own client."""
+"""HDFS, through Hadoop's own client."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ import os
 from storebench.connection import Connection
 from storebench.spark.filesystems.base import FileSystem
 
-PORT = 8020  # of the NameNode
+PORT = 8020  # the NameNode's
 HADOOP = "hadoop"  # in a connection's extra: more settings of Hadoop's client, as an object
 USER = "HADOOP_USER_NAME"
-# The client's patience, as it is with S3: by itself it tries for a quarter of an hour.
+# The client's patience, the same as with S3. By default the client retries for a quarter of an hour.
 PATIENCE = {
     "ipc.client.connect.timeout": "10000",
     "ipc.client.connect.max.retries": "3",
@@ -19,7 +19,7 @@ PATIENCE = {
 
 
 class Hdfs(FileSystem):
-    """The HDFS of a NameNode. Without `checksum`, blocks are written with no checksums, so that no read can check them."""
+    """The HDFS of a NameNode. Without `checksum`, blocks are written without checksums, so that no read can check them."""
 
     def __init__(self, connection: Connection, *, checksum: bool = True) -> None:
         self._connection = connection
@@ -35,6 +35,6 @@ class Hdfs(FileSystem):
         return {f"spark.hadoop.{name}": str(value) for name, value in hadoop.items()} | user
 
     def log_in(self) -> None:
-        """Without a login, HDFS takes the name of the pod's user."""
+        """Set the user. Without a login, HDFS takes the name of the pod's user."""
         if self._connection.login:
             os.environ[USER] = self._connection.login

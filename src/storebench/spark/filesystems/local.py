@@ -1,10 +1,10 @@
-"""A folder of the pod, by Hadoop's client for local files."""
+"""A folder of the pod, through Hadoop's client for local files."""
 
 from __future__ import annotations
 
 from storebench.spark.filesystems.base import FileSystem
 
-# By itself Hadoop puts a file with checksums (.NAME.crc) beside each file.
+# By default Hadoop writes a file with checksums (.NAME.crc) beside each file.
 WITHOUT_CHECKSUMS = {"spark.hadoop.fs.file.impl": "org.apache.hadoop.fs.RawLocalFileSystem"}
 
 

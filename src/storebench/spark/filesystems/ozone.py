@@ -1,4 +1,4 @@
-"""Ozone, by its own client for Hadoop: `ofs`, whose paths begin with a volume and a bucket."""
+"""Ozone, through its own client for Hadoop: `ofs`, whose paths begin with a volume and a bucket."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ from storebench.errors import SpecError
 from storebench.spark.filesystems.base import FileSystem
 from storebench.spark.filesystems.hdfs import HADOOP, PATIENCE, USER
 
-PORT = 9862  # of the OM
-BUCKET = "storebench/storebench"  # volume and bucket, where the connection's schema says no others; the client makes what is missing
-JARS = "STOREBENCH_OZONE_JARS"  # the variable of the image that says where the client is
+PORT = 9862  # the OM's
+BUCKET = "storebench/storebench"  # volume and bucket, unless the connection's schema names others; the client makes missing ones
+JARS = "STOREBENCH_OZONE_JARS"  # the image's variable with the path of the client
 OZONE_PATIENCE = {
-    # It waits 2 s, 4 s, 6 s ...: by itself it would try 500 times, and give up after days.
+    # The client waits 2 s, 4 s, 6 s, … between attempts. By default it tries 500 times, and gives up after days.
     "ozone.client.failover.max.attempts": "5",
 }
 
 
 class Ozone(FileSystem):
-    """The Ozone of an OM. Without `checksum`, chunks are written with no checksums, so that no read can check them.
+    """The Ozone of an OM. Without `checksum`, chunks are written without checksums, so that no read can check them.
 
-    The client asks for three copies of each block, whatever the OM has as its default, unless the connection's extra has `ozone.replication`
-    among its settings of Hadoop.
+    The client asks for three copies of each block, whatever the OM's default, unless the connection's extra sets `ozone.replication` among
+    its settings of Hadoop.
     """
 
     def __init__(self, connection: Connection, *, checksum: bool = True) -> None:
@@ -32,7 +32,7 @@ class Ozone(FileSystem):
                 f"The schema of the connection {connection.name!r} is {connection.schema!r}: it has to be VOLUME/BUCKET"
             )
         self._connection, self._bucket = connection, bucket
-        self._checksum = "CRC32" if checksum else "NONE"  # the first one is the client's default
+        self._checksum = "CRC32" if checksum else "NONE"  # CRC32 is the client's default
 
     def uri(self, path: str) -> str:
         return f"ofs://{self._connection.where(PORT)}/{self._bucket}/{path}"
@@ -41,7 +41,7 @@ class Ozone(FileSystem):
         asked = self._connection.extra.get(HADOOP) or {}
         hadoop = {
             "fs.ofs.impl": "org.apache.hadoop.fs.ozone.RootedOzoneFileSystem",
-            "fs.AbstractFileSystem.ofs.impl": "org.apache.hadoop.fs.ozone.RootedOzFs",  # as Delta Lake commits
+            "fs.AbstractFileSystem.ofs.impl": "org.apache.hadoop.fs.ozone.RootedOzFs",  # for the commits of Delta Lake
             **PATIENCE,
             **OZONE_PATIENCE,
             **asked,
@@ -51,7 +51,7 @@ class Ozone(FileSystem):
         return {f"spark.hadoop.{name}": str(value) for name, value in hadoop.items()} | user
 
     def log_in(self) -> None:
-        """Without a login, Ozone takes the name of the pod's user."""
+        """Set the user. Without a login, Ozone takes the name of the pod's user."""
         if self._connection.login:
             os.environ[USER] = self._connection.login
 

@@ -1,4 +1,4 @@
-"""S3, by Hadoop's client S3A."""
+"""S3, through Hadoop's client S3A."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from storebench.s3 import TOKEN, hadoop_settings
 from storebench.spark.filesystems.base import FileSystem
 
 SECRET = ("fs.s3a.access.key", "fs.s3a.secret.key", "fs.s3a.session.token")
-# S3 has no rename. With the magic committer tasks upload parts to their places, and the commit of the job completes the uploads.
+# S3 has no rename. With the magic committer, tasks upload parts to their final places, and the job's commit completes the uploads.
 MAGIC = {
     "spark.hadoop.fs.s3a.committer.name": "magic",
     "spark.hadoop.fs.s3a.committer.magic.enabled": "true",
@@ -20,7 +20,7 @@ MAGIC = {
 
 
 class S3(FileSystem):
-    """A bucket. With `magic`, Spark's own writers use S3A's magic committer; Delta's have their own way."""
+    """A bucket in S3. With `magic`, Spark's own writers use S3A's magic committer. Delta's writers have their own commits."""
 
     def __init__(self, connection: Connection, bucket: str = "", *, magic: bool = False) -> None:
         self._connection, self._bucket, self._magic = connection, bucket, magic
@@ -29,12 +29,12 @@ class S3(FileSystem):
         return f"s3a://{self._bucket}/{path}"
 
     def settings(self) -> dict[str, str]:
-        found = hadoop_settings(self._connection)
-        own = {f"spark.hadoop.{name}": value for name, value in found.items() if name not in SECRET}
-        return own | (MAGIC if self._magic else {})
+        hadoop = hadoop_settings(self._connection)
+        spark = {f"spark.hadoop.{name}": value for name, value in hadoop.items() if name not in SECRET}
+        return spark | (MAGIC if self._magic else {})
 
     def log_in(self) -> None:
-        """Spark hands it on to the executors."""
+        """Put the login into the environment of the driver's JVM. Spark passes the login to the executors."""
         if self._connection.login:
             os.environ |= {
                 "AWS_ACCESS_KEY_ID": self._connection.login,
