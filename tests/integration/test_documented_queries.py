@@ -47,7 +47,7 @@ def test_what_executors_gain_is_told_against_the_smallest_number_of_them(answer,
     grid = [cell_at("delta-spark", seed, batch="all", executors=executors) for executors in took_s]
     run(grid, 1, lambda cell, turn: took_s[cell.value("executors")])
     refresh(repository, [cell.key for cell in grid])
-    rows = answer("What executors gain", seed)
+    rows = answer("The speed-up by executors", seed)
     assert {(row["operation"], int(row["executors"])): float(row["speedup"]) for row in rows} == {
         (operation, executors): speedup
         for operation in ("write", "read")
@@ -65,7 +65,7 @@ def ranking(answer, cells):
 
     def ranking(operation="write"):
         groups = {}
-        for row in answer("Which stores are fastest", cells[0].seed):
+        for row in answer("The fastest stores", cells[0].seed):
             if row["operation"] == operation:
                 group = row["rows"], row["batch"], json.dumps(row["conditions"], sort_keys=True)
                 groups.setdefault(group, []).append((row["rank"], row["store"], row["n"], row["median"]))
@@ -84,7 +84,7 @@ def test_the_fastest_is_ranked_among_those_with_the_same_rows_and_batch(answer, 
         cell(seed, "null"): 0.1,
     }
     run(list(took_s), 1, lambda cell, turn: took_s[cell])
-    rows = [row for row in answer("Which stores are fastest", seed) if row["operation"] == "write"]
+    rows = [row for row in answer("The fastest stores", seed) if row["operation"] == "write"]
     assert [(row["rows"], row["batch"], row["rank"], row["store"]) for row in rows] == [
         (5_000, "10", 1, "elasticsearch"),
         (20_000, "10", 1, "elasticsearch"),
@@ -136,7 +136,7 @@ def test_a_store_keeps_its_rank_by_its_median_whatever_came_of_a_later_attempt(
             dataset=None,
         )
     assert ranking() == [[(1, "mongodb", 5, 0.5), (2, "elasticsearch", 1, 0.7)]]
-    rows_per_s = answer("Rows a second", cells[0].seed)
+    rows_per_s = answer("Rows per second", cells[0].seed)
     assert [(row["n"], int(row["rows_per_s"])) for row in rows_per_s] == [(5, 40_000), (1, 28_571)] * 2
     with psycopg.connect(database, row_factory=dict_row) as connection:
         found = connection.execute(
@@ -180,7 +180,7 @@ def test_options_of_one_store_servers_and_versions_that_differ_are_ranked_togeth
     assert ranking() == [[(1, "elasticsearch", 1, 1.0), (2, "mongodb", 1, 2.0), (3, "delta-spark", 1, 3.0)]]
 
 
-@pytest.mark.parametrize("beginning", ["Which stores are fastest", "One cell over time"])
+@pytest.mark.parametrize("beginning", ["The fastest stores", "One cell over time"])
 def test_parameters_are_told(database, beginning):
     query = re.search(rf"\n{beginning}.*?```sql\n(.*?);\n```", TEXT, re.DOTALL)[1]
     with psycopg.connect(database) as connection:
