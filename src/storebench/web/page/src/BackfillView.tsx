@@ -23,7 +23,7 @@ interface Props {
   choose: Choose;
 }
 
-/** A study's grid: what is still to be measured of it, and the start of that. */
+/** Show a study's grid and the cells that remain to measure, and start their runs. */
 export function BackfillView({ dagId, asked, choose }: Props) {
   return (
     <OfDag {...{ dagId, asked, choose }} clears="params">
@@ -32,7 +32,7 @@ export function BackfillView({ dagId, asked, choose }: Props) {
   );
 }
 
-/** The parameters, and the grid for them. They are in the address, too, so that it can be shared. */
+/** Show the parameters and their grid. The parameters are in the address, so that a link shares them. */
 function StudyGrid({ dag, asked, choose }: { dag: string; asked: URLSearchParams; choose: Choose }) {
   const [typed, setTyped] = useState(() => typedOf(asked.get("params")));
   const text = textOf(typed);
@@ -57,7 +57,7 @@ function StudyGrid({ dag, asked, choose }: { dag: string; asked: URLSearchParams
   );
 }
 
-/** `settled`: the grid is the one of what stands in the fields. */
+/** Show the grid of these parameters. `settled`: the parameters equal the fields' current values. */
 function GridOf({ dag, params, settled }: { dag: string; params: string; settled: boolean }) {
   const loaded = useLoaded(
     (signal) => get<Grid>(address("grid", { dag, params: params || undefined }), signal),
@@ -65,7 +65,7 @@ function GridOf({ dag, params, settled }: { dag: string; params: string; settled
     GRID_EVERY_MS,
   );
   const runs = useLoaded((signal) => activeRuns(dag, signal), `active ${dag}`, RUNS_EVERY_MS);
-  // kept while other parameters are looked up
+  // the chosen cells stay chosen while the grid of other parameters loads
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
   return (
     <Ready of={loaded}>
@@ -74,7 +74,7 @@ function GridOf({ dag, params, settled }: { dag: string; params: string; settled
   );
 }
 
-/** Which cells are measured, and what came of the start. */
+/** Show the cells, start the runs of chosen cells, and show the result of the start. */
 export function Cells({
   dag,
   grid,
@@ -183,7 +183,7 @@ export function Cells({
   );
 }
 
-/** The grid to take away: of no run, but of a study and the parameters that were looked at. */
+/** Show the exports of the grid, whose source is a study with parameters instead of a run. */
 function GridExports({ dag, grid }: { dag: string; grid: Grid }) {
   const measured = Object.entries(grid.conf).filter(([name]) => name !== "skip_done");
   const at = moment(new Date().toISOString());
@@ -230,7 +230,7 @@ function State({ dag, cell, run }: { dag: string; cell: GridCell; run: ActiveRun
   );
 }
 
-/** What came of a start: how many runs there are of it, and why there are no more. */
+/** The result of a start: the number of started runs, and the problem that prevented further runs. */
 interface Sent {
   started: number;
   problem?: Problem;
@@ -238,7 +238,7 @@ interface Sent {
   refused?: string;
 }
 
-/** Start a run of each of these cells, in their order, until one is refused. */
+/** Start a run of each of these cells in order, until Airflow refuses a run. */
 async function startAll(dag: string, cells: GridCell[], conf: Grid["conf"]): Promise<Sent> {
   let started = 0;
   try {
@@ -292,7 +292,7 @@ function chosenText(cells: GridCell[]): string {
     : "None is chosen.";
 }
 
-/** Whether a run with these parameters measures what one with the others would; what it does not name may be the default. */
+/** Return whether a run with `conf` measures what `wanted` asks for. A parameter that `conf` lacks has its default. */
 function measures(conf: Record<string, unknown> | null, wanted: Grid["conf"]): boolean {
   return Object.entries(wanted).every(([name, value]) => String(conf?.[name] ?? value) === String(value));
 }

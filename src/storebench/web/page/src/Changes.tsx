@@ -15,7 +15,7 @@ const COLUMNS = [
   "compare",
 ];
 
-/** Where the level of a history changes, or why nothing is said of that. */
+/** Show the changes of a history's level, or why there are none. */
 export function Changes({
   history: { unit, fewest, method },
   series,

@@ -6,7 +6,7 @@ import { Ready } from "./States";
 
 const EVERY_MS = 15_000;
 
-/** What is shown of a study's DAG: of the one that the page is on, or of one that is chosen here. `clears` is of the address, and of one study. */
+/** Show a view of a study's DAG: the DAG of the page, or a chosen DAG. `clears` is the parameter of the address that another choice resets. */
 export function OfDag({
   dagId,
   asked,
@@ -52,7 +52,7 @@ export function OfDag({
   );
 }
 
-/** Who may not start runs. */
+/** Tell the user that the permission to start runs is missing. */
 export function NoPermission() {
   return (
     <p className="sb-state sb-problem" role="alert">

@@ -17,7 +17,7 @@ import { metricNamed, studyNamed, titleOfOperation } from "./study";
 import type { Attempt, CellHistory, Operation, Study } from "./types";
 import { grouped, unitOf } from "./units";
 
-/** Of one cell's attempts, the newest. */
+/** The maximum number of attempts in a history; the newest are shown. */
 const MOST = 5000;
 
 interface Props {
@@ -27,10 +27,10 @@ interface Props {
   choice: Choice;
 }
 
-/** The study of a cell: its key begins with it. */
+/** Return the study of a cell, with which the cell's key begins. */
 const studyOf = (cell: string) => cell.split("/")[0] ?? "";
 
-/** One cell's operation over time, in all runs. */
+/** Show one cell's operation over time, in all runs. */
 export function HistoryView({ cell, operation, metric, choice }: Props) {
   const keys = useLoaded(
     (signal) => get<string[]>(address("cell-keys", { limit: 500 }), signal),
@@ -68,7 +68,7 @@ export function HistoryView({ cell, operation, metric, choice }: Props) {
   );
 }
 
-/** What can be chosen of a cell: the operations and the metrics of its study. */
+/** Show the menus of a cell's operations and metrics, and the history. */
 function OfCell({ cell, operation: asked, metric, choice }: Props & { cell: string }) {
   const name = studyOf(cell);
   const loaded = useLoaded((signal) => studyNamed(name, signal), `study ${name}`);
@@ -112,7 +112,7 @@ interface Of {
   study: Study;
   cell: string;
   operation: Operation;
-  /** Without one it is that which ranks the operation. */
+  /** Undefined: the metric that ranks the operation. */
   metric: string | undefined;
   choice: Choice;
 }
@@ -143,7 +143,7 @@ function History({ study, cell, operation, metric, choice }: Of) {
   );
 }
 
-/** One cell's attempts; a superseded one is there, and marked. With what is known of them together. */
+/** Show one cell's attempts over time, with levels, changes and baselines. Superseded attempts are shown with a mark. */
 export function HistoryChart({
   attempts,
   history,

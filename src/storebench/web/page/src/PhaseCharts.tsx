@@ -19,7 +19,7 @@ import type { CellPhases, Operation } from "./types";
 const TYPICAL =
   "Each bar is the verified, undisturbed attempt whose total is nearest to its cell's median: phases of one attempt add up, medians of phases would not. Where there is none it is the last. ";
 
-/** Where the time went, a bar for each cell; or that of a `single` attempt. */
+/** Show the phases of each cell's typical attempt, or of a `single` attempt. */
 export function Phases({
   of,
   choice,
@@ -60,7 +60,7 @@ export function Phases({
   );
 }
 
-/** The shortest bars first. */
+/** Sort cells by the length of their bars, shortest first. */
 function byLength(cells: CellPhases[], phases: [string, string][]): CellPhases[] {
   const length = (cell: CellPhases) => phases.reduce((sum, [phase]) => sum + (cell.phases[phase] ?? 0), 0);
   return [...cells].sort((one, other) => length(one) - length(other));

@@ -16,7 +16,7 @@ import {
 import { titleOfOperation } from "./study";
 import type { Ranking } from "./types";
 
-/** Everything that can be chosen; each is in the address. */
+/** Show the menus of a ranking's choices, which are all in the address. */
 export function RankingChoices({ study, found, only, choice }: Ranked & { only: boolean; choice: Choice }) {
   const { choose } = choice;
   const pick = (name: string) => (value: string) => choose(chosen(found, name, [value]));
@@ -108,7 +108,7 @@ const WHAT: Record<Ranking["included"][number], string> = {
 
 const texts = (names: string[]) => names.map((name): [string, string] => [name, name]);
 
-/** Nothing where there is nothing to choose. */
+/** Show a menu; nothing with fewer than two options. */
 function Menu({
   label,
   value,

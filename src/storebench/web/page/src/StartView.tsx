@@ -19,7 +19,7 @@ interface Props {
   choose: Choose;
 }
 
-/** A run of any study: what it would do as one types, and its start. */
+/** Show the form of a study's run, its draft while the user types, and start the run. */
 export function StartView({ dagId, asked, choose }: Props) {
   return (
     <OfDag {...{ dagId, asked, choose }} clears="conf">
@@ -33,7 +33,7 @@ function FormOf({ dag, asked, choose }: { dag: string; asked: URLSearchParams; c
   return <Ready of={loaded}>{(form) => <Drafted {...{ dag, form, asked, choose }} />}</Ready>;
 }
 
-/** What a run would do that these parameters are asked for: they are in the address, too, so that it can be shared. */
+/** Load the draft of a run with these parameters. */
 const useDraft = (dag: string, params: string) =>
   useLoaded(
     (signal) => get<Draft>(address("draft", { dag, params: params || undefined }), signal),
@@ -80,7 +80,7 @@ function Drafted({
   );
 }
 
-/** What the run would do, or why it would be refused; and its start. */
+/** Show the draft of the run or the reasons to refuse it, and start the run. */
 function Foreseen({ dag, draft, settled }: { dag: string; draft: Draft; settled: boolean }) {
   const [sending, setSending] = useState(false);
   const [sent, setSent] = useState<{ run?: string; problem?: Problem }>();
@@ -128,7 +128,7 @@ function Mistakes({ draft: { mistakes } }: { draft: Draft }) {
   );
 }
 
-/** How much a run is, in a sentence. */
+/** Describe the amount of work of a run in a sentence. */
 export function amountText({ operations, unknown, expected_s, expected_most_s }: Draft, times = 1): string {
   const many = grouped(operations * times);
   const guess =

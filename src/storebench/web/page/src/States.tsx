@@ -1,7 +1,7 @@
 import type { ReactNode } from "react";
 import type { Loaded } from "./api";
 
-/** What is to be seen while there is nothing to see, and why. */
+/** Show loaded data, or the state of loading or a problem instead. */
 export function Ready<T>({
   of,
   children,
@@ -46,7 +46,7 @@ function advice(status: number, message: string): string {
   return `${message}${/[.!?]$/.test(message) ? "" : "."}`;
 }
 
-/** Before the first run. */
+/** Show that there are no results before the first run. */
 export function NoResults() {
   return (
     <div className="sb-state">

@@ -27,7 +27,7 @@ const PARAMETERS = [
   { name: "cpu_limit", title: "CPU limit", text: "", default: false, main: false, examples: [true, false] },
 ];
 
-/** What the API and Airflow answer, and what they were asked and sent. */
+/** The answers of the API and of Airflow, and the requests that they received. */
 let grid: Grid;
 let active: { dag_run_id: string; partition_key: string | null; state: string; conf: unknown }[];
 let dags: { dag_id: string; is_paused: boolean }[];

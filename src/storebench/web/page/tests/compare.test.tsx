@@ -185,7 +185,7 @@ describe("a comparison", () => {
 });
 
 describe("two runs of which one has nothing to compare", () => {
-  /** What Airflow says of the runs; the page's API knows none of them. */
+  /** Airflow's answers about the runs; the page's API knows none of these runs. */
   let states: Record<string, string>;
   beforeEach(() => {
     states = {};

@@ -16,7 +16,7 @@ const TAKEN: Taken = {
 };
 const SQL = "-- a chart\n-- s/one · MongoDB 8\n-- Medians of 7 repeats.\nSELECT 1;\n";
 
-/** What is in the clipboard, by type. */
+/** The content of the clipboard, by type. */
 let copied: Record<string, string>;
 
 class Item {

@@ -8,7 +8,7 @@ import type { CellHistory } from "../src/types";
 import { ATTEMPT, BULK, NO_CHOICE, NOT_RUN, TOY, toy, unfold, WRITE } from "./data";
 
 const CELL = toy("sum", 1).cell_key;
-/** Of attempts that are no series. */
+/** The history of attempts without a series. */
 const NOTHING: CellHistory = {
   metric: "only_s",
   unit: "s",

@@ -4,7 +4,7 @@ import { OfRun } from "../src/OfRun";
 import { earlier } from "../src/Runs";
 import { RUN } from "./data";
 
-/** What Airflow and the API say of runs. */
+/** The answers of Airflow and the API about runs. */
 let states: Record<string, string>;
 let active: { dag_run_id: string; state: string; queued_at: string }[];
 let results: Record<string, unknown>;

@@ -7,9 +7,9 @@ import { ATTEMPT, BULK, measured, RUN, TURN } from "./data";
 
 let run: Run;
 let attempts: Attempt[];
-/** What the page has asked for. */
+/** The page's requests. */
 let asked: string[];
-/** When the list of runs is there. */
+/** Resolves when the list of runs has loaded. */
 let listed: Promise<void>;
 
 beforeEach(() => {

@@ -56,7 +56,7 @@ const CELLS = ["one reference", "two reference"].map((label) => ({
   skipped: null,
 }));
 
-/** What the API and Airflow answer, and what they were asked and sent. */
+/** The answers of the API and of Airflow, and the requests that they received. */
 let draft: Draft;
 let refused: Response | null;
 let posts: { path: string; body: Record<string, unknown> }[];
