@@ -116,7 +116,7 @@ export function Cells({
       {sent ? <Outcome dag={dag} sent={sent} /> : null}
       <p className="sb-line">
         {open.length === 0
-          ? `All ${count(grid.cells.length, "cell")} are verified. To measure more, ask for more repeats, or for another dataset.`
+          ? `All ${count(grid.cells.length, "cell")} are verified. For more measurements, increase the repeats, or choose another dataset.`
           : `${open.length} of ${grid.cells.length} cells are to be measured. ${chosenText(picked)}`}
       </p>
       <p className="sb-line">
@@ -133,7 +133,7 @@ export function Cells({
           disabled={!waiting.length}
           onClick={() => setChosen(new Set(waiting.map((cell) => cell.key)))}
         >
-          choose all that is missing
+          choose all missing cells
         </button>
         <button type="button" disabled={!picked.length} onClick={() => setChosen(new Set())}>
           choose none
@@ -175,9 +175,9 @@ export function Cells({
         ))}
       </ScrollTable>
       <p className="sb-note">
-        Each cell becomes a run of its own, and one run goes after the other. Airflow's own Backfill dialog
-        takes a range of these dates. There, choose <strong>All Runs</strong>, and tick{" "}
-        <strong>Override parameters on existing runs</strong>: it sends its form only then.
+        Each cell becomes a run of its own, and runs execute one after the other. Airflow's own Backfill
+        dialog takes a range of these dates. There, choose <strong>All Runs</strong>, and tick{" "}
+        <strong>Override parameters on existing runs</strong>: otherwise the dialog ignores its form.
       </p>
     </>
   );
@@ -191,7 +191,7 @@ function GridExports({ dag, grid }: { dag: string; grid: Grid }) {
     <p className="sb-line">
       <Exports
         title="the grid"
-        source={[dag, measured.map((one) => one.join(" ")).join(", "), `looked at on ${at} UTC`].join(" · ")}
+        source={[dag, measured.map((one) => one.join(" ")).join(", "), `as of ${at} UTC`].join(" · ")}
         run={dag}
         name="grid"
         sql={sqlOfGrid(dag, grid.conf)}
@@ -259,15 +259,15 @@ function Outcome({ dag, sent: { started, problem } }: { dag: string; sent: Sent 
       {problem?.status === 403 ? <NoPermission /> : null}
       {problem && problem.status !== 403 ? (
         <p className="sb-state sb-problem" role="alert">
-          <strong>Airflow did not start the other cells.</strong> The first of them says why. They are still
-          chosen.
+          <strong>Airflow did not start the other cells.</strong> The first of these cells shows the reason.
+          The cells are still chosen.
         </p>
       ) : null}
       {started ? (
         <p className="sb-state" role="status">
-          <strong>{count(started, "run")} started.</strong> You see each as it goes on under{" "}
-          <Link to="?view=run">Run</Link>. <a href={runsLink(dag)}>Airflow lists them</a>, and can stop them:
-          select them there, and mark them as failed.
+          <strong>{count(started, "run")} started.</strong> Follow each run under{" "}
+          <Link to="?view=run">Run</Link>. <a href={runsLink(dag)}>Airflow lists the runs</a>, and can stop
+          them: select the runs there, and mark them as failed.
         </p>
       ) : null}
     </>

@@ -93,12 +93,12 @@ export function Charts({ of, choice }: { of: Loaded<Charted>; choice: Choice }) 
             </div>
             <StudyCharts {...{ study, cells, artifacts, choice }} />
             <p className="sb-note">
-              Bars: medians of verified attempts that were not disturbed. Lines: their confidence intervals
-              (95 % or more), from 6 repeats on. Marks: every attempt; a triangle was bound by its client, or,
-              if it points down, by a service in front of the store; a diamond was disturbed and is in no
-              median, a cross has failed, a dash was not run; without a figure they are at the beginning of
-              the axis. On a logarithmic scale there is no zero for a bar to begin at: medians are dots.
-              Relative to the best, bars begin at the best of those shown. Warm-ups are left out.
+              Bars: medians of verified, undisturbed attempts. Lines: confidence intervals (95 % or more), for
+              at least 6 repeats. Marks: every attempt. A triangle is client-bound, or, if it points down,
+              service-bound; a diamond was disturbed and is in no median; a cross failed; a dash was not run.
+              Attempts without a figure are at the beginning of the axis. A logarithmic scale has no zero for
+              a bar to begin at: medians are dots. Relative to the best, bars begin at the best median shown.
+              Warm-ups are excluded.
             </p>
           </>
         )
@@ -235,7 +235,7 @@ function MedianChart({ study, cells, operations, figure, chart, choice }: Drawn 
 function limitsText(study: Study, cells: CellName[]): string {
   const limits = [...new Set(cells.map((cell) => cell.store).filter((store) => isLimit(study, store)))];
   if (!limits.length || limits.length === storesOf(cells).length) return "";
-  return `Dashed: ${limits.join(", ")}. It shows what the client alone can do.`;
+  return `Dashed: ${limits.join(", ")}. Floor: the client without a store.`;
 }
 
 /** List failed, not run and disturbed attempts: no chart may hide them. */

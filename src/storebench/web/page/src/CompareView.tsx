@@ -73,8 +73,8 @@ export function CompareView({ runs, before, after, metric, by, choice }: Props) 
             {(values) => (
               <>
                 <p className="sb-line">
-                  A is {values.place} {values.before}, B is {values.place} {values.after}: each line has the
-                  names of A.
+                  A is {values.place} {values.before}, B is {values.place} {values.after}: each line is named
+                  after A.
                 </p>
                 <Verdicts asked={{ before: after, after, metric, by: valuesText(values) }} choice={choice} />
               </>
@@ -85,7 +85,7 @@ export function CompareView({ runs, before, after, metric, by, choice }: Props) 
             <Verdicts asked={{ before, after, metric, by }} choice={choice} />
           </OfSide>
         ) : (
-          <p className="sb-state">Choose two runs: A is what B is compared with.</p>
+          <p className="sb-state">Choose two runs: B is compared with A.</p>
         )}
       </OfSide>
     </>
@@ -150,7 +150,7 @@ export function Compared({
     return { ...all, verdicts, without: all.without.filter(shown) };
   }, [study, all, cells, asked]);
   const counts = countsOf(study, found.verdicts);
-  const note = `${found.test}; B / A is the ratio of the geometric means, which one outlier moves more than a median; a difference within ${found.margin_percent} % does not count; the same: the whole interval is within it.`;
+  const note = `${found.test}; B / A is the ratio of the geometric means, which an outlier moves more than a median; a difference within ${found.margin_percent} % does not count; the same: the whole interval is within ${found.margin_percent} %.`;
   return (
     <>
       {sides?.by ? (
@@ -163,7 +163,7 @@ export function Compared({
       )}
       {found.differences.length ? (
         <div className="sb-state sb-problem">
-          <strong>Not only the runs differ</strong> (A → B):
+          <strong>The sides also differ in other ways</strong> (A → B):
           <ul>
             {found.differences.map((line) => (
               <li key={line}>{line}</li>
@@ -279,7 +279,7 @@ function Ratios({ study, found, choice }: Found & { choice: Choice }) {
   const { verdicts, margin_percent } = found;
   const title = "B / A, the ratio of the figures";
   const means = aboveText(study, verdicts);
-  const description = `${title}, with 95 % intervals, of ${verdicts.filter(hasRatio).length} cells: ${means}. Grey is the margin of ${margin_percent} %; ▲ marks what is unsound.`;
+  const description = `${title}, with 95 % intervals, of ${verdicts.filter(hasRatio).length} cells: ${means}. Grey is the margin of ${margin_percent} %; ▲ marks unsound verdicts.`;
   const spec = useCallback(
     (width: number, theme: Theme) => ratiosSpec(study, verdicts, margin_percent, description, width, theme),
     [study, verdicts, margin_percent, description],
@@ -297,7 +297,7 @@ function Ratios({ study, found, choice }: Found & { choice: Choice }) {
       table={verdicts.map((verdict) => takenOf(study, found, verdict, names))}
       places={names}
       leads={{ choice, of: verdicts.map(ledOf), to: toHistory, what: "history" }}
-      note={`${countsText(verdicts.filter(hasRatio))} ${means.charAt(0).toUpperCase() + means.slice(1)}. Grey: the margin of ${margin_percent} %, within which a difference does not count. ▲: what is unsound; the table says why.`}
+      note={`${countsText(verdicts.filter(hasRatio))} ${means.charAt(0).toUpperCase() + means.slice(1)}. Grey: the margin of ${margin_percent} %, within which a difference does not count. ▲: unsound; the table shows the reason.`}
     />
   );
 }

@@ -79,7 +79,7 @@ export function Costs({ study, cells, choice }: Props) {
       </div>
       {cpu_hour === null || gib_hour === null ? (
         <p className="sb-note">
-          Type what an hour costs, and each cell has its cost for each GB of its dataset. Your browser keeps
+          Type the prices of an hour to see the cost of each cell per GB of its dataset. Your browser keeps
           the prices.
         </p>
       ) : (
@@ -122,8 +122,8 @@ function CostCharts({
         ))}
       </div>
       <p className="sb-note">
-        CPU and memory of the pods, and of the servers that the run has brought: other servers are not in it.
-        Medians of verified attempts that were not disturbed, as <code>storebench price</code> computes them.
+        Includes CPU and memory of the pods and of the servers that the run provisioned, without other
+        servers. Medians of verified, undisturbed attempts, as <code>storebench price</code> computes them.
       </p>
     </>
   );

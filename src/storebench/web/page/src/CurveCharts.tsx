@@ -118,11 +118,11 @@ function CurveChart({
   );
 }
 
-const OF_TYPICAL = "Of the repeat whose total pod time is nearest to the cell's median.";
+const OF_TYPICAL = "The repeat whose total pod time is nearest to the cell's median.";
 
 /** Describe the number of repeats behind the distributions. */
 function mergedText(curves: Curve[]): string {
   const counts = [...new Set(curves.map(({ cell }) => cell.n))].sort((one, other) => one - other);
   const repeats = counts.length < 2 ? `${counts[0] ?? 0}` : `${counts[0]} to ${counts.at(-1)}`;
-  return `The counts of all repeats that count, ${repeats} of each cell, are added to one distribution. The last point of a line is the greatest value.`;
+  return `One distribution for each cell, from all counted repeats (${repeats} per cell). The last point of a line is the maximum.`;
 }

@@ -41,7 +41,7 @@ export function OfDag({
             )}
             {dags.find(({ dag_id }) => dag_id === dag)?.is_paused ? (
               <p className="sb-state sb-problem">
-                <strong>This DAG is paused in Airflow.</strong> What you start waits until you switch it on.
+                <strong>This DAG is paused in Airflow.</strong> New runs wait until you unpause the DAG.
               </p>
             ) : null}
             {children(dag)}
@@ -56,8 +56,8 @@ export function OfDag({
 export function NoPermission() {
   return (
     <p className="sb-state sb-problem" role="alert">
-      <strong>You may not start runs of this DAG.</strong> Ask whoever runs this Airflow for permission, or
-      send this page's address to somebody who has it.
+      <strong>You may not start runs of this DAG.</strong> Ask the administrator of this Airflow for
+      permission, or send this page's address to somebody with that permission.
     </p>
   );
 }

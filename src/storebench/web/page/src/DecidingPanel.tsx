@@ -19,7 +19,7 @@ export function DecidingPanel({ asked }: { asked: Asked }) {
         <button type="button" aria-expanded={open} onClick={() => setOpen(!open)}>
           measure these in turns
         </button>
-        what cannot be told, as often as would probably decide it
+        repeats the inconclusive comparisons until they are probably decided
       </p>
       {open ? <Turns asked={asked} /> : null}
     </>
@@ -74,7 +74,7 @@ function InTurns({ deciding, turn, asked }: Planned & { asked: Asked }) {
   const hopeless = deciding.hopeless.length ? (
     <>
       {" "}
-      No number of turns would tell:
+      No number of turns would decide:
       <ul>
         {deciding.hopeless.map((text) => (
           <li key={text}>{text}</li>
@@ -207,8 +207,8 @@ function Outcome({ dag, started, of, to, problem }: Sent & { dag: string }) {
           <strong>
             {started} of {of} run{of === 1 ? "" : "s"} started.
           </strong>{" "}
-          What comes of them is in <Link to={to}>one comparison</Link>, whose address can be shared: it fills
-          as the turns end. <a href={runsLink(dag)}>Airflow lists the runs</a>, and can stop them.
+          Their results are in <Link to={to}>one comparison</Link>, which fills as the turns end. Its address
+          can be shared. <a href={runsLink(dag)}>Airflow lists the runs</a>, and can stop them.
         </p>
       ) : null}
     </>

@@ -52,7 +52,7 @@ export function FormFields({ form, typed, change, mistakes }: Props) {
           {fields(section)}
         </Folded>
       ))}
-      <p className="sb-note">An empty field has the DAG's default, which stands in it in grey.</p>
+      <p className="sb-note">An empty field has the DAG's default, shown in grey.</p>
     </>
   );
 }

@@ -62,7 +62,7 @@ export function HistoryView({ cell, operation, metric, choice }: Props) {
       {cell ? (
         <OfCell key={studyOf(cell)} {...{ cell, operation, metric, choice }} />
       ) : (
-        <p className="sb-state">Choose a cell to see all that was ever measured of it.</p>
+        <p className="sb-state">Choose a cell to see its measurements over time.</p>
       )}
     </>
   );
@@ -77,7 +77,7 @@ function OfCell({ cell, operation: asked, metric, choice }: Props & { cell: stri
       {(study) => {
         const operation = study.operations.find((one) => one.name === asked) ?? study.operations[0];
         const known = metric && metricNamed(study, metric) ? metric : undefined;
-        if (!operation) return <p className="sb-state">Nothing is known of the study {name}.</p>;
+        if (!operation) return <p className="sb-state">The study {name} is unknown.</p>;
         return (
           <>
             <div className="sb-fields">
@@ -205,11 +205,10 @@ export function HistoryChart({
       />
       <Changes history={history} series={series} />
       <p className="sb-note">
-        A cross has failed, a dash was not run; without a figure they are at 0. A triangle was bound by its
-        client, or, if it points down, by a service in front of the store; a diamond was disturbed, and its
-        figure compares with nothing; a square was superseded by a later try, and counts nowhere. Warm-ups are
-        left out. Figures of different colours were measured in another environment or with other parameters:
-        they show no change over time.
+        A cross failed, a dash was not run; attempts without a figure are at 0. A triangle is client-bound,
+        or, if it points down, service-bound; a diamond was disturbed, and is not comparable; a square was
+        superseded by a later try, and never counts. Warm-ups are excluded. Figures of different colours were
+        measured in another environment or with other parameters: they show no change over time.
       </p>
       {attempts.length === MOST ? (
         <p className="sb-note">Only the newest {grouped(MOST)} attempts are shown.</p>

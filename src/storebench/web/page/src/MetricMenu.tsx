@@ -17,7 +17,7 @@ export function MetricMenu({
     <label className="sb-field">
       Metric
       <select value={chosen ?? ""} onChange={(event) => onChoose(event.target.value)}>
-        <option value="">that ranks the operation</option>
+        <option value="">the ranking metric</option>
         {known ? null : <option value={chosen}>{chosen}</option>}
         {metrics.map(({ name, title }) => (
           <option key={name} value={name}>

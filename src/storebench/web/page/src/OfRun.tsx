@@ -88,22 +88,22 @@ function Waiting({ dagId, state, before, label }: Waits & { label: string | unde
             </span>
           ))}
         </strong>{" "}
-        One run of a DAG goes after the other. {before.length ? "" : "It is the next one. "}If the DAG is
-        paused, it waits until you switch it on.
+        Runs of a DAG execute one after the other. {before.length ? "" : "This run is next. "}If the DAG is
+        paused, the run waits until you unpause the DAG.
       </p>
     );
   if (state === "running")
     return (
       <p className="sb-state" role="status">
         {which}
-        <strong>It has begun.</strong> Its cells appear here as soon as it is planned.
+        <strong>The run has begun.</strong> Its cells appear here as soon as it is planned.
       </p>
     );
   return (
     <p className="sb-state sb-problem">
       {which}
-      <strong>It ended in Airflow before it was planned</strong> ({state}): Airflow's log of its plan says
-      why.
+      <strong>The run ended in Airflow before it was planned</strong> ({state}): Airflow's log of the plan has
+      the reason.
     </p>
   );
 }
@@ -135,14 +135,14 @@ function SendAgain({ run }: { run: Run }) {
   return (
     <>
       <p>
-        To send it again, open <a href={`${location.pathname}?${here}`}>Start with these values</a>, and
-        change what was refused. Or open{" "}
+        To start the run again, open <a href={`${location.pathname}?${here}`}>Start with these values</a>, and
+        correct the refused values. Or open{" "}
         <a href={runLink(run.dag_id, run.airflow_run_id)}>the run in Airflow</a>, and choose{" "}
         <strong>Trigger</strong>, then <strong>Trigger again with this config</strong>: Airflow's form opens
-        with them, too. If the run is no longer there, open{" "}
-        <a href={runsLink(run.dag_id)}>the form of the DAG</a>, and paste them under{" "}
-        <strong>Advanced Options</strong>. If nothing about them has to change,{" "}
-        <code>storebench replay {run.id} --trigger</code> sends them as they are.
+        with the same values. If Airflow no longer has the run, open{" "}
+        <a href={runsLink(run.dag_id)}>the form of the DAG</a>, and paste the parameters under{" "}
+        <strong>Advanced Options</strong>. To start the run with the same parameters, use{" "}
+        <code>storebench replay {run.id} --trigger</code>.
       </p>
       <p className="sb-line">
         Its parameters

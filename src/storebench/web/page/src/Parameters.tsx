@@ -57,7 +57,7 @@ export function ParameterFields({
         <summary>More parameters</summary>
         <div className="sb-parameters">{fields(more)}</div>
       </details>
-      <p className="sb-note">An empty field has the DAG's default, which stands in it in grey.</p>
+      <p className="sb-note">An empty field has the DAG's default, shown in grey.</p>
     </>
   );
 }

@@ -17,7 +17,7 @@ import { sqlBeside } from "./sql";
 import type { CellPhases, Operation } from "./types";
 
 const TYPICAL =
-  "Each bar is the verified, undisturbed attempt whose total is nearest to its cell's median: phases of one attempt add up, medians of phases would not. Where there is none it is the last. ";
+  "Each bar is the verified, undisturbed attempt whose total is nearest to its cell's median: phases of one attempt add up, medians of phases would not. Without such an attempt, the bar is the last attempt. ";
 
 /** Show the phases of each cell's typical attempt, or of a `single` attempt. */
 export function Phases({
@@ -48,10 +48,9 @@ export function Phases({
             ))}
             <p className="sb-note">
               {single ? "" : TYPICAL}
-              The bars include the verification, which the charts of the total pod time exclude. What comes
-              before the interpreter is Kubernetes', which tells it in whole seconds: it is pale, with a
-              dashed edge. ▲ was bound by its client, ▼ by a service in front of the store, ◆ was disturbed, ✕
-              has failed, ■ was stopped, ○ was not run.
+              The bars include the verification, which the charts of the total pod time exclude. Kubernetes
+              reports the phases before the interpreter in whole seconds: they are pale, with a dashed edge. ▲
+              client-bound, ▼ service-bound, ◆ disturbed, ✕ failed, ■ stopped, ○ not run.
             </p>
           </>
         )
@@ -136,7 +135,7 @@ export function PhaseChart({
       note={[
         single ? "" : "One attempt of each cell.",
         phases.some(([phase]) => WHOLE.has(phase))
-          ? "Pale and dashed: Kubernetes tells it, to the second."
+          ? "Pale and dashed: reported by Kubernetes, to the second."
           : "",
         mixed(cells.map((cell) => cell.attempt)),
       ]

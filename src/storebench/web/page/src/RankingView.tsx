@@ -79,7 +79,7 @@ function StartAnew({ asked, choice }: { asked: URLSearchParams; choice: Choice }
   return (
     <p className="sb-line">
       <button type="button" onClick={() => choice.choose(Object.fromEntries(own.map((name) => [name, ""])))}>
-        forget what was chosen
+        reset the choices
       </button>
     </p>
   );
@@ -109,7 +109,7 @@ export function RankingTables({ study, found, choice, among = "" }: Shown & { am
       <p className="sb-line">{whereText(study, found)}</p>
       {found.caution ? <p className="sb-state">{found.caution}.</p> : null}
       <p className="sb-line">
-        {lines.length} ranked, {left_out.length} left out
+        {lines.length} ranked, {left_out.length} excluded
         <Exports
           title="the ranking"
           source={sourceOf(study, found)}
@@ -128,12 +128,12 @@ export function RankingTables({ study, found, choice, among = "" }: Shown & { am
         <Lines study={study} found={found} choice={choice} label={`Places${among}`} />
       ) : (
         <p className="sb-state">
-          <strong>Nothing can be ranked.</strong> What was measured is left out, and why stands below.
+          <strong>Nothing can be ranked.</strong> All measured cells are excluded, for the reasons below.
         </p>
       )}
       <p className="sb-note">{note}</p>
       {left_out.length ? (
-        <LeftOut study={study} found={found} choice={choice} label={`Left out${among}`} />
+        <LeftOut study={study} found={found} choice={choice} label={`Excluded${among}`} />
       ) : null}
     </>
   );
@@ -190,7 +190,7 @@ function LeftOut({ study, found, choice, label }: Shown & { label: string }) {
   const name = namer(study, [...found.lines, ...found.left_out]);
   return (
     <>
-      <h3>Left out</h3>
+      <h3>Excluded</h3>
       <ScrollTable label={label} columns={["cell", "reason", "why", "median", "interval", "n"]}>
         {found.left_out.map((one) => (
           <tr key={one.cell_key}>
@@ -241,7 +241,7 @@ function rangeText({ ratio, low, high }: RankedLine): string {
 
 /** Explain how to read the table. */
 function noteOf(found: Ranking): string {
-  return `Medians of verified, undisturbed attempts of all runs in this environment, with intervals of 95 % or more from 6 attempts on. A place is shared by those that are not told apart from the first one of it. The verdict is against the best (A), by the ratio of the geometric means, run by run where runs have both: the same, within ${found.margin_percent} %, and cannot tell share its place. ${found.test}.`;
+  return `Medians of verified, undisturbed attempts of all runs in this environment, with intervals of 95 % or more for at least 6 attempts. Cells share a place if no difference from the first cell of the place is detected. The verdict compares the cell with the best cell (A) by the ratio of the geometric means, run by run where runs have both: cells with the verdicts the same, within ${found.margin_percent} %, and cannot tell share the place of the best. ${found.test}.`;
 }
 
 /** Describe the dataset, the axes' values, and the environment. */
@@ -326,7 +326,7 @@ function textsOf(study: Study, found: Ranking): Record<string, string>[] {
       place: NONE,
       ...figures(one),
       [timesTitle(found)]: NONE,
-      "it is": `left out: ${one.reasons.map(({ reason }) => reason).join(", ")}`,
+      "it is": `excluded: ${one.reasons.map(({ reason }) => reason).join(", ")}`,
     })),
   ];
 }

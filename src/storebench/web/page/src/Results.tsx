@@ -230,7 +230,7 @@ function ChartsOf({ run, choice }: { run: Run; choice: Choice }) {
   return (
     <>
       {isGoing(run) ? (
-        <p className="sb-line">This run goes on: bars and lines come when an attempt has ended.</p>
+        <p className="sb-line">This run goes on: bars and lines appear when an attempt has ended.</p>
       ) : null}
       <Charts of={loaded} choice={choice} />
       {loaded.data?.cells.length ? <Costs choice={choice} {...loaded.data} /> : null}

@@ -212,12 +212,12 @@ export function Grid({ live, choice, written = false }: Shown) {
       <RunLine run={run} />
       {run.reason ? (
         <p className="sb-state sb-problem">
-          <strong>This run ended before it had done all.</strong> {run.reason}
+          <strong>This run ended early.</strong> {run.reason}
         </p>
       ) : null}
       {run.to_close ? (
         <p className="sb-state sb-problem">
-          A run with the same parameters and <code>skip_done</code> does what it has left.
+          A run with the same parameters and <code>skip_done</code> does the remaining operations.
         </p>
       ) : null}
       <div className="sb-progress">

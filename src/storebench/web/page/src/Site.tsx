@@ -79,7 +79,7 @@ const Files = ({ stem }: { stem: string }) =>
 function RunTable({ title, runs }: { title: string; runs: SiteRun[] }) {
   const [all, setAll] = useState(false);
   const shown = all ? runs : runs.slice(0, MOST);
-  if (!runs.length) return <p className="sb-state">None of its runs has these words.</p>;
+  if (!runs.length) return <p className="sb-state">No run of this study has these words.</p>;
   return (
     <>
       <ScrollTable label={`Runs of ${title}`} columns={COLUMNS}>

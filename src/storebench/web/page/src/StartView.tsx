@@ -72,9 +72,9 @@ function Drafted({
       <FormFields form={form} typed={typed} change={change} mistakes={ofFields} />
       <Ready of={loaded}>{(draft) => <Foreseen dag={dag} draft={draft} settled={settled} />}</Ready>
       <p className="sb-note">
-        Airflow has <a href={dagLink(dag)}>a form of its own</a>, under <strong>Trigger</strong>: the same
-        fields in the same sections. What only the cluster can tell, such as whether servers fit there or are
-        built, the run's first task checks before any work.
+        Airflow has <a href={dagLink(dag)}>a form of its own</a>, under <strong>Trigger</strong>, with the
+        same fields in the same sections. The run's first task checks the conditions that only the cluster
+        knows before any work, such as whether servers fit there.
       </p>
     </>
   );
@@ -155,7 +155,7 @@ function Summary({ draft }: { draft: Draft }) {
       </strong>
       {draft.may_end_earlier ? " It may end earlier, by its precision or its budget." : ""}
       {draft.operations && left ? ` ${left} of the cells listed below are verified already.` : ""}
-      {draft.dropped ? ` ${draft.dropped} combinations are left out: ${draft.dropped_because}.` : ""}
+      {draft.dropped ? ` ${draft.dropped} combinations are excluded: ${draft.dropped_because}.` : ""}
     </>
   );
 }
@@ -188,8 +188,9 @@ function Outcome({ dag, run, problem }: { dag: string; run?: string; problem?: P
   const here = new URLSearchParams({ view: "run", run: `${dag}/${run}` });
   return (
     <p className="sb-state" role="status">
-      <strong>The run is started.</strong> You see it as it goes on under <Link to={`?${here}`}>Run</Link>.{" "}
-      <a href={runLink(dag, run)}>Airflow has it, too</a>, and can stop it: mark it as failed there.
+      <strong>The run is started.</strong> Follow the run under <Link to={`?${here}`}>Run</Link>.{" "}
+      <a href={runLink(dag, run)}>Airflow shows the run, too</a>, and can stop it: mark the run as failed
+      there.
     </p>
   );
 }

@@ -42,7 +42,7 @@ function title(status: number): string {
 
 function advice(status: number, message: string): string {
   if (status === 401) return "Log in to Airflow and load the page again.";
-  if (status === 403) return "Ask whoever runs this Airflow for permission to see the DAG.";
+  if (status === 403) return "Ask the administrator of this Airflow for permission to see the DAG.";
   return `${message}${/[.!?]$/.test(message) ? "" : "."}`;
 }
 

@@ -10,13 +10,13 @@ export async function copyText(text: string): Promise<void> {
   area.select();
   const copied = document.execCommand("copy");
   area.remove();
-  if (!copied) throw new Error("The browser does not let this page copy: save it instead");
+  if (!copied) throw new Error("The browser does not allow copying: save the file instead");
 }
 
 /** Copy a picture, which is drawn only if the browser allows copying. */
 export async function copyPicture(type: string, draw: () => Promise<Blob>): Promise<void> {
   if (!navigator.clipboard?.write || typeof ClipboardItem === "undefined")
-    throw new Error("Without HTTPS the browser lets no page copy pictures: save it instead");
+    throw new Error("Without HTTPS, the browser does not allow copying pictures: save the picture instead");
   await navigator.clipboard.write([new ClipboardItem({ [type]: draw() })]);
 }
 

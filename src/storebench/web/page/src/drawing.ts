@@ -8,7 +8,7 @@ let coming: Promise<typeof import("./vega")> | undefined;
 export function vega(): Promise<typeof import("./vega")> {
   coming ??= import("./vega").catch((error: unknown) => {
     coming = undefined;
-    throw new Error(`Load the page again: what draws the charts has not come (${error})`);
+    throw new Error(`Load the page again: the script that draws the charts did not load (${error})`);
   });
   return coming;
 }

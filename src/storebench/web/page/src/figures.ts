@@ -48,7 +48,7 @@ const covered = (figure: Omit<Figure, "title">, title: string): Figure[] =>
 
 /** Return the charts of the cost in this currency per verified GB, or per attempt in a study without a dataset. */
 export function costFigures(study: Study, currency: string): Figure[] {
-  const axis = `${currency} for each ${study.dataset ? "GB (10⁹ bytes) of the dataset" : "attempt"}`;
+  const axis = `${currency} per ${study.dataset ? "GB (10⁹ bytes) of the dataset" : "attempt"}`;
   return covered(
     {
       name: COST,

@@ -6,9 +6,9 @@ export type State = Exclude<Soundness, "superseded"> | "running" | "queued" | "l
 
 /** Why an operation cannot run, by the state of an operation that it depends on. */
 const NOTHING_TO_WORK_ON: Partial<Record<State, string>> = {
-  failed: "an operation that it needs has failed",
-  stopped: "an operation that it needs was stopped",
-  "not run": "an operation that it needs was not run",
+  failed: "an operation that it depends on has failed",
+  stopped: "an operation that it depends on was stopped",
+  "not run": "an operation that it depends on was not run",
 };
 
 export interface Square {
@@ -48,7 +48,7 @@ export function square(
   if (task?.state === "failed")
     return { state: "failed", detail: "its task has failed: Airflow's log says why", attempt: null };
   if (task?.state === "upstream_failed")
-    return { state: "not run", detail: "a task before it has failed", attempt: null };
+    return { state: "not run", detail: "an earlier task has failed", attempt: null };
   if (over) return { state: "not run", detail: "the run ended without it", attempt: null };
   return { state: "queued", detail: null, attempt: null };
 }

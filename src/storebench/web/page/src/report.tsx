@@ -84,7 +84,7 @@ export function Report({
       />
       {Object.keys(same).length ? (
         <p className="sb-line">
-          In all of them:{" "}
+          Equal in all attempts:{" "}
           {Object.entries(same)
             .map(([name, text]) => `${name} ${text}`)
             .join(" · ")}

@@ -221,7 +221,7 @@ describe("two runs of which one has nothing to compare", () => {
 
   it("say that there is no other one, if it has something", () => {
     show(undefined, RUN.id);
-    expect(screen.getByText("Choose two runs: A is what B is compared with.")).toBeTruthy();
+    expect(screen.getByText("Choose two runs: B is compared with A.")).toBeTruthy();
   });
 
   it("say why it was refused, and how to send it again", () => {

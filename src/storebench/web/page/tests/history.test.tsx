@@ -263,6 +263,6 @@ describe("the changes of a history", () => {
     );
     unmount();
     shown({ series: [{ ...SERIES, changes: [] }] });
-    expect(screen.getByText(/No change/).parentElement?.textContent).toBe("No change is seen (as asked).");
+    expect(screen.getByText(/No change/).parentElement?.textContent).toBe("No change is detected (as asked).");
   });
 });
