@@ -21,18 +21,18 @@ import (
 const version = "0.1.0"
 
 const usage = `usage: agent -- COMMAND ARGUMENT...     start the server, watch it, and end with its exit code
-       agent pod COMMAND ARGUMENT...    start the program of an attempt, watch its node while its operation lasts, add that to its
+       agent pod COMMAND ARGUMENT...    start the program of an attempt, watch its node during its operation, add the figures to its
                                         result, and end with its exit code
        agent install FILE               copy this program to FILE
        agent version
 
 Variables of the environment with ` + "`--`" + `, which the server does not see:
-  STOREBENCH_AGENT_TOKEN     the token that requests must carry (required)
-  STOREBENCH_AGENT_PORT      where it listens (default 9110)
-  STOREBENCH_AGENT_DATA      the folders of the server's data, with ':' between them
-  STOREBENCH_AGENT_READY     how to see that the server answers: tcp:PORT or http://127.0.0.1:PORT/PATH
-  STOREBENCH_AGENT_MESSAGE   the file for a last message (default /dev/termination-log), if it is there
-  STOREBENCH_AGENT_CGROUP    where the cgroup is mounted (default /sys/fs/cgroup)
+  STOREBENCH_AGENT_TOKEN     the token that requests must send (required)
+  STOREBENCH_AGENT_PORT      the port of the API (default 9110)
+  STOREBENCH_AGENT_DATA      the folders of the server's data, separated by ':'
+  STOREBENCH_AGENT_READY     the check that the server answers: tcp:PORT or http://127.0.0.1:PORT/PATH
+  STOREBENCH_AGENT_MESSAGE   an existing file for a last message (default /dev/termination-log)
+  STOREBENCH_AGENT_CGROUP    the mount point of the cgroup (default /sys/fs/cgroup)
 `
 
 // Exit codes of the agent itself. The last two follow the shell's convention.

@@ -74,7 +74,7 @@ type meter struct {
 	server    *server
 	startedAt time.Time
 
-	mutex sync.Mutex // guards what follows
+	mutex sync.Mutex // guards the fields below
 	peak  *int64
 	buf   []byte
 	begun *figures

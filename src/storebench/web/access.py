@@ -37,7 +37,7 @@ def reading(user: GetUserDep) -> Reading:
         if manager.is_authorized_dag(method="GET", details=DagDetails(id=dag_id), user=user)
     ]
     if dag_ids and not allowed:
-        raise HTTPException(403, "You may read the DAG of no study that has results")
+        raise HTTPException(403, "You may not read the DAG of any study with results")
     return Reading(dsn, allowed)
 
 
