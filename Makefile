@@ -1,7 +1,7 @@
 .DEFAULT_GOAL := help
 include local/setup.mk
 
-# A variable with a typing mistake would be ignored, and something else measured than was asked for.
+# make would ignore a misspelled variable, and the run would measure something else than requested.
 OF_RUN := AXES CLIENTS DATASET PARAMS PRESET REPEATS ROWS SEED STORES STUDY
 OF_OTHERS := CELLS CLIENT CONFIGURATIONS DATABASE EDGE INPUTS RUN SECONDS UPGRADE
 VARIABLES := $(OF_RUN) $(if $(filter run,$(MAKECMDGOALS)),,$(OF_OTHERS))
@@ -9,16 +9,16 @@ SETTINGS := STOREBENCH_% AIRFLOW_% KUBECONFIG VENV PROGRESS
 typed := $(foreach name,$(.VARIABLES),$(if $(filter command,$(origin $(name))),$(name)))
 unknown := $(strip $(filter-out $(VARIABLES) $(SETTINGS),$(typed)))
 ifneq ($(unknown),)
-$(error Unknown variable: $(unknown). There are $(VARIABLES). A variable of the environment comes before the command: NAME=VALUE make …)
+$(error Unknown variable: $(unknown). There are $(VARIABLES). Environment variables stand before the command: NAME=VALUE make …)
 endif
 
 STACK := $(VENV)/bin/python -m local.stack
-# These use only Python's own library: they must work if the environment was never made.
+# The teardown uses only Python's standard library: it must work without the project's Python environment.
 TEARDOWN := /usr/bin/python3 -B -m local.stack.teardown
-# One file says where the stack is, and has the credentials for it. Everything that talks to the stack reads it.
+# One file has the stack's addresses and credentials. All programs that connect to the stack read this file.
 WITH_STACK := . $(STOREBENCH_HOME)/run/env &&
 PYTEST := $(VENV)/bin/python -m pytest
-# The tests of one file stay together: its fixtures are made once.
+# The tests of one file run in one process, so that its fixtures are created once.
 SPREAD := --numprocesses=2 --dist=loadfile
 options = $(foreach option,$(1),$(if $($(option)),--$(shell echo $(option) | tr A-Z_ a-z-) "$($(option))"))
 axes = $(foreach axis,$(AXES),--axis '$(axis)')
@@ -26,7 +26,7 @@ OPTIONS := $(call options,STUDY PRESET DATASET ROWS SEED STORES CLIENTS REPEATS)
 
 COMPILE = $(STOREBENCH_HOME)/bin/uv pip compile --quiet --generate-hashes --no-emit-index-url \
 	--custom-compile-command "make requirements" $(if $(UPGRADE),--upgrade)
-# The host's comes first: it constrains the others, but not what a pod has for a Python of its own.
+# host.txt comes first: it constrains the other files, except the files for pods with another Python version.
 OLD_PYTHON := client-wendelin client-wendelin-build
 constraint = $(if $(filter $(OLD_PYTHON),$(1)),--python-version 3.9 --build-constraint requirements/client-wendelin-build.in,--python-version 3.11 \
 	$(if $(filter-out host,$(1)),--constraint requirements/host.txt))
@@ -41,76 +41,76 @@ help: ## Show this list
 	@echo "Storebench measures storage engines on Kubernetes. Commands:"
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' Makefile local/setup.mk
 	@awk '/^#: / { print substr($$0, 4) }' Makefile
-	@echo "It builds and keeps everything in $(STOREBENCH_HOME)"
+	@echo "Everything is built and kept in $(STOREBENCH_HOME)"
 
-#: Another study, a narrower or wider grid; `storebench studies` lists the studies, `storebench run --study NAME --help` has what one takes:
+#: Choose a study and a grid. `storebench studies` lists the studies, and `storebench run --study NAME --help` lists a study's options:
 #:   make run STUDY=bulk_write_read STORES=mongodb,null CLIENTS=tuned AXES='batch=10000,all executors=2' ROWS=20000 REPEATS=6
-#:   make run DATASET=s3://storebench/file.csv  a CSV or Parquet file of your own in the stack's S3, in place of generated rows
+#:   make run DATASET=s3://storebench/file.csv  your own CSV or Parquet file in the stack's S3 instead of generated rows
 #:   make run PARAMS='executor_memory="2g" startup_timeout_s=300'      any other parameter of the DAG, as NAME=JSON
-#:   make run PRESET=NAME                      a set of parameters that the study has a name for; the default is its first one where
-#:                                             no CLIENTS or AXES are given. Those of bulk_write_read:
+#:   make run PRESET=NAME                      a named set of parameters; without CLIENTS and AXES, the default is the study's first
+#:                                             preset. The presets of bulk_write_read:
 #:     quick                                   each store once, in batches of 1,000 and all at once
 #:     tour                                    every store, client, batch and two executor counts, one change at a time
 #:     study                                   the original study
-#: Free disk that the first set-up needs; with less of it, make builds nothing and says so. A set-up that is done needs no more:
+#: Free disk space for the first set-up; with less, make builds nothing and reports the missing space. A completed set-up needs no more:
 #:   make run 12 GB, make test 19 GB, all stores of all studies 19 GB
 #: Variables of the environment, with their defaults:
-#:   STOREBENCH_HOME=~/.cache/storebench       the folder of everything that is built and kept; at most 60 characters
+#:   STOREBENCH_HOME=~/.cache/storebench       the folder for all built programs and data; at most 60 characters
 #:   STOREBENCH_PORT_BASE=18000                Airflow's port is this + 80; the others follow
 #:   STOREBENCH_PORT_AIRFLOW=18080             one port; likewise _RESULTS _MONGODB _ELASTICSEARCH
 #:                                             _ELASTICSEARCH_TRANSPORT _S3 _KUBERNETES _KUBELET _KUBELET_HEALTH
 #:                                             _CONTROLLER_MANAGER _SCHEDULER _USAGE _PROXY _PROXY_METRICS
 #:                                             _SERVICES_CONTROLLERS _DNS _DNS_READY
 #:   STOREBENCH_ELASTICSEARCH_HEAP=1g          the heap of the embedded Elasticsearch
-#:   STOREBENCH_IDLE_MINUTES=30                an embedded server of a store is stopped if no run needs it for so long; 0: never
+#:   STOREBENCH_IDLE_MINUTES=30                a store's embedded server is stopped after this time without a run that needs it; 0: never
 #:   STOREBENCH_POD_NETWORK=10.244.0.0/24      the pods' addresses
 #:   STOREBENCH_BRIDGE=storebench0             the pods' network link
-#:   STOREBENCH_STUDY=bulk_write_read          the study of a command that names none; without it, the first one by name
-#:   STOREBENCH_NODES=1                        nodes of the embedded cluster; those after the first are pools of nodes, node2 and so on
+#:   STOREBENCH_STUDY=bulk_write_read          the default study of commands; if empty, the first study by name
+#:   STOREBENCH_NODES=1                        number of nodes of the embedded cluster; further nodes are node pools: node2 and so on
 #:   KUBECONFIG, AIRFLOW_CONN_STOREBENCH_S3, AIRFLOW_CONN_STOREBENCH_MONGODB, AIRFLOW_CONN_STOREBENCH_ELASTICSEARCH
-#:                                             your own cluster and servers, each instead of the embedded one
+#:                                             your own cluster and servers instead of the embedded cluster and servers
 
 .PHONY: run
-run: up ## Set up and start all that is needed, run the benchmark, and print each result as it comes
+run: up ## Set up and start the required parts, run the benchmark, and print each result when it is recorded
 	@$(WITH_STACK) $(VENV)/bin/storebench run $(OPTIONS); code=$$?; \
 		echo "Airflow: $$STOREBENCH_AIRFLOW_URL, user $$STOREBENCH_AIRFLOW_USER, password $$STOREBENCH_AIRFLOW_PASSWORD"; \
 		exit $$code
 
 .PHONY: up
-up: setup ## Start the embedded stack, if it does not run yet
+up: setup ## Start the embedded stack, unless it runs already
 	@$(STACK) up $(NEEDED)
 
-# The store null needs none of the parts that only some stores need.
+# The store null needs no optional part.
 .PHONY: example
-example: ## Start the smallest stack, load the study's run that comes with the project, and print the address of its page; measure nothing
+example: ## Start the smallest stack, load the shipped run of a study, and print the address of its page; measures nothing
 	@$(MAKE) --no-print-directory up STUDY=bulk_write_read STORES=null
 	@$(WITH_STACK) $(VENV)/bin/storebench import docs/studies/data/bulk_write_read.zip && \
 		echo "Airflow: $$STOREBENCH_AIRFLOW_URL, user $$STOREBENCH_AIRFLOW_USER, password $$STOREBENCH_AIRFLOW_PASSWORD"
 
 .PHONY: status
-status: ## Show what runs, and whether it is healthy
+status: ## Show the running programs, and whether they are healthy
 	@$(STACK) status
 
-# It works on what runs: `up` could start it anew.
+# The target uses the running stack: `up` could restart it.
 .PHONY: database
-database: ## Make the database DATABASE for a store of your own on the embedded PostgreSQL, and the Airflow Connection to it
+database: ## Create the database DATABASE for your own store on the embedded PostgreSQL, and its Airflow Connection
 	@test -n "$(DATABASE)" || { echo "Which database? make database DATABASE=NAME"; exit 1; }
 	@test -e $(STOREBENCH_HOME)/run/env || { echo "The stack is not running: \`make up\` starts it"; exit 1; }
 	@$(STACK) database "$(DATABASE)"
 
 .PHONY: stop
-stop: ## Stop the stack; keep its data and what was built
+stop: ## Stop the stack; keep its data and all built programs
 	@$(TEARDOWN) stop
 
 .PHONY: clean
-clean: ## Stop the stack; remove its data and what was built
+clean: ## Stop the stack; remove its data and all built programs
 	@$(TEARDOWN) clean
 	@find . -name __pycache__ -prune -exec rm -rf {} +
 	@rm -f src/storebench/web/page/static
 	@rm -rf .pytest_cache .ruff_cache .mypy_cache .hypothesis
 
 .PHONY: test
-test: ## All checks and tests: lint, unit, integration, e2e
+test: ## Run all checks and tests: lint, unit, integration, e2e
 	@$(CHECK_CHECKOUT)
 	@$(PROGRESS) --space "make test" $(MAKE) --no-print-directory --silent $(TEST_STEPS)
 	@$(MAKE) --no-print-directory lint
@@ -118,7 +118,7 @@ test: ## All checks and tests: lint, unit, integration, e2e
 	@$(MAKE) --no-print-directory integration
 	@$(MAKE) --no-print-directory e2e
 
-# Of all four.
+# The steps of all four targets.
 TEST_STEPS = $(sort $(ALL_STEPS) $(DOCS) $(UNIT_STEPS) $(INTEGRATION_STEPS) $(E2E_PARTS) $(E2E_STEPS))
 
 .PHONY: docs
@@ -126,7 +126,7 @@ docs: setup $(DOCS) ## Build docs/ as a site; a dead link fails
 	@local/docs-build
 
 .PHONY: lint
-lint: docs ## Style, types, and the documentation
+lint: docs ## Check style, types, and the documentation
 	$(VENV)/bin/ruff format --check .
 	$(VENV)/bin/ruff check .
 	$(VENV)/bin/mypy
@@ -140,33 +140,33 @@ fmt: setup ## Format the code in the project's style
 	cp -r $(STOREBENCH_HOME)/page/src $(STOREBENCH_HOME)/page/tests src/storebench/web/page/
 
 .PHONY: requirements
-requirements: setup ## Pin again what requirements/*.in name; UPGRADE=1 takes the newest versions
+requirements: setup ## Pin the packages in requirements/*.in again; UPGRADE=1 takes the newest versions
 	$(foreach name,$(REQUIREMENTS_FILES),$(COMPILE) $(call constraint,$(name)) $(if $(filter airflow%,$(name)),--no-deps) \
 		requirements/$(name).in --output-file requirements/$(name).txt$(newline))
 
 UNIT_STEPS := $(COMPOSE) $(MAP_JOB)
 
 .PHONY: unit
-unit: setup $(UNIT_STEPS) ## Tests that need no server
+unit: setup $(UNIT_STEPS) ## Run the tests that need no server
 	$(PYTEST) $(SPREAD) tests/unit
 	local/npm test
 
 INTEGRATION_STEPS := $(READER) $(MAP_JOB) $(AGENT) $(MARIADB) $(PGBOUNCER)
 
 .PHONY: integration
-integration: up $(INTEGRATION_STEPS) ## Tests against the real servers
+integration: up $(INTEGRATION_STEPS) ## Run the tests against real servers
 	$(WITH_STACK) PATH=$(STOREBENCH_HOME)/bin:$$PATH $(PYTEST) $(SPREAD) tests/integration
 
-# What the end-to-end tests need beside what `setup` builds by itself.
+# The parts that the end-to-end tests need in addition to `setup`.
 E2E_PARTS := columns formats load wendelin services $(addprefix servers-,agent cassandra elasticsearch hdfs mariadb mongodb zeo)
 E2E_STEPS := $(BROWSER)
 
 .PHONY: e2e
-e2e: setup $(E2E_PARTS) up $(E2E_STEPS) ## End-to-end tests: small runs through Airflow and Kubernetes
+e2e: setup $(E2E_PARTS) up $(E2E_STEPS) ## Run the end-to-end tests: small runs through Airflow and Kubernetes
 	$(WITH_STACK) $(PYTEST) tests/e2e
 
 .PHONY: e2e-deploy
-e2e-deploy: up ## The end-to-end tests of deploy/kubernetes: a run by its accounts, and what they cannot do
+e2e-deploy: up ## Run the end-to-end tests of deploy/kubernetes: a run with its accounts, and the limits of their permissions
 	$(WITH_STACK) $(PYTEST) tests/e2e/test_deploy.py tests/e2e/test_policies.py tests/e2e/test_secrets.py
 
 .PHONY: e2e-compose
@@ -174,15 +174,15 @@ e2e-compose: setup $(COMPOSE) $(ENGINE) ## Test docker-compose.yaml with a Docke
 	local/compose/engine $(PYTEST) tests/compose
 
 .PHONY: drills
-drills: setup $(E2E_PARTS) servers-ozone up ## Cause faults, fill a grid bit by bit, and show what came of each
+drills: setup $(E2E_PARTS) servers-ozone up ## Cause faults, fill a grid step by step, and show the outcome of each
 	$(WITH_STACK) $(PYTEST) -q tests/drills
 
 .PHONY: fuzz
-fuzz: setup $(MAP_JOB) ## Decode 10,000,000 inputs that are nearly right by the Go codecs of Skiff and YSON; INPUTS is another number
+fuzz: setup $(MAP_JOB) ## Decode 10,000,000 nearly valid inputs with the Go codecs of Skiff and YSON; INPUTS sets another number
 	@$(STOREBENCH_HOME)/bin/map-codecs fuzz $(or $(INPUTS),10000000)
 
 .PHONY: fuzz-conf
-fuzz-conf: setup ## Try 10,000 random configurations of all studies in draft, plan and command line; CONFIGURATIONS is another number
+fuzz-conf: setup ## Try 10,000 random configurations of all studies in draft, plan and command line; CONFIGURATIONS sets another number
 	@$(VENV)/bin/python -W ignore -m bench.fuzz_conf $(call options,CONFIGURATIONS SEED)
 
 .PHONY: bench-formats
@@ -194,7 +194,7 @@ bench-dataset: up ## Compare the dataset generator with a raw upload and pandas
 	@$(WITH_STACK) $(VENV)/bin/python -m bench.dataset
 
 .PHONY: bench-overhead
-bench-overhead: up ## Measure what Airflow and Kubernetes add to a measurement
+bench-overhead: up ## Measure the overhead of Airflow and Kubernetes
 	@$(WITH_STACK) $(VENV)/bin/python -m bench.overhead
 
 .PHONY: bench-queries
@@ -206,15 +206,15 @@ bench-page: up $(BROWSER) ## Measure the results page with 100,000 attempts: its
 	@$(WITH_STACK) $(VENV)/bin/python -m bench.page
 
 .PHONY: bench-site
-bench-site: up $(BROWSER) ## Measure the static site of 100,000 attempts: how soon its pages can be used
+bench-site: up $(BROWSER) ## Measure how soon the pages of a static site with 100,000 attempts are usable
 	@$(WITH_STACK) $(VENV)/bin/python -m bench.site
 
 .PHONY: pictures
-pictures: example $(BROWSER) ## Take the documentation's pictures of the results page anew: of the run that `make example` loads, or of RUN
+pictures: example $(BROWSER) ## Retake the documentation's pictures of the results page, from the run that `make example` loads, or from RUN
 	@$(WITH_STACK) $(VENV)/bin/python -m bench.pictures $(call options,RUN)
 
 .PHONY: bench-verdicts
-bench-verdicts: up ## Compare two equal sides, and one with a planted slowdown: which of them compare tells apart
+bench-verdicts: up ## Measure how often `compare` distinguishes equal sides, and sides with a planted slowdown
 	@$(WITH_STACK) $(VENV)/bin/python -m bench.verdicts $(call options,ROWS REPEATS STORES) $(axes)
 
 .PHONY: bench-clients
@@ -229,7 +229,7 @@ bench-encryption: up ## Measure the cost of Spark's encryption, on and off in tu
 bench-grid: up ## Measure a run of 1,000 cells: its plan, its first and last cells, and its cost to Airflow (about 2 hours)
 	@$(WITH_STACK) $(VENV)/bin/python -m bench.grid $(call options,CELLS EDGE)
 
-# These need no stack.
+# The next two targets need no stack.
 .PHONY: bench-load
 bench-load: setup ## Compare the load generator of point_operations with a raw log of its requests, and its rate with Locust's (two minutes)
 	@$(VENV)/bin/python -m bench.load $(call options,SECONDS)
@@ -238,8 +238,8 @@ bench-load: setup ## Compare the load generator of point_operations with a raw l
 bench-agent: setup $(AGENT) ## Measure the CPU and memory of the agent that watches a server's container (a minute)
 	@$(VENV)/bin/python -m bench.agent $(call options,SECONDS)
 
-# It measures what runs: `up` would start more servers.
+# The target measures the running stack: `up` would start more servers.
 .PHONY: bench-idle
-bench-idle: ## Measure the CPU and memory of the running stack while there is no run (two minutes)
+bench-idle: ## Measure the CPU and memory of the running stack without a run (two minutes)
 	@test -e $(STOREBENCH_HOME)/run/env || { echo "The stack is not running: \`make up\` starts it"; exit 1; }
 	@$(WITH_STACK) $(VENV)/bin/python -m bench.idle $(call options,SECONDS)

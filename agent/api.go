@@ -23,7 +23,7 @@ const (
 	maxTimeout     = 3600.0
 )
 
-// problem is an error as requests get it (RFC 9457): what is wrong, and what to do.
+// problem is the error in an answer (RFC 9457): what is wrong, and what to do.
 type problem struct {
 	Status int    `json:"status"`
 	Title  string `json:"title"`
@@ -40,7 +40,7 @@ func failure(title, format string, values ...any) *problem {
 	return &problem{500, title, fmt.Sprintf(format, values...)}
 }
 
-// limits is the body of requests that stop or start the server.
+// limits is the body of a request that stops or starts the server.
 type limits struct {
 	StopTimeout  float64 `json:"stop_timeout_s"`
 	ReadyTimeout float64 `json:"ready_timeout_s"`
@@ -52,11 +52,11 @@ func (l limits) ready() time.Duration { return time.Duration(l.ReadyTimeout * fl
 type stopped struct {
 	StopSeconds float64 `json:"stop_s"`
 	ExitCode    int     `json:"exit_code"`
-	Killed      bool    `json:"killed"` // TERM was not enough
+	Killed      bool    `json:"killed"` // the server ended only by KILL
 }
 
 type started struct {
-	ReadySeconds float64 `json:"ready_s"` // from its start until it answers
+	ReadySeconds float64 `json:"ready_s"` // from the server's start until it answers
 }
 
 type dropped struct {
@@ -71,13 +71,13 @@ type cold struct {
 	dropped
 	stopped
 	started
-	ResidentAfter int64 `json:"resident_after_bytes"` // when the server answers: it has read what it needs to start
+	ResidentAfter int64 `json:"resident_after_bytes"` // when the server answers: starting reads files again
 }
 
 type route struct {
 	method string
-	alone  bool // it is an operation: there is one at a time
-	open   bool // it needs no token
+	alone  bool // the request is an operation: only one runs at a time
+	open   bool // the request needs no token
 	answer func(limits) (any, error)
 }
 
@@ -89,8 +89,8 @@ type api struct {
 	routes map[string]route
 	http   *http.Server
 
-	operation sync.Mutex // held while one is going on
-	mutex     sync.Mutex // guards its name
+	operation sync.Mutex // held while an operation runs
+	mutex     sync.Mutex // guards `name`, the operation's name
 	name      string
 	since     time.Time
 }
@@ -122,7 +122,7 @@ func (a *api) serve(listener net.Listener) {
 	}
 }
 
-// shutdown waits for answers that are on their way.
+// shutdown waits for requests in progress.
 func (a *api) shutdown() {
 	soon, cancel := context.WithTimeout(context.Background(), 3*time.Second)
 	defer cancel()
@@ -181,7 +181,7 @@ func (a *api) respond(request *http.Request) (any, error) {
 	return route.answer(limits)
 }
 
-// knows compares hashes, in a time that does not depend on how much of the token is right.
+// knows compares hashes of the tokens in constant time, whatever part of the token is right.
 func (a *api) knows(header string) bool {
 	given := sha256.Sum256([]byte(strings.TrimPrefix(header, "Bearer ")))
 	return subtle.ConstantTimeCompare(given[:], a.token[:]) == 1 && strings.HasPrefix(header, "Bearer ")
@@ -235,7 +235,8 @@ func (a *api) resident(limits) (any, error) {
 	return resident(a.data)
 }
 
-// lukewarm also serves a stopped server: where several must be down together, a client stops them all, drops, and starts them all.
+// lukewarm stops the server, drops its files from the page cache, and starts the server. It accepts a stopped server: where several
+// servers must be down together, a client stops all servers, drops, and starts all servers.
 func (a *api) lukewarm(limits) (any, error) {
 	if err := a.needData(); err != nil {
 		return nil, err
@@ -287,7 +288,7 @@ func (a *api) cold(limits limits) (any, error) {
 	}
 	result.dropped, err = a.drop(before)
 	if err != nil {
-		// It must not stay down for that.
+		// The server must not stay down because the drop failed.
 		if _, second := a.startServer(limits); second != nil {
 			say("%v", second)
 		}
@@ -316,7 +317,7 @@ func (a *api) needReady() error {
 		"set STOREBENCH_AGENT_READY in the container to tcp:PORT or http://127.0.0.1:PORT/PATH")
 }
 
-// limitedListener accepts only so many connections at a time: requests must not take memory from the server.
+// limitedListener limits the number of open connections: requests must not take memory from the server.
 type limitedListener struct {
 	net.Listener
 	free chan struct{}

@@ -12,15 +12,15 @@ import (
 )
 
 // cgroup reads the counters of the container's own cgroup, version 1 or 2, as src/storebench/attempt/cgroup.py does.
-// A counter that the kernel does not tell is nil. Sources: the kernel's Documentation/admin-guide/cgroup-v2.rst,
+// A counter that the kernel does not report is nil. Sources: the kernel's Documentation/admin-guide/cgroup-v2.rst,
 // cgroup-v1/memory.rst and cgroup-v1/blkio-controller.rst.
 type cgroup struct {
 	version                                int
-	usage, stat                            int // open files: they are read ten times a second
+	usage, stat                            int // open files: they are read ten times per second
 	inactive                               []byte
 	events, cpuStat, cpuUsage, ioV2, blkio string
 	memoryPeak, memoryLimit                string
-	cpuLimit                               []string // files whose fields are the quota and the period
+	cpuLimit                               []string // files with the quota and the period
 }
 
 func newCgroup(root string) *cgroup {
@@ -46,7 +46,7 @@ func opened(path string) int {
 	return file
 }
 
-// workingSet is the memory in use without the page cache that could be dropped at once. The buffer is for what it reads.
+// workingSet returns the memory in use in bytes, without page cache that the kernel could drop at once. It reads into `buffer`.
 func (c *cgroup) workingSet(buffer []byte) *int64 {
 	usage, ok := parseInteger(readInto(c.usage, buffer))
 	if !ok {
@@ -72,7 +72,7 @@ func (c *cgroup) workingSet(buffer []byte) *int64 {
 	return &usage
 }
 
-// memory is the most memory that was in use so far, page cache included, and the limit, if there is one.
+// memory returns the peak of the memory in use so far, including page cache, and the memory limit or nil. Both are in bytes.
 func (c *cgroup) memory() (peak, limit *int64) {
 	read := func(path string) *int64 {
 		text, _ := os.ReadFile(path)
@@ -88,7 +88,7 @@ func (c *cgroup) memory() (peak, limit *int64) {
 	return peak, limit
 }
 
-// cpu is the time on the CPU and the time in which the limit has kept the container from it, in seconds, and how often it has.
+// cpu returns the CPU time, the time during which the CPU limit throttled the container, and the number of throttled periods.
 func (c *cgroup) cpu() (usedSeconds, throttledSeconds *float64, throttledPeriods *int64) {
 	table := tableOf(c.cpuStat)
 	if c.version == 2 {
@@ -103,7 +103,7 @@ func (c *cgroup) cpu() (usedSeconds, throttledSeconds *float64, throttledPeriods
 	return usedSeconds, seconds(table, "throttled_time", 1e9), entry(table, "nr_throttled")
 }
 
-// cores is how many cores the container may use: those that its processes may run on, within the CPU limit if there is one.
+// cores returns the number of cores that the container may use: the cores in its affinity mask, up to the CPU limit.
 func (c *cgroup) cores() float64 {
 	cores := float64(runtime.NumCPU())
 	var fields [][]byte
@@ -124,8 +124,8 @@ func (c *cgroup) cores() float64 {
 
 func (c *cgroup) oomKills() *int64 { return entry(tableOf(c.events), "oom_kill") }
 
-// io is what block devices have read and written for the cgroup. Both are nil if the kernel names no device: then it counts
-// nothing (version 1 of newer kernels, without a limit), or nothing came to a disk yet.
+// io returns the bytes that block devices have read and written for the cgroup. Both are nil if the kernel names no device: then the
+// kernel does not count (version 1 of newer kernels, without a limit), or no bytes have reached a disk yet.
 func (c *cgroup) io() (read, written *int64) {
 	add := func(sum **int64, value int64) {
 		if *sum == nil {
@@ -160,8 +160,8 @@ func (c *cgroup) io() (read, written *int64) {
 	return read, written
 }
 
-// readInto gives what is in a small file. The kernel answers at once: the runtime is not told of the call, and so its monitor need not
-// wake up, which would take more CPU than all the rest.
+// readInto returns the content of a small file. It bypasses the Go runtime's system call wrapper: the kernel answers at once, and the
+// runtime's monitor would wake up and use more CPU than the rest of the agent.
 func readInto(file int, buffer []byte) []byte {
 	for {
 		got, _, code := syscall.RawSyscall6(syscall.SYS_PREAD64, uintptr(file), uintptr(unsafe.Pointer(&buffer[0])),
@@ -185,7 +185,7 @@ func tableOf(path string) map[string]int64 {
 	return parseTable(text)
 }
 
-// parseTable reads lines of a name and a number.
+// parseTable parses lines with a name and a number each.
 func parseTable(text []byte) map[string]int64 {
 	table := map[string]int64{}
 	for _, line := range bytes.Split(text, []byte("\n")) {

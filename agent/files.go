@@ -12,23 +12,23 @@ import (
 
 const (
 	fadviseDontNeed = 4
-	mincoreWindow   = 64 << 20 // bytes that one call looks at: a vector of 16 KiB
+	mincoreWindow   = 64 << 20 // bytes per call of mincore: its vector takes 16 KiB
 	accessWrite     = 2
 	dropPasses      = 3
 )
 
-// residence is how many bytes of the data's files there are, and how many of them are in the page cache.
+// residence is the size of the data's files, and the part of their bytes that is in the page cache.
 type residence struct {
 	ResidentBytes int64 `json:"resident_bytes"`
 	TotalBytes    int64 `json:"total_bytes"`
 	Files         int   `json:"files"`
 }
 
-// eachFile calls with every regular file in the folders, once each. What vanishes meanwhile is left out, and so is a folder
-// that the server has not made yet.
+// eachFile calls `visit` once for every regular file in the folders. It skips files that vanish meanwhile, and folders that the server
+// has not made yet.
 func eachFile(folders []string, visit func(path string, stat *syscall.Stat_t) error) error {
 	type identity struct{ device, inode uint64 }
-	seen := map[identity]bool{} // of files with several names
+	seen := map[identity]bool{} // files with several names
 	for _, folder := range folders {
 		// A volume is often behind a symbolic link.
 		root, err := filepath.EvalSymlinks(folder)
@@ -57,7 +57,7 @@ func eachFile(folders []string, visit func(path string, stat *syscall.Stat_t) er
 			if errors.Is(err, fs.ErrNotExist) {
 				return nil
 			}
-			// A volume's own folder, of root alone. It has nothing of the server's.
+			// The file system's own folder, which only root may read. It holds no data of the server.
 			if errors.Is(err, fs.ErrPermission) && filepath.Base(path) == "lost+found" {
 				return fs.SkipDir
 			}
@@ -78,7 +78,7 @@ func unreadable(path string, err error) error {
 	return failure("the data's files cannot be read", "%s: %v: run the container as the user that owns them", path, err)
 }
 
-// dataBytes is what the files take on disk: their allocated blocks.
+// dataBytes returns the size of the files on disk: their allocated blocks, in bytes.
 func dataBytes(folders []string) (int64, error) {
 	var sum int64
 	err := eachFile(folders, func(_ string, stat *syscall.Stat_t) error {
@@ -88,7 +88,7 @@ func dataBytes(folders []string) (int64, error) {
 	return sum, err
 }
 
-// resident looks which pages of the files are in the page cache. It reads none of them.
+// resident counts the pages of the files that are in the page cache, without reading the files.
 func resident(folders []string) (residence, error) {
 	result := residence{}
 	vector := make([]byte, mincoreWindow/os.Getpagesize())
@@ -108,7 +108,7 @@ func residentBytes(path string, stat *syscall.Stat_t, vector []byte) (int64, err
 	if stat.Size == 0 {
 		return 0, nil
 	}
-	// Of other users' files the kernel says that all pages are there, whether they are or not.
+	// For other users' files, the kernel reports all pages as resident, whether they are or not.
 	if int(stat.Uid) != os.Geteuid() && syscall.Access(path, accessWrite) != nil {
 		return 0, failure("the kernel does not tell which pages of the data are in memory",
 			"%s belongs to user %d, and this is user %d, who may not write it: run the container as its owner", path, stat.Uid, os.Geteuid())
@@ -145,8 +145,8 @@ func residentBytes(path string, stat *syscall.Stat_t, vector []byte) (int64, err
 	return found, nil
 }
 
-// drop writes the files' changed pages to disk and takes all their pages out of the page cache, except those that a process has
-// mapped. It tries again while that leaves fewer.
+// drop writes the files' changed pages to disk and evicts the files from the page cache, except pages that a process has mapped. It
+// repeats as long as each pass leaves fewer pages.
 func drop(folders []string) (residence, error) {
 	left := residence{ResidentBytes: -1}
 	for pass := 0; pass < dropPasses; pass++ {

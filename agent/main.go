@@ -1,6 +1,6 @@
-// The program that watches a container. It is the container's entry: it starts a server as its child, and tells on the pod network what
-// the container has used. It can also empty the page cache of the server's files. Or it starts the program of an attempt, and adds to the
-// program's result what the node was like.
+// The program that watches a container. As the container's entry point, it either starts a server as its child process, reports the
+// container's resource usage over the pod network, and on request drops the server's files from the page cache; or it starts the program
+// of an attempt, and adds figures about the node to the program's result.
 package main
 
 import (
@@ -17,25 +17,25 @@ import (
 	"syscall"
 )
 
-// Also the version of the Python package that asks it: a test compares them.
+// version equals the version of the Python package that calls the agent: a test compares both versions.
 const version = "0.1.0"
 
 const usage = `usage: agent -- COMMAND ARGUMENT...     start the server, watch it, and end with its exit code
-       agent pod COMMAND ARGUMENT...    start the program of an attempt, watch its node while its operation lasts, add that to its
+       agent pod COMMAND ARGUMENT...    start the program of an attempt, watch its node during its operation, add the figures to its
                                         result, and end with its exit code
        agent install FILE               copy this program to FILE
        agent version
 
 Variables of the environment with ` + "`--`" + `, which the server does not see:
-  STOREBENCH_AGENT_TOKEN     the token that requests must carry (required)
-  STOREBENCH_AGENT_PORT      where it listens (default 9110)
-  STOREBENCH_AGENT_DATA      the folders of the server's data, with ':' between them
-  STOREBENCH_AGENT_READY     how to see that the server answers: tcp:PORT or http://127.0.0.1:PORT/PATH
-  STOREBENCH_AGENT_MESSAGE   the file for a last message (default /dev/termination-log), if it is there
-  STOREBENCH_AGENT_CGROUP    where the cgroup is mounted (default /sys/fs/cgroup)
+  STOREBENCH_AGENT_TOKEN     the token that requests must send (required)
+  STOREBENCH_AGENT_PORT      the port of the API (default 9110)
+  STOREBENCH_AGENT_DATA      the folders of the server's data, separated by ':'
+  STOREBENCH_AGENT_READY     the check that the server answers: tcp:PORT or http://127.0.0.1:PORT/PATH
+  STOREBENCH_AGENT_MESSAGE   an existing file for a last message (default /dev/termination-log)
+  STOREBENCH_AGENT_CGROUP    the mount point of the cgroup (default /sys/fs/cgroup)
 `
 
-// Exit codes of the agent itself. The last two are those of a shell.
+// Exit codes of the agent itself. The last two follow the shell's convention.
 const (
 	exitBadInput   = 2
 	exitCannotRun  = 126
@@ -76,10 +76,10 @@ func run(command []string) int {
 	if code != 0 {
 		return code
 	}
-	// One thread at a time and early collections: the agent must not take from the server what it measures.
+	// One thread at a time and early garbage collection: the agent must not take CPU and memory from the server that it measures.
 	runtime.GOMAXPROCS(1)
 	debug.SetGCPercent(50)
-	// Where the agent is not the first process of its container, orphans come to it nevertheless.
+	// The kernel gives orphans to the agent, even where it is not the first process of its container.
 	syscall.RawSyscall6(syscall.SYS_PRCTL, prSetChildSubreaper, 1, 0, 0, 0, 0)
 
 	listener, err := net.Listen("tcp", fmt.Sprintf(":%d", settings.port))
@@ -109,14 +109,15 @@ func run(command []string) int {
 		leaveMessage(settings.message, end, meter)
 	}
 	api.shutdown()
-	// As the kernel does when a container's first process ends.
+	// The kernel does the same when a container's first process ends.
 	for _, pid := range descendants(os.Getpid()) {
 		syscall.Kill(pid, syscall.SIGKILL)
 	}
 	return end.code
 }
 
-// lookUp finds the program of this name. If it cannot be started, lookUp says so, with advice, and returns the exit code.
+// lookUp finds the program of this name. If the program cannot be started, lookUp prints the reason and the advice, and returns the exit
+// code.
 func lookUp(what, name, advice string) (path string, code int) {
 	path, err := exec.LookPath(name)
 	if err == nil {
@@ -129,7 +130,7 @@ func lookUp(what, name, advice string) (path string, code int) {
 	return "", exitNoSuchFile
 }
 
-// install copies this program to a file, as a whole or not at all.
+// install copies this program to a file atomically.
 func install(target string) error {
 	if info, err := os.Stat(target); err == nil && info.IsDir() {
 		return fmt.Errorf("%s is a folder: name the file, such as %s", target, filepath.Join(target, "agent"))
@@ -145,7 +146,7 @@ func install(target string) error {
 	}
 	defer os.Remove(temporary.Name())
 	_, err = io.Copy(temporary, source)
-	// Whatever user the server's container has, it must be able to run it.
+	// Any user of the server's container must be able to run the program.
 	err = firstError(err, temporary.Chmod(0o755), temporary.Close())
 	if err == nil {
 		err = os.Rename(temporary.Name(), target)

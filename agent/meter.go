@@ -12,7 +12,7 @@ import (
 
 const sampleInterval = 100 * time.Millisecond
 
-// figures are the container's counters at one moment. Nil: the kernel does not tell.
+// figures are the container's counters at one moment. Nil: the kernel does not report the counter.
 type figures struct {
 	Version          string   `json:"version"`
 	CPUSeconds       *float64 `json:"cpu_s"`
@@ -34,7 +34,7 @@ type figures struct {
 	cgroupIO, processIO counted
 }
 
-// used is what the container has used from begin to end.
+// used is the resource usage of the container between begin and end.
 type used struct {
 	Seconds          float64  `json:"seconds"`
 	CPUSeconds       *float64 `json:"cpu_s"`
@@ -52,13 +52,13 @@ type used struct {
 	Notes          []string `json:"notes"`
 }
 
-// cpu is what the container has used so far, and on which machine.
+// cpu is the CPU time of the container so far, and the machine's boot ID.
 type cpu struct {
 	CPUSeconds *float64 `json:"cpu_s"`
-	BootID     string   `json:"boot_id"` // containers that see the same one share a node; empty: the kernel does not tell
+	BootID     string   `json:"boot_id"` // containers with the same ID share a node; empty: unknown
 }
 
-// diskIO is bytes read and written on disk, each with who has counted it: "cgroup", "processes", or nil.
+// diskIO is the bytes read from and written to disk, each with the source of its count: "cgroup", "processes", or nil.
 type diskIO struct {
 	ReadBytes     *int64  `json:"read_bytes"`
 	ReadSource    *string `json:"read_bytes_source"`
@@ -74,7 +74,7 @@ type meter struct {
 	server    *server
 	startedAt time.Time
 
-	mutex sync.Mutex // guards what follows
+	mutex sync.Mutex // guards the fields below
 	peak  *int64
 	buf   []byte
 	begun *figures
@@ -103,14 +103,14 @@ func (m *meter) look() (now, peak *int64) {
 	return now, m.peak
 }
 
-// cpu looks at one counter: unlike read it may be asked just before something is timed.
+// cpu reads a single counter: unlike read, cpu is cheap enough to be called just before a timed operation.
 func (m *meter) cpu() cpu {
 	used, _, _ := m.cgroup.cpu()
 	bootID, _ := os.ReadFile("/proc/sys/kernel/random/boot_id")
 	return cpu{used, strings.TrimSpace(string(bootID))}
 }
 
-// read reads all counters, and then the size of the data, whose files may be many: it is after what is counted.
+// read reads all counters, and then the size of the data: walking many files must not add to the counters.
 func (m *meter) read() *figures {
 	f := &figures{Version: version, Notes: []string{}}
 	f.WorkingSet, f.WorkingSetPeak = m.look()
@@ -142,8 +142,8 @@ func (m *meter) read() *figures {
 	return f
 }
 
-// choose takes the cgroup's counts where it has them. Version 1 does not know who has written what the kernel writes later: there the
-// processes' counts come first.
+// choose prefers the cgroup's counts to the processes' counts. Version 1 does not attribute pages that the kernel writes back later: there
+// choose prefers the processes' counts.
 func (m *meter) choose(cgroup, processes counted) diskIO {
 	pick := func(values [2]*int64, names [2]string) (*int64, *string) {
 		for i, value := range values {
@@ -163,14 +163,14 @@ func (m *meter) choose(cgroup, processes counted) diskIO {
 	return result
 }
 
-// begin forgets the peak and keeps the counters.
+// begin resets the peak and stores the counters.
 func (m *meter) begin() time.Time {
 	before := m.read()
 	m.mutex.Lock()
 	m.peak = nil
 	m.mutex.Unlock()
 	m.look()
-	// Once more, without the walk over the data: what that has cost is before the beginning.
+	// Read the counters again, without the walk over the data: the cost of the walk is before the beginning.
 	now := m.counters(before)
 	m.mutex.Lock()
 	defer m.mutex.Unlock()
@@ -178,7 +178,7 @@ func (m *meter) begin() time.Time {
 	return m.at
 }
 
-// counters are those of now, with the size of the data as it was.
+// counters returns the current counters, with the size of the data from `before`.
 func (m *meter) counters(before *figures) *figures {
 	now := *before
 	now.CPUSeconds, now.ThrottledSeconds, now.ThrottledPeriods = m.cgroup.cpu()
@@ -191,7 +191,7 @@ func (m *meter) counters(before *figures) *figures {
 	return &now
 }
 
-// since is what was used since begin, or nil if there was none.
+// since returns the usage since begin, or nil without a begin.
 func (m *meter) since() *used {
 	m.mutex.Lock()
 	before, at := m.begun, m.at
@@ -230,7 +230,7 @@ func difference(now, before *int64) *int64 {
 	return &value
 }
 
-// sinceZero is for counters that appear with the first count.
+// sinceZero returns the growth of a counter that appears with its first count: a missing earlier value is 0.
 func sinceZero(now, before *int64) *int64 {
 	if before == nil {
 		return now
@@ -246,7 +246,7 @@ func differenceOf(now, before *float64) *float64 {
 	return &value
 }
 
-// ownCost is what the agent itself has used: it is part of the container's figures.
+// ownCost returns the usage of the agent itself, which is part of the container's figures.
 func ownCost() (cpuSeconds float64, rss int64) {
 	var usage syscall.Rusage
 	if syscall.Getrusage(syscall.RUSAGE_SELF, &usage) == nil {
@@ -262,7 +262,7 @@ func ownCost() (cpuSeconds float64, rss int64) {
 
 func moment(at time.Time) string { return at.UTC().Format(time.RFC3339Nano) }
 
-// leaveMessage says how the server has ended and what it had used, in the log and where Kubernetes shows it.
+// leaveMessage writes how the server ended and its usage to the log, and to the termination message that Kubernetes shows.
 func leaveMessage(path string, end ending, m *meter) {
 	text, _ := json.Marshal(struct {
 		Message  string   `json:"message"`

@@ -9,13 +9,13 @@ import (
 	"time"
 )
 
-// The columns of the first line of /proc/stat, in ticks of 10 ms. What is behind them is already counted in `user`.
+// The columns of the first line of /proc/stat, in ticks of 10 ms. The columns after `steal` are already counted in `user`.
 var cpuStates = [...]string{"user", "nice", "system", "idle", "iowait", "irq", "softirq", "steal"}
 
 const ticksPerSecond = 100 // USER_HZ, on every architecture that Go knows
 
-// nodeCounters are the node's counters at one moment, as src/storebench/attempt/node.py reads them, in seconds. What the kernel does not
-// tell is not there.
+// nodeCounters are the node's counters at one moment in seconds, as src/storebench/attempt/node.py reads them. Counters that the kernel
+// does not report are absent.
 type nodeCounters struct {
 	at               time.Time
 	cores            int
@@ -24,7 +24,7 @@ type nodeCounters struct {
 	throttledPeriods *int64
 }
 
-// window is what these counters grew by while an operation lasted.
+// window is the growth of the node's counters during an operation.
 type window struct {
 	Seconds          float64            `json:"seconds"`
 	Cores            int                `json:"cores"`
@@ -52,7 +52,7 @@ func readNode(proc string, own *cgroup) *nodeCounters {
 	for _, line := range bytes.Split(text, []byte("\n")) {
 		fields := bytes.Fields(line)
 		if len(fields) == 0 || !bytes.HasPrefix(fields[0], []byte("cpu")) {
-			break // the lines of the CPUs come first
+			break // only the first lines are about CPUs
 		}
 		if string(fields[0]) != "cpu" {
 			found.cores++
@@ -73,7 +73,7 @@ func readNode(proc string, own *cgroup) *nodeCounters {
 	return found
 }
 
-// with is the window, or none yet, with the stretch between two moments added to it.
+// with adds the growth between two moments to the window; a nil window begins a new one.
 func (w *window) with(before, after *nodeCounters) *window {
 	grown := &window{Seconds: micro(math.Max(0, after.at.Sub(before.at).Seconds())), Cores: after.cores,
 		OwnCPU:           differenceOf(after.ownCPU, before.ownCPU),
@@ -96,7 +96,8 @@ func (w *window) with(before, after *nodeCounters) *window {
 	return grown
 }
 
-// growth is of the counters that both moments have. One that went back, as the kernel's idle time may, did not grow.
+// growth returns the growth of each counter that both moments have. A counter that went back, as the kernel's idle time may, counts as
+// unchanged.
 func growth(before, after map[string]float64) map[string]float64 {
 	found := map[string]float64{}
 	for name, value := range after {
@@ -115,5 +116,5 @@ func sumOf[number int64 | float64](one, other *number) *number {
 	return &sum
 }
 
-// micro is so many seconds, to the microsecond.
+// micro rounds seconds to microseconds.
 func micro(seconds float64) float64 { return math.Round(seconds*1e6) / 1e6 }

@@ -17,17 +17,17 @@ import (
 )
 
 const (
-	mark      = "phase: "   // with the name of a phase behind it, at the beginning of a line
+	mark      = "phase: "   // begins a line; the name of a phase follows
 	operation = "operation" // this phase is watched
-	// Of a line, as much is kept as the longest mark may have.
+	// The part of a line that is kept, long enough for the longest phase name.
 	lineBytes = 256
-	// Of a termination message: Kubernetes cuts off the rest.
+	// The size of a termination message: Kubernetes cuts off the remainder.
 	messageBytes = 4096
 	// Children of the program may hold its output open after its end.
 	outputPatience = time.Second
 )
 
-// podSettings are the files that it reads and writes. Tests have others.
+// podSettings are the files that podWatch reads and writes. Tests use other files.
 type podSettings struct{ proc, cgroup, message string }
 
 func readPodSettings() podSettings {
@@ -48,7 +48,7 @@ func runPod(command []string) int {
 	if code != 0 {
 		return code
 	}
-	runtime.GOMAXPROCS(1) // it must not take from the program what it measures
+	runtime.GOMAXPROCS(1) // the agent must not take CPU from the program that it measures
 	debug.SetGCPercent(50)
 	settings := readPodSettings()
 	watch := newPodWatch(settings)
@@ -79,7 +79,7 @@ func runPod(command []string) int {
 	}()
 	program.Wait()
 	end := readNode(watch.proc, watch.cgroup)
-	closedWithin(read, outputPatience) // its last lines may still be on their way
+	closedWithin(read, outputPatience) // the program's last lines may still be in the pipe
 	watch.finish(end)
 	if err := addFigures(settings.message, watch.figures()); err != nil {
 		say("%v", err)
@@ -91,9 +91,9 @@ func runPod(command []string) int {
 	return status.ExitStatus()
 }
 
-// pass copies the program's output. It tells each phase that a line names, before the line itself is passed on.
+// pass copies the program's output. Where a line names a phase, pass calls `told` before it copies the line.
 func pass(from io.Reader, to io.Writer, told func(phase string)) {
-	var line []byte // the beginning of a line whose end is still to come
+	var line []byte // the beginning of an incomplete line
 	buffer := make([]byte, 32<<10)
 	for {
 		n, err := from.Read(buffer)
@@ -120,7 +120,7 @@ func pass(from io.Reader, to io.Writer, told func(phase string)) {
 	}
 }
 
-// podFigures are what is added to a result, under the names of docs/protocol.md. Nil: the kernel does not tell.
+// podFigures are the figures that are added to a result, named as in docs/protocol.md. Nil: the kernel does not report the figure.
 type podFigures struct {
 	Window           *window  `json:"window,omitempty"`
 	CPUSeconds       *float64 `json:"cpu_s,omitempty"`
@@ -137,7 +137,7 @@ type podWatch struct {
 	proc   string
 	cgroup *cgroup
 
-	mutex  sync.Mutex // guards what follows
+	mutex  sync.Mutex // guards the fields below
 	buffer []byte
 	peak   *int64
 	begun  *nodeCounters // nil: no operation goes on
@@ -163,7 +163,7 @@ func (w *podWatch) look() {
 	}
 }
 
-// phase notes that a phase begins, and with it ends the one before. An operation that is entered again adds up.
+// phase records the beginning of a phase, which ends the previous phase. The windows of an operation that begins again are added up.
 func (w *podWatch) phase(name string) {
 	now := readNode(w.proc, w.cgroup)
 	w.finish(now)
@@ -174,7 +174,7 @@ func (w *podWatch) phase(name string) {
 	}
 }
 
-// finish ends the operation, if one goes on.
+// finish ends the current operation, if any.
 func (w *podWatch) finish(now *nodeCounters) {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
@@ -196,12 +196,12 @@ func (w *podWatch) figures() podFigures {
 	return found
 }
 
-// addFigures adds figures to the result in this file, if there is one. It changes nothing that the program says itself.
+// addFigures adds figures to the result in this file, if the file has a result. It keeps the figures that the program reports itself.
 func addFigures(path string, found podFigures) error {
 	text, err := os.ReadFile(path)
 	var result map[string]json.RawMessage
 	if err != nil || json.Unmarshal(text, &result) != nil || result == nil {
-		return nil // the program has left no result, and the DAG says so
+		return nil // the program wrote no result; the DAG reports that
 	}
 	if found.Window == nil {
 		return errors.New("the attempt is not judged: the program printed no line `" + mark + operation + "`")
@@ -226,7 +226,7 @@ func addFigures(path string, found podFigures) error {
 	if len(whole) > messageBytes {
 		return errors.New("the attempt is not judged: with what was seen of its node, the result would have more than 4096 bytes")
 	}
-	// The file is a mount: no other file can take its place.
+	// The file is a mount point: it cannot be replaced by renaming.
 	file, err := os.OpenFile(path, os.O_WRONLY|os.O_TRUNC, 0)
 	if err != nil {
 		return err

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// descendants are the living processes that come from a process, without itself.
+// descendants returns the living descendants of a process.
 func descendants(root int) []int {
 	folder, err := os.Open("/proc")
 	if err != nil {
@@ -23,7 +23,7 @@ func descendants(root int) []int {
 		if err != nil {
 			continue
 		}
-		// PID (NAME) STATE PARENT ...; the name may have any character in it.
+		// PID (NAME) STATE PARENT ...; the name may contain any character.
 		stat, err := os.ReadFile("/proc/" + name + "/stat")
 		if err != nil {
 			continue
@@ -42,7 +42,7 @@ func descendants(root int) []int {
 	return found
 }
 
-// stopAll ends processes, and says whether any had to be killed.
+// stopAll ends processes, and returns whether any had to be killed.
 func stopAll(processes []int, timeout time.Duration) bool {
 	signal, killed := syscall.SIGTERM, false
 	deadline := time.Now().Add(timeout)
@@ -65,10 +65,10 @@ func stopAll(processes []int, timeout time.Duration) bool {
 	return killed
 }
 
-// processIO is what the server's processes, also ended ones, have read from disk, and what they have given to be written there.
+// processIO returns the bytes that the server's processes, including ended processes, have read from disk and submitted for writing.
 func processIO() (read, written int64, err error) {
 	for tries := 0; tries < 3; tries++ {
-		// First its own: what a process had counted is its parent's when that takes it in.
+		// The agent's own counters come first: reaping a child adds the child's counts to its parent's.
 		read, written, err = ioOf("self")
 		for _, pid := range descendants(os.Getpid()) {
 			if err != nil {

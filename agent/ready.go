@@ -16,7 +16,7 @@ const (
 	lookTimeout  = 5 * time.Second
 )
 
-// readiness says how to see that the server answers: at an address, or with a page.
+// readiness is the check that the server answers: a TCP connection to an address, or a request for a page.
 type readiness struct {
 	address string
 	page    string
@@ -46,7 +46,7 @@ func parseReadiness(text string) (*readiness, error) {
 	return &readiness{page: text, client: client}, nil
 }
 
-// answers is nil if the server answers: a connection, or a page with a status below 400.
+// answers returns nil if the server answers: it accepts a connection, or returns a page with a status below 400.
 func (r *readiness) answers() error {
 	if r.address != "" {
 		connection, err := net.DialTimeout("tcp", r.address, lookTimeout)

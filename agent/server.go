@@ -10,14 +10,14 @@ import (
 
 const (
 	prSetChildSubreaper = 36
-	// What the kernel may need to end a killed process that waits for a disk.
+	// The time that the kernel may need to end a killed process that waits for a disk.
 	killPatience = 30 * time.Second
 )
 
-// ending is how the agent ends: with the server's exit code, asked by a signal or not.
+// ending is the end of the agent: the server's exit code, and whether a signal asked for the end.
 type ending struct {
 	code   int
-	signal string // the one that has ended the server, or ""
+	signal string // the signal that ended the server, or ""
 	asked  bool
 	ran    time.Duration
 }
@@ -28,13 +28,13 @@ type server struct {
 	command     []string
 	environment []string
 	ready       *readiness
-	left        chan ending   // the agent is to end
-	leaving     chan struct{} // closed at that moment, or before, when the container is told to end
+	left        chan ending   // tells the agent to end
+	leaving     chan struct{} // closed when the agent is told to end, or earlier, when the container is told to end
 
 	mutex     sync.Mutex
-	pid       int           // 0: it does not run
-	ended     chan struct{} // closed when the process that was started last has ended
-	stopping  bool          // the API has asked for its end
+	pid       int           // 0: the server does not run
+	ended     chan struct{} // closed when the last started process has ended
+	stopping  bool          // the API has asked for the server's end
 	told      bool          // a signal has asked for the end of the container
 	lastEnd   ending
 	starts    int
@@ -46,7 +46,7 @@ func newServer(path string, command, environment []string, ready *readiness) *se
 		left: make(chan ending, 1), leaving: make(chan struct{})}
 }
 
-// start starts the server, which does not yet answer then.
+// start starts the server, and does not wait until it answers.
 func (s *server) start() error {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
@@ -56,7 +56,7 @@ func (s *server) start() error {
 	if s.pid != 0 {
 		return conflict("the server runs already", "ask /v1/stop first")
 	}
-	// Its own group: a signal that a terminal sends to all processes comes to it once, from the agent.
+	// The server gets a process group of its own: a terminal's signal to all processes reaches it only once, by the agent.
 	pid, err := syscall.ForkExec(s.path, s.command, &syscall.ProcAttr{
 		Env: s.environment, Files: []uintptr{0, 1, 2}, Sys: &syscall.SysProcAttr{Setpgid: true}})
 	if err != nil {
@@ -67,7 +67,7 @@ func (s *server) start() error {
 	return nil
 }
 
-// stop ends the server and all that it has started, as the end of its container would: TERM first, KILL after the timeout.
+// stop ends the server and its descendants as the end of the container would: TERM first, KILL after the timeout.
 func (s *server) stop(timeout time.Duration) (stopped, error) {
 	began := time.Now()
 	s.mutex.Lock()
@@ -103,7 +103,7 @@ func (s *server) stop(timeout time.Duration) (stopped, error) {
 	return result, nil
 }
 
-// await waits until the server answers. It fails if the server ends before, or after the timeout.
+// await waits until the server answers. It fails if the server ends first, or after the timeout.
 func (s *server) await(timeout time.Duration) error {
 	for deadline := time.Now().Add(timeout); ; {
 		answer := s.ready.answers()
@@ -118,7 +118,7 @@ func (s *server) await(timeout time.Duration) error {
 	}
 }
 
-// isUp is nil if the server runs and is to go on.
+// isUp returns nil if the server runs and nobody has asked for its end.
 func (s *server) isUp() error {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
@@ -140,7 +140,7 @@ func (s *server) signal(pid int, signal syscall.Signal) {
 	}
 }
 
-// forward gives signals to the server. INT and TERM tell the container to end: then the agent ends when the server has.
+// forward forwards signals to the server. INT and TERM tell the container to end: then the agent ends after the server.
 func (s *server) forward(signals <-chan os.Signal) {
 	for received := range signals {
 		signal := received.(syscall.Signal)
@@ -158,10 +158,10 @@ func (s *server) forward(signals <-chan os.Signal) {
 	}
 }
 
-// reap takes in all children that have ended: the server, and orphans that the kernel gives to the first process of a container.
+// reap reaps all ended children: the server, and orphans that the kernel gives to the first process of a container.
 func (s *server) reap(children <-chan os.Signal) {
 	for {
-		s.mutex.Lock() // as long as a process is not taken in, its number belongs to no other
+		s.mutex.Lock() // until a process is reaped, no other process gets its PID
 		var status syscall.WaitStatus
 		pid, err := syscall.Wait4(-1, &status, syscall.WNOHANG, nil)
 		if pid > 0 && pid == s.pid {
@@ -211,7 +211,7 @@ func (s *server) end() {
 	}
 }
 
-// state is what figures say of the server.
+// state returns the server's figures: its PID, the number of restarts, and its start time.
 func (s *server) state() (pid, restarts int, startedAt time.Time) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()

@@ -21,7 +21,7 @@ type settings struct {
 	childEnvironment []string
 }
 
-// readSettings takes the agent's own variables out of the environment: the server gets the others.
+// readSettings removes the agent's own variables from the environment: the server gets the remaining variables.
 func readSettings(environment []string) (*settings, error) {
 	found := map[string]string{"PORT": "9110", "MESSAGE": "/dev/termination-log", "CGROUP": "/sys/fs/cgroup"}
 	read := &settings{}
@@ -58,7 +58,7 @@ func parsePort(text string) (int, error) {
 	return port, nil
 }
 
-// parseFolders leaves out folders that are inside another one: no file may count twice.
+// parseFolders excludes folders that are inside another folder: no file may count twice.
 func parseFolders(text string) ([]string, error) {
 	var all, outer []string
 	for _, folder := range strings.Split(text, ":") {

@@ -1,4 +1,4 @@
 #!/bin/sh
-# Chromium, in which the tests look at the results page.
+# Installs Chromium, in which the tests open the results page.
 set -eu
 [ -x /usr/bin/chromium ] || local/install chromium fonts-dejavu-core

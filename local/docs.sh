@@ -1,5 +1,5 @@
 #!/bin/sh
-# Makes the environment of MkDocs, which builds docs/ as a site: exactly the files that requirements/docs.txt names.
+# Creates the environment of MkDocs, which builds docs/ as a site, with exactly the packages in requirements/docs.txt.
 set -eu
 venv=$STOREBENCH_HOME/docs/venv
 rm -rf "$venv"

@@ -1,8 +1,8 @@
 #!/bin/sh
-# Builds the job of the study map_formats that is written in Go, and the program that tries its codecs; before that, tests both.
+# Tests and builds the Go job of the study map_formats, and the program that tests its codecs.
 set -eu
 export CGO_ENABLED=0 GOTOOLCHAIN=local GOMODCACHE="$TMPDIR/mod" GOCACHE="$TMPDIR/build"
-export GOENV="${GOENV:-${XDG_CONFIG_HOME:-$HOME/.config}/go/env}" XDG_CONFIG_HOME="$TMPDIR/config"  # as in go-build
+export GOENV="${GOENV:-${XDG_CONFIG_HOME:-$HOME/.config}/go/env}" XDG_CONFIG_HOME="$TMPDIR/config"  # the same as in go-build
 export GOFLAGS="-trimpath -buildvcs=false -mod=readonly"
 cd images/formats/compiled
 unformatted=$(gofmt -l .)

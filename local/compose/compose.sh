@@ -1,5 +1,5 @@
 #!/bin/sh
-# Docker Compose from Debian's package: to compile it takes two minutes.
+# Unpacks Docker Compose from Debian's package: compiling Docker Compose would take two minutes.
 set -eu
 local/forky "$TMPDIR/tree" docker-compose
 install "$TMPDIR/tree/usr/libexec/docker/cli-plugins/docker-compose" "$STOREBENCH_HOME/bin/.docker-compose"

@@ -19,7 +19,7 @@ import org.elasticsearch.rest.RestResponse;
 import org.elasticsearch.rest.RestStatus;
 import org.elasticsearch.xcontent.XContentBuilder;
 
-/** Answers {@code GET /} with what this build says of itself: the distribution's module for it is not published. */
+/** Answers {@code GET /} with the description of this build: the distribution's module for it is not published. */
 public final class RootPlugin extends Plugin implements ActionPlugin {
     private ClusterService cluster;
 

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Puts together the embedded Elasticsearch: the server's jars, a Java runtime, and the two classes beside this file.
+# Assembles the embedded Elasticsearch from the server's jars, a Java runtime, and the two classes beside this file.
 # usage: build.sh JAVA_HOME TARGET   (JAVA_HOME: Java 21 or newer; Maven itself runs on Debian's)
 set -eu
 java=$1 target=$2
@@ -13,17 +13,17 @@ rm -rf "$target.new"
 mkdir -p "$target.new"
 cd "$target.new"
 
-# Artifacts are kept only as long as the step runs, never in the user's own ~/.m2. Maven runs too short for the better compiler.
+# Artifacts last only as long as the step, and never go to the user's ~/.m2. Maven's run is too short to benefit from the optimizing compiler.
 export MAVEN_OPTS="-XX:-UsePerfData -XX:TieredStopAtLevel=1 -XX:+UseSerialGC ${MAVEN_OPTS:-}"
 mvn --batch-mode --strict-checksums --file "$here/pom.xml" -Dmaven.repo.local="$TMPDIR/maven" \
     -Dtarget="$PWD" -Dcompiler="$TMPDIR/compiler" package
 find lib modules -name '*.jar' | LC_ALL=C sort | xargs sha256sum > "$TMPDIR/jars.sha256"
-# Maven has no lock file: what was tried is named here, jar by jar, with its hash.
+# Maven has no lock file: jars.sha256 lists the tested jars with their hashes.
 diff "$here/jars.sha256" "$TMPDIR/jars.sha256" || {
     echo "The jars are not those that $here/jars.sha256 names (<); a new version needs the new list (>) there." >&2
     exit 1
 }
-# Hard links: the runtime is in the environment of Python, which the server's user may not enter.
+# Hard links, because the runtime is in the Python environment, which the server's user may not enter.
 cp -al "$java" jre 2> /dev/null || cp -a "$java" jre
 
 class_path=$(find lib -name '*.jar' | paste -sd :)
@@ -43,7 +43,7 @@ elasticsearch.version=$version
 java.version=21
 classname=RootPlugin
 DESCRIPTOR
-# Its jar has its descriptor. Loaded from the class path, as here, a module has no module name.
+# The plugin's jar includes its descriptor. A module that is loaded from the class path, as here, has no module name.
 unzip() { /usr/bin/python3 -c 'import sys, zipfile; print(zipfile.ZipFile(sys.argv[1]).read(sys.argv[2]).decode())' "$@"; }
 unzip modules/transport-netty4/transport-netty4-*.jar META-INF/es-plugins/transport-netty4/plugin-descriptor.properties |
     grep -v '^modulename=' > modules/transport-netty4/plugin-descriptor.properties

@@ -1,13 +1,13 @@
 #!/bin/sh
-# Provides the base image debian:bookworm-slim to buildah: from the registry, or where none can be reached, made from Debian's
-# packages, so that the same Dockerfiles build on any machine.
+# Provides the base image debian:bookworm-slim to buildah: from the registry, or without access to a registry from Debian's packages, so
+# that the same Dockerfiles build on any machine.
 set -eu
 . local/images/storage.sh
 image=docker.io/library/debian:bookworm-slim
 timeout 60 local/isolated buildah pull --quiet "$image" && exit
 echo "no registry can be reached: making $image from packages"
 tree=$TMPDIR/base.tar
-# As in the published image, packages are unpacked without a wait for the disk.
+# dpkg unpacks packages without fsync, as in the published image.
 mmdebstrap --variant=minbase --include=ca-certificates --dpkgopt=force-unsafe-io \
     --dpkgopt='path-exclude=/usr/share/doc/*' --dpkgopt='path-exclude=/usr/share/man/*' \
     --dpkgopt='path-exclude=/usr/share/locale/*' \

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Builds the image of the process that holds a pod's namespaces.
+# Builds the pause image, whose process holds a pod's namespaces.
 set -eu
 . local/images/storage.sh
 local/go-build kubernetes ./pause pause

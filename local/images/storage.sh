@@ -1,4 +1,4 @@
-# Sourced: points buildah at an image store of the stack's own, whatever the machine's containers.conf says.
+# Sourced: makes buildah use the stack's own image store instead of the machine's containers.conf.
 mkdir -p "$STOREBENCH_HOME/images/storage" "$STOREBENCH_HOME/run/buildah"
 cat > "$STOREBENCH_HOME/images/storage.conf" <<END
 [storage]

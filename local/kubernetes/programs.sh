@@ -1,5 +1,5 @@
 #!/bin/sh
-# etcd and kubectl from Debian's packages: compiled with Kubernetes, they would be a ninth of its packages.
+# Unpacks etcd and kubectl from Debian's packages: they would be a ninth of the packages to compile with Kubernetes.
 set -eu
 local/forky "$TMPDIR/tree" etcd-server,kubectl
 for program in etcd kubectl; do

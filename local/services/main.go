@@ -1,4 +1,4 @@
-// The DNS server of the embedded cluster: CoreDNS with the plugins that its configuration names, of the some 60 that there are.
+// The DNS server of the embedded cluster: CoreDNS with only the plugins in its configuration, of about 60 plugins.
 package main
 
 import (

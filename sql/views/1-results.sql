@@ -1,7 +1,7 @@
--- What users query: a row for each attempt of any study, with what all attempts have, and the metric that ranks its operation. Each study
--- has views of its own beside it, with its axes and all its metrics as columns (storebench.results.study_views). A client that is busy for
--- 90 % of the cores that it can use is the bottleneck itself: client_bound, which is null where the engine is in the pod. service_bound
--- says the same of a service in front of the store, and is null where there is none, or where no agent watches it.
+-- The view for users: a row for each attempt of any study, with the columns that all attempts share, and the operation's ranking metric.
+-- Each study has views of its own, with its axes and all its metrics as columns (storebench.results.study_views). A client that uses at
+-- least 90 % of its usable cores is the bottleneck: client_bound, which is null if the engine is in the pod. service_bound is the same
+-- for a service in front of the store, and null without a service or without an agent that watches the service.
 CREATE VIEW storebench.results AS
 SELECT
     r.airflow_run_id AS run,
@@ -25,14 +25,14 @@ SELECT
     a.verification,
     a.metric,
     a.value,
-    -- of the metric, by the end of its name: storebench.study.model.unit_of
+    -- the metric's unit, by the end of the metric's name: storebench.study.model.unit_of
     storebench.unit(a.metric) AS unit,
     a.metrics,
     a.durability,
     a.durability_stated,
     a.total_s,
-    -- Null where no verification phase is recorded, as in pods that do not report their phases: how long the verification took is not known.
-    -- No join, as for the parameters below
+    -- Null without a recorded verification phase, as in pods that do not report their phases: the verification's time is unknown.
+    -- A subquery instead of a join, as for the parameters below
     (
         SELECT a.total_s - sum(v.seconds) FROM storebench.phase AS v
         WHERE v.attempt_id = a.id AND v.name = 'verify' HAVING sum(v.seconds) <= a.total_s
@@ -76,7 +76,7 @@ SELECT
     u.servers_written_bytes,
     u.servers_data_bytes,
     u.servers_restarts,
-    -- of servers, only the working set is known
+    -- for servers, only the working set is known
     CASE WHEN u.server_pods IS NULL THEN a.memory_peak_bytes + coalesce(u.executors_memory_peak_bytes, 0) END
         AS all_memory_peak_bytes,
     a.memory_working_set_peak_bytes + coalesce(u.executors_memory_working_set_peak_bytes, 0)
@@ -85,7 +85,7 @@ SELECT
     a.cpu_s + coalesce(u.executors_cpu_s, 0) + CASE WHEN u.server_pods IS NULL THEN 0 ELSE u.servers_cpu_s END AS all_cpu_s,
     a.environment_hash,
     a.parameters_hash,
-    -- no join: planning one costs each query, also those that do not ask for them
+    -- a subquery instead of a join: planning a join costs each query, even without this column
     (SELECT m.details FROM storebench.parameters AS m WHERE m.hash = a.parameters_hash) AS parameters,
     a.method_version,
     a.code_version,
@@ -101,7 +101,7 @@ SELECT
     a.run_id,
     a.id AS attempt_id
 FROM storebench.attempt AS a
--- Each attempt has these rows. But a query that asks for nothing of one of them is planned without it only if it need not be there
+-- Each attempt has these rows. LEFT JOIN lets the planner remove a join whose columns a query does not use
 LEFT JOIN storebench.run AS r ON r.id = a.run_id
 LEFT JOIN storebench.cell AS c ON c.key = a.cell_key
 LEFT JOIN storebench.dataset AS d ON d.id = a.dataset_id
@@ -114,7 +114,7 @@ LEFT JOIN LATERAL (
             AS executors_memory_working_set_peak_bytes,
         sum(x.cpu_s) FILTER (WHERE x.role = 'executor') AS executors_cpu_s,
         sum(x.pods) FILTER (WHERE x.role = 'server') AS server_pods,
-        -- null if one server's is not known: a sum of some of them would look like that of all
+        -- null if the figure of one server is unknown: a partial sum would look like the sum of all servers
         CASE WHEN bool_and(x.memory_working_set_peak_bytes IS NOT NULL) FILTER (WHERE x.role = 'server')
             THEN sum(x.memory_working_set_peak_bytes) FILTER (WHERE x.role = 'server')::bigint
         END AS servers_memory_working_set_peak_bytes,

@@ -1,16 +1,16 @@
--- What each cell and operation has come to last: the newest verified attempt that was not disturbed, warm-ups left out, and the median of
--- all that are like it, of the metric that ranks its operation. What was not run, or failed, since then takes nothing from it.
+-- The latest result of each cell and operation: the newest verified, undisturbed attempt without warm-ups, and the ranking metric's median
+-- over all comparable attempts. Later attempts that failed or were not run do not matter.
 CREATE VIEW storebench.latest AS
 SELECT
     newest.*,
-    -- those of a run that was not closed yet are not in the statistics
+    -- the statistics do not include attempts of open runs yet
     coalesce(s.n, 1) AS n,
     coalesce(s.median, newest.value) AS median,
     jsonb_build_object(
         'method_version', newest.method_version,
         'durability', newest.durability,
         'delivers', newest.delivers,
-        -- the parameters that every store has, and of the environment the machine
+        -- the parameters that every store has, and the environment's machine
         'pod_cpu', newest.parameters -> 'pod_cpu',
         'cpu_limit', newest.parameters -> 'cpu_limit',
         'pod_memory', newest.parameters -> 'pod_memory',
@@ -19,7 +19,7 @@ SELECT
         'cpus', e.details -> 'cpus',
         'memory_gib', e.details -> 'memory_gib'
     ) || jsonb_strip_nulls(
-        -- and those that the study has itself, and the sizes of servers that the run brought: the others are of one store
+        -- and the study's own parameters, and the sizes of servers that the run provisioned: other parameters belong to single stores
         jsonb_build_object('parameters', (
             SELECT jsonb_object_agg(p.key, p.value) FROM jsonb_each(newest.parameters) AS p
             WHERE p.key = ANY(t.own) AND p.value <> 'null'

@@ -1,4 +1,4 @@
--- The newest attempt of each cell and operation, whatever came of it, warm-ups left out.
+-- The newest attempt of each cell and operation, whatever its outcome, without warm-ups.
 CREATE VIEW storebench.newest AS
 SELECT newest.*
 FROM storebench.cell AS c

@@ -1,6 +1,5 @@
--- The statistics of each cell's verified attempts that were not disturbed, as they were when a run of it last ended: a row for each
--- operation's first metric, and for each that a chart of the study shows. An interval whose coverage is not known, as in rows from before
--- it was recorded, is not shown.
+-- The statistics of each cell's verified, undisturbed attempts as of the end of the cell's last run: a row for the first metric of each
+-- operation, and for each metric of the study's charts. An interval without a recorded coverage is null.
 CREATE VIEW storebench.summary AS
 SELECT
     c.study,

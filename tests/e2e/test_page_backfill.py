@@ -31,7 +31,7 @@ def test_chosen_cells_are_started_and_nothing_else_is(visit, token, airflow, stu
     start = tab.locator(".sb-start")
     expect(tab.get_by_text("3 of 3 cells are to be measured. None is chosen.")).to_be_visible(timeout=15_000)
     expect(start).to_be_disabled()
-    tab.get_by_role("button", name="choose all that is missing").click()
+    tab.get_by_role("button", name="choose all missing cells").click()
     expect(start).to_be_enabled(timeout=15_000)  # the grid is that of these rows
     expect(tab.get_by_text("Chosen: 3 cells with 6 operations")).to_be_visible()
     expect(tab.locator("tbody tr", has_text="batch=200")).to_contain_text("2001-01-02T00:00:00")

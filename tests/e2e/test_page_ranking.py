@@ -47,14 +47,14 @@ def test_a_ranking_can_be_used_by_everybody(visit, token, run, scheme):
     expect(tab.get_by_label("Places").get_by_role("link", name="mongodb reference")).to_be_visible(
         timeout=30_000
     )
-    null = tab.get_by_label("Left out").locator("tbody tr", has_text="null reference")
+    null = tab.get_by_label("Excluded").locator("tbody tr", has_text="null reference")
     expect(null).to_contain_text("limit")
     check_accessible(tab)
 
 
 def test_a_link_restores_all_that_was_chosen(visit, token, run):
     tab = visit(token, view("ranking", run, **CHOSEN))
-    limit = tab.get_by_role("checkbox", name="what shows only the client's limit")
+    limit = tab.get_by_role("checkbox", name="floors: clients without a store")
     limit.focus(timeout=30_000)
     tab.keyboard.press("Space")
     expect(limit).to_be_checked()
@@ -71,7 +71,7 @@ def test_a_link_restores_all_that_was_chosen(visit, token, run):
     assert asked["rank:environment"] and asked["rank:metric"] == "rows_per_s"
     other = visit(token, address_of(tab))
     expect(other.get_by_label("Places").locator("tbody tr").first).to_be_visible(timeout=30_000)
-    for label in ("Places", "Left out"):
+    for label in ("Places", "Excluded"):
         here, there = (one.get_by_label(label) for one in (tab, other))
         assert here.count() == there.count()
         if here.count():

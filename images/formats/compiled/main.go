@@ -1,10 +1,10 @@
-// map-job is a job of the study map_formats, as a process: a tenth of the table comes in on standard input, rows go out on standard output.
+// map-job runs a job of the study map_formats as a process: it reads a tenth of the table on standard input, and writes rows to standard output.
 //
-// Usage: map-job FORMAT BENCHMARK FIRST STOP REPORT POSITION INTERFACE ACCESS. FORMAT may be `null`. FIRST and STOP are the numbers of the
-// rows that are written; `null` writes STOP - FIRST bytes. REPORT is a file descriptor. POSITION is where `extend` adds its column, `end`
-// or `middle`. INTERFACE is `direct` or `common`. ACCESS is `row`, or `column` for arrow. A line of JSON at REPORT says that the job is
-// ready: nothing of the input is read before it. Another line says that the job has ended and its output is closed. The program fails
-// with a message on standard error and the exit code 1.
+// Usage: map-job FORMAT BENCHMARK FIRST STOP REPORT POSITION INTERFACE ACCESS. FORMAT may be `null`. FIRST and STOP are the range of numbers of
+// the written rows; `null` writes STOP - FIRST bytes. REPORT is a file descriptor. POSITION is the position where `extend` adds its column:
+// `end` or `middle`. INTERFACE is `direct` or `common`. ACCESS is `row`, or `column` for arrow. The program writes a line of JSON to REPORT
+// when the job is ready, before it reads input, and a line when the job has ended and its output is closed. A failure is a message on
+// standard error and the exit code 1.
 package main
 
 import (
@@ -28,7 +28,7 @@ func main() {
 }
 
 func run(arguments []string) (err error) {
-	defer func() { // a library's
+	defer func() { // recover from a library's panic
 		if found := recover(); found != nil {
 			err = fmt.Errorf("the job has failed within: %v", found)
 		}
@@ -53,7 +53,7 @@ func run(arguments []string) (err error) {
 	if _, err = fmt.Fprintf(report, "{\"cpu_s\": %.6f}\n", cpuS()); err != nil {
 		return err
 	}
-	// Without the methods by which Go would pass bytes on within the kernel: what passes is read and written, as in the other jobs.
+	// The wrappers hide methods by which Go would copy bytes within the kernel: null reads and writes its bytes, like other jobs.
 	if err = work(struct{ io.Reader }{os.Stdin}, struct{ io.Writer }{os.Stdout}); err != nil {
 		return err
 	}
@@ -68,16 +68,16 @@ func run(arguments []string) (err error) {
 	return err
 }
 
-// cpuS is the CPU time of this process, in seconds.
+// cpuS returns the CPU time of this process in seconds.
 func cpuS() float64 {
 	var usage syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &usage); err != nil {
-		panic(err) // it cannot fail for the process itself
+		panic(err) // the call cannot fail for the process itself
 	}
 	return float64(usage.Utime.Nano()+usage.Stime.Nano()) / 1e9
 }
 
-// memoryPeakBytes is of this process: what the kernel tells its parent is not less than the parent's own.
+// memoryPeakBytes returns the memory peak of this process. The peak that the kernel reports to the parent is never below the parent's own.
 func memoryPeakBytes() (int64, error) {
 	status, err := os.ReadFile("/proc/self/status")
 	if err != nil {

@@ -1,7 +1,7 @@
 #!/bin/sh
-# Starts Cassandra as the publisher's image does: CASSANDRA_CLUSTER_NAME, CASSANDRA_SEEDS and CASSANDRA_LISTEN_ADDRESS say which cluster
-# the node is in, MAX_HEAP_SIZE its heap, and JVM_EXTRA_OPTS more options of the JVM. Without MAX_HEAP_SIZE, the heap is half of the
-# container's memory.
+# Starts Cassandra as the publisher's image does: CASSANDRA_CLUSTER_NAME, CASSANDRA_SEEDS and CASSANDRA_LISTEN_ADDRESS define the node's
+# cluster, MAX_HEAP_SIZE sets the heap, and JVM_EXTRA_OPTS adds options of the JVM. Without MAX_HEAP_SIZE, the heap is half of the container's
+# memory.
 set -eu
 [ "${1:-cassandra}" = cassandra ] || exec "$@"
 home=${CASSANDRA_HOME:-/opt/cassandra} conf=${CASSANDRA_CONF:-/etc/cassandra} data=${CASSANDRA_DATA:-/var/lib/cassandra}

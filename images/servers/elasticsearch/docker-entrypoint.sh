@@ -1,13 +1,13 @@
 #!/bin/bash
-# Starts Elasticsearch as the publisher's image does: with the command `eswrapper`, each variable of the environment that has a dot in its
-# name is a setting, and ES_JAVA_OPTS has options of the JVM. Without a heap among them, it is half of the container's memory.
+# Starts Elasticsearch as the publisher's image does. With the command `eswrapper`, each environment variable with a dot in its name is a
+# setting, and ES_JAVA_OPTS has options of the JVM. Without a heap option, the heap is half of the container's memory.
 set -euo pipefail
 [ "${1:-eswrapper}" = eswrapper ] || exec "$@"
 home=/usr/share/elasticsearch
 settings=()
 while IFS= read -r -d '' variable; do
     case ${variable%%=*} in
-        # Settings of modules that are not published, and so not here; an unknown setting would be an error.
+        # Ignore settings of unpublished modules, which the image lacks: an unknown setting would be an error.
         xpack.* | ingest.geoip.*) echo "without effect here: $variable" ;;
         [a-z]*.*) settings+=("$variable") ;;
     esac

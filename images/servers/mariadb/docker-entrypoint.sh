@@ -1,6 +1,6 @@
 #!/bin/sh
-# Starts MariaDB as the publisher's image does: in an empty data folder it makes the system's tables, and gives root the password
-# MARIADB_ROOT_PASSWORD, here and from other hosts.
+# Starts MariaDB as the publisher's image does: in an empty data folder, it creates the system tables, and sets the password of root to
+# MARIADB_ROOT_PASSWORD, for local and remote logins.
 set -eu
 [ "${1:-mariadbd}" = mariadbd ] || exec "$@"
 [ $# -eq 0 ] || shift
@@ -12,12 +12,12 @@ for option in "$@"; do
     case $option in --datadir=*) data=${option#--datadir=} ;; esac
 done
 if [ ! -e "$data/.complete" ]; then
-    rm -rf "${data:?}/"*  # of a start that was interrupted
+    rm -rf "${data:?}/"*  # remains of an interrupted start
     mkdir -p "$data"
     mariadb-install-db --no-defaults --datadir="$data" --auth-root-authentication-method=normal --skip-test-db > /dev/null
     touch "$data/.complete"
 fi
-# The server reads the file before it listens, each statement from a line of its own. The accounts that are deleted have no password.
+# The server executes the file before it listens, a statement per line. The deleted accounts have no password.
 rm -f "$data/accounts.sql"
 (umask 077 && cat > "$data/accounts.sql") <<END
 DELETE FROM mysql.global_priv WHERE User IN ('', 'root') AND Host <> 'localhost';

@@ -27,7 +27,7 @@ from storebench.web.reading import Reading
 
 
 def reading(user: GetUserDep) -> Reading:
-    """What this user may read: a run may be read by whoever may read its DAG. Answers 401 without a session, 403 if that is nothing."""
+    """Return a Reading of the DAGs that this user may read. Answers 401 without a session, 403 if the user may read no DAG with results."""
     dsn = connections.reader_dsn()
     manager = get_auth_manager()
     dag_ids = Reading(dsn, []).dags()
@@ -37,14 +37,16 @@ def reading(user: GetUserDep) -> Reading:
         if manager.is_authorized_dag(method="GET", details=DagDetails(id=dag_id), user=user)
     ]
     if dag_ids and not allowed:
-        raise HTTPException(403, "You may read the DAG of no study that has results")
+        raise HTTPException(403, "You may not read the DAG of any study with results")
     return Reading(dsn, allowed)
 
 
 @dataclass(frozen=True)
 class GridDag:
-    """A study and its DAG, both as Airflow keeps them: the dates of its grid's partitions by their keys, whether the user may start runs of it, and
-    what was measured by it."""
+    """A study and its DAG, both as Airflow stores them.
+
+    `dates` are the dates of the grid's partitions by partition key, and `read` reads the results of the DAG.
+    """
 
     study: Study
     dates: Mapping[str, datetime]
@@ -55,7 +57,7 @@ class GridDag:
 def grid_dag(
     dag: Annotated[str, Query(max_length=500, description="A study's DAG")], user: GetUserDep
 ) -> GridDag:
-    """The DAG of that name. Answers 401 without a session, 404 if it is not there, has no grid, or if the user may not read it."""
+    """Return the DAG of this name. Answers 401 without a session, 404 if the DAG does not exist, has no grid, or may not be read by the user."""
     manager, details = get_auth_manager(), DagDetails(id=dag)
     readable = manager.is_authorized_dag(method="GET", details=details, user=user)
     found = SerializedDagModel.get_dag(dag) if readable else None
@@ -72,7 +74,7 @@ def grid_dag(
 
 
 def run_states() -> RunStates:
-    """Asks Airflow's own database."""
+    """Return the states of runs in Airflow's own database."""
 
     def ask(column: Any, dag_id: str, airflow_run_id: str) -> Any:
         with create_session() as session:

@@ -1,4 +1,4 @@
-"""The page's API and its files: only for those whom Airflow knows, and only to read. /storebench/openapi.json describes it."""
+"""The read-only API of the results page, and the page's files. Users log in to Airflow. /storebench/openapi.json describes the API."""
 
 from __future__ import annotations
 
@@ -37,14 +37,14 @@ from storebench.web.reading import AXIS, METRIC, Sort
 from storebench.web.runs import ended, run_of
 
 STATIC = Path(__file__).parent / "page" / "static"
-MOST = 500  # of what one answer has
+MOST = 500  # items of an answer
 
 app = FastAPI(
     title="Storebench results",
     description=__doc__,
     version=__version__,
     dependencies=[Depends(get_user)],
-    docs_url=None,  # FastAPI's own pages would be for everybody
+    docs_url=None,  # FastAPI's own pages would need no login
     redoc_url=None,
     openapi_url=None,
 )
@@ -58,7 +58,7 @@ Offset = Annotated[int, Query(ge=0)]
 Text = Annotated[str, Query(max_length=500)]
 Axes = Annotated[
     list[Annotated[str, StringConstraints(pattern="^[a-z][a-z0-9_]*=", max_length=500)]] | None,
-    Query(description="NAME=VALUE: only of cells that are there on that axis"),
+    Query(description="NAME=VALUE: only cells with this value on this axis"),
 ]
 
 
@@ -69,7 +69,7 @@ def _not_there(request: Request, error: SpecError) -> JSONResponse:
 
 @app.exception_handler(StoreUnreachable)
 def _away(request: Request, error: StoreUnreachable) -> JSONResponse:
-    """Without the reason, which names hosts: it is in the API server's log."""
+    """Answer without the reason, which names hosts: the API server's log has the reason."""
     return JSONResponse({"detail": "The results database does not answer"}, status_code=503)
 
 
@@ -77,20 +77,20 @@ def _away(request: Request, error: StoreUnreachable) -> JSONResponse:
 def runs(
     read: ReadingDep, states: StatesDep, dag: Text | None = None, limit: Limit = 50, offset: Offset = 0
 ) -> Runs:
-    """The newest runs first, of all DAGs or of one."""
+    """List the runs of all DAGs, or of one DAG, newest first."""
     page = _page(Run, ended(read, states, read.runs_page(limit + 1, offset, dag)), limit, offset)
     return Runs(**dict(page), latest=read.latest(dag))
 
 
 @app.get("/api/run")
 def run(read: ReadingDep, states: StatesDep, run: RunName) -> Run:
-    """One run."""
+    """Return a run."""
     return run_of(read, states, run)
 
 
 @app.get("/api/study")
 def study(read: ReadingDep, name: Text) -> Study:
-    """A study that has results, as it was when a run of it last began."""
+    """Return a study with results, as of the start of its last run."""
     return figures.study_of(read, name)
 
 
@@ -102,7 +102,7 @@ def turns(read: ReadingDep, run: RunName, limit: Limit = MOST, offset: Offset = 
 
 @app.get("/api/cells")
 def cells(read: ReadingDep, run: RunName, limit: Limit = 100, offset: Offset = 0) -> Page[CellFigures]:
-    """A run's cells, each operation apart: each attempt's newest try, medians, intervals; warm-ups left out.
+    """List the newest tries, medians and intervals of each operation of a run's cells, without warm-ups.
 
     `limit` and `offset` count cells.
     """
@@ -132,7 +132,7 @@ def phases(
 
 @app.get("/api/artifacts")
 def artifacts(read: ReadingDep, run: RunName, limit: Limit = 100, offset: Offset = 0) -> Page[CellArtifacts]:
-    """The histograms and series of a run's cells that have any. `limit` and `offset` count cells."""
+    """List the histograms and series of a run's cells. Cells without histograms and series are absent. `limit` and `offset` count cells."""
     run_id = read.run_named(run)["id"]
     keys = read.cells_of_run_page(run_id, limit + 1, offset)
     rows = read.attempts_of(run_id, keys[:limit])
@@ -163,8 +163,8 @@ def attempts(
     limit: Limit = 100,
     offset: Offset = 0,
 ) -> Page[Attempt]:
-    """Attempts, all tries and warm-ups among them. `cell` is a cell's key, `store` and `client` are parts of their names,
-    `axis` says where cells are on axes."""
+    """List attempts, including all tries and warm-ups. `cell` is a cell's key, `store` and `client` are parts of names,
+    and `axis` gives values on axes."""
     asked = {
         "run_id": read.run_named(run)["id"] if run else None,
         "cell_key": cell,
@@ -181,14 +181,14 @@ def attempts(
 
 @app.get("/api/cell-keys")
 def cell_keys(read: ReadingDep, containing: Text = "", limit: Limit = 50) -> list[str]:
-    """Keys of cells that have been in a run."""
+    """List the keys of cells that have been in a run."""
     return read.cells_like(containing, limit)
 
 
 @app.get("/api/history")
 def history(read: ReadingDep, cell: Text, operation: Text, metric: Text | None = None) -> CellHistory:
-    """One cell's operation in all runs: its levels, where they change, and its baselines; by the metric that ranks the operation, or
-    another one.
+    """Return the history of a cell's operation over all runs: levels, changes of level, and baselines. Without `metric`, by the metric that
+    ranks the operation.
     """
     found = {**vars(history_of(read, cell, operation, metric)), "fewest": MIN_FIGURES, "method": METHOD}
     return CellHistory.model_validate(found, from_attributes=True)
@@ -205,11 +205,13 @@ def ranking(
     axis: Axes = None,
     environment: Text | None = None,
     kind: Text | None = None,
-    include: Annotated[list[Included] | None, Query(description="Rank these, too")] = None,
+    include: Annotated[
+        list[Included] | None, Query(description="Exclusions that are ranked nevertheless")
+    ] = None,
     margin_percent: Margin = MARGIN * 100,
 ) -> Ranking:
-    """A study's stores and clients in their places, from all runs in one environment. What is not chosen is what most cells were measured
-    at.
+    """Rank a study's stores and clients over all runs in one environment. A parameter that is absent takes the value that most cells were
+    measured with.
     """
     axes = dict(_pairs(axis))
     included = frozenset(include or ())
@@ -223,10 +225,10 @@ def ranking(
 def claims(
     read: ReadingDep,
     study: Text,
-    run: Annotated[list[RunName] | None, Query(description="Only by these runs")] = None,
+    run: Annotated[list[RunName] | None, Query(description="Judge only by these runs")] = None,
 ) -> Claims:
-    """What the original study said, judged by what was measured: each case by the newest run that has both sides and enough repeats, as
-    `storebench claims` does.
+    """Judge the claims of the original study, each case by the newest run with both sides and enough repeats, as `storebench claims`
+    does.
     """
     return claims_of(read, study, run or ())
 
@@ -241,10 +243,11 @@ def parameters(dag: GridDagDep) -> list[Parameter]:
 def grid(
     dag: GridDagDep,
     params: Annotated[
-        str, Query(max_length=10_000, description="Parameters that are not to be the defaults: a JSON object")
+        str,
+        Query(max_length=10_000, description="Parameters that differ from their defaults, as a JSON object"),
     ] = "{}",
 ) -> Grid:
-    """A study's grid, and what is still to be measured of each cell with these parameters, as `storebench grid` tells it."""
+    """Return a study's grid, and for each cell the operations to measure with these parameters, as `storebench grid` does."""
     try:
         return filling.grid_of(dag, params)
     except SpecError as error:
@@ -261,7 +264,7 @@ def static(
     accept_encoding: Annotated[str, Header()] = "",
     if_none_match: Annotated[str, Header()] = "",
 ) -> Response:
-    """The page, as the front end's build left it."""
+    """Return a file of the page from the front end's build."""
     found = {path.name: path for path in STATIC.iterdir()} if STATIC.is_dir() else {}
     if name not in found:
         raise HTTPException(404, "No such file: `make setup` builds the page")
@@ -270,16 +273,16 @@ def static(
 
 @app.get("/openapi.json", include_in_schema=False)
 def openapi() -> JSONResponse:
-    """The API's description."""
+    """Return the API's description."""
     return JSONResponse(app.openapi())
 
 
 def _pairs(texts: Sequence[str] | None) -> list[tuple[str, str]]:
-    """Texts NAME=VALUE."""
+    """Split texts of the form NAME=VALUE."""
     return [(name, value) for name, _, value in (text.partition("=") for text in texts or ())]
 
 
 def _page(model: type[M], rows: Sequence[Row], limit: int, offset: int) -> Page[M]:
-    """`rows` are one more than were asked for, where there are more."""
+    """Build a page of up to `limit` rows; a row more than `limit` shows that more rows follow."""
     items = [model.model_validate(row) for row in rows[:limit]]
     return Page(items=items, offset=offset, more=len(rows) > limit)

@@ -13,9 +13,9 @@ from storebench.web.models.attempts import CellArtifacts
 
 
 def artifacts_of(rows: Sequence[Row], artifacts: Iterable[Row]) -> list[CellArtifacts]:
-    """Return for each cell's operation with artifacts the percentiles of all attempts that count, and the typical attempt's series.
+    """Return, for each cell's operation with artifacts, the percentiles over all counted attempts, and the series of the typical attempt.
 
-    `rows` are newest tries without warm-ups, and `artifacts` what is beside them.
+    `rows` are newest tries without warm-ups, and `artifacts` are the artifacts of these tries.
     """
     of_attempts: dict[Any, list[Row]] = {}
     for artifact in artifacts:

@@ -1,4 +1,4 @@
-"""The claims of a study as the page's API answers them."""
+"""Build the API's answer about a study's claims."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from storebench.web.reading import Reading
 
 
 def claims_of(read: Reading, study: str, runs: Sequence[str] = ()) -> Claims:
-    """Judge the claims of a study by these runs, or by all. Raises SpecError for a study or a run that is not there."""
+    """Judge the claims of a study by these runs, or by all runs. Raises SpecError for an unknown study or run."""
     details = read.study(study)
     found = judged_claims(read, details, runs_of(read, runs, study)) if details.get("claims") else []
     return Claims(study=study, rules=rules(), claims=[Claim.model_validate(told(one)) for one in found])

@@ -1,4 +1,4 @@
-"""Two sides beside one another, and what would decide between them."""
+"""Compare two sides, and list the runs that would decide open comparisons."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ Values = Annotated[
     str | None,
     Query(
         max_length=500,
-        description="PLACE=A,B, such as store=A,B: two values of `after`, which is then both sides",
+        description="PLACE=A,B, such as store=A,B: compare two values within `after`, which is then both sides",
     ),
 ]
 
@@ -59,7 +59,7 @@ def asked(
     metric: Metric = None,
     by: Values = None,
 ) -> Asked:
-    """Of the question's parameters. Raises SpecError for what is not there."""
+    """Compare the sides that the query parameters name. Raises SpecError for an unknown run, value or metric."""
     margin = margin_percent / 100
     if by:
         runs = runs_named(read, after)

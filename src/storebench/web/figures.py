@@ -28,7 +28,7 @@ _COMMON = [{**asdict(metric), "unit": metric.unit} for metric in COMMON]
 
 
 def named(cell_key: str) -> dict[str, Any]:
-    """The fields of CellName."""
+    """Return the fields of CellName."""
     cell = Cell.from_key(cell_key)
     return {
         "cell_key": cell_key,
@@ -42,8 +42,8 @@ def named(cell_key: str) -> dict[str, Any]:
 
 
 def study_of(queries: Queries, name: str) -> Study:
-    """Return a study's details, and the metrics that all studies have. Raises SpecError for a study that has no results, and for one whose
-    details this version cannot read."""
+    """Return a study's details, and the metrics that all studies have. Raises SpecError for a study without results, and for a study with
+    details that this version cannot read."""
     try:
         return Study.model_validate({**queries.study(name), "common": _COMMON})
     except ValidationError as error:
@@ -55,7 +55,7 @@ def study_of(queries: Queries, name: str) -> Study:
 
 
 def figures_of(rows: Iterable[Row]) -> list[CellFigures]:
-    """The cells' operations, in the order of their first rows; `rows` are newest tries without warm-ups."""
+    """Summarize each cell's operation, in the order of first rows. `rows` are newest tries without warm-ups."""
     rows = list(rows)
     used = {(one.cell_key, one.operation): one for one in hours(rows)}
     return [
@@ -77,7 +77,10 @@ def _used(found: Hours) -> Used | None:
 
 
 def typical_of(rows: Iterable[Row]) -> list[Row]:
-    """Of each cell's operation the verified, undisturbed attempt whose total is nearest to the median of them, or the last where none is."""
+    """Return the typical attempt of each cell's operation: the verified, undisturbed attempt with the total nearest to their median.
+
+    Without such an attempt, the last attempt stands for the operation.
+    """
     found = []
     for group in grouped(rows):
         counted = [row for row in group if counts(row) and row["total_s"] is not None]
@@ -92,7 +95,7 @@ def typical_of(rows: Iterable[Row]) -> list[Row]:
 class Origins:
     """The origins of attempts' figures. `machines` are the machines of the environments, by hash.
 
-    The many cells of a run have few origins: each is made once.
+    The many cells of a run have few origins: each origin is built once.
     """
 
     def __init__(self, machines: Mapping[str, Row]) -> None:
@@ -123,7 +126,7 @@ def _each(texts: Iterable[str | None]) -> list[str]:
 
 
 def phases_of(typical: Sequence[Row], phases: Iterable[Row]) -> list[CellPhases]:
-    """`phases` are these attempts'."""
+    """Build the phases of typical attempts. `phases` are the phases' rows of these attempts."""
     seconds: dict[object, dict[str, float]] = {row["attempt_id"]: {} for row in typical}
     for phase in phases:
         seconds[phase["attempt_id"]][phase["name"]] = phase["seconds"]
@@ -139,7 +142,7 @@ def phases_of(typical: Sequence[Row], phases: Iterable[Row]) -> list[CellPhases]
 
 
 def grouped(rows: Iterable[Row]) -> list[list[Row]]:
-    """The attempts of each cell's operation, in the order of the first of each."""
+    """Group attempts by cell and operation, in the order of each group's first attempt."""
     groups: dict[tuple[str, str], list[Row]] = {}
     for row in rows:
         groups.setdefault((row["cell_key"], row["operation"]), []).append(row)
@@ -147,7 +150,7 @@ def grouped(rows: Iterable[Row]) -> list[list[Row]]:
 
 
 def _spreads(rows: Sequence[Row]) -> dict[str, Spread]:
-    """Return the spread of each metric of the attempts that count, in the attempts' order of metrics."""
+    """Return the spread of each metric of the counted attempts, in the attempts' order of metrics."""
     values: dict[str, list[float]] = {}
     for row in rows:
         if counts(row):
@@ -160,12 +163,12 @@ def _spreads(rows: Sequence[Row]) -> dict[str, Spread]:
 
 @lru_cache(maxsize=4096)
 def _spread_of(values: tuple[float, ...]) -> Spread:
-    """A page that is watched asks for the same again and again."""
+    """Cache spreads: an open page requests the same figures repeatedly."""
     return spread_of(summarize(values))
 
 
 def spread_of(found: Summary) -> Spread:
-    """A median as the page has it."""
+    """Convert a summary to the API's model."""
     interval = found.interval
     return Spread(
         n=found.n,

@@ -16,12 +16,12 @@ from storebench.study.order import turns
 from storebench.web.access import GridDag
 from storebench.web.models.grids import Grid, GridCell, Parameter
 
-# What everybody chooses; said also where they are the defaults: a run says what it measured.
+# The parameters that every user chooses. A run's configuration names them even with default values: it tells what the run measures.
 MAIN = ("rows", "seed", "repeats")
 
 
 def parameters_of(dag: GridDag) -> list[Parameter]:
-    """What a user may choose for runs of single cells of the DAG's grid, in the order of its form."""
+    """Return the parameters of runs of single cells of the DAG's grid, in the order of the DAG's form."""
     return [
         Parameter(
             name=name,
@@ -36,9 +36,9 @@ def parameters_of(dag: GridDag) -> list[Parameter]:
 
 
 def grid_of(dag: GridDag, params: str) -> Grid:
-    """The DAG's grid for these parameters, a JSON object of those that are not to be the defaults.
+    """Return the DAG's grid for these parameters: a JSON object with the parameters that differ from their defaults.
 
-    Raises SpecError for what is no such text, for an unknown parameter, and for a value that is not valid.
+    Raises SpecError for a text that is no JSON object, for an unknown parameter, and for an invalid value.
     """
     asked, study = asked_of(params), dag.study
     values = cell_values(study, asked)
@@ -54,10 +54,10 @@ def grid_of(dag: GridDag, params: str) -> Grid:
 
 
 def _refusals(dag: GridDag, values: Mapping[str, Any]) -> dict[str, str]:
-    """Why the newest run of a cell with these parameters was refused, by what the run is named after."""
+    """Return why the newest run of each cell with these parameters was refused, by the cell's part of the run's name."""
     fields, found = cell_fields(dag.study), {}
     for row in dag.read.refused_of_a_cell(dag.study.name):
-        with suppress(SpecError):  # it was refused for its parameters, which are no others'
+        with suppress(SpecError):  # the run was refused for invalid parameters, which `values` cannot equal
             asked = {
                 name: field.read(row["params"].get(name, field.default)) for name, field in fields.items()
             }
@@ -67,7 +67,7 @@ def _refusals(dag: GridDag, values: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _run_name(key: str) -> str:
-    """A cell in the names of its runs, which a backfill and the page each write in their own way."""
+    """Normalize a cell's name within the names of runs, which a backfill and the page spell differently."""
     return re.sub(r"[^A-Za-z0-9.]+", "_", key)
 
 
@@ -87,7 +87,7 @@ def _cell(one: missing.GridCell, pace: Pace, values: Mapping[str, Any], refused:
 
 
 def asked_of(params: str) -> dict[str, Any]:
-    """The parameters of a JSON text; raises SpecError for one that is no object."""
+    """Parse parameters from a JSON text. Raises SpecError for a text that is no JSON object."""
     try:
         found = json_of(params)
     except ValueError as error:

@@ -1,4 +1,4 @@
-"""Writes the API's description: `python -m storebench.web.openapi`. The page's types are made from it: `npm run types`."""
+"""Write the API's description: `python -m storebench.web.openapi`. `npm run types` generates the page's types from this description."""
 
 from __future__ import annotations
 

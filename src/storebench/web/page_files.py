@@ -1,4 +1,4 @@
-"""The page's files, as they travel: packed once, not anew for everybody who opens the page."""
+"""Serve the page's files, compressed once and not for each request."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from pathlib import Path
 from fastapi import Response
 from fastapi.responses import FileResponse
 
-# What is in a file of such a name never changes: the build puts a hash of it there.
+# A file with such a name never changes: the build puts a hash of the content into the name.
 HASHED = re.compile(r"-[\w-]{8}\.js")
 KEPT, ASKED_FOR = "max-age=31536000, immutable", "no-cache"
 
 
 def answer(path: Path, accepted: str, known: str = "") -> Response:
-    """The file; packed, where `accepted`, the encodings that the browser takes, have gzip. `known` are the tags of those that the browser has.
+    """Return the file, gzipped where `accepted`, the browser's encodings, includes gzip. `known` are the ETags that the browser has cached.
 
-    A browser that has the file asks whether it is still the same, so that a page never wants what an earlier build had beside it.
+    A browser revalidates a cached file, so that a page never requests the files of an earlier build.
     """
     found = path.stat()
     plain = FileResponse(path, stat_result=found)

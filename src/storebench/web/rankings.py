@@ -1,4 +1,4 @@
-"""A ranking as the page's API answers it."""
+"""Build the API's answer about a ranking."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ SELECT CASE WHEN p.position IS NOT NULL
 FROM storebench.run_cell AS p JOIN storebench.cell AS c ON c.key = p.cell_key
 WHERE p.run_id = %s ORDER BY p.position NULLS LAST, p.cell_key LIMIT %s OFFSET %s
 """
-# A run's name ends with when it was started.
+# A run's name ends with its start time.
 REFUSED = r"""
 SELECT airflow_run_id, params, reason FROM (
     SELECT DISTINCT ON (regexp_replace(airflow_run_id, '__[^_]*$', ''), params) airflow_run_id, params, reason, state
@@ -33,8 +33,8 @@ SELECT airflow_run_id, params, reason FROM (
     ORDER BY regexp_replace(airflow_run_id, '__[^_]*$', ''), params, started_at DESC
 ) AS newest WHERE state = 'refused'
 """
-# An attempt is superseded by a later try of the same operation: the newest alone counts. Those that are shown are chosen before their wide
-# rows are made.
+# A later try of the same operation supersedes an attempt: only the newest try counts. The query selects the IDs of a page first, and
+# builds the view's wide rows only for these IDs.
 ATTEMPTS = """
 SELECT v.*, EXISTS (
     SELECT FROM storebench.attempt AS later
@@ -50,7 +50,7 @@ FROM (
 JOIN storebench.results AS v ON v.attempt_id = found.attempt_id
 ORDER BY found.place
 """
-# What of the view `results` needs no more than an attempt and its cell.
+# The columns of the view `results` that need only an attempt and its cell.
 NARROW = """(
     SELECT a.*, a.id AS attempt_id, c.store, c.client, c.axes, c.rows, c.seed
     FROM storebench.attempt AS a JOIN storebench.cell AS c ON c.key = a.cell_key
@@ -63,7 +63,7 @@ FROM storebench.environment WHERE hash = ANY(%s) AND details ?| '{cpus,cpu_model
 
 
 class Sort(StrEnum):
-    """The columns by which attempts may be sorted: what a user names never becomes SQL by itself."""
+    """The columns that attempts may be sorted by: a user's text never becomes SQL."""
 
     RECORDED_AT = "recorded_at"
     STORE = "store"
@@ -79,17 +79,17 @@ class Sort(StrEnum):
     CLIENT_CPU_SHARE = "client_cpu_share"
 
 
-# By these, only what is alike is sorted together: figures of clients and of engines, and of each metric.
+# Columns whose figures are sorted only within a group: clients apart from engines, and each metric apart.
 ALIKE: Mapping[str, str] = {
     Sort.MEMORY: "v.figures_cover, ",
     Sort.CLIENT_CPU_SHARE: "v.figures_cover, ",
     Sort.VALUE: "v.metric, ",
 }
-AXIS, METRIC = "axis:", "metric:"  # before the name of an axis, or of a metric, that attempts are sorted by
+AXIS, METRIC = "axis:", "metric:"  # prefixes of an axis or metric to sort by
 
 
 class Reading(Queries):
-    """Reads for one user: `dag_ids` are the DAGs whose runs may be seen."""
+    """Read results for one user: `dag_ids` are the DAGs whose runs the user may see."""
 
     dag_ids: list[str]
 
@@ -97,8 +97,8 @@ class Reading(Queries):
         super().__init__(dsn, dag_ids=list(dag_ids))
 
     def runs_page(self, limit: int, offset: int, dag_id: str | None = None) -> list[Row]:
-        """The newest runs first, of one DAG where it is given, with their numbers of operations: planned, verified, of these
-        disturbed, failed, not run."""
+        """Return runs, newest first, of all DAGs or of one DAG, with their numbers of planned, verified, disturbed, failed and not run
+        operations. A disturbed operation is also verified."""
         dag_ids = [one for one in self.dag_ids if dag_id in (None, one)]
         runs = sql.SQL(
             "(SELECT * FROM storebench.run WHERE dag_id = ANY({}) ORDER BY started_at DESC LIMIT {} OFFSET {})"
@@ -106,7 +106,7 @@ class Reading(Queries):
         return self._all(sql.SQL(RUN_COUNTS).format(runs=runs))
 
     def latest(self, dag_id: str | None = None) -> str | None:
-        """The id of the run that 'latest' names, among those of one DAG where it is given; None where there is none."""
+        """Return the ID of the run that 'latest' names among the runs of all DAGs or of one DAG, or None without such a run."""
         dag_ids = [one for one in self.dag_ids if dag_id in (None, one)]
         try:
             return str(Reading(self._dsn, dag_ids).run_named(LATEST)["id"])
@@ -114,25 +114,25 @@ class Reading(Queries):
             return None
 
     def study(self, name: str) -> dict[str, Any]:
-        """A study's details. Raises SpecError for a study whose DAG, which has the study's name, the user may not read, as for an unknown one."""
+        """Return a study's details. Raises SpecError for an unknown study, and likewise for a study whose DAG the user may not read."""
         if name not in self.dag_ids:
             raise unknown("study", name, self.study_names())
         return super().study(name)
 
     def study_names(self) -> list[str]:
-        """The recorded studies whose DAGs the user may read."""
+        """Return the names of the recorded studies whose DAGs the user may read."""
         return [name for name in super().study_names() if name in self.dag_ids]
 
     def studies(self) -> dict[str, dict[str, Any]]:
-        """The details of the recorded studies whose DAGs the user may read, by name."""
+        """Return the details of the recorded studies whose DAGs the user may read, by name."""
         return {name: details for name, details in super().studies().items() if name in self.dag_ids}
 
     def refused_of_a_cell(self, dag_id: str) -> list[Row]:
-        """Return the refused runs of single cells of a DAG (airflow_run_id, params, reason), if the newest of their name and parameters."""
+        """Return refused runs of single cells of a DAG (airflow_run_id, params, reason): runs that are the newest of their cell and parameters."""
         return self._all(REFUSED, (dag_id, OF_A_CELL))
 
     def turns(self, run_id: str, limit: int, offset: int) -> list[Row]:
-        """A run's turns in their order, then the cells that it left out."""
+        """Return a run's turns in order, then the skipped cells."""
         rows = self._all(TURNS, (run_id, limit, offset))
         return [
             {**row, **figures.named(row["cell_key"]), "task_group": NodePool(row["node_pool"]).group}
@@ -140,7 +140,7 @@ class Reading(Queries):
         ]
 
     def cells_of_run_page(self, run_id: str, limit: int, offset: int) -> list[str]:
-        """The keys of a run's cells, in the order in which it first comes to them."""
+        """Return the keys of a run's cells, in the order of each cell's first turn."""
         rows = self._all(
             "SELECT cell_key FROM storebench.run_cell WHERE run_id = %s AND skipped IS NULL"
             " GROUP BY cell_key ORDER BY min(position), cell_key LIMIT %s OFFSET %s",
@@ -149,7 +149,7 @@ class Reading(Queries):
         return [row["cell_key"] for row in rows]
 
     def attempts_of(self, run_id: str, keys: Sequence[str], *, warm_ups: bool = False) -> list[Row]:
-        """The newest tries of these cells' operations in a run: without warm-ups, or these alone."""
+        """Return the newest tries of these cells' operations in a run: either without warm-ups, or only warm-ups."""
         condition = sql.SQL("run_id = {} AND cell_key = ANY({}) AND repeat {} 0").format(
             sql.Literal(run_id), sql.Literal(list(keys)), sql.SQL("=" if warm_ups else ">")
         )
@@ -182,12 +182,11 @@ class Reading(Queries):
         limit: int,
         offset: int,
     ) -> list[Row]:
-        """Rows of the view `results`, and whether a later try has superseded each.
+        """Return rows of the view `results`, each with `superseded`: whether a later try supersedes the attempt.
 
-        `sort` is of Sort, or AXIS or METRIC and a name: an axis's numbers are sorted as such, before its words. `filters` are columns and
-        their values, `parts` columns and what their values contain, in capital letters or not; `axes` say where cells are on axes.
-        By memory or CPU only what is alike is ranked: the clients of servers, then the engines. By the figure that ranks them it is metric by
-        metric.
+        `sort` is a value of Sort, or AXIS or METRIC followed by a name: an axis's numbers are sorted numerically, before its words. `filters`
+        maps columns to values, `parts` maps columns to texts that values contain, ignoring case, and `axes` are pairs of an axis and a value.
+        Sorting by memory or CPU lists clients of servers and engines separately; sorting by the ranking figure groups by metric.
         """
         conditions = [sql.SQL("r.dag_id = ANY({})").format(sql.Literal(self.dag_ids))]
         conditions += [
@@ -214,7 +213,7 @@ class Reading(Queries):
         return self.on_machines({**row, **figures.named(row["cell_key"])} for row in self._all(query))
 
     def on_machines(self, attempts: Iterable[Row]) -> list[Row]:
-        """These attempts, each with the `machine` that it ran on: its CPUs, their model, its memory in GiB. None where none of it is known."""
+        """Add to each attempt the `machine` that it ran on: number of CPUs, CPU model, memory in GiB. None for an unknown machine."""
         rows = list(attempts)
         known = self.machines(rows)
         return [{**row, "machine": known.get(row["environment_hash"])} for row in rows]
@@ -225,9 +224,9 @@ class Reading(Queries):
         return {row["hash"]: row["machine"] for row in self._all(MACHINES, (hashes,))} if hashes else {}
 
     def cells_like(self, text: str, limit: int) -> list[str]:
-        """Keys of the cells that have been in a run, and whose key contains the text."""
+        """Return the keys of cells that have been in a run, if the key contains the text."""
         rows = self._all(
-            # the first run of a cell is enough, which an EXISTS would be made to join with all of them for
+            # LIMIT 1 stops at a cell's first run; EXISTS would plan a join with all runs
             "SELECT c.key FROM storebench.cell AS c CROSS JOIN LATERAL ("
             " SELECT true FROM storebench.run_cell AS p JOIN storebench.run AS r ON r.id = p.run_id"
             " WHERE p.cell_key = c.key AND r.dag_id = ANY(%s) LIMIT 1) AS seen"
@@ -237,7 +236,7 @@ class Reading(Queries):
         return [row["key"] for row in rows]
 
     def dags(self) -> list[str]:
-        """The DAGs that have runs, whoever may see them."""
+        """Return all DAGs with runs, whoever may see them."""
         return [
             row["dag_id"] for row in self._all("SELECT DISTINCT dag_id FROM storebench.run ORDER BY dag_id")
         ]

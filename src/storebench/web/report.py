@@ -1,4 +1,4 @@
-"""A run as one HTML file with everything in it: the page's charts and tables, for those who have no Airflow."""
+"""Write a run as one self-contained HTML file with the page's charts and tables, for readers without Airflow."""
 
 from __future__ import annotations
 
@@ -40,9 +40,9 @@ DOCUMENT = """<!DOCTYPE html>
 
 
 def write_report(dsn: str, name: str, folder: Path, study: str | None = None) -> list[Path]:
-    """Write a run's report.html, attempts.csv and attempts.json into `folder`, which is made; returns their paths.
+    """Write a run's report.html, attempts.csv and attempts.json into `folder`, which is created, and return their paths.
 
-    Raises SpecError for an unknown run, and where the front end was never built.
+    Raises SpecError for an unknown run, and if the front end was never built.
     """
     script = front_end()
     run_id = Queries(dsn).run_named(name, study)["id"]
@@ -61,14 +61,14 @@ def write_report(dsn: str, name: str, folder: Path, study: str | None = None) ->
 
 
 def front_end() -> Path:
-    """The script that draws what is in a page. Raises SpecError where it was never built."""
+    """Return the path of the script that draws a report. Raises SpecError if the script was never built."""
     if not SCRIPT.is_file():
         raise SpecError("The report's front end is not built: `make setup` builds it")
     return SCRIPT
 
 
 def content_of(read: Reading, run_id: str) -> dict[str, object]:
-    """All that a run's page shows, whoever reads it."""
+    """Return the content of a run's page."""
     keys = read.cells_of_run_page(run_id, MOST_CELLS, 0)
     attempts = read.attempts_of(run_id, keys)
     typical = figures.typical_of(attempts)
@@ -90,14 +90,14 @@ def content_of(read: Reading, run_id: str) -> dict[str, object]:
 
 
 def document(title: str, content: Mapping[str, object], script: str) -> str:
-    """A page of this content; `script` is the element that draws it."""
+    """Return an HTML document with this content; `script` is the HTML element that draws the content."""
     text = TypeAdapter(Mapping[str, object]).dump_json(content).decode()
-    # what is in a text field must not end the element that it is in
+    # a text within the content must not end the surrounding element
     return DOCUMENT.format(title=html.escape(title), content=text.replace("<", "\\u003c"), script=script)
 
 
 def _flat(details: Mapping[str, Any], within: str = "") -> Iterator[tuple[str, object]]:
-    """A line for each detail: what is within another has both names, with a dot between them."""
+    """Flatten nested details: a nested detail's name is the path to it, joined with dots."""
     for name, value in sorted(details.items()):
         if isinstance(value, Mapping):
             yield from _flat(value, f"{within}{name}.")

@@ -1,4 +1,4 @@
-"""Runs as they are known now: also those that were stopped in Airflow, which the next run records."""
+"""Return runs with their current states, including runs that were stopped in Airflow and are not recorded as ended yet."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from storebench.web.reading import Reading
 
 
 def run_of(read: Reading, states: RunStates, name: str) -> Run:
-    """The run of this name; raises SpecError where there is none."""
+    """Return the run of this name. Raises SpecError for an unknown run."""
     run_id = read.run_named(name)["id"]
     return runs_by_id(read, states, [run_id])[run_id]
 
 
 def runs_by_id(read: Reading, states: RunStates, run_ids: Sequence[str]) -> dict[str, Run]:
-    """The runs of these ids."""
+    """Return the runs with these IDs, by ID."""
     found = ended(read, states, read.runs_counted(run_ids))
     return {row["id"]: Run.model_validate(row) for row in found}
 

@@ -1,4 +1,4 @@
-"""A static site of what a results database has: all runs of all studies, readable without a server, and the data beside it."""
+"""Write a static site of a results database: pages of all runs of all studies, readable without a server, and data files."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ from storebench.web.models.runs import Run
 from storebench.web.reading import Reading
 from storebench.web.report import content_of, document, front_end
 
-MARK = "storebench-site.json"  # says that a folder is a site, and which of its files are ours
+MARK = "storebench-site.json"  # marks a folder as a site, and lists the site's files
 INDEX, SCRIPT = "index.html", "report.js"
-# A study's tables: what follows its name in the name of the view.
+# A study's tables: the suffix of the view's name after the study's name.
 TABLES = {"attempts": "", "summary": "_summary"}
 RUNS = "data/runs"
 FORMATS = ("csv", "parquet")
@@ -36,11 +36,12 @@ MOST_RUNS = 1_000_000
 
 
 def write_site(dsn: str, folder: Path) -> Iterator[str]:
-    """Write a site into `folder`, which is made; one that is there is written anew, and other files in it stay. Says what is written.
+    """Write a site into `folder`, and yield lines about the progress. The folder is created; an existing site is rewritten, and other files
+    stay.
 
-    Each run has a page of its own, so that the first page is small, and so have the rankings of each study. A study whose records cannot be
-    read is excluded: the site has all others, and at the end SpecError names the excluded ones. Raises SpecError for a folder that is neither
-    empty nor a site, where there are no results, and where the front end was never built.
+    Each run and each study's rankings have a page of their own, so that the first page is small. A study whose records cannot be read is
+    excluded: the site has all other studies, and at the end SpecError names the excluded studies. Raises SpecError for a folder that is
+    neither empty nor a site, for a database without results, and if the front end was never built.
     """
     script = front_end()
     before = _files_of(folder)
@@ -57,7 +58,7 @@ def write_site(dsn: str, folder: Path) -> Iterator[str]:
     files = [*pages.values(), *(f"{table}.{end}" for table in (*tables, RUNS) for end in FORMATS)]
     files += [SCRIPT, INDEX]
     folder.mkdir(parents=True, exist_ok=True)
-    # also what is written if this ends in the middle is ours
+    # mark the files first: an interrupted site owns them, too
     _mark(folder, {*before, *files, *map(_page_of_rankings, studies)})
     (folder / SCRIPT).write_bytes(script.read_bytes())
     told = []
@@ -71,7 +72,7 @@ def write_site(dsn: str, folder: Path) -> Iterator[str]:
             rows = {table: _write_table(dsn, folder, study, table) for table in TABLES}
         except (OSError, StoreUnreachable):
             raise
-        except Exception as error:  # noqa: BLE001 - whatever is recorded of one study, the others have their pages
+        except Exception as error:  # noqa: BLE001 - a broken record of one study must not cost other studies their pages
             excluded.append(study)
             without = {_page_of_rankings(study), *(pages.pop(run_id) for run_id in own)}
             files = [one for one in files if one not in without and not one.startswith(f"data/{study}/")]
@@ -92,8 +93,8 @@ def write_site(dsn: str, folder: Path) -> Iterator[str]:
 
 
 def pages_of(runs: Iterable[Row]) -> dict[str, str]:
-    """The file of each run's page, by the run's id, oldest first: names that any system and any server takes, and no two alike. A run that
-    was refused has none: nothing was measured.
+    """Return the file name of each run's page, by run ID, oldest run first. Names are unique, and valid on any system and any server. A
+    refused run has no page: the run measured nothing.
     """
     pages: dict[str, str] = {}
     taken: set[str] = set()
@@ -111,14 +112,14 @@ def pages_of(runs: Iterable[Row]) -> dict[str, str]:
 
 
 def rankings_of(read: Reading, study: str) -> list[Ranking]:
-    """A study's stores and clients in their places, by what ranks each operation: of each of its datasets, the one of most cells first. Axes
-    and environment are those of most cells. Empty where nothing can be ranked.
+    """Rank a study's stores and clients for each operation and dataset, by the operation's ranking metric. The dataset of most cells comes
+    first. Axes and environment have the values of most cells. Return an empty list where nothing can be ranked.
     """
     found = []
     for operation in figures.study_of(read, study).operations:
         try:
             first = ranking_of(read, Question(study, operation.name))
-        except SpecError:  # nothing of it was measured, or neither way is better
+        except SpecError:  # the operation was not measured, or its metric has no better direction
             continue
         chosen = first.chosen
         others = [one for one in chosen.datasets if one != (chosen.rows, chosen.seed)]
@@ -132,7 +133,7 @@ def _page_of_rankings(study: str) -> str:
 
 
 def _write_rankings(folder: Path, read: Reading, study: str) -> str | None:
-    """The page of a study's rankings, where there are any."""
+    """Write the page of a study's rankings, and return its file name, or None without rankings."""
     if not (found := rankings_of(read, study)):
         return None
     content = {
@@ -158,7 +159,7 @@ def _site(runs: Iterable[Row], pages: dict[str, str], studies: list[dict[str, An
 
 
 def _write(path: Path, title: str, content: dict[str, Any], up: str = "") -> None:
-    """A page, and where the site's first page is from there."""
+    """Write a page. `up` is the relative path from the page to the site's first page."""
     path.parent.mkdir(parents=True, exist_ok=True)
     script = f'<script src="{up}{SCRIPT}"></script>'
     path.write_text(document(title, {**content, "home": f"{up}{INDEX}"} if up else content, script))
@@ -173,7 +174,7 @@ def _write_table(dsn: str, folder: Path, study: str, table: str) -> int:
 
 
 def _files_of(folder: Path) -> set[str]:
-    """The files that the last writing has left, of a site; none of a folder that is empty, or not there."""
+    """Return the files of the site that was last written to the folder; none if the folder is empty or missing."""
     if folder.exists() and not folder.is_dir():
         raise SpecError(f"{folder} is a file: give a folder")
     if not folder.is_dir() or not any(folder.iterdir()):
@@ -191,7 +192,7 @@ def _mark(folder: Path, files: Iterable[str]) -> None:
 
 
 def _tidy(folder: Path, files: Iterable[str]) -> None:
-    """Remove what the site had before, and has no more; nothing outside of the folder, whatever the mark says."""
+    """Remove the site's obsolete files. Files outside of the folder stay, even if the mark lists them."""
     root = folder.resolve()
     for file in files:
         path = (folder / file).resolve()

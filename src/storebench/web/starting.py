@@ -1,5 +1,5 @@
-"""A run that is not there yet: what may be asked of it, and what it would do by the plan's own check. Nothing is started here: the page does
-that by Airflow's own API, as its user."""
+"""Return the form and the draft of a future run, checked as the plan checks runs. The page starts runs through Airflow's own API, as the
+page's user."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ from storebench.web.access import GridDag, GridDagDep
 from storebench.web.filling import asked_of
 from storebench.web.models.starting import Draft, DraftCell, Form, FormField, Mistake, Preset, Section
 
-MOST_CELLS = 200  # that an answer lists
-ASKED = Query(max_length=10_000, description="Parameters that are not to be the defaults: a JSON object")
+MOST_CELLS = 200  # cells in an answer
+ASKED = Query(max_length=10_000, description="Parameters that differ from their defaults, as a JSON object")
 
 router = APIRouter()
 
@@ -56,8 +56,8 @@ def _described(preset: Named, embedded: bool) -> str:
 
 @router.get("/api/draft")
 def draft(dag: GridDagDep, params: Annotated[str, ASKED] = "{}") -> Draft:
-    """Return the plan of a run, or the reasons to refuse the run. Facts that only a cluster knows, such as whether servers
-    fit there, is not in it.
+    """Return the plan of a run, or the reasons to refuse the run. The plan does not check facts that only a cluster knows, such as whether
+    servers fit on the nodes.
     """
     try:
         asked = asked_of(params)
@@ -67,7 +67,7 @@ def draft(dag: GridDagDep, params: Annotated[str, ASKED] = "{}") -> Draft:
 
 
 def drafted(dag: GridDag, asked: Mapping[str, Any]) -> Draft:
-    """The draft of a run of the DAG for which only these parameters are asked."""
+    """Draft a run of the DAG with these parameters; all other parameters keep their defaults."""
     study = dag.study
     values, mistakes = read(study, asked)
     if mistakes:
@@ -126,14 +126,14 @@ def _field(study: Study, name: str, one: Field) -> FormField:
         "list" if isinstance(one, Values) else "flag" if isinstance(one, Flag) else "text"
     )
     examples = list(one.examples)
-    if kind == "list":  # those of a text field are lists themselves
+    if kind == "list":  # the examples of a text field are lists themselves
         examples = list(dict.fromkeys(part.strip() for text in examples for part in str(text).split(",")))
     if name == "stores":
         examples += brought_for(study)
     return FormField(
         name=name,
         title=one.title,
-        text=one.text.split("\n\n")[0],  # what follows is of Airflow's own form
+        text=one.text.split("\n\n")[0],  # later paragraphs are for Airflow's own form
         default=one.default,
         kind=kind,
         examples=examples,

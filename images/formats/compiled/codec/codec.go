@@ -1,5 +1,5 @@
-// Package codec has the two formats that this project reads and writes itself under one interface: whole rows, value by value. Tests, the
-// mutation of inputs and the benchmark of both use it; jobs do not.
+// Package codec offers the project's own implementations of Skiff and YSON under one interface, which decodes and encodes whole rows. Tests,
+// the fuzzer and the benchmark of both formats use the package; jobs do not.
 package codec
 
 import (
@@ -22,13 +22,13 @@ type Codec struct {
 	append func(to []byte, row *table.Row) []byte
 }
 
-// Names are those of the formats.
+// Names are the names of the formats.
 var Names = []string{"skiff", "yson"}
 
-// Tables are those of the benchmarks, by their names.
+// Tables are the benchmarks' tables by name.
 var Tables = map[string]table.Table{"wide": table.Wide, "narrow": table.Narrow, "middle": table.Middle, "complex": table.Complex}
 
-// New is the codec of a format for a table.
+// New returns the codec of a format for a table.
 func New(name string, of table.Table) (*Codec, error) {
 	c := &Codec{Table: of, row: table.NewRow(of)}
 	switch name {
@@ -55,7 +55,7 @@ func New(name string, of table.Table) (*Codec, error) {
 	return c, nil
 }
 
-// Each decodes a stream. A row is valid until its call ends.
+// Each decodes a stream, and calls `each` for each row. A row is valid until its call ends.
 func (c *Codec) Each(source io.Reader, each func(row *table.Row) error) error {
 	if c.in == nil {
 		c.in = stream.NewInput(source, c.Name)

@@ -8,7 +8,7 @@ import (
 	"storebench/images/formats/compiled/table"
 )
 
-// What ytsaurus-client writes for these rows.
+// The bytes that ytsaurus-client writes for these rows.
 var written = map[string]string{
 	"skiff narrow": "\x00\x00\x12k|\xdf%\x00\x00\x00\x02\x00\x00\x00ab",
 	"yson narrow":  "{\x01\x0cnumber=\x06\x92\xd6\xf1\xfb\xdd\x04;\x01\x08text=\x01\x04ab;};",

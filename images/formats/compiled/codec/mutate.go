@@ -12,10 +12,10 @@ import (
 	"storebench/images/formats/compiled/table"
 )
 
-// Counts says what came of inputs.
+// Counts are the results of decoding inputs.
 type Counts struct{ Inputs, Rows, Errors, Whole int64 }
 
-// Add adds others.
+// Add adds other counts.
 func (c *Counts) Add(other Counts) {
 	c.Inputs += other.Inputs
 	c.Rows += other.Rows
@@ -23,8 +23,8 @@ func (c *Counts) Add(other Counts) {
 	c.Whole += other.Whole
 }
 
-// Mutator makes inputs that are nearly right, always the same ones of a seed, and holds what comes of them against what must: rows, or an
-// error with an offset within the input. The rows, encoded again, decode to equal ones.
+// Mutator generates nearly valid inputs, reproducibly from a seed, and checks the result of decoding each input: rows, or an error with an
+// offset within the input. Decoded rows that are encoded and decoded again must be equal.
 type Mutator struct {
 	Counts
 	codecs []*Codec
@@ -32,7 +32,7 @@ type Mutator struct {
 	data   []byte
 }
 
-// NewMutator makes inputs of a format, for tables of all kinds of columns but the widest one.
+// NewMutator returns a Mutator of a format. A table with a column of each numeric kind stands for the widest table.
 func NewMutator(name string, seed uint64) (*Mutator, error) {
 	m := &Mutator{random: rand.New(rand.NewPCG(seed, uint64(len(name))))}
 	numbers := append(append(table.Table(nil), table.Wide[:table.Double+1]...), table.Column{Name: "b", Kind: table.Boolean})
@@ -46,7 +46,7 @@ func NewMutator(name string, seed uint64) (*Mutator, error) {
 	return m, nil
 }
 
-// Run tries so many inputs. The error names the first one that came to what must not be.
+// Run tries this number of inputs. The error names the first input with a wrong result.
 func (m *Mutator) Run(inputs int) (err error) {
 	defer func() {
 		if found := recover(); found != nil {
@@ -97,7 +97,7 @@ func (m *Mutator) try(of *Codec) error {
 	return nil
 }
 
-// pieces is a reader that gives a few bytes at a time, now and then: a window then ends anywhere in a row.
+// pieces returns a reader that sometimes returns only a few bytes at a time, so that a window ends anywhere in a row.
 func (m *Mutator) pieces(data []byte) io.Reader {
 	size := len(data)
 	if m.random.IntN(8) == 0 {
@@ -120,7 +120,7 @@ func (p *pieces) Read(to []byte) (int, error) {
 	return size, nil
 }
 
-// Bytes that mean something in one of the formats, or are at the edge of it.
+// Bytes with a meaning in one of the formats, and bytes next to them.
 const telling = "\x00\x01\x02\x03\x04\x05\x06\x7f\x80\xfe\xff#;=[]{}<>% \n"
 
 func (m *Mutator) mutate() {
@@ -136,11 +136,11 @@ func (m *Mutator) mutate() {
 		m.data[at] = telling[m.random.IntN(len(telling))]
 	case 2: // cut the end
 		m.data = m.data[:at]
-	case 3: // leave some out
+	case 3: // remove bytes
 		m.data = append(m.data[:at], m.data[end:]...)
-	case 4: // repeat some
+	case 4: // repeat bytes
 		m.data = append(m.data[:end:end], m.data[at:]...)
-	case 5: // insert one
+	case 5: // insert a byte
 		m.data = append(append(m.data[:at:at], telling[m.random.IntN(len(telling))]), m.data[at:]...)
 	case 6: // a number at its limits
 		for place := at; place < end; place++ {
@@ -149,7 +149,7 @@ func (m *Mutator) mutate() {
 	}
 }
 
-// RandomRow makes a row of a table.
+// RandomRow returns a random row of a table.
 func RandomRow(random *rand.Rand, of table.Table) *table.Row {
 	row := table.NewRow(of)
 	for place, column := range of {

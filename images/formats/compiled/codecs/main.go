@@ -1,10 +1,10 @@
-// map-codecs tries the project's own codecs of Skiff and YSON. It is no part of a pod.
+// map-codecs tests the project's own codecs of Skiff and YSON. No pod image contains it.
 //
 // Usage:
 //
-//	map-codecs fuzz INPUTS [SEED]           decode so many inputs that are nearly right, half of each format
+//	map-codecs fuzz INPUTS [SEED]           decode INPUTS nearly valid inputs, half of each format
 //	map-codecs pass FORMAT TABLE            decode the rows on standard input, and encode them to standard output
-//	map-codecs speed FORMAT TABLE SECONDS   the same with a table that is in memory, for so long: prints rows, and seconds of decoding and encoding
+//	map-codecs speed FORMAT TABLE SECONDS   the same with a table in memory, for SECONDS: print the rows and seconds of decoding and encoding
 package main
 
 import (
@@ -76,7 +76,7 @@ func run(arguments []string) error {
 	return usage
 }
 
-// speed decodes all rows and encodes all rows, again and again. A row is decoded into one that is kept, as those that wait to be encoded.
+// speed decodes and encodes the table on standard input row by row, repeatedly for the time `least`, and prints rows and seconds.
 func speed(of *codec.Codec, least time.Duration) error {
 	data, err := io.ReadAll(os.Stdin)
 	if err != nil {
@@ -104,7 +104,7 @@ func speed(of *codec.Codec, least time.Duration) error {
 	return nil
 }
 
-// fuzz tries inputs on all cores, each of a worker's own seed. It says how far it is, and last the numbers.
+// fuzz tries inputs on all cores; each worker has a seed of its own. It prints its progress, and at the end the counts.
 func fuzz(inputs int64, seed uint64) error {
 	const step = 20_000
 	workers := max(1, runtime.GOMAXPROCS(0))

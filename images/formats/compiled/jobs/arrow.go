@@ -13,10 +13,10 @@ import (
 
 const batchRows = 1000
 
-// arrowFormat computes on whole columns, and passes on the others undecoded. Of a dictionary it reads, or changes, each distinct value once.
+// arrowFormat computes on whole columns, and copies other columns undecoded. It reads or changes each distinct value of a dictionary once.
 type arrowFormat struct {
 	shape
-	made *arrow.Schema // of what comes out, where the input does not say it
+	made *arrow.Schema // the output's schema, where the input does not define it
 }
 
 func newArrow(of shape) arrowFormat { return arrowFormat{of, schemaOf(of.output)} }
@@ -36,7 +36,7 @@ func (f arrowFormat) sample() ([]byte, error) {
 	return table.Bytes(), err
 }
 
-// mapped is a job that writes a batch for each that it reads, with one column changed or added.
+// mapped returns a job that writes a batch for each batch that it reads, with one column changed or added.
 func (f arrowFormat) mapped(schema func(read *arrow.Schema) *arrow.Schema, change func(columns []arrow.Array) []arrow.Array) Work {
 	return func(source io.Reader, sink io.Writer) error {
 		in, err := openArrow(source, f.input)
@@ -59,7 +59,7 @@ func (f arrowFormat) mapped(schema func(read *arrow.Schema) *arrow.Schema, chang
 	}
 }
 
-// counted is a job that writes one number, the sum of what it counts in each batch.
+// counted returns a job that writes one number: the sum of its counts of all batches.
 func (f arrowFormat) counted(count func(columns []arrow.Array) int64) Work {
 	return func(source io.Reader, sink io.Writer) error {
 		in, err := openArrow(source, f.input)
@@ -146,7 +146,7 @@ func (f arrowFormat) complex() Work {
 
 func same(read *arrow.Schema) *arrow.Schema { return read }
 
-// incrementedLists are lists with 1 more in each element, and with their lengths as a last one.
+// incrementedLists returns the lists with each element plus 1, followed by the list's length.
 func incrementedLists(lists *array.List) arrow.Array {
 	rows, found := lists.Len(), lists.ListValues().(*array.Float64).Float64Values()
 	values, ends := make([]float64, 0, len(found)+rows), make([]int32, 1, rows+1)
@@ -196,7 +196,7 @@ func (f arrowFormat) write(first, stop int64) Work {
 
 func (f arrowFormat) records() records { return f.rows() }
 
-// schemaOf is the schema of a table without dictionaries.
+// schemaOf returns the schema of a table without dictionaries.
 func schemaOf(of table.Table) *arrow.Schema {
 	fields := make([]arrow.Field, len(of))
 	for place, column := range of {

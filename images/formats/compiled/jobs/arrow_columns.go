@@ -57,7 +57,7 @@ func zerosIn(column arrow.Array) int64 {
 	})
 }
 
-// weighed is the sum of what is said of each value of a dictionary's column: it is asked once for each distinct one.
+// weighed sums the weights of the values of a dictionary column. It computes the weight of each distinct value once.
 func weighed(column arrow.Array, weight func(values arrow.Array) func(row int) int64) (sum int64) {
 	dictionary := column.(*array.Dictionary)
 	values := dictionary.Dictionary()
@@ -68,7 +68,7 @@ func weighed(column arrow.Array, weight func(values arrow.Array) func(row int) i
 	return sum
 }
 
-// tallied says how often each index is there.
+// tallied counts each index.
 func tallied(indices arrow.Array, values int) []int64 {
 	switch found := indices.(type) {
 	case *array.Int8:
@@ -97,8 +97,8 @@ func tally[T numeric](indices []T, values int) []int64 {
 	return times
 }
 
-// changer makes columns with other values. Of a dictionary the values are changed, and the indices stay; the dictionary of the last batch
-// is kept: most often the next one has the same.
+// changer returns a function that changes a column's values. For a dictionary it changes the values and keeps the indices. It caches the last
+// batch's dictionary, because the next batch mostly has the same.
 func changer(change func(values *array.Int64) arrow.Array) func(column arrow.Array) arrow.Array {
 	var last arrow.ArrayData
 	var changed arrow.Array
@@ -128,7 +128,7 @@ func integers(values []int64) arrow.Array {
 		[]*memory.Buffer{nil, memory.NewBufferBytes(arrow.Int64Traits.CastToBytes(values))}, nil, 0, 0))
 }
 
-// numberOf has the numbers of a column by their rows, as the bits of an int64, a uint64 or a double.
+// numberOf returns a function that reads a column's number by row, as the bits of an int64, a uint64 or a double.
 func numberOf(column arrow.Array) func(row int) uint64 {
 	switch values := column.(type) {
 	case *array.Dictionary:
@@ -169,7 +169,7 @@ func integerOf[T ~int8 | ~int16 | ~int32 | ~int64 | ~uint8 | ~uint16 | ~uint32 |
 	return func(row int) uint64 { return uint64(values[row]) }
 }
 
-// textOf has the strings of a column by their rows; nil for one that is missing.
+// textOf returns a function that reads a column's string by row; nil for a missing string.
 func textOf(column arrow.Array) func(row int) []byte {
 	if dictionary, is := column.(*array.Dictionary); is {
 		value := textOf(dictionary.Dictionary())

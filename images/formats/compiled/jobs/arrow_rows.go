@@ -11,7 +11,7 @@ import (
 	"storebench/images/formats/compiled/table"
 )
 
-// arrowRows works row by row, as the other formats do: all columns of a row are decoded, and what comes out is put into new columns.
+// arrowRows works row by row like other formats: it decodes all columns of a row, and appends the output row to new columns.
 type arrowRows struct{ arrowFormat }
 
 func (f arrowRows) mapped(change func(row *table.Row)) Work {
@@ -80,21 +80,21 @@ func (f arrowRows) complex() Work {
 	})
 }
 
-// rows are those of a job, decoded and put together one by one.
+// rows returns a job's rows, decoded and assembled one by one.
 func (f arrowFormat) rows() *arrowRecords { return &arrowRecords{arrowFormat: f, row: f.row()} }
 
-// arrowRecords has the rows of batches: all columns are decoded, and dictionaries are lost.
+// arrowRecords reads and writes the rows of batches: all columns are decoded, and the output has no dictionaries.
 type arrowRecords struct {
 	arrowFormat
 	in    *arrowInput
 	out   *arrowOutput
 	row   *table.Row
 	fill  []func(row int) // for each column of the batch: puts its value into the decoded row
-	at    int             // of the next row in the batch
-	left  int             // rows of the batch
+	at    int             // index of the next row in the batch
+	left  int             // number of rows of the batch
 	built *array.RecordBuilder
-	put   []func() // for each column that comes out: appends its value in the decoded row
-	count int64    // of the rows that were appended
+	put   []func() // for each output column: appends its value in the decoded row
+	count int64    // number of appended rows
 }
 
 func (a *arrowRecords) open(source io.Reader, sink io.Writer) (err error) {
@@ -218,7 +218,7 @@ func (a *arrowRecords) fresh() record { return values{a.row} }
 
 func (a *arrowRecords) write(record) error { return a.append() }
 
-// append puts the decoded row into the columns that come out.
+// append appends the decoded row to the output columns.
 func (a *arrowRecords) append() error {
 	for _, put := range a.put {
 		put()

@@ -15,18 +15,18 @@ import (
 
 const (
 	arrowName = "Arrow"
-	arrowEnd  = "\xff\xff\xff\xff\x00\x00\x00\x00" // of a stream that is whole
-	ioBytes   = 64 << 10                           // a pipe holds so much
+	arrowEnd  = "\xff\xff\xff\xff\x00\x00\x00\x00" // the end of a complete stream
+	ioBytes   = 64 << 10                           // the capacity of a pipe
 )
 
-// arrowInput reads batches. It says where in the stream it was when something was wrong.
+// arrowInput reads batches. Its errors tell the offset in the stream.
 type arrowInput struct {
 	table  table.Table
 	source *followed
 	reader *ipc.Reader
 }
 
-// followed knows how much of a stream was read, and what came last.
+// followed tracks the number of bytes read from a stream, and the last bytes.
 type followed struct {
 	source io.Reader
 	read   int64
@@ -41,8 +41,8 @@ func (f *followed) Read(to []byte) (int, error) {
 	return size, err
 }
 
-// located is the same work, for which openArrow knows where it is in the stream. Offsets or indices that lead out of their buffers, which
-// the library finds when they are used, are an error as any other.
+// located wraps work so that openArrow knows the offset in the stream. It turns the library's panics about offsets or indices outside of their
+// buffers into errors.
 func located(work Work) Work {
 	return func(source io.Reader, sink io.Writer) (err error) {
 		in := &followed{source: bufio.NewReaderSize(source, ioBytes)}
@@ -55,7 +55,7 @@ func located(work Work) Work {
 	}
 }
 
-// openArrow begins to read. The source is that of located.
+// openArrow begins to read. `source` comes from located.
 func openArrow(source io.Reader, of table.Table) (*arrowInput, error) {
 	in := &arrowInput{table: of, source: source.(*followed)}
 	var err error
@@ -82,7 +82,7 @@ func (in *arrowInput) wrong(what string) error {
 	return &stream.Error{Format: arrowName, Offset: in.source.read, What: what}
 }
 
-// next is the next batch, nil at the end. It is valid until the next one is asked for.
+// next returns the next batch, or nil at the end. A batch is valid until the following call.
 func (in *arrowInput) next() (arrow.RecordBatch, error) {
 	if !in.reader.Next() {
 		if err := in.reader.Err(); err != nil {

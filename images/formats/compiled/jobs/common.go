@@ -5,8 +5,8 @@ import (
 	"math"
 )
 
-// record is a row of whatever format: a value by the place of its column. A number is the 8 bytes of an integer or a double, or 0 or 1.
-// What is wrong with a value is said by its records at the next row.
+// record is a row of any format, with values by column. A number is the 8 bytes of an integer or a double, or 0 or 1 for a boolean. The
+// records report an invalid value at the next row.
 type record interface {
 	number(column int) uint64
 	text(column int) []byte
@@ -16,19 +16,19 @@ type record interface {
 	setDoubles(column int, values []float64)
 }
 
-// records are the rows of a job through the common interface. The price of it is a call for each value, and what a format can do only with
-// its own rows.
+// records are a job's rows through the common interface. The interface costs a call for each value, and prevents optimizations that need a
+// format's own rows.
 type records interface {
 	open(source io.Reader, sink io.Writer) error
-	// next is the next row, nil at the end. Where a column is added it has a place for that, whose value has to be set.
+	// next returns the next row, or nil at the end. If the job adds a column, the row includes that column, and the job must set its value.
 	next() (record, error)
-	// fresh is a row that comes out, in which each column has to be set.
+	// fresh returns an output row, in which the job must set each column.
 	fresh() record
 	write(row record) error
 	close() error
 }
 
-// common has each benchmark once, for all formats.
+// common returns the work of a benchmark for any format.
 func common(job Job, rows records) Work {
 	shape := shapeOf(job)
 	each := func(change func(row record) error) error {
@@ -132,7 +132,7 @@ func common(job Job, rows records) Work {
 	}
 }
 
-// incremented appends what `complex` makes of a list: each element and 1, and how many there were.
+// incremented appends the list that `complex` writes: each element plus 1, then the number of elements.
 func incremented(to, values []float64) []float64 {
 	for _, value := range values {
 		to = append(to, value+1)

@@ -13,7 +13,7 @@ import (
 
 const protobufPackage = "storebench.map_formats"
 
-// fieldTypes are those of the kinds of columns: Protobuf has no integers of 8 and 16 bits.
+// fieldTypes maps kinds of columns to Protobuf's types. Protobuf has no integers of 8 and 16 bits.
 var fieldTypes = map[table.Kind]descriptorpb.FieldDescriptorProto_Type{
 	table.Int8:           descriptorpb.FieldDescriptorProto_TYPE_INT32,
 	table.Int16:          descriptorpb.FieldDescriptorProto_TYPE_INT32,
@@ -39,7 +39,7 @@ var (
 	mark  = table.Table{{Name: "name", Kind: table.String}, {Name: "number", Kind: table.Int64}}
 )
 
-// messageType is the type of a table's rows, made of a descriptor. Of a table with an added column, that is the last.
+// messageType builds the type of a table's rows from a descriptor. An added column is the last field.
 func messageType(of table.Table) (protoreflect.MessageType, error) {
 	file, err := protodesc.NewFile(&descriptorpb.FileDescriptorProto{
 		Name:        proto.String("rows.proto"),

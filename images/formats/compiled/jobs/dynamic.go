@@ -5,13 +5,13 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 )
 
-// dynamicFormat has messages of types that are made of a descriptor when the program runs: fields are found in it.
+// dynamicFormat uses message types that are built from a descriptor at run time. It finds fields by the descriptor.
 type dynamicFormat struct {
 	shape
 	row, made protoreflect.Message
 }
 
-// newDynamic makes the types of both messages. A row of the old table of extend is one of the new table, too.
+// newDynamic builds the types of both messages. A row of the old table of extend is also a row of the new table.
 func newDynamic(of shape) (dynamicFormat, error) {
 	read, made := of.input, of.output
 	if of.added >= 0 {
@@ -81,7 +81,7 @@ func (f dynamicFormat) modify() Work { return f.incremented("qty") }
 
 func (f dynamicFormat) extend() Work { return f.incremented("next_qty") }
 
-// incremented sets a field to one more than the field qty.
+// incremented returns a job that sets a field to the field qty plus 1.
 func (f dynamicFormat) incremented(name protoreflect.Name) Work {
 	qty, changed := field(f.row, "qty"), field(f.row, name)
 	return mappedMessages(f.row.Interface(), func(of *messages) error {

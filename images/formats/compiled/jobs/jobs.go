@@ -1,4 +1,4 @@
-// Package jobs has the jobs of the study: a format and a benchmark, driven directly or through the common interface.
+// Package jobs implements the study's jobs: a format and a benchmark, run directly or through the common interface.
 package jobs
 
 import (
@@ -12,21 +12,21 @@ import (
 	"storebench/images/formats/compiled/table"
 )
 
-// Job is what a job does, and how.
+// Job describes a job.
 type Job struct {
 	Benchmark   string
-	First, Stop int64 // the numbers of the rows that are written; of null, of the bytes
+	First, Stop int64 // the range of numbers of the written rows, or of bytes for null
 	Position    string
 	Interface   string
 	Access      string
 }
 
-// Work is a job that is ready: it reads its input to the end, and writes its output.
+// Work runs a prepared job: it reads its input to the end, and writes its output.
 type Work func(source io.Reader, sink io.Writer) error
 
-// format has the jobs of a format. What can be known before the first row is made before the work is done.
+// format builds the jobs of a format. Building a job includes all preparation that needs no row.
 type format interface {
-	sample() ([]byte, error) // a table of one row that goes in
+	sample() ([]byte, error) // an input table of one row
 	wide() Work
 	narrow() Work
 	modify() Work
@@ -46,15 +46,15 @@ var (
 
 // Places of columns.
 const (
-	qty    = 3 // of the tables of modify and extend
-	scores = 1 // of the table of complex
-	number = 0 // of the table of narrow
+	qty    = 3 // in the tables of modify and extend
+	scores = 1 // in the table of complex
+	number = 0 // in the table of narrow
 	text   = 1
 )
 
 var added = table.Column{Name: "next_qty", Kind: table.Int64}
 
-// written is what a row that is only written has, beside its number: the same in each row, known before.
+// written are the constant values of rows that a job generates; only the row's number varies.
 var written = struct {
 	userID                  uint64
 	price                   float64
@@ -67,15 +67,15 @@ var written = struct {
 	1_700_000_000,
 }
 
-// shape is what a format must know of a benchmark: its tables, and where the new column of extend is in the one that comes out.
+// shape describes a benchmark to a format: its tables, and the index of extend's new column in the output table.
 type shape struct {
 	benchmark     string
 	input, output table.Table
-	added         int // -1 where no column is added
+	added         int // -1 if the benchmark adds no column
 	end           bool
 }
 
-// New makes a job ready. It says what is not there, or means nothing.
+// New prepares a job. It returns an error for an unknown or meaningless option.
 func New(name string, job Job) (Work, error) {
 	for _, one := range []struct {
 		what, asked string
@@ -123,8 +123,8 @@ func New(name string, job Job) (Work, error) {
 	return made(job), nil
 }
 
-// rehearse does the job with a table of one row. Libraries initialize types at their first use: generated messages of Protobuf with 1,000
-// fields for about 15 ms. This initialization belongs before the job's clock.
+// rehearse runs the job with a table of one row. Libraries initialize types at their first use, which takes about 15 ms for Protobuf's
+// generated messages with 1,000 fields. The initialization must end before the job's clock starts.
 func rehearse(made func(job Job) Work, job Job, table []byte) error {
 	job.First, job.Stop = 0, 1
 	return made(job)(bytes.NewReader(table), io.Discard)
@@ -184,7 +184,7 @@ func shapeOf(job Job) shape {
 	return shape{job.Benchmark, table.Middle, table.Middle, -1, true}
 }
 
-// places are where the columns that go in are in a row that comes out.
+// places returns the index of each input column in an output row.
 func (s shape) places() []int {
 	places := make([]int, len(s.input))
 	for number := range places {
@@ -196,7 +196,7 @@ func (s shape) places() []int {
 	return places
 }
 
-// row is a decoded row: of the table that comes out, or the one that goes in, whichever has more columns.
+// row returns a decoded row of the output table or the input table, whichever has more columns.
 func (s shape) row() *table.Row {
 	if len(s.output) < len(s.input) {
 		return table.NewRow(s.input)
@@ -204,18 +204,18 @@ func (s shape) row() *table.Row {
 	return table.NewRow(s.output)
 }
 
-// significant is how many bytes a number needs.
+// significant returns the number of bytes that a number needs.
 func significant(number uint64) int64 { return int64(bits.Len64(number)+7) / 8 }
 
-// isZero says whether a value of a number's column is 0: a float or double may be -0.
+// isZero returns whether a numeric column's value is 0. A float or double may be -0.
 func isZero(kind table.Kind, bits uint64) bool {
 	return bits == 0 || kind.Real() && bits<<1 == 0
 }
 
-// floor is the job of null: it reads its input to the end, and writes `size` bytes. It writes as it reads, as a job of rows does, and
-// decodes nothing.
+// floor returns the job of null: it reads its input to the end, and writes `size` bytes. It writes while it reads, like a job that maps rows,
+// and decodes nothing.
 func floor(size int64) Work {
-	const pieceBytes = 64 << 10 // a pipe holds so much
+	const pieceBytes = 64 << 10 // the capacity of a pipe
 	return func(source io.Reader, sink io.Writer) error {
 		piece, left, ended := make([]byte, pieceBytes), size, false
 		for !ended || left > 0 {

@@ -18,10 +18,10 @@ const (
 	lengthBytes  = 4
 )
 
-// messages reads messages, each of which has its length before it.
+// messages reads messages with a length prefix.
 type messages struct {
 	in     *stream.Input
-	offset int64 // of the row that was read last
+	offset int64 // offset of the last row
 }
 
 func newMessages(source io.Reader) *messages {
@@ -57,7 +57,7 @@ func (m *messages) missing(column string) error {
 	return m.wrong(fmt.Sprintf("the row that begins here has no column %s", column))
 }
 
-// appendMessage writes a message after its length.
+// appendMessage appends a message with its length prefix.
 func appendMessage(to []byte, row proto.Message) ([]byte, error) {
 	began := len(to)
 	to, err := proto.MarshalOptions{}.MarshalAppend(append(to, 0, 0, 0, 0), row)
@@ -67,7 +67,7 @@ func appendMessage(to []byte, row proto.Message) ([]byte, error) {
 	return to, err
 }
 
-// sampleOf is a table of one row, in which each field is there.
+// sampleOf returns a table of one row, in which each field is set.
 func sampleOf(row protoreflect.Message) ([]byte, error) {
 	fill(row)
 	return appendMessage(nil, row.Interface())
@@ -92,7 +92,7 @@ func fill(row protoreflect.Message) {
 	}
 }
 
-// mappedMessages is a job that writes a message for each that it reads, the same after a change.
+// mappedMessages returns a job that reads each message, changes it, and writes it.
 func mappedMessages(row proto.Message, change func(of *messages) error) Work {
 	return func(source io.Reader, sink io.Writer) error {
 		in, out := newMessages(source), stream.NewOutput(sink)
@@ -117,7 +117,7 @@ func mappedMessages(row proto.Message, change func(of *messages) error) Work {
 	}
 }
 
-// countedMessages is a job that writes one message, in which `put` puts the sum of what is counted in each that it reads.
+// countedMessages returns a job that sums the counts of all messages, and writes the message that `put` makes of the sum.
 func countedMessages(row proto.Message, count func(of *messages) (int64, error), put func(sum int64) proto.Message) Work {
 	return func(source io.Reader, sink io.Writer) error {
 		in, sum := newMessages(source), int64(0)
@@ -144,7 +144,7 @@ func countedMessages(row proto.Message, count func(of *messages) (int64, error),
 	}
 }
 
-// writtenMessages is a job that only writes: `fill` makes the row of a number.
+// writtenMessages returns a job that only writes: `fill` makes the row with a number.
 func writtenMessages(first, stop int64, fill func(number int64) proto.Message) Work {
 	return func(_ io.Reader, sink io.Writer) error {
 		out := stream.NewOutput(sink)
@@ -161,7 +161,7 @@ func writtenMessages(first, stop int64, fill func(number int64) proto.Message) W
 	}
 }
 
-// messageRecords has the rows of both ways of Protobuf through the common interface: fields are found in the message's descriptor.
+// messageRecords implements the common interface for both variants of Protobuf. It finds fields by the message's descriptor.
 type messageRecords struct {
 	shape
 	read, filled messageRecord
@@ -172,7 +172,7 @@ type messageRecords struct {
 
 type messageRecord struct {
 	protoreflect.Message
-	fields []protoreflect.FieldDescriptor // by the columns' places
+	fields []protoreflect.FieldDescriptor // by column
 	of     *messageRecords
 	list   []float64
 }
@@ -187,7 +187,7 @@ func (m *messageRecords) record(message protoreflect.Message) messageRecord {
 	return messageRecord{Message: message, fields: m.fieldsOf(message), of: m}
 }
 
-// fieldsOf are a message's fields by the columns' places. A field has its number for good: the one that is added is the last.
+// fieldsOf returns a message's fields by column. Numbers of fields are permanent: the added field is the last.
 func (m *messageRecords) fieldsOf(message protoreflect.Message) []protoreflect.FieldDescriptor {
 	of, found := message.Descriptor().Fields(), []protoreflect.FieldDescriptor(nil)
 	for number := range of.Len() {
@@ -229,7 +229,7 @@ func (m *messageRecords) write(row record) (err error) {
 
 func (m *messageRecords) close() error { return m.out.Flush() }
 
-// get is a field's value, which has to be there.
+// get returns a field's value, which must be set.
 func (r *messageRecord) get(column int) protoreflect.Value {
 	field := r.fields[column]
 	if !field.IsList() && !r.Has(field) && r.of.wrong == nil {
@@ -295,7 +295,7 @@ func (r *messageRecord) setDoubles(column int, values []float64) {
 	setDoubles(r.Mutable(r.fields[column]).List(), values)
 }
 
-// setDoubles gives a list other elements.
+// setDoubles replaces the elements of a list.
 func setDoubles(list protoreflect.List, values []float64) {
 	list.Truncate(0)
 	for _, value := range values {

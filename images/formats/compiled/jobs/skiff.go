@@ -23,7 +23,7 @@ func (f skiffFormat) sample() ([]byte, error) {
 	return f.read.AppendRow(nil, table.NewRow(f.input)), nil
 }
 
-// rows calls for each row that goes in; what comes out is what the calls append to the output.
+// rows calls `each` for each input row. The calls append to the output.
 func (f skiffFormat) rows(source io.Reader, sink io.Writer, each func(row *skiff.Row, out *stream.Output) error) (*stream.Output, error) {
 	in, out, row := stream.NewInput(source, skiffName), stream.NewOutput(sink), skiff.NewRow(f.read)
 	for {
@@ -37,7 +37,7 @@ func (f skiffFormat) rows(source io.Reader, sink io.Writer, each func(row *skiff
 	}
 }
 
-// mapped is a job that writes a row for each that it reads.
+// mapped returns a job that writes a row for each row that it reads.
 func (f skiffFormat) mapped(each func(row *skiff.Row, to []byte) []byte) Work {
 	return func(source io.Reader, sink io.Writer) error {
 		out, err := f.rows(source, sink, func(row *skiff.Row, out *stream.Output) error {
@@ -51,7 +51,7 @@ func (f skiffFormat) mapped(each func(row *skiff.Row, to []byte) []byte) Work {
 	}
 }
 
-// counted is a job that writes one number, the sum of what it counts in each row.
+// counted returns a job that writes one number: the sum of its counts of all rows.
 func (f skiffFormat) counted(each func(row *skiff.Row) (int64, error)) Work {
 	return func(source io.Reader, sink io.Writer) error {
 		sum := int64(0)
@@ -106,7 +106,7 @@ func (f skiffFormat) extend() Work {
 	})
 }
 
-// add adds the new column of extend.
+// add adds extend's new column to a row.
 func (f skiffFormat) add(row *skiff.Row, bits uint64) {
 	if f.end {
 		row.Append(bits)
@@ -151,12 +151,12 @@ type skiffRecords struct {
 	filled values
 }
 
-// skiffRecord is a row that stays as it was read.
+// skiffRecord is a row in its encoded form.
 type skiffRecord struct {
 	*skiff.Row
 	of      *skiffRecords
 	list    []float64
-	pending bool // the list has come into the place of the one that was read
+	pending bool // `list` replaces the list in the encoded row
 	wrong   error
 }
 
@@ -195,7 +195,7 @@ func (r *skiffRecord) setNumber(column int, bits uint64) {
 	}
 }
 
-// setText is for rows that are filled: no benchmark gives a row that was read another string.
+// setText panics: no benchmark changes a string of a row that was read.
 func (r *skiffRecord) setText(int, []byte) { panic("a string of a row in Skiff cannot be changed") }
 
 func (r *skiffRecord) setDoubles(_ int, values []float64) {

@@ -6,7 +6,7 @@ import (
 	"storebench/images/formats/compiled/rows"
 )
 
-// staticFormat has messages that protoc-gen-go has generated: fields are known when the program is compiled.
+// staticFormat uses messages that protoc-gen-go has generated, with fields known at compile time.
 type staticFormat struct{ shape }
 
 func newStatic(of shape) staticFormat { return staticFormat{of} }
@@ -45,7 +45,7 @@ func (f staticFormat) modify() Work {
 	})
 }
 
-// extend reads a row of the old table as one of the new table, which it is: the field has its number for good, whatever its position.
+// extend reads a row of the old table as a row of the new table. That is valid because the field's number is independent of its position.
 func (f staticFormat) extend() Work {
 	row := &rows.Extended{}
 	return mappedMessages(row, func(of *messages) error {
@@ -94,7 +94,7 @@ func (f staticFormat) sample() ([]byte, error) {
 	return sampleOf(row.ProtoReflect())
 }
 
-// messages are a row that goes in and one that comes out.
+// messages returns an input row and an output row.
 func (f staticFormat) messages() (row, made proto.Message) {
 	switch f.benchmark {
 	case "wide":

@@ -6,7 +6,7 @@ import (
 	"storebench/images/formats/compiled/table"
 )
 
-// values is a record that was decoded whole, or is filled before it is encoded.
+// values is a record with all values decoded, or with all values to encode.
 type values struct{ *table.Row }
 
 func (v values) number(column int) uint64          { return v.Numbers[column] }
@@ -18,7 +18,7 @@ func (v values) setDoubles(column int, values []float64) {
 	v.Lists[column] = append(v.Lists[column][:0], values...)
 }
 
-// fillWritten fills a row that is only written.
+// fillWritten fills a generated row.
 func fillWritten(row *table.Row, number int64) {
 	row.Numbers[0] = uint64(number)
 	row.Numbers[1] = written.userID
@@ -32,7 +32,7 @@ func fillWritten(row *table.Row, number int64) {
 	row.Texts[9] = written.note
 }
 
-// zeros counts the zeros of a row of `wide` that was decoded whole.
+// zeros counts the zeros in a decoded row of `wide`.
 func (s shape) zeros(row *table.Row) (zeros int64) {
 	for column := range s.input {
 		if isZero(s.input[column].Kind, row.Numbers[column]) {
@@ -42,7 +42,7 @@ func (s shape) zeros(row *table.Row) (zeros int64) {
 	return zeros
 }
 
-// length is what a decoded row of `narrow` adds to the sum.
+// length returns the number that a decoded row of `narrow` adds to the sum.
 func length(row *table.Row) int64 {
 	return significant(row.Numbers[number]) + int64(len(row.Texts[text]))
 }

@@ -10,7 +10,7 @@ import (
 
 const ysonName = "YSON"
 
-// A row is decoded whole: its values are in the places that they have in the row that comes out.
+// ysonFormat decodes all values of a row, each to its index in the output row.
 type ysonFormat struct {
 	shape
 	decoder *yson.Decoder
@@ -18,7 +18,7 @@ type ysonFormat struct {
 	row     *table.Row
 }
 
-// The columns of a map have no order: a new one is written last, whatever its position.
+// newYson ignores the position of a new column, and writes the column last: the columns of a map have no order.
 func newYson(of shape) ysonFormat {
 	made, places := of.output, yson.SamePlaces(of.output)
 	if of.added >= 0 {

@@ -9,24 +9,24 @@ import (
 	"storebench/images/formats/compiled/table"
 )
 
-// Row is a row that stays as it was read: a value is decoded when it is asked for. A value of a fixed size is changed in the row's
-// buffer. What is appended is behind the row; what is inserted anywhere else makes a new buffer of the row.
+// Row is a row in its encoded form, which decodes a value on demand. A change of a fixed-size value is made in the row's buffer. Appended
+// values are kept separately after the row; an insertion elsewhere builds a new buffer.
 type Row struct {
 	schema *Schema
 	data   []byte
-	tail   []byte // values that were appended
-	starts []int  // of the groups
+	tail   []byte // appended values
+	starts []int  // offsets of the groups
 	offset int64
-	built  []byte // the buffer of a row into which a value was inserted
+	built  []byte // the row's new buffer after an insertion
 }
 
-// NewRow makes a row of a schema, to be filled by Scan.
+// NewRow returns an empty row of a schema, for use with Scan.
 func NewRow(schema *Schema) *Row {
 	return &Row{schema: schema, starts: make([]int, len(schema.groups))}
 }
 
-// Scan finds a row at the start of data, which has the offset in its stream. It says the row's size, or stream.ErrShort where data
-// ends within the row, or what is wrong. The row keeps the data.
+// Scan finds a row at the start of data; `offset` is the offset of data in its stream. It returns the row's size, stream.ErrShort if data ends
+// within the row, or an error about invalid data. The row keeps a reference to data.
 func (row *Row) Scan(data []byte, offset int64, _ bool) (int, error) {
 	row.offset = offset
 	if len(data) < tableSize {
@@ -64,7 +64,7 @@ func (row *Row) wrong(at int, what string) error {
 	return &stream.Error{Format: name, Offset: row.offset + int64(at), What: what}
 }
 
-// skip is where a value of a size that is not fixed ends.
+// skip returns the end of a variable-size value.
 func (row *Row) skip(kind table.Kind, data []byte, at int) (int, error) {
 	switch kind {
 	case table.String:
@@ -95,7 +95,7 @@ func (row *Row) skip(kind table.Kind, data []byte, at int) (int, error) {
 	}
 }
 
-// tag is the one at a place: 0, or the other one that is known.
+// tag returns the tag at an offset: 0 or `other`.
 func (row *Row) tag(data []byte, at int, other byte) (byte, error) {
 	if at >= len(data) {
 		return 0, stream.ErrShort
@@ -117,13 +117,13 @@ func skipText(data []byte, at int) (int, error) {
 	return at + length, nil
 }
 
-// at is where a column's value is in the row.
+// at returns the offset of a column's value in the row.
 func (row *Row) at(column int) int {
 	place := &row.schema.places[column]
 	return row.starts[place.group] + place.delta
 }
 
-// Bits are the 8 bytes of a number, or the byte of a boolean.
+// Bits returns the 8 bytes of a number, or the byte of a boolean.
 func (row *Row) Bits(column int) uint64 {
 	if row.schema.table[column].Kind == table.Boolean {
 		return uint64(row.data[row.at(column)])
@@ -131,7 +131,7 @@ func (row *Row) Bits(column int) uint64 {
 	return binary.LittleEndian.Uint64(row.data[row.at(column):])
 }
 
-// Integer has an integer's bits, and says whether it fits its column.
+// Integer returns an integer's bits, or an error if the integer does not fit its column.
 func (row *Row) Integer(column int) (uint64, error) {
 	bits, kind := row.Bits(column), row.schema.table[column].Kind
 	if !kind.Fits(bits) {
@@ -145,7 +145,7 @@ func (row *Row) SetBits(column int, bits uint64) {
 	binary.LittleEndian.PutUint64(row.data[row.at(column):], bits)
 }
 
-// Text is the bytes of a string.
+// Text returns the bytes of a string.
 func (row *Row) Text(column int) []byte {
 	return text(row.data, row.at(column))
 }
@@ -164,12 +164,12 @@ func (row *Row) Doubles(column int, to []float64) []float64 {
 	return to
 }
 
-// Append adds a number as the last column: the row's buffer stays as it is.
+// Append adds a number as the last column, without a change of the row's buffer.
 func (row *Row) Append(bits uint64) {
 	row.tail = binary.LittleEndian.AppendUint64(row.tail, bits)
 }
 
-// Insert adds a number before a column: a new buffer is made of the row. After that the row can only be written.
+// Insert adds a number before a column, in a new buffer. After that, the row can only be written.
 func (row *Row) Insert(column int, bits uint64) {
 	at := row.at(column)
 	row.built = append(row.built[:0], row.data[:at]...)
@@ -178,7 +178,7 @@ func (row *Row) Insert(column int, bits uint64) {
 	row.data = row.built
 }
 
-// AppendWithDoubles writes the row after `to`, with another list of doubles in one of its columns.
+// AppendWithDoubles appends the row to `to`, with another list of doubles in one of its columns.
 func (row *Row) AppendWithDoubles(to []byte, column int, values []float64) []byte {
 	next := row.starts[row.schema.places[column].group+1]
 	to = append(to, row.data[:row.at(column)]...)
@@ -186,7 +186,7 @@ func (row *Row) AppendWithDoubles(to []byte, column int, values []float64) []byt
 	return append(to, row.data[next:]...)
 }
 
-// AppendTo writes the row after `to`.
+// AppendTo appends the row to `to`.
 func (row *Row) AppendTo(to []byte) []byte {
 	return append(append(to, row.data...), row.tail...)
 }

@@ -1,9 +1,9 @@
-// Package skiff reads and writes Skiff, after its public specification and as ytsaurus-client has it: 8 bytes for a number of any width.
+// Package skiff reads and writes Skiff by its public specification, and like ytsaurus-client with 8 bytes for a number of any width.
 //
-// A row is two bytes with the number of its table, and its values. Nothing says where a row ends: a schema, which both sides know, does.
-// A number is of 8 bytes, a boolean of one, a string is its length in 4 bytes and its bytes. An optional value has a tag before it, 0
-// where it is missing. Each element of a list has the tag 0 before it, and after the last one there is the tag 255. A dict is a list of
-// pairs, a struct its fields. All is little-endian.
+// A row consists of two bytes with the number of its table, and its values. Only the schema, which both sides know, determines the end of a
+// row. A number has 8 bytes, a boolean 1 byte, and a string its length in 4 bytes and its bytes. A tag precedes an optional value; 0 means
+// missing. The tag 0 precedes each element of a list, and the tag 255 ends the list. A dict is a list of pairs, and a struct consists of its
+// fields. All numbers are little-endian.
 package skiff
 
 import "storebench/images/formats/compiled/table"
@@ -15,26 +15,26 @@ const (
 	end       = 0xFF
 )
 
-// A row is a row of groups: values of a fixed size, and after them one of another. Where groups begin is all that is found out of a row
-// before its values are asked for.
+// A row is a sequence of groups: values of fixed size, followed by one value of variable size. Scan determines only the offsets of the groups;
+// values are decoded on demand.
 type group struct {
-	fixed    int   // bytes of the values of a fixed size
-	booleans []int // where booleans are among them
+	fixed    int   // bytes of the fixed-size values
+	booleans []int // offsets of the booleans among them
 	then     table.Kind
-	last     bool // nothing follows
+	last     bool // no variable-size value follows
 }
 
-// place is where a column's value is: so many bytes after a group's begin.
+// place locates a column's value: `delta` bytes after the beginning of a group.
 type place struct{ group, delta int }
 
-// Schema is what both sides know of the rows of a table.
+// Schema describes the rows of a table, as both sides know them.
 type Schema struct {
 	table  table.Table
 	groups []group
 	places []place
 }
 
-// NewSchema is the schema of a table.
+// NewSchema returns the schema of a table.
 func NewSchema(of table.Table) *Schema {
 	schema := &Schema{table: of, groups: []group{{fixed: tableSize, last: true}}}
 	for _, column := range of {

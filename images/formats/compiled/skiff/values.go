@@ -7,7 +7,7 @@ import (
 	"storebench/images/formats/compiled/table"
 )
 
-// Decode makes values of all that the row has. Texts stay where they are in the row.
+// Decode decodes all values of the row. Texts are references into the row.
 func (row *Row) Decode(to *table.Row) error {
 	for number, column := range row.schema.table {
 		switch kind := column.Kind; {
@@ -50,7 +50,7 @@ func (row *Row) marks(column int, to []table.Mark) []table.Mark {
 	return to
 }
 
-// AppendRow writes a row of values after `to`.
+// AppendRow appends a row with these values to `to`.
 func (schema *Schema) AppendRow(to []byte, row *table.Row) []byte {
 	to = AppendTable(to)
 	for number, column := range schema.table {
@@ -81,7 +81,7 @@ func (schema *Schema) AppendRow(to []byte, row *table.Row) []byte {
 	return to
 }
 
-// AppendTable begins a row of the one table.
+// AppendTable begins a row of the only table.
 func AppendTable(to []byte) []byte { return append(to, 0, 0) }
 
 // AppendBits writes a number.

@@ -7,15 +7,15 @@ import (
 	"io"
 )
 
-const pieceBytes = 64 << 10 // a pipe holds so much
+const pieceBytes = 64 << 10 // the capacity of a pipe
 
-// ErrShort is what a decoder says where the window ends within a row.
+// ErrShort is a decoder's error if the window ends within a row.
 var ErrShort = errors.New("the row goes on behind the window")
 
-// ErrNothing is what a decoder says where there is no row in so many bytes.
+// ErrNothing is a decoder's error if the bytes contain no row.
 var ErrNothing = errors.New("no row")
 
-// Error is what is wrong with a stream, and where.
+// Error describes invalid data in a stream, and its offset.
 type Error struct {
 	Format string
 	Offset int64 // from the start of the stream, in bytes
@@ -24,17 +24,17 @@ type Error struct {
 
 func (e *Error) Error() string { return fmt.Sprintf("%s, byte %d: %s", e.Format, e.Offset, e.What) }
 
-// Input is a window on a stream. A row that a decoder has found in it is valid until the next one is asked for.
+// Input is a window on a stream. A decoded row is valid until the following call of Next.
 type Input struct {
 	format string
 	source io.Reader
 	data   []byte
-	at     int   // in data: what was not decoded yet
-	base   int64 // the offset of data
+	at     int   // in data: the beginning of undecoded bytes
+	base   int64 // the offset of data in the stream
 	ended  bool
 }
 
-// NewInput begins to read. The format is named in errors.
+// NewInput begins to read. Errors name the format.
 func NewInput(source io.Reader, format string) *Input {
 	return &Input{format: format, source: source, data: make([]byte, 0, 4*pieceBytes)}
 }
@@ -44,12 +44,12 @@ func (in *Input) Reset(source io.Reader) {
 	*in = Input{format: in.format, source: source, data: in.data[:0]}
 }
 
-// Decoder is given the window from a row on, the offset of that in the stream, and whether the stream ends with the window. It says
-// the row's size, or ErrShort, or ErrNothing with a size, or what is wrong.
+// Decoder decodes a row at the start of a window. `offset` is the window's offset in the stream, and `last` tells whether the stream ends with
+// the window. It returns the row's size, ErrShort, ErrNothing with a size, or an error about invalid data.
 type Decoder func(data []byte, offset int64, last bool) (int, error)
 
-// Next decodes the next row. After ErrShort the decoder is called again with a longer window, if the stream has more. It returns false
-// at the end of the stream.
+// Next decodes the next row. After ErrShort, it calls the decoder again with a longer window, if the stream continues. It returns false at the
+// end of the stream.
 func (in *Input) Next(decode Decoder) (bool, error) {
 	for wanted := 1; ; {
 		if in.at < len(in.data) {
@@ -68,7 +68,7 @@ func (in *Input) Next(decode Decoder) (bool, error) {
 			if in.ended {
 				return false, &Error{in.format, in.base + int64(in.at), "the stream ends within the row that begins here"}
 			}
-			// Twice as much each time: a long row is not decoded again and again.
+			// Double the window each time, so that a long row is not decoded too often.
 			wanted = max(wanted, 2*(len(in.data)-in.at))
 		} else if in.ended {
 			return false, nil
@@ -79,7 +79,7 @@ func (in *Input) Next(decode Decoder) (bool, error) {
 	}
 }
 
-// more makes the window as long as wanted, or up to the end of the stream.
+// more extends the window to the wanted length, or up to the end of the stream.
 func (in *Input) more(wanted int) error {
 	if in.at > 0 {
 		in.base += int64(in.at)
@@ -101,7 +101,7 @@ func (in *Input) more(wanted int) error {
 	return nil
 }
 
-// Output is a buffer before a stream: rows are appended to Data, and Written is called after each.
+// Output buffers writes to a stream: callers append rows to Data, and call Written after each row.
 type Output struct {
 	Data []byte
 	sink io.Writer

@@ -1,4 +1,4 @@
-// Package table has the tables of the benchmarks, as src/storebench/stores/map_formats/tables.py has them, and a decoded row.
+// Package table defines the benchmarks' tables, as in src/storebench/stores/map_formats/tables.py, and a decoded row.
 package table
 
 import "strconv"
@@ -31,7 +31,7 @@ type Column struct {
 	Kind Kind
 }
 
-// Table is its columns, in their order.
+// Table is a table: its columns in order.
 type Table []Column
 
 // Mark is an entry of a dict.
@@ -40,15 +40,15 @@ type Mark struct {
 	Number int64
 }
 
-// Row has the values of a row: each column has its place in one or two of the slices, which are as long as the table.
+// Row holds the decoded values of a row. Each column uses its index in one or two of the slices, which are as long as the table.
 type Row struct {
-	Numbers []uint64    // integers and booleans, the bits of floats and doubles, a point's x
-	Texts   [][]byte    // strings, a point's y; an optional string that is missing is nil
+	Numbers []uint64    // integers and booleans, bits of floats and doubles, a point's x
+	Texts   [][]byte    // strings, a point's y; nil for a missing optional string
 	Lists   [][]float64 // lists of doubles
 	Marks   [][]Mark    // dicts, in the order in which they were read
 }
 
-// NewRow makes an empty row. Lists and dicts are there only where the table has such a column.
+// NewRow returns an empty row. It allocates lists and dicts only for a table with such columns.
 func NewRow(of Table) *Row {
 	row := &Row{Numbers: make([]uint64, len(of)), Texts: make([][]byte, len(of))}
 	for _, column := range of {
@@ -62,16 +62,16 @@ func NewRow(of Table) *Row {
 	return row
 }
 
-// Signed says whether a kind is an integer with a sign.
+// Signed returns whether a kind is a signed integer.
 func (kind Kind) Signed() bool { return kind <= Int64 }
 
-// Unsigned says whether a kind is an integer without a sign.
+// Unsigned returns whether a kind is an unsigned integer.
 func (kind Kind) Unsigned() bool { return Uint8 <= kind && kind <= Uint64 }
 
-// Real says whether a kind is a float or a double.
+// Real returns whether a kind is a float or a double.
 func (kind Kind) Real() bool { return kind == Float || kind == Double }
 
-// Fits says whether an integer, as the bits of an int64 or a uint64, is one of the kind, which is an integer, too.
+// Fits returns whether an integer, given as the bits of an int64 or a uint64, fits into an integer of this kind.
 func (kind Kind) Fits(bits uint64) bool {
 	if kind.Signed() {
 		unused := 64 - 8<<kind
@@ -80,7 +80,7 @@ func (kind Kind) Fits(bits uint64) bool {
 	return bits>>(8<<(kind-Uint8)-1)>>1 == 0
 }
 
-// Shown is an integer of the kind in decimal.
+// Shown returns an integer of this kind in decimal.
 func (kind Kind) Shown(bits uint64) string {
 	if kind.Signed() {
 		return strconv.FormatInt(int64(bits), 10)
@@ -88,7 +88,7 @@ func (kind Kind) Shown(bits uint64) string {
 	return strconv.FormatUint(bits, 10)
 }
 
-// Find is the place of the column with the name, or -1.
+// Find returns the index of the column with this name, or -1.
 func (of Table) Find(name string) int {
 	for place, column := range of {
 		if column.Name == name {
@@ -98,12 +98,12 @@ func (of Table) Find(name string) int {
 	return -1
 }
 
-// With is a table with one more column, which is at `place` then.
+// With returns a table with an additional column at `place`.
 func (of Table) With(place int, column Column) Table {
 	return append(append(append(Table{}, of[:place]...), column), of[place:]...)
 }
 
-// The tables, by what src/storebench/stores/map_formats/tables.py calls them.
+// The tables, named as in src/storebench/stores/map_formats/tables.py.
 var (
 	Wide   = wide()
 	Narrow = Table{{"number", Uint64}, {"text", String}}

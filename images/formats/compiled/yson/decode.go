@@ -1,8 +1,8 @@
-// Package yson reads and writes rows in binary YSON, after its public specification and as ytsaurus-client has it: each row is a map that
-// has the names of its columns, and a semicolon follows each row, each pair and each element of a list.
+// Package yson reads and writes rows in binary YSON by its public specification, and like ytsaurus-client: each row is a map with the names of
+// its columns, and a semicolon follows each row, each pair and each element of a list.
 //
-// Strings, numbers and booleans begin with a byte of their own. A string is its length and its bytes, an integer is of 1 to 10 bytes. A
-// dict is a list of pairs, each of which is a list. Text YSON, in which a string is in quotes and a number in decimal, is an error.
+// A marker byte precedes each string, number and boolean. A string is its length and its bytes, an integer has 1 to 10 bytes. A dict is a list
+// of pairs, and a pair is a list. Text YSON, with strings in quotes and numbers in decimal, is an error.
 package yson
 
 import (
@@ -28,20 +28,20 @@ const (
 	entityMark = '#'
 )
 
-// Decoder makes values of rows.
+// Decoder decodes rows into values.
 type Decoder struct {
 	table  table.Table
-	keys   [][]byte // of the columns, as they are written before a value
+	keys   [][]byte // the columns' keys, as encoded before a value
 	names  map[string]int
-	places []int // where the columns' values are in the decoded row
+	places []int // the columns' indices in the decoded row
 	seen   []uint64
-	row    uint64 // its number: a column was seen in it whose number is the same
+	row    uint64 // the row's number, which `seen` stores for each column seen in the row
 	data   []byte
 	at     int
 	offset int64
 }
 
-// NewDecoder is a decoder of a table's rows. Their values come to the places in a decoded row.
+// NewDecoder returns a decoder of a table's rows. `places` are the columns' indices in a decoded row.
 func NewDecoder(of table.Table, places []int) *Decoder {
 	decoder := &Decoder{
 		table: of, keys: keysOf(of), names: map[string]int{}, places: places, seen: make([]uint64, len(of)),
@@ -52,7 +52,7 @@ func NewDecoder(of table.Table, places []int) *Decoder {
 	return decoder
 }
 
-// SamePlaces are those of a decoded row that has the table's columns.
+// SamePlaces returns the indices for a decoded row with the same columns as the table.
 func SamePlaces(of table.Table) []int {
 	places := make([]int, len(of))
 	for number := range places {
@@ -61,8 +61,8 @@ func SamePlaces(of table.Table) []int {
 	return places
 }
 
-// Row decodes the row at the start of data, which has the offset in its stream, as a stream.Decoder does. Texts stay where they are in
-// data. The columns may be in any order; each has to be there, once.
+// Row decodes the row at the start of data, like a stream.Decoder. Texts are references into data. The columns may be in any order; each must
+// be present exactly once.
 func (d *Decoder) Row(data []byte, offset int64, last bool, to *table.Row) (int, error) {
 	d.data, d.at, d.offset = data, 0, offset
 	if d.space(); d.at == len(data) {
@@ -114,7 +114,7 @@ func (d *Decoder) missing() error {
 	return nil
 }
 
-// column reads a key, and says the number of its column. `next` is the one that is expected.
+// column reads a key, and returns the index of its column. `next` is the expected index.
 func (d *Decoder) column(next int) (int, error) {
 	if next < len(d.keys) && bytes.HasPrefix(d.data[d.at:], d.keys[next]) {
 		if d.seen[next] == d.row {
@@ -185,7 +185,7 @@ func (d *Decoder) space() {
 
 func isSpace(one byte) bool { return one == ' ' || '\t' <= one && one <= '\r' }
 
-// token reads one that has to be there.
+// token reads a required token.
 func (d *Decoder) token(wanted byte, what string) error {
 	d.space()
 	if d.at == len(d.data) {
@@ -198,7 +198,7 @@ func (d *Decoder) token(wanted byte, what string) error {
 	return nil
 }
 
-// ends says whether a map or a list ends here, and reads its end.
+// ends returns whether a map or a list ends here, and reads its end.
 func (d *Decoder) ends(end byte) (bool, error) {
 	d.space()
 	if d.at == len(d.data) {
@@ -211,7 +211,7 @@ func (d *Decoder) ends(end byte) (bool, error) {
 	return true, nil
 }
 
-// separator reads the semicolon, which may be missing before an end.
+// separator reads the semicolon, which is optional before an end.
 func (d *Decoder) separator(end byte) error {
 	d.space()
 	if d.at < len(d.data) && d.data[d.at] == end {
@@ -244,7 +244,7 @@ func (d *Decoder) varint() (uint64, error) {
 	return found, nil
 }
 
-// zigzag is a number whose sign was its last bit.
+// zigzag decodes a number whose sign is in the last bit.
 func zigzag(found uint64) uint64 { return found>>1 ^ -(found & 1) }
 
 func (d *Decoder) integer(signed bool) (uint64, error) {
@@ -300,7 +300,7 @@ func (d *Decoder) text(what string) ([]byte, error) {
 	return d.data[d.at-int(length) : d.at : d.at], nil
 }
 
-// each reads a list, and calls for each of its elements.
+// each reads a list, and calls `element` for each of its elements.
 func (d *Decoder) each(what string, element func() error) error {
 	if err := d.token('[', what); err != nil {
 		return err

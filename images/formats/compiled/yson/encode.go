@@ -11,13 +11,13 @@ import (
 type Encoder struct {
 	table  table.Table
 	keys   [][]byte
-	places []int // where the columns' values are in a decoded row
+	places []int // the columns' indices in a decoded row
 }
 
-// NewEncoder is an encoder of a table's rows. Their values are at the places in a decoded row.
+// NewEncoder returns an encoder of a table's rows. `places` are the columns' indices in a decoded row.
 func NewEncoder(of table.Table, places []int) *Encoder { return &Encoder{of, keysOf(of), places} }
 
-// keysOf are the columns' names, as they are before a value.
+// keysOf returns the columns' keys, as encoded before a value.
 func keysOf(of table.Table) [][]byte {
 	keys := make([][]byte, len(of))
 	for number, column := range of {
@@ -26,7 +26,7 @@ func keysOf(of table.Table) [][]byte {
 	return keys
 }
 
-// AppendRow writes a row after `to`.
+// AppendRow appends a row to `to`.
 func (e *Encoder) AppendRow(to []byte, row *table.Row) []byte {
 	to = append(to, '{')
 	for number := range e.table {

@@ -27,15 +27,15 @@ func (c *cassandra) open(table, consistency string) (table, error) {
 		}
 		cluster.Port = port
 	}
-	// As the client in Python names it: a name has at most 48 characters.
+	// The same name as in the Python client: a name has at most 48 characters.
 	cluster.Keyspace = "storebench" + table[max(0, len(table)-17):]
-	// protocol 4, as the service in Python: docs/decisions/0028
+	// protocol 4, like the Python service: docs/decisions/0028
 	cluster.ProtoVersion, cluster.Timeout, cluster.ConnectTimeout = 4, timeout, timeout
 	cluster.Consistency = gocql.One
 	if consistency == "quorum" {
 		cluster.Consistency = gocql.Quorum
 	}
-	cluster.RetryPolicy = &gocql.SimpleRetryPolicy{NumRetries: 0} // no silent retries: they would be measured, too
+	cluster.RetryPolicy = &gocql.SimpleRetryPolicy{NumRetries: 0} // no silent retries: the measured time would include them
 	cluster.PoolConfig.HostSelectionPolicy = gocql.TokenAwareHostPolicy(gocql.RoundRobinHostPolicy())
 	found, err := cluster.CreateSession()
 	if err != nil {

@@ -1,5 +1,5 @@
-// The service in Go in front of a database: entities are written and read by their ids, one at a time. It does what the service in
-// Python does (storebench.stores.point_operations.service), with the databases' own drivers, and takes the same environment.
+// The Go service in front of a database, which writes and reads entities by ID, one at a time. It equals the Python service
+// (storebench.stores.point_operations.service), uses the databases' Go drivers, and takes the same environment variables.
 package main
 
 import (
@@ -21,12 +21,12 @@ import (
 const (
 	address  = ":8080"
 	timeout  = 10 * time.Second
-	maxBytes = 64 << 10 // of an entity
+	maxBytes = 64 << 10 // maximum size of an entity
 	pool     = 100      // connections to MongoDB: as many as the study has users
-	most     = 16       // tables that it keeps connections for
+	most     = 16       // maximum number of tables with open connections
 )
 
-// Entity has the study's fields. They are pointers, so that one that is missing is seen.
+// Entity has the study's fields, as pointers, so that a missing field is detected.
 type Entity struct {
 	ID          *UUID   `json:"id"`
 	Name        *string `json:"name"`
@@ -52,7 +52,7 @@ func (e *Entity) problem() string {
 // table is a table of entities at one consistency.
 type table interface {
 	insert(context.Context, *Entity) error
-	get(context.Context, UUID) (*Entity, error) // nil: there is none
+	get(context.Context, UUID) (*Entity, error) // nil: no such entity
 	close()
 }
 
@@ -79,7 +79,7 @@ type service struct {
 	database database
 	mutex    sync.RWMutex
 	tables   map[key]table
-	order    []key // the one that was connected last comes last
+	order    []key // the most recently connected table comes last
 }
 
 func (s *service) table(request *http.Request) (table, int, string) {
@@ -169,7 +169,7 @@ func (s *service) read(answer http.ResponseWriter, request *http.Request) {
 	}
 }
 
-// refused says of an error only its kind: its text may have addresses and names of users.
+// refused answers only the kind of an error: the error's text may contain addresses and names of users.
 func (s *service) refused(answer http.ResponseWriter, err error) {
 	log.Print(err)
 	status := http.StatusBadGateway
@@ -190,10 +190,10 @@ func reply(answer http.ResponseWriter, status int, kind string, body any) {
 	answer.WriteHeader(status)
 	encoder := json.NewEncoder(answer)
 	encoder.SetEscapeHTML(false)
-	_ = encoder.Encode(body) // an error is of a client that has gone
+	_ = encoder.Encode(body) // an error means that the client has gone
 }
 
-// problem is as in RFC 9457.
+// problem answers an error by RFC 9457.
 func problem(answer http.ResponseWriter, status int, detail string) {
 	reply(answer, status, "application/problem+json", map[string]any{
 		"type": "about:blank", "status": status, "title": titles[status], "detail": detail,

@@ -20,7 +20,7 @@ var (
 	errLate = errors.New("too late")
 )
 
-// memory keeps entities; one whose name is that of an error fails with it.
+// memory keeps entities in memory. An entity that is named after an error fails with this error.
 type memory map[UUID]*Entity
 
 func (m memory) open(string, string) (table, error) { return m, nil }
@@ -96,7 +96,7 @@ func TestWhatIsRefusedIsAProblemWithoutSecrets(t *testing.T) {
 	}
 }
 
-// counted are tables, of which it notes those that are open.
+// counted opens tables, and tracks which tables are open.
 type counted struct {
 	memory
 	names map[string]bool

@@ -18,7 +18,7 @@ const (
 
 type mongodb struct{ host, port string }
 
-// document has the entity's fields in the order in which the client in Python writes them.
+// document has the entity's fields in the order of the Python client.
 type document struct {
 	ID          bson.Binary `bson:"_id"`
 	Name        *string     `bson:"name"`
@@ -50,7 +50,7 @@ func (m *mongodb) collection(name, consistency string) (*collection, error) {
 	return &collection{found}, nil
 }
 
-// concerns differ in the number of copies alone, as those of the client in Python: a mongod would add the journal to a majority.
+// concerns returns concerns that differ only in the number of copies, like the Python client: by default, a mongod adds the journal to a majority.
 func concerns(consistency string) (*writeconcern.WriteConcern, *readconcern.ReadConcern) {
 	write, read := writeconcern.W1(), readconcern.Local()
 	if consistency == "quorum" {
@@ -83,7 +83,7 @@ func (c *collection) get(ctx context.Context, id UUID) (*Entity, error) {
 func (c *collection) close() {
 	ctx, cancel := context.WithTimeout(context.Background(), timeout)
 	defer cancel()
-	_ = c.Database().Client().Disconnect(ctx) // an error is of connections that have gone
+	_ = c.Database().Client().Disconnect(ctx) // an error means that the connections have gone
 }
 
 func (*mongodb) timedOut(err error) bool { return mongo.IsTimeout(err) }

@@ -5,7 +5,7 @@ import (
 	"errors"
 )
 
-// UUID is one in the form of RFC 9562.
+// UUID is a UUID of RFC 9562.
 type UUID [16]byte
 
 var errUUID = errors.New("not a UUID")
@@ -25,7 +25,7 @@ func (u *UUID) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// MarshalText writes it.
+// MarshalText writes the usual form, with dashes.
 func (u UUID) MarshalText() ([]byte, error) {
 	text := make([]byte, 36)
 	at := 0

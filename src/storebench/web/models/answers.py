@@ -1,4 +1,4 @@
-"""Base models of the page's API. The names of figures end with their units: `_s`, `_bytes`. The front end's types are made
+"""Base models of the page's API. The names of figures end with their units: `_s`, `_bytes`. The front end's types are generated
 from these models."""
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ T = TypeVar("T")
 
 
 class Answer(BaseModel):
-    """An answer of the API, which always has all its fields, also empty fields."""
+    """An answer of the API. All its fields are always present, even if empty."""
 
     model_config = ConfigDict(json_schema_serialization_defaults_required=True)
 

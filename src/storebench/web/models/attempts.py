@@ -38,40 +38,42 @@ class Attempt(CellName):
     status: Status
     error_kind: str | None
     error: str | None
-    disturbed: str | None = Field(description="Why its time counts nowhere although its data is right")
+    disturbed: str | None = Field(
+        description="Why the attempt's time never counts although its data is right"
+    )
     perhaps_disturbed: str | None = Field(
-        description="What may have disturbed it, or was the store's own work: nobody tells. Its time counts"
+        description="What possibly disturbed the attempt, or was the store's own work. The attempt's time counts"
     )
     not_judged: str | None = Field(
-        description="Why nobody can say whether others disturbed it; None where it was judged"
+        description="Why it is unknown whether other load disturbed the attempt; None if the attempt was judged"
     )
     metric: str | None = Field(
-        description="The one that ranks the operation; None where nothing was measured"
+        description="The metric that ranks the operation; None if nothing was measured"
     )
-    value: float | None = Field(description="Of that metric")
+    value: float | None = Field(description="The value of `metric`")
     unit: str | None
-    metrics: dict[str, float] = Field(description="All its scalars, by name")
+    metrics: dict[str, float] = Field(description="All scalar metrics of the attempt, by name")
     durability: Literal["disk", "memory", "none", "s3", "unknown"] | None = Field(
-        description="What the acknowledgement of what it wrote promises"
+        description="Where written data is when the store acknowledges the write"
     )
     durability_stated: str | None
     total_s: float | None
     work_total_s: float | None = Field(
-        description="The total without the verification; None where how long that took is not known"
+        description="The total without the verification; None if the verification's time is unknown"
     )
     figures_cover: Literal["client", "engine"] | None = Field(
-        description="What memory and CPU are of: a client without its server, or the engine itself"
+        description="What the memory and CPU figures cover: a client without its server, or the engine itself"
     )
     all_memory_working_set_peak_bytes: int | None
     all_cpu_s: float | None
     client_cpu_share: float | None
     client_cores_usable: float | None
-    client_bound: bool | None = Field(description="None where the engine is in the pod")
+    client_bound: bool | None = Field(description="None if the engine is in the pod")
     service_cpu_share: float | None = Field(
-        description="Cores that the busiest service in front of the store kept busy"
+        description="Number of cores that the busiest service in front of the store used"
     )
     service_cores_usable: float | None
-    service_bound: bool | None = Field(description="None where no service is in front of the store")
+    service_bound: bool | None = Field(description="None if no service is in front of the store")
     node_cpu_some_share: float | None
     node_memory_some_share: float | None
     node_memory_full_share: float | None
@@ -83,10 +85,10 @@ class Attempt(CellName):
     server_name: str | None
     server_version: str | None
     environment_hash: str | None
-    machine: Machine | None = Field(description="None where nothing is known of it")
+    machine: Machine | None = Field(description="None if unknown")
     parameters_hash: str | None
     parameters: dict[str, Any] | None = Field(
-        description="The run's parameters that change what is measured; None if nothing ran, or not recorded"
+        description="The run's parameters that affect the measurement; None if nothing ran or nothing was recorded"
     )
     method_version: int
     code_version: str
@@ -95,18 +97,20 @@ class Attempt(CellName):
 
 
 class Spread(Answer):
-    """A figure's median over verified, undisturbed repeats, and its confidence interval, which fewer than 6 repeats do not have."""
+    """A figure's median over verified, undisturbed repeats, and its confidence interval. The interval needs at least 6 repeats."""
 
     n: int
     median: float
     low: float | None
     high: float | None
-    coverage: float | None = Field(description="How often such an interval holds the median: at least 0.95")
+    coverage: float | None = Field(
+        description="The probability that such an interval contains the median: at least 0.95"
+    )
 
 
 class Used(Answer):
-    """CPU and memory hours: medians of the `n` attempts that count, per GB (10^9 bytes) of the dataset, or per attempt of
-    a study without one.
+    """CPU and memory hours: medians of the `n` counted attempts, per GB (10^9 bytes) of the dataset, or per attempt in a study
+    without a dataset.
     """
 
     n: int
@@ -115,32 +119,32 @@ class Used(Answer):
 
 
 class CellFigures(CellName):
-    """A cell's operation in a run: every attempt, and what they say together."""
+    """A cell's operation in a run: all attempts, and their statistics."""
 
     operation: str
     attempts: list[Attempt]
-    figures: dict[str, Spread] = Field(description="By metric")
+    figures: dict[str, Spread] = Field(description="Spreads by metric")
     used: Used | None = Field(
-        description="In the pods; None where that was measured of no attempt that counts"
+        description="CPU and memory hours in the pods; None if no counted attempt has these figures"
     )
 
 
 class CellPhases(CellName):
-    """Where the time went in the verified, undisturbed attempt whose total is nearest to the cell's median; where there is none, in the last."""
+    """The phases of a cell's typical attempt: the verified, undisturbed attempt with the total nearest to the median, or else the last attempt."""
 
     operation: str
     attempt: Attempt
-    phases: dict[str, float] = Field(description="Seconds by name, in their order")
+    phases: dict[str, float] = Field(description="Seconds by phase name, in the order of the phases")
 
 
 class CellArtifacts(CellName):
-    """The histograms and the series of a cell's operation."""
+    """The histograms and series of a cell's operation."""
 
     operation: str
-    n: int = Field(description="Attempts that count and reported any")
+    n: int = Field(description="Number of counted attempts with histograms or series")
     curves: dict[str, list[tuple[float, float]]] = Field(
-        description="By metric: percentile and value, of all attempts that count, their counts added"
+        description="Pairs of percentile and value by metric, from the summed histograms of all counted attempts"
     )
     series: dict[str, list[tuple[float, float]]] = Field(
-        description="By metric: seconds since the operation began and value, of the attempt whose total is nearest to the median"
+        description="Pairs of seconds since the operation began and value by metric, of the attempt with the total nearest to the median"
     )

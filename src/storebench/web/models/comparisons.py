@@ -16,11 +16,11 @@ from storebench.web.models.studies import CellName
 class Origin(Answer):
     """The origin of several attempts' figures; a value that they share is listed once."""
 
-    servers: list[str] = Field(description="That answered, with their versions")
+    servers: list[str] = Field(description="The servers that answered, with their versions")
     durability: list[str]
     machines: list[Machine]
     code_versions: list[str]
-    dates: list[date] = Field(description="On which they were recorded, UTC")
+    dates: list[date] = Field(description="The dates when the figures were recorded, UTC")
 
 
 class Compared(CellName):
@@ -30,27 +30,29 @@ class Compared(CellName):
     origin_before: Origin
     origin_after: Origin
     remarks: list[str] = Field(
-        description="What is unsound: attempts that failed, were disturbed or not judged, or that their client or a service bound; sides of different durability"
+        description="What is unsound: attempts that failed, were disturbed, not judged, client-bound or service-bound; sides of different durability"
     )
 
 
 class Verdict(Compared):
-    """B against A."""
+    """The verdict on a cell's operation: B relative to A."""
 
     label: Literal["better", "worse", "higher", "lower", "the same", "cannot tell"] = Field(
-        description="Higher and lower where neither is better"
+        description="`higher` and `lower` are for metrics without a better direction"
     )
     metric: str | None
     unit: str | None
-    reason: str | None = Field(description="Why it cannot be told, and how many repeats would do")
+    reason: str | None = Field(
+        description="Why the verdict is inconclusive, and how many repeats would suffice"
+    )
     n_before: int
     n_after: int
     median_before: float
     median_after: float
     mean_before: float | None = Field(
-        description="Geometric mean of A's repeats, the outermost tenths left out; None where figures of 0 or below have none"
+        description="Geometric mean of A's repeats without the lowest and the highest tenth; None if a figure is 0 or below"
     )
-    mean_after: float | None = Field(description="Likewise of B's")
+    mean_after: float | None = Field(description="Geometric mean of B's repeats, as `mean_before`")
     ratio: float | None = Field(description="Geometric mean B / geometric mean A")
     low: float | None
     high: float | None
@@ -58,20 +60,20 @@ class Verdict(Compared):
 
 
 class Without(Compared):
-    """Why there is no verdict."""
+    """A cell's operation without a verdict."""
 
     reason: str
 
 
 class Comparison(Answer):
-    """Two sides, cell by cell, and what else differs between them. A side is a run, or several; of two values of a run both are that run."""
+    """Two sides, compared cell by cell, and other differences between the sides. A side is one or more runs; two values of a run share the run."""
 
     before: list[Run]
     after: list[Run]
     verdicts: list[Verdict]
     without: list[Without]
-    units: str = Field(description="What counts once: repeats, rounds, turns, runs")
+    units: str = Field(description="The unit that counts once: repeats, rounds, turns or runs")
     differences: list[str]
     test: str
     margin_percent: float
-    caution: str | None = Field(description="What the comparison leaves open, whatever its verdicts")
+    caution: str | None = Field(description="The limits of the comparison, whatever its verdicts")

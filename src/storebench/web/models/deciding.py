@@ -10,20 +10,22 @@ from storebench.web.models.answers import Answer
 
 
 class Part(Answer):
-    """A run of each turn, or, of both sides, the one run whose rounds are the turns."""
+    """A run of each turn; with side `both`, the single run whose rounds are the turns."""
 
     side: Literal["A", "B", "both"]
-    params: dict[str, Any] = Field(description="Of the run, whose repeats are 1 but for both sides")
+    params: dict[str, Any] = Field(description="The run's parameters; `repeats` is 1 except with side `both`")
 
 
 class Deciding(Answer):
     """The runs that would decide a comparison, or the reason why none can."""
 
     dag_id: str
-    pairs: int = Field(description="Verdicts that cannot tell")
-    turns: int = Field(description="Of both sides: in about so many they could be told")
+    pairs: int = Field(description="Number of inconclusive verdicts")
+    turns: int = Field(description="About how many turns of both sides would decide the verdicts")
     most_turns: int
-    parts: list[Part] = Field(description="Empty where it is refused")
-    refused: str | None = Field(description="Why the sides cannot be measured in turns, if they cannot")
-    hopeless: list[str] = Field(description="What no number of repeats would tell, with the reasons")
-    notes: list[str] = Field(description="What one has to know of what the turns will tell")
+    parts: list[Part] = Field(description="Empty if refused")
+    refused: str | None = Field(description="Why the sides cannot be measured in turns; None if they can")
+    hopeless: list[str] = Field(
+        description="Verdicts that no number of repeats would decide, with the reasons"
+    )
+    notes: list[str] = Field(description="Limits of the turns' verdicts")

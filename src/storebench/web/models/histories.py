@@ -15,18 +15,18 @@ class RunFigure(Answer):
     """A run's figure for the cell's operation."""
 
     run_id: str
-    at: datetime = Field(description="Of its first attempt")
-    attempts: int = Field(description="That count: verified and undisturbed, no warm-ups")
+    at: datetime = Field(description="Time of the run's first attempt")
+    attempts: int = Field(description="Number of counted attempts: verified, undisturbed, no warm-ups")
     median: float
 
 
 class Level(Answer):
-    """Runs one after the other that do not differ."""
+    """Consecutive runs whose figures do not differ."""
 
     first: RunFigure
     last: RunFigure
     runs: int
-    median: float = Field(description="Of all attempts of these runs that count")
+    median: float = Field(description="Median of all counted attempts of these runs")
 
 
 class Change(Answer):
@@ -35,15 +35,15 @@ class Change(Answer):
     before: Level
     after: Level
     ratio: float | None = Field(
-        description="Median after / median before; None where one of them is 0 or below"
+        description="Median after / median before; None if either median is 0 or below"
     )
     label: Literal["better", "worse", "higher", "lower"] = Field(
-        description="Higher and lower where neither is better"
+        description="`higher` and `lower` are for metrics without a better direction"
     )
 
 
 class Series(Answer):
-    """Runs in one environment, with the same parameters and method: only these can show a change over time."""
+    """Runs in one environment with the same parameters and method: only such runs can show a change over time."""
 
     environment_hash: str
     parameters_hash: str | None
@@ -51,7 +51,9 @@ class Series(Answer):
     runs: int
     levels: list[Level]
     changes: list[Change]
-    baselines: dict[str, RunFigure] = Field(description="Those of its runs that are one, by its name")
+    baselines: dict[str, RunFigure] = Field(
+        description="The runs of the series that are baselines, by the baseline's name"
+    )
 
 
 class CellHistory(Answer):
@@ -60,6 +62,6 @@ class CellHistory(Answer):
     metric: str
     unit: str
     better: Better
-    series: list[Series] = Field(description="In the order of their first runs")
-    fewest: int = Field(description="Runs of a series among which a change can be told")
-    method: str = Field(description="How changes are found")
+    series: list[Series] = Field(description="Series in the order of their first runs")
+    fewest: int = Field(description="The number of runs in a series that a change needs")
+    method: str = Field(description="The method that finds changes")

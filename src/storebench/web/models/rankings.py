@@ -18,34 +18,44 @@ Included = Literal["limit", "client-bound", "service-bound", "unlike"]
 class RankedCell(CellName):
     """The figures of a cell's operation in the chosen environment, over all runs."""
 
-    took: Spread | None = Field(description="In the metric's unit; None where no attempt counts")
-    runs: int = Field(description="Of which its attempts are")
-    kind: str | None = Field(description="What it delivers, or else what it promises")
-    environment_hash: str | None = Field(description="Of its server, image and machine, which may change")
+    took: Spread | None = Field(
+        description="Median and interval in the metric's unit; None if no attempt counts"
+    )
+    runs: int = Field(description="Number of runs with attempts of the cell")
+    kind: str | None = Field(
+        description="What the operation hands to the program, or else the durability that the store guarantees"
+    )
+    environment_hash: str | None = Field(
+        description="Hash of the cell's server, image and machine, which may change"
+    )
     parameters_hash: str | None
     method_version: int | None
     origin: Origin
 
 
 class RankedLine(RankedCell):
-    """A cell in its place. A is the best one, B this one."""
+    """A ranked cell. A is the best cell, B is this cell."""
 
-    place: int = Field(description="Shared by those that are not told apart from the first one of it")
+    place: int = Field(
+        description="The cell's place, shared by cells that do not differ from the first cell of the place"
+    )
     label: Literal["the best", "better", "worse", "the same", "cannot tell"]
-    reason: str | None = Field(description="Why it cannot be told, and how many repeats would do")
+    reason: str | None = Field(
+        description="Why the verdict is inconclusive, and how many repeats would suffice"
+    )
     times: float | None = Field(
-        description="Its median by that of the best, or the other way round where more is better; None where one is 0 or below"
+        description="The cell's median / the best cell's median, or the reciprocal where higher is better; None if either median is 0 or below"
     )
     ratio: float | None = Field(description="Geometric mean B / geometric mean A")
-    low: float | None = Field(description="Where the 95 % interval of that ratio begins")
+    low: float | None = Field(description="Lower bound of the ratio's 95 % interval")
     high: float | None
     remarks: list[str] = Field(
-        description="What is unsound of its attempts, and which of the best's were not judged"
+        description="What is unsound about the cell's attempts, and how many attempts of the best cell were not judged"
     )
 
 
 class Apart(Answer):
-    """A reason to be left out."""
+    """A reason to exclude a cell."""
 
     reason: Literal[
         "limit", "client-bound", "service-bound", "unlike", "disturbed", "not verified", "elsewhere"
@@ -54,13 +64,13 @@ class Apart(Answer):
 
 
 class LeftOutCell(RankedCell):
-    """A cell that is not ranked."""
+    """An excluded cell."""
 
     reasons: list[Apart]
 
 
 class RankedDataset(Answer):
-    """A dataset that there are results of."""
+    """A dataset with results."""
 
     rows: int
     seed: int
@@ -76,10 +86,10 @@ class RankedEnvironment(Answer):
 
 
 class Ranking(Answer):
-    """A study's cells by one metric of an operation, and all that was chosen, also where nobody did."""
+    """A ranking of a study's cells by one metric of an operation, with all choices, including defaults."""
 
     study: str
-    studies: list[str] = Field(description="That may be seen")
+    studies: list[str] = Field(description="The studies that the user may see")
     operation: str
     metric: str
     title: str
@@ -88,11 +98,11 @@ class Ranking(Answer):
     rows: int
     seed: int
     datasets: list[RankedDataset]
-    axes: dict[str, str] = Field(description="The chosen values; * for all of them")
+    axes: dict[str, str] = Field(description="The chosen value of each axis; * for all values")
     offered: dict[str, list[str]] = Field(
-        description="The values of each axis, of cells that are alike on those before it"
+        description="The values of each axis, among cells with the chosen values of the preceding axes"
     )
-    environment: str | None = Field(description="The chosen one; None where nothing counts")
+    environment: str | None = Field(description="The chosen environment; None if no attempt counts")
     environments: list[RankedEnvironment]
     kind: str | None
     kinds: list[str]
@@ -101,4 +111,4 @@ class Ranking(Answer):
     lines: list[RankedLine]
     left_out: list[LeftOutCell]
     test: str
-    caution: str | None = Field(description="What the verdicts leave open")
+    caution: str | None = Field(description="The limits of the verdicts")

@@ -10,14 +10,14 @@ from storebench.web.models.answers import Answer
 
 
 class FormField(Answer):
-    """A parameter of a run, as the form of the DAG has it."""
+    """A parameter of a run, as in the DAG's form."""
 
     name: str
     title: str
     text: str = Field(description="Markdown")
-    default: Any = Field(description="None: it may stay empty")
-    kind: Literal["list", "flag", "text"] = Field(description="A list is written with commas")
-    examples: list[Any] = Field(description="Of a list: what may be in it, among others")
+    default: Any = Field(description="None: the parameter may stay empty")
+    kind: Literal["list", "flag", "text"] = Field(description="The items of a list are separated by commas")
+    examples: list[Any] = Field(description="Examples of values; for a list, examples of items")
 
 
 class Section(Answer):
@@ -28,7 +28,7 @@ class Section(Answer):
 
 
 class Preset(Answer):
-    """Parameters that have a name together."""
+    """A named set of parameters."""
 
     name: str
     description: str
@@ -45,35 +45,37 @@ class Form(Answer):
 class Mistake(Answer):
     """Why the plan would refuse the run."""
 
-    parameter: str | None = Field(description="None: it is of several together")
+    parameter: str | None = Field(description="None: the mistake concerns several parameters")
     text: str
 
 
 class DraftCell(Answer):
-    """A cell that the run would come to."""
+    """A cell of the planned run."""
 
     key: str
     label: str
-    repeats: int = Field(description="How often it would be measured; 0 where it is left out")
-    skipped: str | None = Field(description="Why it is left out, if it is")
+    repeats: int = Field(description="Number of repeats; 0 if the cell is skipped")
+    skipped: str | None = Field(description="Why the cell is skipped; None if it is not skipped")
 
 
 class Draft(Answer):
     """The plan of a run with the parameters. With mistakes, there are no cells."""
 
     mistakes: list[Mistake]
-    cells: list[DraftCell] = Field(
-        default=[], description="The first of them, in the order in which they were asked for"
-    )
+    cells: list[DraftCell] = Field(default=[], description="The first cells, in the requested order")
     cells_total: int = 0
     operations: int = 0
-    unknown: int = Field(
-        default=0, description="Of the operations, how many are like none that was measured before"
+    unknown: int = Field(default=0, description="How many of the operations resemble no earlier attempt")
+    expected_s: float = Field(default=0, description="Estimated seconds for the run; the minimum of a range")
+    expected_most_s: float = Field(
+        default=0, description="The maximum of the range; equal to `expected_s` without a range"
     )
-    expected_s: float = Field(default=0, description="About how long they take, at least")
-    expected_most_s: float = Field(default=0, description="And at most; the same where it is no range")
-    may_end_earlier: bool = Field(default=False, description="A precision or a budget may end it")
-    dropped: int = Field(default=0, description="How many combinations are left out")
+    may_end_earlier: bool = Field(
+        default=False, description="Whether a precision or a budget may end the run early"
+    )
+    dropped: int = Field(default=0, description="Number of excluded combinations")
     dropped_because: str = ""
-    conf: dict[str, Any] = Field(default={}, description="With which Airflow starts that run")
+    conf: dict[str, Any] = Field(
+        default={}, description="The configuration with which Airflow starts the run"
+    )
     may_start: bool = Field(description="Whether the user may start runs of the DAG")

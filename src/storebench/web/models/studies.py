@@ -19,14 +19,16 @@ class Metric(Answer):
     unit: str
     better: Better
     kind: Literal["scalar", "histogram", "series"]
-    by_cover: bool = Field(description="Its figures of a client and of an engine never share a chart")
+    by_cover: bool = Field(description="Figures of a client and of an engine never share a chart")
 
 
 class Operation(Answer):
     """A step of a cell."""
 
     name: str
-    metrics: list[str] = Field(description="What a verified attempt reports; the first ranks it")
+    metrics: list[str] = Field(
+        description="The metrics that a verified attempt reports; the first metric ranks the operation"
+    )
     needs: list[str]
 
 
@@ -37,9 +39,9 @@ class Axis(Answer):
     title: str
     description: str
     numeric: bool
-    grid: list[str] = Field(description="What a backfill fills")
+    grid: list[str] = Field(description="The axis's values in the grid that a backfill measures")
     where: dict[str, list[str]] = Field(
-        description="It means something only for these values of others, or of `store`"
+        description="The axis applies only to these values of other axes, or of `store`"
     )
 
 
@@ -50,17 +52,18 @@ class Store(Answer):
     clients: list[str]
     operations: list[str]
     keeps_data: bool
-    limit: bool = Field(
-        description="No store can be faster with the same client: it leaves out what the others do"
+    limit: bool = Field(description="The store is a floor: no other store can be faster with the same client")
+    server: str | None = Field(
+        description="The server's connection in Airflow; None if the store has no server"
     )
-    server: str | None = Field(description="Its connection in Airflow; None: it has no server")
-    filled_by: str | None = Field(description="The store that fills it, if it does not do that itself")
+    filled_by: str | None = Field(description="The store that fills this store, if another store does")
 
 
 class Chart(Answer):
-    """A metric of some operations (none: of all that report it), what its colours tell apart, and of what there is a chart each.
+    """A chart of a metric of some operations; without `operations`, of all operations that report the metric.
 
-    Both are an axis, `store`, `client` or `operation`. Lines are what is left over.
+    `colour` is what the colours distinguish, and `panel` has a chart for each of its values. Both are an axis, `store`, `client` or
+    `operation`. The remaining names are lines.
     """
 
     metric: str
@@ -69,12 +72,12 @@ class Chart(Answer):
     panel: str
     over: str = Field(
         default="",
-        description="Of a series: another one, of the same moments, whose values are along the chart in the place of time",
+        description="For a series: another series with the same times, whose values replace time on the x-axis",
     )
 
 
 class Param(Answer):
-    """A parameter of a study's own."""
+    """A parameter of the study's runs, beyond the parameters that all studies have."""
 
     name: str
     title: str
@@ -112,6 +115,6 @@ class CellName(Answer):
     study: str
     store: str
     client: str
-    axes: dict[str, str] = Field(description="Where it is on the axes that mean something for it")
+    axes: dict[str, str] = Field(description="The cell's value on each axis that applies to it")
     rows: int
     seed: int

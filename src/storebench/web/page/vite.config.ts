@@ -1,14 +1,14 @@
 import type { Plugin } from "vite";
 import { defineConfig } from "vitest/config";
 
-// Airflow's page shares its React; a report, which has no Airflow around it, brings its own.
+// The page in Airflow uses Airflow's React; a report, which has no Airflow, bundles its own.
 const SHARED: Record<string, string> = {
   react: "React",
   "react-dom": "ReactDOM",
   "react/jsx-runtime": "ReactJSXRuntime",
   "react-router-dom": "ReactRouterDOM",
 };
-/** What the page imports of them is what Airflow has. */
+/** Replaces imports of the shared modules by Airflow's modules. */
 const OF_AIRFLOW: Plugin = {
   name: "of-airflow",
   enforce: "pre",
@@ -21,7 +21,7 @@ const OF_AIRFLOW: Plugin = {
     return own.map((name) => `export const ${name} = globalThis.${shared}.${name};`).join("\n");
   },
 };
-/** A report is one file. The page's first rows need little of it: the rest has files of its own, whose names change with what is in them. */
+/** A report is one file. The page is split: its first rows need only a small script, and other chunks have a hash of their content in the name. */
 const REPORT = {
   lib: {
     entry: "src/report.tsx",

@@ -24,7 +24,7 @@ async function load(run: string, attempt: string, signal: AbortSignal): Promise<
   return { study, cells: items, turns };
 }
 
-/** Where one attempt has spent its time, and what Airflow has of it. */
+/** Show the phases of one attempt, and links to its log, cell and run. */
 export function AttemptView({ run, attempt, choice }: { run: string; attempt: string; choice: Choice }) {
   const loaded = useLoaded((signal) => load(run, attempt, signal), `attempt ${run} ${attempt}`);
   return (

@@ -23,7 +23,7 @@ interface Props {
   choose: Choose;
 }
 
-/** A study's grid: what is still to be measured of it, and the start of that. */
+/** Show a study's grid and the cells that remain to measure, and start their runs. */
 export function BackfillView({ dagId, asked, choose }: Props) {
   return (
     <OfDag {...{ dagId, asked, choose }} clears="params">
@@ -32,7 +32,7 @@ export function BackfillView({ dagId, asked, choose }: Props) {
   );
 }
 
-/** The parameters, and the grid for them. They are in the address, too, so that it can be shared. */
+/** Show the parameters and their grid. The parameters are in the address, so that a link shares them. */
 function StudyGrid({ dag, asked, choose }: { dag: string; asked: URLSearchParams; choose: Choose }) {
   const [typed, setTyped] = useState(() => typedOf(asked.get("params")));
   const text = textOf(typed);
@@ -57,7 +57,7 @@ function StudyGrid({ dag, asked, choose }: { dag: string; asked: URLSearchParams
   );
 }
 
-/** `settled`: the grid is the one of what stands in the fields. */
+/** Show the grid of these parameters. `settled`: the parameters equal the fields' current values. */
 function GridOf({ dag, params, settled }: { dag: string; params: string; settled: boolean }) {
   const loaded = useLoaded(
     (signal) => get<Grid>(address("grid", { dag, params: params || undefined }), signal),
@@ -65,7 +65,7 @@ function GridOf({ dag, params, settled }: { dag: string; params: string; settled
     GRID_EVERY_MS,
   );
   const runs = useLoaded((signal) => activeRuns(dag, signal), `active ${dag}`, RUNS_EVERY_MS);
-  // kept while other parameters are looked up
+  // the chosen cells stay chosen while the grid of other parameters loads
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
   return (
     <Ready of={loaded}>
@@ -74,7 +74,7 @@ function GridOf({ dag, params, settled }: { dag: string; params: string; settled
   );
 }
 
-/** Which cells are measured, and what came of the start. */
+/** Show the cells, start the runs of chosen cells, and show the result of the start. */
 export function Cells({
   dag,
   grid,
@@ -116,7 +116,7 @@ export function Cells({
       {sent ? <Outcome dag={dag} sent={sent} /> : null}
       <p className="sb-line">
         {open.length === 0
-          ? `All ${count(grid.cells.length, "cell")} are verified. To measure more, ask for more repeats, or for another dataset.`
+          ? `All ${count(grid.cells.length, "cell")} are verified. For more measurements, increase the repeats, or choose another dataset.`
           : `${open.length} of ${grid.cells.length} cells are to be measured. ${chosenText(picked)}`}
       </p>
       <p className="sb-line">
@@ -133,7 +133,7 @@ export function Cells({
           disabled={!waiting.length}
           onClick={() => setChosen(new Set(waiting.map((cell) => cell.key)))}
         >
-          choose all that is missing
+          choose all missing cells
         </button>
         <button type="button" disabled={!picked.length} onClick={() => setChosen(new Set())}>
           choose none
@@ -175,15 +175,15 @@ export function Cells({
         ))}
       </ScrollTable>
       <p className="sb-note">
-        Each cell becomes a run of its own, and one run goes after the other. Airflow's own Backfill dialog
-        takes a range of these dates. There, choose <strong>All Runs</strong>, and tick{" "}
-        <strong>Override parameters on existing runs</strong>: it sends its form only then.
+        Each cell becomes a run of its own, and runs execute one after the other. Airflow's own Backfill
+        dialog takes a range of these dates. There, choose <strong>All Runs</strong>, and tick{" "}
+        <strong>Override parameters on existing runs</strong>: otherwise the dialog ignores its form.
       </p>
     </>
   );
 }
 
-/** The grid to take away: of no run, but of a study and the parameters that were looked at. */
+/** Show the exports of the grid, whose source is a study with parameters instead of a run. */
 function GridExports({ dag, grid }: { dag: string; grid: Grid }) {
   const measured = Object.entries(grid.conf).filter(([name]) => name !== "skip_done");
   const at = moment(new Date().toISOString());
@@ -191,7 +191,7 @@ function GridExports({ dag, grid }: { dag: string; grid: Grid }) {
     <p className="sb-line">
       <Exports
         title="the grid"
-        source={[dag, measured.map((one) => one.join(" ")).join(", "), `looked at on ${at} UTC`].join(" · ")}
+        source={[dag, measured.map((one) => one.join(" ")).join(", "), `as of ${at} UTC`].join(" · ")}
         run={dag}
         name="grid"
         sql={sqlOfGrid(dag, grid.conf)}
@@ -230,7 +230,7 @@ function State({ dag, cell, run }: { dag: string; cell: GridCell; run: ActiveRun
   );
 }
 
-/** What came of a start: how many runs there are of it, and why there are no more. */
+/** The result of a start: the number of started runs, and the problem that prevented further runs. */
 interface Sent {
   started: number;
   problem?: Problem;
@@ -238,7 +238,7 @@ interface Sent {
   refused?: string;
 }
 
-/** Start a run of each of these cells, in their order, until one is refused. */
+/** Start a run of each of these cells in order, until Airflow refuses a run. */
 async function startAll(dag: string, cells: GridCell[], conf: Grid["conf"]): Promise<Sent> {
   let started = 0;
   try {
@@ -259,15 +259,15 @@ function Outcome({ dag, sent: { started, problem } }: { dag: string; sent: Sent 
       {problem?.status === 403 ? <NoPermission /> : null}
       {problem && problem.status !== 403 ? (
         <p className="sb-state sb-problem" role="alert">
-          <strong>Airflow did not start the other cells.</strong> The first of them says why. They are still
-          chosen.
+          <strong>Airflow did not start the other cells.</strong> The first of these cells shows the reason.
+          The cells are still chosen.
         </p>
       ) : null}
       {started ? (
         <p className="sb-state" role="status">
-          <strong>{count(started, "run")} started.</strong> You see each as it goes on under{" "}
-          <Link to="?view=run">Run</Link>. <a href={runsLink(dag)}>Airflow lists them</a>, and can stop them:
-          select them there, and mark them as failed.
+          <strong>{count(started, "run")} started.</strong> Follow each run under{" "}
+          <Link to="?view=run">Run</Link>. <a href={runsLink(dag)}>Airflow lists the runs</a>, and can stop
+          them: select the runs there, and mark them as failed.
         </p>
       ) : null}
     </>
@@ -292,7 +292,7 @@ function chosenText(cells: GridCell[]): string {
     : "None is chosen.";
 }
 
-/** Whether a run with these parameters measures what one with the others would; what it does not name may be the default. */
+/** Return whether a run with `conf` measures what `wanted` asks for. A parameter that `conf` lacks has its default. */
 function measures(conf: Record<string, unknown> | null, wanted: Grid["conf"]): boolean {
   return Object.entries(wanted).every(([name, value]) => String(conf?.[name] ?? value) === String(value));
 }

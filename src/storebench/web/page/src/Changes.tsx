@@ -6,7 +6,7 @@ import type { CellHistory, Series } from "./types";
 import { compared } from "./units";
 
 const COLUMNS = [
-  "first run after it",
+  "first run after the change",
   "recorded, UTC",
   "before",
   "after",
@@ -15,7 +15,7 @@ const COLUMNS = [
   "compare",
 ];
 
-/** Where the level of a history changes, or why nothing is said of that. */
+/** Show the changes of a history's level, or why there are none. */
 export function Changes({
   history: { unit, fewest, method },
   series,
@@ -34,8 +34,8 @@ export function Changes({
       <p className="sb-line">
         <strong>No change</strong>
         {most < fewest
-          ? ` can be told: that takes ${fewest} runs alike, and there are ${most}.`
-          : ` is seen (${method}).`}
+          ? ` can be detected: that takes ${fewest} comparable runs, and there are ${most}.`
+          : ` is detected (${method}).`}
       </p>
     );
   return (
@@ -56,8 +56,8 @@ export function Changes({
         ))}
       </ScrollTable>
       <p className="sb-note">
-        A dotted line is where a change begins, a broad line the median of the runs between changes, a dashed
-        one a baseline. Changes are found so: {method}.
+        Dotted lines mark changes, broad lines the median of the runs between changes, and dashed lines
+        baselines. Method: {method}.
       </p>
     </>
   );

@@ -10,27 +10,27 @@ import { ScrollTable } from "./ScrollTable";
 import { useTheme } from "./theme";
 import { tooltip } from "./tooltip";
 
-/** `table` is what the chart is drawn from; it is its text alternative, too. Source and note stand below it. */
+/** `table` has the chart's data, and is also its text alternative. Source and note stand below the chart. */
 interface Props extends Taken {
-  /** What it shows, in a sentence: spoken instead of the picture. */
+  /** A sentence that describes the chart, for screen readers. */
   description: string;
-  /** What its colours mean. */
+  /** The legend of the colours. */
   legend?: ReactNode;
-  /** The columns of the table that are places on axes, or parameters of datasets. */
+  /** The columns of the table with axes, or with parameters of datasets. */
   places?: string[];
   leads?: Leads;
 }
 
-/** Where the figures of a chart lead: a mark whose datum has `led`, and the lines of its table, one after the other. */
+/** The links of a chart's figures: `of` has the target of each line of the table; a mark's target is its datum's `led`. */
 export interface Leads {
   choice: Choice;
   of: Led[];
   to: (led: Led) => To;
-  /** What is there. */
+  /** The link's text. */
   what: string;
 }
 
-/** A chart with its figures as a table, and all of it to take away. */
+/** Show a chart with its figures as a table, and with exports. */
 export function Chart({ description, legend, places, leads, ...taken }: Props) {
   const { title, source, spec, table, note } = taken;
   const whole = useRef<HTMLElement>(null);
@@ -43,7 +43,7 @@ export function Chart({ description, legend, places, leads, ...taken }: Props) {
   const shown = useRef(false);
   const theme = useTheme();
 
-  // at once: what is drawn while the page loads cannot wait for the observer
+  // measure at once: a chart that is drawn while the page loads cannot wait for the observer
   useLayoutEffect(() => {
     const element = place.current;
     if (!element) return;
@@ -77,7 +77,7 @@ export function Chart({ description, legend, places, leads, ...taken }: Props) {
       await view.runAsync();
       shown.current = true;
     };
-    // what is on the screen already would not fit until then
+    // redraw a visible chart at once: until then it has the wrong size
     (shown.current ? draw() : inTurn(draw)).catch((error: unknown) => gone || setFailed(String(error)));
     return () => {
       gone = true;
@@ -99,19 +99,19 @@ export function Chart({ description, legend, places, leads, ...taken }: Props) {
       <p className="sb-source">{source}</p>
       <details onToggle={(event) => setOpen(event.currentTarget.open)}>
         <summary>Figures</summary>
-        {/* what is folded cannot be reached: of many cells it would be most of the page */}
+        {/* render the table only when unfolded: with many cells it would be most of the page */}
         {open ? <Figures table={table} caption={description} places={places} leads={leads} /> : null}
       </details>
     </figure>
   );
 }
 
-/** What a click on a mark does; in a report, which leads nowhere, nothing. */
+/** Follow the link of a clicked mark; a report has no links. */
 function follow(leads: Leads | undefined, led: Led): void {
   if (leads?.choice.link) leads.choice.choose(leads.to(led));
 }
 
-/** A plain table. */
+/** Show figures as a table. */
 export function Figures({
   table,
   caption,

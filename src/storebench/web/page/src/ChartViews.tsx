@@ -38,18 +38,18 @@ export const NONE = (
   </p>
 );
 
-/** What is shown, and the study that it is of. */
+/** Cells and their study. */
 export interface Of<T> {
   study: Study;
   cells: T[];
 }
 
-/** What a run's charts are drawn from. */
+/** The data of a run's charts. */
 export interface Charted extends Of<CellFigures> {
   artifacts: CellArtifacts[];
 }
 
-/** A choice for a page without an address. */
+/** Return a choice that is kept in memory, for a page without an address. */
 export function useOwnChoice(): Choice {
   const [asked, setAsked] = useState(new URLSearchParams());
   const choose = useCallback(
@@ -60,7 +60,7 @@ export function useOwnChoice(): Choice {
   return { asked, choose };
 }
 
-/** In the order of the stores that was chosen. */
+/** Sort cells by the chosen order of stores. */
 export function inOrder<T extends CellName>(cells: T[], asked: Asked): T[] {
   const stores = ordered(asked, storesOf(cells));
   return [...cells].sort(
@@ -68,14 +68,14 @@ export function inOrder<T extends CellName>(cells: T[], asked: Asked): T[] {
   );
 }
 
-/** The operations that these cells have, in the study's order. */
+/** Return the operations of these cells, in the study's order. */
 export const operations = (study: Study, cells: { operation: string }[]) =>
   operationsOf(
     study,
     cells.map((cell) => cell.operation),
   );
 
-/** The study's charts, in its order. */
+/** Show the study's charts, in the study's order. */
 export function Charts({ of, choice }: { of: Loaded<Charted>; choice: Choice }) {
   return (
     <Ready of={of}>
@@ -93,12 +93,12 @@ export function Charts({ of, choice }: { of: Loaded<Charted>; choice: Choice }) 
             </div>
             <StudyCharts {...{ study, cells, artifacts, choice }} />
             <p className="sb-note">
-              Bars: medians of verified attempts that were not disturbed. Lines: their confidence intervals
-              (95 % or more), from 6 repeats on. Marks: every attempt; a triangle was bound by its client, or,
-              if it points down, by a service in front of the store; a diamond was disturbed and is in no
-              median, a cross has failed, a dash was not run; without a figure they are at the beginning of
-              the axis. On a logarithmic scale there is no zero for a bar to begin at: medians are dots.
-              Relative to the best, bars begin at the best of those shown. Warm-ups are left out.
+              Bars: medians of verified, undisturbed attempts. Lines: confidence intervals (95 % or more), for
+              at least 6 repeats. Marks: every attempt. A triangle is client-bound, or, if it points down,
+              service-bound; a diamond was disturbed and is in no median; a cross failed; a dash was not run.
+              Attempts without a figure are at the beginning of the axis. A logarithmic scale has no zero for
+              a bar to begin at: medians are dots. Relative to the best, bars begin at the best median shown.
+              Warm-ups are excluded.
             </p>
           </>
         )
@@ -107,7 +107,7 @@ export function Charts({ of, choice }: { of: Loaded<Charted>; choice: Choice }) 
   );
 }
 
-/** One place for each chart, and for each operation where a chart is of one. */
+/** Lay out the charts: one for each chart of the study, or for each operation where a chart shows a single operation. */
 function StudyCharts({ study, cells, artifacts, choice }: Charted & { choice: Choice }) {
   const charts = useMemo(
     () =>
@@ -148,14 +148,14 @@ function StudyCharts({ study, cells, artifacts, choice }: Charted & { choice: Ch
   );
 }
 
-/** How the medians of figures are drawn. */
+/** The settings of charts of medians. */
 interface Drawn extends Of<CellFigures> {
   operations: Operation[];
   chart: Layout;
   choice: Choice;
 }
 
-/** The charts of one metric, one below the other: there are several where it is of several things, as memory is. */
+/** Show the charts of one metric, stacked: a metric such as memory has one each for clients and engines. */
 export function FigureCharts({ figures, ...drawn }: Drawn & { figures: Figure[] }) {
   return (
     <div>
@@ -231,14 +231,14 @@ function MedianChart({ study, cells, operations, figure, chart, choice }: Drawn 
   );
 }
 
-/** Which dashed lines are no store's. */
+/** Explain the dashed lines of floors. */
 function limitsText(study: Study, cells: CellName[]): string {
   const limits = [...new Set(cells.map((cell) => cell.store).filter((store) => isLimit(study, store)))];
   if (!limits.length || limits.length === storesOf(cells).length) return "";
-  return `Dashed: ${limits.join(", ")}. It shows what the client alone can do.`;
+  return `Dashed: ${limits.join(", ")}. Floor: the client without a store.`;
 }
 
-/** What is not verified, or was disturbed, in words: no chart may hide it. */
+/** List failed, not run and disturbed attempts: no chart may hide them. */
 function Unsound({ study, cells }: Of<CellFigures>) {
   const attempts = cells.flatMap((cell) => cell.attempts);
   const notRun = attempts.filter((attempt) => attempt.status === "not_run");

@@ -6,7 +6,7 @@ import { digits, NONE } from "./units";
 
 const TITLE = "What the original study said";
 
-/** The claims of a study, judged by what was measured. */
+/** Show the claims of a study, judged by the measurements. */
 export function ClaimsOf({ study }: { study: string }) {
   const loaded = useLoaded(
     async (signal) => get<Claims>(address("claims", { study }), signal),
@@ -15,7 +15,7 @@ export function ClaimsOf({ study }: { study: string }) {
   return <Ready of={loaded}>{(found) => <ClaimTable found={found} heading="h3" />}</Ready>;
 }
 
-/** A line for each case of each claim; nothing if there is no claim. */
+/** Show a line for each case of each claim; nothing without claims. */
 export function ClaimTable({
   found: { study, rules, claims },
   heading: Heading = "h2",
@@ -52,7 +52,7 @@ export function ClaimTable({
   );
 }
 
-/** The claim's own line, with its only case if it has one, then a line for each of several cases. */
+/** Show a claim's line, which includes the case of a claim with a single case, then a line for each of several cases. */
 function Lines({ study, claim }: { study: string; claim: Claim }) {
   const [only, ...others] = claim.cases;
   const several = others.length > 0;
@@ -105,14 +105,14 @@ function intervalText({ low, high }: ClaimCase): string {
   return low === null || high === null ? NONE : `${digits(low, 3)} to ${digits(high, 3)}`;
 }
 
-/** The runs' names, and the rows of their dataset. */
+/** Describe the runs and the rows of their dataset. */
 function runsText(study: string, { runs, rows }: ClaimCase): string {
   const names = runs.map((run) => (run.startsWith(`${study}/`) ? run.slice(study.length + 1) : run));
   const size = rows === null ? "" : ` (${rows.toLocaleString("en")} rows)`;
   return names.length ? `${names.join(", ")}${size}` : NONE;
 }
 
-/** How many claims have which verdict. */
+/** Count the claims by verdict. */
 function countsText(claims: Claim[]): string {
   const counts = (["confirmed", "refuted", "cannot tell"] as const).map(
     (verdict) => `${claims.filter((claim) => claim.verdict === verdict).length} ${verdict}`,
@@ -120,7 +120,7 @@ function countsText(claims: Claim[]): string {
   return `${claims.length} claims: ${counts.join(", ")}`;
 }
 
-/** The claims that a run has figures for, each with these cases alone. */
+/** Return the claims with figures, each only with its cases that have figures. */
 export function measuredIn(found: Claims): Claims {
   const claims = found.claims
     .map((claim) => ({ ...claim, cases: claim.cases.filter(({ n }) => n) }))

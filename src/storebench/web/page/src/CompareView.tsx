@@ -40,9 +40,9 @@ interface Props {
   choice: Choice;
 }
 
-/** Two runs, or two values of one, cell by cell. */
+/** Compare two runs, or two values of one run, cell by cell. */
 export function CompareView({ runs, before, after, metric, by, choice }: Props) {
-  // the metric may be of another study than the runs
+  // the metric may belong to the study of other runs
   const choose = (changes: Record<string, string>) => choice.choose({ ...changes, metric: "" });
   return (
     <>
@@ -73,8 +73,8 @@ export function CompareView({ runs, before, after, metric, by, choice }: Props) 
             {(values) => (
               <>
                 <p className="sb-line">
-                  A is {values.place} {values.before}, B is {values.place} {values.after}: each line has the
-                  names of A.
+                  A is {values.place} {values.before}, B is {values.place} {values.after}: each line is named
+                  after A.
                 </p>
                 <Verdicts asked={{ before: after, after, metric, by: valuesText(values) }} choice={choice} />
               </>
@@ -85,7 +85,7 @@ export function CompareView({ runs, before, after, metric, by, choice }: Props) 
             <Verdicts asked={{ before, after, metric, by }} choice={choice} />
           </OfSide>
         ) : (
-          <p className="sb-state">Choose two runs: A is what B is compared with.</p>
+          <p className="sb-state">Choose two runs: B is compared with A.</p>
         )}
       </OfSide>
     </>
@@ -93,11 +93,11 @@ export function CompareView({ runs, before, after, metric, by, choice }: Props) 
 }
 
 const [RUNS, VALUES] = ["two runs", "two values of one run"];
-/** In the address: whichever values are the first. */
+/** Stands for the first values of a run, in the address. */
 const FIRST = "first";
 const AGAIN_MS = 15_000;
 
-/** What is shown where a side has begun; of several runs the API says it. */
+/** Show the content once the side's run has begun. For a side of several runs, the API reports the state. */
 function OfSide({
   name,
   runs,
@@ -124,7 +124,7 @@ function Verdicts({ asked, choice }: { asked: Asked; choice: Choice }) {
       return { found, study: await studyNamed(found.after[0]?.study ?? "", signal) };
     },
     `compare ${JSON.stringify(asked)}`,
-    isOfSeveral(asked.after) || asked.by ? AGAIN_MS : undefined, // it may still fill
+    isOfSeveral(asked.after) || asked.by ? AGAIN_MS : undefined, // further runs of the sides may still come
   );
   return (
     <Ready of={loaded}>
@@ -133,7 +133,7 @@ function Verdicts({ asked, choice }: { asked: Asked; choice: Choice }) {
   );
 }
 
-/** What came of the comparison of two sides. */
+/** Show the result of comparing two sides. */
 export function Compared({
   study,
   found: all,
@@ -150,7 +150,7 @@ export function Compared({
     return { ...all, verdicts, without: all.without.filter(shown) };
   }, [study, all, cells, asked]);
   const counts = countsOf(study, found.verdicts);
-  const note = `${found.test}; B / A is the ratio of the geometric means, which one outlier moves more than a median; a difference within ${found.margin_percent} % does not count; the same: the whole interval is within it.`;
+  const note = `${found.test}; B / A is the ratio of the geometric means, which an outlier moves more than a median; a difference within ${found.margin_percent} % does not count; the same: the whole interval is within ${found.margin_percent} %.`;
   return (
     <>
       {sides?.by ? (
@@ -163,7 +163,7 @@ export function Compared({
       )}
       {found.differences.length ? (
         <div className="sb-state sb-problem">
-          <strong>Not only the runs differ</strong> (A → B):
+          <strong>The sides also differ in other ways</strong> (A → B):
           <ul>
             {found.differences.map((line) => (
               <li key={line}>{line}</li>
@@ -204,15 +204,15 @@ export function Compared({
   );
 }
 
-/** The least B / A first; what has none comes last. */
+/** Compare verdicts by B / A, smallest first; verdicts without a ratio come last. */
 const byRatio = (one: Verdict, other: Verdict) =>
   (one.ratio ?? Number.MAX_VALUE) - (other.ratio ?? Number.MAX_VALUE);
 
-/** What a figure of this verdict's metric is called that is above the other side's, and one below it. */
+/** Return the labels for a figure above and for a figure below the other side's, for this verdict's metric. */
 const wordsFor = (study: Study, { metric, unit }: Verdict) =>
   wordsOf(metricNamed(study, metric ?? "")?.better ?? "neither").map((label) => ({ label, unit }));
 
-/** How many of these verdicts say what, of all that they could say. */
+/** Count the verdicts by text, including texts that are possible but do not occur. */
 function countsOf(study: Study, verdicts: Verdict[]): string[] {
   const possible = verdicts.flatMap((verdict) => [...wordsFor(study, verdict), verdict]);
   const unsure = (["the same", "cannot tell"] as const).map((label) => ({ label, unit: null }));
@@ -221,12 +221,12 @@ function countsOf(study: Study, verdicts: Verdict[]): string[] {
   );
 }
 
-/** Both runs, as the names of files begin with them. */
+/** Return both sides' names, for the beginning of files' names. */
 const runsOf = ({ before, after }: Comparison) => `${sideName(before)}-${sideName(after)}`;
 
 const allOf = ({ before, after }: Comparison) => [...new Set([...idsOf(before), ...idsOf(after)])];
 
-/** What was measured on both sides, and where the figures of each come from. */
+/** Describe the dataset and the origin of each side's figures. */
 function sourceOf(study: Study, { before, after, verdicts, without }: Comparison): string {
   const all = [...verdicts, ...without];
   const side = (runs: Run[], origins: Origin[]) =>
@@ -248,7 +248,7 @@ function sourceOf(study: Study, { before, after, verdicts, without }: Comparison
     .join("; ");
 }
 
-/** A cell's operation with its verdict or without, as it is taken away. */
+/** Return a cell's operation, with or without a verdict, for export. */
 function takenOf(
   study: Study,
   { before, after }: Comparison,
@@ -267,19 +267,19 @@ function takenOf(
   };
 }
 
-/** What it means that B is above A, if it is the same of all verdicts. */
+/** Describe what a ratio above 1 means, if all verdicts agree. */
 function aboveText(study: Study, verdicts: Verdict[]): string {
   const words = new Set(verdicts.map((verdict) => wordsFor(study, verdict).map(labelText)[0]));
   const [only] = words;
   return words.size === 1 ? `above 1, B is ${only}` : "above 1, B's figure is the higher one";
 }
 
-/** How B's figures are to A's, with how much doubt. */
+/** Show the chart of the ratios B / A with their intervals. */
 function Ratios({ study, found, choice }: Found & { choice: Choice }) {
   const { verdicts, margin_percent } = found;
   const title = "B / A, the ratio of the figures";
   const means = aboveText(study, verdicts);
-  const description = `${title}, with 95 % intervals, of ${verdicts.filter(hasRatio).length} cells: ${means}. Grey is the margin of ${margin_percent} %; ▲ marks what is unsound.`;
+  const description = `${title}, with 95 % intervals, of ${verdicts.filter(hasRatio).length} cells: ${means}. Grey is the margin of ${margin_percent} %; ▲ marks unsound verdicts.`;
   const spec = useCallback(
     (width: number, theme: Theme) => ratiosSpec(study, verdicts, margin_percent, description, width, theme),
     [study, verdicts, margin_percent, description],
@@ -297,12 +297,12 @@ function Ratios({ study, found, choice }: Found & { choice: Choice }) {
       table={verdicts.map((verdict) => takenOf(study, found, verdict, names))}
       places={names}
       leads={{ choice, of: verdicts.map(ledOf), to: toHistory, what: "history" }}
-      note={`${countsText(verdicts.filter(hasRatio))} ${means.charAt(0).toUpperCase() + means.slice(1)}. Grey: the margin of ${margin_percent} %, within which a difference does not count. ▲: what is unsound; the table says why.`}
+      note={`${countsText(verdicts.filter(hasRatio))} ${means.charAt(0).toUpperCase() + means.slice(1)}. Grey: the margin of ${margin_percent} %, within which a difference does not count. ▲: unsound; the table shows the reason.`}
     />
   );
 }
 
-/** Of how many repeats the ratios are, and whether they have intervals. */
+/** Describe the numbers of repeats behind the ratios, and whether the ratios have intervals. */
 function countsText(verdicts: Verdict[]): string {
   const [a, b] = [verdicts.map((one) => one.n_before), verdicts.map((one) => one.n_after)];
   return `Geometric means of ${repeatsText(a)} in A and ${repeatsText(b)} in B, ${intervalsText(verdicts, "with intervals of 95 %")}.`;

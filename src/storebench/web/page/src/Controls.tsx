@@ -13,7 +13,7 @@ import {
 } from "./choice";
 import { valueLabel } from "./medians";
 
-/** Which scale the charts have: each its own, or all the same. */
+/** Show the menu of the charts' scale: one scale for all charts, or a suitable scale for each chart. */
 export function ScaleMenu({ choice: { asked, choose } }: { choice: Choice }) {
   return (
     <label className="sb-field">
@@ -30,7 +30,7 @@ export function ScaleMenu({ choice: { asked, choose } }: { choice: Choice }) {
   );
 }
 
-/** In which order the lines of the charts are. */
+/** Show the menu of the order of the charts' lines. */
 export function OrderMenu({ choice: { asked, choose } }: { choice: Choice }) {
   return (
     <label className="sb-field">
@@ -48,13 +48,13 @@ export function OrderMenu({ choice: { asked, choose } }: { choice: Choice }) {
 
 export const storesOf = (cells: CellName[]) => [...new Set(cells.map((cell) => cell.store))].sort();
 
-/** What can be told apart by a name, in its order. */
+/** Return the values of a name among these cells, sorted. */
 export function valuesOf(cells: CellName[], name: string): string[] {
   const places = new Set(cells.map((cell) => nameOf(cell, name)));
   return [...places].sort((one, other) => byValue(one || undefined, other || undefined));
 }
 
-/** Which stores are shown, and in which order; which clients, and which values of each axis. What all have alike is no choice. */
+/** Show the filters by store, client and axis, and the order of stores. A name with a single value has no filter. */
 export function Filters({ study, cells, choice }: { study: Places; cells: CellName[]; choice: Choice }) {
   return (
     <>

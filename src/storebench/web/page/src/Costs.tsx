@@ -6,7 +6,7 @@ import { useSettled } from "./settled";
 import { layoutOf, operationsOf } from "./study";
 import type { CellFigures, Study } from "./types";
 
-/** What an hour of a core, and of a GiB of memory, costs: as it was typed. */
+/** The typed prices of a core and of a GiB of memory for an hour. */
 export interface Prices {
   cpu_hour: string;
   gib_hour: string;
@@ -21,12 +21,12 @@ const FIELDS: [keyof Prices, string][] = [
   ["currency", "Currency"],
 ];
 
-/** The prices that this browser keeps. */
+/** Return the prices that this browser keeps. */
 export function keptPrices(): Prices {
   try {
     return { ...NOTHING, ...JSON.parse(localStorage.getItem(KEPT) ?? "{}") };
   } catch {
-    return NOTHING; // no storage, or not ours
+    return NOTHING; // no storage, or invalid content
   }
 }
 
@@ -34,11 +34,11 @@ function keep(prices: Prices): void {
   try {
     localStorage.setItem(KEPT, JSON.stringify(prices));
   } catch {
-    // a browser that keeps nothing forgets them
+    // without storage, the prices last until the page closes
   }
 }
 
-/** A price as a number, null where there is none. */
+/** Parse a price; null if the text is no valid price. */
 export function amount(text: string): number | null {
   const value = Number(text.trim().replace(",", "."));
   return text.trim() && Number.isFinite(value) && value >= 0 ? value : null;
@@ -50,7 +50,7 @@ interface Props {
   choice: Choice;
 }
 
-/** What a verified GB cost: for prices that are typed here, as `storebench price` computes it. */
+/** Show the cost of a verified GB for the typed prices, computed as in `storebench price`. */
 export function Costs({ study, cells, choice }: Props) {
   const [prices, setPrices] = useState(keptPrices);
   const settled = useSettled(prices);
@@ -79,7 +79,7 @@ export function Costs({ study, cells, choice }: Props) {
       </div>
       {cpu_hour === null || gib_hour === null ? (
         <p className="sb-note">
-          Type what an hour costs, and each cell has its cost for each GB of its dataset. Your browser keeps
+          Type the prices of an hour to see the cost of each cell per GB of its dataset. Your browser keeps
           the prices.
         </p>
       ) : (
@@ -122,8 +122,8 @@ function CostCharts({
         ))}
       </div>
       <p className="sb-note">
-        CPU and memory of the pods, and of the servers that the run has brought: other servers are not in it.
-        Medians of verified attempts that were not disturbed, as <code>storebench price</code> computes them.
+        Includes CPU and memory of the pods and of the servers that the run provisioned, without other
+        servers. Medians of verified, undisturbed attempts, as <code>storebench price</code> computes them.
       </p>
     </>
   );

@@ -16,7 +16,7 @@ import type { CellArtifacts, CellFigures, Chart as ChartOf, Metric, Operation, S
 interface Drawn {
   study: Study;
   run: string;
-  /** The run's attempts, by cell and operation: where the curves come from. */
+  /** The run's attempts by cell and operation, from which the curves come. */
   measured: CellFigures[];
   operations: Operation[];
   metric: Metric;
@@ -25,7 +25,7 @@ interface Drawn {
   choice: Choice;
 }
 
-/** Distributions or series of some operations: a chart for each panel, one below the other. */
+/** Show distributions or series of some operations: a chart for each panel, stacked. */
 export function CurveCharts({ cells, ...drawn }: Drawn & { cells: CellArtifacts[] }) {
   const { study, operations, metric, over, chart, choice } = drawn;
   const panels = useMemo(
@@ -118,11 +118,11 @@ function CurveChart({
   );
 }
 
-const OF_TYPICAL = "Of the repeat whose total pod time is nearest to the cell's median.";
+const OF_TYPICAL = "The repeat whose total pod time is nearest to the cell's median.";
 
-/** Of how many repeats the distributions are. */
+/** Describe the number of repeats behind the distributions. */
 function mergedText(curves: Curve[]): string {
   const counts = [...new Set(curves.map(({ cell }) => cell.n))].sort((one, other) => one - other);
   const repeats = counts.length < 2 ? `${counts[0] ?? 0}` : `${counts[0]} to ${counts.at(-1)}`;
-  return `The counts of all repeats that count, ${repeats} of each cell, are added to one distribution. The last point of a line is the greatest value.`;
+  return `One distribution for each cell, from all counted repeats (${repeats} per cell). The last point of a line is the maximum.`;
 }

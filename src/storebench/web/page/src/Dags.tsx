@@ -6,7 +6,7 @@ import { Ready } from "./States";
 
 const EVERY_MS = 15_000;
 
-/** What is shown of a study's DAG: of the one that the page is on, or of one that is chosen here. `clears` is of the address, and of one study. */
+/** Show a view of a study's DAG: the DAG of the page, or a chosen DAG. `clears` is the parameter of the address that another choice resets. */
 export function OfDag({
   dagId,
   asked,
@@ -41,7 +41,7 @@ export function OfDag({
             )}
             {dags.find(({ dag_id }) => dag_id === dag)?.is_paused ? (
               <p className="sb-state sb-problem">
-                <strong>This DAG is paused in Airflow.</strong> What you start waits until you switch it on.
+                <strong>This DAG is paused in Airflow.</strong> New runs wait until you unpause the DAG.
               </p>
             ) : null}
             {children(dag)}
@@ -52,12 +52,12 @@ export function OfDag({
   );
 }
 
-/** Who may not start runs. */
+/** Tell the user that the permission to start runs is missing. */
 export function NoPermission() {
   return (
     <p className="sb-state sb-problem" role="alert">
-      <strong>You may not start runs of this DAG.</strong> Ask whoever runs this Airflow for permission, or
-      send this page's address to somebody who has it.
+      <strong>You may not start runs of this DAG.</strong> Ask the administrator of this Airflow for
+      permission, or send this page's address to somebody with that permission.
     </p>
   );
 }

@@ -10,7 +10,7 @@ import type { Deciding, Draft } from "./types";
 
 const LEAST = 5;
 
-/** What would decide what cannot be told, and the start of that. */
+/** Show the runs that would decide inconclusive verdicts, and start them. */
 export function DecidingPanel({ asked }: { asked: Asked }) {
   const [open, setOpen] = useState(false);
   return (
@@ -19,14 +19,14 @@ export function DecidingPanel({ asked }: { asked: Asked }) {
         <button type="button" aria-expanded={open} onClick={() => setOpen(!open)}>
           measure these in turns
         </button>
-        what cannot be told, as often as would probably decide it
+        repeats the inconclusive comparisons until they are probably decided
       </p>
       {open ? <Turns asked={asked} /> : null}
     </>
   );
 }
 
-/** What would decide, and what a turn of it is. */
+/** The deciding runs, and the drafts of one turn. */
 interface Planned {
   deciding: Deciding;
   turn: Draft[];
@@ -46,7 +46,7 @@ function Turns({ asked }: { asked: Asked }) {
   return <Ready of={loaded}>{(planned) => <InTurns {...planned} asked={asked} />}</Ready>;
 }
 
-/** What a turn of both sides is, together. */
+/** Sum the drafts of a turn's sides. */
 function together(turn: Draft[]): Draft {
   const [first, ...others] = turn as [Draft, ...Draft[]];
   const sum = (of: (draft: Draft) => number) => turn.reduce((before, draft) => before + of(draft), 0);
@@ -60,7 +60,7 @@ function together(turn: Draft[]): Draft {
   };
 }
 
-/** The runs of these turns, in their order: A, B, B, A, A, B, …, so that a drift falls on both sides. */
+/** Return the runs of these turns in order: A, B, B, A, A, B, …, so that a drift affects both sides. */
 export function inOrder(deciding: Deciding, turns: number): { side: string; turn: number; params: Conf }[] {
   return Array.from({ length: turns }, (_, n) => n + 1).flatMap((turn) =>
     (turn % 2 ? deciding.parts : [...deciding.parts].reverse()).map((part) => ({ ...part, turn })),
@@ -74,7 +74,7 @@ function InTurns({ deciding, turn, asked }: Planned & { asked: Asked }) {
   const hopeless = deciding.hopeless.length ? (
     <>
       {" "}
-      No number of turns would tell:
+      No number of turns would decide:
       <ul>
         {deciding.hopeless.map((text) => (
           <li key={text}>{text}</li>
@@ -144,7 +144,7 @@ function InTurns({ deciding, turn, asked }: Planned & { asked: Asked }) {
   );
 }
 
-/** What came of a start: how many of the runs there are, where their result will be, and why there are no more. */
+/** The result of a start: the number of started runs, the address of their comparison, and the problem that prevented further runs. */
 interface Sent {
   started?: number;
   of: number;
@@ -154,7 +154,7 @@ interface Sent {
 
 const problemOf = (error: unknown) => (error instanceof Problem ? error : new Problem(0, String(error)));
 
-/** The one run that has both sides in each of its rounds. */
+/** Start a single run, whose rounds have both sides each. */
 async function startRounds(deciding: Deciding, turns: number, { by, metric }: Asked): Promise<Sent> {
   try {
     const params = { ...deciding.parts[0]?.params, repeats: turns };
@@ -165,7 +165,7 @@ async function startRounds(deciding: Deciding, turns: number, { by, metric }: As
   }
 }
 
-/** A run of each side in each turn, in their order, until one is refused. Their names have the comparison's, by which both sides are found. */
+/** Start a run of each side in each turn, in order, until Airflow refuses a run. The runs' names include the comparison's ID, which finds both sides. */
 async function startTurns(
   deciding: Deciding,
   turns: number,
@@ -207,8 +207,8 @@ function Outcome({ dag, started, of, to, problem }: Sent & { dag: string }) {
           <strong>
             {started} of {of} run{of === 1 ? "" : "s"} started.
           </strong>{" "}
-          What comes of them is in <Link to={to}>one comparison</Link>, whose address can be shared: it fills
-          as the turns end. <a href={runsLink(dag)}>Airflow lists the runs</a>, and can stop them.
+          Their results are in <Link to={to}>one comparison</Link>, which fills as the turns end. Its address
+          can be shared. <a href={runsLink(dag)}>Airflow lists the runs</a>, and can stop them.
         </p>
       ) : null}
     </>

@@ -7,35 +7,35 @@ import { viewOf } from "./drawing";
 import { csv } from "./format";
 import { LIGHT, type Theme } from "./frame";
 
-/** Pixels: of a picture that is taken away, whatever the screen. */
+/** The width of an exported picture in pixels, whatever the screen. */
 const SAVED_WIDTH = 900;
 
-/** `picture`: it is taken away, and has no legend beside it but its own. */
+/** Return a chart's specification. `picture`: the chart is exported, and includes its legend. */
 export type Spec = (width: number, theme: Theme, picture: boolean) => TopLevelSpec;
 
-/** A picture and its figures, as they are taken away. */
+/** A picture and its figures for export. */
 export interface Taken {
   title: string;
-  /** Where it comes from: which run, or runs, of what, and how that was measured. In pictures and in the question to the database. */
+  /** The source: runs, dataset and origin. It appears in exported pictures and in the SQL query. */
   source: string;
-  /** Of which run, or runs, it is: its files' names begin with it. */
+  /** The run or runs of the figures, with which the files' names begin. */
   run: string;
-  /** What they go on with, before their ending. */
+  /** The second part of the files' names, before the extension. */
   name: string;
   spec: Spec;
   table: Record<string, unknown>[];
-  /** The question to the results database that it is the answer to. */
+  /** The SQL query that returns the figures from the results database. */
   sql: string;
-  /** What a reader must know of it. */
+  /** A note for readers of the figures. */
   note?: string | null;
 }
 
-/** A text in lines that a picture has room for. */
+/** Wrap a text into lines that fit into a picture. */
 function wrapped(text: string): string[] {
   return text.match(/.{1,130}(?: |$)/g) ?? [];
 }
 
-/** A picture on white, with its title: what is taken away must be readable by itself. */
+/** Draw a picture on white, with title, source and note: an exported picture must be readable by itself. */
 function picture({
   title,
   source,
@@ -60,7 +60,7 @@ async function png(taken: Taken): Promise<Blob> {
   return image.blob();
 }
 
-/** The question, with where its answer came from. */
+/** Return the SQL query with title, source and note as comments. */
 export function commented({
   title,
   source,
@@ -71,14 +71,14 @@ export function commented({
   return `${lines.map((line) => `-- ${line}\n`).join("")}${sql}`;
 }
 
-/** A name of a file that any system takes: it says of which run it is. */
+/** Return a file name that is valid on any system, and begins with the run. */
 export const fileName = (run: string, name: string) =>
   [run, name]
     .map((part) => part.replaceAll(/[^\w.-]+/g, "_"))
     .filter(Boolean)
     .join("-");
 
-/** Buttons that hand out a picture and its figures: as files, and to the clipboard. */
+/** Show buttons that export a picture and its figures, as files and to the clipboard. */
 export function Exports(taken: Taken) {
   const [said, setSaid] = useState("");
   const { run, name, title, table } = taken;

@@ -6,11 +6,11 @@ interface Props {
   form: Form;
   typed: Typed;
   change: (after: Typed) => void;
-  /** What is wrong, by the names of the fields. */
+  /** The mistakes by the name of the field. */
   mistakes: ReadonlyMap<string, string>;
 }
 
-/** The parameters of a run, in their sections: the first one is what is measured, the others are one click away. */
+/** Show the parameters of a run by section. The first section, what to measure, is open; the other sections are folded. */
 export function FormFields({ form, typed, change, mistakes }: Props) {
   const set = (name: string, value: string) => {
     const { [name]: _, ...others } = typed;
@@ -52,12 +52,12 @@ export function FormFields({ form, typed, change, mistakes }: Props) {
           {fields(section)}
         </Folded>
       ))}
-      <p className="sb-note">An empty field has the DAG's default, which stands in it in grey.</p>
+      <p className="sb-note">An empty field has the DAG's default, shown in grey.</p>
     </>
   );
 }
 
-/** A section that is open where something in it was changed, or is wrong, until somebody folds it. */
+/** Show a section that is open if one of its fields was changed or has a mistake, until the user folds it. */
 function Folded({
   title,
   changed,
@@ -84,7 +84,7 @@ function Folded({
   );
 }
 
-/** Parameters that have a name together: all fields take them. */
+/** Show the menu of presets. A preset fills all fields. */
 function Presets({ form, typed, change }: Pick<Props, "form" | "typed" | "change">) {
   const id = useId();
   const now = JSON.stringify(sorted(typed));
@@ -123,7 +123,7 @@ const partsOf = (text: string) =>
     .map((part) => part.trim())
     .filter(Boolean);
 
-/** Several values with commas between them, and a box for each that is known: others can be typed. */
+/** Show a field of values separated by commas, with a checkbox for each known value. Other values can be typed. */
 function ListField({
   of: { title, text, default: byDefault, examples },
   value,

@@ -17,7 +17,7 @@ import { metricNamed, studyNamed, titleOfOperation } from "./study";
 import type { Attempt, CellHistory, Operation, Study } from "./types";
 import { grouped, unitOf } from "./units";
 
-/** Of one cell's attempts, the newest. */
+/** The maximum number of attempts in a history; the newest are shown. */
 const MOST = 5000;
 
 interface Props {
@@ -27,10 +27,10 @@ interface Props {
   choice: Choice;
 }
 
-/** The study of a cell: its key begins with it. */
+/** Return the study of a cell, with which the cell's key begins. */
 const studyOf = (cell: string) => cell.split("/")[0] ?? "";
 
-/** One cell's operation over time, in all runs. */
+/** Show one cell's operation over time, in all runs. */
 export function HistoryView({ cell, operation, metric, choice }: Props) {
   const keys = useLoaded(
     (signal) => get<string[]>(address("cell-keys", { limit: 500 }), signal),
@@ -62,13 +62,13 @@ export function HistoryView({ cell, operation, metric, choice }: Props) {
       {cell ? (
         <OfCell key={studyOf(cell)} {...{ cell, operation, metric, choice }} />
       ) : (
-        <p className="sb-state">Choose a cell to see all that was ever measured of it.</p>
+        <p className="sb-state">Choose a cell to see its measurements over time.</p>
       )}
     </>
   );
 }
 
-/** What can be chosen of a cell: the operations and the metrics of its study. */
+/** Show the menus of a cell's operations and metrics, and the history. */
 function OfCell({ cell, operation: asked, metric, choice }: Props & { cell: string }) {
   const name = studyOf(cell);
   const loaded = useLoaded((signal) => studyNamed(name, signal), `study ${name}`);
@@ -77,7 +77,7 @@ function OfCell({ cell, operation: asked, metric, choice }: Props & { cell: stri
       {(study) => {
         const operation = study.operations.find((one) => one.name === asked) ?? study.operations[0];
         const known = metric && metricNamed(study, metric) ? metric : undefined;
-        if (!operation) return <p className="sb-state">Nothing is known of the study {name}.</p>;
+        if (!operation) return <p className="sb-state">The study {name} is unknown.</p>;
         return (
           <>
             <div className="sb-fields">
@@ -112,7 +112,7 @@ interface Of {
   study: Study;
   cell: string;
   operation: Operation;
-  /** Without one it is that which ranks the operation. */
+  /** Undefined: the metric that ranks the operation. */
   metric: string | undefined;
   choice: Choice;
 }
@@ -143,7 +143,7 @@ function History({ study, cell, operation, metric, choice }: Of) {
   );
 }
 
-/** One cell's attempts; a superseded one is there, and marked. With what is known of them together. */
+/** Show one cell's attempts over time, with levels, changes and baselines. Superseded attempts are shown with a mark. */
 export function HistoryChart({
   attempts,
   history,
@@ -205,11 +205,10 @@ export function HistoryChart({
       />
       <Changes history={history} series={series} />
       <p className="sb-note">
-        A cross has failed, a dash was not run; without a figure they are at 0. A triangle was bound by its
-        client, or, if it points down, by a service in front of the store; a diamond was disturbed, and its
-        figure compares with nothing; a square was superseded by a later try, and counts nowhere. Warm-ups are
-        left out. Figures of different colours were measured in another environment or with other parameters:
-        they show no change over time.
+        A cross failed, a dash was not run; attempts without a figure are at 0. A triangle is client-bound,
+        or, if it points down, service-bound; a diamond was disturbed, and is not comparable; a square was
+        superseded by a later try, and never counts. Warm-ups are excluded. Figures of different colours were
+        measured in another environment or with other parameters: they show no change over time.
       </p>
       {attempts.length === MOST ? (
         <p className="sb-note">Only the newest {grouped(MOST)} attempts are shown.</p>

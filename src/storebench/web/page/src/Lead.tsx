@@ -2,10 +2,10 @@ import type { ReactNode } from "react";
 import { Link } from "react-router-dom";
 import type { Choice } from "./choice";
 
-/** Changes of the address: where something leads. */
+/** A link, as changes of the address. */
 export type To = Record<string, string>;
 
-/** What a figure is of: a cell's operation, in a run where it is of one, or an attempt at it. */
+/** The subject of a figure: a cell's operation, possibly within a run, or a single attempt. */
 export interface Led {
   cell_key: string;
   operation: string;
@@ -13,7 +13,7 @@ export interface Led {
   attempt_id?: string;
 }
 
-/** No more than that of what has more. */
+/** Return only these fields of a larger object. */
 export const ledOf = ({ cell_key, operation, run_id, attempt_id }: Led): Led => ({
   cell_key,
   operation,
@@ -21,7 +21,7 @@ export const ledOf = ({ cell_key, operation, run_id, attempt_id }: Led): Led => 
   ...(attempt_id ? { attempt_id } : {}),
 });
 
-/** All that was ever measured of a cell's operation. */
+/** Return the link to the history of a cell's operation. */
 export const toHistory = ({ cell_key, operation }: Led, metric = ""): To => ({
   view: "history",
   cell: cell_key,
@@ -29,7 +29,7 @@ export const toHistory = ({ cell_key, operation }: Led, metric = ""): To => ({
   metric,
 });
 
-/** The attempts of a run at a cell's operation, by whatever the table was filtered before. */
+/** Return the link to a run's attempts at a cell's operation, without the table's other filters. */
 export const toAttempts = ({ cell_key, operation, run_id }: Led): To => ({
   view: "table",
   only: cell_key,
@@ -38,14 +38,14 @@ export const toAttempts = ({ cell_key, operation, run_id }: Led): To => ({
   ...(run_id ? { run: run_id } : {}),
 });
 
-/** Where an attempt has spent its time; of a cell's operation all attempts. */
+/** Return the link to an attempt's phases, or for a cell's operation to its attempts. */
 export function toNext(led: Led): To {
   const { run_id, attempt_id } = led;
   if (!run_id || !attempt_id) return toAttempts(led);
   return { view: "phases", attempt: attempt_id, run: run_id };
 }
 
-/** A link within the page; only a text where nothing can be led to. */
+/** Show a link within the page, or only its text on a page without links. */
 export function Lead({ choice, to, children }: { choice: Choice; to: To; children: ReactNode }) {
   return choice.link ? <Link to={choice.link(to)}>{children}</Link> : children;
 }

@@ -6,11 +6,11 @@ export interface Entry {
   name: string;
   label: string;
   colour: (theme: Theme) => string;
-  /** It is drawn with a dashed edge. */
+  /** Whether the name is drawn with a dashed edge. */
   dashed?: boolean;
 }
 
-/** What the colours of a chart mean; each entry is a button that hides what it names, or shows it again. */
+/** Show a chart's legend. Each entry is a button that hides or shows its name. */
 export function Legend({
   title,
   kind,

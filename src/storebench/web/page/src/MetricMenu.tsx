@@ -1,7 +1,7 @@
 import { scalars } from "./study";
 import type { Study } from "./types";
 
-/** By which metric: the one that ranks each operation, or one of the study's, or of those that all studies have. */
+/** Show the menu of metrics: the ranking metric of each operation, the study's metrics, and the common metrics. */
 export function MetricMenu({
   study,
   chosen,
@@ -17,7 +17,7 @@ export function MetricMenu({
     <label className="sb-field">
       Metric
       <select value={chosen ?? ""} onChange={(event) => onChoose(event.target.value)}>
-        <option value="">that ranks the operation</option>
+        <option value="">the ranking metric</option>
         {known ? null : <option value={chosen}>{chosen}</option>}
         {metrics.map(({ name, title }) => (
           <option key={name} value={name}>

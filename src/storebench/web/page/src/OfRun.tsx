@@ -10,14 +10,14 @@ import type { Run } from "./types";
 const EVERY_MS = 5000;
 
 interface Shown {
-  /** Which of several runs it is. */
+  /** The name of the run's side among several runs. */
   label?: string;
   children: (run: Run) => ReactNode;
 }
 
 /**
- * What is shown of a run, or why there is nothing of it: it waits, is about to begin, ended too early, or was refused. One that is not among
- * the newest is asked for: an older one, one that has not come to its plan, or one before the list of them is there.
+ * Show a view of a run, or why there is none: the run is queued, about to begin, ended too early, or was refused. A run that is not in the
+ * list of the newest runs is requested by itself: an older run, a run without a plan yet, or any run before the list has loaded.
  */
 export function OfRun({ run, runs, ...shown }: Shown & { run: string; runs: Run[] }) {
   const known = runs.find(({ id }) => id === run);
@@ -39,18 +39,18 @@ function Known({ run, label, children }: Shown & { run: Run }) {
   return run.state === "refused" ? <Refused run={run} label={label} /> : children(run);
 }
 
-/** What Airflow says of a run that is not among the results. */
+/** Airflow's state of a run without results. */
 interface Waits {
   dagId: string;
   runId: string;
   state: string;
-  /** The runs of the DAG that are before it. */
+  /** The DAG's runs that come before the run. */
   before: ActiveRun[];
 }
 
 export const whereaboutsKey = (name: string) => `whereabouts ${name}`;
 
-/** The run, or what Airflow says of one that is not among the results yet. */
+/** Return a run, or Airflow's state of a run without results yet. */
 export async function whereabouts(name: string, signal: AbortSignal): Promise<Run | Waits> {
   try {
     return await get<Run>(address("run", { run: name }), signal);
@@ -72,7 +72,7 @@ async function before(dagId: string, runId: string, signal: AbortSignal): Promis
   );
 }
 
-/** Why there is nothing to see yet, and what it waits for. */
+/** Explain why a run has no results yet, and what the run waits for. */
 function Waiting({ dagId, state, before, label }: Waits & { label: string | undefined }) {
   const which = label ? <strong>{label} </strong> : null;
   if (state === "queued")
@@ -88,27 +88,27 @@ function Waiting({ dagId, state, before, label }: Waits & { label: string | unde
             </span>
           ))}
         </strong>{" "}
-        One run of a DAG goes after the other. {before.length ? "" : "It is the next one. "}If the DAG is
-        paused, it waits until you switch it on.
+        Runs of a DAG execute one after the other. {before.length ? "" : "This run is next. "}If the DAG is
+        paused, the run waits until you unpause the DAG.
       </p>
     );
   if (state === "running")
     return (
       <p className="sb-state" role="status">
         {which}
-        <strong>It has begun.</strong> Its cells appear here as soon as it is planned.
+        <strong>The run has begun.</strong> Its cells appear here as soon as it is planned.
       </p>
     );
   return (
     <p className="sb-state sb-problem">
       {which}
-      <strong>It ended in Airflow before it was planned</strong> ({state}): Airflow's log of its plan says
-      why.
+      <strong>The run ended in Airflow before it was planned</strong> ({state}): Airflow's log of the plan has
+      the reason.
     </p>
   );
 }
 
-/** Why a run was refused, and how to send a better one. */
+/** Show why a run was refused, and how to start a corrected run. */
 function Refused({ run, label }: { run: Run; label: string | undefined }) {
   return (
     <>
@@ -118,7 +118,7 @@ function Refused({ run, label }: { run: Run; label: string | undefined }) {
   );
 }
 
-/** The forms with the values of a run, to change and send again. Airflow's own takes none from an address, but from a run's page. */
+/** Link to the forms with a run's values. Airflow's own form takes values only from a run's page, not from an address. */
 function SendAgain({ run }: { run: Run }) {
   const [said, setSaid] = useState("");
   const params = JSON.stringify(run.params, null, 2);
@@ -135,14 +135,14 @@ function SendAgain({ run }: { run: Run }) {
   return (
     <>
       <p>
-        To send it again, open <a href={`${location.pathname}?${here}`}>Start with these values</a>, and
-        change what was refused. Or open{" "}
+        To start the run again, open <a href={`${location.pathname}?${here}`}>Start with these values</a>, and
+        correct the refused values. Or open{" "}
         <a href={runLink(run.dag_id, run.airflow_run_id)}>the run in Airflow</a>, and choose{" "}
         <strong>Trigger</strong>, then <strong>Trigger again with this config</strong>: Airflow's form opens
-        with them, too. If the run is no longer there, open{" "}
-        <a href={runsLink(run.dag_id)}>the form of the DAG</a>, and paste them under{" "}
-        <strong>Advanced Options</strong>. If nothing about them has to change,{" "}
-        <code>storebench replay {run.id} --trigger</code> sends them as they are.
+        with the same values. If Airflow no longer has the run, open{" "}
+        <a href={runsLink(run.dag_id)}>the form of the DAG</a>, and paste the parameters under{" "}
+        <strong>Advanced Options</strong>. To start the run with the same parameters, use{" "}
+        <code>storebench replay {run.id} --trigger</code>.
       </p>
       <p className="sb-line">
         Its parameters

@@ -1,28 +1,28 @@
 import { useId, useState } from "react";
 import type { Parameter } from "./types";
 
-/** The parameters that are not to be the defaults, as texts: the API takes them as it takes the form. */
+/** The parameters that differ from their defaults, as texts: the API parses them like the form's texts. */
 export type Typed = Record<string, string>;
 
-/** From the page's address. */
+/** Parse parameters from the page's address. */
 export function typedOf(text: string | null): Typed {
   try {
     const found = Object.entries(JSON.parse(text || "{}"));
     return Object.fromEntries(found.map(([name, value]) => [name, String(value)]));
   } catch {
-    return {}; // an address that somebody has cut
+    return {}; // a truncated address
   }
 }
 
-/** For the page's address and the API; empty where all are the defaults. */
+/** Write parameters for the page's address and the API; empty if all have their defaults. */
 export function textOf(typed: Typed): string {
   return Object.keys(typed).length ? JSON.stringify(typed) : "";
 }
 
-/** Values as they are typed: a list with commas. */
+/** Write a value as it is typed: a list with commas. */
 export const textOfValue = (value: unknown) => (Array.isArray(value) ? value.join(", ") : String(value));
 
-/** Parameters as they are typed; what is empty is the default. */
+/** Write parameters as they are typed, without absent values, which keep their defaults. */
 export const textsOf = (params: Record<string, unknown>): Typed =>
   Object.fromEntries(
     Object.entries(params)
@@ -30,7 +30,7 @@ export const textsOf = (params: Record<string, unknown>): Typed =>
       .map(([name, value]) => [name, textOfValue(value)]),
   );
 
-/** A field for each parameter: what everybody chooses, and the others one click away. An empty one is the default, which it shows. */
+/** Show a field for each parameter; parameters that few users choose are folded. An empty field shows its default. */
 export function ParameterFields({
   parameters,
   typed,
@@ -57,23 +57,23 @@ export function ParameterFields({
         <summary>More parameters</summary>
         <div className="sb-parameters">{fields(more)}</div>
       </details>
-      <p className="sb-note">An empty field has the DAG's default, which stands in it in grey.</p>
+      <p className="sb-note">An empty field has the DAG's default, shown in grey.</p>
     </>
   );
 }
 
-/** What a field may be of. */
+/** The properties of a field's parameter. */
 export type Asked = Pick<Parameter, "title" | "text" | "default" | "examples">;
 
 interface FieldProps {
   of: Asked;
   value: string;
   set: (value: string) => void;
-  /** What is wrong with the value. */
+  /** The mistake in the value. */
   problem?: string;
 }
 
-/** One parameter: a menu of a flag's values, or a text. */
+/** Show the field of one parameter: a menu for a flag, else a text field. */
 export function ParameterField({
   of: { title, text, default: byDefault, examples },
   value,
@@ -121,7 +121,7 @@ export function ParameterField({
   );
 }
 
-/** What is wrong with the value of a field, below it. */
+/** Show the mistake in a field's value, below the field. */
 export function FieldProblem({ id, text }: { id: string; text: string | undefined }) {
   return text ? (
     <div className="sb-mistake" id={`${id}-problem`}>

@@ -17,9 +17,9 @@ import { sqlBeside } from "./sql";
 import type { CellPhases, Operation } from "./types";
 
 const TYPICAL =
-  "Each bar is the verified, undisturbed attempt whose total is nearest to its cell's median: phases of one attempt add up, medians of phases would not. Where there is none it is the last. ";
+  "Each bar is the verified, undisturbed attempt whose total is nearest to its cell's median: phases of one attempt add up, medians of phases would not. Without such an attempt, the bar is the last attempt. ";
 
-/** Where the time went, a bar for each cell; or that of a `single` attempt. */
+/** Show the phases of each cell's typical attempt, or of a `single` attempt. */
 export function Phases({
   of,
   choice,
@@ -48,10 +48,9 @@ export function Phases({
             ))}
             <p className="sb-note">
               {single ? "" : TYPICAL}
-              The bars include the verification, which the charts of the total pod time exclude. What comes
-              before the interpreter is Kubernetes', which tells it in whole seconds: it is pale, with a
-              dashed edge. ▲ was bound by its client, ▼ by a service in front of the store, ◆ was disturbed, ✕
-              has failed, ■ was stopped, ○ was not run.
+              The bars include the verification, which the charts of the total pod time exclude. Kubernetes
+              reports the phases before the interpreter in whole seconds: they are pale, with a dashed edge. ▲
+              client-bound, ▼ service-bound, ◆ disturbed, ✕ failed, ■ stopped, ○ not run.
             </p>
           </>
         )
@@ -60,7 +59,7 @@ export function Phases({
   );
 }
 
-/** The shortest bars first. */
+/** Sort cells by the length of their bars, shortest first. */
 function byLength(cells: CellPhases[], phases: [string, string][]): CellPhases[] {
   const length = (cell: CellPhases) => phases.reduce((sum, [phase]) => sum + (cell.phases[phase] ?? 0), 0);
   return [...cells].sort((one, other) => length(one) - length(other));
@@ -136,7 +135,7 @@ export function PhaseChart({
       note={[
         single ? "" : "One attempt of each cell.",
         phases.some(([phase]) => WHOLE.has(phase))
-          ? "Pale and dashed: Kubernetes tells it, to the second."
+          ? "Pale and dashed: reported by Kubernetes, to the second."
           : "",
         mixed(cells.map((cell) => cell.attempt)),
       ]

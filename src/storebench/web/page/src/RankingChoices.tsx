@@ -16,7 +16,7 @@ import {
 import { titleOfOperation } from "./study";
 import type { Ranking } from "./types";
 
-/** Everything that can be chosen; each is in the address. */
+/** Show the menus of a ranking's choices, which are all in the address. */
 export function RankingChoices({ study, found, only, choice }: Ranked & { only: boolean; choice: Choice }) {
   const { choose } = choice;
   const pick = (name: string) => (value: string) => choose(chosen(found, name, [value]));
@@ -77,7 +77,7 @@ export function RankingChoices({ study, found, only, choice }: Ranked & { only: 
         onChoose={(value) => choose({ [rankKey("margin")]: value })}
       />
       <fieldset className="sb-key">
-        <legend>Rank, too</legend>
+        <legend>Also rank</legend>
         {INCLUDED.map((reason) => (
           <label key={reason}>
             <input
@@ -100,15 +100,15 @@ export function RankingChoices({ study, found, only, choice }: Ranked & { only: 
 }
 
 const WHAT: Record<Ranking["included"][number], string> = {
-  limit: "what shows only the client's limit",
-  "client-bound": "what its client bound",
-  "service-bound": "what a service in front of the store bound",
-  unlike: "what delivers or promises something else",
+  limit: "floors: clients without a store",
+  "client-bound": "client-bound cells",
+  "service-bound": "service-bound cells",
+  unlike: "different delivery or durability",
 };
 
 const texts = (names: string[]) => names.map((name): [string, string] => [name, name]);
 
-/** Nothing where there is nothing to choose. */
+/** Show a menu; nothing with fewer than two options. */
 function Menu({
   label,
   value,

@@ -29,17 +29,17 @@ import type { LeftOutCell, RankedLine, Ranking, Study } from "./types";
 import { digits, NONE, ratioText } from "./units";
 
 interface Props {
-  /** The study of the DAG that the page is on, or of the run that was looked at. */
+  /** The study of the page's DAG, or of the shown run. */
   study: string;
-  /** Whether it is the only one that can be looked at here. */
+  /** Whether the page shows only this study. */
   only: boolean;
   asked: URLSearchParams;
   choice: Choice;
 }
 
-/** A study's stores and clients in their places. Whatever nobody has chosen is in the address as soon as it is known. */
+/** Rank a study's stores and clients. Once the API has answered, the address also has the choices that the API made. */
 export function RankingView({ study, only, asked, choice }: Props) {
-  // on a DAG's own page it is of that DAG's study, whatever the address says
+  // on a DAG's own page, rank the DAG's study, whatever the address says
   const own = only ? changed(asked, { [rankKey("study")]: study }) : asked;
   const key = keyOf(own, study);
   const loaded = useLoaded(async (signal): Promise<Ranked> => {
@@ -47,7 +47,7 @@ export function RankingView({ study, only, asked, choice }: Props) {
     return { found, study: await studyNamed(found.study, signal) };
   }, key);
   const { data, problem } = loaded;
-  // stays while another one is looked up, so that what has the focus keeps it
+  // keep the previous ranking while another loads, so that the focused element keeps the focus
   const before = useRef<Ranked>(undefined);
   if (data) before.current = data;
   const shown = data ?? (problem ? undefined : before.current);
@@ -55,7 +55,7 @@ export function RankingView({ study, only, asked, choice }: Props) {
     if (!data) return;
     const changes = missingIn(asked, data.found);
     if (!Object.keys(changes).length) return;
-    begin(keyOf(changed(asked, changes), study), Promise.resolve(data)); // it is the same question
+    begin(keyOf(changed(asked, changes), study), Promise.resolve(data)); // the changed address asks for the same ranking
     choice.choose(changes, true);
   }, [data, asked, study, choice]);
   return (
@@ -73,19 +73,19 @@ export function RankingView({ study, only, asked, choice }: Props) {
 const keyOf = (asked: URLSearchParams, study: string) =>
   `ranking ${JSON.stringify(questionOf(asked, study))}`;
 
-/** A way out of an address that asks for what there is not. */
+/** Show a button that resets an address whose ranking does not exist. */
 function StartAnew({ asked, choice }: { asked: URLSearchParams; choice: Choice }) {
   const own = [...asked.keys()].filter((name) => name.startsWith(rankKey("")));
   return (
     <p className="sb-line">
       <button type="button" onClick={() => choice.choose(Object.fromEntries(own.map((name) => [name, ""])))}>
-        forget what was chosen
+        reset the choices
       </button>
     </p>
   );
 }
 
-/** What was chosen, the places, and what is left out. */
+/** Show the choices, the ranking, the excluded cells, and the claims. */
 export function Places({ study, found, only, choice }: Ranked & { only: boolean; choice: Choice }) {
   return (
     <>
@@ -96,7 +96,7 @@ export function Places({ study, found, only, choice }: Ranked & { only: boolean;
   );
 }
 
-/** The places, and what is left out. `among`: what tells them from others on the page. */
+/** Show the ranking and the excluded cells. `among` distinguishes the tables' labels from other rankings on the page. */
 export function RankingTables({ study, found, choice, among = "" }: Shown & { among?: string }) {
   const { lines, left_out } = found;
   const cells: CellName[] = [...lines, ...left_out];
@@ -109,7 +109,7 @@ export function RankingTables({ study, found, choice, among = "" }: Shown & { am
       <p className="sb-line">{whereText(study, found)}</p>
       {found.caution ? <p className="sb-state">{found.caution}.</p> : null}
       <p className="sb-line">
-        {lines.length} ranked, {left_out.length} left out
+        {lines.length} ranked, {left_out.length} excluded
         <Exports
           title="the ranking"
           source={sourceOf(study, found)}
@@ -128,12 +128,12 @@ export function RankingTables({ study, found, choice, among = "" }: Shown & { am
         <Lines study={study} found={found} choice={choice} label={`Places${among}`} />
       ) : (
         <p className="sb-state">
-          <strong>Nothing can be ranked.</strong> What was measured is left out, and why stands below.
+          <strong>Nothing can be ranked.</strong> All measured cells are excluded, for the reasons below.
         </p>
       )}
       <p className="sb-note">{note}</p>
       {left_out.length ? (
-        <LeftOut study={study} found={found} choice={choice} label={`Left out${among}`} />
+        <LeftOut study={study} found={found} choice={choice} label={`Excluded${among}`} />
       ) : null}
     </>
   );
@@ -143,7 +143,7 @@ export const titleOfRanking = ({ operation, title }: Ranking) => `${titleOfOpera
 
 type Shown = Ranked & { choice: Choice };
 
-/** A line for each cell in its place; a cell leads to all that was ever measured of it. */
+/** Show a line for each ranked cell, with a link to the cell's history. */
 function Lines({ study, found, choice, label }: Shown & { label: string }) {
   const figures = figuresOf(found);
   const name = namer(study, [...found.lines, ...found.left_out]);
@@ -190,7 +190,7 @@ function LeftOut({ study, found, choice, label }: Shown & { label: string }) {
   const name = namer(study, [...found.lines, ...found.left_out]);
   return (
     <>
-      <h3>Left out</h3>
+      <h3>Excluded</h3>
       <ScrollTable label={label} columns={["cell", "reason", "why", "median", "interval", "n"]}>
         {found.left_out.map((one) => (
           <tr key={one.cell_key}>
@@ -230,7 +230,7 @@ function CellLead({
 const timesTitle = ({ better }: Ranking) => (better === "lower" ? "times the best" : "times below the best");
 const timesText = ({ times }: RankedLine) => (times === null ? NONE : `${digits(times, 3)} ×`);
 
-/** Times are faster or slower. */
+/** Return a line's verdict as a text: `faster` or `slower` for times. */
 const saidOf = ({ unit }: Ranking, { label }: RankedLine) =>
   label === "the best" ? label : labelText({ label, unit });
 
@@ -239,12 +239,12 @@ function rangeText({ ratio, low, high }: RankedLine): string {
   return `ratio ${ratioText(low)} to ${ratioText(high)}`;
 }
 
-/** How the table is to be read. */
+/** Explain how to read the table. */
 function noteOf(found: Ranking): string {
-  return `Medians of verified, undisturbed attempts of all runs in this environment, with intervals of 95 % or more from 6 attempts on. A place is shared by those that are not told apart from the first one of it. The verdict is against the best (A), by the ratio of the geometric means, run by run where runs have both: the same, within ${found.margin_percent} %, and cannot tell share its place. ${found.test}.`;
+  return `Medians of verified, undisturbed attempts of all runs in this environment, with intervals of 95 % or more for at least 6 attempts. Cells share a place if no difference from the first cell of the place is detected. The verdict compares the cell with the best cell (A) by the ratio of the geometric means, run by run where runs have both: cells with the verdicts the same, within ${found.margin_percent} %, and cannot tell share the place of the best. ${found.test}.`;
 }
 
-/** The dataset, the places on the axes, and the environment. */
+/** Describe the dataset, the axes' values, and the environment. */
 function whereText(study: Study, found: Ranking): string {
   const axes = Object.entries(found.axes).map(
     ([name, value]) => `${titleOf(study, name)} ${value === ANY ? "any" : valueText(value)}`,
@@ -254,7 +254,7 @@ function whereText(study: Study, found: Ranking): string {
   return [datasetsText(study, cells), ...axes, environment?.text].filter(Boolean).join(" · ");
 }
 
-/** What was chosen, and where the figures come from. */
+/** Describe the choices and the origin of the figures. */
 function sourceOf(study: Study, found: Ranking): string {
   return [
     found.study,
@@ -266,7 +266,7 @@ function sourceOf(study: Study, found: Ranking): string {
     .join(" · ");
 }
 
-/** A cell as it is taken away. */
+/** Return a cell for export. */
 function takenOf(
   study: Study,
   found: Ranking,
@@ -305,7 +305,7 @@ function takenOf(
   };
 }
 
-/** The table as a picture has room for it. */
+/** Return the table in a form that fits into a picture. */
 function textsOf(study: Study, found: Ranking): Record<string, string>[] {
   const name = namer(study, [...found.lines, ...found.left_out]);
   const written = figuresOf(found);
@@ -326,7 +326,7 @@ function textsOf(study: Study, found: Ranking): Record<string, string>[] {
       place: NONE,
       ...figures(one),
       [timesTitle(found)]: NONE,
-      "it is": `left out: ${one.reasons.map(({ reason }) => reason).join(", ")}`,
+      "it is": `excluded: ${one.reasons.map(({ reason }) => reason).join(", ")}`,
     })),
   ];
 }

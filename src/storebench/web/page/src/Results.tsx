@@ -35,7 +35,7 @@ type View = keyof typeof VIEWS;
 /** The views of one run. */
 const OF_RUN: Partial<Record<View, true>> = { run: true, charts: true, phases: true, table: true };
 const OF_SEVERAL: Partial<Record<View, true>> = { ranking: true, compare: true, history: true };
-/** What narrows a view to a single cell or attempt: who goes to a view by its name sees all of it. */
+/** The parameters that narrow a view to a single cell or attempt. The navigation's links reset them. */
 const OF_ONE = { only: "", attempt: "" };
 
 const WITH_CHARTS: Partial<Record<View, true>> = { charts: true, phases: true, compare: true, history: true };
@@ -43,21 +43,21 @@ const WITH_CHARTS: Partial<Record<View, true>> = { charts: true, phases: true, c
 /** The views of a study's DAG, whether it ever ran or not. */
 const OF_A_DAG: Partial<Record<View, true>> = { start: true, backfill: true };
 
-/** What Airflow tells a page that is on a DAG, or on a run of it. */
+/** The properties that Airflow passes to a page of a DAG or of a run. */
 export interface Props {
   dagId?: string;
   runId?: string;
 }
 
-/** The page: what is looked at is in its address, so that it can be shared. */
+/** Show the page. The view is in the page's address, so that a link shares it. */
 export function Results({ dagId, runId }: Props) {
   const [asked] = useSearchParams();
   const runs = useRuns(dagId);
   const named = asked.get("run") ?? (dagId && runId ? `${dagId}/${runId}` : undefined);
-  // a run is there sooner than the list of all
+  // a single run loads sooner than the list of runs
   const alone = viewIn(asked) === "run" && !runs.data;
   const newest = useNewest(alone && !named && !dagId);
-  // until then, the view of the run says what is wrong
+  // until the list has loaded, the view of the run reports problems
   const found: Loaded<Parameters<typeof defaultRun>[0]> =
     alone && (named || newest) ? { data: onlyRun(newest) } : runs;
   return (
@@ -69,7 +69,7 @@ export function Results({ dagId, runId }: Props) {
   );
 }
 
-/** The list of runs, as far as it is known before it is there. */
+/** Return a list of at most one run, for use until the list of runs has loaded. */
 const onlyRun = (run?: Run) => ({ items: run ? [run] : [], latest: run?.id });
 
 function viewIn(asked: URLSearchParams): View {
@@ -85,10 +85,10 @@ function Views({
   const [asked, setAsked] = useSearchParams();
   const view = viewIn(asked);
   useEffect(() => {
-    // it comes while the figures do
+    // load Vega while the figures load
     if (view in WITH_CHARTS) vega().catch(() => {});
   }, [view]);
-  // the same as long as nothing else is asked for: a new list of runs draws no view anew
+  // memoized, so that a new list of runs does not redraw the view
   const choice = useMemo(() => {
     const choose: Choose = (changes, replace = false) =>
       setAsked((before) => changed(before, changes), { replace });
@@ -121,7 +121,7 @@ function Views({
   );
 }
 
-/** The views of what was measured. */
+/** Show a view of measurements. */
 function Measured({
   view,
   run,
@@ -190,7 +190,7 @@ function Measured({
   );
 }
 
-/** What an answer has of a run's cells, and their study. */
+/** Load an answer about a run's cells, and their study. */
 async function loadCells<T extends { study: string }>(
   path: string,
   run: string,
@@ -200,7 +200,7 @@ async function loadCells<T extends { study: string }>(
   return { study, cells: items };
 }
 
-/** What the charts of a run need: distributions and series only where its study has any. */
+/** Load the data of a run's charts. Distributions and series are requested only if the study has any. */
 async function loadCharts(run: string, signal: AbortSignal): Promise<Charted> {
   const found = await loadCells<CellFigures>("cells", run, signal);
   const more = found.study.metrics.some((metric) => metric.kind !== "scalar");
@@ -209,7 +209,7 @@ async function loadCharts(run: string, signal: AbortSignal): Promise<Charted> {
 
 const isGoing = (run: Run) => run.state === "running";
 
-/** What comes of a run's attempts. It is asked for again only if an attempt has come, which is looked at often while the run goes on. */
+/** Load data about a run's attempts, again only if a new attempt exists. The check is frequent while the run goes on. */
 function useAttemptsOf<T>(what: string, run: Run, load: (run: string, signal: AbortSignal) => Promise<T>) {
   const before = useRef<{ key: string; data: T }>(undefined);
   return useLoaded(
@@ -230,7 +230,7 @@ function ChartsOf({ run, choice }: { run: Run; choice: Choice }) {
   return (
     <>
       {isGoing(run) ? (
-        <p className="sb-line">This run goes on: bars and lines come when an attempt has ended.</p>
+        <p className="sb-line">This run goes on: bars and lines appear when an attempt has ended.</p>
       ) : null}
       <Charts of={loaded} choice={choice} />
       {loaded.data?.cells.length ? <Costs choice={choice} {...loaded.data} /> : null}

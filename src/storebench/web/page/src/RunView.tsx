@@ -40,9 +40,9 @@ export interface Live {
   squares: Map<string, Square>;
 }
 
-/** A run that the page asks for again and again. */
+/** A run that the page reloads periodically. */
 interface Followed extends Live {
-  /** What the logs of the running tasks have said so far. */
+  /** The phases in the logs of the running tasks so far. */
   heard: Map<string, Heard>;
 }
 
@@ -50,14 +50,14 @@ const place = (of: { cell_key: string; repeat: number }, operation: string) =>
   `${of.cell_key}\n${of.repeat}\n${operation}`;
 export const runKey = (name: string) => `run ${name}`;
 
-/** The DAG in the id of a run; other names, such as `latest`, have none. */
+/** Return the DAG in a run's ID; other names, such as `latest`, have no DAG. */
 const dagIn = (name: string) => /^([\w.~-]+)\//.exec(name)?.[1];
 
 /**
- * The run as it is now, or as it was `told` just now. Attempts and lines of logs are only ever added: it asks for those that came after `before`.
+ * Load a run, or complete the run `told`. Attempts and lines of logs are only ever added: requests continue after `before`.
  *
- * At first all is asked for at once, as far as the name says what: else the run comes first, so that what is shown of it is never newer than
- * its attempts.
+ * The first time, all requests run in parallel if the name contains the DAG. Otherwise the run's request comes first, so that the run is
+ * never newer than its attempts.
  */
 export async function loadRun(
   name: string,
@@ -109,10 +109,10 @@ export async function loadRun(
   return { run, study, turns, attempts, squares, heard };
 }
 
-/** The name of an operation's task in Airflow, with its index. */
+/** Return the name of an operation's task in Airflow, with its map index. */
 const taskOf = (turn: Turn, operation: string) => `${turn.task_group}.${operation} ${turn.map_index}`;
 
-/** What became of each operation of each turn. `attempts`: the newest of an operation is behind its others; `tasks`: as far as Airflow was asked. */
+/** Return the state of each operation of each turn. `attempts` are sorted from oldest to newest; `tasks` are the tasks that Airflow returned. */
 export function squaresOf(
   run: Run,
   study: Study,
@@ -132,14 +132,14 @@ export function squaresOf(
   return squares;
 }
 
-/** The operations of a run, in the study's order. */
+/** Return the operations of a run, in the study's order. */
 const runOperations = (study: Study, turns: Turn[]) =>
   operationsOf(
     study,
     turns.flatMap((turn) => turn.operations),
   );
 
-/** The grid of a run as it fills: a line for each turn, a square for each operation. */
+/** Show the grid of a run as it fills: a line for each turn, a square for each operation. */
 export const RunView = memo(function RunView({ run: name, choice }: { run: string; choice: Choice }) {
   const before = useRef<Followed>(undefined);
   const loaded = useLoaded(
@@ -156,11 +156,11 @@ export const RunView = memo(function RunView({ run: name, choice }: { run: strin
 interface Shown {
   live: Live;
   choice: Choice;
-  /** It was written into a file: nothing goes on there, and there is no Airflow to lead to. */
+  /** Whether the run is in a file, which is never updated and has no links to Airflow. */
   written?: boolean;
 }
 
-/** A run and its squares. */
+/** Show a run and its squares. */
 export function Grid({ live, choice, written = false }: Shown) {
   const { run, study, squares } = live;
   if (run.state === "refused") return <RunLine run={run} />;
@@ -212,12 +212,12 @@ export function Grid({ live, choice, written = false }: Shown) {
       <RunLine run={run} />
       {run.reason ? (
         <p className="sb-state sb-problem">
-          <strong>This run ended before it had done all.</strong> {run.reason}
+          <strong>This run ended early.</strong> {run.reason}
         </p>
       ) : null}
       {run.to_close ? (
         <p className="sb-state sb-problem">
-          A run with the same parameters and <code>skip_done</code> does what it has left.
+          A run with the same parameters and <code>skip_done</code> does the remaining operations.
         </p>
       ) : null}
       <div className="sb-progress">
@@ -271,13 +271,13 @@ function repeatLabel(turn: Turn): string {
   return turn.warm_up ? "warm-up" : `${turn.repeat}${turn.arm ? ` ${turn.arm}` : ""}`;
 }
 
-/** The states of which a square says why. */
+/** The states that a square shows with a reason. */
 const WITH_REASON = new Set<State>(["disturbed", "failed", "stopped", "not run"]);
 
-/** The states that a square names beside its figure. */
+/** The states that a square shows beside the figure. */
 const MARKED = new Set<State>(["client-bound", "service-bound", "disturbed"]);
 
-/** What stands in a square: its sign, and the figure, the phase or the state. */
+/** Return a square's text: its sign, and the figure, the phase or the state. */
 function squareText(study: Study, of: Square): string {
   const figure = of.attempt?.status === "verified" ? resultText(study, of.attempt) : of.state;
   const text = of.state === "running" && of.detail ? `running: ${of.detail.replaceAll("_", " ")}` : figure;

@@ -11,12 +11,12 @@ export function loadRuns(dag?: string, signal?: AbortSignal): Promise<Runs> {
   return get<Runs>(address("runs", { limit: MOST, dag }), signal);
 }
 
-/** The newest runs, of one DAG or of all. */
+/** Load the newest runs, of one DAG or of all DAGs. */
 export function useRuns(dag?: string) {
   return useLoaded((signal) => loadRuns(dag, signal), runsKey(dag), 15_000);
 }
 
-/** The run that is shown where none is asked for: what "latest" means everywhere, or else the newest, which was refused. */
+/** Return the run that is shown by default: the run "latest", or if all runs were refused the newest run. */
 export const defaultRun = ({
   items,
   latest,
@@ -24,18 +24,18 @@ export const defaultRun = ({
 
 const NEWEST = "newest run";
 
-/** Begin to ask for the run that is shown where none is asked for. */
+/** Begin to load the run that is shown by default. */
 export const beginNewest = () => begin(NEWEST, loadNewest());
 
 const loadNewest = (signal?: AbortSignal) => get<Run>(address("run", { run: "latest" }), signal);
 
-/** That run, if it is `wanted`: it is there sooner than the list. */
+/** Load the default run if it is `wanted`: it loads sooner than the list of runs. */
 export function useNewest(wanted: boolean): Run | undefined {
   const load = async (signal: AbortSignal) => (wanted ? loadNewest(signal) : undefined);
   return useLoaded(load, wanted ? NEWEST : "").data;
 }
 
-/** A menu of the newest runs. */
+/** Show a menu of the newest runs. */
 export function RunMenu({
   label,
   chosen,
@@ -64,10 +64,10 @@ export function RunMenu({
   );
 }
 
-/** What a list has of a run. */
+/** A run as a list has it, without parameters. */
 export type Listed = Omit<Run, "params">;
 
-/** What a run measured: of which study, its stores, or its one cell, and the dataset. */
+/** Describe a run: start, study, stores or single cell, dataset, state and counts. */
 export function runLabel(run: Listed): string {
   const parts = [
     `${moment(run.started_at)} UTC`,
@@ -80,28 +80,28 @@ export function runLabel(run: Listed): string {
   return parts.join(" · ");
 }
 
-/** As what a run was made: Airflow names the runs of a backfill so, and the page its own. */
+/** Describe the kind of a run by its name: a turn, or a cell of a backfill. */
 function madeAs({ airflow_run_id }: Listed): string {
   const turn = /^turns__.*__0*([0-9]+)([AB])$/.exec(airflow_run_id);
   if (turn) return `turn ${turn[1]} of ${turn[2]}: `;
   return /^(backfill|cell)__/.test(airflow_run_id) ? "backfill: " : "";
 }
 
-/** Its stores, or its one cell; empty before it is planned. */
+/** Describe a run's stores or single cell; empty before the run is planned. */
 export function whatOf(run: Listed): string {
   if (!run.cell_key) return run.stores.join(", ");
-  // a key is a study, what tells its cells apart, and the dataset
+  // a key consists of the study, the cell's own parts, and the dataset
   const [, ...parts] = run.cell_key.split("/");
   const own = parts.filter((part) => !isOfDataset(part.split("=")[0] ?? ""));
   return `one cell, ${own.join(" ")}`;
 }
 
-/** Which dataset it was, where the run has come to know it. */
+/** Describe a run's dataset; empty if not known yet. */
 function datasetOf(run: Listed): string[] {
   return run.rows === null ? [] : [`rows ${valueText(run.rows)}, seed ${run.seed}`];
 }
 
-/** What came of a run's operations; of each that was tried again, the newest try counts. */
+/** Count a run's operations by outcome. The newest try of each operation counts. */
 export function counts(run: Listed): string {
   return [
     `${run.verified} verified${run.disturbed ? `, of these ${run.disturbed} disturbed` : ""}`,
@@ -110,7 +110,7 @@ export function counts(run: Listed): string {
   ].join(", ");
 }
 
-/** What a run is compared with where nobody has said it: the newest earlier one that is likely to share cells with it. */
+/** Return the default run to compare a run with: the newest earlier run that is likely to share cells with it. */
 export function earlier(runs: Run[], id: string): Run | undefined {
   const run = runs.find((one) => one.id === id);
   return runs.find(
@@ -126,22 +126,22 @@ export function earlier(runs: Run[], id: string): Run | undefined {
   );
 }
 
-/** How many of its operations a run has done: those that were not run are none of them. */
+/** Return the number of completed operations, without operations that were not run. */
 export const done = (run: Run) => run.verified + run.failed;
 
-/** How many seconds a run has worked: without the time between its end and the clearing of its tasks. */
+/** Return a run's working time in seconds, without the time between an end and a restart. */
 export function took(run: Listed): number {
   const until = run.finished_at ? Date.parse(run.finished_at) : Date.now();
   return (until - Date.parse(run.started_at)) / 1000 - run.rested_s;
 }
 
-/** How many runs are in which state. */
+/** Count runs by state. */
 export function runStates(runs: Run[]): string {
   const states = [...new Set(runs.map(({ state }) => state))];
   return states.map((state) => `${runs.filter((run) => run.state === state).length} ${state}`).join(", ");
 }
 
-/** A run's state in a line. */
+/** Show a run's state in one line. */
 export function RunLine({ run, label }: { run: Run; label?: string }) {
   if (run.state === "refused")
     return (

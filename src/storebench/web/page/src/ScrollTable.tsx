@@ -6,7 +6,7 @@ interface FrameProps {
   children: ReactNode;
 }
 
-/** A frame in which a wide table scrolls. The page itself never scrolls sideways. */
+/** Show a frame in which a wide table scrolls. The page itself never scrolls sideways. */
 export function ScrollFrame({ label, dense, children }: FrameProps) {
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by the keyboard
@@ -24,7 +24,7 @@ interface TableProps {
   children: ReactNode;
 }
 
-/** A table with a title for each column, in a frame of its own. */
+/** Show a table with a title for each column, in a frame of its own. */
 export function ScrollTable({ label, columns, className, children }: TableProps) {
   return (
     <ScrollFrame label={label}>

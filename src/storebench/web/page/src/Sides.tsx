@@ -6,22 +6,22 @@ import { RunLine, runStates } from "./Runs";
 import { Ready } from "./States";
 import type { Run, Turn } from "./types";
 
-/** Whether a side is named that is of several runs: those that were made in turns, or a list. */
+/** Return whether a name stands for several runs: runs in turns, or a list. */
 export const isOfSeveral = (name: string) => name.startsWith("turns:") || name.includes(",");
 
-/** The runs of a side, in a few words. */
+/** Describe the runs of a side. */
 export function sideText(runs: Run[]): string {
   const [first, last] = [runs[0]?.id ?? "", runs.at(-1)?.id ?? ""];
   return runs.length > 1 ? `${runs.length} runs, ${first} to ${last}` : first;
 }
 
-/** As files are called. */
+/** Return a side's name for use in names of files. */
 export const sideName = (runs: Run[]) =>
   `${runs[0]?.id ?? ""}${runs.length > 1 ? `-and-${runs.length - 1}-more` : ""}`;
 
 export const idsOf = (runs: Run[]) => runs.map(({ id }) => id);
 
-/** What a side is, in a line. */
+/** Show a side's runs in one line. */
 export function SideLine({ runs, label }: { runs: Run[]; label: string }) {
   const [first] = runs;
   if (!first) return null;
@@ -34,17 +34,17 @@ export function SideLine({ runs, label }: { runs: Run[]; label: string }) {
   );
 }
 
-/** Two values of one place: of the stores, the clients or an axis. */
+/** Two values of one name: of the stores, the clients or an axis. */
 export interface Values {
   place: string;
   before: string;
   after: string;
 }
 
-/** As the address and the API have them. */
+/** Write values as in the address and the API. */
 export const valuesText = ({ place, before, after }: Values) => `${place}=${before},${after}`;
 
-/** The places at which cells are at several values, with these. */
+/** Return the names with several values among these cells, and their values. */
 export function choices(cells: CellName[]): Map<string, string[]> {
   const names = ["store", "client", ...new Set(cells.flatMap(({ axes }) => Object.keys(axes)))];
   const found = names.map((name) => {
@@ -54,7 +54,7 @@ export function choices(cells: CellName[]): Map<string, string[]> {
   return new Map(found.filter(([, values]) => values.length > 1));
 }
 
-/** The values that are asked for, or the first two of the first place, where there are no such. */
+/** Parse the requested values. Without valid values, return the first two of the requested name, or of the first name. */
 export function valuesOf(text: string, known: Map<string, string[]>): Values | undefined {
   const [place = "", values = ""] = text.split("=");
   const [before, after] = values.split(",");
@@ -68,7 +68,7 @@ function firstOf(known: Map<string, string[]>, place: string): Values | undefine
   return before && after ? { place, before, after } : undefined;
 }
 
-/** The menus of two values of a run, and what is shown of them. */
+/** Show the menus of two values of a run, and the content for these values. */
 export function OfValues({
   run,
   asked,
@@ -130,11 +130,11 @@ export function OfValues({
   );
 }
 
-/** The address of an answer of both sides: verdicts, or what would decide. */
+/** Return the URL of an answer about both sides: verdicts, or deciding runs. */
 export const ofSides = (path: string, { before, after, by, metric }: Asked) =>
   address(path, { before, after, by, metric });
 
-/** What is compared. */
+/** The names of both sides, and the metric. */
 export interface Asked {
   before: string;
   after: string;

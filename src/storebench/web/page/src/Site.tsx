@@ -5,31 +5,31 @@ import { counts, type Listed, runLabel, took, whatOf } from "./Runs";
 import { ScrollTable } from "./ScrollTable";
 import { grouped, NONE } from "./units";
 
-/** A run, and the page that it has: none where it was refused. */
+/** A run and its page; a refused run has none. */
 type SiteRun = Listed & { page: string | null };
 
-/** The first page of a site: written into its file by `storebench site`. */
+/** The content of a site's first page, which `storebench site` writes into the page's file. */
 export interface SiteContent {
   written_at: string;
   code_version: string;
   studies: {
     name: string;
     title: string;
-    /** Of each of its tables, which are files. */
+    /** The number of rows of each table's files. */
     rows: Record<string, number>;
     /** The page of its rankings, if it has any. */
     rankings: string | null;
   }[];
-  /** The newest first. */
+  /** The runs, newest first. */
   runs: SiteRun[];
 }
 
-/** Of a study's runs, as many are shown at once. */
+/** The number of a study's runs that are shown at first. */
 const MOST = 100;
 const COLUMNS = ["started, UTC", "what", "rows", "seed", "state", "operations", "took", "code"];
 const FORMATS = { csv: "CSV", parquet: "Parquet" };
 
-/** All studies with their runs, and their data. */
+/** Show all studies with their runs and data files. */
 export function Site({ site: { written_at, code_version, studies, runs } }: { site: SiteContent }) {
   const [wanted, setWanted] = useState("");
   const words = wanted.toLowerCase().split(/\s+/).filter(Boolean);
@@ -68,7 +68,7 @@ export function Site({ site: { written_at, code_version, studies, runs } }: { si
   );
 }
 
-/** A table as files. */
+/** Show links to a table's files. */
 const Files = ({ stem }: { stem: string }) =>
   Object.entries(FORMATS).map(([end, format]) => (
     <a key={end} href={`${stem}.${end}`} aria-label={`${stem} as ${format}`}>
@@ -79,7 +79,7 @@ const Files = ({ stem }: { stem: string }) =>
 function RunTable({ title, runs }: { title: string; runs: SiteRun[] }) {
   const [all, setAll] = useState(false);
   const shown = all ? runs : runs.slice(0, MOST);
-  if (!runs.length) return <p className="sb-state">None of its runs has these words.</p>;
+  if (!runs.length) return <p className="sb-state">No run of this study has these words.</p>;
   return (
     <>
       <ScrollTable label={`Runs of ${title}`} columns={COLUMNS}>

@@ -5,16 +5,16 @@ import { RankingTables, titleOfRanking } from "./RankingView";
 import { titleOfOperation } from "./study";
 import type { Claims, Ranking, Study } from "./types";
 
-/** A study's rankings: written into a file of its own by `storebench site`. */
+/** The content of a page of rankings, which `storebench site` writes into the page's file. */
 export interface RankingsContent {
-  /** Where the site's first page is. */
+  /** The address of the site's first page. */
   home: string;
   study: Study;
   rankings: Ranking[];
   claims: Claims;
 }
 
-/** One below the other: nobody is there who could rank anything else. */
+/** Show all rankings of a study, stacked: a page without an API cannot offer choices. */
 export function SiteRankings({ content: { home, study, rankings, claims } }: { content: RankingsContent }) {
   const choice = useOwnChoice();
   return (

@@ -19,7 +19,7 @@ interface Props {
   choose: Choose;
 }
 
-/** A run of any study: what it would do as one types, and its start. */
+/** Show the form of a study's run, its draft while the user types, and start the run. */
 export function StartView({ dagId, asked, choose }: Props) {
   return (
     <OfDag {...{ dagId, asked, choose }} clears="conf">
@@ -33,7 +33,7 @@ function FormOf({ dag, asked, choose }: { dag: string; asked: URLSearchParams; c
   return <Ready of={loaded}>{(form) => <Drafted {...{ dag, form, asked, choose }} />}</Ready>;
 }
 
-/** What a run would do that these parameters are asked for: they are in the address, too, so that it can be shared. */
+/** Load the draft of a run with these parameters. */
 const useDraft = (dag: string, params: string) =>
   useLoaded(
     (signal) => get<Draft>(address("draft", { dag, params: params || undefined }), signal),
@@ -72,15 +72,15 @@ function Drafted({
       <FormFields form={form} typed={typed} change={change} mistakes={ofFields} />
       <Ready of={loaded}>{(draft) => <Foreseen dag={dag} draft={draft} settled={settled} />}</Ready>
       <p className="sb-note">
-        Airflow has <a href={dagLink(dag)}>a form of its own</a>, under <strong>Trigger</strong>: the same
-        fields in the same sections. What only the cluster can tell, such as whether servers fit there or are
-        built, the run's first task checks before any work.
+        Airflow has <a href={dagLink(dag)}>a form of its own</a>, under <strong>Trigger</strong>, with the
+        same fields in the same sections. The run's first task checks the conditions that only the cluster
+        knows before any work, such as whether servers fit there.
       </p>
     </>
   );
 }
 
-/** What the run would do, or why it would be refused; and its start. */
+/** Show the draft of the run or the reasons to refuse it, and start the run. */
 function Foreseen({ dag, draft, settled }: { dag: string; draft: Draft; settled: boolean }) {
   const [sending, setSending] = useState(false);
   const [sent, setSent] = useState<{ run?: string; problem?: Problem }>();
@@ -128,7 +128,7 @@ function Mistakes({ draft: { mistakes } }: { draft: Draft }) {
   );
 }
 
-/** How much a run is, in a sentence. */
+/** Describe the amount of work of a run in a sentence. */
 export function amountText({ operations, unknown, expected_s, expected_most_s }: Draft, times = 1): string {
   const many = grouped(operations * times);
   const guess =
@@ -155,7 +155,7 @@ function Summary({ draft }: { draft: Draft }) {
       </strong>
       {draft.may_end_earlier ? " It may end earlier, by its precision or its budget." : ""}
       {draft.operations && left ? ` ${left} of the cells listed below are verified already.` : ""}
-      {draft.dropped ? ` ${draft.dropped} combinations are left out: ${draft.dropped_because}.` : ""}
+      {draft.dropped ? ` ${draft.dropped} combinations are excluded: ${draft.dropped_because}.` : ""}
     </>
   );
 }
@@ -188,8 +188,9 @@ function Outcome({ dag, run, problem }: { dag: string; run?: string; problem?: P
   const here = new URLSearchParams({ view: "run", run: `${dag}/${run}` });
   return (
     <p className="sb-state" role="status">
-      <strong>The run is started.</strong> You see it as it goes on under <Link to={`?${here}`}>Run</Link>.{" "}
-      <a href={runLink(dag, run)}>Airflow has it, too</a>, and can stop it: mark it as failed there.
+      <strong>The run is started.</strong> Follow the run under <Link to={`?${here}`}>Run</Link>.{" "}
+      <a href={runLink(dag, run)}>Airflow shows the run, too</a>, and can stop it: mark the run as failed
+      there.
     </p>
   );
 }

@@ -1,7 +1,7 @@
 import type { ReactNode } from "react";
 import type { Loaded } from "./api";
 
-/** What is to be seen while there is nothing to see, and why. */
+/** Show loaded data, or the state of loading or a problem instead. */
 export function Ready<T>({
   of,
   children,
@@ -42,11 +42,11 @@ function title(status: number): string {
 
 function advice(status: number, message: string): string {
   if (status === 401) return "Log in to Airflow and load the page again.";
-  if (status === 403) return "Ask whoever runs this Airflow for permission to see the DAG.";
+  if (status === 403) return "Ask the administrator of this Airflow for permission to see the DAG.";
   return `${message}${/[.!?]$/.test(message) ? "" : "."}`;
 }
 
-/** Before the first run. */
+/** Show that there are no results before the first run. */
 export function NoResults() {
   return (
     <div className="sb-state">

@@ -19,7 +19,7 @@ import { operationsOf, unknownStudy, withStudy } from "./study";
 import { type Attempt, attemptStatusValues as STATUSES, type Study, type Turn } from "./types";
 
 const SIZE = 100;
-/** The filters that are typed: parts of names. */
+/** The typed filters: parts of names. */
 const TYPED = ["store", "client"] as const;
 type Typed = Record<(typeof TYPED)[number], string>;
 
@@ -28,7 +28,7 @@ interface Props extends Choice {
   asked: URLSearchParams;
 }
 
-/** What a run set out to do, and its study. */
+/** Load a run's planned turns and their study. */
 function useTurns(run: string | undefined): { study: Study; items: Turn[] } {
   const { data } = useLoaded(
     async (signal) => withStudy(run ? await all<Turn>("turns", { run, limit: 500 }, signal) : [], signal),
@@ -37,7 +37,7 @@ function useTurns(run: string | undefined): { study: Study; items: Turn[] } {
   return data ?? { study: unknownStudy(""), items: [] };
 }
 
-/** Every attempt, sorted and filtered by the database. */
+/** Show all attempts, sorted and filtered by the database. */
 export function TableView({ run, asked, choose, link }: Props) {
   const sortBy = asked.get("sort");
   const sort = isSort(sortBy) ? sortBy : "recorded_at";
@@ -50,7 +50,7 @@ export function TableView({ run, asked, choose, link }: Props) {
     .map(([name, wanted]) => `${name.slice(axisKey("").length)}=${wanted}`);
   const only = asked.get("only") || undefined;
   const query = { run, cell: only, sort, descending, ...filters, axis };
-  // another question begins at its first page
+  // another query begins at its first page
   const key = JSON.stringify(query);
   const [place, setPlace] = useState({ key, offset: 0 });
   const offset = place.key === key ? place.offset : 0;
@@ -196,7 +196,7 @@ export function TableView({ run, asked, choose, link }: Props) {
   );
 }
 
-/** Where an attempt has spent its time, all that was ever measured of its cell, and what Airflow has of it. */
+/** Show links to an attempt's phases, its cell's history, and its log in Airflow. */
 function Leads({ attempt, turns, choice }: { attempt: Attempt; turns: Turn[]; choice: Choice }) {
   const log = logLink(attempt, turns);
   return (
@@ -215,7 +215,7 @@ function Leads({ attempt, turns, choice }: { attempt: Attempt; turns: Turn[]; ch
 const trimmed = (typed: Typed) =>
   Object.fromEntries(TYPED.map((name) => [name, typed[name].trim()])) as Typed;
 
-/** What stands in the boxes; when the keys rest it is the address's, too, and where the address changes by itself it is in the boxes. */
+/** Synchronize the text fields with the address: the address follows when typing pauses, and the fields follow other changes of the address. */
 function useTyped(inAddress: Typed, choose: Choose): [Typed, (typed: Typed) => void] {
   const [typed, setTyped] = useState(inAddress);
   const settled = JSON.stringify(trimmed(useSettled(typed)));
@@ -252,7 +252,7 @@ function Menu({
   text?: (value: string) => string;
   onChoose: (changes: Record<string, string>) => void;
 }) {
-  // what is asked for may not be there: another run had it
+  // the chosen value may be of another run
   const all = chosen && !values.includes(chosen) ? [...values, chosen] : values;
   return (
     <label className="sb-field">

@@ -6,13 +6,13 @@ import { ScrollTable } from "./ScrollTable";
 import type { Comparison, Study, Verdict, Without } from "./types";
 import { compared, NONE, ratioText } from "./units";
 
-/** What was found, and the study that it is of. */
+/** A comparison and its study. */
 export interface Found {
   study: Study;
   found: Comparison;
 }
 
-/** A line for each cell and operation, with its verdict, or with the reason why there is none. */
+/** Show a line for each cell and operation, with its verdict or the reason why there is none. */
 export function VerdictTable({ study, found, choice }: Found & { choice: Choice }) {
   const names = datasetNamesOf(study);
   const place = (cell: CellName) =>
@@ -85,7 +85,7 @@ export function VerdictTable({ study, found, choice }: Found & { choice: Choice 
   );
 }
 
-/** The table of verdicts as a picture has room for it. */
+/** Return the table of verdicts in a form that fits into a picture. */
 export function textsOf(study: Study, { verdicts, without }: Comparison): Record<string, string>[] {
   const line = (one: Verdict | Without, a: string, b: string, ratio: string, said: string) => ({
     cell: cellLabel(study, one),
@@ -104,7 +104,7 @@ export function textsOf(study: Study, { verdicts, without }: Comparison): Record
   ];
 }
 
-/** The figures of both sides, which are compared: medians with the number of repeats, then means. */
+/** Format the figures of both sides: medians with the number of repeats, then means. */
 function sidesOf(one: Verdict): [[string, string], [string, string], [string, string], [string, string]] {
   const { text } = compared(one.unit, [one.median_before, one.median_after]);
   return [
@@ -117,7 +117,7 @@ function sidesOf(one: Verdict): [[string, string], [string, string], [string, st
 
 const timesText = ({ ratio }: Verdict) => (ratio === null ? NONE : ratioText(ratio));
 
-/** A probability, which is never 0. */
+/** Format a probability, which is never 0. */
 function chanceText(p: number | null): string {
   if (p === null) return NONE;
   return p < 0.0001 ? "< 0.0001" : p.toFixed(4);

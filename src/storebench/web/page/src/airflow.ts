@@ -1,13 +1,13 @@
 import { airflowAddress, get, Problem, post } from "./api";
 import type { Attempt, Turn } from "./types";
 
-/** What Airflow says of a task: its own API, with the permissions of whoever looks. */
+/** A task in Airflow's own API, which answers with the user's permissions. */
 export interface Task {
   task_id: string;
   map_index: number;
   state: string | null;
   try_number: number;
-  /** Null of one that never began: it may have failed all the same. */
+  /** Null for a task that never began, even if it failed. */
   start_date: string | null;
 }
 
@@ -22,7 +22,7 @@ export interface Dag {
   is_paused: boolean;
 }
 
-/** A run that waits or goes on. One of a single cell of the grid has the key of its partition. */
+/** A queued or running run. A run of a single cell of the grid has its partition's key. */
 export interface ActiveRun {
   dag_run_id: string;
   partition_key: string | null;
@@ -31,13 +31,13 @@ export interface ActiveRun {
   conf: Record<string, unknown> | null;
 }
 
-/** The parameters of a run that are not to be the defaults. */
+/** The parameters of a run that differ from their defaults. */
 export type Conf = Record<string, unknown>;
 
 const runs = (dagId: string) => `dags/${encodeURIComponent(dagId)}/dagRuns`;
 const run = (dagId: string, runId: string) => `${runs(dagId)}/${encodeURIComponent(runId)}`;
 
-/** What is in these states of a list that Airflow's API gives in pages. */
+/** Return all items in these states of a paged list of Airflow's API. */
 async function inStates<T>(path: string, list: string, states: string[], signal?: AbortSignal): Promise<T[]> {
   const query = states.map((state) => `state=${state}`).join("&");
   const found: T[] = [];
@@ -49,13 +49,13 @@ async function inStates<T>(path: string, list: string, states: string[], signal?
   }
 }
 
-/** The DAGs of studies, which have a tag in common. */
+/** Return the DAGs of studies, which share a tag. */
 export async function studies(signal?: AbortSignal): Promise<Dag[]> {
   return (await get<{ dags: Dag[] }>(airflowAddress("dags", { tags: "storebench", limit: 100 }), signal))
     .dags;
 }
 
-/** The runs of a DAG that wait or go on. */
+/** Return the queued and running runs of a DAG. */
 export function activeRuns(dagId: string, signal?: AbortSignal): Promise<ActiveRun[]> {
   return inStates(runs(dagId), "dag_runs", ["queued", "running"], signal);
 }
@@ -63,21 +63,21 @@ export function activeRuns(dagId: string, signal?: AbortSignal): Promise<ActiveR
 /**
  * Start a run of one cell of a study's grid, by the key of its partition, with these parameters.
  *
- * Not a backfill: that takes one range of dates, and Airflow has one of a DAG at a time. The run's name says which cell it is, as a
- * backfill's does (storebench.results.queries knows it by its beginning).
+ * A backfill would not do: it takes one range of dates, and Airflow runs one backfill of a DAG at a time. The run's name tells the cell, as
+ * in a backfill (storebench.results.queries recognizes such names by their beginning).
  */
 export async function startCell(dagId: string, key: string, conf: Conf): Promise<void> {
   const dag_run_id = `cell__${key.replaceAll(/[^\w.-]+/g, "_")}__${new Date().toISOString()}`;
   await post(airflowAddress(runs(dagId)), { dag_run_id, logical_date: null, partition_key: key, conf });
 }
 
-/** Start a run with these parameters, as Airflow's own form does; its name there, which Airflow gives where nobody else has. */
+/** Start a run with these parameters, as Airflow's own form does, and return the run's name. Without a name, Airflow chooses one. */
 export async function startRun(dagId: string, conf: Conf, dag_run_id?: string): Promise<string> {
   const body = { ...(dag_run_id ? { dag_run_id } : {}), logical_date: null, conf };
   return (await post<{ dag_run_id: string }>(airflowAddress(runs(dagId)), body)).dag_run_id;
 }
 
-/** The state of a run; null where Airflow does not know it. */
+/** Return the state of a run, or null if Airflow does not know the run. */
 export async function stateOf(dagId: string, runId: string, signal?: AbortSignal): Promise<string | null> {
   try {
     return (await get<{ state: string }>(airflowAddress(run(dagId, runId)), signal)).state;
@@ -87,10 +87,10 @@ export async function stateOf(dagId: string, runId: string, signal?: AbortSignal
   }
 }
 
-/** What a task that has no attempt yet can be told by. The others of a large run are not asked for: Airflow is busy measuring. */
+/** The states of tasks without an attempt. Other tasks of a large run are not requested, to spare Airflow work during measurements. */
 const STATES = ["running", "failed", "upstream_failed"];
 
-/** The tasks of a run that are at work or have failed, by their name and map index. */
+/** Return the running and failed tasks of a run, by name and map index. */
 export async function tasksOf(
   dagId: string,
   runId: string,
@@ -101,20 +101,20 @@ export async function tasksOf(
   return new Map(found.map((task) => [`${task.task_id} ${task.map_index}`, task]));
 }
 
-/** What the log of a running task has said up to a position. */
+/** The result of reading a running task's log up to a position. */
 export interface Heard {
-  /** The phase that the log named last; null where it named none yet. */
+  /** The last phase in the log; null if the log has none yet. */
   phase: string | null;
   try_number: number;
-  /** Where Airflow's API goes on reading; null: at the beginning. */
+  /** The position where Airflow's API continues reading; null: at the beginning. */
   token: string | null;
 }
 
 /**
  * Return the phase of a running task's pod, by its log: each phase writes a line when it begins.
  *
- * `before`: what the log said when it was last read. Airflow then sends only the lines that are new. A log that cannot be read leaves the
- * phase as it was, and the next call reads from the beginning: Airflow refuses a position that it gave before a change of its key.
+ * `before` is the result of the last reading: with it, Airflow sends only new lines. If the log cannot be read, the phase stays, and the
+ * next call reads from the beginning: Airflow refuses a position that was signed with an older key.
  */
 export async function phaseOf(
   dagId: string,
@@ -148,27 +148,27 @@ export function lastPhase(lines: ({ event?: string } | string)[]): string | null
   return null;
 }
 
-/** Where a DAG is in Airflow's own pages, and its form. */
+/** Return the address of a DAG's page in Airflow, which has the DAG's form. */
 export function dagLink(dagId: string): string {
   return new URL(`dags/${encodeURIComponent(dagId)}`, document.baseURI).href;
 }
 
-/** Where its runs are. */
+/** Return the address of the list of a DAG's runs in Airflow. */
 export function runsLink(dagId: string): string {
   return `${dagLink(dagId)}/runs`;
 }
 
-/** Where a run is there. */
+/** Return the address of a run's page in Airflow. */
 export function runLink(dagId: string, runId: string): string {
   return `${runsLink(dagId)}/${encodeURIComponent(runId)}`;
 }
 
-/** Where a turn's task is there. */
+/** Return the address of the page of a turn's task in Airflow. */
 export function taskLink(dagId: string, runId: string, operation: string, turn: Turn): string {
   return `${runLink(dagId, runId)}/tasks/${turn.task_group}.${operation}/mapped/${turn.map_index}`;
 }
 
-/** Where an attempt's log is there, among these turns of its run; null of one that no task has tried. */
+/** Return the address of an attempt's log in Airflow, or null without a task. `turns` are the turns of the attempt's run. */
 export function logLink(attempt: Attempt, turns: Turn[]): string | null {
   const turn = turns.find(
     ({ cell_key, repeat }) => cell_key === attempt.cell_key && repeat === attempt.repeat,

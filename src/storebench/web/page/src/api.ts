@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from "react";
 
-/** An answer that is no figure: `status` is the HTTP status, 0 where nothing answered. */
+/** An error answer: `status` is the HTTP status, 0 without an answer. */
 export class Problem extends Error {
   constructor(
     readonly status: number,
@@ -10,17 +10,17 @@ export class Problem extends Error {
   }
 }
 
-/** A list is several of the same name. */
+/** The parameters of a query. A list becomes several parameters of the same name. */
 export type Query = Record<string, string | number | boolean | string[] | undefined>;
 
-/** Some of many: `more` says whether there are others after these. */
+/** A page of a list: `more` tells whether items follow. */
 export interface Page<T> {
   items: T[];
   offset: number;
   more: boolean;
 }
 
-/** Below Airflow's own address, which may have a path. */
+/** Build a URL below Airflow's base URL, which may have a path. */
 function below(path: string, query: Query): string {
   const url = new URL(path, document.baseURI);
   for (const [name, value] of Object.entries(query)) {
@@ -30,23 +30,23 @@ function below(path: string, query: Query): string {
   return url.href;
 }
 
-/** The address of one of the page's own answers. */
+/** Return the URL of an endpoint of the page's own API. */
 export const address = (path: string, query: Query = {}) => below(`storebench/api/${path}`, query);
 
-/** An answer of Airflow's own API. */
+/** Return the URL of an endpoint of Airflow's own API. */
 export const airflowAddress = (path: string, query: Query = {}) => below(`api/v2/${path}`, query);
 
 export function get<T>(url: string, signal?: AbortSignal): Promise<T> {
   return ask<T>(url, { signal, headers: { accept: "application/json" } });
 }
 
-/** What comes of a JSON text that is sent there. */
+/** Send JSON to a URL, and return the answer. */
 export function post<T>(url: string, body: unknown): Promise<T> {
   const headers = { accept: "application/json", "content-type": "application/json" };
   return ask<T>(url, { method: "POST", headers, body: JSON.stringify(body) });
 }
 
-/** As whoever is logged in: Airflow knows them by its cookie. */
+/** Send a request as the logged-in user: Airflow identifies the user by its cookie. */
 async function ask<T>(url: string, request: RequestInit): Promise<T> {
   let response: Response;
   try {
@@ -61,7 +61,7 @@ async function ask<T>(url: string, request: RequestInit): Promise<T> {
   throw new Problem(response.status, typeof detail === "string" ? detail : response.statusText);
 }
 
-/** All items of a paged answer, or the first `most`. */
+/** Return all items of a paged answer, or the first `most` items. */
 export async function all<T>(
   path: string,
   query: Query,
@@ -85,12 +85,12 @@ export interface Loaded<T> {
 
 interface Begun {
   load: Promise<unknown>;
-  /** As soon as it is there. */
+  /** The result, once the load has ended. */
   data?: unknown;
 }
 const begun = new Map<string, Begun>();
 
-/** Begin to load what `useLoaded` will ask for by this key: Airflow shows a page only a while after its script has come. */
+/** Begin to load the data that `useLoaded` will request by this key: Airflow renders a page only some time after its script arrives. */
 export function begin<T>(key: string, load: Promise<T>): Promise<T> {
   const one: Begun = { load };
   begun.set(key, one);
@@ -98,24 +98,24 @@ export function begin<T>(key: string, load: Promise<T>): Promise<T> {
     (data) => {
       one.data = data;
     },
-    () => {}, // whoever asks by the key is told
+    () => {}, // `useLoaded` reports the error
   );
   return load;
 }
 
-/** What has come of a load that was begun. */
+/** Return the result of a load that was begun earlier. */
 function cameOf<T>(key: string): Loaded<T> & { key?: string } {
   const data = begun.get(key)?.data as T | undefined;
   return data === undefined ? {} : { key, data };
 }
 
-/** What `load` gives; again each `everyMs`, while the page is looked at. What was there stays until there is something newer. */
+/** Return the data of `load`, reloaded every `everyMs` while the page is visible. Older data stays until newer data arrives. */
 export function useLoaded<T>(
   load: (signal: AbortSignal) => Promise<T>,
   key: string,
   everyMs?: number,
 ): Loaded<T> {
-  // what has come already is shown at once, and not only after an empty page
+  // show data that is already loaded at once, without an empty page before it
   const [state, setState] = useState(() => cameOf<T>(key));
   const current = useRef(load);
   current.current = load;

@@ -6,20 +6,20 @@ import { told } from "./study";
 import type { Attempt, Study } from "./types";
 import { compared, NONE } from "./units";
 
-/** A column of a table of attempts; `sort` is what the API sorts by. */
+/** A column of a table of attempts; `sort` is the API's name of the sort order. */
 export interface Column {
   title: string;
   sort: string | null;
   text: (attempt: Attempt) => string;
-  /** What is shown when the mouse rests on it. */
+  /** The text that appears when the mouse rests on a cell of the column. */
   hint?: (attempt: Attempt) => string | null;
   number?: boolean;
 }
 
-/** The cores that a server's client kept busy, of those that it could; an engine in the pod has none to tell it from. */
+/** Return the cores that a server's client used, and the cores that it could use; empty for an engine in the pod. */
 const clientCpu = (attempt: Attempt) => cores(attempt.client_cpu_share, attempt.client_cores_usable);
 
-/** The same of the busiest service in front of the store. */
+/** Return the cores that the busiest service in front of the store used, and the cores that it could use. */
 const serviceCpu = (attempt: Attempt) => cores(attempt.service_cpu_share, attempt.service_cores_usable);
 
 function cores(used: number | null, usable: number | null): string {
@@ -28,13 +28,13 @@ function cores(used: number | null, usable: number | null): string {
 
 type Value = (attempt: Attempt) => number | null | undefined;
 
-/** How a figure of these attempts is written. */
+/** Return a formatter for a figure of these attempts. */
 function written(attempts: Attempt[], unit: string | null, value: Value): (attempt: Attempt) => string {
   const { text } = compared(unit, attempts.map(value));
   return (attempt) => text(value(attempt));
 }
 
-/** Which repeat it is; of an operation that was tried again, which try, too. */
+/** Name an attempt's repeat, and its try if the operation was tried again. */
 function repeat(attempt: Attempt): string {
   const number = attempt.warm_up ? "warm-up" : String(attempt.repeat);
   return attempt.try_number > 1 || attempt.superseded ? `${number}, try ${attempt.try_number}` : number;
@@ -54,7 +54,7 @@ const WHICH: Column[] = [
     text: (a) => (a.status === "verified" ? remark(a) : `${remark(a)}: ${a.error ?? ""}`),
   },
 ];
-/** The common figures of these attempts: each column is compared. */
+/** Return columns of the figures that all studies have. The figures of a column share a unit. */
 const commonFigures = (attempts: Attempt[]): Column[] => [
   {
     title: "total without verification",
@@ -86,9 +86,9 @@ const LAST: Column[] = [
     text: (a) => [a.server_name, a.server_version].filter(Boolean).join(" ") || NONE,
   },
 ];
-/** Only where an attempt has one: most studies have no service. */
+/** Shown only if an attempt has a service: most studies have none. */
 const SERVICE: Column = { title: "service CPU", sort: null, text: serviceCpu, number: true };
-/** What a table of attempts can be sorted by, beside axes and metrics. */
+/** The sort orders of a table of attempts, besides axes and metrics. */
 const SORTS = [
   "value",
   "rows",
@@ -96,14 +96,14 @@ const SORTS = [
   ...[...FIRST, ...WHICH, ...commonFigures([]), ...LAST].map((column) => column.sort),
 ];
 
-/** Whether the API sorts by it: an address may be older than a study's axes, but never names anything else. */
+/** Return whether the API sorts by this name. Any axis or metric passes: an address may be older than the study's axes. */
 export const isSort = (name: string | null): name is string =>
   name !== null && (SORTS.includes(name) || name.startsWith(axisKey("")) || name.startsWith(metricKey("")));
 
-/** A column that the study names, by its title if no other has that. */
+/** A column that the study names: by its title, or by its name if another column has the same title. */
 type Named = Omit<Column, "title"> & { title: string; name: string };
 
-/** A place on an axis, or a parameter of the dataset. */
+/** Return the column of an axis, or of a parameter of the dataset. */
 const place = (study: Places, name: string): Named => ({
   name,
   title: titleOf(study, name),
@@ -112,7 +112,7 @@ const place = (study: Places, name: string): Named => ({
   number: isNumeric(study, name),
 });
 
-/** The columns of these attempts: their axes and datasets among them, and the study's own figures. */
+/** Return the columns of these attempts, including axes, datasets and the study's own figures. */
 export function columnsOf(study: Study, attempts: Attempt[]): Column[] {
   const { first, second } = told(study, attempts);
   const only = first.length === 1 ? first[0] : undefined;
@@ -162,7 +162,7 @@ export function columnsOf(study: Study, attempts: Attempt[]): Column[] {
   );
 }
 
-/** The columns in which all lines have the same, said once; and the lines without them. */
+/** Split a table into the columns with the same value in all lines, and the lines without these columns. */
 export function common(table: Record<string, string>[]): [Record<string, string>, Record<string, string>[]] {
   const names = Object.keys(table[0] ?? {});
   const same = names.filter(
@@ -176,7 +176,7 @@ export function common(table: Record<string, string>[]): [Record<string, string>
   ];
 }
 
-/** Attempts as they are shown: a text for each column. */
+/** Return attempts as they are displayed: a text for each column. */
 export function shown(study: Study, attempts: Attempt[]): Record<string, string>[] {
   const all = columnsOf(study, attempts);
   return attempts.map((attempt) =>
@@ -184,7 +184,7 @@ export function shown(study: Study, attempts: Attempt[]): Record<string, string>
   );
 }
 
-/** Attempts as they are taken away: all that is known of them, each value and each figure in a column of its own. */
+/** Return attempts for export: all fields, with each axis and each figure in a column of its own. */
 export function taken(study: Study, attempts: Attempt[]): Record<string, unknown>[] {
   const names = namesOf(study, attempts);
   const metrics = [...new Set(attempts.flatMap((attempt) => Object.keys(attempt.metrics)))];

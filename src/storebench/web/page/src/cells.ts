@@ -1,66 +1,66 @@
 import type { Attempt, Study } from "./types";
 import { grouped, NONE } from "./units";
 
-/** What names a cell, in each answer that is of one. Some are of one of its operations. */
+/** The fields that name a cell in the API's answers. Some answers are about one of its operations. */
 export type CellName = Pick<Attempt, "cell_key" | "study" | "store" | "client" | "axes" | "rows" | "seed"> & {
   operation?: string;
 };
 
-/** What of a study's details names its cells. */
+/** The study's details that name its cells. */
 export type Places = Pick<Study, "axes" | "dataset">;
 
-/** What tells datasets of a study apart. */
+/** The parameters that distinguish datasets of a study. */
 const DATASET = ["rows", "seed"] as const;
-/** What every cell has a name for, whatever its study. */
+/** The names that every cell has, whatever its study. */
 const WHO = ["store", "client", "operation"] as const;
 const isWho = (name: string): name is (typeof WHO)[number] => (WHO as readonly string[]).includes(name);
 export const isOfDataset = (name: string): name is (typeof DATASET)[number] =>
   (DATASET as readonly string[]).includes(name);
 
-/** Where a cell is on an axis, which store, client or operation it is of, or what its dataset has; undefined where that means nothing for it. */
+/** Return a cell's value of an axis, store, client, operation or dataset parameter; undefined if the name does not apply to the cell. */
 export function placeOf(cell: CellName, name: string): string | undefined {
   if (isWho(name)) return cell[name];
   return isOfDataset(name) ? String(cell[name]) : cell.axes[name];
 }
 
-/** The axes of these cells in the study's order, then what tells their datasets apart. What the study does not know any more comes last. */
+/** Return the axes of these cells, then the dataset's parameters. Axes are in the study's order; axes that the study no longer has follow. */
 export function namesOf(study: Places, cells: CellName[]): string[] {
   return [...axesOf(study, cells), ...datasetNamesOf(study)];
 }
 
-/** The axes alone. */
+/** Return only the axes of these cells. */
 export function axesOf(study: Places, cells: CellName[]): string[] {
   const known = study.axes.map(({ name }) => name);
   const there = new Set(cells.flatMap((cell) => Object.keys(cell.axes)));
   return [...known.filter((name) => there.has(name)), ...[...there].filter((name) => !known.includes(name))];
 }
 
-/** What tells datasets apart, where the study has any. */
+/** Return the parameters that distinguish datasets; none in a study without a dataset. */
 export const datasetNamesOf = (study: Places): string[] => (study.dataset ? [...DATASET] : []);
 
 const described = (study: Places, name: string) => study.axes.find((axis) => axis.name === name);
 
-/** Whether all of an axis's values are numbers. */
+/** Return whether all values of an axis are numbers. */
 export const isNumeric = (study: Places, name: string) =>
   isOfDataset(name) || (described(study, name)?.numeric ?? false);
 
-/** What is said of an axis by the study. */
+/** Return the study's description of an axis. */
 export const descriptionOf = (study: Places, name: string) => described(study, name)?.description ?? "";
 
-/** What an axis is called within a sentence: by its title, which begins small if it is no abbreviation. */
+/** Return an axis's title for use within a sentence: in lower case unless the title begins with an abbreviation. */
 export function titleOf(study: Places, name: string): string {
   const title = described(study, name)?.title ?? name.replaceAll("_", " ");
   return title.replace(/^[A-Z](?![A-Z])/, (letter) => letter.toLowerCase());
 }
 
-/** A value for people: a whole number in groups of three digits. */
+/** Format a value: a whole number in groups of three digits. */
 export function valueText(value: unknown): string {
   if (value === null || value === undefined) return NONE;
   const text = String(value);
   return /^[1-9]\d{3,}$/.test(text) ? grouped(BigInt(text)) : text;
 }
 
-/** Values in their order: what means nothing, numbers by size, then words. */
+/** Compare values for sorting: absent values, then numbers by size, then words. */
 export function byValue(one: string | undefined, other: string | undefined): number {
   const isNumber = (text: string) => /^[+-]?\d+(\.\d+)?$/.test(text);
   const kind = (text: string | undefined) => (text === undefined ? 0 : isNumber(text) ? 1 : 2);
@@ -69,7 +69,7 @@ export function byValue(one: string | undefined, other: string | undefined): num
   return isNumber(one) ? Number(one) - Number(other) : one.localeCompare(other, "en", { numeric: true });
 }
 
-/** Stores and clients by name, then by their values, one after the other. */
+/** Compare cells for sorting: by store, client, then each value in turn. */
 export function byCell(one: CellName, other: CellName): number {
   const names = [...new Set([...Object.keys(one.axes), ...Object.keys(other.axes)]), ...DATASET];
   const places = names.map((name) => byValue(placeOf(one, name), placeOf(other, name)));
@@ -81,7 +81,7 @@ export function byCell(one: CellName, other: CellName): number {
   );
 }
 
-/** What these places are, in words. A store, a client and an operation need no more than their names. */
+/** Describe a cell by these names. Store, client and operation appear without a label. */
 export function placesText(cell: CellName, names: string[]): string {
   const who = WHO.filter((name) => names.includes(name)).map((name) => placeOf(cell, name));
   const where = names
@@ -90,22 +90,22 @@ export function placesText(cell: CellName, names: string[]): string {
   return [who.join(" "), ...where].filter(Boolean).join(", ");
 }
 
-/** A cell's name for people; its dataset is said apart. */
+/** Return a cell's display name, without its dataset. */
 export function cellLabel(study: Places, cell: CellName): string {
   return placesText(cell, ["store", "client", ...axesOf(study, [cell])]);
 }
 
-/** Which dataset it was. */
+/** Describe a cell's dataset. */
 export function datasetText(study: Places, cell: CellName): string {
   return placesText(cell, datasetNamesOf(study));
 }
 
-/** The datasets of these cells, each once. */
+/** List the datasets of these cells, each once. */
 export function datasetsText(study: Places, cells: CellName[]): string {
   return [...new Set(cells.map((cell) => datasetText(study, cell)))].filter(Boolean).join("; ");
 }
 
-/** Those of the names in which these cells are not all alike; what means nothing for a cell tells it from no other. */
+/** Return the names in which these cells differ. A name that does not apply to a cell is no difference. */
 export function differing(cells: CellName[], names: string[]): string[] {
   return names.filter((name) => {
     const places = cells.map((cell) => placeOf(cell, name)).filter((place) => place !== undefined);
@@ -113,13 +113,13 @@ export function differing(cells: CellName[], names: string[]): string[] {
   });
 }
 
-/** The cells' names, with what of their datasets has to be added so that no two are alike. */
+/** Return a function that names cells uniquely, with the dataset's parameters only where the datasets differ. */
 export function labels(study: Places, cells: CellName[]): (cell: CellName) => string {
   const added = differing(cells, datasetNamesOf(study));
   return (cell) => [cellLabel(study, cell), placesText(cell, added)].filter(Boolean).join(", ");
 }
 
-/** The values of a cell for what is taken away: a column for each of these names, so that all cells have the same. */
+/** Return a cell's values for export: a column for each name, so that all cells have the same columns. */
 export function columns(study: Places, cell: CellName, names: string[]): Record<string, unknown> {
   const value = (name: string) => {
     const text = placeOf(cell, name);

@@ -5,7 +5,7 @@ import { colourOf, figure, frame, lines, NARROW, pale, quantity, type Theme } fr
 import { ledOf } from "./Lead";
 import { type CellPhases, verdictLabelValues as LABELS, type Metric, type Verdict } from "./types";
 
-/** Those of all pods in their order, from the pod's creation to its end; what is timed stands out. On a light ground and on a dark one. */
+/** The colours of the phases of all pods, in order. The timed phases stand out, on a light and on a dark background. */
 const PHASES: Record<string, string> = {
   queued: "#B9C4CC",
   scheduled: "#8FA3B0",
@@ -19,23 +19,23 @@ const PHASES: Record<string, string> = {
   verify: "#009E73",
   teardown: "#8C8C8C",
 };
-/** For those that only a study's pods have, one after the other. */
+/** The colours of phases that only one study's pods have, used in turn. */
 const OWN = ["#E69F00", "#0072B2", "#C9A227", "#882255", "#44AA99", "#6A3D9A", "#B15928"];
-/** What is between the named ones. */
+/** The name and colour of the time between named phases. */
 const REST = ["other", "#DDDDDD"] as const;
 
-/** The colour of a phase; `all` are those of all cells, so that each has the same in every chart. */
+/** Return the colour of a phase. `all` are the phases of all cells, so that a phase has the same colour in every chart. */
 export function phaseColour(phase: string, all: string[]): string {
   if (phase === REST[0]) return REST[1];
   const own = all.filter((name) => !(name in PHASES) && name !== REST[0]);
   return PHASES[phase] ?? (OWN[Math.max(0, own.indexOf(phase)) % OWN.length] as string);
 }
 
-/** How a phase is filled: one that Kubernetes tells, in whole seconds, otherwise than what is measured. */
+/** Return the fill of a phase: pale if Kubernetes reports the phase in whole seconds. */
 export const phaseFill = (theme: Theme, phase: string, colour: string) =>
   WHOLE.has(phase) ? pale(theme, colour) : colour;
 
-/** The phases of these cells that took any time, in their order; one that only a study knows is behind what it follows: attempts may break off. */
+/** Return the phases of these cells that took any time, in order. A study's own phase comes after the phase that precedes it in a cell. */
 export function phasesOf(cells: Pick<CellPhases, "phases">[]): string[] {
   const order = Object.keys(PHASES);
   for (const names of cells.map((cell) => Object.keys(cell.phases)))
@@ -45,10 +45,10 @@ export function phasesOf(cells: Pick<CellPhases, "phases">[]): string[] {
   return [...order, REST[0]].filter((name) => cells.some((cell) => (cell.phases[name] ?? 0) > 0));
 }
 
-/** What is told so is pale, with a dashed edge. */
+/** The label of phases that are known only in whole seconds: they are pale, with a dashed edge. */
 const TO_THE_SECOND = "to the second";
 
-/** A bar for each cell, made of these phases, with these colours, of its typical attempt. */
+/** Draw a bar for each cell: the phases of its typical attempt, in these colours. */
 export function phasesSpec(
   study: Places,
   cells: CellPhases[],
@@ -81,7 +81,7 @@ export function phasesSpec(
     data: { values },
     mark: { type: "bar" },
     encoding: {
-      // those without any phase have a line, too
+      // cells without any phase have a line, too
       y: { ...y, scale: { ...y.scale, domain: cells.map(label) } },
       x: quantity("seconds", "seconds"),
       color: {
@@ -119,13 +119,13 @@ export function phasesSpec(
   };
 }
 
-/** A name with the mark of what is not sound. */
+/** Prefix a name with the sign of an unsound attempt. */
 const marked = (state: keyof typeof SIGNS, name: string) =>
   state === "verified" ? name : `${SIGNS[state]} ${name}`;
 
 type Label = Verdict["label"];
 
-/** How a verdict is drawn: its place among the colours, and its mark. */
+/** The index of a verdict's colour, and its mark. */
 const VERDICTS: Record<Label, [number, string]> = {
   better: [0, "triangle-up"],
   worse: [3, "triangle-down"],
@@ -135,28 +135,28 @@ const VERDICTS: Record<Label, [number, string]> = {
   "cannot tell": [6, "circle"],
 };
 
-/** What a figure is called that is above the other side's, and one below it: as storebench.results.verdicts has it. */
+/** Return the verdicts for a figure above and for a figure below the other side's, as in storebench.results.verdicts. */
 export function wordsOf(better: Metric["better"]): [Label, Label] {
   if (better === "neither") return ["higher", "lower"];
   return better === "lower" ? ["worse", "better"] : ["better", "worse"];
 }
 
-/** A verdict in words: times are faster or slower. */
+/** Return a verdict's text: `faster` or `slower` for times. */
 export function labelText({ label, unit }: Pick<Verdict, "label" | "unit">): string {
   if (unit !== "s") return label;
   return { better: "faster", worse: "slower" }[label as string] ?? label;
 }
 
-/** What is said of these verdicts, each once, in the order of the labels. */
+/** Return the texts of these verdicts, each once, in the order of the labels. */
 export function saidOf(verdicts: Pick<Verdict, "label" | "unit">[]): Map<string, Label> {
   const found = LABELS.flatMap((label) => verdicts.filter((verdict) => verdict.label === label));
   return new Map(found.map((verdict) => [labelText(verdict), verdict.label]));
 }
 
-/** Whether a verdict has a ratio: figures of 0 or below have none. */
+/** Return whether a verdict has a ratio: figures of 0 or below have none. */
 export const hasRatio = (verdict: Verdict): verdict is Verdict & { ratio: number } => verdict.ratio !== null;
 
-/** A point for each verdict with a ratio, B / A, and its interval; 1 is alike. ▲ marks what is not sound. */
+/** Draw a point and an interval for each verdict with a ratio B / A; 1 means equal. ▲ marks unsound verdicts. */
 export function ratiosSpec(
   study: Places,
   verdicts: Verdict[],
@@ -177,7 +177,7 @@ export function ratiosSpec(
   const margin = marginPercent / 100;
   const { height, y } = lines("cell", values.length, 18, width);
   const band = { low: 1 / (1 + margin), high: 1 + margin };
-  // whole, however wide: on a logarithmic axis, where twice and half are as far from 1
+  // show intervals completely, on a logarithmic axis, where 2 and 1/2 have the same distance from 1
   const domain = [
     Math.min(band.low, ...values.map((one) => one.low ?? one.ratio)),
     Math.max(band.high, ...values.map((one) => one.high ?? one.ratio)),
@@ -235,7 +235,7 @@ export function ratiosSpec(
   };
 }
 
-/** A table as a picture: for those who save one. */
+/** Draw a table as a picture for export. */
 export function tableSpec(table: Record<string, string>[], theme: Theme): TopLevelSpec {
   const headings = Object.keys(table[0] ?? {});
   const all = [headings, ...table.map((line) => Object.values(line))];

@@ -1,28 +1,28 @@
-/** The clipboard. A page that came over plain HTTP from another machine may only put texts there, in the old way. */
+/** Copy to the clipboard. A page over plain HTTP from another machine may only copy texts, by the deprecated command. */
 
-/** Put a text there; rejects with the reason if the browser does not let it. */
+/** Copy a text. Rejects with the reason if the browser denies it. */
 export async function copyText(text: string): Promise<void> {
   if (navigator.clipboard) return navigator.clipboard.writeText(text);
   const area = document.createElement("textarea");
   area.value = text;
-  area.style.position = "fixed"; // nothing scrolls
+  area.style.position = "fixed"; // avoid scrolling
   document.body.append(area);
   area.select();
   const copied = document.execCommand("copy");
   area.remove();
-  if (!copied) throw new Error("The browser does not let this page copy: save it instead");
+  if (!copied) throw new Error("The browser does not allow copying: save the file instead");
 }
 
-/** Put a picture there, which is drawn if the browser lets it. */
+/** Copy a picture, which is drawn only if the browser allows copying. */
 export async function copyPicture(type: string, draw: () => Promise<Blob>): Promise<void> {
   if (!navigator.clipboard?.write || typeof ClipboardItem === "undefined")
-    throw new Error("Without HTTPS the browser lets no page copy pictures: save it instead");
+    throw new Error("Without HTTPS, the browser does not allow copying pictures: save the picture instead");
   await navigator.clipboard.write([new ClipboardItem({ [type]: draw() })]);
 }
 
 const SVG = "image/svg+xml";
 
-/** Put a drawing there, for programs that draw and for those that take texts. */
+/** Copy an SVG drawing, both as a picture and as a text. */
 export async function copySvg(svg: Promise<string>): Promise<void> {
   if (!navigator.clipboard?.write || typeof ClipboardItem === "undefined") return copyText(await svg);
   const as = (type: string) => svg.then((text) => new Blob([text], { type }));

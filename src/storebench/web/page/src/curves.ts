@@ -9,33 +9,33 @@ import { originColumns, originOf } from "./provenance";
 import type { Attempt, CellArtifacts, Metric, Operation, Study } from "./types";
 import { figureIn, unitOf } from "./units";
 
-/** A cell's distribution, as percentiles and values, or its series: what is along the chart, which is mostly seconds since the operation began, and values. */
+/** A cell's distribution, as pairs of percentile and value, or its series, as pairs of x and value. x is mostly seconds since the operation began. */
 export interface Curve {
   cell: CellArtifacts;
-  /** What tells it from others of its colour; empty where nothing has to. */
+  /** Distinguishes the curve from others of its colour; empty if that is not needed. */
   name: string;
   points: [number, number][];
 }
 
-/** The curves of one of a chart's panels; one without a name is the only one. */
+/** The curves of a chart's panel; a single panel has no name. */
 export interface CurvePanel {
   name: string;
   curves: Curve[];
 }
 
-/** What a chart of curves shows beside them. */
+/** The settings of a chart of curves. */
 export interface CurvesShown {
   metric: Metric;
-  /** The series whose values are along the chart; without one it is time, or a percentile. */
+  /** The series on the x-axis; without it, the x-axis shows time or percentiles. */
   over?: Metric;
   scale: Scale;
   colour: string;
-  /** As in charts of medians: the names of what has a colour each, hidden or not. */
+  /** The names that have a colour each, whether hidden or not, as in charts of medians. */
   values: string[];
   description: string;
 }
 
-/** What a cell's operation has of a metric that is no number; of a series over another one, what both have at the same moment. */
+/** Return the points of a histogram or series of a cell. With `over`, pair the values of both series at the same moments. */
 function pointsOf(cell: CellArtifacts, { name, kind }: Metric, over?: Metric): [number, number][] {
   const points = (kind === "histogram" ? cell.curves : cell.series)[name] ?? [];
   if (!over) return points;
@@ -46,13 +46,13 @@ function pointsOf(cell: CellArtifacts, { name, kind }: Metric, over?: Metric): [
   });
 }
 
-/** Whether one of the cells has such a metric of one of the operations. */
+/** Return whether any of the cells has points of this metric for any of the operations. */
 export const hasCurves = (cells: CellArtifacts[], metric: Metric, operations: Operation[], over?: Metric) =>
   operations.some(({ name }) =>
     cells.some((cell) => cell.operation === name && pointsOf(cell, metric, over).length > 0),
   );
 
-/** The curves of these cells, in their order. */
+/** Return the curves of these cells by panel, in the cells' order. */
 export function curvePanels(
   study: Study,
   cells: CellArtifacts[],
@@ -75,7 +75,7 @@ export function curvePanels(
   }));
 }
 
-/** Where a percentile is: each nine has the same length. What is at 100 % is as far behind the last one as that is behind half of it. */
+/** Place percentiles on the x-axis: each further nine takes the same length. 100 % is at twice the position of the last percentile. */
 function placed(points: [number, number][]): [number, number, number][] {
   const last = Math.max(0, ...points.map(([percentile]) => percentile).filter((one) => one < 100));
   const nines = (percentile: number) => 100 / (100 - percentile);
@@ -86,7 +86,7 @@ function placed(points: [number, number][]): [number, number, number][] {
   ]);
 }
 
-/** A line for each curve. */
+/** Draw a line for each curve. */
 export function curveSpec(
   study: Study,
   curves: Curve[],
@@ -188,7 +188,7 @@ export function curveSpec(
   };
 }
 
-/** A dash for each of these names. */
+/** Encode each of these names by a dash pattern. */
 function dashes(names: string[], width: number, theme: Theme) {
   return {
     field: "name",
@@ -207,7 +207,7 @@ function dashes(names: string[], width: number, theme: Theme) {
   };
 }
 
-/** The curves' points, as they are taken away. */
+/** Return the curves' points for export. */
 export function curveTable(
   study: Study,
   curves: Curve[],

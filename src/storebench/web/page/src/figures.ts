@@ -8,7 +8,7 @@ import { compared, type Unit, unitOf } from "./units";
 
 type Cover = Attempt["figures_cover"];
 
-/** What a figure of the pods themselves is, which all studies have, if its title does not say it. */
+/** Additions to the titles of pod figures that all studies have. */
 const OF_PODS: Record<string, string> = {
   all_memory_working_set_peak_bytes: "peak working set",
   all_cpu_s: "of all cores",
@@ -19,20 +19,20 @@ const COVERS: [Cover, string][] = [
   [null, "not recorded whether of a client or an engine"],
 ];
 
-/** A metric, as charts name it and show its figures. */
+/** A metric as a chart shows it. */
 export interface Figure {
   name: string;
-  /** Only of cells whose figures are of this: a client's memory and an engine's are not alike. */
+  /** Restricts the chart to cells whose figures cover a client, or an engine: the memory of both is not comparable. */
   cover?: Cover;
   title: string;
   axis: string;
   unit: Unit;
   better: Metric["better"];
-  /** Whether attempts have it, and not only the cells. */
+  /** Whether attempts have the figure, and not only cells. */
   ofAttempts: boolean;
 }
 
-/** How a metric is drawn: in one chart, or in one for each of what it can be of. */
+/** Return the charts of a metric: one, or one each for clients and engines. */
 export function figuresOf(metric: Metric): Figure[] {
   const unit = unitOf(metric.unit);
   const what = OF_PODS[metric.name];
@@ -46,9 +46,9 @@ export function figuresOf(metric: Metric): Figure[] {
 const covered = (figure: Omit<Figure, "title">, title: string): Figure[] =>
   COVERS.map(([cover, of]) => ({ ...figure, cover, title: `${title}${cover ? " " : ", "}${of}` }));
 
-/** What a verified GB, or an attempt of a study without a dataset, cost in this currency. */
+/** Return the charts of the cost in this currency per verified GB, or per attempt in a study without a dataset. */
 export function costFigures(study: Study, currency: string): Figure[] {
-  const axis = `${currency} for each ${study.dataset ? "GB (10⁹ bytes) of the dataset" : "attempt"}`;
+  const axis = `${currency} per ${study.dataset ? "GB (10⁹ bytes) of the dataset" : "attempt"}`;
   return covered(
     {
       name: COST,
@@ -63,7 +63,7 @@ export function costFigures(study: Study, currency: string): Figure[] {
 
 const COST = "cost";
 
-/** The cells with what they cost among their figures, if an hour of a core and of a GiB of memory costs that much. */
+/** Add the cost to the cells' figures, for these prices of a core-hour and of a GiB of memory for an hour. */
 export function priced(cells: CellFigures[], cpuHour: number, gibHour: number): CellFigures[] {
   return cells.map((cell) => {
     const { used } = cell;
@@ -74,7 +74,7 @@ export function priced(cells: CellFigures[], cpuHour: number, gibHour: number): 
   });
 }
 
-/** The operations of a chart: those that it names, or those that report its metric. What all studies have all operations report. */
+/** Return the operations of a chart: named operations, or all that report its metric. All operations report the common metrics. */
 export function operationsIn(
   study: Study,
   { metric, operations: named }: Chart,
@@ -85,17 +85,17 @@ export function operationsIn(
   return operations.filter((operation) => common || operation.metrics.includes(metric));
 }
 
-/** Of which operations each chart is: of one each, or of all together. */
+/** Split operations into charts: one chart for each operation, or one for all operations. */
 export const apart = ({ panel }: Layout, operations: Operation[]): Operation[][] =>
   panel === "operation" ? operations.map((operation) => [operation]) : operations.length ? [operations] : [];
 
-/** What a chart is called: by its operation, where it is of only one. */
+/** Return a chart's title, with the operation if the chart has only one. */
 export function chartTitle(operations: Operation[], what: string): string {
   const [only, ...others] = operations;
   return only && !others.length ? `${titleOfOperation(only.name)}: ${what}` : titleOfOperation(what);
 }
 
-/** An attempt in a chart. */
+/** An attempt as a chart shows it. */
 export interface Dot {
   attempt_id: string;
   run_id: string;
@@ -105,21 +105,21 @@ export interface Dot {
   remark: string;
 }
 
-/** A cell in a chart: its median in the chart's unit, null where no attempt counts, and its attempts. */
+/** A cell as a chart shows it: its median in the chart's unit, null if no attempt counts, and its attempts. */
 export interface Bar {
   cell: CellFigures;
   spread: Spread | null;
   dots: Dot[];
 }
 
-/** What stands beside one name. A limit is what the client does without a store: it is a mark for the others, and none of them. */
+/** The bars of one name on the axis. A limit is the floor, the client without a store: a mark for the other lines, not compared with them. */
 export interface Line {
   name: string;
   bars: Bar[];
   limit: boolean;
 }
 
-/** The lines of one of a chart's panels; one without a name is the only one. */
+/** The lines of a chart's panel; a single panel has no name. */
 export interface Panel {
   name: string;
   lines: Line[];
@@ -127,32 +127,32 @@ export interface Panel {
 
 export interface ChartData {
   panels: Panel[];
-  /** In what else the cells differ. */
+  /** Further differences between the cells. */
   note: string | null;
 }
 
 export const barsOf = (data: ChartData) =>
   data.panels.flatMap((panel) => panel.lines.flatMap((line) => line.bars));
-/** The medians of what is compared, or those of the limits. */
+/** Return the medians of the compared lines, or with `limit` the medians of the floors. */
 export const mediansOf = (data: ChartData, limit = false): number[] =>
   data.panels
     .flatMap((panel) => panel.lines.filter((line) => line.limit === limit).flatMap((line) => line.bars))
     .flatMap((bar) => (bar.spread ? [bar.spread.median] : []));
 
-/** The values by which a chart's scale is chosen: a limit counts only if the others would be short beside it. */
+/** Return the values that choose a chart's scale. A floor counts only if it exceeds all other medians. */
 export function scaledBy(data: ChartData): number[] {
   const medians = mediansOf(data);
   const most = Math.max(...medians);
   return [...medians, ...mediansOf(data, true).filter((limit) => limit > most)];
 }
 
-/** What a cell's figures are of. An attempt that came to no figure does not say it: others of its store do. */
+/** Return whether a cell's figures cover a client or an engine. If its own attempts have no figures, other cells of the store decide. */
 function coverOf(cell: CellFigures, cells: CellFigures[]): Cover {
   const alike = [cell, ...cells.filter((other) => other.store === cell.store)];
   return alike.flatMap((one) => one.attempts).find((attempt) => attempt.figures_cover)?.figures_cover ?? null;
 }
 
-/** Which of these attempts at one operation were promised another durability than others, or deliver something else; null where all are alike. */
+/** Describe how these attempts at one operation differ in durability, or in what they deliver; null if they do not differ. */
 export function mixed(attempts: Attempt[]): string | null {
   const found = [
     kinds(attempts, "Their durability differs", (one) => one.durability),
@@ -165,7 +165,7 @@ function kinds(attempts: Attempt[], what: string, kindOf: (one: Attempt) => stri
   const known = attempts.filter(kindOf);
   const kinds = [...new Set(known.map(kindOf))];
   if (kinds.length < 2) return null;
-  // a store whose clients are all alike needs only its own name
+  // omit the client if all clients of the store are of the same kind
   const name = (one: Attempt) =>
     known.some((other) => other.store === one.store && kindOf(other) !== kindOf(one))
       ? `${one.store} ${one.client}`
@@ -177,17 +177,17 @@ function kinds(attempts: Attempt[], what: string, kindOf: (one: Attempt) => stri
   return `${what}: ${parts.join(", ")}.`;
 }
 
-/** What a chart's colours and panels tell apart. */
+/** The names that a chart's colours and panels distinguish. */
 export type Layout = Pick<Chart, "colour" | "panel">;
 
-/** What the lines of a chart tell apart: store and client, and in what else its cells differ that neither colours nor panels tell. */
+/** Return the names that a chart's lines distinguish: store, client, and further differences that neither colours nor panels show. */
 export function lineNames(study: Study, cells: CellName[], { colour, panel }: Layout): string[] {
   const isLeft = (name: string) => name !== colour && name !== panel;
   const others = ["operation", ...namesOf(study, cells)].filter(isLeft);
   return [...["store", "client"].filter(isLeft), ...differing(cells, others)];
 }
 
-/** What one chart has of these cells, in their order. `shown` leaves out what is hidden; `byFigure` has the best lines first. */
+/** Arrange these cells into a chart, in their order. `shown` excludes hidden cells; `byFigure` sorts the best lines first. */
 export function chartData(
   study: Study,
   cells: CellFigures[],
@@ -204,7 +204,7 @@ export function chartData(
       shown(cell),
   );
   const names = lineNames(study, chosen, layout);
-  // where there is nothing else, there is nothing to limit
+  // a floor alone is drawn like any other store
   const others = chosen.some((cell) => !isLimit(study, cell.store));
   const byColour = (one: Bar, other: Bar) => byPlace(layout.colour)(one.cell, other.cell);
   const order = byFigure ? byBest(figure) : () => 0;
@@ -222,7 +222,7 @@ export function chartData(
   };
 }
 
-/** The cells of each of a chart's panels, by the panel's name, which is empty where it is the only one. */
+/** Group cells by panel, with the panel's name, which is empty for a single panel. */
 export function panelled<T extends CellName>(cells: T[], panel: string): [string, T[]][] {
   const own = panel === "operation" ? "" : panel;
   const panels = new Map<string, T[]>();
@@ -231,7 +231,7 @@ export function panelled<T extends CellName>(cells: T[], panel: string): [string
   return [...panels];
 }
 
-/** The bars that stand beside each name. */
+/** Group bars by the name of their line. */
 function linesOf(study: Study, cells: CellFigures[], names: string[], figure: Figure): Map<string, Bar[]> {
   const lines = new Map<string, Bar[]>();
   for (const cell of cells)
@@ -245,13 +245,13 @@ function grouped<T>(groups: Map<string, T>, name: string, empty: T): T {
   return found;
 }
 
-/** By an axis's values; stores and clients are in their order already. */
+/** Compare cells by an axis's values; stores and clients are already in order. */
 function byPlace(name: string): (one: CellName, other: CellName) => number {
   if (["", "store", "client", "operation"].includes(name)) return () => 0;
   return (one, other) => byValue(placeOf(one, name), placeOf(other, name));
 }
 
-/** Lines by the best of their medians; those without any come last. */
+/** Compare lines by their best median; lines without a median come last. */
 function byBest({ better }: Figure): (one: Line, other: Line) => number {
   const sign = better === "lower" ? 1 : -1;
   const best = (line: Line) =>
@@ -285,17 +285,17 @@ function barOf(study: Study, cell: CellFigures, { name, unit, ofAttempts }: Figu
   };
 }
 
-/** What the lines of its table are of. */
+/** Return the targets of the links in a chart's table, line by line. */
 export const ledIn = (data: ChartData): Led[] =>
   barsOf(data).flatMap(({ cell, spread }) => (spread ? [ledOf({ ...cell, ...runOf(cell) })] : []));
 
-/** The run that a cell's figures are of. */
+/** Return the run of a cell's figures. */
 export function runOf({ attempts }: CellFigures): { run_id?: string } {
   const [first] = attempts;
   return first ? { run_id: first.run_id } : {};
 }
 
-/** A chart's figures, as they are taken away: with the run and the dataset. */
+/** Return a chart's figures for export, with the run and the dataset. */
 export function chartTable(
   study: Study,
   data: ChartData,
@@ -322,7 +322,7 @@ export function chartTable(
   );
 }
 
-/** Of how many repeats the medians are, and whether they have intervals. */
+/** Describe the numbers of repeats behind the medians, and whether the medians have intervals. */
 export function countsText(data: ChartData, { ofAttempts }: Figure): string {
   const spreads = barsOf(data).flatMap(({ spread }) => (spread ? [spread] : []));
   if (!spreads.length) return "No repeat counts yet.";
@@ -331,14 +331,14 @@ export function countsText(data: ChartData, { ofAttempts }: Figure): string {
   return `Medians of ${repeats}, ${intervalsText(spreads, "with intervals of 95 % or more")}.`;
 }
 
-/** How many repeats there are of each of several. */
+/** Describe the range of the numbers of repeats. */
 export function repeatsText(counts: number[]): string {
   const [least, most] = [Math.min(...counts), Math.max(...counts)];
   if (least !== most) return `${least} to ${most} repeats`;
   return most === 1 ? "1 repeat" : `${most} repeats`;
 }
 
-/** Which of several figures have no interval; `known` says it where all have one. */
+/** Describe how many figures lack an interval; `known` is the text if none does. */
 export function intervalsText(figures: { low: number | null }[], known: string): string {
   const without = figures.filter(({ low }) => low === null).length;
   if (!without) return known;

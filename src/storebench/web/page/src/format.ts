@@ -1,7 +1,7 @@
 import type { Attempt } from "./types";
 import { compared, digits, grouped, NONE } from "./units";
 
-/** How a table shows the values of a column, whose name says their unit. */
+/** Return a formatter for a column's values. The column's name ends with their unit. */
 export function columnText(name: string, values: unknown[]): (value: unknown) => string {
   const figures = compared(
     unitIn(name),
@@ -21,21 +21,21 @@ function unitIn(name: string): string {
   return name.endsWith("_s") && !name.endsWith("_per_s") ? "s" : "";
 }
 
-/** A figure by itself, as a table shows it. */
+/** Format a single figure as a table does. */
 export const cellText = (name: string, value: unknown): string => columnText(name, [value])(value);
 
-/** The phases that Kubernetes tells, in whole seconds. */
+/** The phases that Kubernetes reports, in whole seconds. */
 export const WHOLE = new Set(["queued", "scheduled", "image_pulled", "container_started"]);
 
-/** A column's heading. */
+/** Return a column's heading. */
 export const heading = (name: string) => name.replaceAll("_", " ");
 
-/** A time as it is shown everywhere: UTC, to the minute. */
+/** Format a time for display: UTC, to the minute. */
 export function moment(time: string): string {
   return new Date(time).toISOString().slice(0, 16).replace("T", " ");
 }
 
-/** For how long something has lasted, or will last. */
+/** Format a duration in seconds. */
 export function duration(totalSeconds: number): string {
   const whole = Math.max(0, Math.round(totalSeconds));
   const [hours, minutes] = [Math.floor(whole / 3600), Math.floor((whole % 3600) / 60)];
@@ -43,7 +43,7 @@ export function duration(totalSeconds: number): string {
   return minutes ? `${minutes} min ${whole % 60} s` : `${whole} s`;
 }
 
-/** Both ends of a range of seconds, or one where they read the same. */
+/** Format a range of durations in seconds, as one duration if both ends read the same. */
 export function durations(leastSeconds: number, mostSeconds: number): string {
   return [...new Set([duration(leastSeconds), duration(mostSeconds)])].join(" to ");
 }
@@ -58,7 +58,7 @@ export type Soundness =
   | "not run"
   | "superseded";
 
-/** What marks a name whose attempt is not sound. */
+/** The signs of attempts' states. */
 export const SIGNS: Record<Soundness, string> = {
   verified: "✓",
   "client-bound": "▲",
@@ -70,21 +70,21 @@ export const SIGNS: Record<Soundness, string> = {
   superseded: "↺",
 };
 
-/** Whether an attempt's figures can be leant on; of several marks the gravest. A superseded one counts nowhere, whatever it came to. */
+/** Return an attempt's gravest state. A superseded attempt never counts, whatever its outcome. */
 export function soundness(attempt: Attempt): Soundness {
   return attempt.superseded ? "superseded" : outcome(attempt);
 }
 
-/** What an attempt came to by itself. */
+/** Return an attempt's own outcome, whether it is superseded or not. */
 function outcome(attempt: Attempt): Exclude<Soundness, "superseded"> {
   if (attempt.status === "not_run") return "not run";
-  // `killed` is what something from outside has ended
+  // `killed`: something outside of the attempt ended it
   if (attempt.status !== "verified") return attempt.error_kind === "killed" ? "stopped" : "failed";
   if (attempt.disturbed) return "disturbed";
   return bounds(attempt)[0] ?? "verified";
 }
 
-/** What was the limit in the store's place: the client, a service in front of the store, or both. */
+/** Return the bottlenecks other than the store: the client, a service in front of the store, or both. */
 function bounds(attempt: Attempt): ("client-bound" | "service-bound")[] {
   return [
     ...(attempt.client_bound ? (["client-bound"] as const) : []),
@@ -92,7 +92,7 @@ function bounds(attempt: Attempt): ("client-bound" | "service-bound")[] {
   ];
 }
 
-/** Likewise with the reason, and with all marks. */
+/** Describe an attempt's state with its reason and all marks. */
 export function remark(attempt: Attempt): string {
   const own = outcomeText(attempt);
   return attempt.superseded ? `superseded by a later try (${own})` : own;
@@ -110,20 +110,20 @@ function outcomeText(attempt: Attempt): string {
   return (bound.length ? bound.join("; ") : state) + doubts;
 }
 
-/** The class of a table's cell: short texts stay on one line, long ones have room for more than a word. */
+/** Return the class of a table's cell: short texts stay on one line, long texts get a wide column. */
 export function textClass(text: string): string {
   return text.length <= 30 ? "sb-short" : "sb-wide";
 }
 
 const plain = (value: unknown) => (typeof value === "object" ? JSON.stringify(value) : String(value));
 
-/** A table as a file; what only some of its lines have is empty in the others. */
+/** Return a table as CSV. A field that a line lacks is empty. */
 export function csv(table: Record<string, unknown>[]): string {
   const names = [...new Set(table.flatMap((line) => Object.keys(line)))];
   if (!names.length) return "";
   const field = (value: unknown) => {
     const text = value === null || value === undefined ? "" : plain(value);
-    // a spreadsheet would run what begins like a formula
+    // a spreadsheet would run a text that begins like a formula
     const safe = typeof value === "string" && /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
     return /[",\n\r]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
   };

@@ -1,22 +1,22 @@
 import type { Soundness } from "./format";
 
 export interface Theme {
-  /** What is behind it all, about: the page around a chart has its own. */
+  /** The approximate background colour: the page around a chart has its own. */
   ground: string;
   text: string;
   grid: string;
-  /** For what has a colour each, in its order. */
+  /** The colours of distinguished names, in order. */
   colours: string[];
 }
 
-/** Okabe and Ito's colours, which colour-blind people can tell apart; black and yellow, which a theme would swallow, left out. */
+/** Okabe and Ito's colours, which colour-blind people can distinguish, without black and yellow, which are hardly visible in a theme. */
 export const LIGHT: Theme = {
   ground: "#ffffff",
   text: "#27272a",
   grid: "#d4d4d8",
   colours: ["#0072B2", "#E69F00", "#009E73", "#D55E00", "#CC79A7", "#56B4E9", "#8C8C8C"],
 };
-/** The same hues, light enough for a dark ground. */
+/** The same hues, light enough for a dark background. */
 export const DARK: Theme = {
   ground: "#18181b",
   text: "#e4e4e7",
@@ -24,12 +24,12 @@ export const DARK: Theme = {
   colours: ["#4D9FE6", "#F2B233", "#2BBF93", "#F27D3D", "#E39AC2", "#9BD4F7", "#B4B4B4"],
 };
 
-/** Of the one at this place; where there are more than colours they begin again. */
+/** Return the colour at an index; the colours repeat if there are too few. */
 export function colourOf(theme: Theme, place: number): string {
   return theme.colours[place % theme.colours.length] as string;
 }
 
-/** A colour with more of the ground in it than of itself. */
+/** Mix a colour with the background: 40 % colour, 60 % background. */
 export function pale(theme: Theme, colour: string): string {
   const parts = [colour, theme.ground].map((one) => one.match(/[\da-f]{2}/gi) ?? []);
   const [own, ground] = parts.map((part) => part.map((text) => Number.parseInt(text, 16)));
@@ -37,21 +37,21 @@ export function pale(theme: Theme, colour: string): string {
   return `#${mixed?.map((part) => part.toString(16).padStart(2, "0")).join("")}`;
 }
 
-/** How an attempt is marked, in every chart. */
+/** The mark of an attempt's state, in every chart. */
 const MARKS: Record<Soundness, string> = {
   verified: "circle",
   "client-bound": "triangle-up",
   "service-bound": "triangle-down",
-  disturbed: "M0,-1.1L1.1,0L0,1.1L-1.1,0Z", // a diamond, as large as the others: Vega's own is small
+  disturbed: "M0,-1.1L1.1,0L0,1.1L-1.1,0Z", // a diamond as large as the other marks: Vega's own diamond is small
   failed: "cross",
   stopped: "M-.9,-.9L.9,.9M-.9,.9L.9,-.9",
   "not run": "stroke",
   superseded: "square",
 };
 
-/** What all charts share; their width is that of the whole picture, labels included. */
+/** Return the settings that all charts share. `width` is the width of the whole picture, including labels. */
 export function frame(description: string, width: number, theme: Theme) {
-  // font and size are those of styles.css, too
+  // the same font and size as in styles.css
   const words = { labelColor: theme.text, titleColor: theme.text, labelFontSize: 12, titleFontSize: 12 };
   return {
     $schema: "https://vega.github.io/schema/vega-lite/v6.json",
@@ -60,7 +60,7 @@ export function frame(description: string, width: number, theme: Theme) {
     autosize: { type: "fit-x" as const, contains: "padding" as const },
     padding: 8,
     config: {
-      mark: { aria: false }, // what is around it says what it shows, and has its figures as a table
+      mark: { aria: false }, // the surrounding elements describe the chart, and have its figures as a table
       background: "transparent",
       view: { stroke: "transparent" },
       font: "Helvetica, Arial, sans-serif",
@@ -82,7 +82,7 @@ export function frame(description: string, width: number, theme: Theme) {
   };
 }
 
-/** Marks for the states that there are: a legend of others would be a riddle. */
+/** Encode states by marks, for the states that occur: the legend must not list others. */
 export function shape(marks: { state: string }[], theme: Theme) {
   const states = (Object.keys(MARKS) as Soundness[]).filter((state) =>
     marks.some((mark) => mark.state === state),
@@ -96,11 +96,11 @@ export function shape(marks: { state: string }[], theme: Theme) {
   };
 }
 
-/** Below it names stand above their bars, not beside them. */
+/** Below this width, names stand above their bars, not beside them. */
 export const NARROW = 520;
 export const NAME_HEIGHT = 18;
 
-/** An axis of `count` names, in their order; each has a band of that many pixels, and all of them `height`. */
+/** Return an axis of `count` names in order, with `band` pixels for each name, and the total `height`. */
 export function lines(field: string, count: number, band: number, width: number) {
   const name = { field, type: "nominal" as const, title: null, sort: null };
   if (width >= NARROW)
@@ -125,14 +125,14 @@ export function lines(field: string, count: number, band: number, width: number)
 
 export const quantity = (field: string, title: string) => ({ field, type: "quantitative" as const, title });
 
-/** An exact figure where the mouse rests. */
+/** Return a tooltip's field with an exact figure. */
 export const figure = (field: string, title?: string) => ({
   field,
   format: ",.6~r",
   ...(title ? { title } : {}),
 });
 
-/** Where a logarithmic axis has its lines: at the powers of ten alone where there are several, for more would be a hatching, else at 1, 2, 5. */
+/** Return a logarithmic axis's grid lines: only powers of ten on an axis with at least 3 of them, else also their multiples by 2 and 5. */
 export function tens([least = 1, most = 1]: number[]): { values?: number[] } {
   const [first, last] = [Math.ceil(Math.log10(least)), Math.floor(Math.log10(most))];
   const steps = last - first + 1 < 3 ? [1, 2, 5] : [1];

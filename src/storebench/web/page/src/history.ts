@@ -10,7 +10,7 @@ import { digits, figureIn, unitOf } from "./units";
 
 const UNKNOWN = "unknown";
 
-/** One cell's attempts by a metric, oldest first, warm-ups left out. Only those that are `measured` alike may show a change over time. */
+/** Return a cell's attempts by a metric, oldest first, without warm-ups. Only attempts with equal `measured` can show a change over time. */
 export function historyPoints(
   study: Study,
   attempts: Attempt[],
@@ -47,7 +47,7 @@ export function historyPoints(
 
 const environmentText = ({ environment_hash: hash }: Attempt) => hash?.slice(0, 8) ?? UNKNOWN;
 
-/** What each of a cell's attempts was measured with: its environment, and its parameters and method where these differ. */
+/** Return a function that names an attempt's environment, and its parameters and method if these differ among the attempts. */
 function kindOf(attempts: Attempt[]): (attempt: Attempt) => string {
   const known = attempts.filter((attempt) => !attempt.warm_up && attempt.environment_hash);
   const differing = differ(known);
@@ -60,7 +60,7 @@ function kindOf(attempts: Attempt[]): (attempt: Attempt) => string {
     ].join(" ");
 }
 
-/** A series of a history, and how its attempts are called; without it the attempts are not among the newest, which are shown. */
+/** Return the visible series of a history with their names. A series without any of these attempts is absent: only the newest are loaded. */
 export function seriesShown(
   history: CellHistory,
   attempts: Attempt[],
@@ -78,11 +78,11 @@ export function seriesShown(
   });
 }
 
-/** What a change means, in words. */
+/** Describe a change in words. */
 export const changeText = ({ label, ratio }: Change, unit: string) =>
   [labelText({ label, unit }), ...(ratio === null ? [] : [`× ${digits(ratio, 3)}`])].join(", ");
 
-/** What is drawn of these series beside their attempts. */
+/** Return the levels, changes and baselines of these series for the chart. */
 export function historyLines(unit: string, shown: (Series & { measured: string })[]): HistoryLines {
   const { scale } = unitOf(unit);
   return {
@@ -114,7 +114,7 @@ export function historyLines(unit: string, shown: (Series & { measured: string }
   };
 }
 
-/** The names of the parameters in which these attempts differ; null where all had the same. */
+/** Return the names of the parameters in which these attempts differ; null if they do not differ. */
 function differ(attempts: Attempt[]): string[] | null {
   const sets = new Map(attempts.map((attempt) => [attempt.parameters_hash, attempt.parameters ?? {}]));
   if (sets.size < 2) return null;
@@ -123,7 +123,7 @@ function differ(attempts: Attempt[]): string[] | null {
   return names.filter((name) => new Set(all.map((one) => String(one[name]))).size > 1);
 }
 
-/** What tells an attempt's parameters from those of others. */
+/** Describe an attempt's values of these parameters. */
 function told(attempt: Attempt, names: string[]): string[] {
   if (!attempt.environment_hash) return [];
   return [attempt.parameters ? pairs(attempt.parameters, names) : "parameters unknown"];

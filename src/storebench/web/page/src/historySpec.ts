@@ -1,7 +1,7 @@
 import type { TopLevelSpec } from "vega-lite";
 import { colourOf, figure, frame, quantity, shape, type Theme } from "./frame";
 
-/** An attempt over time, with its figure in the axis's unit; without one it is drawn `at` 0. */
+/** An attempt over time, with its figure in the axis's unit. An attempt without a figure is drawn `at` 0. */
 export interface HistoryPoint {
   recorded_at: string;
   recorded: string;
@@ -9,38 +9,38 @@ export interface HistoryPoint {
   at: number;
   environment: string;
   parameters: string;
-  /** What its figure depends on beside the cell: the environment, and parameters and method where these differ. */
+  /** What the figure depends on besides the cell: the environment, and parameters and method if these differ. */
   measured: string;
   state: string;
   remark: string;
   run: string;
 }
 
-/** A figure that holds for a while, in the axis's unit: of a level, or of a baseline. */
+/** A figure over a period, in the axis's unit: of a level, or of a baseline. */
 export interface HistoryLine {
   since: string;
   until: string;
   at: number;
   measured: string;
-  /** What it is, in words. */
+  /** The description of the line. */
   said: string;
 }
 
-/** Where a level ends and the next one begins. */
+/** A change from one level to the next. */
 export interface HistoryBreak {
   since: string;
   measured: string;
   said: string;
 }
 
-/** What is known of the points together. */
+/** The lines drawn over the points. */
 export interface HistoryLines {
   levels: HistoryLine[];
   breaks: HistoryBreak[];
   baselines: HistoryLine[];
 }
 
-/** How the times on an axis are written: as exactly as their steps need, so that no two are alike. */
+/** Return the format of an axis's times: precise enough that no two labels are equal. */
 export function timeFormat(points: { recorded_at: string }[], ticks: number): string {
   const times = points.map((point) => Date.parse(point.recorded_at));
   const step_s = (Math.max(...times) - Math.min(...times)) / 1000 / ticks;
@@ -48,7 +48,7 @@ export function timeFormat(points: { recorded_at: string }[], ticks: number): st
   return step_s < 86_400 ? "%d %b %H:%M" : "%d %b %Y";
 }
 
-/** One cell's attempts, oldest first, their levels, changes and baselines; a colour for each of these `kinds` of what was measured. `axis` is what the figures are in. */
+/** Draw a cell's attempts, levels, changes and baselines over time. Each of `kinds` has a colour, and `axis` is the figures' unit. */
 export function historySpec(
   points: HistoryPoint[],
   { levels, breaks, baselines }: HistoryLines,
@@ -79,7 +79,7 @@ export function historySpec(
   const text = { type: "text" as const, align: "left" as const, fontSize: 12, color: theme.text };
   const times = points.map((point) => Date.parse(point.recorded_at));
   const middle = (Math.min(...times) + Math.max(...times)) / 2;
-  // what is said of a change stands where there is room for it
+  // place a change's text on the side with more room
   const said = breaks.map((one) => ({ ...one, late: Date.parse(one.since) > middle }));
   return {
     ...frame(description, width, theme),

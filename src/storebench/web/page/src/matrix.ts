@@ -4,23 +4,23 @@ import type { Attempt, Turn } from "./types";
 
 export type State = Exclude<Soundness, "superseded"> | "running" | "queued" | "left out";
 
-/** Why an operation has nothing to work on, by the state of one that it needs. */
+/** Why an operation cannot run, by the state of an operation that it depends on. */
 const NOTHING_TO_WORK_ON: Partial<Record<State, string>> = {
-  failed: "an operation that it needs has failed",
-  stopped: "an operation that it needs was stopped",
-  "not run": "an operation that it needs was not run",
+  failed: "an operation that it depends on has failed",
+  stopped: "an operation that it depends on was stopped",
+  "not run": "an operation that it depends on was not run",
 };
 
 export interface Square {
   state: State;
-  /** The reason of a failure or why it was not run, what disturbed an attempt, or the phase of what runs. */
+  /** The reason why the operation failed, was not run or was disturbed, or the phase of a running operation. */
   detail: string | null;
   attempt: Attempt | null;
 }
 
 /**
- * What became of a turn's operation: its attempt where there is one, else what Airflow says of its task. `over`: the run has ended;
- * `needed`: what became of the operations of its cell that it needs.
+ * Return the outcome of a turn's operation, from its attempt, or without an attempt from its task in Airflow. `over`: the run has ended;
+ * `needed`: the outcomes of the operations that it depends on.
  */
 export function square(
   turn: Turn,
@@ -40,7 +40,7 @@ export function square(
   if (!turn.operations.includes(operation))
     return { state: "left out", detail: "not an operation of this store", attempt: null };
   if (busy) return { state: "running", detail: null, attempt: null };
-  // its task fails at once where there is nothing to work on
+  // its task fails at once if an operation that it depends on has no data for it
   const why = needed.map((one) => NOTHING_TO_WORK_ON[one.state]).find((one) => one !== undefined);
   if (why && (task || over)) return { state: "not run", detail: why, attempt: null };
   if (task?.state === "failed" && task.start_date === null)
@@ -48,14 +48,14 @@ export function square(
   if (task?.state === "failed")
     return { state: "failed", detail: "its task has failed: Airflow's log says why", attempt: null };
   if (task?.state === "upstream_failed")
-    return { state: "not run", detail: "a task before it has failed", attempt: null };
+    return { state: "not run", detail: "an earlier task has failed", attempt: null };
   if (over) return { state: "not run", detail: "the run ended without it", attempt: null };
   return { state: "queued", detail: null, attempt: null };
 }
 
 /**
- * Seconds to go: what is left takes as long as what was done did. What was expected of the whole run counts like half of its
- * operations: the first ones may take much longer than others, or less. Null where nothing is expected and none has ended yet.
+ * Estimate the remaining seconds from the mean of the completed operations. The run's expected duration counts like half of its
+ * operations, because the first operations may be untypical. Null without an expected duration and without a completed operation.
  */
 export function secondsLeft(
   done: number,

@@ -16,14 +16,14 @@ import {
 import { ledOf } from "./Lead";
 import { digits } from "./units";
 
-/** What a chart of medians shows beside its data. */
+/** The settings of a chart of medians. */
 export interface Shown {
   study: Places;
   figure: Figure;
   scale: Scale;
-  /** What its colours tell apart: store, client, operation, or an axis. */
+  /** The name that the colours distinguish: store, client, operation, or an axis. */
   colour: string;
-  /** The names of what has a colour each. Of all cells, also of those that are hidden: each keeps its colour. */
+  /** The values that have a colour each, including the values of hidden cells, so that each keeps its colour. */
   values: string[];
   description: string;
 }
@@ -33,26 +33,26 @@ const GAP = 10;
 /** About the width of a letter, pixels. */
 const LETTER = 6.8;
 
-/** How figures become places on the axis. */
+/** The mapping of figures to positions on the axis. */
 interface Axis {
   title: string;
   type: "linear" | "log";
-  /** Where a bar begins; null where no place is honest, and a dot is drawn. */
+  /** The position where a bar begins; null on an axis without a meaningful zero, where dots are drawn. */
   zero: number | null;
   place: (value: number) => number;
   text: (value: number) => string;
 }
 
-/** What the name of a limit's line says beside which it is. */
+/** The addition to the name of a floor's line. */
 const LIMIT = "only the client";
 
-/** The least, or where more is better the greatest, of those that are more than 0. */
+/** Return the best positive value: the smallest, or if higher is better the largest. */
 function bestOf(values: number[], { better }: Figure): number {
   const positive = values.filter((value) => value > 0);
   return better === "lower" ? Math.min(...positive) : Math.max(...positive);
 }
 
-/** `medians` are what is compared, and `all` also those of the limits. */
+/** Return the axis. `medians` are the compared medians; `all` also includes the floors' medians. */
 function axisOf({ figure, scale }: Shown, medians: number[], all: number[]): Axis {
   const measured = (value: number) => value * figure.unit.scale;
   const { text } = figure.unit.compared(all.map(measured));
@@ -72,10 +72,10 @@ function axisOf({ figure, scale }: Shown, medians: number[], all: number[]): Axi
   };
 }
 
-/** The legend's text for a name. */
+/** Return the legend's text for a value. */
 export const valueLabel = (name: string) => valueText(name === "" ? null : name);
 
-/** A line for each name, in it a bar for each colour; bars are medians, rules their intervals, marks attempts. Panels are one below the other. */
+/** Draw a line for each name, with a bar for each colour: bars are medians, rules are intervals, marks are attempts. Panels are stacked. */
 export function medianSpec(
   data: ChartData,
   shown: Shown,
@@ -95,7 +95,7 @@ export function medianSpec(
     value !== null && (axis.type === "linear" || value > 0);
   const texts = all.map(axis.text);
   const { domain, floor } = extent(axis, drawn.filter(hasPlace).map(axis.place), room(data, texts, width));
-  // what has no figure, or none that the scale has a place for, is at its beginning
+  // a value that is absent, or not on the scale, is drawn at the axis's beginning
   const at = (value: number | null) => (hasPlace(value) ? axis.place(value) : floor);
 
   const { names, headings, places, limits, height } = arranged(data, width);
@@ -127,7 +127,7 @@ export function medianSpec(
         interval_from: spread.low === null ? null : at(spread.low),
         interval_to: at(spread.high),
         text: axis.text(spread.median),
-        // beside all that is drawn of it
+        // to the right of all marks of the bar
         text_at: Math.max(floor, at(spread.median), at(spread.high), ...placed.map((dot) => dot.at)),
         top: top + 1,
         middle: top + BAR / 2,
@@ -153,7 +153,7 @@ export function medianSpec(
     scale: { domain: [0, height], reverse: true, nice: false, zero: false },
     axis: {
       values: Object.keys(names).map(Number),
-      tickCount: Object.keys(names).length, // or Vega leaves some of them out
+      tickCount: Object.keys(names).length, // or Vega omits labels
       labelExpr: `${JSON.stringify(names)}[datum.value]`,
       labelFontWeight: {
         condition: {
@@ -213,7 +213,7 @@ export function medianSpec(
             },
           },
       {
-        // across all that it limits, down to its own line
+        // a floor's line crosses all lines of its panel, down to its own line
         data: { values: bars.filter((bar) => bar.limit) },
         mark: { type: "rule", strokeWidth: 2, strokeDash: [6, 4] },
         encoding: { x: x("to"), y: y("above"), y2: { field: "bottom" }, color, tooltip },
@@ -225,7 +225,7 @@ export function medianSpec(
       },
       {
         data: { values: dots },
-        // within a dot, so that its colour can be seen
+        // small marks within a dot, so that the dot's colour stays visible
         mark: {
           type: "point",
           size: axis.zero === null ? 14 : 30,
@@ -263,12 +263,12 @@ export function medianSpec(
   };
 }
 
-/** Where the names, those of the panels among them, and the bars are, from the top. */
+/** Compute the vertical positions of names, panels' names and bars, from the top. */
 function arranged(data: ChartData, width: number) {
   const names: Record<number, string> = {};
   const headings: number[] = [];
   const places: [Bar, number][] = [];
-  /** Where the panel of each limit begins. */
+  /** The top of each floor's panel. */
   const limits = new Map<Bar, number>();
   let top = 0;
   for (const panel of data.panels) {
@@ -295,7 +295,7 @@ function arranged(data: ChartData, width: number) {
 
 const lineName = ({ name, limit }: Line) => (limit ? `${name} (${LIMIT})` : name);
 
-/** By how much an axis must be longer than its figures, so that texts have room behind them. */
+/** Return the factor by which an axis must exceed its figures, so that texts have room after the bars. */
 function room(data: ChartData, texts: string[], width: number): number {
   const longest = (some: string[]) => LETTER * Math.max(0, ...some.map((one) => one.length));
   const named = data.panels.flatMap((panel) => [panel.name, ...panel.lines.map(lineName)]);
@@ -304,7 +304,7 @@ function room(data: ChartData, texts: string[], width: number): number {
   return plot / (plot - Math.min(0.6 * plot, longest(texts) + 16));
 }
 
-/** From where to where the axis goes, and where on it what has no place is. */
+/** Return the axis's domain, and the position of values that are not on the scale. */
 function extent(axis: Axis, places: number[], stretch: number): { domain: number[]; floor: number } {
   const most = Math.max(0, ...places);
   if (axis.type === "linear") {

@@ -9,7 +9,7 @@ const element = document.createElement("style");
 element.textContent = styles;
 document.head.append(element);
 
-/** Ask for what is seen first, before Airflow shows the page: done when that is there. What does not need another answer does not wait for it; the list of runs comes last. */
+/** Request the data of the first view before Airflow renders the page, and wait for it. Independent requests run in parallel; the list of runs comes last. */
 async function hurry(): Promise<void> {
   const asked = new URLSearchParams(location.search);
   const dag = /\/dags\/([^/]+)\//.exec(location.pathname)?.[1];
@@ -40,16 +40,16 @@ async function hurry(): Promise<void> {
   }
 }
 
-/** How long the page lets Airflow's progress bar stay for the first answers, in ms: with them it need not be drawn twice. */
+/** The maximum time in ms that Airflow's progress bar stays while the first answers load, so that the page is not rendered twice. */
 const PATIENCE_MS = 300;
 const patience = new Promise<void>((done) => {
   setTimeout(done, PATIENCE_MS);
 });
-// where an answer fails, the page asks again, and says what is wrong
+// if a request fails, the page repeats it, and reports the problem
 await Promise.race([hurry().catch(() => {}), patience]);
 
-// Airflow looks for a component by the name that the plugin gives it.
+// Airflow finds the component by the name in the plugin.
 Object.assign(globalThis, { Results });
-// React would keep Airflow's progress bar for 300 ms, though the page is there. Airflow's router, which takes this for a step back to where it
-// is, draws what is there now.
+// React would keep Airflow's progress bar for 300 ms after the page has loaded. For Airflow's router, this event is a navigation to the
+// current address: it renders the page at once.
 dispatchEvent(new PopStateEvent("popstate", { state: history.state }));

@@ -1,10 +1,10 @@
-/** Where figures come from: which server answered, what it promised, on which machine, by which code, and when. */
+/** Describe the origin of figures: server, durability, machine, code version, and date. */
 import type { Attempt, Machine, Origin } from "./types";
 
 const each = (texts: (string | null)[]) =>
   [...new Set(texts)].filter((text) => text !== null && text !== "") as string[];
 
-/** What these attempts have in common, and in what they differ. */
+/** Return the origin of several attempts' figures. A value that attempts share is listed once. */
 export function originOf(attempts: Attempt[]): Origin {
   return {
     servers: each(attempts.map((one) => [one.server_name, one.server_version].filter(Boolean).join(" "))),
@@ -15,7 +15,7 @@ export function originOf(attempts: Attempt[]): Origin {
   };
 }
 
-/** Of several cells together. */
+/** Merge the origins of several cells. */
 export function together(origins: Origin[]): Origin {
   return {
     servers: each(origins.flatMap((one) => one.servers)),
@@ -26,12 +26,12 @@ export function together(origins: Origin[]): Origin {
   };
 }
 
-/** Each once. */
+/** Return machines without duplicates. */
 function machinesOf(machines: Machine[]): Machine[] {
   return [...new Map(machines.map((one) => [machineText(one), one])).values()];
 }
 
-/** A machine in words; what it did not tell is left out. */
+/** Describe a machine in words, without unknown values. */
 export function machineText({ cpus, cpu_model, memory_gib }: Machine): string {
   const count = cpus === null ? null : `${cpus} CPU${cpus === 1 ? "" : "s"}`;
   const memory = memory_gib === null ? null : `${memory_gib} GiB`;
@@ -42,7 +42,7 @@ export function machineText({ cpus, cpu_model, memory_gib }: Machine): string {
 
 const list = (texts: string[]) => texts.join(", ") || null;
 
-/** In columns, for what is taken away; their names may have an end, where there are several of each. */
+/** Return an origin as columns for export. `end` is a suffix of the columns' names. */
 export function originColumns(origin: Origin, end = ""): Record<string, string | null> {
   return {
     [`server${end}`]: list(origin.servers),
@@ -53,13 +53,13 @@ export function originColumns(origin: Origin, end = ""): Record<string, string |
   };
 }
 
-/** One date, or the first and the last. */
+/** Format dates: a single date, or the first and the last. */
 function datesText(dates: string[]): string | null {
   const [first, last] = [dates[0], dates.at(-1)];
   return first && last && first !== last ? `${first} to ${last}` : (first ?? null);
 }
 
-/** In a line. */
+/** Describe an origin in one line. */
 export function originText({ servers, durability, machines, code_versions, dates }: Origin): string {
   return [
     list(servers),
@@ -72,7 +72,7 @@ export function originText({ servers, durability, machines, code_versions, dates
     .join(" · ");
 }
 
-/** Where the figures of these attempts come from, in a line: which run, of what, and how it was measured. */
+/** Describe the source of these attempts' figures in one line: run, dataset, origin and method. */
 export function sourceOf(run: string, dataset: string, attempts: Attempt[]): string {
   const methods = list(each(attempts.map((one) => String(one.method_version))));
   return [run, dataset, originText(originOf(attempts)), methods && `method ${methods}`]

@@ -1,23 +1,23 @@
-/** A ranking in the page's address: all that was chosen, so that a link restores it. */
+/** Store a ranking's choices in the page's address, so that a link restores the ranking. */
 import type { Query } from "./api";
 import { type CellName, differing, namesOf, placesText } from "./cells";
 import { scalarsOf } from "./study";
 import { type LeftOutCell, type Metric, type Ranking, rankingIncludedValues, type Study } from "./types";
 import { compared, type Figures, NONE } from "./units";
 
-/** In the place of a value on an axis: all of them. */
+/** Stands for all values of an axis. */
 export const ANY = "*";
 export const INCLUDED = rankingIncludedValues;
 export const MARGINS = [1, 2, 5, 10, 20];
 
-/** How the address names what a ranking is of, so that no other view takes it for its own. */
+/** Return the name of a ranking's choice in the address; the prefix prevents conflicts with other views. */
 export const rankKey = (name: string) => `rank:${name}`;
 const AXIS = "axis:";
 const axisOf = (name: string) => `${AXIS}${name}`;
 
 type Asked = URLSearchParams;
 
-/** What is ranked, and the study that it is of. */
+/** A ranking and its study. */
 export interface Ranked {
   study: Study;
   found: Ranking;
@@ -26,7 +26,7 @@ export interface Ranked {
 /** A cell, ranked or not. */
 export type RankedCell = Omit<LeftOutCell, "reasons">;
 
-/** The question that the address asks; what it does not say, the API chooses. `study` is that of the run that is looked at. */
+/** Return the query for the ranking in the address. The API chooses absent parameters. `study` is the study of the shown run. */
 export function questionOf(asked: Asked, study: string): Query {
   const own = (name: string) => asked.get(rankKey(name)) || undefined;
   const start = rankKey(AXIS);
@@ -46,7 +46,7 @@ export function questionOf(asked: Asked, study: string): Query {
   };
 }
 
-/** What must change in the address so that it asks for exactly this ranking. */
+/** Return the changes after which the address names exactly this ranking. */
 export function missingIn(asked: Asked, found: Ranking): Record<string, string> {
   const full = addressOf(found);
   const stale = [...asked.keys()].filter((name) => name.startsWith(rankKey(AXIS)) && !(name in full));
@@ -72,7 +72,7 @@ function addressOf(found: Ranking): Record<string, string> {
   return Object.fromEntries(Object.entries(chosen).map(([name, value]) => [rankKey(name), value]));
 }
 
-/** What is chosen one after the other: each choice leaves those behind it to what most cells were measured at. */
+/** The choices in order: a change of one resets the later choices to the values that most cells were measured with. */
 const order = (axes: string[]) => [
   "study",
   "operation",
@@ -83,10 +83,10 @@ const order = (axes: string[]) => [
   "kind",
 ];
 const FIELDS: Record<string, string[]> = { dataset: ["rows", "seed"] };
-/** What a choice leaves as it is, although it is behind it. */
+/** Later choices that a choice does not reset. */
 const KEPT: Record<string, string[]> = { metric: ["dataset", "environment"], operation: ["dataset"] };
 
-/** The changes of the address that choose something else by this name. */
+/** Return the changes of the address for another choice of this name. */
 export function chosen(found: Ranking, name: string, values: string[]): Record<string, string> {
   const names = order(Object.keys(found.axes));
   const axes = names.filter((one) => one.startsWith(AXIS));
@@ -99,7 +99,7 @@ export function chosen(found: Ranking, name: string, values: string[]): Record<s
   ]);
 }
 
-/** Likewise another metric. What is delivered or promised stays, if figures of clients and engines may stand together by both. */
+/** Return the changes for another metric. What operations deliver or guarantee is reset only for a metric that separates clients and engines. */
 export function chosenMetric(study: Study, found: Ranking, name: string): Record<string, string> {
   const { [rankKey("kind")]: kind = "", ...others } = chosen(found, "metric", [name]);
   const apart = [...study.metrics, ...study.common].filter(({ by_cover }) => by_cover);
@@ -110,7 +110,7 @@ export function chosenMetric(study: Study, found: Ranking, name: string): Record
 export const chosenOnAxis = (found: Ranking, axis: string, value: string) =>
   chosen(found, axisOf(axis), [value]);
 
-/** The metrics that an operation can be ranked by: the one that ranks it first, those that all have last. */
+/** Return the metrics that an operation can be ranked by: its ranking metric first, the common metrics last. */
 export function metricsOf(study: Study, operation: string): Metric[] {
   const own = study.operations.find(({ name }) => name === operation);
   const names = own ? scalarsOf(study, own) : [];
@@ -119,13 +119,13 @@ export function metricsOf(study: Study, operation: string): Metric[] {
   );
 }
 
-/** The names of cells in a table: what is alike in all of them is said once above it. */
+/** Return a function that names a table's cells. Values that all cells share are omitted: they are above the table. */
 export function namer(study: Study, cells: CellName[]): (cell: CellName) => string {
   const names = differing(cells, namesOf(study, cells));
   return (cell) => placesText(cell, ["store", "client", ...names]);
 }
 
-/** How the figures of a ranking are written: all medians are compared, also the excluded ones. */
+/** Return the formatter of a ranking's figures. All medians share it, including the medians of excluded cells. */
 export const figuresOf = ({ unit, lines, left_out }: Ranking): Figures =>
   compared(
     unit,
@@ -139,7 +139,7 @@ export function intervalText({ took }: RankedCell, figures: Figures): string {
   return figures.interval(took.low, took.high, took.median);
 }
 
-/** How many attempts, and of how many runs. */
+/** Describe the number of attempts and the number of runs. */
 export function countText({ took, runs }: RankedCell): string {
   if (!took) return "0";
   return `${took.n} in ${runs} run${runs === 1 ? "" : "s"}`;

@@ -20,15 +20,15 @@ import { sqlOf, sqlOfEnvironments } from "./sql";
 import styles from "./styles.css?inline";
 import type { Attempt, CellArtifacts, CellFigures, CellPhases, Claims, Run, Study, Turn } from "./types";
 
-/** All of a run: written into its file by `storebench report` and `storebench site`. */
+/** The content of a run's page, which `storebench report` and `storebench site` write into the page's file. */
 export interface Content {
-  /** Of a site: where its first page is. */
+  /** The address of the site's first page, on a site. */
   home?: string;
   run: Run;
   study: Study;
   turns: Turn[];
   cells: CellFigures[];
-  /** The attempts that are in no cell's figures. */
+  /** The warm-ups, which are not in `cells`. */
   warm_ups: Attempt[];
   artifacts: CellArtifacts[];
   phases: CellPhases[];
@@ -84,7 +84,7 @@ export function Report({
       />
       {Object.keys(same).length ? (
         <p className="sb-line">
-          In all of them:{" "}
+          Equal in all attempts:{" "}
           {Object.entries(same)
             .map(([name, text]) => `${name} ${text}`)
             .join(" · ")}
@@ -110,7 +110,7 @@ export function Report({
   );
 }
 
-/** What a file is of. */
+/** Show the content of a file: a site's first page, rankings, or a run. */
 function Written({ content }: { content: Content | RankingsContent | { site: SiteContent } }) {
   if ("site" in content) return <Site site={content.site} />;
   return "rankings" in content ? <SiteRankings content={content} /> : <Report content={content} />;
@@ -124,6 +124,6 @@ const root = document.getElementById("report");
 if (content?.textContent && root) {
   drawWhileLoading();
   const written = <Written content={JSON.parse(content.textContent)} />;
-  // at once, so that the charts' turns begin before the page has loaded
+  // render synchronously, so that the charts begin to draw before the page has loaded
   flushSync(() => createRoot(root).render(written));
 }

@@ -1,6 +1,6 @@
 import { useEffect, useState } from "react";
 
-/** What is being typed, as it was when the keys last rested: each question to the database is asked once. */
+/** Return a typed value after typing pauses for `afterMs`, so that not every key triggers a query. */
 export function useSettled<T>(typed: T, afterMs = 300): T {
   const [settled, setSettled] = useState(typed);
   useEffect(() => {

@@ -1,18 +1,18 @@
 import { axesOf, type CellName, datasetNamesOf, type Places } from "./cells";
 
 const quoted = (text: string) => `'${text.replaceAll("'", "''")}'`;
-// a study may call an axis or a metric what SQL has a meaning for
+// the name of an axis or a metric may be a reserved word in SQL
 const column = (name: string) => `"${name}"`;
 
 const WHICH = ["store", "client"];
 const STATE = ["operation", "repeat", "status", "disturbed"];
-/** Where an attempt's figures come from. */
+/** The columns with the origin of an attempt's figures. */
 const ORIGIN = ["run_id", "server_name", "server_version", "durability", "code_version", "recorded_at"];
-/** On what it ran: it is with the environment. */
+/** The machine of an attempt, from its environment. */
 const MACHINE = `(SELECT concat_ws(', ', e.details ->> 'cpus', e.details ->> 'cpu_model', e.details ->> 'memory_gib')
   FROM storebench.environment AS e WHERE e.hash = environment_hash) AS machine_cpus_model_gib`;
 
-/** What is asked for: rows of the study's view, of these runs or of one cell. */
+/** The selected rows of the study's view: rows of these runs or of one cell. */
 export interface Asked {
   study: Places & { name: string };
   cells: CellName[];
@@ -22,7 +22,7 @@ export interface Asked {
   metrics?: string[];
 }
 
-/** The question to the results database whose answer a chart is drawn from: a row for each attempt, warm-ups left out. */
+/** Return the SQL query for a chart's data: a row for each attempt, without warm-ups. */
 export function sqlOf({ study, cells, runs = [], cell, operations = [], metrics }: Asked): string {
   const places = [...axesOf(study, cells), ...datasetNamesOf(study)].map(column);
   const figures = metrics?.map(column) ?? ["metric", "value", "unit", "metrics"];
@@ -36,7 +36,7 @@ export function sqlOf({ study, cells, runs = [], cell, operations = [], metrics 
   ].join("\n");
 }
 
-/** Likewise for what is beside the attempts: histograms and series, or phases. */
+/** Return the SQL query for the attempts' histograms and series, or for their phases. */
 export function sqlBeside(
   table: "artifact" | "phase",
   { study, cells, runs = [], operations = [] }: Asked,
@@ -53,7 +53,7 @@ export function sqlBeside(
   ].join("\n");
 }
 
-/** Medians of these cells in all runs, each in the environment and with the parameters that it is ranked in. */
+/** Return the SQL query for the medians of these cells over all runs, each in its ranked environment and with its ranked parameters. */
 export function sqlOfRanking(
   study: string,
   operation: string,
@@ -78,7 +78,7 @@ export function sqlOfRanking(
   ].join("\n");
 }
 
-/** What is known of a study's grid with a dataset: the newest attempts, from which the page tells what is still to be measured. */
+/** Return the SQL query for the newest attempts of a study's grid with a dataset; they determine the operations that remain to measure. */
 export function sqlOfGrid(study: string, { rows, seed }: Record<string, unknown>): string {
   return [
     `SELECT store, client, axes, operation, status, disturbed, ${ORIGIN.join(", ")}, ${MACHINE}`,
@@ -88,7 +88,7 @@ export function sqlOfGrid(study: string, { rows, seed }: Record<string, unknown>
   ].join("\n");
 }
 
-/** In which environments a run was measured. */
+/** Return the SQL query for the environments of a run. */
 export function sqlOfEnvironments(run: string): string {
   return [
     "SELECT hash, details FROM storebench.environment",

@@ -2,7 +2,7 @@ import { address, get, Problem } from "./api";
 import type { Attempt, Chart, Metric, Operation, Store, Study } from "./types";
 import { figureIn } from "./units";
 
-/** A study of which nothing is known: none of its runs ever began. */
+/** Return an empty study, for a study whose runs never began. */
 export const unknownStudy = (name: string): Study => ({
   name,
   title: name,
@@ -18,7 +18,7 @@ export const unknownStudy = (name: string): Study => ({
   dataset: { name: "", version: 0 },
 });
 
-/** A study's details, as they were when a run of it last began. */
+/** Return a study's details as of the start of its last run. */
 export async function studyNamed(name: string, signal?: AbortSignal): Promise<Study> {
   try {
     return await get<Study>(address("study", { name }), signal);
@@ -28,7 +28,7 @@ export async function studyNamed(name: string, signal?: AbortSignal): Promise<St
   }
 }
 
-/** Answers with the study that they are of. */
+/** Add the study to a list of answers. */
 export async function withStudy<T extends { study: string }>(
   items: T[],
   signal?: AbortSignal,
@@ -37,41 +37,41 @@ export async function withStudy<T extends { study: string }>(
   return { items, study: name === undefined ? unknownStudy("") : await studyNamed(name, signal) };
 }
 
-/** The same metric of the study, or of those that all have. */
+/** Return the metric of this name, of the study or common to all studies. */
 export function metricNamed(study: Study, name: string): Metric | undefined {
   return [...study.metrics, ...study.common].find((metric) => metric.name === name);
 }
 
-/** Those that are numbers: the study's own, then those that all have. */
+/** Return the metrics that are numbers: the study's own, then the common metrics. */
 export function scalars(study: Study): Metric[] {
   return [...study.metrics, ...study.common].filter((metric) => metric.kind === "scalar");
 }
 
-/** What an attempt came to by a metric; null where it did not report it. */
+/** Return an attempt's figure of a metric; null if the attempt did not report the metric. */
 export function figureOf(study: Study, attempt: Attempt, name: string): number | null {
   const common = study.common.some((metric) => metric.name === name);
   const found = common ? (attempt as Record<string, unknown>)[name] : attempt.metrics[name];
   return typeof found === "number" ? found : null;
 }
 
-/** Those of a study's operations that are among these names, in its order. What it does not know any more comes last. */
+/** Return the operations with these names, in the study's order. Operations that the study no longer has come last. */
 export function operationsOf(study: Study, names: Iterable<string>): Operation[] {
   const there = new Set(names);
   const known = study.operations.filter((operation) => there.delete(operation.name));
   return [...known, ...[...there].map((name) => ({ name, metrics: [], needs: [] }))];
 }
 
-/** What an operation is called where a sentence begins. */
+/** Return an operation's name for the beginning of a sentence. */
 export function titleOfOperation(name: string): string {
   const text = name.replaceAll("_", " ");
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
-/** The numbers that an operation reports; the first ranks it. */
+/** Return the scalar metrics that an operation reports; the first metric ranks the operation. */
 export const scalarsOf = (study: Study, operation: Operation): string[] =>
   operation.metrics.filter((name) => metricNamed(study, name)?.kind === "scalar");
 
-/** The metrics that tables tell of these attempts: those that rank them, and beside each the next one of its operation. */
+/** Return the metrics that tables show: the ranking metric of each operation as `first`, and its next scalar metric as `second`. */
 export function told(study: Study, attempts: Attempt[]): { first: Metric[]; second: Metric[] } {
   const operations = operationsOf(
     study,
@@ -85,7 +85,7 @@ export function told(study: Study, attempts: Attempt[]): { first: Metric[]; seco
   };
 }
 
-/** What an attempt came to, in words: as much as a square has room for. */
+/** Describe an attempt's result in a text that fits into a square of the grid. */
 export function resultText(study: Study, attempt: Attempt): string {
   const others = told(study, [attempt]).second.filter(({ name }) => name in attempt.metrics);
   const texts = others.map(({ name, unit }) => figureIn(unit, attempt.metrics[name]));
@@ -95,7 +95,7 @@ export function resultText(study: Study, attempt: Attempt): string {
 const STORE = "store";
 const OPERATION = "operation";
 
-/** The study's charts; of one that names none, what ranks its operations, then what all studies have. */
+/** Return the study's charts. A study without charts gets one for each ranking metric, then one for each common metric. */
 export function chartsOf(study: Study): Chart[] {
   if (study.charts.length) return study.charts;
   const first = study.operations.flatMap((operation) => operation.metrics.slice(0, 1));
@@ -103,16 +103,16 @@ export function chartsOf(study: Study): Chart[] {
   return [...names].map((metric) => ({ metric, colour: STORE, operations: [], panel: OPERATION, over: "" }));
 }
 
-/** What the first of the study's charts tells apart by colour: for charts that the study does not name, one for each operation. */
+/** Return the layout of charts that the study does not define: the colours of its first chart, and a panel for each operation. */
 export function layoutOf(study: Study): Pick<Chart, "colour" | "panel"> {
   const colour = chartsOf(study)[0]?.colour ?? STORE;
   return { colour: colour === OPERATION ? STORE : colour, panel: OPERATION };
 }
 
-/** What a name with a server's means: `mongodb@v8` is a mongodb. */
+/** Return the store's name without its server's: `mongodb` for `mongodb@v8`. */
 const bare = (store: string) => store.split("@")[0];
 
-/** Whether a store only shows what its client can do at most. */
+/** Return whether a store is a floor, which shows only the client's maximum. */
 export function isLimit(study: Study, name: string): boolean {
   return study.stores.some((store: Store) => store.name === bare(name) && store.limit);
 }

@@ -8,7 +8,7 @@ function isDark(): boolean {
   return window.matchMedia?.("(prefers-color-scheme: dark)").matches ?? false;
 }
 
-/** The charts' colours, as Airflow's own theme is now. */
+/** Return the charts' colours for Airflow's current theme. */
 export function useTheme(): Theme {
   const [dark, setDark] = useState(isDark);
   useEffect(() => {

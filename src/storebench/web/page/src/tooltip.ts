@@ -1,6 +1,6 @@
 import type * as vega from "vega";
 
-/** Shows a mark's figures at once, beside the mouse and within `host`. Texts stay texts. */
+/** Return a handler that shows a mark's figures beside the mouse, within `host`. It never interprets a text as HTML. */
 export function tooltip(host: HTMLElement): vega.TooltipHandler {
   return (_handler, event, _item, value) => {
     let box = host.querySelector<HTMLElement>(".sb-tip");
@@ -11,12 +11,12 @@ export function tooltip(host: HTMLElement): vega.TooltipHandler {
     if (!box) {
       box = document.createElement("div");
       box.className = "sb-tip";
-      box.setAttribute("aria-hidden", "true"); // the figures below the chart are for those who do not see it
+      box.setAttribute("aria-hidden", "true"); // the table below the chart serves readers who cannot see the tooltip
       host.append(box);
     }
     box.replaceChildren(
       ...Object.entries(value).flatMap(([name, text]) => {
-        if (text === "null") return []; // such is in Vega-Lite what is not there
+        if (text === "null") return []; // Vega-Lite's text for an absent value
         const line = document.createElement("div");
         const strong = document.createElement("strong");
         strong.textContent = String(text);

@@ -1,13 +1,13 @@
 /**
- * Figures for people: three significant digits, and the unit in which these digits are short. `storebench.results.units` does the same for
- * the command line, and says by which rule figures that are compared share a unit. Both are tested with tests/figures.json.
+ * Format figures: three significant digits, in the unit that keeps them short. `storebench.results.units` formats likewise on the command
+ * line, and documents the rule by which compared figures share a unit. Both modules are tested with tests/figures.json.
  */
 
-/** What stands where there is nothing. */
+/** The text for an absent value. */
 export const NONE = "–";
 
 const DIGITS = 3;
-/** The largest figure that is compared, relative to the smallest one that shares its unit. */
+/** The maximum ratio of the largest to the smallest compared figure at which the figures share a unit. */
 const RANGE = 1000;
 /** Whole numbers in these units are exact. */
 const WHOLE = ["", "B"];
@@ -16,7 +16,7 @@ const LEAST_RATIO = 0.1;
 
 type Maybe = number | null | undefined;
 
-/** A unit for people: a number in this unit is the figure times `times`, divided by `by`. */
+/** A display unit: a number in this unit is the figure times `times`, divided by `by`. */
 interface Scale {
   unit: string;
   times: number;
@@ -25,7 +25,7 @@ interface Scale {
 
 const scale = (unit: string, times = 1, by = 1): Scale => ({ unit, times, by });
 
-/** By a metric's unit, from the smallest scale to the largest; and where 0 is written. */
+/** The scales of each metric's unit, from the smallest to the largest, and below the unit of 0. */
 const SCALES = new Map([
   ["s", [scale("ns", 1e9), scale("µs", 1e6), scale("ms", 1e3), scale("s")]],
   [
@@ -40,7 +40,7 @@ const OF_ZERO = new Map([
   ["bytes/s", "B/s"],
 ]);
 
-/** Writes figures of one unit. */
+/** Formats figures of one unit. */
 export interface Figures {
   /** A figure with its unit. */
   text: (value: Maybe) => string;
@@ -48,11 +48,11 @@ export interface Figures {
   interval: (low: number, high: number, median: number) => string;
 }
 
-/** How figures of a metric's unit are written which are compared with these values. */
+/** Return the formatter of figures that are compared with these values. */
 export function compared(name: string | null | undefined, values: Maybe[]): Figures {
   const unit = name ?? "";
   const sizes = values.flatMap((value) => (value ? [Math.abs(value)] : []));
-  // a table may have more values than a call may have arguments
+  // `Math.min(...sizes)` would exceed the maximum number of arguments in a large table
   const least = sizes.reduce((one, other) => Math.min(one, other), Number.POSITIVE_INFINITY);
   const most = sizes.reduce((one, other) => Math.max(one, other), 0);
   const shared = most > RANGE * least ? undefined : scaleOf(most, unit);
@@ -63,15 +63,15 @@ export function compared(name: string | null | undefined, values: Maybe[]): Figu
   };
 }
 
-/** A figure with its unit that is compared with no other one. */
+/** Format a single figure with its unit, compared with no other figure. */
 export const figureIn = (unit: string | null | undefined, value: Maybe): string =>
   compared(unit, [value]).text(value);
 
-/** A ratio with three decimals; a small one with three significant digits. */
+/** Format a ratio with three decimals, a small ratio with three significant digits. */
 export const ratioText = (value: number): string =>
   Math.abs(value) >= LEAST_RATIO ? value.toFixed(3) : numberIn(value, scale("ratio"));
 
-/** The smallest scale in which the value has at most three digits before the point. */
+/** Return the smallest scale in which the value has at most three digits before the decimal point. */
 function scaleOf(value: number, unit: string): Scale {
   const scales = SCALES.get(unit) ?? [scale(unit)];
   const fits = value
@@ -90,17 +90,17 @@ function numberIn(value: number, { unit, times, by }: Scale): string {
   return formatOf(DIGITS, DIGITS).format(number);
 }
 
-/** How figures of a metric's unit are drawn. */
+/** A metric's unit on a chart's axis. */
 export interface Unit {
-  /** The unit's name at an axis. */
+  /** The unit's name on the axis. */
   axis: string;
-  /** How much of it is 1 there. */
+  /** The figure that is 1 on the axis. */
   scale: number;
-  /** Writes figures, before `scale`, that are compared with these. */
+  /** Returns the formatter of unscaled figures that are compared with these values. */
   compared: (values: Maybe[]) => Figures;
 }
 
-/** Seconds, MB and MB/s at an axis; whatever else a study measures in has its own name. */
+/** Return a unit's axis: seconds, MB and MB/s; any other unit keeps its name. */
 export function unitOf(name: string): Unit {
   const [axis, scale] = AXES.get(name) ?? [name, 1];
   return { axis, scale, compared: (values) => compared(name, values) };
@@ -112,15 +112,15 @@ const AXES = new Map<string, [string, number]>([
   ["bytes/s", ["MB/s", 1e6]],
 ]);
 
-/** A number with at most so many significant digits, never with an exponent. */
+/** Format a number with at most `count` significant digits, without an exponent. */
 export const digits = (value: number, count: number): string => formatOf(count).format(value);
 
-/** A whole number in groups of three digits. */
+/** Format a whole number in groups of three digits. */
 export const grouped = (value: number | bigint): string => formatOf().format(value);
 
 const formats = new Map<string, Intl.NumberFormat>();
 
-/** One for all numbers: it takes as long to make one as to write a hundred of them. */
+/** Return a cached number format: creating a format takes as long as formatting a hundred numbers. */
 function formatOf(maximumSignificantDigits?: number, minimumSignificantDigits?: number): Intl.NumberFormat {
   const key = `${maximumSignificantDigits} ${minimumSignificantDigits}`;
   const known = formats.get(key);

@@ -1,3 +1,3 @@
-/** What draws: most of what the page's script would be, so it comes by itself (drawing.ts). */
+/** Vega, which draws charts. It would be most of the page's script, so drawing.ts loads it separately. */
 export { parse, View } from "vega";
 export { compile } from "vega-lite";

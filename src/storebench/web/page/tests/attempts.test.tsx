@@ -237,7 +237,7 @@ describe("a run", () => {
       "failed bulk_write_read: 4 of 12 operations, 3 verified, 1 failed, 8 not run",
     );
     expect(container.textContent).toContain(" · 30 s · ");
-    expect(container.textContent).toContain("does what it has left");
+    expect(container.textContent).toContain("does the remaining operations");
     expect((screen.getByRole("progressbar") as HTMLProgressElement).value).toBe(4);
   });
 
@@ -369,7 +369,7 @@ it("the phases that are told to the second are dashed in the legend, too, and sa
   render(<Phases of={{ data: { study: BULK, cells } }} choice={NO_CHOICE} />);
   const dashed = [...document.querySelectorAll(".sb-dashed")].map((one) => one.parentElement?.textContent);
   expect(dashed).toEqual(["queued"]);
-  expect(screen.getByText(/Pale and dashed: Kubernetes tells it, to the second\./)).toBeTruthy();
+  expect(screen.getByText(/Pale and dashed: reported by Kubernetes, to the second\./)).toBeTruthy();
 });
 
 it("only what needs an operation that has failed is not run for it", async () => {
@@ -392,7 +392,7 @@ it("only what needs an operation that has failed is not run for it", async () =>
     ["failed", expect.anything()],
     ["not run", "the run ended without it"],
   ]);
-  const why = "an operation that it needs has failed";
+  const why = "an operation that it depends on has failed";
   expect((await squares([tried("fill", "failed")])).slice(1)).toEqual([
     ["not run", why],
     ["not run", why],

@@ -27,7 +27,7 @@ const PARAMETERS = [
   { name: "cpu_limit", title: "CPU limit", text: "", default: false, main: false, examples: [true, false] },
 ];
 
-/** What the API and Airflow answer, and what they were asked and sent. */
+/** The answers of the API and of Airflow, and the requests that they received. */
 let grid: Grid;
 let active: { dag_run_id: string; partition_key: string | null; state: string; conf: unknown }[];
 let dags: { dag_id: string; is_paused: boolean }[];
@@ -101,7 +101,7 @@ describe("the grid", () => {
     expect(ticked()).toEqual([]);
     expect(start().disabled).toBe(true);
     expect(screen.getByText(/3 of 4 cells are to be measured/).textContent).toContain("None is chosen.");
-    press("choose all that is missing");
+    press("choose all missing cells");
     expect(ticked()).toEqual([ONE, TWO, FAILED]);
     expect(box(DONE).disabled).toBe(true);
     const line = box(DONE).closest("tr") as HTMLElement;
@@ -126,7 +126,7 @@ describe("the grid", () => {
     ];
     await show();
     await screen.findByRole("link", { name: "running" });
-    press("choose all that is missing");
+    press("choose all missing cells");
     expect(ticked()).toEqual([FAILED]);
     const link = within(box(ONE).closest("tr") as HTMLElement).getByRole("link", { name: "running" });
     expect(link.getAttribute("href")).toContain("/dags/study/runs/cell__1");
@@ -137,7 +137,7 @@ describe("the grid", () => {
     await show();
     const line = () => (box(ONE).closest("tr") as HTMLElement).textContent;
     expect(line()).toContain("missing, refused mongodb was not built yet");
-    press("choose all that is missing");
+    press("choose all missing cells");
     expect(box(ONE).checked).toBe(true);
     cleanup();
     active = [{ dag_run_id: "cell__1", partition_key: ONE, state: "running", conf: CONF }];
@@ -159,7 +159,7 @@ describe("the grid", () => {
 describe("the start", () => {
   it("makes a run of each chosen cell's partition, with the parameters, and of no other", async () => {
     await show();
-    press("choose all that is missing");
+    press("choose all missing cells");
     press("choose none");
     expect(start().disabled).toBe(true);
     for (const key of [TWO, FAILED]) fireEvent.click(box(key));
@@ -172,7 +172,7 @@ describe("the start", () => {
       expect(body.logical_date).toBeNull();
     }
     expect(posts[0]?.body.dag_run_id).toMatch(/^cell__null_reference_batch_2__[0-9T:.Z-]+$/);
-    expect(screen.getByRole("link", { name: "Airflow lists them" }).getAttribute("href")).toContain(
+    expect(screen.getByRole("link", { name: "Airflow lists the runs" }).getAttribute("href")).toContain(
       "/dags/study/runs",
     );
     expect(ticked()).toEqual([]);
@@ -181,7 +181,7 @@ describe("the start", () => {
   it("that is refused in the middle says so, and keeps the others chosen", async () => {
     refuse = (posts) => (posts ? json({ detail: "Dag has import errors" }, 400) : null);
     await show();
-    press("choose all that is missing");
+    press("choose all missing cells");
     fireEvent.click(start());
     await screen.findByText("1 run started.");
     const line = (key: string) => box(key).closest("tr") as HTMLElement;
@@ -194,7 +194,7 @@ describe("the start", () => {
   it("without permission says whom to ask", async () => {
     refuse = () => json({ detail: "Forbidden" }, 403);
     await show();
-    press("choose all that is missing");
+    press("choose all missing cells");
     fireEvent.click(start());
     expect(
       (await screen.findByText("You may not start runs of this DAG.")).closest("[role=alert]"),
@@ -206,7 +206,7 @@ describe("the start", () => {
     grid.may_start = false;
     await show();
     expect(start().disabled).toBe(true);
-    expect(screen.getByRole("alert").textContent).toContain("Ask whoever runs this Airflow");
+    expect(screen.getByRole("alert").textContent).toContain("Ask the administrator of this Airflow");
   });
 });
 
@@ -216,7 +216,7 @@ describe("the parameters", () => {
   it("that are typed are those that the cells are looked up with, and that are sent", async () => {
     await show();
     expect(screen.getByLabelText("Rows").getAttribute("placeholder")).toBe("20000");
-    press("choose all that is missing");
+    press("choose all missing cells");
     for (const text of ["1", "10", "1000"]) type(text);
     expect(start().disabled).toBe(true);
     expect(JSON.parse(chosen.params ?? "")).toEqual({ rows: "1000" });

@@ -265,10 +265,10 @@ describe("a chart", () => {
   });
 });
 
-/** The parts of the bars in a drawing. */
+/** Return the parts of the bars in a drawing. */
 const bars = (svg: string) => /role-mark marks.*?<\/g>/s.exec(svg)?.[0].match(/<path[^>]*>/g) ?? [];
 
-/** Of two colours, as WCAG defines it. */
+/** Return the contrast of two colours, as WCAG defines it. */
 function contrast(one: string, other: string): number {
   const light = (colour: string) => {
     const [red, green, blue] = [1, 3, 5].map((at) => {

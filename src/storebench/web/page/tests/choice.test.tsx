@@ -30,7 +30,7 @@ describe("what is shown of the charts", () => {
     ]);
     expect(scaleFor("linear", far, "lower")).toBe("linear");
     expect(scaleFor("best", far, "lower")).toBe("best");
-    // nothing is the best where neither way is better
+    // a metric without a better direction has no best value
     expect(scaleFor("best", far, "neither")).toBe("logarithmic");
     expect(scaleFor("best", near, "neither")).toBe("linear");
   });
@@ -57,7 +57,7 @@ describe("what is shown of the charts", () => {
     expect(shown("client:reference")).toBe(false);
     expect(shown("axis:batch:10000")).toBe(false);
     expect(shown("axis:batch:1000,axis:executors:1,client:mongodb")).toBe(true);
-    // what means nothing for it has a place in the legend, too
+    // the legend has an entry for cells that the axis does not apply to, too
     expect(shown("axis:executors:")).toBe(false);
   });
 

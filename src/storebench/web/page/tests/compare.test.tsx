@@ -185,7 +185,7 @@ describe("a comparison", () => {
 });
 
 describe("two runs of which one has nothing to compare", () => {
-  /** What Airflow says of the runs; the page's API knows none of them. */
+  /** Airflow's answers about the runs; the page's API knows none of these runs. */
   let states: Record<string, string>;
   beforeEach(() => {
     states = {};
@@ -221,7 +221,7 @@ describe("two runs of which one has nothing to compare", () => {
 
   it("say that there is no other one, if it has something", () => {
     show(undefined, RUN.id);
-    expect(screen.getByText("Choose two runs: A is what B is compared with.")).toBeTruthy();
+    expect(screen.getByText("Choose two runs: B is compared with A.")).toBeTruthy();
   });
 
   it("say why it was refused, and how to send it again", () => {

@@ -16,7 +16,7 @@ describe("what a run cost", () => {
   it("is made of the prices that are typed, and shown in their currency, without a server", async () => {
     vi.stubGlobal("fetch", () => expect.unreachable());
     show();
-    expect(screen.getByText(/Type what an hour costs/)).toBeTruthy();
+    expect(screen.getByText(/Type the prices of an hour/)).toBeTruthy();
     type(/core/, "0.04");
     type(/GiB/, "0,005");
     type(/Currency/, "EUR");
@@ -26,7 +26,7 @@ describe("what a run cost", () => {
     const chart = heading.closest("figure") as HTMLElement;
     unfold();
     await waitFor(() => expect(within(chart).getByText("0.1")).toBeTruthy());
-    expect(chart.textContent).toContain("EUR for each GB");
+    expect(chart.textContent).toContain("EUR per GB");
     vi.unstubAllGlobals();
   });
 
@@ -36,7 +36,7 @@ describe("what a run cost", () => {
     type(/GiB/, "0.005");
     const heading = await screen.findByRole("heading", { name: /cost of the client/ });
     unfold();
-    expect(heading.closest("figure")?.textContent).toContain("for each attempt");
+    expect(heading.closest("figure")?.textContent).toContain("per attempt");
   });
 
   it("is of the cells of which it is known what they used", async () => {

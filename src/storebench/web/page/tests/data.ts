@@ -91,7 +91,7 @@ export const BULK: Study = {
 };
 export const [WRITE, READ] = BULK.operations as [Operation, Operation];
 
-/** A study that is like the bulk one in nothing: more is better, an axis has words, and a metric is no number. */
+/** A study that differs from the bulk study in everything: higher is better, an axis has words, and a metric is no number. */
 export const TOY: Study = {
   name: "toy",
   title: "Toy",
@@ -221,10 +221,10 @@ export const ENGINE: Attempt = {
   client_bound: null,
 };
 
-/** What an attempt has of a service that was the limit. */
+/** The figures of an attempt that is service-bound. */
 export const SERVED = { service_cpu_share: 0.95, service_cores_usable: 1, service_bound: true };
 
-/** What did not begin. */
+/** An attempt that did not begin. */
 export const NOT_RUN: Attempt = {
   ...FAILED,
   status: "not_run",
@@ -232,7 +232,7 @@ export const NOT_RUN: Attempt = {
   error: "Its write failed: oom_killed",
 };
 
-/** An attempt of the toy study: what it is at, how much it came to, and where. */
+/** Return an attempt of the toy study with this operation, figure and axes. */
 export function toy(
   operation: string,
   value: number | null,
@@ -297,7 +297,7 @@ export const TURN: Turn = {
   operations: ["write", "read"],
 };
 
-/** Of a verdict, where nothing is known of where its figures come from. */
+/** The fields of a verdict whose figures have an unknown origin. */
 export const NO_ORIGIN: Origin = { servers: [], durability: [], machines: [], code_versions: [], dates: [] };
 export const ORIGINS = { origin_before: NO_ORIGIN, origin_after: NO_ORIGIN };
 
@@ -333,7 +333,7 @@ const NOT_MEASURED = {
   rows: null,
   runs: [],
 };
-/** One claim with one case, one with two of which one was measured, and one that nothing here can test. */
+/** Three claims: with one case, with two cases of which one was measured, and with no testable case. */
 export const CLAIMS: Claims = {
   ...NO_CLAIMS,
   claims: [
@@ -356,7 +356,7 @@ export const CLAIMS: Claims = {
 
 export const spread = (median: number): Spread => ({ n: 1, median, low: null, high: null, coverage: null });
 
-/** A cell with one attempt, that counts or not. */
+/** Return a cell with one attempt, whether it counts or not. */
 export function cellOf(attempt: Attempt): CellFigures {
   const { cell_key, study, store, client, axes, rows, seed, operation } = attempt;
   return {
@@ -367,7 +367,7 @@ export function cellOf(attempt: Attempt): CellFigures {
   };
 }
 
-/** A cell with one attempt that counts. */
+/** Return a cell with one counted attempt. */
 export function measured(attempt: Attempt): CellFigures {
   const common = COMMON.map(({ name }) => [name, (attempt as Record<string, unknown>)[name]]);
   const found = [...Object.entries(attempt.metrics), ...common].filter(([, value]) => value !== null);
@@ -379,10 +379,10 @@ export function measured(attempt: Attempt): CellFigures {
 
 export const FIGURES: CellFigures = { ...measured(ATTEMPT), attempts: [ATTEMPT, FAILED] };
 
-/** Nothing hidden, and whatever is asked for is forgotten. */
+/** A choice that hides nothing and ignores changes. */
 export const NO_CHOICE: Choice = { asked: new URLSearchParams(), choose: () => {} };
 
-/** Open what is folded, which is made only then. */
+/** Unfold the details, whose content is rendered only then. */
 export function unfold(): void {
   for (const one of document.querySelectorAll("details")) {
     one.open = true;

@@ -49,7 +49,7 @@ const BOTH = [
 ];
 const ROUNDS = [{ side: "both" as const, params: { stores: ["one", "two"], repeats: 6 } }];
 
-/** What the API and Airflow answer, and what they were asked and sent. */
+/** The answers of the API and of Airflow, and the requests that they received. */
 let verdicts: Comparison["verdicts"];
 let sides: Run[][];
 let deciding: Deciding;

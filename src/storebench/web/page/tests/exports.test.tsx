@@ -16,7 +16,7 @@ const TAKEN: Taken = {
 };
 const SQL = "-- a chart\n-- s/one · MongoDB 8\n-- Medians of 7 repeats.\nSELECT 1;\n";
 
-/** What is in the clipboard, by type. */
+/** The content of the clipboard, by type. */
 let copied: Record<string, string>;
 
 class Item {
@@ -77,10 +77,10 @@ describe("what is taken away", () => {
     expect(old).toHaveBeenCalledWith("copy");
     expect(document.querySelector("textarea")).toBeNull();
     press("Copy a chart as PNG");
-    expect(await screen.findByText(/Without HTTPS the browser lets no page copy pictures/)).toBeTruthy();
+    expect(await screen.findByText(/Without HTTPS, the browser does not allow copying pictures/)).toBeTruthy();
     old.mockReturnValue(false);
     press("Copy a chart as SQL");
-    expect(await screen.findByText(/does not let this page copy/)).toBeTruthy();
+    expect(await screen.findByText(/does not allow copying:/)).toBeTruthy();
   });
 
   it("cannot end the comment of its question", () => {

@@ -178,7 +178,7 @@ describe("a store that keeps nothing", () => {
       ["null reference", true],
     ]);
     expect(scaledBy(of(cells))).toEqual([1, 2]);
-    // beside a limit far beyond them the others would be short
+    // a floor far beyond the other figures would make their bars short
     expect(scaledBy(of([...cells, at("null", 500, "all")]))).toEqual([1, 2, 500]);
   });
 

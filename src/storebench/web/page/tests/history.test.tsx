@@ -8,7 +8,7 @@ import type { CellHistory } from "../src/types";
 import { ATTEMPT, BULK, NO_CHOICE, NOT_RUN, TOY, toy, unfold, WRITE } from "./data";
 
 const CELL = toy("sum", 1).cell_key;
-/** Of attempts that are no series. */
+/** The history of attempts without a series. */
 const NOTHING: CellHistory = {
   metric: "only_s",
   unit: "s",
@@ -263,6 +263,6 @@ describe("the changes of a history", () => {
     );
     unmount();
     shown({ series: [{ ...SERIES, changes: [] }] });
-    expect(screen.getByText(/No change/).parentElement?.textContent).toBe("No change is seen (as asked).");
+    expect(screen.getByText(/No change/).parentElement?.textContent).toBe("No change is detected (as asked).");
   });
 });

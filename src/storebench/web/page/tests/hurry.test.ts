@@ -6,7 +6,7 @@ afterEach(() => {
   vi.resetModules();
 });
 
-/** What the page asks for at once, and what it asks for when the first answers have come, until it asks for the `last`. */
+/** Return the page's first requests, and the requests after the first answers, until the request `last`. */
 async function asked(search: string, last: string): Promise<[string[], string[]]> {
   history.replaceState(null, "", search);
   const page = (items: unknown[]) => ({ items, offset: 0, more: false });

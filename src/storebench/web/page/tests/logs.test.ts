@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { loadRun } from "../src/RunView";
 import { BULK, RUN, TURN } from "./data";
 
-/** The log of the one running task, the lines of it that were sent, and the key that Airflow signs positions with. */
+/** The log of the only running task, the lines that were sent, and the key with which Airflow signs positions. */
 let log: string[];
 let sent: number;
 let key: string;
@@ -14,7 +14,7 @@ beforeEach(() => {
     const { pathname, searchParams } = new URL(address);
     const json = (body: unknown, status = 200) => new Response(JSON.stringify(body), { status });
     if (pathname.includes("/logs/")) {
-      // as Airflow's: with a position it sends what follows the position, and else all
+      // like Airflow: with a position, send the lines after the position, else all lines
       const [signed, position] = (searchParams.get("token") ?? `${key} 0`).split(" ");
       if (signed !== key) return json({ detail: "Bad Signature" }, 400);
       const lines = log.slice(Number(position));

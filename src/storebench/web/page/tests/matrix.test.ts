@@ -51,7 +51,7 @@ describe("a square", () => {
       attempt,
     }));
     const read = square(TURN, "read", undefined, task("failed"), false, needed);
-    expect(read).toMatchObject({ state: "not run", detail: `an operation that it needs ${words}` });
+    expect(read).toMatchObject({ state: "not run", detail: `an operation that it depends on ${words}` });
     expect(square(TURN, "read", undefined, undefined, false, needed).state).toBe("queued");
     expect(square(TURN, "read", undefined, task("running"), false, needed).state).toBe("running");
     expect(square(TURN, "read", undefined, task("failed"), false, []).state).toBe("failed");

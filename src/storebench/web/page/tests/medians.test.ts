@@ -47,7 +47,7 @@ interface Group {
   items: (Item & { items?: Group[] })[];
 }
 
-/** What a chart of an operation has drawn. */
+/** Return the marks of a chart of an operation. */
 async function chart(
   cells: CellFigures[],
   {
@@ -123,7 +123,7 @@ describe("a chart of medians", () => {
     expect(texts.map((item) => item.text)).toEqual(["0.100 s", "74.0 s"]);
     for (const [n, item] of texts.entries()) {
       expect(item.x).toBeGreaterThanOrEqual((bars[n] as Item).x + (bars[n] as Item).width);
-      // there are no fonts here to measure it by
+      // jsdom has no fonts to measure the text with
       expect(item.x + 8 + 6.8 * item.text.length).toBeLessThanOrEqual(width);
     }
   });

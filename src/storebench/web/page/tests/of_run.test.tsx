@@ -4,7 +4,7 @@ import { OfRun } from "../src/OfRun";
 import { earlier } from "../src/Runs";
 import { RUN } from "./data";
 
-/** What Airflow and the API say of runs. */
+/** The answers of Airflow and the API about runs. */
 let states: Record<string, string>;
 let active: { dag_run_id: string; state: string; queued_at: string }[];
 let results: Record<string, unknown>;
@@ -57,7 +57,7 @@ describe("what is shown of a run", () => {
     const text = (await screen.findByRole("status")).textContent;
     await screen.findByText(/Queued behind/);
     expect(screen.getByRole("status").textContent).toContain(
-      "Queued behind first (running), second (queued) One run of a DAG goes after the other.",
+      "Queued behind first (running), second (queued) Runs of a DAG execute one after the other.",
     );
     expect(text).not.toContain("Nothing here");
     expect(screen.getByRole("link", { name: "first" }).getAttribute("href")).toContain("/dags/s/runs/first");
@@ -66,9 +66,9 @@ describe("what is shown of a run", () => {
 
   it("is that it is the next one, has begun, or ended before its plan", async () => {
     for (const [state, text] of [
-      ["queued", /It is the next one/],
-      ["running", /It has begun/],
-      ["failed", /It ended in Airflow before it was planned/],
+      ["queued", /This run is next/],
+      ["running", /The run has begun/],
+      ["failed", /The run ended in Airflow before it was planned/],
     ] as const) {
       states.mine = state;
       show("s/mine");

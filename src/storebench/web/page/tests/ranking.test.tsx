@@ -191,7 +191,7 @@ describe("the view", () => {
         "–",
       ],
     ]);
-    expect(lines("Left out")).toEqual([
+    expect(lines("Excluded")).toEqual([
       ["null reference", "limit", "this is what the client alone takes", "–", "–", "0"],
     ]);
     expect(screen.getByText("rows 2,000, seed 7 · batch 10 · executors any · 2 CPUs, method 2")).toBeTruthy();
@@ -225,10 +225,10 @@ describe("the view", () => {
   it("takes each choice into the address", async () => {
     await show();
     await waitFor(() => expect(inAddress()).toEqual(FULL));
-    fireEvent.click(screen.getByRole("checkbox", { name: "what shows only the client's limit" }));
+    fireEvent.click(screen.getByRole("checkbox", { name: "floors: clients without a store" }));
     await waitFor(() => expect(questions.at(-1)?.getAll("include")).toEqual(["limit"]));
     await waitFor(() =>
-      expect(screen.getByRole("checkbox", { name: "what shows only the client's limit" })).toHaveProperty(
+      expect(screen.getByRole("checkbox", { name: "floors: clients without a store" })).toHaveProperty(
         "checked",
         true,
       ),
@@ -271,7 +271,7 @@ describe("the view", () => {
     );
     expect(await screen.findByText("Unknown environment 'x'.", { exact: false })).toBeTruthy();
     refused = false;
-    fireEvent.click(screen.getByRole("button", { name: "forget what was chosen" }));
+    fireEvent.click(screen.getByRole("button", { name: "reset the choices" }));
     await screen.findByRole("combobox", { name: "Operation" });
     expect(address.get("run")).toBe("r");
     await waitFor(() => expect(address.get(rankKey("environment"))).toBe("ab12cd34"));
@@ -355,7 +355,7 @@ it("a site has the rankings of a study one below the other, and they lead nowher
     "Ranking of Bulk write and read",
     "Write, rows 2,000, seed 7",
     "Write: time in the store's client, lower is better",
-    "Left out",
+    "Excluded",
     "Write, rows 100,000, seed 7",
     "Write: time in the store's client, lower is better",
     "What the original study said",

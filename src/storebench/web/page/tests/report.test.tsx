@@ -9,7 +9,7 @@ afterEach(() => {
   vi.resetModules();
 });
 
-/** What a report that has this in its file shows. */
+/** Return the text of a report with this content. */
 async function report(content: unknown) {
   document.body.innerHTML = '<div id="report"></div><script type="application/json" id="content"></script>';
   (document.getElementById("content") as HTMLElement).textContent = JSON.stringify(content);

@@ -7,9 +7,9 @@ import { ATTEMPT, BULK, measured, RUN, TURN } from "./data";
 
 let run: Run;
 let attempts: Attempt[];
-/** What the page has asked for. */
+/** The page's requests. */
 let asked: string[];
-/** When the list of runs is there. */
+/** Resolves when the list of runs has loaded. */
 let listed: Promise<void>;
 
 beforeEach(() => {
@@ -48,7 +48,7 @@ const show = async (asked = "?view=charts", on: Props = {}) => {
   await pass(100);
 };
 const times = (path: string) => asked.filter((one) => one === path).length;
-const SENTENCE = /This run goes on: bars and lines come when an attempt has ended/;
+const SENTENCE = /This run goes on: bars and lines appear when an attempt has ended/;
 
 it("the charts of a run that goes on say when their lines come, and have them soon", async () => {
   await show();

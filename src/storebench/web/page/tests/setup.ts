@@ -1,7 +1,7 @@
 import { cleanup } from "@testing-library/react";
 import { afterEach } from "vitest";
 
-/** What each test file starts with: jsdom has no ResizeObserver, and what a test has rendered goes with it. */
+/** Set up each test file: jsdom has no ResizeObserver, and the elements that a test renders are removed after it. */
 globalThis.ResizeObserver = class {
   observe() {}
   unobserve() {}

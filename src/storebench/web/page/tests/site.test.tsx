@@ -73,7 +73,7 @@ it("runs are found by words that are in what is said of them", () => {
   find("ABACUS toy");
   expect(lines("Toy")).toHaveLength(1);
   expect(lines("Bulk write and read")).toHaveLength(0);
-  expect(screen.getByText("None of its runs has these words.")).toBeTruthy();
+  expect(screen.getByText("No run of this study has these words.")).toBeTruthy();
   find("abacus nowhere");
   expect(lines("Toy")).toHaveLength(0);
 });

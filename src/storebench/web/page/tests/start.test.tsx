@@ -56,7 +56,7 @@ const CELLS = ["one reference", "two reference"].map((label) => ({
   skipped: null,
 }));
 
-/** What the API and Airflow answer, and what they were asked and sent. */
+/** The answers of the API and of Airflow, and the requests that they received. */
 let draft: Draft;
 let refused: Response | null;
 let posts: { path: string; body: Record<string, unknown> }[];
@@ -143,7 +143,7 @@ describe("what a run would do", () => {
       "202 cells, 4 operations, about 1 min 30 s to 10 min 0 s. For 1 of them, which are like none before",
       "It may end earlier",
       "1 of the cells listed below are verified already.",
-      "3 combinations are left out: one has no client 'tuned'.",
+      "3 combinations are excluded: one has no client 'tuned'.",
     ])
       expect(foreseen()).toContain(text);
     expect(screen.getByText("And 201 others.")).toBeTruthy();

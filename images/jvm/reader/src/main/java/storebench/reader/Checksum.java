@@ -34,7 +34,7 @@ final class Checksum {
         rows++;
     }
 
-    /** Adds the rows of another one, of the same fields. */
+    /** Adds the rows of another checksum with the same fields. */
     void add(Checksum other) {
         for (int n = 0; n < sums.length; n++) {
             sums[n] += other.sums[n];
@@ -47,12 +47,12 @@ final class Checksum {
         return rows;
     }
 
-    /** The checksum of each field. */
+    /** Returns the checksum of each field. */
     long[] sums() {
         return sums;
     }
 
-    /** The checksum of whole rows. */
+    /** Returns the checksum of whole rows. */
     long rowSum() {
         return rowSum;
     }

@@ -6,7 +6,7 @@ import java.net.SocketTimeoutException;
 import java.net.UnknownHostException;
 import java.util.Map;
 
-/** What went wrong, as an answer. */
+/** Converts an exception to an answer. */
 final class Failure {
     private Failure() {}
 

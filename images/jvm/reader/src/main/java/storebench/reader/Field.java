@@ -17,11 +17,11 @@ record Field(String name, String type, int scale) {
     private static final double[] POWERS = {
         1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15
     };
-    private static final double MAX_UNITS = 1e15; // any decimal of so many digits has a double of its own
+    private static final double MAX_UNITS = 1e15; // up to this size, distinct decimals have distinct doubles
 
     /**
-     * The value's canonical text, as the dataset's schema defines it. Text is taken as it is, null is the empty text.
-     * Throws MismatchException for a value that cannot be one of the field.
+     * Returns the value's canonical text, as the dataset's schema defines it. A text stays unchanged; null becomes the empty text.
+     * Throws MismatchException for a value that is invalid for the field.
      */
     String text(Object value) {
         if (value == null) {
@@ -68,16 +68,16 @@ record Field(String name, String type, int scale) {
         return text != null ? text : repr(number);
     }
 
-    /** The number with `places` decimal places if that is the text of just this double, else null. */
+    /** Returns the number with `places` decimal places if this text denotes exactly this double, else null. */
     private static String exact(double number, int places) {
         long units = Math.round(number * POWERS[places]);
-        boolean same = Double.compare(units / POWERS[places], number) == 0; // tells -0.0 from 0.0
+        boolean same = Double.compare(units / POWERS[places], number) == 0; // distinguishes -0.0 from 0.0
         return same && Math.abs(units) < MAX_UNITS ? BigDecimal.valueOf(units, places).toPlainString() : null;
     }
 
     /**
-     * What Python's repr gives: the shortest text of just this double. That is exact up to 15 digits; beyond them, which
-     * no value of the dataset has, it is Java's own text.
+     * Returns the text of Python's repr: the shortest text of this double. The result is exact up to 15 digits; beyond 15 digits,
+     * which no value of the dataset has, it is Java's own text.
      */
     private static String repr(double number) {
         for (int places = 1; places < POWERS.length; places++) {
@@ -96,7 +96,7 @@ record Field(String name, String type, int scale) {
         return value instanceof LocalDate ? value.toString() : null;
     }
 
-    /** Null for a moment that `scale` decimal places do not hold: it is never rounded. */
+    /** Returns the text of a timestamp, or null if it needs more than `scale` decimal places: it is never rounded. */
     private String timestamp(Object value) {
         Object moment = value instanceof Timestamp timestamp ? timestamp.toInstant() : value;
         if (!(moment instanceof Instant instant)) {

@@ -18,9 +18,9 @@ import java.util.function.ToLongFunction;
 import org.apache.hadoop.conf.Configuration;
 
 /**
- * Delta Kernel: columnar batches, as many of the table's files at once as there are cores.
+ * Delta Kernel: columnar batches, with one of the table's files per core at a time.
  *
- * <p>A batch has every column decoded into a vector; no row is made of them.
+ * <p>A batch has every column decoded into a vector; rows are never built.
  */
 final class KernelBatchReader implements TableReader {
     private final int threads = Runtime.getRuntime().availableProcessors();
@@ -70,7 +70,7 @@ final class KernelBatchReader implements TableReader {
         return total;
     }
 
-    /** The rows that a deletion vector leaves. */
+    /** Returns the number of rows that a deletion vector does not delete. */
     static long rows(FilteredColumnarBatch batch) {
         int size = batch.getData().getSize();
         if (batch.getSelectionVector().isEmpty()) {
@@ -99,7 +99,7 @@ final class KernelBatchReader implements TableReader {
         }
     }
 
-    /** Reads every batch of every file, in several threads, and adds up what the function gives for each. */
+    /** Reads every batch of every file in several threads, and sums the function's results. */
     private long sum(KernelScan scan, ToLongFunction<FilteredColumnarBatch> function) throws IOException {
         ExecutorService pool = Executors.newFixedThreadPool(threads);
         try {

@@ -20,7 +20,7 @@ import java.time.LocalDate;
 import java.time.temporal.ChronoUnit;
 import java.util.stream.IntStream;
 
-/** One column of a table, and how values of its type are got. */
+/** One column of a table, and the getter of its type. */
 final class KernelColumn {
     private final int number;
     private final DataType type;
@@ -42,12 +42,12 @@ final class KernelColumn {
                 .toArray(KernelColumn[]::new);
     }
 
-    /** The row's value as Kernel gives it: a date is its day's number, a timestamp its microseconds. */
+    /** Returns the row's value as Kernel returns it: a date is its day's number, a timestamp its microseconds. */
     Object raw(Row row) {
         return row.isNullAt(number) ? null : getter.get(row, number);
     }
 
-    /** The row's value, with dates and timestamps as such. */
+    /** Returns the row's value, with dates and timestamps as objects. */
     Object value(Row row) {
         Object raw = raw(row);
         if (raw instanceof Integer days && type instanceof DateType) {

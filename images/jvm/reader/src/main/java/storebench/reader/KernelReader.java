@@ -10,7 +10,7 @@ import org.apache.hadoop.conf.Configuration;
 final class KernelReader implements RowReader {
     private final Configuration settings;
     private final String table;
-    private volatile Object seen; // what the loops read has to go somewhere, or the compiler may leave it out
+    private volatile Object seen; // keeps the values that the loops read, or the compiler may remove the reads
 
     KernelReader(Configuration settings, String table) {
         this.settings = settings;
@@ -75,7 +75,7 @@ final class KernelReader implements RowReader {
         }
     }
 
-    /** The exact number of rows: a pass over one column. */
+    /** Returns the exact number of rows, by a pass over one column. */
     static long count(Configuration settings, String table) throws IOException {
         KernelScan scan = new KernelScan(settings, table, 1);
         long rows = 0;

@@ -31,7 +31,7 @@ final class KernelScan {
         this(settings, table, Integer.MAX_VALUE);
     }
 
-    /** A scan of the table's first `width` columns. */
+    /** Plans a scan of the table's first `width` columns. */
     KernelScan(Configuration settings, String table, int width) throws IOException {
         engine = DefaultEngine.create(settings);
         Snapshot snapshot = Table.forPath(engine, table).getLatestSnapshot(engine);
@@ -56,7 +56,7 @@ final class KernelScan {
         return files;
     }
 
-    /** The batches of one of the files. Safe to call from several threads. */
+    /** Returns the batches of one file. Several threads may call the method. */
     CloseableIterator<FilteredColumnarBatch> batches(Row file) throws IOException {
         CloseableIterator<ColumnarBatch> physical =
                 engine.getParquetHandler()

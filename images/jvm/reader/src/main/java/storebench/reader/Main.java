@@ -19,11 +19,11 @@ import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.util.VersionInfo;
 
 /**
- * Reads a Delta table at the command of another process: one JSON object a line on stdin, one line on stdout in answer.
+ * Reads a Delta table for another process: each line on stdin is a command, a JSON object, and each line on stdout is an answer.
  *
  * <p>Commands: `open` (reader, client, table, settings of Hadoop), then any of `read`, `count` and `checksum` (fields).
- * It ends with its stdin. Each answer has the `seconds` that the command took. A failure is `{"error", "kind"}`, where the
- * kind is `unreachable`, `mismatch` (the table does not hold the dataset) or `refused` (all else).
+ * The program ends with its stdin. Each answer has the `seconds` that the command took. A failure is `{"error", "kind"}`, where
+ * the kind is `unreachable`, `mismatch` (the table does not hold the dataset) or `refused` (any other failure).
  */
 public final class Main {
     private static final ObjectMapper JSON = new ObjectMapper();
@@ -36,7 +36,7 @@ public final class Main {
 
     public static void main(String[] arguments) throws IOException {
         PrintStream answers = new PrintStream(new FileOutputStream(FileDescriptor.out), true, StandardCharsets.UTF_8);
-        System.setOut(System.err); // what a library prints is no answer
+        System.setOut(System.err); // libraries must not print to the stream of answers
         BufferedReader commands = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
         Main main = new Main();
         for (String line = commands.readLine(); line != null; line = commands.readLine()) {
@@ -79,8 +79,8 @@ public final class Main {
                     default -> throw new IllegalArgumentException("unknown reader or client");
                 };
         Path log = new Path(table, "_delta_log");
-        FileSystem.get(log.toUri(), settings).listStatus(log); // its client stays, and serves the reads
-        // Not its heap and processors: those follow from the pod's size, which is recorded as a parameter.
+        FileSystem.get(log.toUri(), settings).listStatus(log); // the client is cached, and serves the reads
+        // Without heap and processors: they follow from the pod's size, which is recorded as a parameter.
         Map<String, Object> versions =
                 Map.of("java", Runtime.version().toString(), "hadoop", VersionInfo.getVersion());
         return Map.of(

@@ -1,6 +1,6 @@
 package storebench.reader;
 
-/** The table does not hold what it should. */
+/** Thrown if the table does not hold the dataset. */
 final class MismatchException extends RuntimeException {
     private static final long serialVersionUID = 1L;
 

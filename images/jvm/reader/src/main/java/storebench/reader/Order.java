@@ -5,11 +5,11 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 
-/** Where the wanted fields are among a table's columns. */
+/** Finds fields among a table's columns. */
 final class Order {
     private Order() {}
 
-    /** The column of each field. Throws MismatchException where the table has not just these fields. */
+    /** Returns the column of each field. Throws MismatchException if the table has other fields. */
     static int[] of(String[] fields, String[] columns) {
         List<String> found = Arrays.asList(columns);
         List<String> wanted = Arrays.asList(fields);

@@ -3,11 +3,11 @@ package storebench.reader;
 import java.io.IOException;
 import java.util.Arrays;
 
-/** A library that gives one row after the other. */
+/** A library that reads row by row. */
 interface RowReader extends TableReader {
     /**
-     * Hands each row to `sink`: its values in the order of `fields`, null where there is none. The array is used again for
-     * the next row. Throws MismatchException for a table that does not have just these fields.
+     * Passes each row to `sink`: its values in the order of `fields`, or null for a missing value. The array is reused for the
+     * next row. Throws MismatchException for a table with other fields.
      */
     void scan(String[] fields, RowSink sink) throws IOException;
 

@@ -10,11 +10,11 @@ import java.util.Arrays;
 import java.util.function.Function;
 import org.apache.hadoop.conf.Configuration;
 
-/** Delta Standalone: the rows of a snapshot one by one, in one thread. It has no other way to read. */
+/** Delta Standalone: the rows of a snapshot one by one, in one thread. The library has no other way to read. */
 final class StandaloneReader implements RowReader {
     private final Configuration settings;
     private final String table;
-    private Object seen; // what the loop reads has to go somewhere, or the compiler may leave it out
+    private Object seen; // keeps the values that the loop reads, or the compiler may remove the reads
 
     StandaloneReader(Configuration settings, String table) {
         this.settings = settings;

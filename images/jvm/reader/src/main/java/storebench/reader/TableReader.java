@@ -5,12 +5,12 @@ import java.util.Map;
 
 /** A library that reads a Delta table. */
 interface TableReader {
-    /** The library's name and version, as it gives them itself. */
+    /** Returns the library's name and version, as the library reports them. */
     String name();
 
     String version();
 
-    /** What it does as it does for the machine that it found. */
+    /** Returns the settings that the library chooses by the machine. */
     default Map<String, Object> clientSettings() {
         return Map.of();
     }
@@ -18,6 +18,6 @@ interface TableReader {
     /** Opens the table and reads every value of every row once; returns the rows seen. */
     long read() throws IOException;
 
-    /** The checksum of the table's rows, read as `read` does. Throws MismatchException where it does not have just these fields. */
+    /** Returns the checksum of the table's rows, read as in `read`. Throws MismatchException for a table with other fields. */
     Checksum checksum(Field[] fields) throws IOException;
 }
