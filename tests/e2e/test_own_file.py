@@ -34,7 +34,7 @@ def test_a_store_that_cannot_hold_it_is_left_out_with_the_reason(file):
     code, text, rows = run("--dataset", name, "--stores", "null,delta-rs", "--axis", "batch=all")
     assert code == 0, text
     assert {(row["store"], row["status"]) for row in rows} == {("null", "verified")}
-    assert "left out: delta-rs cannot hold this dataset: the column 'net price'" in text
+    assert "excluded: delta-rs cannot hold this dataset: the column 'net price'" in text
 
 
 def test_a_run_whose_only_store_cannot_hold_it_is_refused_with_the_reason(file):

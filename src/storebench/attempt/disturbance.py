@@ -12,7 +12,7 @@ from storebench.attempt.node import NodeFigures, Strangers
 # Limits, as shares of the operation's wall time and of the node's CPU time.
 MAX_STEAL = 0.05
 MAX_MEMORY_FULL = 0.01
-# Strangers' work, which is not the store's, is a disturbance under two conditions. First, it keeps more than MAX_OTHERS_CORES cores and more
+# Strangers' work (not the store's) is a disturbance under two conditions. First, it keeps more than MAX_OTHERS_CORES cores and more
 # than MAX_OTHERS_SHARE of the node's cores busy. Second, tasks waited for a CPU for more than MAX_CPU_SOME of the time, or more than
 # MAX_BUSY_SHARE of the node's CPUs were busy. A process that only computes keeps one core busy; the kernel's ticks miss a part of that.
 MAX_OTHERS_CORES, MAX_OTHERS_SHARE = 0.9, 0.25

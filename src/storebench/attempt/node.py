@@ -41,7 +41,7 @@ class NodeFigures:
 
 @dataclass(frozen=True)
 class NodeCounters:
-    """Growing counters in seconds, at a moment of the monotonic clock. `stalled_s` and `cpu_s` lack figures that the kernel hides."""
+    """Counters in seconds, at a moment of the monotonic clock. `stalled_s` and `cpu_s` lack figures that the kernel hides."""
 
     at_s: float
     stalled_s: dict[str, float]  # by the first part of NodeFigures' names: cpu_some, memory_full, …

@@ -45,7 +45,7 @@ def fitting(result: AttemptResult, spec: AttemptSpec | None) -> AttemptResult:
 
 
 def without(result: AttemptResult, kind: str, why: str) -> AttemptResult:
-    """Shorten a result that could not be written to S3. A verified result becomes failed, with `kind` and `why` as the reason."""
+    """Shorten a result that could not be written to S3. A verified result becomes failed, for the reason `kind` and `why`."""
     reason = f"The result did not fit into a termination message, and the rest of it is lost: {why}"
     if result.status == "verified":
         return _shortened(replace(result, status="failed", error_kind=kind, error=reason))
@@ -53,7 +53,7 @@ def without(result: AttemptResult, kind: str, why: str) -> AttemptResult:
 
 
 def _shortened(result: AttemptResult, stored: dict[str, str] | None = None, note: str = "") -> AttemptResult:
-    """Shorten a result to its figures, the part of the error's text that fits, and a note. `stored`: key and SHA-256 of the whole result."""
+    """Shorten a result to its figures, the part of the error that fits, and a note. `stored`: key and SHA-256 of the whole result."""
     short = replace(result, environment={}, usage=[], histograms={}, series={}, stored=stored)
     short.metrics = dict(list(result.metrics.items())[:METRICS])
     if result.error is not None:
