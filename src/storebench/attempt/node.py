@@ -41,7 +41,7 @@ class NodeFigures:
 
 @dataclass(frozen=True)
 class NodeCounters:
-    """Counters in seconds, at a moment of the monotonic clock. `stalled_s` and `cpu_s` lack figures that the kernel hides."""
+    """Counters in seconds, at a moment of the monotonic clock. `stalled_s` and `cpu_s` may lack figures."""
 
     at_s: float
     stalled_s: dict[str, float]  # by the first part of NodeFigures' names: cpu_some, memory_full, …
@@ -63,7 +63,7 @@ class NodeCounters:
 
 @dataclass(frozen=True)
 class Strangers:
-    """The average number of cores that strangers kept busy, as bounds: work of neither this pod nor its store. `busy`: cores of all work."""
+    """Bounds of the average number of cores busy with strangers' work, neither this pod's nor its store's. `busy`: cores of all work."""
 
     least: float
     most: float

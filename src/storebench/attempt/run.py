@@ -92,7 +92,7 @@ class Attempt:
 
     @contextmanager
     def operation(self) -> Iterator[None]:
-        """Observe the node and the server inside the block, which runs the operation. Record its times by the clock, and its disturbances."""
+        """Observe the node and the server while the block runs the operation. Record the operation's times and disturbances."""
         store, clock = self._store, self._clock
         print("phase: operation", flush=True)
         processes = store.server_processes()
@@ -133,7 +133,7 @@ class Attempt:
         """Record the histogram `name` of the study.
 
         `counts`: by each value that was seen, the number of times that it was seen: `{0.001: 4512, 0.002: 38}`. A `collections.Counter` is
-        such a dict. The unit of the values is the one with which the name ends. Raises TypeError for anything else, such as a list of values.
+        such a dict. The name ends with the unit of the values. Raises TypeError for any other type, such as a list of values.
         """
         if not isinstance(counts, Mapping):
             raise TypeError(
@@ -156,7 +156,7 @@ class Attempt:
         self.result.perhaps_disturbed = "; ".join(filter(None, [self.result.perhaps_disturbed, reason]))
 
     def durability(self, found: Durability) -> None:
-        """Record the guarantee of the acknowledgements that the operation received. Raises TypeError for anything but a Durability."""
+        """Record the guarantee of the operation's acknowledgements. Raises TypeError for anything but a Durability."""
         if not isinstance(found, Durability):
             raise TypeError(
                 f"durability() returned {found!r}: return Durability(kind, stated) of storebench.stores.base, such as"

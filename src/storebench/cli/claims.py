@@ -25,8 +25,8 @@ from storebench.errors import SpecError
 def claims(names: tuple[str, ...], study: str, format_: str) -> None:
     """Judge the claims of the original study by measurements.
 
-    The study's file has the claims. Each claim gets a verdict (confirmed, refuted, cannot tell), the ratio B / A, its interval, the number of
-    rounds (n), and the run. Confirmed: the whole interval lies in the claim's region of ratios. Refuted: the whole interval lies outside.
+    The study's file has the claims. Each claim gets a verdict (confirmed, refuted, cannot tell), the ratio B / A, its interval, the number
+    of rounds (n), and the run. Confirmed: the whole interval is in the claim's region of ratios. Refuted: the whole interval is outside.
     Only verified, undisturbed attempts by the study's present method count.
 
     RUN is a run's id, 'latest', or 'baseline:NAME'; several runs are combined. By default each case uses the newest run that has both sides

@@ -169,7 +169,7 @@ def test_a_skeleton_in_python_alone_refuses_other_languages(checkout):
     write_study(checkout, STUDY, FIRST)
     before = content(checkout)
     shutil.copytree(ROOT / SKELETON, checkout / "src" / "storebench" / "stores" / STUDY / "skeleton")
-    with pytest.raises(SpecError, match="are in Python: leave out --pod go"):
+    with pytest.raises(SpecError, match="are in Python: remove --pod go"):
         write_store(checkout, STUDY, "engine", "go")
     assert {path: text for path, text in content(checkout).items() if "/skeleton/" not in path} == before
 

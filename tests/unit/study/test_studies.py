@@ -124,7 +124,7 @@ def test_the_list_of_studies_that_can_all_be_used_ends_well(write):
     write("toy")
     result = CliRunner().invoke(main, ["studies"])
     assert (result.exit_code, result.stderr) == (0, "")
-    assert result.stdout.endswith("`storebench run --study NAME --help` tells more of one\n")
+    assert result.stdout.endswith("`storebench run --study NAME --help` describes a study\n")
 
 
 def test_without_a_folder_of_dags_they_are_those_of_the_checkout(monkeypatch):
