@@ -69,9 +69,9 @@ class Bundles(Database):
     ) -> tuple[str, dict[str, int]]:
         """Insert the rows of a bundle that the database lacks. Return the run's id, and the number of new rows of each table.
 
-        `content`: the file's bytes, if its signature was verified. `more_attempts`: also add attempts to a run that the database already has;
-        they supersede older tries. Raises SpecError for a file that is no bundle, for rows of another run, for a different run of the same
-        id, and for new attempts of a known run without `more_attempts`.
+        `content`: the file's bytes, if its signature was verified. `more_attempts`: also add attempts to a run that the database already
+        has; they supersede older tries. Raises SpecError for a file that is no bundle, for rows of another run, for a different run of the
+        same id, and for new attempts of a known run without `more_attempts`.
         """
         content = bundle_file.content_of(path) if content is None else content
         try:
@@ -88,7 +88,7 @@ class Bundles(Database):
 def _insert_all(
     cursor: psycopg.Cursor[Row], tables: dict[str, list[Row]], run: Row, more_attempts: bool
 ) -> dict[str, int]:
-    """Insert the rows of a checked bundle. Return the number of new rows of each table. Raises SpecError for rows that do not fit."""
+    """Insert the rows of a checked bundle. Return the number of new rows of each table. Raises SpecError for misfits."""
     there = cursor.execute(
         "SELECT to_jsonb(t) AS row FROM storebench.run AS t WHERE id = %s", (run["id"],)
     ).fetchone()

@@ -42,7 +42,7 @@ class Part:
 
 @dataclass(frozen=True)
 class Deciding:
-    """The measurements that would decide the inconclusive `pairs` in about `turns` turns. `hopeless`: reasons of pairs that stay inconclusive.
+    """The measurements that would decide the inconclusive `pairs` in about `turns` turns. `hopeless`: reasons of other pairs.
 
     `parts`: the runs of a turn; for BOTH, the turns are the rounds of one run. `refused`: why no run is possible. `notes`: what the reader
     must know about the new measurements.

@@ -23,7 +23,7 @@ class FlatFiles(Database):
     def write(self, query: sql.Composed, stem: Path) -> int:
         """Write the answer to `stem`.csv and `stem`.parquet. Return the number of rows.
 
-        Objects and lists become JSON, times UTC, and numbers without an exact type floating-point numbers. Raises SpecError without pyarrow.
+        Objects and lists become JSON, times UTC, and numbers without an exact type become floats. Raises SpecError without pyarrow.
         """
         try:
             import pyarrow as pa
