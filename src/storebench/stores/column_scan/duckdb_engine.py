@@ -37,7 +37,7 @@ class DuckdbEngine(FileStore):
             raise StoreRefused(f"{FULL}: {said}" if full else f"DuckDB refused: {said}") from error
 
     def additions(self) -> int:
-        """Allow any order of additions: the threads share the rows."""
+        """Return the number of rows: the threads share the rows, so any order of additions is possible."""
         return self.rows
 
     def close(self) -> None:

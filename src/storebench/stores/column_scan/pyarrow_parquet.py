@@ -41,7 +41,7 @@ class PyarrowParquet(ParquetStore):
         return float(pc.sum(pq.read_table(self._path, columns=[self.column])[self.column]).as_py())
 
     def additions(self) -> int:
-        """Allow any order of additions."""
+        """Return the number of rows: any order of additions is possible."""
         return self.rows
 
     def read_back(self, column: str) -> np.ndarray[Any, Any]:
