@@ -1,4 +1,4 @@
-"""The bulk study as tests use it: cells of it, and what the pods of its attempts are told."""
+"""The bulk study in tests: cells, and specifications of its attempts."""
 
 from functools import cache
 

@@ -60,7 +60,7 @@ def test_containers_hold_no_capability(compose):
 
 
 def test_pods_do_not_reach_the_results(compose):
-    """Pods leave the cluster as their node does, which is only in the stores' network."""
+    """Pods leave the cluster with their node's address, and the node is only in the stores' network."""
 
     def reaches(address, port):
         connect = ("timeout", "5", "bash", "-c", f"exec 3<> /dev/tcp/{address}/{port}")

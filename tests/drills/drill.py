@@ -1,4 +1,4 @@
-"""A run that is disturbed on purpose, and what must hold of it afterwards."""
+"""Disturb runs on purpose, and check the properties that must hold afterwards."""
 
 import os
 import signal
@@ -113,7 +113,7 @@ class Drill:
         )
 
     def check_stack(self):
-        """All parts are there again, without anybody's help."""
+        """Check that all parts run again without help."""
         settings = Settings()
         soon(lambda: not any(health.complaint(name, settings) for name in health.checks(settings)))
 

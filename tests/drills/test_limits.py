@@ -53,7 +53,7 @@ def test_dataset_ended_by_the_limit(drill, say):
 
 
 def attempts():
-    """The processes of attempts on this machine, in whichever pod."""
+    """Return the processes of attempts in all pods on this machine."""
     found = psutil.process_iter(["cmdline"])
     return [process for process in found if (process.info["cmdline"] or [])[-1:] == ["attempt"]]
 

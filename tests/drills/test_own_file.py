@@ -1,4 +1,4 @@
-"""A file of one's own in every store of the bulk study, with each client."""
+"""A user's file in every store of the bulk study, with each client."""
 
 import pytest
 

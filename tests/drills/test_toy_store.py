@@ -62,7 +62,7 @@ def environment(checkout, image):
 
 @pytest.fixture
 def toy_pods(cluster):
-    """The names of the toy's pods that are there; those of a run that was broken off are gone afterwards."""
+    """Return the names of the toy's existing pods. Pods of an interrupted run disappear later."""
 
     def names():
         found = cluster.list_namespaced_pod(NAMESPACE, label_selector=PODS).items

@@ -23,7 +23,7 @@ PLACEMENT = Placement.from_extra(KUBERNETES["extra"])
 
 
 def storebench(*arguments, seconds=800, **environment):
-    """Call the command line, which may take so many seconds."""
+    """Call the command line with a time limit in seconds."""
     process = subprocess.run(
         [sys.executable, "-m", "storebench.cli", *arguments],
         env={**os.environ, **environment},
@@ -70,8 +70,8 @@ def as_user(pod, user):
 
 
 def pod(name, image, spec, program=None, user=None):
-    """The manifest of a pod that tries one attempt; `program` is Python that does so in the place of `storebench attempt`. The pod and those
-    that it starts run as `user`.
+    """The manifest of a pod that tries one attempt; `program` is Python that does so in the place of `storebench attempt`. The pod and
+    those that it starts run as `user`.
     """
     account = bulk_study().store(spec.store).pod_of(spec.operation).account
     fields = {

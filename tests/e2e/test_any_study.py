@@ -1,6 +1,6 @@
-"""A study of one's own, whose operations, figures, dataset and pods nothing in Storebench knows: started, backfilled, compared, and seen.
+"""A user's study with its own operations, metrics, dataset and pods: started, backfilled, compared, and shown.
 
-It is the one of tests/e2e/words: a DAG file, and the module of its store, one of whose operations is a shell script.
+The study is tests/e2e/words: a DAG file, and the module of its store, one of whose operations is a shell script.
 """
 
 import json
@@ -67,7 +67,7 @@ def measure(*arguments):
 
 
 def undisturbed(rows):
-    """Return the cells' operations that are compared and drawn, which are undisturbed."""
+    """Return the undisturbed operations of cells, which comparisons and charts use."""
     return {(row["cell_key"], row["operation"]) for row in rows if not row["disturbed"]}
 
 

@@ -1,6 +1,6 @@
-"""The manifests of deploy/kubernetes, as the stack has applied them: what a run needs is allowed, and nothing else.
+"""The manifests of deploy/kubernetes in the stack allow exactly the actions that a run needs.
 
-That a run passes with these accounts, test_secrets.py shows.
+test_secrets.py shows that a run passes with these accounts.
 """
 
 import copy
@@ -311,7 +311,7 @@ def other_machine():
 
 
 def connects(host, port, within=()):
-    """Whether a TCP connection comes about."""
+    """Return whether a TCP connection succeeds."""
     code = "import socket, sys; socket.create_connection((sys.argv[1], int(sys.argv[2])), 2)"
     command = [*within, sys.executable, "-c", code, host, str(port)]
     return subprocess.run(command, check=False, capture_output=True, timeout=30).returncode == 0

@@ -1,4 +1,4 @@
-"""A file of one's own as the dataset of a run: a store gives it back, or is left out with the reason before anything is measured."""
+"""A user's file as the dataset of a run: a store returns its rows, or is excluded with the reason before any measurement."""
 
 from contextlib import ExitStack
 
@@ -49,7 +49,7 @@ DELTA_SPARK = "delta-spark,delta-kernel,delta-standalone"
 
 
 def test_an_open_end_is_the_same_day_in_every_store(file):
-    """Spark writes it as INT96, for which delta-rs has another day."""
+    """Spark writes the date as INT96, for which delta-rs has another day."""
     name = file(
         b"id,valid_to,until\n1,9999-12-31T23:59:59Z,9999-12-31\n2,1600-01-01T00:00:00Z,1600-01-01\n", "csv"
     )

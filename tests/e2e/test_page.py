@@ -71,7 +71,7 @@ def chart_of(tab, title):
 
 
 def rows_of(chart):
-    """The figures below a chart, which are opened first."""
+    """Open the figures below a chart, and return their rows."""
     if not chart.locator("tbody").is_visible():
         chart.get_by_text("Figures").click()
     return chart.locator("tbody tr")

@@ -1,4 +1,4 @@
-"""Whether this cluster enforces network policies, and what they then refuse. All is done with the rights of Airflow's account."""
+"""Test whether this cluster enforces network policies, and which connections they refuse, with the permissions of Airflow's account."""
 
 import os
 from pathlib import Path

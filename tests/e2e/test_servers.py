@@ -1,4 +1,4 @@
-"""Servers that a run brings, on the embedded cluster: made, measured, removed."""
+"""Servers provisioned by a run on the embedded cluster: created, measured, removed."""
 
 import json
 import os

@@ -72,7 +72,7 @@ def change_connection(monkeypatch, connections):
 
 @pytest.fixture(scope="session")
 def database():
-    """The URI of a new, migrated database, which is dropped afterwards."""
+    """Create a migrated database, yield its URI, and drop the database afterwards."""
     with scratch(required("AIRFLOW_CONN_STOREBENCH_RESULTS")) as uri:
         assert migrate(uri) == sorted(path.stem for path in SQL.glob("*.sql"))
         yield uri

@@ -33,7 +33,7 @@ READERS = [("delta-standalone", "reference"), ("delta-kernel", "reference"), ("d
 
 
 def told(schema):
-    """The fields as the program is told them."""
+    """Return the fields in the form of the program's commands."""
     return [{"name": field.name, "type": field.type, "scale": field.scale or 0} for field in schema]
 
 

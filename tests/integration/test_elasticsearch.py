@@ -55,7 +55,7 @@ def hang_up_on(*ends):
 
 @pytest.fixture
 def interrupted(connection, monkeypatch):
-    """Lead attempts by a relay that calls a function once so many bytes have passed it, and then goes on, or hangs up."""
+    """Lead attempts through a relay that calls a function after a number of bytes, and then continues or hangs up."""
     listener = socket.create_server(("127.0.0.1", 0))
     open_sockets = [listener]
     state = {"bytes": 0, "action": None}
@@ -282,7 +282,7 @@ def test_an_api_that_is_not_elasticsearchs_is_refused(run, connection, connectio
 
 @pytest.fixture
 def tuned(connection, connections, bucket, target):
-    """A tuned client that is connected; what it wrote is dropped."""
+    """Yield a connected tuned client, and drop its target afterwards."""
     source = Source(client_for(connections["s3"]), bucket, dataset_key(ROWS, SEED))
     source.manifest()
     store = Elasticsearch(client="tuned", target=target, connection=connection, source=source)

@@ -1,4 +1,4 @@
-"""A file of one's own in the real S3: the pod's program makes a dataset of it, and the stores whose servers are here give it back."""
+"""A user's file in a real S3: the pod's program makes a dataset of it, and the stores with servers here return its rows."""
 
 import gzip
 import io
@@ -65,8 +65,8 @@ def started(arguments, variable, spec, message):
 
 @pytest.fixture
 def dataset(place, tmp_path):
-    """Make the dataset of a file with these bytes, or of a folder with these files. Return the exit code, the manifest or the output, and the
-    dataset's folder."""
+    """Make the dataset of a file with these bytes, or of a folder with these files. Return the exit code, the manifest or the output, and
+    the dataset's folder."""
     client, bucket, key, made = place
 
     def make(kind, data):

@@ -1,4 +1,4 @@
-"""The results database behind a real PgBouncer, which gives each transaction the next free server."""
+"""The results database behind a real PgBouncer, which assigns a free server to each transaction."""
 
 import os
 import pwd

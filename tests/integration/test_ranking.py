@@ -1,4 +1,4 @@
-"""A ranking from the real database: what the API, the command line and the views say of the same runs."""
+"""A ranking from the real database: API, command line and views agree on the same runs."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""Runs that the page starts: what they would do, what would decide a comparison, and where its result is. In the real database."""
+"""Runs that the page starts, on the real database: plans, measurements that decide a comparison, and links to results."""
 
 import json
 import uuid

@@ -238,7 +238,7 @@ def test_help_lists_what_users_type_and_cuts_no_line(monkeypatch):
 
 @pytest.fixture
 def nowhere(monkeypatch):
-    """Servers that a command must not need to refuse what is asked."""
+    """Set addresses of servers that a command must not contact to refuse its arguments."""
     monkeypatch.setenv("AIRFLOW_CONN_STOREBENCH_RESULTS", "postgresql://127.0.0.1:1/nowhere")
     for name in ("URL", "USER", "PASSWORD"):
         monkeypatch.setenv(f"STOREBENCH_AIRFLOW_{name}", "http://127.0.0.1:1")

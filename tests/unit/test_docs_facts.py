@@ -120,7 +120,7 @@ DOCKERFILES = sorted((ROOT / "images").rglob("Dockerfile"))
 
 @pytest.mark.parametrize("file", DOCKERFILES, ids=lambda file: str(file.parent.relative_to(ROOT / "images")))
 def test_the_base_of_each_image_can_be_chosen(file):
-    """As SECURITY.md says: whoever names BASE by its digest has fixed all that the image is built on."""
+    """A user who names BASE by its digest pins all parts of the image, as SECURITY.md says."""
     stages = {"$BASE", "scratch"}
     for line in file.read_text().splitlines():
         if line.startswith("FROM "):
@@ -146,7 +146,9 @@ def test_a_build_is_told_its_base(tmp_path):
 
 
 def test_one_go_compiles_all_programs_of_this_project():
-    """The same in modules, images and pages. The modules below local/ build programs of others, whose language is that of their publishers."""
+    """The same in modules, images and pages. The modules below local/ build programs of others, whose language is that of their
+    publishers.
+    """
     (needed,) = re.findall(
         r"^needed_go=(\d+\.\d+)$", (ROOT / "local/requirements.sh").read_text(), re.MULTILINE
     )

@@ -1,4 +1,4 @@
-"""Tables and pictures of measured figures: each says of which method and version it is, and the study's figures are those of its bundle."""
+"""Tables and pictures of figures name their method and version, and the study's figures equal its bundle's."""
 
 import csv
 import json

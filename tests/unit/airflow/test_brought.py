@@ -1,4 +1,4 @@
-"""Servers that a run brings, through the steps of a DAG, on a cluster in memory."""
+"""Servers provisioned by a run, through the tasks of a DAG, on a cluster in memory."""
 
 import dataclasses
 import json

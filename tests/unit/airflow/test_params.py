@@ -1,4 +1,4 @@
-"""The form: what Airflow shows and lets pass, and what is made of it."""
+"""The form: its fields in Airflow, its validation, and the parameters read from it."""
 
 from dataclasses import replace
 

@@ -18,7 +18,7 @@ WALL_S = 0.3
 
 @contextmanager
 def neighbours(number):
-    """So many processes that keep a core busy each."""
+    """Run processes that keep a core busy each."""
     busy = [subprocess.Popen([sys.executable, "-c", SPIN]) for _ in range(number)]
     try:
         time.sleep(0.5)  # they have started

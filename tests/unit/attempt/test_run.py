@@ -190,7 +190,7 @@ def test_an_engine_in_the_pod_is_no_client_that_could_be_bound(measure):
 
 @pytest.fixture
 def watched(monkeypatch):
-    """Let the run have brought the server."""
+    """Provision the server of the run."""
 
     def put(rows, busiest=None, disturbances=(), cpu_s=lambda: None):
         calls = []
@@ -253,7 +253,7 @@ def test_a_drop_removes_the_target_and_is_not_measured(measure, monkeypatch):
 
 @pytest.fixture
 def pod(monkeypatch, tmp_path):
-    """Run the main program of a pod that was told this; returns its exit code and what it has left."""
+    """Run the main program of a pod with this specification. Return its exit code and its result."""
 
     def main(store_class=Client):
         monkeypatch.setattr(run, "raise_on_sigterm", lambda: None)

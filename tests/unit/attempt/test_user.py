@@ -18,7 +18,7 @@ needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="becomes another user"
 
 
 def as_random_user(work):
-    """Do the work in a process of such a user; returns what it says."""
+    """Run the work in a process of a random user, and return its output."""
     reads, writes = os.pipe()
     if (child := os.fork()) == 0:
         code = 1

@@ -1,5 +1,5 @@
-"""Real clients, and real TLS servers behind a certificate of a CA of one's own. The servers behind TLS close every connection: a client that
-trusts the certificate complains of that, and one that does not complains of the certificate.
+"""Real clients, and real TLS servers behind a certificate of a user's own CA. The servers close every connection: a client that trusts the
+certificate reports the closed connection, and any other client reports the certificate.
 """
 
 import base64
@@ -50,7 +50,7 @@ def encrypted(closing):
 
 
 def connected(study, store, port, extra):
-    """The error with which the store's connect ends."""
+    """Return the error of the store's `connect`."""
     server = Connection(store, host="127.0.0.1", port=port, login="bench", password="S3cr3t", extra=extra)
     values = {"consistency": "one", "request_timeout_s": "3"}
     more = {"source": None} if study == "bulk_write_read" else {}
@@ -162,7 +162,7 @@ def test_mariadb_takes_a_certificate_of_ones_own_ca_with_that_ca_alone(mariadb):
 
 
 def plain_http():
-    """The port of a server that answers in HTTP, whatever it reads."""
+    """Start a server that answers every request in plain HTTP. Yield its port."""
     listener = socket.create_server(("127.0.0.1", 0))
 
     def serve():

@@ -1,4 +1,4 @@
-"""A file of one's own becomes a dataset with the same rows, or is refused with the reason."""
+"""A user's file becomes a dataset with the same rows, or is refused with the reason."""
 
 import csv
 import gzip
@@ -212,7 +212,7 @@ def test_what_has_no_text_is_refused(s3, data, why):
 
 
 def damaged(column, at):
-    """A Parquet file in which these pages of a column are no longer as they were."""
+    """Return a Parquet file with damaged pages of a column."""
     data = bytearray(
         written(id=list(range(50_000)), note=[f"note {n * 7919 % 50_000}" for n in range(50_000)])
     )

@@ -1,4 +1,4 @@
-"""The key of an image: what its build reads, and nothing else."""
+"""The key of an image depends on exactly the files that its build reads."""
 
 import shutil
 import subprocess
@@ -26,7 +26,7 @@ def original(tmp_path_factory):
 
 @pytest.fixture
 def checkout(original):
-    """The copy; what a test changes there is put back after it."""
+    """Yield the copy, and undo a test's changes afterwards."""
     before = {path: path.read_bytes() for path in original.rglob("*") if path.is_file()}
     modes = {path: path.stat().st_mode for path in before}
     yield original

@@ -184,7 +184,7 @@ def test_nothing_is_said_where_all_is_built(home):
 
 
 def test_what_the_stores_need_is_asked_once(home):
-    """To ask loads a study's file and with it Airflow, which takes seconds."""
+    """Finding the needs of stores loads a study's file and thus Airflow, which takes seconds."""
     asked = [word if word != "all" else "asked" for word in set_up(home)]
     assert "short: done" in run(home, asked).stdout and (home / "steps" / "long-program-1b").exists()
     assert (home / "asked").read_text() == "asked\n"

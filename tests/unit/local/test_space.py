@@ -1,4 +1,4 @@
-"""The disk that a set-up needs, which it looks at before it begins."""
+"""The disk space that a set-up checks before it begins."""
 
 import math
 import os
@@ -21,7 +21,7 @@ ALL_STORES = "$$(ALL_STEPS) $$(OTHER_IMAGES) $$(SERVER_IMAGES) services"
 
 @pytest.fixture
 def variables(tmp_path):
-    """The environment of a `make` with a home of its own, which is not that of the make that runs the tests."""
+    """Return the environment of a `make` with its own home, separate from the tests' make."""
     names = ("MAKE", "MFLAGS", "STOREBENCH_")
     kept = {name: value for name, value in os.environ.items() if not name.startswith(names)}
     return kept | {"STOREBENCH_HOME": str(tmp_path / "home")}

@@ -34,7 +34,7 @@ def attempt(run, seconds, repeat=1, **changes):
 
 @pytest.fixture
 def told(monkeypatch):
-    """The history of these attempts, with these baselines."""
+    """Return the history of these attempts with these baselines."""
     monkeypatch.setattr(Queries, "study", lambda self, name: bulk_study().details())
 
     def tell(rows, metric=None, operation="write", **baselines):

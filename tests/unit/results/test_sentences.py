@@ -241,7 +241,7 @@ RATE = Metric("puts_per_s", "puts a second", "higher")
 
 
 def ranked(figures, metric=RATE):
-    """The sentences of a study whose writes have these figures, and state neither what they promise nor what they deliver."""
+    """Return the sentences of a study whose writes have these figures, and state neither delivery nor durability."""
     operations = (Operation("write", (metric.name,)), Operation("read", (metric.name,)))
     study = replace(STUDY, operations=operations, metrics=(metric,), charts=()).details()
     rows = [

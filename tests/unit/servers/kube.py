@@ -1,4 +1,4 @@
-"""A Kubernetes in memory that makes the pods of StatefulSets. They are at once what a test says."""
+"""A Kubernetes in memory that creates the pods of StatefulSets. Pods immediately have the state that a test sets."""
 
 import json
 from types import SimpleNamespace
@@ -50,7 +50,7 @@ def unscheduled(message):
 
 
 class Kube(Cluster):
-    """`status_of(name)` is a server pod's. `objects` are what there is, by kind and name."""
+    """A cluster in memory. `status_of(name)`: status of a server's pod. `objects`: the existing objects by kind and name."""
 
     def __init__(self, *arguments):
         super().__init__(*arguments)

@@ -140,7 +140,7 @@ def scm(answers):
 
 @pytest.fixture
 def start(tmp_path):
-    """Run the script with a command `ozone` that notes what it is told; returns what it was told so far."""
+    """Run the script with a fake command `ozone` that logs its arguments. Return the arguments so far."""
     ozone = tmp_path / "bin" / "ozone"
     ozone.parent.mkdir()
     ozone.write_text('#!/bin/sh\necho "$*" >> "$LOG"\n[ "$*" != "${FAIL:-}" ]\n')

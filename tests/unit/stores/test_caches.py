@@ -1,4 +1,4 @@
-"""How operations come to cold, lukewarm and hot caches, and what counts as a proof."""
+"""Cold, lukewarm and hot caches: preparation and proofs."""
 
 from contextlib import contextmanager
 from types import SimpleNamespace

@@ -82,7 +82,7 @@ class Frame:
 
 @pytest.fixture
 def reading(monkeypatch):
-    """A store of which Spark loads this table."""
+    """Return a store whose table Spark loads from this frame."""
     monkeypatch.setattr("storebench.spark.session.errors", lambda what: nullcontext())
 
     def make(client, table):

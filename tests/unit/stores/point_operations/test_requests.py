@@ -1,4 +1,4 @@
-"""Figures of what load generators have noted."""
+"""Figures of the logs of load generators."""
 
 import numpy as np
 import pytest
