@@ -45,7 +45,7 @@ class Compose:
         return dict(line.split("=", 1) for line in lines)
 
     def build(self):
-        """The stand-ins, from the folder of `make setup`."""
+        """Return the stand-ins, from the folder of `make setup`."""
         archive = self.home / "docker" / "base.tar"
         push = f'. local/images/storage.sh && buildah push --quiet docker.io/library/{BASE} "docker-archive:{archive}:{BASE}"'
         self.run("sh", "-euc", push)

@@ -16,7 +16,7 @@ pytestmark = pytest.mark.timeout(5400)  # the first one waits for builds, the st
 
 
 def results(compose):
-    """The rows in the results database, by the port that is published for it."""
+    """Return the rows in the results database through its published port."""
     settings = compose.settings()
     with psycopg.connect(
         host="127.0.0.1",

@@ -28,7 +28,7 @@ PODS = "dag_id=toy_study"
 
 @pytest.fixture
 def checkout():
-    """A copy of the checkout with the toy store and its study."""
+    """Yield a copy of the checkout with the toy store and its study."""
     if "kubernetes" not in os.environ["STOREBENCH_EMBEDDED"].split():
         pytest.skip("puts an image into the embedded cluster's containerd")
     with copied_checkout() as copy:

@@ -62,7 +62,7 @@ def visit(chromium, url):
 
 
 def view(name, run, **query):
-    """The address of a view."""
+    """Return the address of a view."""
     asked = {"view": name, "run": run, **query}
     return f"{PAGE}?" + "&".join(f"{key}={quote(value, safe='')}" for key, value in asked.items())
 

@@ -46,7 +46,7 @@ def image():
 
 @pytest.fixture
 def words(airflow, image):
-    """The study is among the stack's DAGs, its store among the stack's stores, and its image is known."""
+    """Install the study's DAG, its store and its image in the stack."""
     folder = Path(os.environ["AIRFLOW__CORE__DAGS_FOLDER"])
     store = add_store(Path(stores.__file__).parent)
     shutil.copy(WORDS / STUDY_FILE, folder)

@@ -47,7 +47,7 @@ def together(tmp_path_factory):
 
 @pytest.fixture
 def connections(monkeypatch, together):
-    """The connections to S3 and the stores' servers, set as a pod gets them."""
+    """Set the connections to S3 and the stores' servers as in a pod."""
     found = {}
     for name in ("s3", "mongodb", "elasticsearch"):
         text = required(f"AIRFLOW_CONN_STOREBENCH_{name.upper()}")
@@ -90,7 +90,7 @@ def queries(database):
 
 @pytest.fixture
 def bucket(connections):
-    """The bucket, with the attempts' dataset in it."""
+    """Return the bucket with the attempts' dataset."""
     name = connections["s3"].extra["bucket"]
     ensure_dataset(client_for(connections["s3"]), name, ROWS, SEED)
     return name

@@ -24,13 +24,13 @@ HALF_BYTES = ROWS * 600  # about half of what a write sends, or a read gets
 
 @pytest.fixture
 def connection(connections):
-    """The connection as a pod gets it."""
+    """Return the connection as a pod gets it."""
     return connections["elasticsearch"]
 
 
 @pytest.fixture
 def server(connection):
-    """The server, past the client that is tested."""
+    """Yield the server through another client than the tested client."""
     with httpx.Client(base_url=f"http://{connection.host}:{connection.port}", timeout=30) as client:
         yield client
 
@@ -168,7 +168,7 @@ def test_verification_of_a_read_notices(run, server, target, how):
 
 @pytest.fixture
 def template(server, target):
-    """An index template that takes hold of this test's index."""
+    """Create an index template that matches this test's index."""
 
     def put(**template):
         body = {"index_patterns": [target], "priority": 500, **template}
@@ -306,7 +306,7 @@ def test_the_tuned_index_has_no_replica_while_it_is_loaded_and_its_own_number_af
     tuned, server, template, target, own, shown
 ):
     def replicas():
-        """The index's settings of replicas, and how many of its shards are assigned or wait for a node."""
+        """Return the index's settings of replicas, and its numbers of assigned and waiting shards."""
         settings = server.get(f"/{target}/_settings").json()[target]["settings"]["index"]
         health = server.get(f"/_cluster/health/{target}").json()
         names = ("number_of_replicas", "auto_expand_replicas")

@@ -160,7 +160,7 @@ def test_what_is_no_table_is_refused_and_nothing_is_left(dataset, place):
 
 
 def parts():
-    """A folder as Spark writes it."""
+    """Return a folder as Spark writes it."""
     table = pq.read_table(io.BytesIO(own_file.as_parquet()))
     found = {"_SUCCESS": b"", ".part-0.crc": b"x"}
     for n in range(3):
@@ -189,7 +189,7 @@ def test_line_ends_within_values_and_the_longest_text_come_back(dataset, attempt
 
 
 def damaged():
-    """A Parquet file whose column `note` has a page that is none."""
+    """Return a Parquet file with an invalid page of the column `note`."""
     out = io.BytesIO()
     pq.write_table(pa.table({"id": range(9_000), "note": [f"note {n}" for n in range(9_000)]}), out)
     data = bytearray(out.getvalue())

@@ -30,7 +30,7 @@ from tests.integration.recorded import ENVIRONMENT, PARAMS, PHASES, ROWS, STUDY,
 
 @pytest.fixture
 def client(database):
-    """The API for somebody who may read the DAG of the tests' runs; who that is, is Airflow's to say."""
+    """Yield the API for a user who may read the DAG of the tests' runs."""
     app.dependency_overrides = {
         get_user: lambda: None,
         reading: lambda: Reading(database, [STUDY]),
@@ -180,7 +180,7 @@ def seconds_of(client, name):
 
 
 def backdated(database, name):
-    """The run as if all of it had been an hour ago."""
+    """Move all times of the run back by an hour."""
     with psycopg.connect(database) as connection:
         connection.execute(
             "UPDATE storebench.run SET started_at = started_at - interval '1 hour', finished_at = finished_at - interval '1 hour'"

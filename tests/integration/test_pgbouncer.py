@@ -26,7 +26,7 @@ def free_port():
 
 @pytest.fixture
 def pooled(database):
-    """The URI of the database behind a PgBouncer in transaction mode with two servers."""
+    """Yield the URI of the database behind a PgBouncer in transaction mode with two servers."""
     to, port = conninfo_to_dict(database), free_port()
     program = shutil.which("pgbouncer", path=f"{os.environ['PATH']}:/usr/sbin")
     assert program, "`make integration` installs pgbouncer"

@@ -28,7 +28,7 @@ BAD = "</script><script>alert(1)</script>"
 
 @pytest.fixture
 def database():
-    """One with nothing in it, as a site is of all that there is."""
+    """Yield an empty database, since a site shows all results."""
     with scratch(required("AIRFLOW_CONN_STOREBENCH_RESULTS")) as uri:
         migrate(uri)
         yield uri

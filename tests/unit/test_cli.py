@@ -45,7 +45,7 @@ def test_a_baseline_that_compare_could_not_name_is_refused():
 
 @pytest.fixture
 def stopped_run(monkeypatch):
-    """A results database with a run that goes on there and that Airflow may call over, and what the run has left."""
+    """Set up a run without an end in the results, which may be over in Airflow, and its leftovers."""
     from storebench.results import left, repository, table
     from storebench.results.left import Undropped
 

@@ -1,6 +1,4 @@
-"""What deploy/kubernetes lets pods reach, as its NetworkPolicies say it. What its accounts may do is tried on a cluster
-(tests/e2e/test_deploy.py).
-"""
+"""The connections of pods under the NetworkPolicies of deploy/kubernetes. tests/e2e/test_deploy.py tests the accounts on a cluster."""
 
 import ipaddress
 from pathlib import Path

@@ -34,7 +34,7 @@ MAKEFILE = (ROOT / "Makefile").read_text()
 
 @pytest.fixture
 def checkout(tmp_path, monkeypatch):
-    """A folder with the tutorial's files, as far as its section 2."""
+    """Yield a folder with the tutorial's files up to section 2."""
     tutorial.put(tmp_path)
     monkeypatch.setenv("AIRFLOW__CORE__DAGS_FOLDER", str(tmp_path / "dags"))
     monkeypatch.setattr(sys, "path", list(sys.path))

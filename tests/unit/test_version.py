@@ -21,7 +21,7 @@ def git(folder, *arguments):
 
 
 def committed(folder):
-    """The commit that has all that is in the folder."""
+    """Commit all files in the folder, and return the commit."""
     git(folder, "add", ".")
     git(folder, "commit", "--quiet", "--message", "all")
     return git(folder, "rev-parse", "HEAD")

@@ -20,7 +20,7 @@ def study():
 
 
 def shown_as(schema):
-    """The type by which Airflow's form chooses the field: the first one, where there are examples; else a field for JSON."""
+    """Return the type by which Airflow's form chooses the field: the first type if there are examples, else JSON."""
     assert schema["examples"]
     return next(name for name in schema["type"] if name != "null")
 

@@ -140,7 +140,7 @@ class Cgroup:
 
 @pytest.fixture(autouse=True)
 def outside(monkeypatch):
-    """No S3, and a container of ours."""
+    """Remove S3, and set the container's cgroup."""
     monkeypatch.setenv("STOREBENCH_CONN_S3", "{}")
     monkeypatch.setattr(run, "client_for", lambda connection: None)
     monkeypatch.setattr(run, "Cgroup", Cgroup)
@@ -326,7 +326,7 @@ def test_modules_are_imported_before_the_first_phase(pod, monkeypatch):
 
 @pytest.fixture
 def busy(monkeypatch):
-    """A node on which others than the pod kept two cores busy in 10 s, and tasks waited for a CPU all the time."""
+    """Make the node busy: other pods kept two cores busy for 10 s, and tasks always waited for a CPU."""
     at = iter([0.0, 10.0])
 
     def read(own_cpu_s, store_cpu_s):

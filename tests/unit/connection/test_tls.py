@@ -25,7 +25,7 @@ from tests.unit.spark.test_executor import ENVIRONMENT
 
 @pytest.fixture(scope="module")
 def closing():
-    """The port of a server that closes each connection when it has read something."""
+    """Start a server that closes each connection after reading some bytes. Yield its port."""
     listener = socket.create_server(("127.0.0.1", 0))
 
     def serve():
@@ -124,7 +124,7 @@ def test_a_server_without_tls_is_told_from_one_with_another_certificate(closing)
 
 @pytest.fixture(scope="module")
 def mariadb():
-    """The port of a server that greets as MariaDB does, goes over to TLS when it is asked to, and then closes the connection."""
+    """Start a server that greets like MariaDB, switches to TLS on request, and closes the connection. Yield its port."""
     listener = socket.create_server(("127.0.0.1", 0))
     capabilities = 0x200 | 0x800 | 0x8000 | 0x80000  # protocol 4.1, TLS, secure passwords, plugins for logins
     greeting = b"\x0a10.11.0-MariaDB\0" + bytes(4) + b"salt" * 2 + b"\0"

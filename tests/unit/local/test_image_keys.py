@@ -16,7 +16,7 @@ LEFT = shutil.ignore_patterns("node_modules", "static", "__pycache__")
 
 @pytest.fixture(scope="module")
 def original(tmp_path_factory):
-    """A copy of all that images are built from."""
+    """Return a copy of all files that images are built from."""
     made = tmp_path_factory.mktemp("images") / "checkout"
     for name in ("agent", "dags", "docs", "images", "local", "requirements", "src"):
         shutil.copytree(ROOT / name, made / name, ignore=LEFT)

@@ -26,7 +26,7 @@ FASTER = Claim(
 
 
 def rows(run, seconds, *, repeats=6, day=1, operation="write", **others):
-    """Each cell of a run with its time; `seconds` by cell."""
+    """Return rows of each cell of a run. `seconds`: time by cell."""
     return [
         {
             **test_sides.row(

@@ -51,7 +51,7 @@ def took(cell, operation, seconds, growing_s=None):
 
 
 def write_s(durations, rows, **of):
-    """The least and the most seconds that a write is expected to take by these durations; nothing is known of the read."""
+    """Return the expected bounds of a write's seconds by these durations. The read has no durations."""
     found = expected(Measured(durations, between_s=0.0), STUDY, [Turn(cell(rows=rows, **of), 1)])
     read_s = rows / ROWS_PER_S
     return pytest.approx((found.seconds - read_s, found.most_s - read_s))

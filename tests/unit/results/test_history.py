@@ -15,7 +15,7 @@ STEP = 36  # the run from which on it takes longer
 
 
 def attempt(run, seconds, repeat=1, **changes):
-    """A row of `results`."""
+    """Return a row of `results`."""
     return {
         "run_id": f"{BULK}/r{run}",
         "recorded_at": BEGUN + timedelta(hours=run, minutes=repeat),

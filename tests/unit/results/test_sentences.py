@@ -34,7 +34,7 @@ def repeated(store, *took_s, **of):
 
 
 def said(rows, fixed=None, larger=None):
-    """The sentences, those on stores by the store."""
+    """Return the sentences, with sentences about stores by store."""
     lines = sentences(rows, ["write", "read"], STUDY.details(), fixed or {}, larger)
     stores = {one["cell_key"].split("/")[1] for one in rows}
     return {line.partition(":")[0]: line.partition(": ")[2] for line in lines[: len(stores)]}, lines[

@@ -14,7 +14,7 @@ def condition(kind, status="True", message=None):
 
 
 def container(*, restarts=0, ready=True, waiting=None, ended=None, before=None):
-    """The state of a server's container; `waiting` is a reason and a message, `ended` and `before` how it has ended, now or before."""
+    """Return the state of a server's container. `waiting`: reason and message. `ended`, `before`: its end, now or before."""
     state = k8s.V1ContainerState(
         waiting=k8s.V1ContainerStateWaiting(reason=waiting[0], message=waiting[1]) if waiting else None,
         terminated=ended,

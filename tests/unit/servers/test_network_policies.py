@@ -51,7 +51,7 @@ def reaches(policies, client, server, port):
 
 
 def servers_of(own):
-    """The labels of a set's pods, and their ports with the agent's."""
+    """Yield the labels of a set's pods, and their ports with the agent's."""
     objects = rendered(find("mongodb", "rest"), own, Sizes(), Place(agent="agent:1"))
     for one in objects:
         if one["kind"] == "StatefulSet":

@@ -111,7 +111,7 @@ def test_the_om_is_ready_with_its_web_server_which_opens_last(name):
 
 @contextmanager
 def scm(answers):
-    """An SCM whose JMX says these values of InSafeMode, one after the other, and the last one ever after."""
+    """Start an SCM whose JMX reports these values of InSafeMode in order, and then the last value."""
     asked = []
 
     class Handler(BaseHTTPRequestHandler):

@@ -39,7 +39,7 @@ PAPER = ("paper",)
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
-    """A folder of DAGs; `write` puts a study there."""
+    """Yield a folder of DAGs. `write` writes a study to it."""
     monkeypatch.setenv("AIRFLOW__CORE__DAGS_FOLDER", str(tmp_path))
     monkeypatch.delenv("STOREBENCH_STUDY", raising=False)
     monkeypatch.setattr(sys, "path", list(sys.path))

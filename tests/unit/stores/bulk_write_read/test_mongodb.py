@@ -100,7 +100,7 @@ def test_options_and_scheme_come_from_the_connection():
 
 
 def concern(options):
-    """The write concern that PyMongo makes of a connection's options."""
+    """Return PyMongo's write concern for a connection's options."""
     from pymongo import MongoClient
 
     server = Connection("mongodb", host="db", extra={"options": options})
