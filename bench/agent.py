@@ -1,7 +1,7 @@
 """Measure the CPU and memory of the agent in a server's container: `make bench-agent`.
 
-The agent is the real program, around a simple server, outside of pods. As during an attempt, the agent samples and answers a request now
-and then. CPU seconds are the agent's own, without the server's. Memory is the peak since the agent's start.
+The real agent watches a simple server outside of pods. As during an attempt, the agent samples, and answers a few requests. CPU seconds are
+the agent's own, without the server's. Memory is the peak since the agent's start.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def free_port() -> int:
 
 @contextmanager
 def watched_server(data: Path, port: int) -> Iterator[tuple[Agent, psutil.Process]]:
-    """A web server of the folder `data`, with an agent around it."""
+    """Start a web server of the folder `data` with an agent. Yield the agent's client and process."""
     agent = Agent("bench", "127.0.0.1", secrets.token_urlsafe(), free_port())
     environment = os.environ | {
         "STOREBENCH_AGENT_TOKEN": agent.token,
@@ -57,7 +57,7 @@ def watched_server(data: Path, port: int) -> Iterator[tuple[Agent, psutil.Proces
                     agent.version()
                     break
                 time.sleep(0.1)
-            agent.cold()  # it waits until the server answers
+            agent.cold()  # waits until the server answers
             yield agent, psutil.Process(process.pid)
         finally:
             process.terminate()
@@ -78,7 +78,7 @@ def highest_rss_bytes(process: psutil.Process) -> int:
     "--seconds", type=click.IntRange(1), default=60, show_default=True, help="How long CPU is counted."
 )
 def main(seconds: int) -> None:
-    """CPU and memory of the agent around a simple server."""
+    """Measure the CPU and memory of the agent of a simple server."""
     table = Table(title=f"The agent around a server with {FILES} files, {FILES * FILE_BYTES / 1e6:.0f} MB")
     for heading in ("while it", "seconds", "CPU, ms", "CPU, % of a core"):
         table.add_column(heading, justify="left" if heading == "while it" else "right")

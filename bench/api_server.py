@@ -1,4 +1,4 @@
-"""A second API server of the stack's Airflow, whose results page reads another database."""
+"""Start a second API server of the stack's Airflow, whose results page reads another database."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ START_S = 120
 
 
 def reader_of(uri: str) -> str:
-    """The database at `uri`, as the page's role, which may read it from now on."""
+    """Let the page's role read the database at `uri`. Return the URI for that role."""
     server, _, _ = os.environ["AIRFLOW_CONN_STOREBENCH_READER"].rpartition("/")
     grant(uri, str(conninfo_to_dict(server)["user"]))
     return f"{server}/{uri.rpartition('/')[2]}"
@@ -68,7 +68,7 @@ def _answers(url: str) -> bool:
 
 
 def login(url: str) -> str:
-    """A token of the stack's user."""
+    """Return a token of the stack's user."""
     user, password = (os.environ[f"STOREBENCH_AIRFLOW_{name}"] for name in ("USER", "PASSWORD"))
     answer = httpx.post(f"{url}/auth/token", json={"username": user, "password": password})
     answer.raise_for_status()

@@ -1,7 +1,7 @@
 """Measure the study's write loop in a plain script, without Airflow, Kubernetes and Storebench.
 
-Reads the connections from the environment, prints the seconds spent in `insert_many`. Uses nothing of the project,
-so that it cannot share a mistake with it. Run by bench.overhead.
+The script reads the connections from the environment, and prints the seconds in `insert_many`. It imports no code of the project, so that
+it cannot share a mistake with the project. Run by bench.overhead.
 """
 
 import csv

@@ -1,7 +1,7 @@
 """Compare each store's tuned client with its reference client, and both with the null store.
 
-One run through Airflow and Kubernetes: each round of repeats visits the null store and each store's reference and tuned
-client once, in a random order, so that a slow drift of the machine favours neither.
+One run through Airflow and Kubernetes: each round of repeats visits the null store and each store's reference and tuned client once, in
+random order, so that a slow drift of the machine favours neither client.
 
 Needs the embedded stack: `make bench-clients`.
 """
@@ -24,7 +24,7 @@ CLIENTS = ("reference", "tuned")
 
 
 class Figures:
-    """The medians over the repeats of one operation of one store's client."""
+    """The medians over the repeats of an operation of a store's client."""
 
     def __init__(self, rows: Sequence[dict[str, Any]]) -> None:
         operation = rows[0]["operation"]
@@ -40,7 +40,7 @@ class Figures:
 
 
 def figures(rows: Sequence[dict[str, Any]]) -> dict[tuple[str, str, str], Figures]:
-    """The run's attempts that count as figures for each store, client and operation."""
+    """Return the figures of each store, client and operation from the attempts that count."""
     groups: dict[tuple[str, str, str], list[dict[str, Any]]] = {}
     for row in filter(counts, rows):
         groups.setdefault((row["store"], row["client"], row["operation"]), []).append(row)
@@ -48,7 +48,7 @@ def figures(rows: Sequence[dict[str, Any]]) -> dict[tuple[str, str, str], Figure
 
 
 def table(title: str, reference: Figures, tuned: Figures, ceiling: Figures) -> Table:
-    """One store's operation: a line for each client."""
+    """Return the table of a store's operation with a line for each client."""
     found = Table(title=title)
     for heading in (
         "client",
@@ -75,7 +75,7 @@ def table(title: str, reference: Figures, tuned: Figures, ceiling: Figures) -> T
 
 
 def pairs(found: dict[tuple[str, str, str], Figures], names: Sequence[str]) -> list[tuple[Figures, Figures]]:
-    """The reference and the tuned client of each of these stores' operations; one that only reads has no write."""
+    """Return the figures of the reference and the tuned client for each operation of these stores."""
     return [
         (found[name, "reference", operation], found[name, "tuned", operation])
         for name in names
@@ -85,7 +85,7 @@ def pairs(found: dict[tuple[str, str, str], Figures], names: Sequence[str]) -> l
 
 
 def comparable() -> list[str]:
-    """The stores that have both clients."""
+    """Return the stores with both clients."""
     return [name for name in study().stores if set(CLIENTS) <= set(study().store(name).clients)]
 
 
@@ -101,7 +101,7 @@ def comparable() -> list[str]:
 @click.option("--repeats", type=click.IntRange(1), default=3, show_default=True, help="Of each client.")
 @click.option("--stores", "names", help="Comma-separated; default: all that have both clients.")
 def main(rows: int, axes: tuple[str, ...], repeats: int, names: str | None) -> None:
-    """Each store's reference and tuned client, in turns, and the null store as the ceiling of both."""
+    """Compare each store's reference and tuned client in turns, and the null store as the limit of both."""
     chosen = names.split(",") if names else comparable()
     if unfit := [name for name in chosen if name not in comparable()]:
         raise click.UsageError(f"no store with both clients: {', '.join(unfit)}")

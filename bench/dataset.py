@@ -1,12 +1,12 @@
-"""Measures the dataset's generator: `python -m bench.dataset`, needs S3 and pandas.
+"""Measure the dataset's generator: `python -m bench.dataset`, needs S3 and pandas.
 
-Rounds, interleaved and every other one in reverse order, so that what else the machine does falls on all alike:
+The rounds are interleaved, and every second round is in reverse order, so that other work of the machine affects all measurements alike:
 
-- generate + upload: `ensure_dataset`, as the DAG's task does it, checksums and SHA-256 included
-- upload only: the same bytes, ready in memory, by the same uploader
-- generate only: the same as the first, to nothing
-- pandas to_csv: the same rows to nothing. The frame is made before. It holds text, so that pandas writes the very same
-  bytes (that is checked); numbers and dates would have to be formatted on top of that
+- generate + upload: `ensure_dataset` as in the DAG's task, including checksums and SHA-256
+- upload only: the same bytes from memory, by the same uploader
+- generate only: like generate + upload, without writing the output
+- pandas to_csv: the same rows without writing the output. The frame is made in advance. It has text, so that pandas writes exactly the same
+  bytes (which is checked); formatting numbers and dates would take additional time
 
 Peak memory is the kernel's VmHWM of a new process that generates and uploads. The objects are removed again.
 """
@@ -35,7 +35,7 @@ from storebench.errors import StorebenchError
 from storebench.s3 import check_bucket, client_for
 
 VARIABLE = "AIRFLOW_CONN_STOREBENCH_S3"
-SEED = 2**63 - 1  # nobody's dataset: its objects are removed
+SEED = 2**63 - 1  # a seed that no study uses: the objects are removed
 LABELS = {
     "both": "generate + upload",
     "raw": "upload only",
@@ -83,11 +83,11 @@ def _arguments() -> argparse.Namespace:
     return parser.parse_args()
 
 
-Measured = dict[str, list[float]]  # seconds of each thing in each round
+Measured = dict[str, list[float]]  # seconds of each measurement in each round
 
 
 def _rounds(client: Any, bucket: str, rows: int, pandas_rows: int, rounds: int) -> tuple[Measured, Measured]:
-    """Wall time and this process' CPU time for `rows` rows."""
+    """Measure the wall time and this process' CPU time for `rows` rows."""
     ready = list(parts(rows, SEED))
     frame = _frame(pandas_rows)
     scale = rows / pandas_rows
@@ -116,7 +116,7 @@ def _rounds(client: Any, bucket: str, rows: int, pandas_rows: int, rounds: int) 
 
 
 def _frame(rows: int) -> Any:
-    """The first rows of the dataset as pandas has them; raises SystemExit where pandas would write other bytes."""
+    """Return the first rows of the dataset as a frame of pandas. Raises SystemExit if pandas would write other bytes."""
     import pandas
 
     data = header() + generate_chunk(SEED, 0, rows).csv
@@ -181,7 +181,7 @@ def _report(rows: int, seconds: Measured, cpu_s: Measured, peaks: list[float]) -
 
 
 def _ratio(these: list[float], those: list[float]) -> float:
-    """The median of the rounds' ratios: each compares what ran right after one another."""
+    """Return the median of the rounds' ratios. Each ratio compares consecutive measurements."""
     return statistics.median(this / that for this, that in zip(these, those, strict=True))
 
 

@@ -1,7 +1,7 @@
 """Measure the cost of authentication and encryption between Spark's driver and executors (`executor_encryption`).
 
-A turn is four runs through Airflow and Kubernetes that differ in nothing else: on, off, off, on. A steady drift of the machine
-falls on both alike. Figures exclude disturbed attempts; their number is printed.
+A turn is four runs through Airflow and Kubernetes that only differ in encryption: on, off, off, on. A steady drift of the machine affects
+both alike. Figures exclude disturbed attempts, whose number is printed.
 
 Needs the embedded stack: `make bench-encryption`.
 """
@@ -33,12 +33,12 @@ def seconds(rows: Sequence[Mapping[str, Any]]) -> list[float]:
 
 
 def cpu_s(rows: Sequence[Mapping[str, Any]]) -> list[float]:
-    """CPU seconds of driver and executors together."""
+    """Return the CPU seconds of each attempt's driver and executors."""
     return [float(row["all_cpu_s"]) for row in rows]
 
 
 def ratios(found: Rows) -> dict[Key, float]:
-    """The median with encryption over the median without, of each batch and operation that has both."""
+    """Return the ratio of the medians with and without encryption, for each batch and operation with both."""
     return {
         key: statistics.median(seconds(rows)) / statistics.median(seconds(found[key, False]))
         for (key, on), rows in found.items()
@@ -47,7 +47,7 @@ def ratios(found: Rows) -> dict[Key, float]:
 
 
 def table(title: str, key: Key, found: Rows) -> Table:
-    """One batch's operation: a line with encryption, and one without."""
+    """Return the table of a batch's operation, with a line with and a line without encryption."""
     made = Table(title=title)
     for heading in ("encryption", "n", "median, s", "min, s", "max, s", "CPU median, s"):
         made.add_column(heading, justify="left" if heading == "encryption" else "right")
@@ -74,7 +74,7 @@ def table(title: str, key: Key, found: Rows) -> Table:
 @click.option("--repeats", type=click.IntRange(1), default=3, show_default=True, help="Turns of four runs.")
 @click.option("--client", default="reference", show_default=True, help="Of the store.")
 def main(rows: int, axes: tuple[str, ...], repeats: int, client: str) -> None:
-    """The seconds of Delta on Spark with encrypted executors, over those without."""
+    """Measure the seconds of Delta on Spark with encrypted executors relative to unencrypted executors."""
     place = axes_of(axes, batch="10000,all", executors="2")
     if len(place["executors"]) > 1:
         raise click.UsageError("one number of executors, not several")

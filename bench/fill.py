@@ -1,4 +1,4 @@
-"""Fills a results database with as many attempts as wanted, for what is measured in a full one."""
+"""Fill a results database with a given number of attempts, for benchmarks of a full database."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from storebench.study import studies
 from storebench.study.model import Metric, Study
 
 STUDY = "bulk_write_read"
-OTHER = "rare_study"  # with few of the rows
+OTHER = "rare_study"  # a study with few rows
 OTHER_SHARE = 0.01
-SHARE = 0.1  # of the studies that nobody names
+SHARE = 0.1  # share of attempts of each study that is not named
 CELLS = 400
-STORES = 4  # of a study
-RUN_ATTEMPTS = 200  # of one run
-METRICS = 10  # of one attempt
+STORES = 4  # stores of a study
+RUN_ATTEMPTS = 200  # attempts of a run
+METRICS = 10  # metrics of an attempt
 
 COMMON = """
 INSERT INTO storebench.dataset (id, schema_version, rows, seed, bytes, sha256, manifest)
@@ -32,7 +32,7 @@ FROM generate_series(1, 20) AS n;
 INSERT INTO storebench.parameters (hash, details)
 SELECT 'p' || n, jsonb_build_object('pod_cpu', n, 'cpu_limit', false, 'pod_memory', '8Gi') FROM generate_series(1, 2) AS n;
 """
-# Of each run: as many cells as give its attempts are measured once.
+# Each run measures enough cells once to have its number of attempts.
 FILL = """
 INSERT INTO storebench.cell (key, study, store, client, axes, rows, seed)
 SELECT format('{study}/%s/reference/{axis}=%s/rows=20000/seed=42', s, 100 * n),
@@ -78,8 +78,10 @@ WHERE a.status = 'verified' GROUP BY a.cell_key, a.operation, m, a.environment_h
 
 
 def fill(uri: str, attempts: int, more: Sequence[str] = ()) -> None:
-    """Bring the empty database at `uri` up to date, and make that many attempts in it, of CELLS cells; as many of each study in `more`;
-    SHARE of each other study of the project, and OTHER_SHARE of one that is seldom run."""
+    """Migrate the empty database at `uri`, and insert `attempts` attempts of CELLS cells.
+
+    Each study in `more` gets the same number of attempts, each other study of the project SHARE of it, and a rarely run study
+    OTHER_SHARE."""
     migrate(uri)
     study = measured(studies.find(STUDY), METRICS)
     shares = {name: 1.0 if name in more else SHARE for name in studies.names() if name != STUDY}
@@ -88,7 +90,7 @@ def fill(uri: str, attempts: int, more: Sequence[str] = ()) -> None:
         cursor = connection.cursor()
         for one in (study, *others):
             put_study(cursor, one)
-        # as a study of that name would be recorded: its stores are not asked for
+        # recorded directly, since a study of this name has no stores to load
         cursor.execute(
             "INSERT INTO storebench.study (name, operations, details)"
             " SELECT %s, operations, details FROM storebench.study WHERE name = %s",
@@ -126,14 +128,14 @@ def _array(texts: Iterable[str]) -> str:
 
 
 def _metrics(study: Study) -> Iterator[str]:
-    """A line for each operation: its place, its name, and the numbers that it reports."""
+    """Yield a line for each operation: its position, its name, and its scalar metrics."""
     numbers = {metric.name for metric in study.metrics if metric.kind == "scalar"}
     for place, operation in enumerate(study.operations):
         yield f"({place}, '{operation.name}', {_array(name for name in operation.metrics if name in numbers)})"
 
 
 def measured(study: Study, metrics: int) -> Study:
-    """The study with so many metrics of each operation: its own, and made-up ones."""
+    """Return the study with `metrics` metrics of each operation: its own metrics and invented metrics."""
     more = tuple(Metric(f"figure_{n}_s", f"figure {n}") for n in range(1, metrics - len(study.metrics) + 1))
     names = tuple(metric.name for metric in more)
     operations = tuple(replace(one, metrics=(*one.metrics, *names)) for one in study.operations)

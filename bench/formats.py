@@ -1,10 +1,10 @@
-"""The compiled jobs of the study map_formats: `python -m bench.formats`, needs `map-job` and `map-codecs` on the PATH.
+"""Measure the compiled jobs of the study map_formats: `python -m bench.formats`, needs `map-job` and `map-codecs` on the PATH.
 
-1. The job `wide` of each format against the floor, the job of `null`: it reads the smallest of these tables, and writes as little.
-2. The Go codecs of Skiff and YSON against those of ytsaurus-client, which are C++ and make objects of Python: rows of the table of
-   `modify`, decoded whole and encoded again, in memory.
+1. The job `wide` of each format relative to the floor, the job of `null`, which reads the smallest table and writes the least bytes.
+2. The Go codecs of Skiff and YSON relative to the C++ codecs of ytsaurus-client, which make Python objects: they decode and encode whole
+rows of the table of `modify` in memory.
 
-All sides take turns: a drift of the machine falls on them alike.
+All sides take turns, so that a drift of the machine affects them alike.
 """
 
 from __future__ import annotations
@@ -24,21 +24,21 @@ from storebench.stores.map_formats.runner import Jobs, program_of
 from storebench.stores.map_formats.tables import Benchmark, benchmark_of
 
 SEED, TURNS, TIMEOUT_S = 42, 9, 120
-WIDE_ROWS = 1_000_000  # of which a job has 1,000 rows of 1,000 columns
-WIDE_OUTPUT_BYTES = 6  # one message with the count, no format writes less
-CODEC_ROWS = 200_000  # of which a tenth is decoded and encoded
-CODEC_S = 0.5  # at least, of a turn of the Go codecs
+WIDE_ROWS = 1_000_000  # requested rows; a job has 1,000 rows of 1,000 columns
+WIDE_OUTPUT_BYTES = 6  # a message with the count; no format writes less
+CODEC_ROWS = 200_000  # requested rows; a tenth is decoded and encoded
+CODEC_S = 0.5  # the least seconds of a turn of the Go codecs
 
 
 def encoded(name: str, bench: Benchmark, rows: int) -> bytes:
-    """The first tenth of a table."""
+    """Return the first tenth of a table."""
     sink = io.BytesIO()
     format_of(name, bench).encode(bench.table, bench.input(rows, SEED, 0), sink)
     return sink.getvalue()
 
 
 def job(name: str, data: bytes, access: str = "row", written: int = 0) -> float:
-    """The seconds of a job `wide`; `written`: number of bytes that `null` writes."""
+    """Return the seconds of a job `wide`. `written`: number of bytes that `null` writes."""
     program = program_of("compiled")
 
     def command(part: int, report: int) -> tuple[str, ...]:
@@ -49,7 +49,7 @@ def job(name: str, data: bytes, access: str = "row", written: int = 0) -> float:
 
 
 def compiled(name: str, data: bytes) -> float:
-    """Rows a second of the Go codec."""
+    """Return the rows per second of the Go codec."""
     done = subprocess.run(
         ["map-codecs", "speed", name, "middle", str(CODEC_S)],
         input=data,
@@ -62,7 +62,7 @@ def compiled(name: str, data: bytes) -> float:
 
 
 def skiff(data: bytes) -> float:
-    """Rows a second of ytsaurus-client."""
+    """Return the rows per second of ytsaurus-client."""
     from storebench.stores.map_formats.skiff import SkiffFormat
 
     format_, sink = SkiffFormat(benchmark_of("modify")), io.BytesIO()
@@ -75,7 +75,7 @@ def skiff(data: bytes) -> float:
 
 
 def yson(data: bytes) -> float:
-    """Rows a second of ytsaurus-client."""
+    """Return the rows per second of ytsaurus-client."""
     from storebench.stores.map_formats.yson import YsonFormat
 
     format_, sink = YsonFormat(benchmark_of("modify")), io.BytesIO()
@@ -94,7 +94,7 @@ def _checked(rows: int, took_s: float, data: bytes, sink: io.BytesIO) -> float:
 
 
 def medians(sides: dict[str, Callable[[], float]]) -> dict[str, float]:
-    """The median of each side. All have a turn after the other; the first turn warms up."""
+    """Return the median of each side. The sides take turns, and the first turn warms up."""
     found: dict[str, list[float]] = {name: [] for name in sides}
     for turn in range(TURNS + 1):
         for name, side in sides.items():

@@ -1,7 +1,8 @@
-"""Fuzz the parameters of runs: seeded random configurations of all studies, valid and nearly valid, through form, draft, plan and command line.
+"""Fuzz the parameters of runs: seeded random configurations of all studies, valid and nearly valid, through form, draft, plan and command
+line.
 
-Each configuration is taken, or refused in words: by HTTP 422 or a list of mistakes, by a SpecError, by exit code 2. A finding is any
-other error, a step of more than a second, and a draft that says other than the plan does. `bench.fuzz_conf_values` makes the
+Each configuration is accepted, or refused with a message: by HTTP 422 or a list of mistakes, by a SpecError, by exit code 2. A finding is
+any other error, a step of more than a second, or a draft that differs from the plan. `bench.fuzz_conf_values` makes the
 configurations. Cluster, S3 and results database are stand-ins in memory.
 
 Needs no stack: `make fuzz-conf`.
@@ -33,10 +34,10 @@ from bench.fuzz_conf_results import Results
 from bench.fuzz_conf_values import Configuration, configurations
 
 CONFIGURATIONS, SEED = 10_000, 1
-LONGEST_S = 1.0  # of CPU time, so that other work of the machine does not count
+LONGEST_S = 1.0  # the longest CPU time of a step, which excludes other work of the machine
 KINDS = ("tracebacks", "slow", "differing")
-POOLS = "v8"  # STOREBENCH_NODE_POOLS
-CONNECTIONS = {  # as Airflow has them, besides the one that a configuration types
+POOLS = "v8"  # the value of STOREBENCH_NODE_POOLS
+CONNECTIONS = {  # Airflow's connections, beside a configuration's own connection
     "s3": {"conn_type": "aws"},
     **{
         name: {"conn_type": "generic", "host": "server.example.com"}
@@ -46,7 +47,7 @@ CONNECTIONS = {  # as Airflow has them, besides the one that a configuration typ
         )
     },
 }
-# Refusals of a plan that need a connection, its bucket, or the images of this Airflow. A draft does not look at them.
+# Refusals of a plan because of a connection, its bucket, or the images of this Airflow, which a draft does not check.
 OUT_OF_SIGHT = re.compile(
     r"The connection storebench_|There is no Airflow Connection|.*cannot use the bucket |.*no image of the agent is known"
 )
@@ -54,7 +55,7 @@ OUT_OF_SIGHT = re.compile(
 
 @dataclass
 class Tally:
-    """Count the configurations by their ends, and keep the longest step in seconds."""
+    """The number of configurations by outcome, and the longest step in seconds."""
 
     taken: int = 0
     refused: int = 0
@@ -96,7 +97,7 @@ def stand_ins() -> Iterator[Fuzzer]:
 
 
 class Fuzzer:
-    """Try configurations. `stack` holds the stand-ins until the fuzzer is done."""
+    """A fuzzer of configurations. `stack`: keeps the stand-ins until the end."""
 
     def __init__(self, stack: contextlib.ExitStack) -> None:
         from airflow.api_fastapi.core_api.security import get_user
@@ -156,7 +157,7 @@ class Fuzzer:
         return "fuzz"
 
     def run(self, count: int, seed: int, progress: Callable[[int], None] = lambda done: None) -> Tally:
-        """Try `count` configurations, the same ones for the same seed."""
+        """Try `count` configurations. The same seed gives the same configurations."""
         chance = random.Random(seed)
         made = configurations(list(self.studies.values()), chance)
         for done in range(count):
@@ -165,10 +166,10 @@ class Fuzzer:
         return self.tally
 
     def check(self, one: Configuration) -> None:
-        """Try one configuration, and report what is wrong."""
+        """Try a configuration, and report its findings."""
         from storebench import redact
 
-        redact._secrets.clear()  # those of the connections that were typed before
+        redact._secrets.clear()  # forget the secrets of earlier connections
         redact._pattern.cache_clear()
         try:
             asked = json.loads(one.params)
@@ -195,12 +196,12 @@ class Fuzzer:
             self.tally.report("differing", one, differs)
 
     def _timed(self, one: Configuration, step: str, work: Callable[[], Any]) -> Any:
-        """Return what the work returns; None where it raises, which is a finding."""
+        """Time the work and return its value; None if it raises, which is a finding."""
         began_s = time.process_time()
         try:
             with contextlib.redirect_stdout(
                 io.StringIO()
-            ):  # Airflow logs each connection that it cannot read
+            ):  # suppress Airflow's log of unreadable connections
                 return work()
         except Exception as error:  # noqa: BLE001 # each is a finding
             place = traceback.extract_tb(error.__traceback__)[-1]
@@ -291,7 +292,7 @@ def _typed_connection(one: Configuration) -> Iterator[None]:
 
 
 def _normal(one: Configuration) -> None:
-    """Read the connection as a pod does. Raises AssertionError where its normal form is not its own normal form, or an error has a secret."""
+    """Read the connection as a pod does. Raises AssertionError for an unstable normal form, or an error with a secret."""
     from storebench.airflow import connections
     from storebench.connection import Connection
     from storebench.errors import SpecError
@@ -311,7 +312,7 @@ def _normal(one: Configuration) -> None:
 
 
 def _differing(planned: Planned, draft: Mapping[str, Any], asked: Mapping[str, Any]) -> str:
-    """Say in what the draft differs from the plan; empty where they agree."""
+    """Describe how the draft differs from the plan; empty if they agree."""
     from storebench import redact
 
     mistakes = [one["text"] for one in draft["mistakes"]]
@@ -321,14 +322,14 @@ def _differing(planned: Planned, draft: Mapping[str, Any], asked: Mapping[str, A
         return ""
     if not mistakes:
         return f"only the plan refuses: {planned.refusal}"
-    # Of several contradictions both name the first that they meet.
+    # both report only the first of several contradictions
     several = all(one["parameter"] is None for one in draft["mistakes"])
     masked = redact.MASK in planned.refusal  # a secret of the typed connection is a word of the refusal, too
     return "" if several or masked else f"the plan refuses by {planned.refusal!r}, the draft by {mistakes}"
 
 
 def _plans_other(planned: Planned, draft: Mapping[str, Any], asked: Mapping[str, Any]) -> str:
-    """Say in what the plan of a run differs from the draft that takes it."""
+    """Describe how the plan of a run differs from an accepting draft."""
     study, started = planned.study, planned.started
     assert started is not None
     params = started["params"]
@@ -362,7 +363,7 @@ def _plans_other(planned: Planned, draft: Mapping[str, Any], asked: Mapping[str,
 @click.option("--configurations", "count", type=click.IntRange(1), default=CONFIGURATIONS, show_default=True)
 @click.option("--seed", type=int, default=SEED, show_default=True, help="The same seed makes the same ones.")
 def main(count: int, seed: int) -> None:
-    """Try random configurations, and exit with 1 where one is a finding."""
+    """Try random configurations. Exit with 1 on a finding."""
 
     def progress(done: int) -> None:
         if done % 1000 == 0:

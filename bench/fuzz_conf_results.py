@@ -13,7 +13,7 @@ from storebench.results.repository import Repository
 
 
 class Cursor:
-    """Take statements in the place of Postgres. Raises ValueError for a value that Postgres cannot store."""
+    """A stand-in for a cursor of Postgres. Raises ValueError for a value that Postgres cannot store."""
 
     rowcount = 0  # the study is known: no view is made
 
@@ -45,7 +45,7 @@ def _check_storable(value: Any) -> None:
 
 
 class Results(Repository):
-    """Write to no database, and keep the plan of the newest run. No attempt was measured before."""
+    """A repository without a database or earlier attempts. It keeps the plan of the newest run."""
 
     def __init__(self) -> None:
         super().__init__("")

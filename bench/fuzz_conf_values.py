@@ -21,8 +21,8 @@ LONGEST_QUERY = 10_000
 
 @dataclass(frozen=True)
 class Configuration:
-    """One run as it is asked for: `params` is the JSON text of its parameters, `arguments` those of `storebench run`, `connection` the
-    name and the JSON text of a connection that is typed anew, with `secret` in it."""
+    """A requested run. `params`: JSON text of its parameters. `arguments`: of `storebench run`. `connection`: name and JSON text of a new
+    connection, which contains `secret`."""
 
     study: str
     params: str
@@ -31,13 +31,13 @@ class Configuration:
     secret: str = SECRET
 
     def typed(self) -> str:
-        """Return the configuration as JSON, so that it can be typed again."""
+        """Return the configuration as JSON, to repeat it."""
         told = {"study": self.study, "params": self.params, "arguments": self.arguments}
         return json.dumps({**told, "connection": self.connection})
 
 
 def nested(depth: int) -> Any:
-    """Return a list in lists, so many levels deep."""
+    """Return a list nested in `depth` lists."""
     found: Any = "all"
     for _ in range(depth):
         found = [found]
@@ -129,7 +129,7 @@ def configurations(studies: Sequence[Study], chance: random.Random) -> Iterator[
 
 
 def _valid(study: Study, fields: Mapping[str, Field], chance: random.Random) -> dict[str, Any]:
-    """Return parameters each of which is valid; together they may contradict each other."""
+    """Return individually valid parameters, which may contradict each other."""
     params: dict[str, Any] = {}
     if study.presets and chance.random() < 0.5:
         preset = chance.choice(list(study.presets.values()))
@@ -138,7 +138,7 @@ def _valid(study: Study, fields: Mapping[str, Field], chance: random.Random) -> 
         params |= _rare(study, chance)
     for name in chance.sample(list(fields), chance.randint(0, min(6, len(fields)))):
         params[name] = _value(study, name, fields[name], chance)
-    if chance.random() < 0.5:  # fewer turns than Airflow takes
+    if chance.random() < 0.5:  # fewer turns than Airflow's limit
         params |= {"repeats": chance.choice([1, 1, 2]), "stores": chance.sample(study.stores, 1)}
     return params
 
@@ -210,7 +210,7 @@ def _near(params: dict[str, Any], study: Study, fields: Mapping[str, Field], cha
 def _mutate(
     params: dict[str, Any], fields: Mapping[str, Field], names: Sequence[str], chance: random.Random
 ) -> None:
-    """Put in a value of the wrong kind, or a name that there is not."""
+    """Insert a value of a wrong kind, or an unknown name."""
     name = chance.choice(list(fields))
     odd = chance.choice(ODD)
     kind = chance.randrange(8)
@@ -232,19 +232,19 @@ def _mutate(
 
 
 def _text(params: Mapping[str, Any], chance: random.Random) -> str:
-    """Return the parameters as JSON, sometimes a text that is none."""
+    """Return the parameters as JSON, sometimes as invalid JSON."""
     text = json.dumps(params, ensure_ascii=True)
     if chance.random() < 0.02:
         return chance.choice(
             ["", "[", "null", "1", '"x"', "[]", "{" * 5000, "[" * 9000, text[:-1], text + "}", '{"a":' * 900]
         )
-    if chance.random() < 0.02:  # twice the same name, or a number that no JSON text of Python has
+    if chance.random() < 0.02:  # a duplicate name, or a number that Python does not write as JSON
         return text[:-1] + chance.choice([', "rows": 1}', f', "rows": {"9" * 5000}}}', ', "rows": 1E400}'])
     return text
 
 
 def _arguments(study: Study, params: Mapping[str, Any], chance: random.Random) -> tuple[str, ...]:
-    """Return the parameters as arguments of `storebench run`; an operating system passes no NUL in one."""
+    """Return the parameters as arguments of `storebench run`, without NUL, which no operating system passes."""
     axes = {axis.name for axis in study.axes}
     found: list[str] = []
     for name, value in params.items():
@@ -267,7 +267,7 @@ def _arguments(study: Study, params: Mapping[str, Any], chance: random.Random) -
 
 
 def _connection(chance: random.Random) -> tuple[str, str]:
-    """Return the name of a connection, and its JSON as Airflow takes it from an environment variable."""
+    """Return the name of a connection, and its JSON for Airflow's environment variable."""
     name = chance.choice(KINDS)
     extra: Any = {
         chance.choice(EXTRA_KEYS): chance.choice(EXTRA_VALUES)

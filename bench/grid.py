@@ -1,6 +1,6 @@
-"""A grid of many cells: what its plan takes, whether the last cells are as fast as the first, and what it leaves in Airflow.
+"""Measure a grid of many cells: the cost of its plan, the speed of the first and the last cells, and its data in Airflow.
 
-One run of the `null` store, whose cells differ in their batch, on all nodes of the embedded stack: `make bench-grid`.
+The grid is a run of the `null` store with many batch sizes, on all nodes of the embedded stack: `make bench-grid`.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ MB = 1e6
 
 
 def memory_mb(names: Sequence[str]) -> dict[str, float]:
-    """The memory of these processes of the stack with all that they have started; a page that several share counts once."""
+    """Return the memory of the stack's processes and their descendants in MB. A shared page counts once."""
     found = {}
     for state in supervisor.processes(Settings()) or []:
         if state["name"] in names:
@@ -44,7 +44,7 @@ def memory_mb(names: Sequence[str]) -> dict[str, float]:
             for process in (parent := psutil.Process(state["pid"]), *parent.children(recursive=True)):
                 try:
                     total += process.memory_full_info().pss
-                except psutil.NoSuchProcess:  # a task that has just ended
+                except psutil.NoSuchProcess:  # the task has just ended
                     continue
             found[state["name"]] = total / MB
     return found
@@ -52,7 +52,7 @@ def memory_mb(names: Sequence[str]) -> dict[str, float]:
 
 @contextmanager
 def sampled() -> Iterator[dict[str, list[float]]]:
-    """Samples of `memory_mb` while the block lasts, the first at its beginning, the last at its end."""
+    """Sample `memory_mb` during the block, including its beginning and its end."""
     samples: dict[str, list[float]] = defaultdict(list)
     over = threading.Event()
 
@@ -76,12 +76,12 @@ def sampled() -> Iterator[dict[str, list[float]]]:
 
 
 def airflow_dsn() -> str:
-    """Airflow's database, as psycopg takes its address."""
+    """Return the URI of Airflow's database for psycopg."""
     return os.environ["AIRFLOW__DATABASE__SQL_ALCHEMY_CONN"].replace("+psycopg2", "")
 
 
 def database_mb() -> dict[str, float]:
-    """The sizes of Airflow's database and of the results."""
+    """Return the sizes of Airflow's database and of the results in MB."""
     dsns = {"Airflow": airflow_dsn(), "results": os.environ["AIRFLOW_CONN_STOREBENCH_RESULTS"]}
     sizes = {}
     for name, dsn in dsns.items():
@@ -104,17 +104,17 @@ def kept_bytes(run: str) -> dict[str, int]:
 
 @dataclass(frozen=True)
 class Span:
-    """One cell of the run: from its write's start to the start of the next cell on the same nodes."""
+    """The time of a cell, from the start of its write to the start of the next cell on the same nodes."""
 
     started_at: datetime
     whole_s: float
-    outside_s: float  # of these, what is not its pods' own
+    outside_s: float  # seconds outside the cell's pods
 
 
 def spans(
     tasks: Sequence[Mapping[str, Any]], rows: Sequence[Mapping[str, Any]], order: Sequence[Turn]
 ) -> list[Span]:
-    """The run's cells in the order in which they were begun."""
+    """Return the times of the run's cells in the order of their starts."""
     pods_s: dict[str, float] = defaultdict(float)
     for row in rows:
         pods_s[row["cell_key"]] += row["total_s"]
@@ -135,7 +135,7 @@ def spans(
 
 
 def overlaps(rows: Sequence[Mapping[str, Any]]) -> int:
-    """How many attempts began on a node before the one before them there had ended."""
+    """Count the attempts that began before the end of the previous attempt on the same node."""
     count = 0
     for node in {row["node"] for row in rows}:
         ordered = sorted((row for row in rows if row["node"] == node), key=lambda row: row["started_at"])
@@ -144,7 +144,7 @@ def overlaps(rows: Sequence[Mapping[str, Any]]) -> int:
 
 
 def progress(every: int) -> Callable[[str], None]:
-    """Prints the line of each so-manieth cell that has ended, and every failure."""
+    """Return a function that prints every failure, and a line after each `every` ended cells."""
     ended = 0
 
     def report(line: str) -> None:
@@ -166,15 +166,15 @@ def progress(every: int) -> Callable[[str], None]:
 )
 @click.option("--rows", type=click.IntRange(1), default=1000, show_default=True, help="Rows of the dataset.")
 def main(cells: int, edge: int, rows: int) -> None:
-    """A run of many cells of the null store: plan, seconds per cell at its beginning and end, memory, databases."""
+    """Measure a run of many cells of the null store: plan, seconds per cell at its beginning and end, memory, databases."""
     console = Console(width=110, highlight=False)
     airflow = Airflow(*(os.environ[f"STOREBENCH_AIRFLOW_{name}"] for name in ("URL", "USER", "PASSWORD")))
     stores = [f"{STORE}@{pool.name}" if pool.name else STORE for pool in node_pools()]
     batches = [str(size) for size in range(1, cells // len(stores) + 1)]
-    if len(batches) > rows:  # larger ones are no cells of their own
+    if len(batches) > rows:  # larger batches are no separate cells
         raise click.UsageError(f"{len(batches):,} batch sizes need as many rows: --rows {len(batches)}")
     asked: dict[str, Any] = {"rows": rows, "seed": 42, "stores": stores, "clients": [CLIENT]}
-    # so that no cell of these pays for the dataset, or for what is slow once only
+    # a warm-up, so that no measured cell includes the dataset or one-time costs
     warm_up = airflow.trigger(STUDY, {**asked, "batch": ["all"], "repeats": 3})
     airflow.wait(STUDY, warm_up, lambda text: None)
 
@@ -197,7 +197,7 @@ def main(cells: int, edge: int, rows: int) -> None:
     table = Table(
         title=f"{len(timed):,} cells, {verified:,} of {len(found):,} attempts verified, {len(tasks):,} tasks"
     )
-    # What the pods' own seconds change by, the machine has changed by: their work is the same in each cell.
+    # The pods' work is the same in each cell, so changes of their seconds show changes of the machine.
     for heading in ("cells", "seconds, median", "pods' own, median", "other, median", "other, mean"):
         table.add_column(heading, justify="right")
     edges = {f"first {edge}": timed[:edge], "all": timed, f"last {edge}": timed[-edge:]}

@@ -22,15 +22,15 @@ from local.stack import cgroup, supervisor
 from local.stack.settings import Settings
 from storebench.trigger import Airflow
 
-PODS = "pods"  # and whatever else the supervisor has not started itself
+PODS = "pods"  # pods, and other processes that the supervisor has not started
 
 
 @dataclass(frozen=True)
 class Process:
-    """One process at one moment."""
+    """A process at a moment."""
 
     parent: int
-    cpu_s: float  # with that of the children that it has waited for
+    cpu_s: float  # including ended children
     pss_bytes: int
 
 
@@ -46,7 +46,7 @@ def sample(pids: Iterable[int]) -> dict[int, Process]:
 
 
 def part_of(pid: int, processes: Mapping[int, Process], names: Mapping[int, str]) -> str:
-    """The supervisor's name of the process that this one descends from."""
+    """Return the supervisor's name of the process's ancestor."""
     while pid in processes:
         if pid in names:
             return names[pid]
@@ -73,7 +73,7 @@ def used(
 
 
 def names_of(settings: Settings) -> dict[int, str]:
-    """The parts' names by the ids of their first processes."""
+    """Return the names of parts by the ids of their first processes."""
     states = supervisor.processes(settings)
     if states is None:
         raise click.ClickException("The stack is not running: `make up` starts it")
@@ -94,7 +94,7 @@ def check_idle() -> None:
     "--seconds", type=click.IntRange(1), default=120, show_default=True, help="How long CPU is counted."
 )
 def main(seconds: int) -> None:
-    """CPU and memory of the stack's parts while there is no run."""
+    """Measure the CPU and memory of the stack's parts without an active run."""
     settings = Settings()
     check_idle()
     names = names_of(settings)

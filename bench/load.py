@@ -1,12 +1,12 @@
-"""The load generator of the study point_operations: `make bench-load`. It needs no stack, and two cores.
+"""Measure the load generator of the study point_operations: `make bench-load`. Needs two cores and no stack.
 
-A service that does nothing answers it on 127.0.0.1, on a core of its own.
+A service that does nothing answers the requests on 127.0.0.1, on its own core.
 
-1. The latencies of an open load, while the service stops for 0.2 s of each 2 s, against those of a raw log of the same requests: when each
-   was to begin, and when it has ended.
-2. How many requests a second one core drives: the project's closed load, and its open load, and beside them the smallest users of Locust,
-   run by Locust itself. The service counts them. Of the open load it is the largest rate that it keeps. Other processes of the machine take
-   more from one side than from the next, so a rate is divided by the share of its core that the load generator had.
+1. The latencies of an open load, while the service stops for 0.2 s of each 2 s, relative to a raw log of the same requests with their
+planned starts and their ends.
+2. The requests per second that a core drives: the project's closed load, its open load, and the smallest users of Locust, run by Locust.
+The service counts the requests. The figure of the open load is the largest rate that it keeps. Other processes disturb the sides
+differently, so each rate is divided by the load generator's share of its core.
 """
 
 from __future__ import annotations
@@ -44,12 +44,12 @@ if TYPE_CHECKING:
 USERS, WARMUP_S, SEED = 50, 2.0, 1
 STALL_S, EVERY_S, RATE = 0.2, 2.0, 400
 MAX_ERROR = 0.01
-ALL_AT_ONCE = 100_000  # a rate that is far above what any load generator reaches
+ALL_AT_ONCE = 100_000  # a rate that no load generator reaches
 KEPT, STEP, STEPS = (
     0.99,
     0.95,
     20,
-)  # of a rate that is kept so much is answered; from one that is tried to the next
+)  # the answered share of a kept rate, and the factor between tried rates
 RAW_PROGRAM = "from gevent import monkey; monkey.patch_all(); from bench import raw_log; raw_log.main()"
 VALUES = {
     "users": str(USERS),
@@ -63,14 +63,14 @@ VALUES = {
 
 
 class NullService:
-    """The service, on a core of its own."""
+    """The service on its own core."""
 
     def __init__(self, process: subprocess.Popen[str]) -> None:
         assert process.stdout is not None
         self.port, self.process = int(process.stdout.readline()), psutil.Process(process.pid)
 
     def answered(self) -> int:
-        """How many requests it has answered."""
+        """Return the number of answered requests."""
         with urllib.request.urlopen(f"http://127.0.0.1:{self.port}/count", timeout=10) as told:
             return int(told.read())
 
@@ -90,7 +90,10 @@ def null_service(core: int, *, stall_s: float = 0.0) -> Iterator[NullService]:
 def load_generator(
     service: NullService, folder: Path, rate: float, seconds: float
 ) -> Iterator[tuple[generators.Generators, float, Load]]:
-    """The project's, which writes entities through the service; a rate of 0 is the closed load. It has begun at the second that is given."""
+    """Run the project's load generator, which writes entities through the service. Yield it with the second of its begin and its load.
+
+    `rate`: requests per second; 0 for the closed load.
+    """
     shape = {"load": "open", "rate": str(rate)} if rate else {"rate": "1"}
     values = {**VALUES, **shape, "duration_s": str(seconds)}
     store = MongoDB(
@@ -122,7 +125,7 @@ def load_generator(
 
 
 def ended(running: generators.Generators, began_s: float, load: Load) -> Requests:
-    """Return the load's requests, once the generators have ended."""
+    """Wait for the end of the generators, and return the load's requests."""
     from_s = began_s + load.before_s
     files = running.files(load.timeout_s)
     return Requests.of(files, began_s, from_s, from_s + load.duration_s)
@@ -134,8 +137,9 @@ def ended(running: generators.Generators, began_s: float, load: Load) -> Request
 def errors(
     found: Requests, raw: Numbers, rate: float, began_s: float
 ) -> dict[str, tuple[float, float, float]]:
-    """Each percentile of the latency: of the load, of its histogram, and of the raw log, which has a row of the seconds at which each
-    request has begun, and one of those at which it has ended. Which one was to begin when follows from the rate alone."""
+    """Return each percentile of the latency: of the load, of its histogram, and of the raw log.
+
+    `raw`: a row with the start of each request, and a row with the ends, in seconds. The planned starts follow from the rate."""
     order = np.argsort(raw[0], kind="stable")
     meant_s = np.arange(len(order)) / rate
     measured = (meant_s >= found.measured_from_s) & (meant_s < found.measured_to_s)
@@ -154,7 +158,7 @@ def errors(
 
 
 def compare_latencies(cores: tuple[int, int], seconds: float, console: Console) -> float:
-    """The largest difference of a percentile."""
+    """Print the percentiles, and return the largest difference of a percentile."""
     with tempfile.TemporaryDirectory() as name, ExitStack() as stack:
         folder = Path(name)
         file = folder / "raw.npy"
@@ -185,7 +189,7 @@ class Driven:
 
     rate: float  # requests per second
     core_share: float  # of the load generator's core
-    service_share: float  # of the service's
+    service_share: float  # of the service's core
 
     @property
     def per_core(self) -> float:
@@ -217,7 +221,7 @@ def of_project(service: NullService, rate: float, seconds: float) -> tuple[Drive
 
 
 def of_locust(service: NullService, user: str, seconds: float) -> Driven:
-    """Measure Locust, started as Locust's documentation says."""
+    """Measure Locust, started as in Locust's documentation."""
     command = [sys.executable, "-m", "locust", "--locustfile", "bench/plain_locust.py", user, "--headless"]
     command += [
         "--users",
@@ -239,7 +243,7 @@ def of_locust(service: NullService, user: str, seconds: float) -> Driven:
                 if process.poll() is not None or time.monotonic() > until_s:
                     raise click.ClickException("Locust has sent nothing")
                 time.sleep(0.2)
-            time.sleep(1 + WARMUP_S)  # all users are there after a second
+            time.sleep(1 + WARMUP_S)  # all users exist after a second
             used = psutil.Process(process.pid)
             return driven(service, seconds, lambda: sum(used.cpu_times()[:2]))
         finally:
@@ -247,8 +251,9 @@ def of_locust(service: NullService, user: str, seconds: float) -> Driven:
 
 
 def largest_kept(service: NullService, rate: float, seconds: float) -> tuple[Driven, float]:
-    """The largest rate that an open load keeps, and the latency that 99 % of its requests do not exceed. It cannot be above `rate`, which
-    the load drives while it is far behind."""
+    """Return the largest rate that an open load keeps, and the 99th percentile of its latency in seconds.
+
+    `rate`: an upper limit, the rate of a load that is far behind its schedule."""
     for _ in range(STEPS):
         found, log = of_project(service, rate, seconds)
         if found.rate >= KEPT * rate:
@@ -292,11 +297,11 @@ def compare_rates(cores: tuple[int, int], seconds: float, console: Console) -> M
     help="How long each load is measured.",
 )
 def main(seconds: int) -> None:
-    """Latencies and rates of the load generator."""
+    """Measure latencies and rates of the load generator."""
     cores = sorted(os.sched_getaffinity(0))
     if len(cores) < 2:
         raise click.ClickException("It needs two cores: one for the load generator, one for what answers it")
-    # Processes that this one starts have its core.
+    # Child processes inherit the core.
     os.sched_setaffinity(0, {cores[0]})
     console = Console(width=110)
     error = compare_latencies((cores[0], cores[1]), seconds, console)

@@ -1,8 +1,8 @@
 """A service that does nothing, for load generators to drive: `python -m bench.null_service STALL_S EVERY_S`.
 
-It answers a POST as the services of the study point_operations do when they have written, and keeps no entity. `GET /count` tells how many
-it has answered. It listens on 127.0.0.1, says its port in a line, and ends by itself: after LIMIT_S, or LIMIT requests. In each EVERY_S it
-stops for STALL_S.
+It answers a POST like the services of the study point_operations after a write, but stores no entity. `GET /count` returns the number of
+answered requests. The service listens on 127.0.0.1, prints its port, and ends after LIMIT_S or LIMIT requests. In each EVERY_S it stops for
+STALL_S.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ CREATED = b"HTTP/1.1 201 Created\r\nContent-Length: 0\r\n\r\n"
 
 
 class Service(asyncio.Protocol):
-    """A connection that stays open. All of them count together."""
+    """A persistent connection. All connections share a counter."""
 
     answered = 0
 
@@ -52,7 +52,7 @@ async def _serve(stall_s: float, every_s: float) -> None:
     until_s = time.monotonic() + LIMIT_S
     while time.monotonic() < until_s and Service.answered < LIMIT:
         await asyncio.sleep(every_s - stall_s)
-        time.sleep(stall_s)  # noqa: ASYNC251 - nobody is to be answered meanwhile
+        time.sleep(stall_s)  # noqa: ASYNC251 - the service must not answer during the stall
 
 
 if __name__ == "__main__":

@@ -1,9 +1,9 @@
 """Measure the time that Airflow and Kubernetes add to a measurement.
 
-1. `only_s` of pods' writes against the same loop in a bare script (bench/bare_write.py). A turn is pod, script, script, pod:
-   a steady drift of the machine falls on both alike.
-2. Seconds of each attempt outside its own work, of runs through Airflow against a loop of
-   `kubectl run --attach --rm` with the same image, specification and cluster, in turns.
+1. `only_s` of pods' writes relative to the same loop in a bare script (bench/bare_write.py). A turn is pod, script, script, pod, so that a
+   steady drift of the machine affects both alike.
+2. The seconds of each attempt outside its own work: runs through Airflow relative to a loop of `kubectl run --attach --rm` with the same
+   image, specification and cluster, in turns.
 
 Needs the embedded stack: `make bench-overhead`.
 """
@@ -48,12 +48,12 @@ HOME = Path(os.environ.get("STOREBENCH_HOME", ""))
 
 @cache
 def study() -> Study:
-    """The one that is measured."""
+    """Return the measured study."""
     return studies.find(STUDY)
 
 
 def axes_of(given: Sequence[str], **default: str) -> dict[str, list[str]]:
-    """Values of the study's axes, given as `storebench run --axis` takes them; the default ones of what is not given."""
+    """Return the values of the study's axes. `given`: as for `storebench run --axis`. `default`: values of other axes."""
     return {
         **{name: value.split(",") for name, value in default.items()},
         **places_of(" ".join(given), study()),
@@ -74,7 +74,7 @@ class Bench:
         self.placement = Placement.from_extra(kubernetes["extra"])
 
     def run(self, **conf: Any) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-        """A run through Airflow: its result rows and its task instances."""
+        """Start a run through Airflow. Return its rows of results and its task instances."""
         run_id = self.airflow.trigger(STUDY, {"seed": SEED, "clients": ["reference"], **conf})
         state = self.airflow.wait(STUDY, run_id, partial(click.echo, err=True))
         if state != "success":
@@ -83,7 +83,7 @@ class Bench:
         return rows, self.airflow.task_instances(STUDY, run_id)
 
     def bare_write_s(self, rows: int) -> float:
-        # Debian's Python, as in the image: another build of Python is faster or slower by itself
+        # Debian's Python as in the image: other builds of Python have another speed
         python = "/usr/bin/python3"
         site = next(Path(sys.prefix, "lib").glob("python*/site-packages"))
         uri = f"s3://{self.bucket}/{dataset_key(rows, SEED)}"
@@ -98,7 +98,7 @@ class Bench:
         return float(done.stdout)
 
     def airflow_overhead_s(self, attempts: int) -> tuple[list[float], list[dict[str, Any]]]:
-        """Seconds from the start of an attempt's task to the start of the next task, less the pod's own time."""
+        """Return the seconds between the starts of consecutive attempts' tasks, minus the pod's own time, and the rows."""
         rows, tasks = self.run(stores=["null"], batch=["all"], rows=NULL_ROWS, repeats=attempts // 2)
         started = {(t["task_id"], t["map_index"]): datetime.fromisoformat(t["start_date"]) for t in tasks}
         order = self.repository.recorded_turns(rows[0]["run_id"])
@@ -114,14 +114,14 @@ class Bench:
     def kubectl_overhead_s(self, attempts: int) -> list[float]:
         """Return the seconds that `kubectl run --attach --rm` adds to each attempt: its wall time minus the pod's own time.
 
-        A pod that ends before kubectl has attached leaves no output: the median of the other pods' times stands for its time.
+        A pod that ends before kubectl has attached leaves no output: the median of other pods' times replaces its time.
         """
         timings = [self._kubectl_s(operation) for operation in ("write", "read") * (attempts // 2)]
         usual_s = statistics.median(total_s for _, total_s in timings if total_s is not None)
         return [wall_s - (usual_s if total_s is None else total_s) for wall_s, total_s in timings]
 
     def _kubectl_s(self, operation: str) -> tuple[float, float | None]:
-        """Wall time of one attempt, and the pod's own time if its output was seen; seconds."""
+        """Return the wall time of an attempt in seconds, and the pod's own time, None without its output."""
         cell = Cell(STUDY, "null", "reference", (("batch", "all"),), NULL_ROWS, SEED)
         spec = AttemptSpec(
             operation=operation,
@@ -142,7 +142,7 @@ class Bench:
         command = [
             str(HOME / "run" / "bin" / "kubectl"),
             f"--kubeconfig={HOME / 'run' / 'kubernetes' / 'admin.kubeconfig'}",
-            f"--cache-dir={HOME / 'run' / 'kubectl'}",  # or it writes to ~/.kube
+            f"--cache-dir={HOME / 'run' / 'kubectl'}",  # the default is ~/.kube
             "--namespace=storebench",
             "run",
             name,
@@ -206,7 +206,7 @@ def main(rounds: int, rows: int, attempts: int) -> None:
     by_airflow: list[float] = []
     by_kubectl: list[float] = []
     phases: dict[str, list[float]] = {}
-    pod_turns = (rounds + 1) // 2  # they scatter less
+    pod_turns = (rounds + 1) // 2  # pods' times scatter less
     for turn in range(1, pod_turns + 1):
         seconds, found = bench.airflow_overhead_s(attempts)
         by_airflow += seconds

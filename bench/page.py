@@ -1,6 +1,7 @@
-"""How soon the results page can be used in a full database, beside Airflow's own list of DAGs, and how fast its API answers: `make bench-page`.
+"""Measure how soon the results page is usable with a full database, compared with Airflow's list of DAGs, and its API's speed: `make
+bench-page`.
 
-Airflow's API server is started a second time, on a port of its own, with a database that is made for it and dropped again.
+A second API server of Airflow runs on its own port with a temporary database.
 """
 
 from __future__ import annotations
@@ -23,12 +24,12 @@ from bench.scratch import scratch
 
 CHROMIUM = "/usr/bin/chromium"
 PAGE, DAGS = "/plugin/storebench", "/dags"
-OTHER = "map_formats"  # of which there are as many attempts
+OTHER = "map_formats"  # a study with the same number of attempts
 OTHER_RUN = f"{OTHER}/r1"
-# What is in their first rows.
+# Selectors of elements in the first rows.
 FIRST = {PAGE: ".sb-page tbody td.sb-square", DAGS: "a[href*='/dags/']"}
 HOME = os.environ.get("STOREBENCH_HOME", "")
-# What the first view and the others ask for.
+# The requests of the views.
 QUESTIONS = (
     "runs?limit=100",
     "run?run=latest",
@@ -51,9 +52,9 @@ QUESTIONS = (
     f"ranking?study={OTHER}",
     f"attempts?run={OTHER_RUN}",
 )
-# What Airflow's own list of DAG runs asks for.
+# The request of Airflow's own list of DAG runs.
 AIRFLOW_RUNS = "/api/v2/dags/~/dagRuns?limit=100&order_by=-run_after"
-# What is opened in turns: its name, its address, and whether Airflow's own files are in the browser's cache.
+# The views to open in turns: name, address, and whether Airflow's own files are in the browser's cache.
 VIEWS = (
     ("first view", PAGE, True),
     ("first view of the other study", f"{PAGE}?run={OTHER_RUN}", True),
@@ -61,7 +62,7 @@ VIEWS = (
     ("first view, nothing cached", PAGE, False),
 )
 
-# In the page itself, so that no time of the test driver's is in it: the first rows on the screen, and a main thread that is free.
+# Runs in the page, to exclude the test driver's time: wait for the first rows on the screen, and an idle main thread.
 WATCH = """
 new Promise(done => {
     const idle = () => requestIdleCallback(() => done(performance.now()), {timeout: 10000});
@@ -73,7 +74,7 @@ new Promise(done => {
 
 
 def launched(playwright: Playwright) -> Browser:
-    """Chromium, which keeps what it keeps in the stack's folder, not in the user's home."""
+    """Launch Chromium with its files in the stack's folder instead of the user's home."""
     kept = {"XDG_CONFIG_HOME": f"{HOME}/chromium/config", "XDG_CACHE_HOME": f"{HOME}/chromium/cache"}
     return playwright.chromium.launch(
         executable_path=CHROMIUM, args=["--no-sandbox"], env={**os.environ, **kept}
@@ -98,7 +99,7 @@ def interactive_ms(browser: Browser, url: str, token: str, path: str = PAGE, *, 
 
 
 def took_ms(client: httpx.Client, address: str) -> float:
-    """How long an answer takes."""
+    """Return the milliseconds of an answer."""
     began_s = time.perf_counter()
     client.get(address).raise_for_status()
     return (time.perf_counter() - began_s) * 1000
@@ -110,7 +111,7 @@ def took_ms(client: httpx.Client, address: str) -> float:
     "--rounds", type=click.IntRange(2), default=10, show_default=True, help="Times that each is asked for."
 )
 def main(attempts: int, rounds: int) -> None:
-    """The page's first view and its API's answers in a database with many attempts."""
+    """Measure the page's first view and its API's answers with many attempts in the database."""
     console = Console(width=110)
     table = Table(
         title=f"{attempts:,} attempts of each of two studies, and a tenth of each other, ms of {rounds} rounds"
@@ -133,7 +134,7 @@ def main(attempts: int, rounds: int) -> None:
             answers_ms: dict[str, list[float]] = {question: [] for question in QUESTIONS}
             airflow_ms: list[float] = []
             with httpx.Client(headers={"authorization": f"Bearer {token}"}, timeout=60) as client:
-                # in turns, so that what else the machine does falls on both alike
+                # in turns, so that other work of the machine affects both alike
                 for _, question in itertools.product(range(rounds), QUESTIONS):
                     answers_ms[question].append(took_ms(client, f"{url}/storebench/api/{question}"))
                     airflow_ms.append(took_ms(client, url + AIRFLOW_RUNS))
@@ -141,7 +142,7 @@ def main(attempts: int, rounds: int) -> None:
     for name, times in {**views, **answers_ms, "Airflow's list of DAG runs": airflow_ms}.items():
         table.add_row(name, f"{statistics.median(times):.0f}", f"{np.percentile(times, 95):.0f}")
     console.print(table)
-    # Absolute times differ threefold between machines. Of the two studies the slower one counts
+    # absolute times differ threefold between machines, so compare; the slower study counts
     slower = max(statistics.median(views[name]) for name in ("first view", "first view of the other study"))
     ratio = slower / statistics.median(views["Airflow's list of DAGs"])
     p95 = np.percentile(list(itertools.chain.from_iterable(answers_ms.values())), 95)

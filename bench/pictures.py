@@ -1,4 +1,4 @@
-"""Pictures of each view of the results page, for docs/images: `make pictures`. Of what the results database has; it measures nothing."""
+"""Take pictures of each view of the results page for docs/images: `make pictures`. Shows the results database; measures nothing."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ from storebench.results.queries import Queries
 IMAGES = Path(__file__).parents[1] / "docs" / "images"
 EXAMPLE = IMAGES.parent / "studies" / "data" / "bulk_write_read.zip"  # that `make example` loads
 WIDE, PHONE = 1280, 400  # pixels
-LEAST, MOST = 900, 1720  # pixels of a picture's height
-RUNS = 100  # the newest runs among which there must be some to show
-ALL = 1_000_000  # more than there are
-# What is in each view as soon as it shows something.
+LEAST, MOST = 900, 1720  # limits of a picture's height in pixels
+RUNS = 100  # number of newest runs to search for runs to show
+ALL = 1_000_000  # more than exist
+# The selector of content, which each view has once it shows data.
 FIRST = ".sb-page :is(figure.sb-chart svg, .sb-scroll tbody tr)"
 SCHEMES = ("light", "dark")
 
-Run = Mapping[str, Any]  # as a list of runs has it
+Run = Mapping[str, Any]  # a row of the list of runs
 
 
 @dataclass(frozen=True)
 class Picture:
-    """A view at a width. Its file is `page-NAME.png`, in the dark `page-NAME-dark.png`, if it has no other name there."""
+    """A view at a width. Its file is `page-NAME.png`, or `page-NAME-dark.png` in the dark scheme, unless it names another file."""
 
     name: str
     view: str
@@ -43,7 +43,7 @@ class Picture:
     dark: str = ""
 
     def file(self, scheme: str) -> str:
-        """The name of its file."""
+        """Return the name of the picture's file."""
         if scheme == "light":
             return f"page-{self.name}.png"
         return f"page-{self.dark or f'{self.name}-dark'}.png"
@@ -83,7 +83,7 @@ class Shown:
         return f"{PAGE}?{urlencode(asked)}"
 
     def missing(self) -> Iterator[tuple[str, str]]:
-        """The views that have nothing to show, and what would give it to them."""
+        """Yield the views without data, each with the way to get data."""
         if self.before is None:
             yield (
                 "compare",
@@ -94,10 +94,10 @@ class Shown:
 
 
 def richest(runs: Sequence[Run]) -> tuple[Run, Run | None]:
-    """The run to show where none is asked for, and an earlier one to compare it with, if there is one; `runs` are the newest first.
+    """Return the default run to show, and an earlier run to compare it with, or None. `runs`: the newest first.
 
-    Of those that have ended: one that can be compared, of as many stores as possible, with as many verified operations; the newest of
-    several. Raises SpecError where there is none.
+    The run has ended, and is preferably comparable, with the most stores, then the most verified operations, then the newest. Raises
+    SpecError if there is none.
     """
     ended = [run for run in runs if _is_over(run)]
     pairs = [(run, _like(run, ended[place + 1 :])) for place, run in enumerate(ended)]
@@ -109,9 +109,9 @@ def richest(runs: Sequence[Run]) -> tuple[Run, Run | None]:
 
 
 def named(runs: Sequence[Run], wanted: str) -> tuple[Run, Run | None]:
-    """The run of this id, and an earlier one to compare it with, if there is one; `runs` are all of its study, the newest first.
+    """Return the run of an id, and an earlier run to compare it with, or None. `runs`: all runs of its study, the newest first.
 
-    Raises SpecError where it has nothing to show.
+    Raises SpecError if the run has no data to show.
     """
     place, run = next((place, run) for place, run in enumerate(runs) if run["id"] == wanted)
     if not _is_over(run):
@@ -124,14 +124,14 @@ def _is_over(run: Run) -> bool:
 
 
 def run_of_example() -> str:
-    """The id of the run that comes with the project: the pictures in the documentation say that they are of it."""
+    """Return the id of the run shipped with the project, which the pictures in the documentation show."""
     with ZipFile(EXAMPLE) as bundle:
         (run,) = json.loads(bundle.read("run.json"))
     return str(run["id"])
 
 
 def _like(run: Run, earlier: Sequence[Run]) -> Run | None:
-    """The newest of the earlier runs that shares cells with this one, as far as the list tells it."""
+    """Return the newest earlier run that shares cells with this run, as far as the list shows it."""
     alike = (
         one
         for one in earlier
@@ -158,7 +158,7 @@ def take(browser: Browser, url: str, token: str, shown: Shown, picture: Picture,
     context = browser.new_context(viewport={"width": picture.width, "height": LEAST}, color_scheme=scheme)
     try:
         context.add_cookies([{"name": "_token", "value": token, "url": url}])
-        # Airflow keeps its theme in the browser; a new one follows the system's
+        # Airflow keeps its theme in the browser; a new browser follows the system
         tab = context.new_page()
         tab.goto(url + shown.address(picture.view))
         tab.wait_for_selector(FIRST)
@@ -176,7 +176,7 @@ def take(browser: Browser, url: str, token: str, shown: Shown, picture: Picture,
 
 
 def _settled(tab: Page) -> None:
-    """All charts are drawn, and nothing is on its way."""
+    """Wait until all charts are drawn and no request is pending."""
     tab.wait_for_load_state("networkidle")
     tab.wait_for_function(
         "[...document.querySelectorAll('.sb-plot')].every(plot => plot.querySelector('svg'))"
@@ -202,7 +202,7 @@ def _settled(tab: Page) -> None:
 def main(wanted: str, out: Path) -> None:
     """Take pictures of the results page, each in light and in dark.
 
-    What has nothing to show is named with what it needs, and has no picture.
+    Views without data are printed with the data that they need, and get no picture.
     """
     url, dsn = (
         os.environ.get(name) for name in ("STOREBENCH_AIRFLOW_URL", "AIRFLOW_CONN_STOREBENCH_RESULTS")

@@ -1,4 +1,4 @@
-"""The smallest users of Locust, as its documentation has them: they send an entity, and are made for rates. Run by bench.load."""
+"""The smallest users of Locust, as in its documentation, which send entities at a high rate. Run by bench.load."""
 
 from locust import FastHttpUser, HttpUser, task
 

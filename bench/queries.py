@@ -1,6 +1,6 @@
-"""How long the main queries take in a database of many attempts: `python -m bench.queries`, needs the results' Postgres.
+"""Measure the main queries in a database of many attempts: `python -m bench.queries`, needs the results' Postgres.
 
-The queries of docs/results.md, and those behind the command line. The database is made for it, and dropped again.
+These are the queries of docs/results.md and of the command line, in a temporary database.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ def measured(uri: str) -> dict[str, Callable[[], object]]:
     "--rounds", type=click.IntRange(1), default=5, show_default=True, help="Times that each is run."
 )
 def main(attempts: int, rounds: int) -> None:
-    """The main queries' times in a database with many attempts."""
+    """Measure the main queries in a database with many attempts."""
     console = Console(width=110)
     server = os.environ.get("AIRFLOW_CONN_STOREBENCH_RESULTS")
     if not server:

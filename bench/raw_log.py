@@ -1,6 +1,6 @@
-"""A load generator that also notes by itself when each request has begun and ended: a process that bench.load starts.
+"""Run a load generator that also logs the start and the end of each request: a process of bench.load.
 
-It looks at the clock around the sender's own call, and writes both seconds into the file that RAW_LOG names.
+It reads the clock before and after the sender's call, and writes both seconds to the file that RAW_LOG names.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A database for a while."""
+"""Create temporary databases."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import psycopg
 
 @contextmanager
 def scratch(server: str) -> Iterator[str]:
-    """The URI of a new, empty database beside the one at the URI `server`; it is dropped again."""
+    """Create an empty database on the server of the URI `server`, and drop it after the block. Yield its URI."""
     name = f"storebench_scratch_{uuid.uuid4().hex[:12]}"
     with psycopg.connect(server, autocommit=True) as admin:
         admin.execute(f'CREATE DATABASE "{name}"')
@@ -23,7 +23,7 @@ def scratch(server: str) -> Iterator[str]:
 
 
 def _drop(admin: psycopg.Connection, name: str) -> None:
-    """PostgreSQL's own vacuum may be in it for a moment, which only a superuser may end."""
+    """Drop a database. Retry while PostgreSQL's vacuum uses it, which only a superuser may end."""
     for _ in range(50):
         try:
             admin.execute(f'DROP DATABASE "{name}" WITH (FORCE)')

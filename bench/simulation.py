@@ -1,4 +1,4 @@
-"""Count false and missed verdicts on simulated times: of equal sides, and of sides with a slowdown.
+"""Count false and missed verdicts on simulated times: for equal sides, and for sides with a slowdown.
 
 `python -m bench.simulation` measures nothing and needs no stack. docs/decisions/0016 shows its output.
 """
@@ -17,17 +17,17 @@ from scipy import stats
 
 from storebench.results.verdicts import MIN_UNITS, Pair, verdicts_of
 
-PAIRS = 33  # of the study: 18 cells, of which three are only read
+PAIRS = 33  # pairs of the study: 18 cells, three of which are only read
 SLOWDOWN = 0.2
 Values = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)
 class Machine:
-    """How times scatter around the truth, as standard deviations of logarithms.
+    """The scatter of times around the truth, as standard deviations of logarithms.
 
-    A repeat has a noise of its own; a run shares a drift of all its cells, and one of each cell. One in ten repeats is an outlier
-    that takes longer by `outlier` on average. Every other one, at random, takes longer by `gap`.
+    Each repeat has independent noise. All cells of a run share a drift, and each cell of a run has a drift. One in ten repeats is an
+    outlier that takes longer by `outlier` on average. Half of the repeats, at random, take longer by `gap`.
     """
 
     noise: float = 0.04
@@ -38,7 +38,7 @@ class Machine:
     cell: float = 0.0
 
     def runs(self, rng: np.random.Generator, runs: int, repeats: int, pairs: int = PAIRS) -> Values:
-        """The logarithms of one side's times: pair, run, repeat."""
+        """Return the logarithms of a side's times, of the shape (pair, run, repeat)."""
         shape = (pairs, runs, repeats)
         noise = self.noise * (
             rng.standard_normal(shape)
@@ -56,13 +56,13 @@ MACHINES = {
     "heavy tails (t, 3 df)": Machine(tails=3),
     "outliers": Machine(outlier=0.4),
 }
-# Which no test of few values can know: chance puts one kind of repeats on one side of some pair in a few of a hundred comparisons.
+# Two modes, which no test of few values detects: in a few percent of comparisons, chance puts one mode on one side of some pair.
 TWO_MODES = Machine(noise=0.01, gap=0.2)
 DRIFTING = Machine(noise=0.03, run=0.05, cell=0.02)
 
 
 def compared(before: Values, after: Values, *, matched: bool) -> dict[int, Pair]:
-    """Logarithms as `Machine.runs` makes them, as the pairs of a comparison whose units are runs."""
+    """Return the pairs of a comparison of two sides from `Machine.runs`, whose units are runs."""
     one, other = np.exp(before).tolist(), np.exp(after).tolist()
     return {n: Pair(one[n], other[n], matched) for n in range(len(one))}
 
@@ -107,7 +107,7 @@ def by_rank(before: Values, after: Values) -> set[int]:
 @click.command(context_settings={"help_option_names": ["-h", "--help"]})
 @click.option("--draws", type=click.IntRange(1), default=1000, show_default=True, help="Of each line.")
 def main(draws: int) -> None:
-    """False verdicts and power, by test, distribution and number of repeats; then with a drift between runs."""
+    """Print false verdicts and power, by test, distribution and number of repeats, then with a drift between runs."""
     console = Console(width=120)
     table = Table(
         title=f"{PAIRS} pairs: any equal pair told apart; a slowdown of {SLOWDOWN:.0%} in one found"

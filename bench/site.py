@@ -1,4 +1,4 @@
-"""How long `storebench site` takes for a full database, and how soon its pages can be used, from files: `make bench-site`."""
+"""Measure `storebench site` with a full database, and how soon its pages are usable from files: `make bench-site`."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from bench.page import launched
 from bench.scratch import scratch
 from storebench.web.site import INDEX, write_site
 
-OTHER = "map_formats"  # of which there are as many attempts
-# In the page itself: the first rows are there, and the main thread is free.
+OTHER = "map_formats"  # a study with the same number of attempts
+# Runs in the page: wait for the first rows and an idle main thread.
 WATCH = """
 new Promise(done => {
     const idle = () => requestIdleCallback(() => done(performance.now()), {timeout: 10000});
@@ -45,7 +45,7 @@ def interactive_ms(browser: Browser, page: Path) -> float:
     "--rounds", type=click.IntRange(2), default=10, show_default=True, help="Times that each is opened."
 )
 def main(attempts: int, rounds: int) -> None:
-    """A site of many attempts, half of them of each of two studies."""
+    """Measure a site of many attempts, half of each of two studies."""
     with (
         scratch(os.environ["AIRFLOW_CONN_STOREBENCH_RESULTS"]) as uri,
         tempfile.TemporaryDirectory() as folder,

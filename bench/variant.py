@@ -1,4 +1,4 @@
-"""A pod image of changed code in the embedded cluster, for a while."""
+"""Build temporary pod images of changed code in the embedded cluster."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ PARTS = ("dags", "images", "local", "plugins", "requirements", "src")
 
 
 def command(*arguments: object, cwd: Path, **environment: object) -> str:
-    """Run a command; returns what it printed. Raises RuntimeError with the end of it where it fails."""
+    """Run a command and return its output. Raises RuntimeError with the end of the output on failure."""
     process = subprocess.run(
         [str(argument) for argument in arguments],
         cwd=cwd,
@@ -37,7 +37,7 @@ def command(*arguments: object, cwd: Path, **environment: object) -> str:
 
 @contextmanager
 def copied_checkout() -> Iterator[Path]:
-    """A copy of what images are built from, to be changed; everything beside it in its folder is removed with it."""
+    """Copy the files that images are built from, to change them. The copy's parent folder is removed at the end."""
     parent = Path(os.environ["STOREBENCH_HOME"], "tmp")
     parent.mkdir(exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="variant-", dir=parent) as folder:
@@ -51,7 +51,7 @@ def copied_checkout() -> Iterator[Path]:
 
 @contextmanager
 def pod_image(checkout: Path, image: str = "python") -> Iterator[str]:
-    """The name of the copy's images/`image` in the cluster's containerd, built as local/images/pod.sh does it."""
+    """Build the copy's images/`image` in the cluster's containerd as local/images/pod.sh does. Yield the image's name."""
     home, name = (
         os.environ["STOREBENCH_HOME"],
         f"localhost/storebench/{image}:variant-{uuid.uuid4().hex[:12]}",
@@ -75,7 +75,7 @@ def pod_image(checkout: Path, image: str = "python") -> Iterator[str]:
 
 @contextmanager
 def used(airflow: Airflow, image: str) -> Iterator[None]:
-    """The DAG's pods of the Python image are of this one instead."""
+    """Let the DAG's pods use this image instead of the Python image during the block."""
     path = "/api/v2/variables/storebench_image_python"
     variable = {name: airflow.call("GET", path)[name] for name in ("key", "value")}
     airflow.call("PATCH", path, json={**variable, "value": image})

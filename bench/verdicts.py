@@ -1,8 +1,8 @@
 """Measure how often verdicts are wrong: on two equal sides, and with a slowdown planted in one store's client.
 
-Each repeat is a run of its own, and the sides take turns: what drifts while it lasts falls on all of them alike. From the turns of the
-equal sides as they were measured, comparisons with as many turns as `storebench plan-repeats` names are drawn: how many of these are
-wrong, and how many find a slowdown that is multiplied into one pair.
+Each repeat is a separate run, and the sides take turns, so that a drift affects all sides alike. Comparisons with the number of turns of
+`storebench plan-repeats` are drawn from the measured turns of equal sides. The benchmark counts wrong verdicts, and comparisons that find a
+slowdown multiplied into one pair.
 
 Needs the embedded stack: `make bench-verdicts`.
 """
@@ -48,7 +48,7 @@ def _planted(call: Any) -> None:
 
 @contextmanager
 def slower(share: float) -> Iterator[str]:
-    """An image whose client of STORE takes this share longer for each batch that it writes."""
+    """Build an image whose client of STORE takes longer for each written batch by the share `share`."""
     with copied_checkout() as copy:
         module = copy.joinpath("src", *study().store(STORE).__module__.split(".")).with_suffix(".py")
         text = module.read_text()
@@ -60,7 +60,7 @@ def slower(share: float) -> Iterator[str]:
 
 
 def in_turns(bench: Bench, rounds: int, slowed: str, **grid: Any) -> dict[str, str]:
-    """The runs of each side, as `compare` takes them; `slowed` is the image with the slowdown."""
+    """Run the sides in turns. Return each side's runs as an argument of `compare`. `slowed`: the image with the slowdown."""
     bench.run(**grid)  # warms up, and makes the dataset
     runs: dict[str, list[str]] = {side: [] for side in SIDES}
     for number in range(rounds):
@@ -118,7 +118,7 @@ def _redrawn(pair: Pair, chosen: Iterable[int], swapped: Iterable[bool]) -> Pair
     "--slowdown", type=float, default=SLOWDOWN, show_default=True, help="The share that is planted."
 )
 def main(rows: int, repeats: int, stores: str, axes: tuple[str, ...], slowdown: float) -> None:
-    """How often two equal sides are told apart, and whether a planted slowdown is found."""
+    """Measure how often two equal sides are told apart, and whether a planted slowdown is found."""
     if STORE not in stores.split(","):
         raise click.UsageError(f"--stores needs {STORE}: the slowdown is planted there")
     console, bench = Console(width=150), Bench()

@@ -1,11 +1,11 @@
-"""Compute the key of each pod image: the hash of all that its build reads.
+"""Compute the key of each pod image: the hash of all files that its build reads.
 
 usage: /usr/bin/python3 -B -m local.image_keys                       prints NAME=KEY for each image
-       /usr/bin/python3 -B -m local.image_keys stale REFERENCE...    prints the images that hold other code than this checkout
+       /usr/bin/python3 -B -m local.image_keys stale REFERENCE...    prints the images with other code than this checkout
 
 A build reads the Dockerfile, the files that the Dockerfile copies (without the files that .dockerignore excludes), the recipe of the base
 image, and the version. The revision that `images/build` passes is no part of a key: git changes it with each commit.
-Only Python's own library is used, as in local/progress.py: the first step of the set-up comes before all else.
+Only Python's own library is used, as in local/progress.py: the first step of the set-up has no packages yet.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from pathlib import Path
 CHECKOUT = Path(__file__).parents[1]
 BASE = "debian:bookworm-slim"
 BASE_RECIPE = ("local/images/base.sh", "local/images/storage.sh")
-VERSION = "src/storebench/__init__.py"  # where images/build finds the version
+VERSION = "src/storebench/__init__.py"  # the file from which images/build reads the version
 KEY_DIGITS = 12
-# The name that local/images/pod.sh gives an image. A name of another form is an image of the user's own.
+# The form of the names that local/images/pod.sh gives. Other names are a user's images.
 REFERENCE = re.compile(rf"localhost/storebench/([\w.-]+):([0-9a-f]{{{KEY_DIGITS}}})")
 NOT_OF_PODS = "airflow"  # the image of Docker Compose
 
@@ -52,9 +52,7 @@ def key(name: str, checkout: Path = CHECKOUT) -> str:
 
 
 def stale(references: Iterable[str], checkout: Path = CHECKOUT) -> list[str]:
-    """Return the names of those images that were built from other files than the files of this checkout. An image of the user's own is
-    never stale.
-    """
+    """Return the names of the images that were built from other files than this checkout's. A user's own image is never stale."""
     known = set(names(checkout))
     matches = [found for reference in references if (found := REFERENCE.fullmatch(reference))]
     return sorted(

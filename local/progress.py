@@ -1,11 +1,11 @@
-"""Progress for people. On a terminal the last lines show what goes on, drawn in place; a file gets whole lines only.
+"""Show progress to people. On a terminal the last lines show running steps, drawn in place. A file only gets whole lines.
 
 usage: /usr/bin/python3 -B -m local.progress make --jobs=N TARGET...
        /usr/bin/python3 -B -m local.progress --space WHAT make TARGET...
 
-As a command it runs this `make`, whose targets are steps of the set-up (local/step). It refuses if the disk lacks the space for the steps. It
-says what will be built and about how long that takes, what each step took, and after Ctrl-C how to go on. With --space it only looks at the
-disk, for WHAT needs the steps. Only Python's own library is used: the first step comes before all else.
+The command runs `make`, whose targets are steps of the set-up (local/step). It refuses if the disk lacks the space for the steps. It prints
+the steps to build and their estimated time, the time of each step, and after Ctrl-C how to continue. With --space it only checks the disk
+for WHAT, which needs the steps. Only Python's own library is used: the first step has no packages yet.
 """
 
 from __future__ import annotations
@@ -25,21 +25,21 @@ from typing import TextIO
 
 from local import space
 
-INTERRUPTED = 130  # as a shell has it of what Ctrl-C has ended
+INTERRUPTED = 130  # the exit code of shells after Ctrl-C
 
-# What local/setup.mk has in a recipe, and what local/step prints.
+# The form of a recipe in local/setup.mk, and of the lines that local/step prints.
 RECIPE = re.compile(r'local/step (\S*/(\S+)-\w+) (\d+) "')
 BEGINS = re.compile(r"([\w-]+): .* \(about (\d+ (?:s|min))\)")
 GOES_ON = re.compile(r"([\w-]+): \d+ (?:s|min) of about ")
 ENDS = re.compile(r"([\w-]+): (?:done in (\d+) s|failed after |interrupted after )")
-# The steps that make the environment which tells what stores need.
+# The steps that make the environment, which determines the needs of stores.
 ENVIRONMENT = {"python", "checkout"}
-# What colours a line, or draws it in place.
+# Terminal codes that colour a line or draw it in place.
 CODES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 
 
 class Screen:
-    """Lines that stay and, on a terminal, lines below them that are drawn anew in place."""
+    """Lines that stay and, on a terminal, lines below them that are redrawn in place."""
 
     def __init__(self, out: TextIO) -> None:
         self._out = out
@@ -51,9 +51,9 @@ class Screen:
         self._write(self._shown, f"{line}\n")
 
     def show(self, lines: Sequence[str]) -> None:
-        """Replace the lines at the end by these; a file does not get them."""
+        """Replace the redrawn lines. A file does not get them."""
         if self.draws:
-            columns = shutil.get_terminal_size().columns - 1  # one that wraps would be two to go back
+            columns = shutil.get_terminal_size().columns - 1  # a wrapped line would need two steps back
             self._write([line[:columns] for line in lines])
 
     def _write(self, shown: list[str], stays: str = "") -> None:
@@ -64,12 +64,12 @@ class Screen:
 
 
 def duration(seconds: float) -> str:
-    """`48 s`, `12 min`."""
+    """Format a duration: `48 s`, `12 min`."""
     return f"{seconds:.0f} s" if seconds < 90 else f"{seconds / 60:.0f} min"
 
 
 def going(name: str, seconds: float, about: str | None, now: str) -> str:
-    """One line for what goes on: `kubernetes      2:05 of about 9 min  k8s.io/api/core/v1`."""
+    """Return the line of a running step: `kubernetes      2:05 of about 9 min  k8s.io/api/core/v1`."""
     elapsed = f"{int(seconds) // 60}:{int(seconds) % 60:02}"
     return f"{name:<15}{elapsed:>5}{f' of about {about}' if about else ''}  {now}"
 
@@ -79,11 +79,11 @@ class Steps:
 
     def __init__(self, screen: Screen, logs: Path) -> None:
         self._screen, self._logs = screen, logs
-        self._running: dict[str, tuple[float, str]] = {}  # when it began, and about how long it takes
-        self.seconds: dict[str, int] = {}  # of those that are done
+        self._running: dict[str, tuple[float, str]] = {}  # start time, and the estimated duration as text
+        self.seconds: dict[str, int] = {}  # seconds of finished steps
 
     def take(self, line: str) -> None:
-        """Say a line of a step, or show it where steps are drawn; other lines are said as they are."""
+        """Print a line of a step, or draw the step's line on a terminal. Other lines are printed unchanged."""
         if ended := ENDS.match(line):
             self._running.pop(ended[1], None)
             if ended[2]:
@@ -97,7 +97,7 @@ class Steps:
         self._screen.say(line)
 
     def show(self) -> None:
-        """Draw a line for each step that goes on, with the last line of its log."""
+        """Draw a line for each running step, with the last line of its log."""
         now = time.monotonic()
         self._screen.show(
             [
@@ -108,29 +108,29 @@ class Steps:
 
 
 def last_line(log: str | Path) -> str:
-    """The last line of a step's log that says anything, without the codes that colour it."""
+    """Return the last line with text in a step's log, without terminal codes."""
     try:
         with Path(log).open("rb") as file:
             file.seek(max(0, os.fstat(file.fileno()).st_size - 2000))
             text = CODES.sub("", file.read().decode(errors="replace"))
-    except OSError:  # it has not begun to write
+    except OSError:  # the step has not written yet
         return ""
     lines = [line for line in re.split(r"[\r\n]+", text) if line.strip()]
     return "".join(filter(str.isprintable, lines[-1])) if lines else ""
 
 
 def missing(recipes: str, logs: Path) -> dict[str, tuple[int, bool]]:
-    """The steps of a dry run in their order: about how many seconds each takes, and whether this machine has done it before."""
+    """Return the steps of a dry run in order: the estimated seconds of each, and whether this machine has run it before."""
     found = {}
     for _, name, seconds in RECIPE.findall(recipes):
         path = logs / f"{name}.seconds"
-        took = path.read_text().strip() if path.exists() else ""  # empty after a power cut, perhaps
+        took = path.read_text().strip() if path.exists() else ""  # may be empty after a power cut
         found[name] = (int(took or seconds), bool(took))
     return found
 
 
 def together(seconds: Iterable[int], jobs: int) -> int:
-    """Seconds that steps take if each begins as soon as one of so many jobs is free."""
+    """Return the seconds of steps if each begins as soon as one of `jobs` jobs is free."""
     busy = [0] * jobs
     for each in seconds:
         busy[busy.index(min(busy))] += each
@@ -148,14 +148,14 @@ def overview(steps: dict[str, tuple[int, bool]], jobs: int, more: str) -> str:
 
 
 def profile(seconds: dict[str, int], total: float) -> str:
-    """How long the set-up took, and each of its steps."""
+    """Describe the duration of the set-up and of each step."""
     took = f"{total:.0f} s" if total < 90 else f"{total / 60:.1f} min"
     longest_first = sorted(seconds.items(), key=lambda step: -step[1])
     return f"set-up took {took}: " + ", ".join(f"{name} {each} s" for name, each in longest_first)
 
 
 def _lines(stream: int) -> Iterator[str | None]:
-    """Each line as it comes, and None where for a second none has come."""
+    """Yield each line as it arrives, and None after each second without a line."""
     rest = b""
     while True:
         if not select.select([stream], [], [], 1)[0]:
@@ -171,9 +171,9 @@ def _lines(stream: int) -> Iterator[str | None]:
 
 @dataclass(frozen=True)
 class Plan:
-    """What a `make` would run: its steps, as `missing` returns them, their stamps, and whether these are all that it would run.
+    """The plan of a `make`: its steps (from `missing`), their stamps, and whether the plan is complete.
 
-    The environment alone tells what some stores need: where it is not there yet, or is of another checkout, steps may be lacking.
+    The environment determines the needs of some stores: without it, or with the environment of another checkout, steps may be missing.
     """
 
     steps: dict[str, tuple[int, bool]]
@@ -182,7 +182,7 @@ class Plan:
 
 
 def planned(command: Sequence[str], logs: Path) -> Plan:
-    """Return what this `make` would run."""
+    """Return the plan of a `make`."""
     dry = subprocess.run(
         [*command, "--dry-run", "--keep-going"],
         stdout=subprocess.PIPE,
@@ -196,12 +196,12 @@ def planned(command: Sequence[str], logs: Path) -> Plan:
 
 
 def only(stamps: Sequence[str], command: Sequence[str]) -> list[str]:
-    """Return the `make` of these stamps in place of the command's targets: what the stores need is not asked a second time."""
+    """Replace the targets of a `make` by these stamps, so that the needs of stores are not determined a second time."""
     return [*(word for word in command if word == command[0] or word.startswith("-") or "=" in word), *stamps]
 
 
 def lacks_space(what: str, steps: dict[str, tuple[int, bool]]) -> bool:
-    """Say so if the disk lacks the space for the steps; those that were done here before have it already."""
+    """Print and return whether the disk lacks the space for the steps. Steps that ran here before already have their space."""
     why = space.refusal(what, [name for name, (_, known) in steps.items() if not known], _home())
     if why:
         print(why, file=sys.stderr)
@@ -231,7 +231,7 @@ def main(command: list[str]) -> int:
         screen.say(overview(plan.steps, jobs, f", and what only {stores} needs" if stores else ""))
     if plan.complete:
         command = only(plan.stamps, command)
-    # What make itself prints on a terminal comes through here, too: it would be drawn over.
+    # make's own output also goes through this process: otherwise it would be drawn over.
     process = subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT if screen.draws else None
     )
@@ -241,7 +241,7 @@ def main(command: list[str]) -> int:
     def on_signal(number: int, _: object) -> None:
         nonlocal interrupted
         interrupted = True
-        if number == signal.SIGTERM:  # Ctrl-C reaches make by itself
+        if number == signal.SIGTERM:  # the terminal sends Ctrl-C to make itself
             process.terminate()
 
     for number in (signal.SIGINT, signal.SIGTERM):
@@ -265,5 +265,5 @@ def main(command: list[str]) -> int:
 if __name__ == "__main__":
     try:
         sys.exit(main(sys.argv[1:]))
-    except KeyboardInterrupt:  # nothing has begun yet
+    except KeyboardInterrupt:  # before the start of make
         sys.exit(INTERRUPTED)

@@ -1,4 +1,4 @@
-"""Compute the free disk that a set-up needs: what its steps keep in STOREBENCH_HOME, and room to build and to run.
+"""Compute the free disk space that a set-up needs: the files of its steps in STOREBENCH_HOME, and space to build and to run.
 
 Only Python's own library is used, as in local/progress.py.
 """
@@ -10,8 +10,8 @@ from collections.abc import Iterable
 from pathlib import Path
 
 GB = 1024**3
-# GB that stay of a step, measured with du. An image counts as its layers in buildah's store, with those of the stages of its build: the nodes of
-# the cluster link these layers. An image has only its own layers: base-image has those of Debian.
+# GB that a step keeps, measured with du. An image counts with its own layers in buildah's store, including the layers of its build stages.
+# The nodes of the cluster link them. The layers of Debian count for base-image.
 KEPT_GB = {
     "base-image": 0.2,
     "elasticsearch": 0.2,
@@ -34,21 +34,23 @@ KEPT_GB = {
     "image-servers-zeo": 0.1,
     "image-wendelin": 1.1,
 }
-IMAGE_GB = 1.5  # of an image that nobody has measured
-STEP_GB = 0.1  # of any other step
-# The compilation of Kubernetes fills this room, and empties it before the stack starts. The stack's start asks for it: data, logs, volumes.
+IMAGE_GB = 1.5  # an image without a measurement
+STEP_GB = 0.1  # any other step
+# The compilation of Kubernetes uses this space, and frees it before the stack starts. Then the stack needs it for data, logs and volumes.
 ROOM_GB = 5
 
 
 def kept_gb(step: str) -> float:
-    """Return the GB that stay of a step."""
+    """Return the GB that a step keeps."""
     return KEPT_GB.get(step, IMAGE_GB if step.startswith("image-") else STEP_GB)
 
 
 def needed_gb(new: Iterable[str]) -> float:
-    """Return the GB that must be free for these steps, which this home has never built; 0 if there are none."""
+    """Return the GB that must be free for these steps, which this home has never built; 0 without steps."""
     kept = [kept_gb(step) for step in new]
-    return round(sum(kept), 1) + ROOM_GB if kept else 0.0  # a sum of floats depends on its order
+    return (
+        round(sum(kept), 1) + ROOM_GB if kept else 0.0
+    )  # rounded, since a sum of floats depends on its order
 
 
 def free_gb(home: Path) -> float:

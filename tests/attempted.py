@@ -1,4 +1,4 @@
-"""An attempt on this machine, in the place of a pod: what it leaves is judged as the DAG judges the result of a pod."""
+"""Run an attempt on this machine instead of in a pod, and judge its result as the DAG judges a pod's result."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""The bulk study as tests use it: cells of it, and what the pods of its attempts are told."""
+"""The bulk study in tests: cells, and specifications of its attempts."""
 
 from functools import cache
 
@@ -17,7 +17,7 @@ def bulk_study():
 
 
 def cell_at(store, seed, rows=1000, study=BULK, client="reference", **axes):
-    """A cell of this dataset, with these values on the axes."""
+    """Return a cell of this dataset, with these values on the axes."""
     return Cell(study, store, client, tuple((name, str(value)) for name, value in axes.items()), rows, seed)
 
 

@@ -1,4 +1,4 @@
-"""A CA of one's own, and servers behind its certificates: openssl makes them, once for all tests of a process."""
+"""A user's own CA, and servers behind its certificates, made by openssl once for all tests of a process."""
 
 import asyncio
 import contextlib

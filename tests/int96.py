@@ -21,7 +21,7 @@ def moment(text):
 
 
 def as_parquet(**columns):
-    """A file with these columns of INT96, each a list of nanoseconds since 1970, beside a column `id`."""
+    """Return a file with these columns of INT96, each a list of nanoseconds since 1970, beside a column `id`."""
     import pyarrow as pa
     from pyarrow import parquet as pq
 

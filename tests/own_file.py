@@ -1,4 +1,4 @@
-"""A file of one's own as tests use it: 12 columns with dates, decimals, nulls, quotes and line breaks."""
+"""A user's file in tests: 12 columns with dates, decimals, nulls, quotes and line breaks."""
 
 import csv
 import io
@@ -125,7 +125,7 @@ def as_parquet(count=ROWS):
 
 @contextmanager
 def in_s3(bucket, data, kind):
-    """The name of a file with these bytes, which is there for a while in the S3 of the running stack."""
+    """Put a file into the running stack's S3 during the block. Yield its address."""
     client = client_for(Connection.from_json("s3", os.environ["AIRFLOW_CONN_STOREBENCH_S3"]))
     key = f"own-files-test/{uuid.uuid4().hex}.{kind}"
     client.put_object(Bucket=bucket, Key=key, Body=data)

@@ -10,7 +10,7 @@ COMMAND = re.compile(r"^\$ (.+)$", re.MULTILINE)
 
 
 def files() -> dict[str, str]:
-    """Each file's path in the checkout, and its content."""
+    """Return the content of each file by its path in the checkout."""
     return dict(FILE.findall(PAGE.read_text()))
 
 

@@ -1,4 +1,4 @@
-"""python -m local.stack: the embedded stack's commands. `make` calls them; so may you."""
+"""Run the embedded stack's commands: python -m local.stack. `make` and users call them."""
 
 import os
 import sys

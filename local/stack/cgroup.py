@@ -1,4 +1,4 @@
-"""The stack's cgroup: by it the kernel itself says which processes are the stack's, however they were started."""
+"""The stack's cgroup, which contains all processes of the stack, however they were started."""
 
 import contextlib
 import os
@@ -15,7 +15,7 @@ def is_v2(root: Path = ROOT) -> bool:
 
 
 def hierarchies(root: Path = ROOT) -> list[Path]:
-    """The one hierarchy of version 2, or the mounted ones of version 1."""
+    """Return the single hierarchy of version 2, or the mounted hierarchies of version 1."""
     if is_v2(root):
         return [root]
     return sorted(path for path in root.iterdir() if path.is_dir() and (path / "cgroup.procs").exists())
@@ -25,28 +25,28 @@ def create(name: str, root: Path = ROOT) -> None:
     for hierarchy in hierarchies(root):
         path = hierarchy / name
         path.mkdir(exist_ok=True)
-        if hierarchy.name == "cpuset":  # a new cpuset is empty, and then takes no process
+        if hierarchy.name == "cpuset":  # a new cpuset is empty and accepts no process
             for file in ("cpuset.cpus", "cpuset.mems"):
                 (path / file).write_text((hierarchy / file).read_text())
     if is_v2(root):
         controllers = (root / "cgroup.controllers").read_text().split()
         for path in (root, root / name):
             for controller in controllers:
-                with contextlib.suppress(
-                    OSError
-                ):  # one that cannot be delegated is missed by the kubelet, by name
+                with contextlib.suppress(OSError):  # the kubelet reports a missing controller by name
                     (path / "cgroup.subtree_control").write_text(f"+{controller}")
 
 
 def stack_procs(name: str, root: Path = ROOT) -> Path:
-    """The file that takes the servers' processes in. Version 2 has processes only in leaves, version 1 needs one hierarchy."""
+    """Return the file that adds processes to the servers' cgroup. Version 2 only allows processes in leaves; version 1 needs one
+    hierarchy.
+    """
     path = root / name / "stack" if is_v2(root) else root / "pids" / name
     path.mkdir(exist_ok=True)
     return path / "cgroup.procs"
 
 
 def groups(name: str, root: Path = ROOT) -> Iterator[Path]:
-    """All cgroups of this name with those below them, the innermost first."""
+    """Yield all cgroups of this name and their descendants, the innermost first."""
     for hierarchy in hierarchies(root):
         for path, _, _ in os.walk(hierarchy / name, topdown=False):
             yield Path(path)
@@ -55,13 +55,13 @@ def groups(name: str, root: Path = ROOT) -> Iterator[Path]:
 def processes(name: str, root: Path = ROOT) -> set[int]:
     found: set[int] = set()
     for group in groups(name, root):
-        with contextlib.suppress(OSError):  # gone between listing and reading
+        with contextlib.suppress(OSError):  # removed between listing and reading
             found.update(int(pid) for pid in (group / "cgroup.procs").read_text().split())
     return found - {0}
 
 
 def remove(name: str, root: Path = ROOT) -> set[int]:
-    """Ends every process in the cgroup and removes it; gives back the processes that there were."""
+    """End every process in the cgroup, and remove the cgroup. Return the ids of the ended processes."""
     ended: set[int] = set()
     deadline = time.monotonic() + 30
     while running := processes(name, root):
@@ -74,7 +74,7 @@ def remove(name: str, root: Path = ROOT) -> set[int]:
         time.sleep(0.05)
     while left := [group for group in groups(name, root) if group.is_dir()]:
         for group in left:
-            with contextlib.suppress(OSError):  # busy until the kernel has buried the last process
+            with contextlib.suppress(OSError):  # busy until the kernel has removed the last process
                 group.rmdir()
         if time.monotonic() > deadline:
             break

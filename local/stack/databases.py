@@ -1,4 +1,4 @@
-"""Databases on the stack's PostgreSQL: those of Airflow and of the results, and those of stores of one's own, which pods reach."""
+"""Create databases on the stack's PostgreSQL: for Airflow, for the results, and for users' stores, which pods reach."""
 
 import hashlib
 import hmac
@@ -16,22 +16,22 @@ from storebench.connection import typed
 from storebench.connection.forms import FORMS
 from storebench.stores.base import USAGE_URL
 
-SERVER = "results"  # the part of the stack, its port, and its folder below the data
+SERVER = "results"  # name of the stack's part, its port, and its data folder
 OWNER = 64932  # the user of the server's files
-STORE = "store_"  # begins the names of a store's database and of its role
+STORE = "store_"  # prefix of the names of a store's database and role
 MARK = "# stores of one's own"
 NAME = re.compile(r"[a-z][a-z0-9]*(_[a-z0-9]+)*")
-MOST = 30  # characters of a name
+MOST = 30  # the longest name in characters
 
 
 def superuser(settings: Settings, server: str, port: int) -> psycopg.Connection:
-    """Connect by the socket, whose folder only root and the server may enter."""
+    """Connect as superuser over the socket, whose folder only root and the server may enter."""
     folder = settings.data / server
     return psycopg.connect(host=str(folder), port=port, user="postgres", dbname="postgres", autocommit=True)
 
 
 def ensure(connection: psycopg.Connection, name: str, password: str, *, database: bool = True) -> None:
-    """Make the role with this password, and its database of the same name, as far as they are not there."""
+    """Create the role with this password and its database of the same name, unless they exist."""
     role = sql.Identifier(name)
     if not connection.execute("SELECT 1 FROM pg_roles WHERE rolname = %s", [name]).fetchone():
         connection.execute(sql.SQL("CREATE ROLE {} LOGIN").format(role))
@@ -42,7 +42,7 @@ def ensure(connection: psycopg.Connection, name: str, password: str, *, database
 
 
 def rules(text: str, network: str) -> str:
-    """Return the text of pg_hba.conf with one rule for the pod network: only a store's role, and only to a store's database."""
+    """Add a rule for the pod network to the text of pg_hba.conf: only stores' roles, and only to stores' databases."""
     kept = [line for line in text.splitlines() if MARK not in line]
     return "\n".join([*kept, f"host /^{STORE} /^{STORE} {network} scram-sha-256 {MARK}", ""])
 
@@ -61,7 +61,7 @@ def let_pods_in(settings: Settings, connection: psycopg.Connection) -> None:
 
 
 def check_name(name: str) -> None:
-    """Raises StackError for a name that no database of a store can have."""
+    """Raise StackError for an invalid name of a store's database."""
     if not NAME.fullmatch(name) or len(name) > MOST:
         raise StackError(
             f"{name!r} is no name of a database: lower-case letters, digits and single _ between them, a letter first, at most {MOST}"
@@ -73,13 +73,12 @@ def check_name(name: str) -> None:
 
 
 def password_of(secrets: dict[str, str], name: str) -> str:
-    """Return the password of a store's role. It is the same at each call, so that a run that goes on keeps its login."""
+    """Return the password of a store's role. Each call returns the same password, so that running runs keep their login."""
     return hmac.new(secrets["results_password"].encode(), name.encode(), hashlib.sha256).hexdigest()[:32]
 
 
 def make_for_store(settings: Settings, secrets: dict[str, str], name: str, airflow: httpx.Client) -> str:
-    """Make a database for a store, and the Airflow Connection `storebench_NAME` to it, as far as they are not there. Return the
-    connection's name."""
+    """Create a database for a store and its Airflow Connection `storebench_NAME`, unless they exist. Return the connection's name."""
     check_name(name)
     database = STORE + name
     password, port = password_of(secrets, name), settings.ports[SERVER]

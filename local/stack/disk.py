@@ -1,15 +1,15 @@
-"""Measure how fast the stack's disk reads data that nobody has read, and keep the highest rate of all starts."""
+"""Measure the uncached rate of the stack's disk, and keep the highest rate of all starts."""
 
 from local.stack.settings import Settings
 from local.stack.teardown import Say
 from storebench.attempt import disk
 from storebench.errors import StoreRefused
 
-FILE = "uncached_mb_per_s"  # stays as long as the data does
+FILE = "uncached_mb_per_s"  # kept with the data
 
 
 def measure(settings: Settings, say: Say) -> None:
-    """Measure the disk with the volumes of pods, which takes up to 8 s. On a cluster of one's own, nobody does it but `storebench disk`."""
+    """Measure the disk with the volumes of pods, for up to 8 s. On a user's cluster, only `storebench disk` measures the disk."""
     if "kubernetes" in settings.own:
         return
     try:
@@ -22,6 +22,6 @@ def measure(settings: Settings, say: Say) -> None:
 
 
 def known(settings: Settings) -> float:
-    """Return the highest rate so far in MB per second; 0 where none was measured."""
+    """Return the highest rate so far in MB per second; 0 without a measurement."""
     path = settings.data / FILE
     return float(path.read_text()) if "kubernetes" not in settings.own and path.exists() else 0.0

@@ -1,4 +1,4 @@
-"""The environment file: where the stack is, and the credentials for it. Airflow, the command line and tests all read it."""
+"""Write the environment file with the stack's addresses and credentials, for Airflow, the command line and tests."""
 
 import json
 import os
@@ -27,7 +27,9 @@ def variable_part(image: str) -> str:
 
 
 def _kubernetes(kubeconfig: str, node: Node | None) -> str:
-    """The connection to a cluster: of the embedded one, to one of its nodes, which docs/operating.md makes of a node in any cluster."""
+    """Return the connection to a cluster. `node`: the embedded cluster's node for the pods; docs/operating.md has connections to other
+    nodes.
+    """
     extra: dict[str, object] = {"kube_config_path": kubeconfig, "namespace": NAMESPACE}
     if node:
         extra["pods"] = {
@@ -87,7 +89,9 @@ def _connections(settings: Settings, secrets: dict[str, str], kubeconfig: str) -
         if part in settings.own and variable in connections:
             connections[variable] = os.environ[variable]
     kubernetes = "AIRFLOW_CONN_STOREBENCH_KUBERNETES"
-    if "kubernetes" in settings.own:  # it may have a connection of its own, with the placement of its pods
+    if (
+        "kubernetes" in settings.own
+    ):  # a user's cluster may have its own connection, with the placement of its pods
         connections[kubernetes] = os.environ.get(kubernetes) or _kubernetes(kubeconfig, None)
     else:
         for node in settings.nodes:
@@ -97,9 +101,9 @@ def _connections(settings: Settings, secrets: dict[str, str], kubeconfig: str) -
 
 
 def without_proxy(settings: Settings) -> dict[str, str]:
-    """Return the variables by which programs ask loopback and the embedded cluster without the proxy that HTTP_PROXY names.
+    """Return the variables that exclude loopback and the embedded cluster from the proxy of HTTP_PROXY.
 
-    Exceptions that the user has set stay. Programs read either spelling; some take the network, some only single addresses.
+    The user's own exceptions stay. Programs read either spelling; some accept networks, some only single addresses.
     """
     own = ["localhost", "127.0.0.1", "::1", settings.gateway, str(settings.network), ".svc", ".cluster.local"]
     before = os.environ.get("NO_PROXY") or os.environ.get("no_proxy") or ""
@@ -139,7 +143,7 @@ def build(settings: Settings, secrets: dict[str, str], images: dict[str, str]) -
         **{f"STOREBENCH_IMAGE_{variable_part(name).upper()}": image for name, image in images.items()},
         "STOREBENCH_READER_CLASSPATH": str(settings.home / "reader" / "*"),
         "KUBECONFIG": kubeconfig,
-        # There is no proxy for the cluster's services: pods reach the API where it listens.
+        # The cluster has no service proxy: pods reach the API at its listening address.
         **(
             {}
             if own_cluster
@@ -154,11 +158,11 @@ def build(settings: Settings, secrets: dict[str, str], images: dict[str, str]) -
         "AIRFLOW__CORE__DAGS_FOLDER": str(settings.checkout / "dags"),
         "AIRFLOW__CORE__PLUGINS_FOLDER": str(settings.checkout / "plugins"),
         "AIRFLOW__CORE__LOAD_EXAMPLES": "False",
-        # Its scheduler rests while there is no run.
+        # The scheduler rests without active runs.
         "AIRFLOW__CORE__EXECUTOR": "storebench.airflow.executor.RestingExecutor",
-        # A task for each node's pod, and what else a run has to do.
+        # A task for each node's pod, and 3 for all other work of a run.
         "AIRFLOW__CORE__PARALLELISM": str(3 + len(settings.nodes)),
-        # Tasks that one run may be expanded to: a turn is a visit of a cell. The default, 1,024, is a grid with few repeats.
+        # The most tasks of an expanded run, one for each turn. The default, 1,024, only allows grids with few repeats.
         "AIRFLOW__CORE__MAX_MAP_LENGTH": "10000",
         "AIRFLOW__CORE__DAGS_ARE_PAUSED_AT_CREATION": "False",
         "AIRFLOW__CORE__FERNET_KEY": secrets["fernet_key"],
@@ -170,17 +174,17 @@ def build(settings: Settings, secrets: dict[str, str], images: dict[str, str]) -
         "AIRFLOW__API__SECRET_KEY": secrets["api_secret_key"],
         "AIRFLOW__API_AUTH__JWT_SECRET": secrets["jwt_secret"],
         "AIRFLOW__LOGGING__BASE_LOG_FOLDER": str(settings.log / "airflow"),
-        # Between two looks for work the scheduler sleeps this long. The default of a second is a third of a short attempt;
-        # with a quarter its loop took 27 % of a core from what is measured, with this 10 to 15 %.
+        # Seconds between two loops of the idle scheduler. The default of a second is a third of a short attempt;
+        # a quarter of a second took 27 % of a core from the measurement, this value 10 to 15 %.
         "AIRFLOW__SCHEDULER__SCHEDULER_IDLE_SLEEP_TIME": "0.5",
-        # A task waits for PATIENCE_S, 300 s, for the database that is to take its result. Airflow, which has its own in the same
-        # server, is to be as patient: 100 times 1 to 5 s. By default it gives up a heartbeat, or a task's end, after some 10 s.
+        # A task waits PATIENCE_S, 300 s, for the results database. Airflow's database is on the same server, so Airflow must wait
+        # as long: 100 times 1 to 5 s. By default it gives up a heartbeat or a task's end after about 10 s.
         "AIRFLOW__WORKERS__EXECUTION_API_RETRIES": "100",
         "AIRFLOW__WORKERS__EXECUTION_API_RETRY_WAIT_MAX": "5",
-        # A task that was skipped ends when its process is seen to have ended, which may be an interval late. The default is 5 s.
+        # A skipped task ends when its process is noticed to have ended, up to an interval later. The default is 5 s.
         "AIRFLOW__WORKERS__MIN_HEARTBEAT_INTERVAL": "1",
         "AIRFLOW__DAG_PROCESSOR__REFRESH_INTERVAL": "10",
-        # A DAG file that has changed is read at once. The others are read again only for what they import: 5 minutes will do.
+        # Changed DAG files are read at once. Other files are only read again for their imports: 5 minutes are enough.
         "AIRFLOW__DAG_PROCESSOR__MIN_FILE_PROCESS_INTERVAL": "300",
         "AIRFLOW__USAGE_DATA_COLLECTION__ENABLED": "False",
     }

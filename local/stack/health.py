@@ -1,4 +1,4 @@
-"""Check that each server works, at the address that its users use."""
+"""Check that each server works at the address that its clients use."""
 
 import json
 import ssl
@@ -12,7 +12,7 @@ from local.stack import environment, parts
 from local.stack.render import secrets
 from local.stack.settings import Settings
 
-# Seconds after which a server that does not answer is given up; on a busy machine each needs a fraction of it.
+# Time limits of servers in seconds; each needs a fraction of its limit even on a busy machine.
 TIME_LIMITS = {"airflow": 240, "kubernetes": 180}
 TIME_LIMIT = 90
 IMAGE_S = (
@@ -21,7 +21,7 @@ IMAGE_S = (
 
 
 def time_limit(name: str, settings: Settings) -> int:
-    """Seconds after which this part is given up."""
+    """Return the time limit of a part in seconds."""
     limit = TIME_LIMITS.get(name, TIME_LIMIT)
     if name == "kubernetes":
         limit += IMAGE_S * len(settings.nodes) * len(list((settings.home / "images").glob("*.txt")))
@@ -48,12 +48,12 @@ def mongodb(settings: Settings) -> None:
 def elasticsearch(settings: Settings) -> None:
     url = settings.url("elasticsearch") + "/_cluster/health"
     status = httpx.get(url, timeout=5, trust_env=False).raise_for_status().json()["status"]
-    if status == "red":  # yellow is the best that one node can be: copies of its data would be on others
+    if status == "red":  # yellow is the best status of a single node, which cannot have copies of its data
         raise RuntimeError("its data is not all there yet")
 
 
 def s3(settings: Settings) -> None:
-    # Without a signature it refuses: the answer shows that it is there.
+    # S3 refuses a request without a signature: any answer shows that it works.
     status = httpx.get(settings.url("s3"), timeout=5, trust_env=False).status_code
     if status not in (200, 403):
         raise RuntimeError(f"status {status}")
@@ -124,7 +124,7 @@ def checks(settings: Settings) -> dict[str, Callable[[Settings], None]]:
 
 
 def complaint(name: str, settings: Settings) -> str | None:
-    """Why this part is not healthy, or None if it is."""
+    """Return why a part is not healthy; None if it is."""
     try:
         CHECKS[name](settings)
     except (OSError, ValueError, RuntimeError, httpx.HTTPError, psycopg.Error, pymongo.errors.PyMongoError,

@@ -13,10 +13,10 @@ from local import space
 from local.stack import supervisor, teardown
 from local.stack.settings import PORT_BASE, Settings, StackError
 
-# From linux/capability.h: what a kubelet, a container runtime and their network need.
+# The capabilities (linux/capability.h) that a kubelet, a container runtime and their network need.
 CAPABILITIES = {
     "CHOWN": 0,
-    "FOWNER": 3,  # to link files of other users
+    "FOWNER": 3,  # for links to files of other users
     "SETGID": 6,
     "SETUID": 7,
     "NET_ADMIN": 12,
@@ -57,7 +57,7 @@ def check_rights() -> None:
 
 
 def listeners(tables: str) -> dict[int, set[str]]:
-    """The listening ports in tables as of /proc/net/tcp, each with the inodes of its sockets."""
+    """Parse the listening ports of tables such as /proc/net/tcp, each with the inodes of its sockets."""
     found: dict[int, set[str]] = {}
     for line in tables.splitlines():
         columns = line.split()
@@ -69,14 +69,14 @@ def listeners(tables: str) -> dict[int, set[str]]:
 def _process_of(inodes: set[str]) -> int | None:
     links = {f"socket:[{inode}]" for inode in inodes}
     for descriptor in Path("/proc").glob("[0-9]*/fd/*"):
-        with contextlib.suppress(OSError):  # gone between listing and reading
+        with contextlib.suppress(OSError):  # removed between listing and reading
             if str(descriptor.readlink()) in links:
                 return int(descriptor.parts[2])
     return None
 
 
 def port_owner(inodes: set[str]) -> str:
-    """Says who has these sockets: 'process 123 (nginx: master process)'."""
+    """Describe the owner of sockets: 'process 123 (nginx: master process)'."""
     pid = _process_of(inodes)
     if pid is None:
         return "a process that cannot be seen from here"
@@ -102,7 +102,7 @@ def check_ports(settings: Settings) -> None:
 
 
 def check_network(settings: Settings) -> None:
-    """Refuses a pod network that some route of the machine already leads into."""
+    """Raise StackError if a route of the machine already leads into the pod network."""
     output = subprocess.run(["ip", "-json", "route"], check=True, capture_output=True, text=True).stdout
     if route := overlapping(json.loads(output or "[]"), settings.network):
         raise StackError(
@@ -149,7 +149,7 @@ def check_checkout(settings: Settings) -> None:
 
 
 def main(arguments: list[str]) -> None:
-    """Check all of the machine, or only what the argument `checkout` names."""
+    """Check the whole machine, or with the argument `checkout` only the home's checkout."""
     settings = Settings()
     if arguments == ["checkout"]:
         check_checkout(settings)

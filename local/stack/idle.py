@@ -1,6 +1,6 @@
-"""Finds servers that no run has needed for a while, and has them stopped: `python -m local.stack.idle`, a process of the stack.
+"""Stop servers that no run has needed for a while: `python -m local.stack.idle`, a process of the stack.
 
-It is there beside each measurement. So it imports little, and asks two databases one question a minute.
+The process runs during measurements. So it imports little, and sends one query per minute to two databases.
 """
 
 import os
@@ -14,7 +14,7 @@ from local.stack import parts
 from local.stack.settings import Settings
 
 LOOK_S = 60
-# They are there for the servers that a run brings, and a run takes those away when it ends.
+# The services only serve servers that runs provision, and a run removes its servers at its end.
 SERVICES_MINUTES = 2
 GOING = "SELECT EXISTS (SELECT FROM dag_run WHERE state IN ('queued', 'running'))"
 NEEDED = """
@@ -38,9 +38,9 @@ def minutes(settings: Settings, part: str) -> int:
 
 
 def servers(settings: Settings) -> list[str]:
-    """Return the servers that neither `make` nor a run has asked for lately; none while a run is queued or running.
+    """Return the servers that neither `make` nor a run has requested lately; empty while a run is queued or running.
 
-    Raises psycopg.Error where a database does not answer.
+    Raises psycopg.Error if a database does not answer.
     """
     now = time.time()
     found = [
@@ -71,7 +71,7 @@ def main() -> None:
         try:
             if servers(settings):
                 subprocess.run([sys.executable, "-m", "local.stack", "stop-idle"], check=False)
-        except psycopg.Error as error:  # it is started anew, perhaps
+        except psycopg.Error as error:  # the database may be restarting
             print(error, flush=True)
 
 

@@ -1,4 +1,4 @@
-"""Jobs between the start of a server and the start of the servers that depend on it. Each job is a process of the supervisor."""
+"""Jobs between the start of a server and the start of dependent servers. Each job is a process of the supervisor."""
 
 import json
 import subprocess
@@ -36,16 +36,16 @@ def _wait(what: str, ready: Callable[[], object], *errors: type[Exception], seco
 
 
 def databases(settings: Settings) -> None:
-    """Make the databases of Airflow and of the results, and let pods reach those of stores of one's own."""
+    """Create the databases of Airflow and of the results, and let pods reach the databases of users' stores."""
     port = settings.ports[SERVER]
     _wait("PostgreSQL", lambda: superuser(settings, SERVER, port).close(), psycopg.Error)
     secrets = render.secrets(settings)
     with superuser(settings, SERVER, port) as connection:
         ensure(connection, "airflow", secrets["airflow_db_password"])
         ensure(connection, "storebench", secrets["results_password"])
-        # It may read what `storebench migrate` says.
+        # `storebench migrate` grants its permissions.
         ensure(connection, environment.READER, secrets["reader_password"], database=False)
-        # The integration tests make databases of their own.
+        # The integration tests create databases.
         connection.execute("ALTER ROLE storebench CREATEDB")
         connection.execute((settings.checkout / "deploy" / "postgres" / "2-roles.sql").read_bytes())
         let_pods_in(settings, connection)
@@ -108,7 +108,7 @@ def images(settings: Settings) -> None:
 
 
 def cluster(settings: Settings) -> None:
-    """The namespace, and an identity for Airflow that may do there what its tasks need."""
+    """Create the namespace, and Airflow's account with the permissions that its tasks need there."""
 
     def ready() -> None:
         with health.api_client(settings) as client:
@@ -130,7 +130,7 @@ def cluster(settings: Settings) -> None:
 
 
 def airflow_db(settings: Settings) -> None:
-    """Airflow's tables, and a pool for each node that lets one attempt run at a time; done once for each version of Airflow."""
+    """Create Airflow's tables, and a pool with one slot for each node. Runs once for each version of Airflow."""
     done, wanted = settings.data / "results" / "airflow-version", render.airflow_version()
     wanted += "".join(f" {node.pool}" for node in settings.nodes if node.pool)
     if done.exists() and done.read_text() == wanted:
@@ -145,7 +145,7 @@ def airflow_db(settings: Settings) -> None:
 
 @contextmanager
 def airflow(settings: Settings) -> Iterator[httpx.Client]:
-    """A client of the running Airflow's API, logged in."""
+    """Open a logged-in client of the running Airflow's API."""
     login = {"username": "admin", "password": render.secrets(settings)["airflow_password"]}
     with httpx.Client(base_url=settings.url("airflow"), timeout=30) as client:
         token = client.post("/auth/token", json=login).raise_for_status().json()["access_token"]
@@ -154,7 +154,7 @@ def airflow(settings: Settings) -> Iterator[httpx.Client]:
 
 
 def airflow_variables(settings: Settings) -> None:
-    """Tell the running Airflow which pod images are the newest: its tasks read these variables at each start."""
+    """Set the running Airflow's variables of the newest pod images, which its tasks read at each start."""
     with airflow(settings) as client:
         for name, image in render.images(settings).items():
             variable = {"key": f"storebench_image_{environment.variable_part(name)}", "value": image}

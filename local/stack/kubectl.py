@@ -1,4 +1,4 @@
-"""kubectl, as the embedded cluster's administrator."""
+"""Run kubectl as the embedded cluster's administrator."""
 
 import subprocess
 

@@ -1,4 +1,4 @@
-"""Starting the whole stack, and saying how it is."""
+"""Start the stack and its servers, and print its state."""
 
 import time
 from collections.abc import Iterator
@@ -25,11 +25,11 @@ from local.stack import (
 from local.stack.settings import OWN_SERVERS, Settings, StackError
 from local.stack.teardown import Say
 
-WAKE_PATIENCE_S = 300  # for another start or stop of servers to end
+WAKE_PATIENCE_S = 300  # seconds to wait for the end of another start or stop
 
 
 def up(settings: Settings, servers: frozenset[str], screen: Screen) -> None:
-    """Starts the stack with at least these of parts.ON_DEMAND, or what a running one lacks of them."""
+    """Start the stack with these servers of parts.ON_DEMAND, or start the servers that a running stack lacks."""
     servers -= parts.left_out(settings)
     with teardown.alone(settings):
         host.check_checkout(settings)
@@ -66,9 +66,9 @@ def _reuse(settings: Settings, servers: frozenset[str], screen: Screen) -> bool:
 
 
 def wake(settings: Settings, servers: frozenset[str], screen: Screen) -> None:
-    """Starts those of these servers that the running stack has stopped, and waits until they answer.
+    """Start the servers that the running stack has stopped, and wait until they answer.
 
-    For the plan of a run, inside the stack: so it never starts the stack anew, and builds nothing. Raises StackError where it cannot.
+    A run's plan calls this inside the stack, so it never restarts the stack and builds nothing. Raises StackError on failure.
     """
     if unbuilt := sorted(servers - parts.built(settings)):
         raise StackError(f"{' and '.join(unbuilt)} was not built yet")
@@ -78,7 +78,7 @@ def wake(settings: Settings, servers: frozenset[str], screen: Screen) -> None:
 
 
 def _ask_for(settings: Settings, servers: frozenset[str], screen: Screen) -> frozenset[str]:
-    """Starts those of these servers that the running stack has not, and returns them."""
+    """Start the servers that the running stack lacks, and return them."""
     lacking = servers - parts.started(settings)
     with _still_noticed(settings):
         parts.record(settings, servers)
@@ -89,7 +89,7 @@ def _ask_for(settings: Settings, servers: frozenset[str], screen: Screen) -> fro
 
 @contextmanager
 def _still_noticed(settings: Settings) -> Iterator[None]:
-    """Other servers are started afterwards. What has changed in the checkout since the start must still be noticed by the next `up`."""
+    """Renew the fingerprint after the block starts servers, unless the checkout changed earlier: the next `up` must notice that change."""
     unchanged = (settings.run / "fingerprint").read_text() == render.fingerprint(settings)
     yield
     if unchanged:
@@ -97,7 +97,7 @@ def _still_noticed(settings: Settings) -> Iterator[None]:
 
 
 def _add(settings: Settings, servers: frozenset[str], screen: Screen) -> None:
-    """Starts servers that the stack does not run, what they need first, and waits for them."""
+    """Start servers after the services that they depend on, and wait for them."""
     for name, process in render.project(settings)["processes"].items():
         if process["namespace"] in servers:
             start = (
@@ -108,7 +108,7 @@ def _add(settings: Settings, servers: frozenset[str], screen: Screen) -> None:
 
 
 def stop_idle(settings: Settings, say: Say) -> None:
-    """Stops the servers that no run has needed for a while. The next `up` for their stores starts them again."""
+    """Stop the servers that no run has needed for a while. The next `up` for their stores starts them again."""
     with teardown.alone(settings):
         for server in idle.servers(settings):
             say(f"stopping {server}: no run has needed it for {idle.minutes(settings, server)} minutes")
@@ -127,7 +127,7 @@ def _remove(settings: Settings, server: str) -> None:
 
 
 def _comes_up(settings: Settings, started: float, screen: Screen) -> bool:
-    """Return whether a stack becomes healthy whose start was interrupted."""
+    """Wait for a stack whose start was interrupted. Return whether it becomes healthy."""
     if time.time() - started > max(health.time_limit(name, settings) for name in health.CHECKS):
         return False
     screen.say("the stack is already being started")
@@ -140,7 +140,7 @@ def _comes_up(settings: Settings, started: float, screen: Screen) -> bool:
 
 
 def _say_what_is_own(settings: Settings, say: Say) -> None:
-    """Names the parts that are the user's, and what their pods cannot reach: pods have no route beyond this machine."""
+    """Print the user's own parts, and the parts that pods cannot reach: pods have no route beyond this machine."""
     for part in sorted(settings.own):
         say(f"{part}: your own, by {OWN_SERVERS[part]}")
     embedded = [part for part in ("s3", "mongodb", "elasticsearch") if part not in settings.own]

@@ -10,7 +10,7 @@ from local.stack.secrets import write_private
 from local.stack.settings import Settings, StackError
 
 FORWARD = "net/ipv4/ip_forward"
-# What a kubelet sets when it may, and what Services need.
+# The kernel settings of a kubelet, and of Services.
 SYSCTLS = (
     "vm/overcommit_memory",
     "vm/panic_on_oom",
@@ -30,12 +30,12 @@ def _ip(*arguments: str) -> str:
 
 
 def _label(settings: Settings) -> str:
-    """Marks the bridge as this stack's, for a later start that finds it left behind."""
+    """Return the label that marks the bridge as this stack's, so that a later start recognizes a leftover."""
     return f"{LABEL}{settings.home}"[:250]
 
 
 def _labels() -> dict[str, str]:
-    """The label of each bridge that has one, by its name."""
+    """Return the labels of bridges by name."""
     if not shutil.which("ip"):
         return {}
     links = json.loads(_ip("-json", "link", "show", "type", "bridge") or "[]")
@@ -43,12 +43,12 @@ def _labels() -> dict[str, str]:
 
 
 def own_bridges(settings: Settings) -> list[str]:
-    """The bridges with this stack's label, whatever they are named."""
+    """Return the bridges with this stack's label, under any name."""
     return [bridge for bridge, label in _labels().items() if label == _label(settings)]
 
 
 def homes() -> list[Path]:
-    """The homes of all stacks that have a bridge on this machine."""
+    """Return the homes of all stacks with a bridge on this machine."""
     return [Path(label.removeprefix(LABEL)) for label in _labels().values() if label.startswith(LABEL)]
 
 
@@ -63,8 +63,8 @@ def create_bridge(settings: Settings) -> None:
             f"There is a network link named {settings.bridge} already, which is not this stack's; "
             "choose another name: STOREBENCH_BRIDGE=..."
         )
-    # Without an address of its own it has the lowest of its pods', and with each pod that comes or goes the others may not reach
-    # the gateway until they ask for its address again: half a minute.
+    # Without a fixed address the bridge takes the lowest address of its pods. Each pod that starts or ends could then change the address,
+    # and other pods would lose the gateway for half a minute.
     _ip("link", "add", settings.bridge, "address", _hardware_address(settings), "type", "bridge")
     _ip("link", "set", settings.bridge, "alias", _label(settings))
     _ip("address", "add", f"{settings.gateway}/{settings.network.prefixlen}", "dev", settings.bridge)
@@ -96,6 +96,6 @@ def restore_sysctls(settings: Settings) -> None:
 
 
 def forward(on: bool, settings: Settings) -> None:
-    """Lets the machine forward packets, as those to a Service are; or not, unless it did before."""
+    """Turn the forwarding of packets on, which Services need; or off, unless it was on before the stack."""
     saved = json.loads((settings.home / "sysctls.json").read_text())
     (PROC_SYS / FORWARD).write_text("1" if on else saved[FORWARD])

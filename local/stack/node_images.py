@@ -1,8 +1,8 @@
 """Give each node of the cluster the images that the set-up has built.
 
-The builder (buildah) and a node's containerd keep each layer of an image as a folder, in the form that overlayfs reads. So a node gets a layer
-as a folder of hard links to the files of the builder, and the files are on the disk once. Nothing writes into these files: a build and a pod
-write into layers of their own.
+The builder (buildah) and a node's containerd keep each layer of an image as a folder for overlayfs. So a node gets a layer as a folder of
+hard links to the builder's files, which are on the disk only once. No process writes to these files: builds and pods write to their own
+layers.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ from typing import Any
 
 from local.stack.settings import Settings, StackError
 
-OWN = "localhost/storebench/"  # how the names of the set-up's images begin
+OWN = "localhost/storebench/"  # prefix of the names of the set-up's images
 PAUSE = f"{OWN}pause:1"
-ID = "sha256:"  # how the second name of an image begins
-GC_ROOT = "containerd.io/gc.root"  # the label that ctr gives to snapshots, which keeps them for ever
+ID = "sha256:"  # prefix of the second name of an image
+GC_ROOT = "containerd.io/gc.root"  # ctr's label that keeps snapshots forever
 
 
 @dataclass(frozen=True)
 class Layer:
-    """A layer of an image: the folder of its files in the builder's store, and the snapshot that a node has of it and all layers below."""
+    """A layer of an image: the folder of its files in the builder's store, and a node's snapshot of this layer and all layers below."""
 
     folder: Path
     snapshot: str
@@ -96,20 +96,20 @@ class Containerd:
         self._command = ["ctr", "--address", str(socket), "--namespace", "k8s.io"]
 
     def version(self) -> None:
-        """Raises StackError where containerd does not answer."""
+        """Check that containerd answers. Raises StackError if it does not."""
         self._ctr("version")
 
     def images(self) -> dict[str, str]:
-        """Return the names of all images, each with the digest of its manifest. An image has a second name, its id, by which kubelets know it."""
+        """Return the names of all images with the digests of their manifests. Kubelets use an image's second name, its id."""
         lines = self._ctr("images", "list").splitlines()[1:]
         return {words[0]: words[2] for words in map(str.split, lines)}
 
     def remove(self, image: str) -> None:
-        """Remove an image. containerd removes the layers that no other image has."""
+        """Remove an image. containerd removes the layers that no other image uses."""
         self._ctr("images", "remove", image)
 
     def add(self, image: Built) -> None:
-        """Add an image: link the layers that are not there yet, then record the image. An addition that was interrupted begins again."""
+        """Add an image: link the missing layers, then record the image. An interrupted addition starts again."""
         listed = [line.split() for line in self._ctr("snapshots", "list").splitlines()[1:]]
         there = {words[0]: words[-1] for words in listed}
         parent = ""
@@ -118,7 +118,7 @@ class Containerd:
                 self._link(layer, parent, there)
             parent = layer.snapshot
         self._ctr("images", "import", "-", content=_metadata(image))
-        # The image's record keeps the layers from now on.
+        # from now on the image's record keeps the layers
         for layer in image.layers:
             if layer.snapshot not in there:
                 self._ctr("snapshots", "label", layer.snapshot, f"{GC_ROOT}=")
@@ -135,7 +135,7 @@ class Containerd:
             raise StackError(
                 f"A node cannot link the files of the builder. Are images/ and data/ of STOREBENCH_HOME on one file system? {done.stderr.strip()[-500:]}"
             )
-        folder.chmod(0o755)  # as an unpacked layer is: the builder's own folder is 0555
+        folder.chmod(0o755)  # the mode of an unpacked layer; the builder's folder has 0555
         self._ctr("snapshots", "commit", layer.snapshot, active)
 
     def _ctr(self, *arguments: str, content: bytes | None = None) -> str:

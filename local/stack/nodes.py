@@ -1,21 +1,21 @@
-"""The nodes of the embedded cluster: each is a containerd and a kubelet of its own. Those after the first are pools of nodes by themselves."""
+"""The nodes of the embedded cluster, each with its own containerd and kubelet. Each node after the first is a node pool."""
 
 from dataclasses import dataclass
 
 NAME = "storebench-node"
-MARK = "storebench/benchmark"  # the label and the taint of a node that takes the benchmark's pods alone
+MARK = "storebench/benchmark"  # the label and the taint of a node that only accepts the benchmark's pods
 MOST = 8
 
 
 @dataclass(frozen=True)
 class Node:
-    """`number` counts from 1."""
+    """A node of the embedded cluster. `number` counts from 1."""
 
     number: int
 
     @property
     def suffix(self) -> str:
-        """Behind the names of whatever each node has of its own; the first has none."""
+        """Return the suffix of names that each node has separately; empty for the first node."""
         return "" if self.number == 1 else f"-{self.number}"
 
     @property
@@ -29,7 +29,7 @@ class Node:
 
     @property
     def mark(self) -> str:
-        """The value of MARK."""
+        """Return the value of MARK for this node."""
         return self.pool or "true"
 
     @property

@@ -1,8 +1,8 @@
 """The stack's rules in the packet filter. Only the standard library is used: `make stop` calls this module.
 
-One chain is the stack's own (`guard`): it keeps others from the pod network. The other chains are of kube-proxy, which does not remove them
-when it ends. Their names are the same on every machine. So kube-proxy is not started where there are such chains already, and all such
-chains that there are afterwards are this stack's.
+The stack has one own chain (`guard`), which protects the pod network. All other chains belong to kube-proxy, which does not remove them at
+its end. Their names are the same on every machine. So kube-proxy is not started if such chains exist, and all later such chains belong to
+this stack.
 """
 
 import os
@@ -23,7 +23,7 @@ Tables = dict[str, list[str]]  # the lines of `iptables-save`, by table
 
 
 def _file(settings: Settings) -> Path:
-    """Marks the rules as this stack's: it has the boot of the machine whose rules they are."""
+    """Return the file that marks the rules as this stack's. It contains the id of the machine's boot."""
     return settings.home / "packet-filter"
 
 
@@ -58,12 +58,12 @@ def _saved(family: str) -> Tables:
 
 
 def _target(rule: str) -> str:
-    words = shlex.split(rule)  # a comment is one of them
+    words = shlex.split(rule)  # a comment is one word
     return words[words.index("-j") + 1] if "-j" in words else ""
 
 
 def claim(settings: Settings) -> None:
-    """Before kube-proxy starts; raises StackError where another cluster's has its rules."""
+    """Claim kube-proxy's rules before its start. Raises StackError if another cluster's kube-proxy has rules."""
     if claimed(settings):
         return
     if any(_chains(lines) for family in FAMILIES for lines in _saved(family).values()):
@@ -75,7 +75,7 @@ def claim(settings: Settings) -> None:
 
 
 def removal(found: Tables, prefix: str = CHAIN) -> str:
-    """Return the input that makes `iptables-restore --noflush` remove the chains with this prefix, and the rules that lead into them."""
+    """Return the input for `iptables-restore --noflush` that removes the chains with this prefix and all rules that jump to them."""
     text = []
     for table, lines in found.items():
         if not (chains := _chains(lines, prefix)):
@@ -93,12 +93,14 @@ def removal(found: Tables, prefix: str = CHAIN) -> str:
 
 
 def _remove(family: str, prefix: str) -> None:
-    """Remove the chains with this prefix. Of a table in which there is nothing else its own chains go, too: each would look at every packet."""
+    """Remove the chains with this prefix. Also delete the built-in chains of an empty table, which would process every packet."""
     if text := removal(_saved(family), prefix):
         _run(f"{family}-restore", "--noflush", "--wait", text=text)
         for table, lines in _saved(family).items():
             if all(line.split()[1] == "ACCEPT" for line in lines):
-                _run(family, "--table", table, "--delete-chain")  # an older iptables keeps them
+                _run(
+                    family, "--table", table, "--delete-chain"
+                )  # older versions of iptables keep built-in chains
 
 
 def clear(settings: Settings) -> None:
@@ -116,10 +118,10 @@ def claimed(settings: Settings) -> bool:
 
 
 def guard(settings: Settings) -> None:
-    """Drop packets to the pod network that came in neither by its bridge nor from this machine; raise StackError where that cannot be done.
+    """Drop packets to the pod network that come neither from its bridge nor from this machine. Raises StackError on failure.
 
-    The servers listen on the bridge's address. Without these rules every machine that sends packets for that address here would reach the
-    servers, and the pods while this machine forwards packets. No rule asks for connections: the kernel would then keep account of each one.
+    The servers listen on the bridge's address. Without these rules every machine that routes packets for this address here would reach the
+    servers, and the pods while this machine forwards packets. The rules are stateless, so that the kernel need not track connections.
     """
     chain = settings.cgroup
     lines = [
@@ -134,7 +136,7 @@ def guard(settings: Settings) -> None:
 
 
 def guarded(settings: Settings) -> bool:
-    """Whether there is a rule of `guard` for this stack. There is none where the packet filter cannot be read."""
+    """Return whether a rule of `guard` for this stack exists; False if the packet filter cannot be read."""
     try:
         return any(_chains(lines, settings.cgroup) for lines in _saved("iptables").values())
     except StackError:
@@ -142,6 +144,6 @@ def guarded(settings: Settings) -> bool:
 
 
 def unguard(settings: Settings) -> None:
-    """Remove the rules of `guard`, if there are any."""
+    """Remove the rules of `guard` if they exist."""
     if guarded(settings):
         _remove("iptables", settings.cgroup)

@@ -13,25 +13,25 @@ from storebench.study import studies
 from storebench.study.model import Study
 
 CHECKOUT = Path(__file__).parents[2]
-# Named as the stores' connections and the supervisor's namespaces are.
+# Parts have the names of stores' connections and of the supervisor's namespaces.
 SERVERS = frozenset(OWN_SERVERS) - {"kubernetes", "s3"}
-ALWAYS_BUILT = "python"  # once: a stack has this image also where no run needs its newest build
-# Of pods: the folders under images/. images/airflow is of Docker Compose.
+ALWAYS_BUILT = "python"  # always built once, even if no run needs its newest build
+# Images of pods: the folders under images/, except images/airflow of Docker Compose.
 IMAGES = frozenset(path.parent.name for path in (CHECKOUT / "images").glob("*/Dockerfile")) - {"airflow"}
-AGENT = "servers-agent"  # watches servers that a run brings, and the nodes of pods that run another program
-# What servers need that a run brings, and volumes (local/stack/services.py); the images of such servers: the folders under images/servers/.
+AGENT = "servers-agent"  # watches provisioned servers, and the nodes of pods with other programs
+# The services for provisioned servers and volumes (local/stack/services.py). Images of such servers: the folders under images/servers/.
 SERVICES = "services"
 ON_DEMAND = SERVERS | {SERVICES}
 SERVER_IMAGES = frozenset(
     f"servers-{path.parent.name}" for path in (CHECKOUT / "images" / "servers").glob("*/Dockerfile")
 )
 TOPOLOGIES = CHECKOUT / "deploy" / "servers"
-# The steps of the set-up that build what runs on demand.
+# The steps of the set-up that build the parts on demand.
 STEPS_OF = {"mongodb": "ferretdb", "elasticsearch": "elasticsearch", SERVICES: "services"}
 
 
 def study_named(name: str) -> Study:
-    """The study of that name; raises SpecError where there is none. Its file loads Airflow, which makes its home wherever it is loaded."""
+    """Return the study `name`. Raises SpecError for an unknown name. The study's file loads Airflow, which creates its home folder."""
     if "AIRFLOW_HOME" not in os.environ:
         home = tempfile.mkdtemp(prefix="storebench-airflow-")
         atexit.register(shutil.rmtree, home, ignore_errors=True)
@@ -40,10 +40,10 @@ def study_named(name: str) -> Study:
 
 
 def needed_by(study: Study, names: Iterable[str] | None = None) -> frozenset[str]:
-    """The parts that these stores of the study need, or those of its first preset, or all; raises SpecError for a store that it has not, and
-    for servers that the stack cannot bring.
+    """Return the parts that stores of a study need. `names`: None for the stores of the first preset, or else all stores.
 
-    A store needs what fills it, too.
+    A store also needs the parts of the store that fills it. Raises SpecError for an unknown store, and for servers that the stack cannot
+    provision.
     """
     asked = tuple(_stores_by_itself(study) if names is None else names)
     fillers = [filler for name in asked if (filler := study.store(name).filled_by)]
@@ -70,7 +70,7 @@ def _stores_by_itself(study: Study) -> Iterable[str]:
 
 
 def brought(study: Study, name: str) -> tuple[str, str] | None:
-    """The server and the topology that `name` means, if the run brings that: it is no connection of the user's own."""
+    """Return the server and the topology of a store's name if a run provisions them; None for a user's own connection."""
     server, which = study.store(name).server_of(name) or ("", "")
     if not which or not (TOPOLOGIES / server / which / "kustomization.yaml").exists():
         return None
@@ -86,38 +86,38 @@ def _images_of(connection: str, name: str) -> set[str]:
 
 
 def left_out(settings: Settings) -> frozenset[str]:
-    """The parts that the stack does not run, as the user has their own."""
+    """Return the parts that the user runs instead of the stack."""
     return settings.own | ({SERVICES} if "kubernetes" in settings.own else frozenset[str]())
 
 
 def started(settings: Settings) -> frozenset[str]:
-    """The parts of ON_DEMAND that the stack has started, or is to start."""
+    """Return the parts of ON_DEMAND that the stack has started or will start."""
     return frozenset(path.name for path in _marks(settings).glob("*"))
 
 
 def built(settings: Settings) -> frozenset[str]:
-    """The parts of ON_DEMAND that the set-up has built."""
+    """Return the parts of ON_DEMAND that the set-up has built."""
     done = {path.name.rpartition("-")[0] for path in (settings.home / "steps").iterdir()}
     return frozenset(name for name, step in STEPS_OF.items() if step in done)
 
 
 def asked_at(settings: Settings, server: str) -> float:
-    """When `make` asked for this started server last, in seconds since 1970."""
+    """Return the time of the last request for a started server by `make`, in seconds since 1970."""
     return (_marks(settings) / server).stat().st_mtime
 
 
 def record(settings: Settings, servers: Iterable[str]) -> None:
-    """Record that servers are started and were asked for now."""
+    """Record that servers are started and were requested now."""
     _marks(settings).mkdir(exist_ok=True)
     for server in servers:
         (_marks(settings) / server).touch()
 
 
 def forget(settings: Settings, server: str) -> None:
-    """This one was stopped."""
+    """Record that a server was stopped."""
     (_marks(settings) / server).unlink()
 
 
 def _marks(settings: Settings) -> Path:
-    """Has a file for each started server."""
+    """Return the folder with a file for each started server."""
     return settings.run / "servers"

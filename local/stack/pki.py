@@ -1,4 +1,4 @@
-"""Certificates of the embedded cluster. Made anew at each start: the cluster's own state is thrown away, too."""
+"""Create the certificates of the embedded cluster, at each start like all of the cluster's state."""
 
 import json
 from pathlib import Path
@@ -8,7 +8,7 @@ import trustme
 from local.stack.secrets import write_private
 from local.stack.settings import Settings
 
-# user: group. What each component may do follows from these names, which Kubernetes defines; kubelets have theirs by their nodes.
+# Group by user. Kubernetes defines these names, which give each component its permissions. Kubelets have names by node.
 USERS = {
     "admin": ("storebench:admin", "system:masters"),
     "controller-manager": ("system:kube-controller-manager", None),
@@ -43,7 +43,7 @@ def write_certificates(folder: Path, settings: Settings) -> None:
 
 
 def kubeconfig(settings: Settings, user: dict[str, str], namespace: str = "default") -> str:
-    """The text of a kubeconfig for the embedded cluster (JSON is YAML, too)."""
+    """Return the text of a kubeconfig for the embedded cluster. JSON is valid YAML."""
     return json.dumps(
         {
             "apiVersion": "v1",

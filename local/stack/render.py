@@ -1,4 +1,4 @@
-"""Writes all that the processes read: certificates, configurations, and the supervisor's list of processes."""
+"""Write the files that the processes read: certificates, configurations, and the supervisor's list of processes."""
 
 import hashlib
 import os
@@ -17,8 +17,8 @@ from local.stack.settings import OWN_SERVERS, Settings, StackError
 
 FIRST = Node(1)
 TEMPLATES = Path(__file__).parent / "templates"
-MANIFESTS = Path("deploy", "kubernetes")  # in the checkout: what any cluster gets
-# The programs of a cluster, and what each is in the set-up's folder of programs.
+MANIFESTS = Path("deploy", "kubernetes")  # in the checkout: the manifests of every cluster
+# The programs of a cluster, and their files in the set-up's folder of programs.
 CLUSTER = {
     "etcd": "etcd",
     "kubectl": "kubectl",
@@ -26,11 +26,11 @@ CLUSTER = {
         ("kube-apiserver", "kube-controller-manager", "kube-scheduler", "kube-proxy", "kubelet"), "kubernetes"
     ),
 }
-# The steps of the set-up whose results run in the stack, beside those of the servers that not every run needs.
+# The steps of the set-up whose results always run in the stack.
 RUNNING = ("kubernetes", "etcd", "versitygw", "process-compose", "postgres", "python")
-# The programs of what not every run needs: built only where a store has needed them.
+# The programs of optional parts, which are built when a store first needs them.
 OTHERS = ("coredns", "ferretdb", "local-path-provisioner", "versitygw")
-# What this package starts the processes and the pods' network with, beside the templates.
+# The modules that affect running processes and the pods' network, beside the templates.
 STARTED_WITH = ("environment.py", "idle.py", "network.py", "packet_filter.py", "services.py", "usage.py")
 
 
@@ -39,13 +39,13 @@ def secrets(settings: Settings) -> dict[str, str]:
 
 
 def images(settings: Settings) -> dict[str, str]:
-    """The images of pods, as their builds printed them: by the name of their folder under images/, those of servers as `servers-NAME`."""
+    """Return the images of pods by the name of their folder under images/; `servers-NAME` for images of servers."""
     found = {}
     for name in sorted(parts.IMAGES | parts.SERVER_IMAGES):
         path = settings.home / "images" / f"{name}.txt"
         if not path.exists():
             if name != parts.ALWAYS_BUILT:
-                continue  # no run has needed it yet
+                continue  # not built: no run has needed the image
             raise StackError(f"There is no pod image {name} ({path} is missing): run `make setup`.")
         found[name] = dict(line.split("=", 1) for line in path.read_text().split())["image"]
     return found
@@ -87,7 +87,7 @@ def template(name: str, settings: Settings, node: Node = FIRST) -> str:
 
 
 def project(settings: Settings) -> dict[str, Any]:
-    """The supervisor's configuration, without the servers that the user has of their own. Those that no store needs yet are disabled."""
+    """Return the supervisor's configuration without the user's own servers. Servers that no store needs yet are disabled."""
     rendered: dict[str, Any] = yaml.safe_load(template("process-compose.yaml", settings))
     processes = dict(rendered["processes"])
     for node in settings.nodes:
@@ -99,9 +99,9 @@ def project(settings: Settings) -> dict[str, Any]:
     waiting = parts.ON_DEMAND - parts.started(settings)
     for name, process in kept.items():
         process["shutdown"] = {"timeout_seconds": 30, **process.get("shutdown", {})}
-        # As often as it takes: parts of Airflow end at once, again and again, as long as their database is away.
+        # Without a limit: parts of Airflow end repeatedly while their database is down.
         process.setdefault("availability", {"restart": "always", "backoff_seconds": 2})
-        # Straight into its log: through the supervisor each line would be wrapped, and lost when that is killed.
+        # Log directly to a file: the supervisor would wrap each line, and lose lines when it is killed.
         log = str(settings.log / f"{name}.log")
         process["entrypoint"] = ["sh", "-c", 'exec "$@" >> "$0" 2>&1', log, *process["entrypoint"]]
         process["working_dir"] = str(settings.checkout)
@@ -111,7 +111,7 @@ def project(settings: Settings) -> dict[str, Any]:
 
 
 def fingerprint(settings: Settings) -> str:
-    """Changes with all that a running stack would have to be started anew for."""
+    """Return a hash of all files whose changes require a restart of the running stack."""
     running = {*RUNNING, *(parts.STEPS_OF[name] for name in parts.started(settings))}
     texts = [
         yaml.safe_dump(project(settings)),
@@ -121,13 +121,13 @@ def fingerprint(settings: Settings) -> str:
             for path in (settings.home / "steps").iterdir()
             if path.name.rpartition("-")[0] in running
         ),
-        # what is read when the stack starts, only
+        # only read at the start of the stack
         *(path.read_text() for path in sorted((settings.checkout / "sql").glob("*.sql"))),
         *(path.read_text() for path in sorted((settings.checkout / "deploy" / "postgres").iterdir())),
         *(path.read_text() for path in sorted((settings.checkout / "plugins").glob("*.py"))),
         *(
             path.read_text()
-            for package in ("web", "results", "study")  # which the plugin loads
+            for package in ("web", "results", "study")  # packages that the plugin loads
             for path in sorted((settings.checkout / "src" / "storebench" / package).rglob("*.py"))
         ),
         *(path.read_text() for path in sorted((settings.checkout / MANIFESTS).iterdir())),
@@ -189,7 +189,7 @@ def write_fingerprint(settings: Settings) -> None:
 
 
 def write_environment(settings: Settings) -> dict[str, str]:
-    """The env file; also of a running stack, when only the pod image has changed."""
+    """Write the env file, also of a running stack after a change of only pod images. Return its variables."""
     built = environment.build(settings, secrets(settings), images(settings))
     environment.write(settings.env_file, built)
     return built

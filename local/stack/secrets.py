@@ -1,4 +1,4 @@
-"""Passwords and keys: generated once per STOREBENCH_HOME, kept over restarts, readable by the owner alone."""
+"""Generate passwords and keys once per STOREBENCH_HOME. They are kept over restarts, and only the owner can read them."""
 
 import base64
 import json

@@ -1,6 +1,6 @@
-"""The services of the embedded cluster that only servers of a run need: addresses of Services, DNS, volumes.
+"""Run the services of the embedded cluster that only provisioned servers need: addresses of Services, DNS, volumes.
 
-The supervisor runs their programs (its namespace `services`). What these change on the machine and for new pods begins and ends here.
+The supervisor runs the programs (its namespace `services`). This module makes and reverts their changes to the machine and to new pods.
 """
 
 import json
@@ -12,7 +12,7 @@ from local.stack.secrets import write_private
 from local.stack.settings import Settings
 
 DOMAIN = "cluster.local"
-DNS_SERVICE = "10.96.0.10"  # as everywhere
+DNS_SERVICE = "10.96.0.10"  # the usual address in a cluster
 HOST_RESOLVER = Path("/etc/resolv.conf")
 
 
@@ -29,7 +29,7 @@ def _resolve_by(settings: Settings, target: Path) -> None:
 
 
 def write(settings: Settings, namespace: str) -> None:
-    """The files that the programs read, before they start. Pods of `namespace` may leave it out in names."""
+    """Write the files of the programs before their start. Pods of `namespace` may omit it in names."""
     folder = _folder(settings)
     folder.mkdir(parents=True, exist_ok=True)
     search = f"{namespace}.svc.{DOMAIN} svc.{DOMAIN} {DOMAIN}"
@@ -37,14 +37,14 @@ def write(settings: Settings, namespace: str) -> None:
         f"nameserver {DNS_SERVICE}\nsearch {search}\noptions ndots:5\n"
     )
     _resolve_by(settings, HOST_RESOLVER)
-    volumes = settings.run / "volumes"  # gone with the cluster, whose claims are the only ones
+    volumes = settings.run / "volumes"  # removed with the cluster, which owns all claims
     volumes.mkdir(exist_ok=True)
     # All nodes are this machine: a volume is on each of them.
     write_private(folder / "volumes" / "config.json", json.dumps({"sharedFileSystemPath": str(volumes)}))
 
 
 def write_helper(settings: Settings, image: str) -> None:
-    """The pod that makes or removes the folder of a volume: any image with a shell will do."""
+    """Write the manifest of the pod that creates or removes a volume's folder. `image`: any image with a shell."""
     container = {
         "name": "helper-pod",
         "image": image,
@@ -61,7 +61,7 @@ def write_helper(settings: Settings, image: str) -> None:
 
 
 def begin(settings: Settings) -> None:
-    """Before the programs start; raises StackError where another cluster's are there."""
+    """Prepare the machine before the programs start. Raises StackError if another cluster's services run."""
     packet_filter.claim(settings)
     network.forward(True, settings)
     kubectl(settings, "apply", f"--filename={_folder(settings) / 'services.yaml'}")
@@ -69,7 +69,7 @@ def begin(settings: Settings) -> None:
 
 
 def end(settings: Settings) -> None:
-    """After they have ended."""
+    """Revert the changes to the machine after the programs have ended."""
     _resolve_by(settings, HOST_RESOLVER)
     packet_filter.clear(settings)
     network.forward(False, settings)

@@ -1,4 +1,4 @@
-"""Folders, ports and sizes of the embedded stack. The environment can set each."""
+"""Folders, ports and sizes of the embedded stack, each with a variable in the environment."""
 
 import hashlib
 import ipaddress
@@ -11,7 +11,7 @@ from pathlib import Path
 from local.stack.nodes import MOST, Node
 
 PORT_BASE = 18000
-# Each server's port, counted from the base.
+# The port of each server relative to the base port.
 PORTS = {
     "airflow": 80,
     "results": 432,
@@ -29,7 +29,7 @@ PORTS = {
     "dns_ready": 181,
     "usage": 90,
 }
-# These listen on the pod network, the others on loopback. So do the kubelets.
+# These servers and the kubelets listen on the pod network, all other servers on loopback.
 POD_NETWORK_PORTS = {"mongodb", "elasticsearch", "s3", "kubernetes", "usage", "dns"}
 CLUSTER_PORTS = (
     "controller_manager",
@@ -41,7 +41,7 @@ CLUSTER_PORTS = (
     "dns_ready",
 )
 
-# An embedded server is left out where the user has named one of their own.
+# An embedded server is excluded if these variables name a user's own server.
 OWN_SERVERS = {
     "kubernetes": "KUBECONFIG",
     "s3": "AIRFLOW_CONN_STOREBENCH_S3",
@@ -51,7 +51,7 @@ OWN_SERVERS = {
 
 
 class StackError(Exception):
-    """Something that the user can act on; its text is all that is shown."""
+    """An error that the user can act on. Only its text is shown."""
 
 
 def _home() -> Path:
@@ -123,7 +123,7 @@ def _bridge() -> str:
 
 
 def _own_servers() -> frozenset[str]:
-    """The parts that the user has servers of their own for. What this stack's env file set is not the user's."""
+    """Return the parts for which the user has servers. Values of this stack's env file do not count as the user's."""
     embedded = os.environ.get("STOREBENCH_EMBEDDED", "").split()
     return frozenset(
         part for part, variable in OWN_SERVERS.items() if os.environ.get(variable) and part not in embedded
@@ -151,7 +151,7 @@ class Settings:
 
     @property
     def run(self) -> Path:
-        """State of a running stack: gone after `down`, so that it is there at a start only if the last end was no `down`."""
+        """Return the folder of a running stack's state. `down` removes it, so at a start it only exists after a crash."""
         return self.home / "run"
 
     @property
@@ -176,16 +176,16 @@ class Settings:
 
     @cached_property
     def gateway(self) -> str:
-        """The host's address on the pod network: where pods find the servers."""
+        """Return the host's address on the pod network, at which pods reach the servers."""
         return str(next(self.network.hosts()))
 
     @cached_property
     def cgroup(self) -> str:
-        """Every process of the stack is in this cgroup, pods included: so they are told from all others."""
+        """Return the name of the cgroup that contains all processes of the stack, including pods."""
         return "storebench-" + hashlib.sha256(str(self.home).encode()).hexdigest()[:8]
 
     def node_cgroup(self, node: Node) -> str:
-        """Below which a node's kubelet has its pods: it ends what it does not know there."""
+        """Return the cgroup of a node's pods. The kubelet ends unknown processes in it."""
         return f"{self.cgroup}/node{node.suffix}" if node.suffix else self.cgroup
 
     def address(self, name: str) -> tuple[str, int]:

@@ -1,4 +1,4 @@
-"""The supervisor (process-compose), spoken to over its socket."""
+"""Control the supervisor (process-compose) over its socket."""
 
 import http.client
 import json
@@ -11,7 +11,7 @@ from typing import Any
 from local.stack import cgroup
 from local.stack.settings import Settings, StackError
 
-JOB_S = 120  # a job gives up what it waits for before
+JOB_S = 120  # jobs give up waiting earlier than this
 
 
 class _Connection(http.client.HTTPConnection):
@@ -26,7 +26,7 @@ class _Connection(http.client.HTTPConnection):
 
 
 def _ask(settings: Settings, method: str, path: str, timeout: float = 10) -> bytes | None:
-    """The supervisor's answer, or None where there is none."""
+    """Return the supervisor's answer; None without an answer."""
     connection = _Connection(str(settings.supervisor_socket), timeout)
     try:
         connection.request(method, path)
@@ -39,7 +39,7 @@ def _ask(settings: Settings, method: str, path: str, timeout: float = 10) -> byt
 
 
 def processes(settings: Settings) -> list[dict[str, Any]] | None:
-    """The processes' states, or None where no supervisor answers."""
+    """Return the states of all processes; None if no supervisor answers."""
     answer = _ask(settings, "GET", "/processes")
     if answer is None:
         return None
@@ -63,7 +63,7 @@ exec "$@"
 
 
 def start(settings: Settings, variables: dict[str, str]) -> None:
-    """Starts the supervisor in the stack's cgroup and in mounts of its own, with the stack's environment."""
+    """Start the supervisor in the stack's cgroup and its own mount namespace, with the stack's environment."""
     procs = cgroup.stack_procs(settings.cgroup)
     command = [
         *("sh", "-c", START, "start", str(procs)),
@@ -93,24 +93,24 @@ def start(settings: Settings, variables: dict[str, str]) -> None:
 
 
 def stop(settings: Settings) -> None:
-    """Asks the supervisor to stop everything in reverse order; what does not is left to the cgroup's removal."""
+    """Ask the supervisor to stop all processes in reverse order. The removal of the cgroup ends the remainder."""
     _ask(settings, "POST", "/project/stop", timeout=90)
 
 
 def stop_process(settings: Settings, name: str) -> None:
-    """Ends one process, which stays away until it is started again."""
+    """Stop a process until it is started again."""
     _must(settings, "PATCH", f"/process/stop/{name}")
 
 
 def start_process(settings: Settings, name: str) -> None:
-    """Starts one process that was stopped."""
+    """Start a stopped process."""
     _must(settings, "POST", f"/process/start/{name}")
 
 
 def run_job(settings: Settings, name: str) -> None:
-    """Starts one process that ends by itself, and waits for its end.
+    """Start a job, and wait for its end.
 
-    What depends on it would not wait, if it was started before: to the supervisor, the end of the earlier one is its end.
+    Dependent processes would not wait for a repeated job: the supervisor takes the end of the earlier job for its end.
     """
     earlier = _state(settings, name)["pid"]
     start_process(settings, name)
@@ -138,7 +138,7 @@ def _must(settings: Settings, method: str, path: str) -> None:
 
 
 def failures(settings: Settings, states: list[dict[str, Any]]) -> None:
-    """Raises for a process that has given up, with the end of its log; one that was not started for that comes last."""
+    """Raise StackError for a process that has given up, with the end of its log. Processes that only wait for it come last."""
     for state in sorted(states, key=lambda state: state["status"] == "Skipped"):
         ended = not state["is_running"] and state["status"] in ("Completed", "Error", "Skipped")
         if ended and (state["exit_code"] != 0 or state["status"] != "Completed"):

@@ -1,6 +1,6 @@
-"""Stopping the stack, removing what a crash has left of it, and cleaning up all that was built.
+"""Stop the stack, remove leftovers of a crash, and delete all built files.
 
-Only the standard library and modules that keep to it are used: this must also work where the environment was never made.
+Only the standard library and modules without other imports are used: this must also work without the environment.
 """
 
 import contextlib
@@ -23,7 +23,7 @@ Say = Callable[[str], None]
 
 @contextmanager
 def alone(settings: Settings, patience_s: float = 0) -> Iterator[None]:
-    """One start or stop at a time; waits so long for another one."""
+    """Allow one start or stop at a time. Wait up to `patience_s` for the end of another."""
     settings.home.mkdir(parents=True, exist_ok=True)
     deadline = time.monotonic() + patience_s
     with (settings.home / "lock").open("w") as file:
@@ -42,7 +42,7 @@ def alone(settings: Settings, patience_s: float = 0) -> Iterator[None]:
 
 
 def remains(settings: Settings) -> list[str]:
-    """Return the remains of a stack that runs or ended without `stop`. A mark that only this stack sets identifies each."""
+    """Return the remains of a stack that runs or ended without `stop`, identified by this stack's marks."""
     found = []
     if pids := cgroup.processes(settings.cgroup):
         found.append(f"{len(pids)} processes")
@@ -58,13 +58,13 @@ def remains(settings: Settings) -> list[str]:
 
 
 def mounts(settings: Settings, mountinfo: Path = Path("/proc/self/mountinfo")) -> list[str]:
-    """Mounts in the home, the innermost first. All are made in a namespace of their own, so that there should be none."""
+    """Return the mounts in the home, the innermost first. Usually there are none, since the stack has its own mount namespace."""
     points = [line.split()[4] for line in mountinfo.read_text().splitlines()]
     return [point for point in reversed(points) if point.startswith(f"{settings.home}/")]
 
 
 def remove(settings: Settings) -> None:
-    """Ends every process of the stack and removes what else it has while it runs."""
+    """End every process of the stack, and remove everything else that it has at run time."""
     cgroup.remove(settings.cgroup)
     for point in mounts(settings):
         subprocess.run(["umount", "--lazy", point], check=False)
@@ -76,17 +76,17 @@ def remove(settings: Settings) -> None:
 
 
 def remove_leftovers(settings: Settings, say: Say) -> None:
-    """Cleans up after a crash: what is found here was not ended by `stop`."""
+    """Remove the remains of a stack that ended without `stop`."""
     if found := remains(settings):
         say(f"the stack was not stopped when it ended last: removing {', '.join(found)}")
         remove(settings)
-        # Its database of containers may be torn by a power cut; its images are linked from the builder's store again.
+        # A power cut may damage containerd's database; its images are linked again from the builder's store.
         for folder in settings.data.glob("containerd*"):
             shutil.rmtree(folder, ignore_errors=True)
 
 
 def remove_abandoned(settings: Settings, say: Say) -> None:
-    """Cleans up after other homes' stacks of which nothing runs: a bridge left behind would keep the pod network taken."""
+    """Remove the remains of other homes' stacks without processes: a leftover bridge would occupy the pod network."""
     for home in network.homes():
         other = Settings(home=home)
         if home != settings.home and not cgroup.processes(other.cgroup):
@@ -108,7 +108,7 @@ def stop(settings: Settings, say: Say) -> None:
 
 
 def end_setup(settings: Settings) -> None:
-    """Ends steps of the set-up that outlived their `make`: whatever they start inherits this mark."""
+    """End steps of the set-up that outlived their `make`. Their processes inherit a mark."""
     mark = f"STOREBENCH_SETUP={settings.home}".encode()
     deadline = time.monotonic() + 10
     while time.monotonic() < deadline:
@@ -124,7 +124,7 @@ def end_setup(settings: Settings) -> None:
 def _has(environ: Path, mark: bytes) -> bool:
     try:
         return mark in environ.read_bytes().split(b"\0")
-    except OSError:  # it has ended meanwhile
+    except OSError:  # the process has ended
         return False
 
 
@@ -143,7 +143,7 @@ def main(arguments: list[str]) -> int:
         print(f"usage: python3 -m local.stack.teardown {' | '.join(commands)}", file=sys.stderr)
         return 2
     if os.geteuid() != 0:
-        # Without root there can be no running stack, but what a refused set-up has left is this user's.
+        # Without root no stack can run, but a refused set-up may have left files of this user.
         commands = {"stop": lambda settings, say: None, "clean": _clean_files}
     try:
         commands[arguments[0]](Settings(), lambda text: print(text, flush=True))

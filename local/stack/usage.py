@@ -1,6 +1,6 @@
-"""Tells pods how much CPU the embedded servers have used, which the pods cannot see: `python -m local.stack.usage`, a process of the stack.
+"""Report the embedded servers' CPU time to pods, which cannot see it: `python -m local.stack.usage`, a process of the stack.
 
-It is there beside each measurement. So it imports little, and works only when it is asked: before and after an operation.
+The process runs during measurements. So it imports little, and only works on requests, before and after an operation.
 """
 
 import json
@@ -15,17 +15,17 @@ from storebench.attempt.usage import boot_id
 
 PROC = Path("/proc")
 KNOWN_S = 600
-# Of /proc/PID/stat, behind the command's name: the parent, then CPU ticks of the process and of its children that have ended.
+# Fields of /proc/PID/stat after the command's name: the parent, and CPU ticks of the process and its ended children.
 PARENT, TICKS = 1, slice(11, 15)
 
 
 def cpu_s(roots: set[int], proc: Path = PROC) -> float:
-    """CPU seconds so far of these processes and all below them, also of those that have ended."""
+    """Return the CPU seconds so far of processes and all their descendants, including ended processes."""
     parents, ticks = {}, {}
     for path in proc.glob("[0-9]*/stat"):
         try:
             fields = path.read_text().rpartition(")")[2].split()
-        except OSError:  # it has ended meanwhile
+        except OSError:  # the process has ended
             continue
         pid = int(path.parent.name)
         parents[pid], ticks[pid] = int(fields[PARENT]), sum(map(int, fields[TICKS]))
@@ -37,8 +37,8 @@ def cpu_s(roots: set[int], proc: Path = PROC) -> float:
 
 
 class Parts:
-    """The processes of the stack's parts, as the supervisor names them. It takes 0.4 s for that, which are not to be spent when an
-    operation has just ended: so what is known for less than KNOWN_S is not asked again, as long as it lives.
+    """The processes of the stack's parts, by the supervisor's names. The supervisor takes 0.4 s for an answer, too long right after an
+    operation: so an answer is reused for KNOWN_S as long as the process lives.
     """
 
     def __init__(self, settings: Settings) -> None:
@@ -58,7 +58,7 @@ class Parts:
 
 
 def server(settings: Settings) -> ThreadingHTTPServer:
-    """Listens on the pod network. A part is asked for by its name, as in `/mongodb`."""
+    """Create the HTTP server on the pod network. The path names a part: `/mongodb`."""
     parts = Parts(settings)
 
     class Handler(BaseHTTPRequestHandler):

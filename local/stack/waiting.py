@@ -1,4 +1,4 @@
-"""Waiting until the stack's parts answer, and how long each took last time on this machine."""
+"""Wait until the stack's parts answer, and record the time of each for later estimates."""
 
 import json
 import time
@@ -10,18 +10,18 @@ from local.stack import health, jobs, parts, render, supervisor
 from local.stack.settings import Settings, StackError
 
 SETTLED = ("Running", "Completed")
-SAY_EVERY_S = 60  # where nothing can be drawn in place
+SAY_EVERY_S = 60  # seconds between lines without a terminal
 
 
 def wait(settings: Settings, names: Iterable[str], screen: Screen) -> dict[str, float]:
-    """Waits until these parts answer; returns after how many seconds each did.
+    """Wait until parts answer. Return the seconds until each part answered.
 
-    Raises StackError as soon as a process gives up, or a part has not answered for its time limit.
+    Raises StackError as soon as a process gives up, or a part exceeds its time limit.
     """
     began = said = time.monotonic()
-    complaints = dict.fromkeys(names, "")  # of the parts that do not answer yet
+    complaints = dict.fromkeys(names, "")  # complaints of parts that do not answer yet
     earlier, ready = _earlier(settings), {}
-    # A stack that has been up for long may have had to restart something before.
+    # A stack that has run for long may already have restarts.
     restarts = {state["name"]: state["restarts"] for state in supervisor.processes(settings) or []}
     known = [earlier[name] for name in complaints if name in earlier]
     about = f" (about {duration(max(known))})" if known else ""
@@ -32,7 +32,7 @@ def wait(settings: Settings, names: Iterable[str], screen: Screen) -> dict[str, 
             elapsed = time.monotonic() - began
             states = supervisor.processes(settings)
             if states is not None:
-                # A server that was stopped ended with a signal.
+                # stopped servers ended with a signal
                 stopped = parts.ON_DEMAND - parts.started(settings)
                 states = [
                     {**state, "restarts": state["restarts"] - restarts.get(state["name"], 0)}
@@ -72,7 +72,7 @@ def wait(settings: Settings, names: Iterable[str], screen: Screen) -> dict[str, 
 
 
 def _give_up(settings: Settings, name: str, elapsed: float, complaint: str) -> None:
-    """Raises where the part's time limit is over."""
+    """Raise StackError if a part exceeds its time limit."""
     if elapsed > (limit := health.time_limit(name, settings)):
         raise StackError(
             f"{name} does not answer after {limit} s: {complaint}\nThe logs of its processes: "
@@ -86,7 +86,7 @@ def _logs(settings: Settings, part: str) -> list[Path]:
 
 
 def record(settings: Settings, ready: dict[str, float]) -> None:
-    """Keeps after how many seconds parts answered, for the next start."""
+    """Record the seconds until parts answered, for estimates at the next start."""
     times = _earlier(settings) | {name: round(seconds) for name, seconds in ready.items()}
     unfinished = _file(settings).with_suffix(".new")
     unfinished.write_text(json.dumps(times))

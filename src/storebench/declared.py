@@ -13,16 +13,16 @@ from storebench.errors import did_you_mean
 
 MAY_BE_EMPTY: Mapping[str, bool] = {
     "may_be_empty": True
-}  # metadata of a field that may be "", although its default is not
-NEAR = 0.8  # the ratio of difflib from which the name of a class variable counts as misspelt
-SHOWN = 80  # characters of a refused value
+}  # metadata of a field that may be "" with another default
+NEAR = 0.8  # difflib's ratio from which a name counts as a misspelt class variable
+SHOWN = 80  # characters to show of a refused value
 WORDS = {str: "a text", int: "a whole number", float: "a number", bool: "True or False", NoneType: "None"}
 
 
 def mistakes_of(value: Any, where: str = "") -> Iterator[str]:
-    """Yield the mistakes in the fields of a dataclass's instance, and in instances below it, each with the path of its field.
+    """Yield the mistakes in the fields of a dataclass's instance and of nested instances, each with the path of its field.
 
-    A text may be empty where the default of its field is, or where its field has the metadata MAY_BE_EMPTY.
+    A text may be empty if its field's default is empty, or if its field has the metadata MAY_BE_EMPTY.
 
     Example:
         >>> list(mistakes_of(Metric("put_s", "time", better="hihger")))
@@ -37,8 +37,8 @@ def mistakes_of(value: Any, where: str = "") -> Iterator[str]:
 
 
 def mistakes_of_class(declared: type) -> Iterator[str]:
-    """Yield the mistakes in the class variables of a class: a value that its annotation does not allow, and a name that nobody reads and
-    that is nearly the name of a class variable."""
+    """Yield the mistakes in a class's variables: values that their annotations do not allow, and unknown names that resemble a class
+    variable's name."""
     kinds = _of_variables(declared)
     for name, kind in kinds.items():
         if hasattr(declared, name):
@@ -54,7 +54,7 @@ def mistakes_of_class(declared: type) -> Iterator[str]:
 
 
 def mistakes(value: object, kind: Any, where: str, *, empty: bool = True) -> Iterator[str]:
-    """Yield how a value differs from the annotation `kind`. `where` names the value; `empty`: it may be an empty text."""
+    """Yield how a value differs from the annotation `kind`. `where`: name of the value. `empty`: whether an empty text is allowed."""
     origin, inner = get_origin(kind), get_args(kind)
     if kind is Any:
         return
@@ -133,7 +133,7 @@ def _in_words(kind: Any) -> str:
 
 
 def _as_tuple(value: object) -> str:
-    """Return a hint how a value that is no tuple is written as one."""
+    """Return a hint how to write a value as a tuple; empty for a dict or None."""
     if isinstance(value, list):
         return ": write it in ( and ), not in [ and ]"
     if isinstance(value, Mapping) or value is None:
@@ -142,7 +142,7 @@ def _as_tuple(value: object) -> str:
 
 
 def _label(item: object, place: int) -> str:
-    """Return what names an item of a tuple: its own name where it has one, or else its place."""
+    """Return a label of a tuple's item: the item's name, or its position."""
     name = getattr(item, "name", None)
     return repr(name) if isinstance(name, str) and name else str(place)
 
@@ -153,11 +153,11 @@ def _of_fields(kind: type) -> Mapping[str, Any]:
 
 
 def _of_variables(declared: type) -> dict[str, Any]:
-    """Return the annotations of a class's ClassVars, also of those that it inherits, by name."""
+    """Return the annotations of a class's ClassVars by name, including inherited ClassVars."""
     found = {}
     for base in reversed(declared.__mro__):
         for name, annotation in vars(base).get("__annotations__", {}).items():
-            # Each by itself: other annotations of a store may name a client library, which is not here
+            # Resolve each annotation alone: other annotations of a store may name a client library that is not installed
             alone = type("Alone", (), {"__annotations__": {name: annotation}, "__module__": base.__module__})
             try:
                 kind = get_type_hints(alone)[name]

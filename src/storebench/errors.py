@@ -1,4 +1,4 @@
-"""The ways an attempt can fail, each with the exit code of its pod and the name of its kind in the results."""
+"""The errors of an attempt, each with the exit code of its pod and the name of its kind in the results."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from storebench.redact import redacted
 
 
 class StorebenchError(Exception):
-    """Base of all errors that carry a message for the user: what happened and what to do. The message has no secret of a connection."""
+    """The base of all errors with a message for the user: what happened and what to do. The message has no secret of a connection."""
 
     kind = "internal"
     exit_code = 1
@@ -26,14 +26,14 @@ class SpecError(StorebenchError):
 
 
 class StoreUnreachable(StorebenchError):
-    """A store or a source of data that does not answer."""
+    """A store or a source of data does not answer."""
 
     kind = "unreachable"
     exit_code = 3
 
 
 class VerificationFailed(StorebenchError):
-    """The store holds, or gave back, other data than the dataset's manifest says."""
+    """The data in the store, or the data that it returned, differs from the dataset's manifest."""
 
     kind = "verification_failed"
     exit_code = 4
@@ -47,19 +47,19 @@ class StoreRefused(StorebenchError):
 
 
 class BadResult(StorebenchError):
-    """A pod's result that breaks the protocol or does not match its study."""
+    """A pod's result breaks the protocol or does not match its study."""
 
     kind = "bad_result"
 
 
 class ServersFailed(StorebenchError):
-    """The servers that a run was to bring could not be made, or did not become ready."""
+    """The servers of a run could not be provisioned, or did not become ready."""
 
     kind = "servers_failed"
 
 
 class ServerDied(StorebenchError):
-    """A server that a run had brought ended, or was started again, while it was needed."""
+    """A server that a run had provisioned ended or was restarted while it was needed."""
 
     kind = "server_died"
 
@@ -71,16 +71,16 @@ KIND_OF_EXIT_CODE = {
 
 
 def did_you_mean(name: str, known: Iterable[str], *, most: int = 3, cutoff: float = 0.6) -> str:
-    """Return a question with at most `most` of the known names that are near to `name`, with a space before it; empty if none is near.
+    """Return " Did you mean …?" with up to `most` known names that resemble `name`; empty without such names.
 
-    `cutoff`: the smallest ratio of difflib that is near.
+    `cutoff`: the smallest difflib ratio of a similar name.
     """
     near = get_close_matches(name.casefold(), list(known), most, cutoff)
     return f" Did you mean {' or '.join(near)}?" if near else ""
 
 
 def unknown(kind: str, name: str, known: Iterable[str]) -> SpecError:
-    """The error to raise for a name that is not among the `known` ones, with those that were perhaps meant.
+    """Return the error for a name that is not in `known`, with similar known names.
 
     Example:
         >>> str(unknown("store", "mongo", ["elasticsearch", "mongodb"]))

@@ -1,8 +1,8 @@
-"""The kinds of parameters of a run: each is a field of the form, and reads what comes from there, from the API or the command line.
+"""The kinds of parameters of a run. Each parameter is a field of the form, and reads values of the form, the API and the command line.
 
-Airflow's number field changes a number that is out of its range to the nearest one in it, and says nothing. So numbers are text
-fields. And Airflow answers a value that its schema refuses with a dump of the schema. So the schema takes nearly everything, and
-`read` refuses in plain words, in the step `plan`, before any work.
+Airflow's number field silently changes a number outside its range to the nearest number in the range. So numbers are text fields. Airflow
+answers a value that breaks its schema with a dump of the schema. So the schema accepts nearly every value, and `read` refuses invalid
+values with a clear message in the task `plan`, before any work.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from storebench.declared import MAY_BE_EMPTY
 from storebench.errors import SpecError
 
 JSON_TYPES = ("string", "number", "boolean", "array", "object")
-# Digits, perhaps in groups of three as people write large numbers.
+# Digits, also in groups of three: 1,000,000.
 WHOLE_NUMBER = re.compile(r"[+-]?([0-9]+|[0-9]{1,3}([,_ ][0-9]{3})+)")
-MOST_DIGITS = 100  # of a whole number as text: Python itself reads at most 4,300
+MOST_DIGITS = 100  # the limit of a whole number as text: Python itself reads at most 4,300
 UNSTORABLE = re.compile("[\\x00\ud800-\udfff]")  # NUL, and halves of surrogate pairs
-DEEPEST = 50  # levels of lists and objects in a parameter
+DEEPEST = 50  # the limit of nested lists and objects in a parameter
 TOO_DEEP = "nested too deeply"
 JAVA_SIZE = r"[1-9][0-9]*[mg]"
 # Kubernetes quantities
@@ -38,35 +38,35 @@ HINTS = {
 
 @dataclass(frozen=True, kw_only=True)
 class Field(ABC):
-    """One parameter of a run. Without a default (None) it may stay empty."""
+    """A parameter of a run. It may stay empty if its default is None."""
 
     title: str
     text: str = field(metadata=MAY_BE_EMPTY)
     default: Any = None
-    examples: tuple[Any, ...]  # what the form offers
-    # Of a study's own parameter that came later: the value that all results from before it have. Then it does not count (measured_with).
+    examples: tuple[Any, ...]  # the values that the form offers
+    # For a parameter added to a study later: the value that earlier results imply. measured_with ignores a parameter with this value.
     earlier: Any = None
 
-    # Airflow chooses the field by the first type, if the schema has examples. "string" is one line of text.
+    # Airflow chooses the form's field by the first type, if the schema has examples. "string" is a line of text.
     shown_as: ClassVar[str] = "string"
 
     @property
     def types(self) -> list[str]:
-        """The types of JSON that the form takes, the one that decides how it is shown first."""
+        """Return the JSON types that the form accepts. The first type decides how the form shows the field."""
         types = [self.shown_as, *(name for name in JSON_TYPES if name != self.shown_as)]
         return [*types, "null"] if self.default is None else types
 
     def read(self, value: Any) -> Any:
-        """The value that `value` means; raises SpecError for one that is not valid."""
+        """Return the parameter's value of an input. Raises SpecError for an invalid input."""
         if self.default is None and (value is None or (isinstance(value, str) and not value.strip())):
             return None
         try:
             return self._read(value)
-        except RecursionError:  # of a value's text
+        except RecursionError:  # in the text of a value
             raise SpecError(f"{self.title}: the value is {TOO_DEEP}") from None
 
     def mistakes(self) -> Iterator[str]:
-        """Yield why the default, or an example, is not valid by the field's own rules."""
+        """Yield why the default or an example breaks the field's own rules."""
         for what, values in (("default", [self.default]), ("examples", self.examples)):
             for value in values:
                 try:
@@ -78,14 +78,14 @@ class Field(ABC):
                     return
 
     def rules(self) -> dict[str, Any]:
-        """Return the field's rules as JSON, without its title and text. `field_of` reverses this."""
-        told = {
-            one.name: getattr(self, one.name)
-            for one in fields(self)
-            if one.name not in ("title", "text", "check")
-            and not (one.name == "earlier" and self.earlier is None)
+        """Return the field's rules as JSON, without title and text, for `field_of`."""
+        values = {
+            attribute.name: getattr(self, attribute.name)
+            for attribute in fields(self)
+            if attribute.name not in ("title", "text", "check")
+            and not (attribute.name == "earlier" and self.earlier is None)
         }
-        return {"kind": type(self).__name__, **told, "examples": list(self.examples)}
+        return {"kind": type(self).__name__, **values, "examples": list(self.examples)}
 
     @abstractmethod
     def _read(self, value: Any) -> Any: ...
@@ -96,7 +96,7 @@ class Field(ABC):
 
 @dataclass(frozen=True, kw_only=True)
 class WholeNumber(Field):
-    """An integer, or a text that is one: `1000`, `1,000`."""
+    """An integer, also as text: `1000`, `1,000`."""
 
     minimum: int
     maximum: int
@@ -120,7 +120,7 @@ class WholeNumber(Field):
 
 @dataclass(frozen=True, kw_only=True)
 class Number(Field):
-    """A number above 0, or a text that is one: `2.5`."""
+    """A number above 0, also as text: `2.5`."""
 
     maximum: float
 
@@ -136,7 +136,7 @@ class Number(Field):
 
 @dataclass(frozen=True, kw_only=True)
 class Flag(Field):
-    """Yes or no: a switch."""
+    """A boolean, shown as a switch."""
 
     default: bool | None = False
     examples: tuple[Any, ...] = (True, False)
@@ -153,14 +153,14 @@ class Flag(Field):
 
 @dataclass(frozen=True, kw_only=True)
 class Text(Field):
-    """A text that matches `pattern`; `hint` is the pattern in words."""
+    """A text that matches `pattern`. `hint` describes the pattern for people."""
 
     pattern: str
     hint: str
 
     @property
     def types(self) -> list[str]:
-        """Airflow takes a field without "null" for one that must not be empty."""
+        """Return the JSON types, with "null" if an empty text is valid: Airflow requires a value of any other field."""
         types = super().types
         return [*types, "null"] if "null" not in types and re.fullmatch(self.pattern, "") else types
 
@@ -173,7 +173,7 @@ class Text(Field):
 
 @dataclass(frozen=True, kw_only=True)
 class Values(Field):
-    """Several values: a list, or a text with commas between them. `check` returns one that is valid, and raises SpecError for others."""
+    """A list of values, also as comma-separated text. `check` returns a valid value, and raises SpecError for an invalid value."""
 
     check: Callable[[str], str]
 
@@ -189,7 +189,7 @@ class Values(Field):
 
 @dataclass(frozen=True, kw_only=True)
 class Choice(Values):
-    """Several of what the form lists."""
+    """A selection of several values that the form lists."""
 
     shown_as = "array"
 
@@ -200,14 +200,16 @@ KINDS: Mapping[str, type[Field]] = {
 
 
 def json_of(text: str) -> Any:
-    """Return the value of a JSON text. Raises ValueError for a text that is no JSON, and for a value that Airflow or the results database
-    cannot keep: NaN, an infinite number, a text with NUL or with half of a surrogate pair, lists nested more than DEEPEST levels."""
+    """Return the value of a JSON text.
+
+    Raises ValueError for a text that is no JSON, and for a value that Airflow or the results database cannot store: NaN, an infinite
+    number, a text with NUL or half of a surrogate pair, more than DEEPEST nested levels."""
     try:
-        found = json.loads(text)
+        value = json.loads(text)
     except RecursionError:
         raise ValueError(TOO_DEEP) from None
-    _check_kept(found, DEEPEST)
-    return found
+    _check_kept(value, DEEPEST)
+    return value
 
 
 def _check_kept(value: Any, depth: int) -> None:
@@ -225,8 +227,10 @@ def _check_kept(value: Any, depth: int) -> None:
 
 
 def storable(value: Any, depth: int = DEEPEST) -> Any:
-    """Return a value of JSON as Postgres can store it. Characters that Postgres refuses become U+FFFD; numbers that are not finite become
-    texts, and so does a value that is nested more than `depth` levels."""
+    """Convert a JSON value so that Postgres can store it.
+
+    Characters that Postgres refuses become U+FFFD. Numbers that are not finite become texts. A value below `depth` levels becomes
+    TOO_DEEP."""
     if isinstance(value, str):
         return UNSTORABLE.sub("\ufffd", value)
     if isinstance(value, float) and not math.isfinite(value):
@@ -241,21 +245,21 @@ def storable(value: Any, depth: int = DEEPEST) -> Any:
 
 
 def field_of(title: str, text: str, rules: Mapping[str, Any]) -> Field:
-    """The field that has told these rules. What only its study's file can check, it takes as it comes: the plan checks that.
+    """Restore a field from its rules (`Field.rules`). The field accepts values that only its study's file can check: the plan checks them.
 
-    Raises SpecError for rules of a kind that is not known here.
+    Raises SpecError for an unknown kind of field.
     """
     kind = KINDS.get(str(rules.get("kind")))
     if kind is None:
         raise SpecError(f"{title}: there is no kind of parameter {rules.get('kind')!r}")
-    told: dict[str, Any] = {one.name: rules[one.name] for one in fields(kind) if one.name in rules}
+    values: dict[str, Any] = {one.name: rules[one.name] for one in fields(kind) if one.name in rules}
     if issubclass(kind, Values):
-        told["check"] = str
-    return kind(title=title, text=text, **{**told, "examples": tuple(told["examples"])})
+        values["check"] = str
+    return kind(title=title, text=text, **{**values, "examples": tuple(values["examples"])})
 
 
 def size(default: str, pattern: str, title: str, text: str, examples: tuple[str, ...]) -> Text:
-    """A size of JAVA_SIZE, CPU or MEMORY."""
+    """Create a field for a size. `pattern`: JAVA_SIZE, CPU or MEMORY."""
     return Text(
         title=title, text=text, default=default, examples=examples, pattern=pattern, hint=HINTS[pattern]
     )
@@ -264,7 +268,7 @@ def size(default: str, pattern: str, title: str, text: str, examples: tuple[str,
 def integer(
     default: int | None, minimum: int, maximum: int, title: str, text: str, examples: tuple[int, ...]
 ) -> WholeNumber:
-    """A whole number, whose range the form says."""
+    """Create a field for a whole number. Its text in the form ends with the range."""
     return WholeNumber(
         title=title,
         text=f"{text} From {minimum:,} to {maximum:,}.",
@@ -276,5 +280,5 @@ def integer(
 
 
 def flag(title: str, text: str, *, default: bool | None = False) -> Flag:
-    """A switch."""
+    """Create a field for a switch."""
     return Flag(title=title, text=text, default=default)

@@ -1,4 +1,4 @@
-"""Asking a server again that does not answer."""
+"""Retry requests to a server that does not answer."""
 
 from __future__ import annotations
 
@@ -10,8 +10,9 @@ LONGEST_WAIT_S = 5
 
 
 def patiently(patience_s: float, error: type[Exception] = StoreUnreachable) -> Retrying:
-    """Call a function again that raises `error`, for `patience_s` seconds; then raise that error. The function must do no harm when it is
-    called twice.
+    """Return a retrier that repeats a call while it raises `error`, for up to `patience_s` seconds; then the error is raised.
+
+    The call must be idempotent.
     """
     return Retrying(
         retry=retry_if_exception_type(error),

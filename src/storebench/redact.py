@@ -1,4 +1,4 @@
-"""Keep secrets out of texts: each secret of a connection is cut out of every error that leaves a pod or a task."""
+"""Remove the secrets of connections from every error that leaves a pod or a task."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from typing import Any
 from urllib.parse import quote, quote_plus, unquote
 
 MASK = "***"
-# A shorter secret is cut out only where it is a word of its own: else it would cut words apart.
+# A shorter secret is only removed as a whole word: otherwise it would cut other words.
 WHOLE_CHARACTERS = 4
-# A field of a connection's extra whose name has one of these words holds a secret.
+# A field of a connection's extra holds a secret if its name contains one of these words.
 SECRET_NAMES = ("password", "passwd", "passphrase", "secret", "token", "api_key", "apikey", "private_key")
 
 _secrets: dict[str, None] = {}
 
 
 def keep_out(*secrets: str) -> None:
-    """Cut these secrets out of every text that `redacted` sees from now on, in this process."""
-    for one in secrets:
-        if one and one not in _secrets:
-            _secrets[one] = None
+    """Make `redacted` remove these secrets from all texts in this process from now on."""
+    for secret in secrets:
+        if secret and secret not in _secrets:
+            _secrets[secret] = None
             _pattern.cache_clear()
 
 
@@ -41,15 +41,15 @@ def secrets_in(value: Any, name: str = "") -> Iterator[str]:
         if any(word in name.casefold() for word in SECRET_NAMES):
             yield value
         yield from logins_in(value)
-        for pair in re.split(r"[&;?]", value):  # of a query string
-            key, equals, found = pair.partition("=")
+        for pair in re.split(r"[&;?]", value):  # the pairs of a query string
+            key, equals, secret = pair.partition("=")
             if equals and any(word in key.casefold() for word in SECRET_NAMES):
-                yield found
-                yield unquote(found)
+                yield secret
+                yield unquote(secret)
 
 
 def logins_in(address: str) -> Iterator[str]:
-    """Yield the password in an address `scheme://user:PASSWORD@host`, as it is there and unquoted."""
+    """Yield the password in an address `scheme://user:PASSWORD@host`, both quoted and unquoted."""
     login, _, _ = (address.partition("://")[2] or address).rpartition("@")
     if password := login.partition(":")[2]:
         yield password
@@ -57,13 +57,12 @@ def logins_in(address: str) -> Iterator[str]:
 
 
 def basic(login: str, password: str) -> str:
-    """Return a login as HTTP's header Authorization has it: the password in another form."""
+    """Encode a login as in the HTTP header Authorization, which contains the password in another form."""
     return base64.b64encode(f"{login}:{password}".encode()).decode()
 
 
 def redacted(text: str) -> str:
-    """Return the text with MASK in place of each secret, in whatever form the secret is there: as typed, quoted for an address, for JSON
-    or for Python."""
+    """Replace each secret in a text by MASK, in all its forms: as typed, and quoted for an address, for JSON or for Python."""
     pattern = _pattern()
     return pattern.sub(MASK, text) if pattern else text
 
@@ -74,7 +73,7 @@ def print_error(error: BaseException) -> None:
 
 
 def guard() -> None:
-    """Print errors that nothing catches without secrets, too."""
+    """Print uncaught errors without secrets from now on."""
     sys.excepthook = lambda kind, error, trace: print_error(error)
 
 

@@ -1,4 +1,4 @@
-"""S3: the client with the settings that this project wants, and errors that say what to do."""
+"""S3: a client with this project's settings, and errors that say what to do."""
 
 from __future__ import annotations
 
@@ -19,15 +19,16 @@ CONFIG = Config(
     read_timeout=60,
     retries={"max_attempts": 3, "mode": "standard"},
     max_pool_connections=16,
-    # path style works with every S3 server; hashing the body again for the signature would only cost CPU
+    # path style works with every S3 server; signing the payload would only cost CPU
     s3={"addressing_style": "path", "payload_signing_enabled": False},
     request_checksum_calculation="when_required",
     response_checksum_validation="when_required",
 )
 
 DEFAULT_REGION = "us-east-1"
-TOKEN = "aws_session_token"  # in a connection's extra: of temporary credentials
-# The names that Java finds a host in, as it does in an address s3a://BUCKET: letters, digits and hyphens between points, and a letter first in the last part.
+TOKEN = "aws_session_token"  # key of a connection's extra, for temporary credentials
+# The names that Java parses as the host of an address s3a://BUCKET: letters, digits and hyphens between points, the last part
+# beginning with a letter.
 _LABEL = "[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?"
 JAVA_BUCKET = re.compile(
     rf"{_LABEL}|(?:{_LABEL}\.)+[A-Za-z](?:[A-Za-z0-9-]*[A-Za-z0-9])?|\d{{1,3}}(?:\.\d{{1,3}}){{3}}"
@@ -38,7 +39,7 @@ _ADVICE = {
     "NoSuchKey": "the dataset is not there: run the DAG's task `dataset` first",
     "404": "it is not there",
     "InvalidAccessKeyId": "check the connection's login",
-    "XAdminUserNotFound": "check the connection's login",  # what versitygw says for that
+    "XAdminUserNotFound": "check the connection's login",  # versitygw's code for an unknown login
     "SignatureDoesNotMatch": "check the connection's password",
     "AccessDenied": "the login may not do this",
     "ExpiredToken": "the temporary credentials have expired: type new ones into the connection",
@@ -48,7 +49,7 @@ _ADVICE = {
 
 
 def client_for(connection: Connection) -> Any:
-    """Return a boto3 client for a connection to S3. Without an endpoint it is AWS's, without a login boto3 looks where it always does."""
+    """Return a boto3 client for a connection to S3. The default endpoint is AWS; the default login is found by boto3 itself."""
     extra = connection.extra
     return boto3.client(
         "s3",
@@ -63,7 +64,7 @@ def client_for(connection: Connection) -> Any:
 
 
 def hadoop_settings(connection: Connection) -> dict[str, str]:
-    """Return the settings of Hadoop's S3A client for the same connection, with the same patience. A CA is the JVM's: storebench.connection.tls."""
+    """Return the settings of Hadoop's S3A client for a connection, with the same time limits. The JVM's CA: storebench.connection.tls."""
     endpoint = str(connection.extra.get("endpoint_url") or "")
     settings = {
         "fs.s3a.endpoint": endpoint,
@@ -82,7 +83,7 @@ def hadoop_settings(connection: Connection) -> dict[str, str]:
 
 
 def java_cannot_address(bucket: str) -> str:
-    """Return why clients of S3 in Java cannot address a bucket of this name; an empty text where they can."""
+    """Return why S3 clients in Java cannot address a bucket of this name; empty if they can."""
     if JAVA_BUCKET.fullmatch(bucket):
         return ""
     return (
@@ -93,7 +94,7 @@ def java_cannot_address(bucket: str) -> str:
 
 @contextmanager
 def errors(client: Any, bucket: str, key: str = "") -> Iterator[None]:
-    """Turn the library's errors into StoreUnreachable or StoreRefused that name the place and what to do."""
+    """Turn boto3's errors into StoreUnreachable or StoreRefused, with the address and what to do."""
     where = f"s3://{bucket}/{key} at {client.meta.endpoint_url}"
     try:
         yield
@@ -109,13 +110,13 @@ def errors(client: Any, bucket: str, key: str = "") -> Iterator[None]:
 
 
 def check_bucket(client: Any, bucket: str) -> None:
-    """Raises StoreUnreachable or StoreRefused where the bucket cannot be used with this login."""
+    """Check a bucket. Raises StoreUnreachable or StoreRefused if the login cannot use the bucket."""
     with errors(client, bucket):
         client.list_objects_v2(Bucket=bucket, MaxKeys=1)
 
 
 def read(client: Any, bucket: str, key: str) -> bytes | None:
-    """A small object's bytes; None if it is not there. Raises the library's errors."""
+    """Return a small object's bytes; None if the object does not exist. Raises boto3's errors."""
     try:
         return cast(bytes, client.get_object(Bucket=bucket, Key=key)["Body"].read())
     except ClientError as error:
@@ -125,18 +126,18 @@ def read(client: Any, bucket: str, key: str) -> bytes | None:
 
 
 def is_absent(error: BaseException | None) -> bool:
-    """Return whether S3 has answered that the object does not exist."""
+    """Return whether an error says that an object does not exist."""
     return isinstance(error, ClientError) and error.response.get("Error", {}).get("Code") in _ABSENT
 
 
 def version(client: Any, bucket: str, key: str) -> tuple[str, int]:
-    """Return the ETag of an object's version, and its size in bytes. Raises the library's errors."""
-    found = client.head_object(Bucket=bucket, Key=key)
-    return str(found["ETag"]), int(found["ContentLength"])
+    """Return an object's ETag, and its size in bytes. Raises boto3's errors."""
+    head = client.head_object(Bucket=bucket, Key=key)
+    return str(head["ETag"]), int(head["ContentLength"])
 
 
 def size(client: Any, bucket: str, key: str) -> int | None:
-    """An object's size in bytes; None if it is not there. Raises the library's errors."""
+    """Return an object's size in bytes; None if the object does not exist. Raises boto3's errors."""
     try:
         return cast(int, client.head_object(Bucket=bucket, Key=key)["ContentLength"])
     except ClientError as error:

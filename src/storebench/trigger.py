@@ -1,4 +1,4 @@
-"""Triggers a run over Airflow's REST API and follows it to its end."""
+"""Trigger a run over Airflow's REST API, and follow the run to its end."""
 
 from __future__ import annotations
 
@@ -22,20 +22,18 @@ from storebench.study.model import Preset, Study
 
 POLL_INTERVAL_S = 2.0
 TIMEOUT_S = 30.0
-PATIENCE_S = 180.0  # Airflow, or its database, may be started anew while a run is followed
+PATIENCE_S = 180.0  # seconds to wait for Airflow: it or its database may be restarted while a run is followed
 KNOWN_WITHIN_S = 120.0  # Airflow looks for new files of DAGs from time to time
-MOST_RUNS = 100  # of one answer
-OVERLAP = timedelta(seconds=5)  # a change is seen some time after it was stamped
+MOST_RUNS = 100  # the limit of runs in an answer
+OVERLAP = timedelta(seconds=5)  # a change becomes visible some time after its timestamp
 
 
-Task = dict[str, Any]  # a task instance, as Airflow's API has it
+Task = dict[str, Any]  # a task instance of Airflow's API
 
 
 @dataclass(frozen=True)
 class Look:
-    """A run at one moment: the tasks that have changed since the look before, all that have been there, its state, and whether and when
-    it has ended.
-    """
+    """A run at a moment. `changed`: the tasks that changed since the previous look. `tasks`: all tasks so far. `over`: true at the end."""
 
     changed: Sequence[Task]
     tasks: Sequence[Task]
@@ -45,13 +43,13 @@ class Look:
 
 
 class RunFailed(StorebenchError):
-    """The run ended, and not everything in it is verified."""
+    """The run ended, but not all of its operations are verified."""
 
     kind = "run_failed"
 
 
 class NotFound(SpecError):
-    """Airflow does not have what was asked for."""
+    """Airflow does not have the requested object."""
 
 
 class Airflow:
@@ -60,12 +58,12 @@ class Airflow:
     def __init__(self, url: str, user: str, password: str) -> None:
         self.url = url.rstrip("/")
         self._login = {"username": user, "password": password}
-        # a company's proxy does not reach the Airflow of this machine
+        # a company's proxy does not reach Airflow on this machine
         self._http = httpx.Client(base_url=self.url, timeout=TIMEOUT_S, trust_env=not is_loopback(self.url))
-        self.answered_at: datetime | None = None  # by Airflow's clock, when it last answered
+        self.answered_at: datetime | None = None  # time of the last answer by Airflow's clock
 
     def trigger(self, dag_id: str, conf: Mapping[str, Any]) -> str:
-        """Start a run with these parameters; returns its id. Raises SpecError where Airflow refuses them."""
+        """Start a run with these parameters. Return the run's id. Raises SpecError if Airflow refuses the parameters."""
         answer = self.call(
             "POST", f"/api/v2/dags/{dag_id}/dagRuns", json={"logical_date": None, "conf": dict(conf)}
         )
@@ -73,7 +71,7 @@ class Airflow:
         return run_id
 
     def trigger_when_known(self, dag_id: str, conf: Mapping[str, Any], report: Callable[[str], None]) -> str:
-        """Start a run of a DAG whose file may be new: Airflow has KNOWN_WITHIN_S to find the file. `report` gets a line about the wait."""
+        """Start a run of a DAG whose file may be new. Wait up to KNOWN_WITHIN_S for Airflow to find the file. `report` prints a line."""
 
         def wait(state: RetryCallState) -> None:
             if state.attempt_number == 1:
@@ -89,9 +87,9 @@ class Airflow:
         return retrying(self.trigger, dag_id, conf)
 
     def watch(self, dag_id: str, run_id: str) -> Iterator[Look]:
-        """A look at the run every POLL_INTERVAL_S until it has ended: the last one says how.
+        """Yield a look at the run every POLL_INTERVAL_S until the run has ended. The last look has the run's final state.
 
-        Raises StoreUnreachable where Airflow does not answer for PATIENCE_S.
+        Raises StoreUnreachable if Airflow does not answer for PATIENCE_S.
         """
         known: dict[str, Task] = {}
         ids: dict[tuple[str, int], str] = {}
@@ -99,7 +97,7 @@ class Airflow:
         def learn(tasks: Sequence[Task]) -> None:
             for task in tasks:
                 place = task["task_id"], task["map_index"]
-                if ids.setdefault(place, task["id"]) != task["id"]:  # a new try has an id of its own
+                if ids.setdefault(place, task["id"]) != task["id"]:  # a new try has a new id
                     known.pop(ids[place], None)
                 ids[place] = task["id"]
                 known[task["id"]] = task
@@ -110,13 +108,16 @@ class Airflow:
             changed, now = self.task_instances(dag_id, run_id, since), self.answered_at
             learn(changed)
             since = now - OVERLAP if now else None
-            # Airflow's answers are made on the machine that measures, perhaps: it is asked for what has changed, and while a
-            # task runs for that alone.
+            # Airflow may run on the machine that measures. To save its time, ask only for changed tasks, and for the run's state only
+            # while no task runs.
             state, ended_at = "running", None
             if not any(task["state"] == "running" for task in known.values()):
                 run = self._look(f"/api/v2/dags/{dag_id}/dagRuns/{run_id}")
                 state, ended_at = str(run["state"]), _end_of(run)
-            if over := state in ("success", "failed"):  # its last changes came after they were asked for
+            if over := state in (
+                "success",
+                "failed",
+            ):  # some tasks may have changed after the request for changes
                 learn(last := self.task_instances(dag_id, run_id))
                 changed = [*changed, *last]
             yield Look(changed, list(known.values()), state, over, ended_at)
@@ -124,7 +125,7 @@ class Airflow:
                 time.sleep(POLL_INTERVAL_S)
 
     def wait(self, dag_id: str, run_id: str, report: Callable[[str], None]) -> str:
-        """Wait for the run's end, a line to `report` for each task that ends; returns the run's state."""
+        """Wait for the end of a run. `report` gets a line for each task that ends. Return the run's state."""
         told: set[str] = set()
         state = ""
         for look in self.watch(dag_id, run_id):
@@ -139,12 +140,12 @@ class Airflow:
         return state
 
     def run_state(self, dag_id: str, run_id: str) -> str | None:
-        """The state of a run; None for one that Airflow does not have."""
+        """Return the state of a run; None if Airflow does not have the run."""
         found = self._run(dag_id, run_id)
         return str(found["state"]) if found else None
 
     def run_ended_at(self, dag_id: str, run_id: str) -> datetime | None:
-        """When a run ended; None for one that goes on, or that Airflow does not have."""
+        """Return the time of a run's end; None if the run has not ended, or Airflow does not have the run."""
         found = self._run(dag_id, run_id)
         return _end_of(found) if found else None
 
@@ -158,14 +159,14 @@ class Airflow:
         return found
 
     def variable(self, name: str) -> str | None:
-        """The value of a Variable; None for one that there is not."""
+        """Return the value of an Airflow Variable; None if the Variable does not exist."""
         try:
             return str(self.call("GET", f"/api/v2/variables/{name}")["value"])
         except NotFound:
             return None
 
     def task_instances(self, dag_id: str, run_id: str, since: datetime | None = None) -> list[dict[str, Any]]:
-        """The task instances of a run, or those that changed `since`, in the order in which they started."""
+        """Return the task instances of a run in the order of their starts. `since`: only task instances that changed since then."""
         path = f"/api/v2/dags/{dag_id}/dagRuns/{run_id}/taskInstances"
         found: list[dict[str, Any]] = []
         while True:
@@ -198,9 +199,10 @@ class Airflow:
         return retrying(self.call, "GET", path, **kwargs)
 
     def call(self, method: str, path: str, **kwargs: Any) -> Any:
-        """One call of the API; returns its JSON, None for an empty answer.
+        """Call the API. Return the answer's JSON; None for an empty answer.
 
-        Raises SpecError with the reason where Airflow refuses it (NotFound for a 404), StoreUnreachable where it does not answer or has an error itself.
+        Raises SpecError with the reason if Airflow refuses the call (NotFound for a 404), and StoreUnreachable if Airflow does not
+        answer or has an internal error.
         """
         try:
             logged_in = "Authorization" in self._http.headers
@@ -209,7 +211,7 @@ class Airflow:
             answer = self._http.request(method, path, **kwargs)
             if (
                 answer.status_code == httpx.codes.UNAUTHORIZED and logged_in
-            ):  # a token is valid for a day, or for less
+            ):  # a token expires after a day or earlier
                 self._log_in()
                 answer = self._http.request(method, path, **kwargs)
         except httpx.HTTPError as error:
@@ -221,7 +223,7 @@ class Airflow:
         return answer.json() if answer.content else None
 
     def _log_in(self) -> None:
-        """Get a token for the calls that follow."""
+        """Get a token for later calls."""
         self._http.headers.pop("Authorization", None)
         token = self._http.post("/auth/token", json=self._login)
         self._check(token)
@@ -232,16 +234,16 @@ class Airflow:
         return bool(self._look(f"/api/v2/dags/{dag_id}")["is_paused"])
 
     def runs_before(self, dag_id: str, run_id: str) -> list[str]:
-        """Return the ids of the DAG's runs that go on or are queued before this one, the oldest first."""
+        """Return the ids of the DAG's running or queued runs before this run, the oldest first."""
         asked = {"state": ["running", "queued"], "order_by": "id", "limit": MOST_RUNS}
-        found = [
+        ids = [
             str(run["dag_run_id"])
             for run in self._look(f"/api/v2/dags/{dag_id}/dagRuns", params=asked)["dag_runs"]
         ]
-        return found[: found.index(run_id)] if run_id in found else found
+        return ids[: ids.index(run_id)] if run_id in ids else ids
 
     def runs_in_pool(self, pool: str) -> list[tuple[str, str]]:
-        """Return the DAGs and ids of the runs whose tasks have this Airflow pool's slots."""
+        """Return the DAG and the id of each run whose tasks use slots of this Airflow pool."""
         asked = {"state": "running", "pool": pool, "limit": MOST_RUNS}
         tasks = self._look("/api/v2/dags/~/dagRuns/~/taskInstances", params=asked)["task_instances"]
         return list(dict.fromkeys((str(task["dag_id"]), str(task["dag_run_id"])) for task in tasks))
@@ -276,25 +278,25 @@ def _end_of(run: Mapping[str, Any]) -> datetime | None:
 
 
 def name_of(task: Task) -> str:
-    """The task's name in the user interface, and what tells a mapped one from its like."""
+    """Return the task's name in the user interface, with the label of a mapped task."""
     turn = task["rendered_map_index"] or (task["map_index"] if task["map_index"] >= 0 else "")
     return f"{task['task_display_name'] or task['task_id']} {turn}".strip()
 
 
 def names_in(text: str) -> list[str]:
-    """The names in a text with commas, and perhaps spaces, between them."""
+    """Split a comma-separated text into names, without spaces around them."""
     return [name for item in text.split(",") if (name := item.strip())]
 
 
 def conf_of(
     preset: Preset | None, options: Mapping[str, Any], extra: tuple[str, ...] = (), *, embedded: bool = False
 ) -> dict[str, Any]:
-    """A run's parameters from the command line: the preset's, then the options given, then NAME=JSON pairs.
+    """Merge a run's parameters: the preset's parameters, then `options` that are not None, then `extra`, pairs NAME=JSON.
 
-    `embedded`: on the embedded cluster a preset's sizes are those that fit one machine. What a preset has for cells that are measured once
-    is left out where they are measured more often.
+    `embedded`: whether the preset's sizes for the embedded cluster apply, which fit one machine. The preset's `once` applies only if each
+    cell is measured once.
 
-    Raises SpecError for a text that is no JSON, or that Airflow cannot keep.
+    Raises SpecError for a text that is no JSON, or that Airflow cannot store.
     """
     conf = {**preset.params, **(preset.embedded if embedded else {})} if preset else {}
     conf |= {name: value for name, value in options.items() if value is not None}
@@ -311,14 +313,15 @@ def conf_of(
 
 
 def _quoted(name: str, text: str) -> str:
-    """Say how a parameter is typed whose value is this text."""
+    """Return a hint how to type a parameter with this text as its value."""
     pair = f"{name or 'NAME'}={json.dumps(text or 'text', ensure_ascii=False)}"
     return f"In a shell, a text is typed so: --param {shlex.quote(pair)}"
 
 
 def replaced(preset: Preset, conf: Mapping[str, Any]) -> str:
-    """Say what of the preset its embedded parameters have replaced in `conf`, a run's parameters on the embedded cluster:
-    `executor_memory: 1g instead of 4g`. Empty if nothing.
+    """Describe the parameters of a preset that its embedded parameters replace: `executor_memory: 1g instead of 4g`; empty if none.
+
+    `conf`: a run's parameters on the embedded cluster.
     """
     found = [
         f"{name}: {_instead(value, preset.params.get(name, 'the default'))}"
@@ -329,7 +332,7 @@ def replaced(preset: Preset, conf: Mapping[str, Any]) -> str:
 
 
 def _instead(value: Any, original: Any) -> str:
-    """Say which value is in the place of which; of two lists of one length only those that differ."""
+    """Describe a replaced value: `1g instead of 4g`. For two lists of the same length, describe only the items that differ."""
     if isinstance(value, list) and isinstance(original, list) and len(value) == len(original):
         pairs = [
             f"{one} instead of {other}" for one, other in zip(value, original, strict=True) if one != other
@@ -343,8 +346,8 @@ def _instead(value: Any, original: Any) -> str:
 
 
 def places_of(text: str, study: Study) -> dict[str, list[str]]:
-    """Values of axes from a text: `parts=2,8 level=1`. Raises SpecError for what is no such text, and for an unknown axis."""
-    found = {}
+    """Parse values of axes: `parts=2,8 level=1`. Raises SpecError for an invalid text or an unknown axis."""
+    places = {}
     known = [axis.name for axis in study.axes]
     for pair in text.split():
         name, separator, values = pair.partition("=")
@@ -354,5 +357,5 @@ def places_of(text: str, study: Study) -> dict[str, list[str]]:
             )
         if name not in known:
             raise unknown("axis", name, known)
-        found[name] = names_in(values)
-    return found
+        places[name] = names_in(values)
+    return places

@@ -1,4 +1,4 @@
-"""Which code this is: the version that version control gives it."""
+"""Determine the version of this code from version control."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from pathlib import Path
 
 from storebench import __version__
 
-VARIABLE = "STOREBENCH_REVISION"  # of an image: what `images/build` was told by git
+VARIABLE = "STOREBENCH_REVISION"  # set in images: the revision that git reported to `images/build`
 CHECKOUT = Path(__file__).resolve().parents[2]
-# As images/build does it, but that it looks for untracked files in what it copies.
+# As in images/build, except that images/build only looks for untracked files in the files that it copies.
 DESCRIBE = ("describe", "--always", "--dirty", "--abbrev=40", "--exclude", "*")
 DIFF = ("diff", "--no-ext-diff", "--no-textconv", "--no-color", "--binary", "HEAD")
 UNTRACKED = ("ls-files", "-z", "--others", "--exclude-standard", "--", "src", "dags", "plugins", "sql")
@@ -23,18 +23,18 @@ TIMEOUT_S = 10
 
 @cache
 def code_version() -> str:
-    """`0.1.0+g` and 12 digits of the commit; `0.1.0+unknown` where nobody knows it.
+    """Return the version: `0.1.0+g` and 12 digits of the commit; `0.1.0+unknown` for an unknown commit.
 
-    `.dirty` follows where tracked files were changed since, and `.untracked` where the code has files that git was never told of. Then a
-    hash of these changes follows: two different edits are two versions.
+    `.dirty` follows if tracked files were changed since the commit, and `.untracked` if the code has untracked files. Then a hash of these
+    changes follows, so that different edits have different versions.
 
-    An image knows it from its build, a checkout from git, which is asked once in each process.
+    Images have the revision from their build. A checkout asks git, once in each process.
     """
     return version_of(os.environ.get(VARIABLE) or _described(CHECKOUT))
 
 
 def version_of(revision: str) -> str:
-    """Return the version of a revision: what `git describe` says, with `-untracked` and the hash of the changes behind it."""
+    """Return the version of a revision: the output of `git describe`, followed by `-untracked` and the hash of the changes."""
     found = re.fullmatch(r"([0-9a-f]{12})[0-9a-f]*((?:-dirty)?(?:-untracked)?(?:-[0-9a-f]{8})?)", revision)
     if not found:
         return f"{__version__}+unknown"

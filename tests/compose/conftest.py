@@ -1,4 +1,4 @@
-"""The system of docker-compose.yaml, started in a Docker Engine that is there for these tests alone: local/compose/engine."""
+"""The system of docker-compose.yaml, started in a Docker Engine for these tests (local/compose/engine)."""
 
 import os
 import shutil
@@ -13,7 +13,7 @@ BUNDLE = Path("/etc/ssl/certs/ca-certificates.crt")
 
 
 class Compose:
-    """Commands on the system; `env` is what `deploy/compose/prepare` has made."""
+    """Commands on the system. `env`: the file made by `deploy/compose/prepare`."""
 
     def __init__(self, home):
         self.home, self.env = home, home / "docker" / "compose.env"
@@ -45,7 +45,7 @@ class Compose:
         return dict(line.split("=", 1) for line in lines)
 
     def build(self):
-        """The stand-ins, from the folder of `make setup`."""
+        """Return the stand-ins, from the folder of `make setup`."""
         archive = self.home / "docker" / "base.tar"
         push = f'. local/images/storage.sh && buildah push --quiet docker.io/library/{BASE} "docker-archive:{archive}:{BASE}"'
         self.run("sh", "-euc", push)
@@ -82,7 +82,7 @@ class Compose:
             pytest.fail("the system does not come up")
 
     def left(self):
-        """Containers, volumes and networks that are there."""
+        """Return the existing containers, volumes and networks."""
         containers = self.run("docker", "ps", "--all", "--quiet").stdout.split()
         volumes = self.run("docker", "volume", "ls", "--quiet").stdout.split()
         networks = self.run("docker", "network", "ls", "--filter", "type=custom", "--quiet").stdout.split()

@@ -16,7 +16,7 @@ pytestmark = pytest.mark.timeout(5400)  # the first one waits for builds, the st
 
 
 def results(compose):
-    """The rows in the results database, by the port that is published for it."""
+    """Return the rows in the results database through its published port."""
     settings = compose.settings()
     with psycopg.connect(
         host="127.0.0.1",
@@ -60,7 +60,7 @@ def test_containers_hold_no_capability(compose):
 
 
 def test_pods_do_not_reach_the_results(compose):
-    """Pods leave the cluster as their node does, which is only in the stores' network."""
+    """Pods leave the cluster with their node's address, and the node is only in the stores' network."""
 
     def reaches(address, port):
         connect = ("timeout", "5", "bash", "-c", f"exec 3<> /dev/tcp/{address}/{port}")

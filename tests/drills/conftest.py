@@ -10,7 +10,7 @@ __all__ = ["cluster", "stack"]
 
 @pytest.fixture
 def say(capsys):
-    """Print a line, whatever pytest captures."""
+    """Print a line in spite of pytest's capturing."""
 
     def out(line):
         with capsys.disabled():

@@ -1,4 +1,4 @@
-"""A run that is disturbed on purpose, and what must hold of it afterwards."""
+"""Disturb runs on purpose, and check the properties that must hold afterwards."""
 
 import os
 import signal
@@ -45,7 +45,7 @@ class Drill:
         return self
 
     def started(self, task, seconds=600):
-        """The pod of this task of the run, as soon as it runs, within so many seconds: servers that the run brings come before it."""
+        """Return the running pod of a task of the run. Wait up to `seconds`, including the start of provisioned servers."""
         selector = f"dag_id={self.study},task_id={task},run_id={make_safe_label_value(self.run)}"
 
         def running():
@@ -61,7 +61,7 @@ class Drill:
         return pod
 
     def measured(self, operation, seconds=600):
-        """A pod of this run whose timed stretch has begun; the pod has to run within so many seconds."""
+        """Return a pod of this run whose timed window has begun. The pod must run within `seconds`."""
         pod = self.started(f"cell.{operation}", seconds)
         soon(lambda: "phase: operation" in self.log_of(pod), 240)
         return pod
@@ -79,7 +79,7 @@ class Drill:
             time.sleep(0.1)
 
     def end(self):
-        """The state in which the run has ended, followed as the command line does it."""
+        """Follow the run as the command line does, and return its final state."""
         return self.airflow.wait(self.study, self.run, lambda _: None)
 
     @property
@@ -113,12 +113,12 @@ class Drill:
         )
 
     def check_stack(self):
-        """All parts are there again, without anybody's help."""
+        """Check that all parts run again without help."""
         settings = Settings()
         soon(lambda: not any(health.complaint(name, settings) for name in health.checks(settings)))
 
     def check_rows(self):
-        """No operation lost, doubled, without its reason, or with another cell's data."""
+        """Check that no operation is missing, duplicated, without its reason, or with another cell's data."""
         planned = {
             (turn.cell.key, turn.repeat, operation)
             for turn in Repository(self.database).recorded_turns(self.run_id)
@@ -172,7 +172,7 @@ def away(name, seconds):
 
 @contextmanager
 def stopped(name):
-    """A server of the stack is away."""
+    """Stop a server of the stack during the block."""
     supervisor.stop_process(Settings(), name)
     try:
         yield
@@ -182,7 +182,7 @@ def stopped(name):
 
 @contextmanager
 def frozen(name):
-    """A server of the stack takes connections and answers nothing."""
+    """Freeze a server of the stack during the block: it accepts connections and answers nothing."""
     server = pid(name)
     os.kill(server, signal.SIGSTOP)
     try:

@@ -19,7 +19,7 @@ def claims(cluster):
 
 
 def check_marked(row):
-    """A cold sum that read from disk says how fast, and is marked if the disk has shown less than half of that."""
+    """Check that a cold sum reports its rate from disk, and is marked if the disk has shown less than half of this rate."""
     metrics = row["metrics"]
     if metrics["disk_read_bytes"] < JUDGED_BYTES:
         return

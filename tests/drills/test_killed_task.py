@@ -13,7 +13,7 @@ OF_A_TASK = re.compile(r"airflow worker -- .*[0-9a-f-]{36}")
 
 
 def processes():
-    """The process that watches the running task, and the task's own."""
+    """Return the process that watches the running task, and the task's process."""
     found = psutil.Process(pid("airflow-scheduler")).children(recursive=True)
     of_a_task = [process for process in found if OF_A_TASK.search(" ".join(process.cmdline()))]
     parents = {process.ppid() for process in of_a_task}

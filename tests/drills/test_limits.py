@@ -53,7 +53,7 @@ def test_dataset_ended_by_the_limit(drill, say):
 
 
 def attempts():
-    """The processes of attempts on this machine, in whichever pod."""
+    """Return the processes of attempts in all pods on this machine."""
     found = psutil.process_iter(["cmdline"])
     return [process for process in found if (process.info["cmdline"] or [])[-1:] == ["attempt"]]
 
@@ -79,7 +79,7 @@ def collections():
 
 @pytest.fixture
 def stopped_run(drill, collections):
-    """A run that was marked as failed while it wrote, and the collections that it has left."""
+    """Return a run that was marked as failed during a write, and its leftover collections."""
     run = drill()
     run.working("write")
     targets = {one.target for one in Left(run.database).undropped() if one.run_id == run.run_id}

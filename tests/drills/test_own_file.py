@@ -1,4 +1,4 @@
-"""A file of one's own in every store of the bulk study, with each client."""
+"""A user's file in every store of the bulk study, with each client."""
 
 import pytest
 
@@ -19,7 +19,7 @@ def test_every_store_gives_it_back(say):
         )
     assert code == 0, text
     assert {row["store"] for row in rows} == stores - unable
-    assert "left out: delta-standalone cannot hold this dataset: the column 'tax'" in text
+    assert "excluded: delta-standalone cannot hold this dataset: the column 'tax'" in text
     assert {row["status"] for row in rows} == {"verified"}
     assert {row["rows"] for row in rows} == {own_file.ROWS}
     assert all("all 12 fields by" in row["verification"] for row in rows)

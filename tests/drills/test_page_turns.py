@@ -16,7 +16,7 @@ LEAST = 5  # turns
 
 
 def started(tab):
-    """Start what the panel offers, and the address of its result."""
+    """Start the measurement that the panel offers, and return the address of its result."""
     tab.get_by_role("button", name="measure these in turns").click()
     start = tab.get_by_role("button", name=f"Start {LEAST} turns")
     expect(start).to_be_enabled(timeout=15_000)

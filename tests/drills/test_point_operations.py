@@ -1,4 +1,4 @@
-"""The whole study point_operations through Airflow and Kubernetes, and what happens when a node of Cassandra dies."""
+"""The whole study point_operations through Airflow and Kubernetes, and the death of a Cassandra node."""
 
 import os
 import signal
@@ -110,7 +110,7 @@ def test_a_node_of_three_is_killed_during_writes_at_quorum(drill, say):
 
 
 def cassandra_of(pod):
-    """The process of the node in this pod, which runs on this machine."""
+    """Return the process of a pod's Cassandra node on this machine."""
     found = [
         process.pid
         for process in psutil.process_iter(["cmdline"])

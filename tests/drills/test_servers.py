@@ -17,7 +17,7 @@ def servers(run):
 
 
 def nothing_is_left(run):
-    """Neither in the cluster nor in what is known of it; the latter goes last."""
+    """Check that the cluster and the records have no leftovers. The records are deleted last."""
     soon(lambda: not left_over(run.cluster) and not Left(run.database).runs_with_servers(), 300)
 
 

@@ -28,7 +28,7 @@ PODS = "dag_id=toy_study"
 
 @pytest.fixture
 def checkout():
-    """A copy of the checkout with the toy store and its study."""
+    """Yield a copy of the checkout with the toy store and its study."""
     if "kubernetes" not in os.environ["STOREBENCH_EMBEDDED"].split():
         pytest.skip("puts an image into the embedded cluster's containerd")
     with copied_checkout() as copy:
@@ -62,7 +62,7 @@ def environment(checkout, image):
 
 @pytest.fixture
 def toy_pods(cluster):
-    """The names of the toy's pods that are there; those of a run that was broken off are gone afterwards."""
+    """Return the names of the toy's existing pods. Pods of an interrupted run disappear later."""
 
     def names():
         found = cluster.list_namespaced_pod(NAMESPACE, label_selector=PODS).items

@@ -1,4 +1,4 @@
-"""Chromium, and what the tests of the results page do in it."""
+"""Chromium, and the common actions of tests of the results page."""
 
 import os
 from pathlib import Path
@@ -62,13 +62,13 @@ def visit(chromium, url):
 
 
 def view(name, run, **query):
-    """The address of a view."""
+    """Return the address of a view."""
     asked = {"view": name, "run": run, **query}
     return f"{PAGE}?" + "&".join(f"{key}={quote(value, safe='')}" for key, value in asked.items())
 
 
 def check_accessible(tab):
-    """Axe finds nothing in the page; what is Airflow's around it is Airflow's."""
+    """Check that axe finds no problem in the page, except in Airflow's frame around it."""
     tab.add_script_tag(path=AXE)
     found = tab.evaluate("axe.run('.sb-page', {resultTypes: ['violations']})")
     issues = [

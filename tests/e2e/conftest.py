@@ -34,7 +34,7 @@ def cluster():
 
 @pytest.fixture
 def s3_secret(cluster):
-    """The S3 connection, for pods that no run starts."""
+    """Yield the S3 connection, for pods that no run starts."""
     connection = os.environ["AIRFLOW_CONN_STOREBENCH_S3"]
     cluster.create_namespaced_secret(
         NAMESPACE, {"metadata": {"name": S3_SECRET}, "stringData": {"connection": connection}}

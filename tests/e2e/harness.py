@@ -23,7 +23,7 @@ PLACEMENT = Placement.from_extra(KUBERNETES["extra"])
 
 
 def storebench(*arguments, seconds=800, **environment):
-    """Call the command line, which may take so many seconds."""
+    """Call the command line with a time limit in seconds."""
     process = subprocess.run(
         [sys.executable, "-m", "storebench.cli", *arguments],
         env={**os.environ, **environment},
@@ -54,7 +54,7 @@ def run(*arguments, seconds=800):
 
 
 def finished_one_by_one(rows):
-    """The cells of a run, each of which was written and read before the next one began."""
+    """Return the cells of a run. Check that each cell was written and read before the next began."""
     cells = [(row["store"], row["axes"]["batch"], row["repeat"]) for row in rows]
     assert [row["operation"] for row in rows] == ["write", "read"] * (len(rows) // 2)
     assert cells[::2] == cells[1::2], "a cell is finished before the next one starts"
@@ -63,15 +63,15 @@ def finished_one_by_one(rows):
 
 
 def as_user(pod, user):
-    """The pod, as a user of this number in the group 0, as OpenShift runs it; None: as the image's user."""
+    """Return the pod with a user's number in the group 0, as on OpenShift; None: the image's user."""
     if user is not None:
         pod["spec"]["securityContext"] |= {"runAsUser": user, "runAsGroup": 0}
     return pod
 
 
 def pod(name, image, spec, program=None, user=None):
-    """The manifest of a pod that tries one attempt; `program` is Python that does so in the place of `storebench attempt`. The pod and those
-    that it starts run as `user`.
+    """The manifest of a pod that tries one attempt; `program` is Python that does so in the place of `storebench attempt`. The pod and
+    those that it starts run as `user`.
     """
     account = bulk_study().store(spec.store).pod_of(spec.operation).account
     fields = {
@@ -106,13 +106,13 @@ def pod(name, image, spec, program=None, user=None):
 
 
 def pods(cluster, selector):
-    """The living pods with these labels."""
+    """Return the living pods with these labels."""
     found = cluster.list_namespaced_pod(NAMESPACE, label_selector=selector).items
     return [pod for pod in found if pod.status.phase in ("Pending", "Running")]
 
 
 def driver_with_executors(cluster):
-    """The Spark driver whose executors run, and their pods, once they do."""
+    """Wait for executors. Return the Spark driver and their pods."""
     executors = [pod for pod in pods(cluster, EXECUTORS) if pod.status.phase == "Running"]
     return executors and (executors[0].metadata.owner_references[0].name, executors)
 

@@ -1,6 +1,6 @@
-"""A study of one's own, whose operations, figures, dataset and pods nothing in Storebench knows: started, backfilled, compared, and seen.
+"""A user's study with its own operations, metrics, dataset and pods: started, backfilled, compared, and shown.
 
-It is the one of tests/e2e/words: a DAG file, and the module of its store, one of whose operations is a shell script.
+The study is tests/e2e/words: a DAG file, and the module of its store, one of whose operations is a shell script.
 """
 
 import json
@@ -46,7 +46,7 @@ def image():
 
 @pytest.fixture
 def words(airflow, image):
-    """The study is among the stack's DAGs, its store among the stack's stores, and its image is known."""
+    """Install the study's DAG, its store and its image in the stack."""
     folder = Path(os.environ["AIRFLOW__CORE__DAGS_FOLDER"])
     store = add_store(Path(stores.__file__).parent)
     shutil.copy(WORDS / STUDY_FILE, folder)
@@ -67,7 +67,7 @@ def measure(*arguments):
 
 
 def undisturbed(rows):
-    """Return the cells' operations that are compared and drawn, which are undisturbed."""
+    """Return the undisturbed operations of cells, which comparisons and charts use."""
     return {(row["cell_key"], row["operation"]) for row in rows if not row["disturbed"]}
 
 

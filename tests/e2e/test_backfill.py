@@ -144,7 +144,7 @@ def grid(name):
 
 
 def measured(name):
-    """How often each batch was written, verified."""
+    """Count the verified writes of each batch."""
     rows = json.loads(storebench("results", "--cell", f"{name}/", "--format", "json").stdout)
     assert {row["status"] for row in rows} == {"verified"}
     return sorted(row["axes"]["batch"] for row in rows if row["operation"] == "write")

@@ -34,13 +34,13 @@ OPTIONS = {
 
 @pytest.fixture(scope="module")
 def storage():
-    """The options of deltalake for the stack's S3."""
+    """Return the options of deltalake for the stack's S3."""
     return storage_options(Connection.from_json("s3", os.environ["AIRFLOW_CONN_STOREBENCH_S3"]))
 
 
 @pytest.fixture(scope="module")
 def kept(storage):
-    """The rows of a run of both clients that left its tables."""
+    """Yield the rows of a run of both clients that kept its tables."""
     code, text, rows = run(
         *("--stores", "delta-spark", "--clients", "reference,tuned"),
         *("--axis", "batch=all", "--axis", "executors=2"),

@@ -1,6 +1,6 @@
-"""The manifests of deploy/kubernetes, as the stack has applied them: what a run needs is allowed, and nothing else.
+"""The manifests of deploy/kubernetes in the stack allow exactly the actions that a run needs.
 
-That a run passes with these accounts, test_secrets.py shows.
+test_secrets.py shows that a run passes with these accounts.
 """
 
 import copy
@@ -107,7 +107,7 @@ def admin():
 
 @pytest.fixture(scope="module")
 def account(admin):
-    """The API as a service account of the namespace, by a token of its own."""
+    """Yield the API as a service account of the namespace, with its own token."""
     clients = []
 
     def api(name):
@@ -139,7 +139,7 @@ def started(cluster):
 
 
 def sleeper(name, placement=PLACEMENT, seconds=60):
-    """A pod as the DAG's that does nothing for so long."""
+    """Return a pod like the DAG's pods that sleeps for these seconds."""
     pod = placement.template(name, "base")
     pod["metadata"]["name"] = name
     pod["spec"] |= {"restartPolicy": "Never", "terminationGracePeriodSeconds": 0}
@@ -242,7 +242,7 @@ def test_the_namespace_takes_no_pod_that_could_do_more(account, how):
 
 
 def mounting(token):
-    """A volume of files that Kubernetes makes: with the token of the pod's account, or without."""
+    """Return a volume of files that Kubernetes makes: with the token of the pod's account, or without."""
     labels = {"items": [{"path": "labels", "fieldRef": {"fieldPath": "metadata.labels"}}]}
     source = {"serviceAccountToken": {"path": "token"}} if token else {"downwardAPI": labels}
     return {"name": "made", "projected": {"sources": [source]}}
@@ -285,7 +285,7 @@ def test_a_spark_driver_starts_its_executors(account):
 
 @pytest.fixture
 def other_machine():
-    """A network namespace in the place of another machine, with a route to the pod network by this machine, whose address is HERE."""
+    """Yield a network namespace as another machine, which routes to the pod network through this machine at the address HERE."""
     settings = Settings()
     process = subprocess.Popen(
         ["unshare", "--net", "sh", "-c", "echo; exec sleep 120"], stdout=subprocess.PIPE
@@ -311,7 +311,7 @@ def other_machine():
 
 
 def connects(host, port, within=()):
-    """Whether a TCP connection comes about."""
+    """Return whether a TCP connection succeeds."""
     code = "import socket, sys; socket.create_connection((sys.argv[1], int(sys.argv[2])), 2)"
     command = [*within, sys.executable, "-c", code, host, str(port)]
     return subprocess.run(command, check=False, capture_output=True, timeout=30).returncode == 0
@@ -328,7 +328,7 @@ def test_no_other_machine_reaches_the_servers_of_the_stack(other_machine):
 
 
 def condition(cluster, name):
-    """Why the pod has no node, if it has none."""
+    """Return why the pod has no node; None if it has a node."""
     for found in cluster.read_namespaced_pod(name, NAMESPACE).status.conditions or []:
         if found.type == "PodScheduled" and found.status == "False":
             return found.message

@@ -9,7 +9,7 @@ STUDY = "bulk_write_read"
 
 
 def newest():
-    """The newest run in the results; nothing where there is none."""
+    """Return the newest run in the results; None without runs."""
     return next(iter(Queries(os.environ["AIRFLOW_CONN_STOREBENCH_RESULTS"]).runs(1)), {"id": None})
 
 

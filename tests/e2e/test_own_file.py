@@ -1,4 +1,4 @@
-"""A file of one's own as the dataset of a run: a store gives it back, or is left out with the reason before anything is measured."""
+"""A user's file as the dataset of a run: a store returns its rows, or is excluded with the reason before any measurement."""
 
 from contextlib import ExitStack
 
@@ -34,7 +34,7 @@ def test_a_store_that_cannot_hold_it_is_left_out_with_the_reason(file):
     code, text, rows = run("--dataset", name, "--stores", "null,delta-rs", "--axis", "batch=all")
     assert code == 0, text
     assert {(row["store"], row["status"]) for row in rows} == {("null", "verified")}
-    assert "left out: delta-rs cannot hold this dataset: the column 'net price'" in text
+    assert "excluded: delta-rs cannot hold this dataset: the column 'net price'" in text
 
 
 def test_a_run_whose_only_store_cannot_hold_it_is_refused_with_the_reason(file):
@@ -49,7 +49,7 @@ DELTA_SPARK = "delta-spark,delta-kernel,delta-standalone"
 
 
 def test_an_open_end_is_the_same_day_in_every_store(file):
-    """Spark writes it as INT96, for which delta-rs has another day."""
+    """Spark writes the date as INT96, for which delta-rs has another day."""
     name = file(
         b"id,valid_to,until\n1,9999-12-31T23:59:59Z,9999-12-31\n2,1600-01-01T00:00:00Z,1600-01-01\n", "csv"
     )

@@ -38,7 +38,7 @@ def conf(**changes):
 
 @pytest.fixture(scope="session")
 def runs(airflow):
-    """A run of two stores with three repeats, and one with a single repeat; their ids here."""
+    """Return the ids of a run of two stores with three repeats, and of a run with a single repeat."""
     found = []
     for repeats in (3, 1):
         run = airflow.trigger(STUDY, conf(repeats=repeats))
@@ -71,7 +71,7 @@ def chart_of(tab, title):
 
 
 def rows_of(chart):
-    """The figures below a chart, which are opened first."""
+    """Open the figures below a chart, and return their rows."""
     if not chart.locator("tbody").is_visible():
         chart.get_by_text("Figures").click()
     return chart.locator("tbody tr")

@@ -29,7 +29,7 @@ VIEWS = ("run", "charts", "phases", "ranking", "compare", "history", "table")
 
 
 def words_study(folder):
-    """The tests' own study, whose store is found in this folder."""
+    """Return the tests' own study, whose store is found in this folder."""
     add_store(folder)
     stores.__path__.append(str(folder))
     try:
@@ -40,7 +40,7 @@ def words_study(folder):
 
 
 def result_of(study, operation, value):
-    """What an attempt reports that came to this value by each number, with a distribution and a series where the operation has any."""
+    """Return the result of an attempt in which each scalar has this value, with the operation's histograms and series."""
     kinds = {metric.name: metric.kind for metric in study.metrics}
     by_kind = {kind: [name for name in operation.metrics if kinds[name] == kind] for kind in kinds.values()}
     spread = {"values": [value / 100 * n for n in range(1, 101)], "counts": [101 - n for n in range(1, 101)]}
@@ -66,7 +66,7 @@ def result_of(study, operation, value):
 
 
 def record(repository, study, cells, name, factor):
-    """A run of these cells, each with its own value."""
+    """Record a run of these cells, each with its own value."""
     planned = turns(dict.fromkeys(cells, REPEATS), 1)
     repository.start_run(
         study=study,

@@ -12,7 +12,7 @@ __all__ = ["airflow", "study"]
 
 @pytest.fixture
 def measured(airflow, study):
-    """A study of two batches, and a run of it with these parameters: its id here."""
+    """Return the id of a run with these parameters of a study of two batches."""
     name = study(["100", "200"])
 
     def run(**params):

@@ -26,7 +26,7 @@ CHOSEN = {
 
 @pytest.fixture(scope="module")
 def run(url):
-    """The id of a run of two stores, each measured twice."""
+    """Return the id of a run of two stores, each measured twice."""
     airflow = Airflow(url, os.environ["STOREBENCH_AIRFLOW_USER"], os.environ["STOREBENCH_AIRFLOW_PASSWORD"])
     conf = {"rows": ROWS, "seed": SEED, "stores": ["null", "mongodb"], "clients": ["reference"]}
     found = airflow.trigger(STUDY, {**conf, "batch": ["500"], "repeats": 2})

@@ -53,7 +53,7 @@ def test_a_run_is_foreseen_as_one_types_started_and_seen(visit, token, airflow, 
 
 
 def test_every_mistake_is_told_before_anything_is_started(visit, token):
-    """Also mistakes in a folded section, and several mistakes at once."""
+    """Show also mistakes in a folded section, and several mistakes at once."""
     tab = visit(token, start_view(STUDY, pod_cpu="0", stores="mongodb@nonesuch"))
     foreseen = tab.locator(".sb-state[role=status]")
     expect(foreseen).to_contain_text("CPU request of a pod: '0' is not a number of CPUs", timeout=15_000)

@@ -32,7 +32,7 @@ HOSTILE = "<img src=x onerror=alert(1)><script>alert(2)</script>'; DROP TABLE st
 
 @pytest.fixture(scope="module")
 def database():
-    """An empty one."""
+    """Yield an empty database."""
     with scratch(os.environ["AIRFLOW_CONN_STOREBENCH_RESULTS"]) as uri:
         migrate(uri)
         yield uri
@@ -48,7 +48,7 @@ def own_url(database):
 
 
 def half_a_run(database, name):
-    """A run that was deleted from Airflow: of its two repeats one was written, in vain. Its id."""
+    """Record a run that was deleted from Airflow. One of its two repeats was written and failed. Return its id."""
     repository = Repository(database)
     repository.start_run(
         study=bulk_study(),

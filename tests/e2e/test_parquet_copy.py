@@ -1,6 +1,6 @@
-"""The study parquet_copy through Airflow and Kubernetes: a volume, and HDFS that the run brings.
+"""The study parquet_copy through Airflow and Kubernetes: a volume, and HDFS provisioned by the run.
 
-All its file systems: drills/test_parquet_copy.py.
+drills/test_parquet_copy.py tests all its file systems.
 """
 
 import pytest

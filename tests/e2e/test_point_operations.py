@@ -1,6 +1,6 @@
-"""The study point_operations through Airflow and Kubernetes: a server that the run brings, and one that is there.
+"""The study point_operations through Airflow and Kubernetes: a provisioned server, and an existing server.
 
-All its clients: drills/test_point_operations.py.
+drills/test_point_operations.py tests all its clients.
 """
 
 import pytest

@@ -1,4 +1,4 @@
-"""Whether this cluster enforces network policies, and what they then refuse. All is done with the rights of Airflow's account."""
+"""Test whether this cluster enforces network policies, and which connections they refuse, with the permissions of Airflow's account."""
 
 import os
 from pathlib import Path
@@ -62,7 +62,7 @@ def network(cluster):
 
     class Network:
         def server(self, servers, policy):
-            """A server of this set, under this policy alone; returns its address."""
+            """Start a server of this set under only this policy. Return its address."""
             made.append(policy["metadata"]["name"])
             policies.create_namespaced_network_policy(NAMESPACE, policy)
             name = f"probe-server-{len(pods)}"
@@ -70,7 +70,7 @@ def network(cluster):
             return soon(lambda: phase(name, "Running")).pod_ip
 
         def reaches(self, address, *, of=None, seconds=10):
-            """Whether the pod of an attempt at the set `of` (None: at no set) reaches the address within so many seconds."""
+            """Return whether the pod of an attempt at the servers `of` (None: without servers) reaches the address within `seconds`."""
             name = f"probe-client-{len(pods)}"
             start(name, CONNECT, address, str(seconds), servers=of)
             return soon(lambda: phase(name, "Succeeded", "Failed")).phase == "Succeeded"

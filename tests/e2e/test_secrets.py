@@ -65,7 +65,7 @@ def canaries(airflow, cluster):
 
 @pytest.fixture(scope="module")
 def secrets(canaries):
-    """All that must not be found: the canaries, the stack's own passwords and keys, and the token of Airflow's account."""
+    """Return all secrets: the canaries, the stack's passwords and keys, and the token of Airflow's account."""
     own = json.loads((HOME / "secrets.json").read_text())
     kubeconfig = json.loads(Path(KUBERNETES["extra"]["kube_config_path"]).read_text())
     return {**canaries, **own, "kubernetes_token": kubeconfig["users"][0]["user"]["token"]}
@@ -73,9 +73,7 @@ def secrets(canaries):
 
 @pytest.fixture(scope="module")
 def seen(cluster, canaries):
-    """A run with the canaries; returns its rows, each pod and event as Kubernetes told them while it lasted,
-    and what its Spark answered without its key.
-    """
+    """Run a study with the canaries. Return its rows, all pods and events during the run, and the answers of its Spark without its key."""
     texts, over = [], threading.Event()
 
     def look():
@@ -99,7 +97,7 @@ def seen(cluster, canaries):
 
 
 def forms(secret):
-    """A secret as it is, and as it is in an address or in base64, wherever in a text that begins."""
+    """Return the forms of a secret: as it is, in an address, and in base64 at any offset."""
     found = {secret, quote(secret, safe="")}
     for before in ("", "x", "xx"):
         encoded = base64.b64encode((before + secret).encode()).decode().rstrip("=")

@@ -1,4 +1,4 @@
-"""Servers that a run brings, on the embedded cluster: made, measured, removed."""
+"""Servers provisioned by a run on the embedded cluster: created, measured, removed."""
 
 import json
 import os
@@ -77,7 +77,7 @@ def check_figures(row, pods):
 
 
 def check_cold(row):
-    """A cold read's proof is in its row."""
+    """Check that the row has the proof of a cold read."""
     figures = row["metrics"]
     assert figures["resident_before_bytes"] == 0
     assert figures["disk_read_bytes"] >= figures["needed_bytes"] > 2**20

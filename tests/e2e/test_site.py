@@ -1,4 +1,6 @@
-"""A static site as whoever gets it reads it: from files, without a network. And the history of a cell with a planted step, in the real Airflow."""
+"""A static site as whoever gets it reads it: from files, without a network. And the history of a cell with a planted step, in the real
+Airflow.
+"""
 
 import os
 from datetime import UTC, datetime, timedelta
@@ -25,7 +27,7 @@ CELL = cell_at("mongodb", 7, 20_000, batch="10000")
 
 
 def record(repository, name, n, seconds):
-    """A run that measures the cell once."""
+    """Record a run that measures the cell once."""
     study = bulk_study()
     (turn,) = turns({CELL: 1}, 1)
     repository.start_run(

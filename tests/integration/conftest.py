@@ -47,7 +47,7 @@ def together(tmp_path_factory):
 
 @pytest.fixture
 def connections(monkeypatch, together):
-    """The connections to S3 and the stores' servers, set as a pod gets them."""
+    """Set the connections to S3 and the stores' servers as in a pod."""
     found = {}
     for name in ("s3", "mongodb", "elasticsearch"):
         text = required(f"AIRFLOW_CONN_STOREBENCH_{name.upper()}")
@@ -72,7 +72,7 @@ def change_connection(monkeypatch, connections):
 
 @pytest.fixture(scope="session")
 def database():
-    """The URI of a new, migrated database, which is dropped afterwards."""
+    """Create a migrated database, yield its URI, and drop the database afterwards."""
     with scratch(required("AIRFLOW_CONN_STOREBENCH_RESULTS")) as uri:
         assert migrate(uri) == sorted(path.stem for path in SQL.glob("*.sql"))
         yield uri
@@ -90,7 +90,7 @@ def queries(database):
 
 @pytest.fixture
 def bucket(connections):
-    """The bucket, with the attempts' dataset in it."""
+    """Return the bucket with the attempts' dataset."""
     name = connections["s3"].extra["bucket"]
     ensure_dataset(client_for(connections["s3"]), name, ROWS, SEED)
     return name

@@ -1,4 +1,4 @@
-"""Runs for tests of what is made of results: recorded as the DAG does it, with times of the tests' own."""
+"""Record runs as the DAG does, with fixed times, for tests that read results."""
 
 import uuid
 from datetime import UTC, datetime
@@ -41,7 +41,7 @@ def timed(seconds, rows=ROWS, **figures):
 
 @pytest.fixture
 def cells():
-    """Two cells that no other test has."""
+    """Return two cells that no other test uses."""
     seed = uuid.uuid4().int % 2**40
     return [cell_at("mongodb", seed, ROWS, batch=size) for size in ("10", "20")]
 
@@ -50,7 +50,8 @@ def cells():
 def run(repository):
     """Record a run with seconds(cell, turn) as its times, and figures(cell, operation) of each attempt.
 
-    With `so_far` it goes on after so many turns. `asked` are the parameters that it is recorded with. It brings its servers if `params` have their sizes.
+    `so_far`: the number of finished turns of a run in progress. `asked`: the recorded parameters. The run provisions its servers if `params`
+    have their sizes.
     """
 
     def make(

@@ -26,7 +26,7 @@ NAMES = [field.name for field in FIELDS]
 
 @pytest.fixture
 def collection(attempt, connections, target, client):
-    """The collection that the attempts of this test write to."""
+    """Yield the collection that the attempts of this test write to."""
     code, _ = attempt("write", client=client)
     assert code == 0
     from pymongo import MongoClient
@@ -178,7 +178,7 @@ def without_rights(connections, change_connection):
     refused = []
 
     def refusal(request, request_id):
-        """An OP_MSG with the error, in answer to the message of this id."""
+        """Return an OP_MSG with the error, in answer to the message of this id."""
         command = next(iter(request))
         refused.append(command)
         error = {"ok": 0.0, "code": 13, "codeName": "Unauthorized", "errmsg": f"not authorized to {command}"}

@@ -26,7 +26,7 @@ EXAMPLE = Path(__file__).parents[2] / "docs" / "studies" / "data" / "bulk_write_
 
 @pytest.fixture
 def other_database(database):
-    """A second, empty one."""
+    """Yield a second, empty database."""
     with scratch(database) as uri:
         migrate(uri)
         yield uri

@@ -54,7 +54,7 @@ NOISE = (0.98, 1.03, 1.0, 0.97, 1.02, 1.0, 0.99)
 
 @pytest.fixture
 def study(monkeypatch, cells):
-    """The bulk study with claims of the tests' own, of cells that no other test has."""
+    """Return the bulk study with claims of the tests' own, of cells that no other test has."""
     rows, seed = cells[0].rows, str(cells[0].seed)
     claims = tuple(replace(one, both={**one.both, "rows": str(rows), "seed": seed}) for one in CLAIMS)
     found = replace(bulk_study(), claims=claims)
@@ -64,7 +64,7 @@ def study(monkeypatch, cells):
 
 @pytest.fixture
 def measured(run, study, cells):
-    """Names of two runs: the older has six repeats of both stores, the newer has one."""
+    """Return the names of two runs: the older run has six repeats of both stores, the newer run has one."""
     seed = cells[0].seed
     some = [cells[0], *(cell_at("delta-spark", seed, batch=size, executors="1") for size in ("10", "20"))]
 

@@ -39,7 +39,7 @@ def bucket(connection):
 
 @pytest.fixture
 def seed(s3, bucket):
-    """A seed of this test's own, whose objects are removed after it."""
+    """Yield a seed of this test's own, whose objects are removed after it."""
     own = MAX_SEED - uuid.uuid4().int % 2**40
     yield own
     for key in keys(s3, bucket, own):

@@ -33,7 +33,7 @@ READERS = [("delta-standalone", "reference"), ("delta-kernel", "reference"), ("d
 
 
 def told(schema):
-    """The fields as the program is told them."""
+    """Return the fields in the form of the program's commands."""
     return [{"name": field.name, "type": field.type, "scale": field.scale or 0} for field in schema]
 
 
@@ -76,7 +76,7 @@ def as_spark_infers(chunk):
 
 
 def write(path: Path, table: pa.Table, **options: Any) -> None:
-    """A Delta table of two files, with timestamps as Spark writes them (INT96), which deltalake does not; more `options` of pyarrow."""
+    """Write a Delta table of two files, with timestamps as Spark writes them (INT96), unlike deltalake. `options`: of pyarrow."""
     half = table.num_rows // 2
     for part in (table.slice(0, half), table.slice(half)):
         write_deltalake(path, part, mode="append")
@@ -91,7 +91,7 @@ def write(path: Path, table: pa.Table, **options: Any) -> None:
 
 
 def write_int96(path: Path, texts: list[str]) -> None:
-    """A Delta table of a column `id` and a column `at` with timestamps of these texts, which pyarrow's own INT96 need not hold."""
+    """Write a Delta table of a column `id` and a column `at` with these timestamps, also timestamps that pyarrow's INT96 cannot hold."""
     moments = list(map(int96.moment, texts))
     at = pa.array([moment // 1000 for moment in moments], pa.timestamp("us", "UTC"))
     write_deltalake(path, pa.table({"id": range(1, len(texts) + 1), "at": at}))
@@ -122,7 +122,7 @@ def checksum(process, schema=FIELDS):
 
 
 def differences(found, chunk):
-    """The names of the fields whose checksums differ, and `rows` where that of the rows does."""
+    """Return the names of the fields whose checksums differ, and `rows` if the rows' checksum differs."""
     names = [name for name in FIELD_NAMES if found.fields[name] != chunk.checksums.fields[name]]
     return names + ["rows"] * (found.row_sum != chunk.checksums.row_sum)
 
@@ -165,7 +165,7 @@ def test_a_difference_is_noticed(opened, tmp_path, chunk, reader, client, change
 
 
 def changed(table, name, change):
-    """The table with another value in one row, the first that has one."""
+    """Return the table with a changed value in the first row that has a value."""
     values = table[name].to_pylist()
     row = next(n for n, value in enumerate(values) if value is not None)
     values[row] = change(values[row])

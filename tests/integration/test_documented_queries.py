@@ -25,7 +25,7 @@ BROUGHT = dict.fromkeys(FIELDS)  # servers that the run brings, each as large as
 
 @pytest.fixture
 def answer(database):
-    """The rows of the documented query below the paragraph that begins so, of this seed's cells."""
+    """Return a function that runs the documented query below a paragraph, limited to this seed's cells."""
 
     def answer(beginning, seed):
         query = re.search(rf"\n{beginning}.*?```sql\n(.*?);\n```", TEXT, re.DOTALL)[1]
@@ -61,7 +61,7 @@ def cell(seed, store, batch="10", rows=20_000):
 
 @pytest.fixture
 def ranking(answer, cells):
-    """How this test's cells are ranked: (rank, store, n, median), of each group of rows, batch and conditions."""
+    """Return the ranking of this test's cells: (rank, store, n, median) for each group of rows, batch and conditions."""
 
     def ranking(operation="write"):
         groups = {}

@@ -24,13 +24,13 @@ HALF_BYTES = ROWS * 600  # about half of what a write sends, or a read gets
 
 @pytest.fixture
 def connection(connections):
-    """The connection as a pod gets it."""
+    """Return the connection as a pod gets it."""
     return connections["elasticsearch"]
 
 
 @pytest.fixture
 def server(connection):
-    """The server, past the client that is tested."""
+    """Yield the server through another client than the tested client."""
     with httpx.Client(base_url=f"http://{connection.host}:{connection.port}", timeout=30) as client:
         yield client
 
@@ -55,7 +55,7 @@ def hang_up_on(*ends):
 
 @pytest.fixture
 def interrupted(connection, monkeypatch):
-    """Lead attempts by a relay that calls a function once so many bytes have passed it, and then goes on, or hangs up."""
+    """Lead attempts through a relay that calls a function after a number of bytes, and then continues or hangs up."""
     listener = socket.create_server(("127.0.0.1", 0))
     open_sockets = [listener]
     state = {"bytes": 0, "action": None}
@@ -168,7 +168,7 @@ def test_verification_of_a_read_notices(run, server, target, how):
 
 @pytest.fixture
 def template(server, target):
-    """An index template that takes hold of this test's index."""
+    """Create an index template that matches this test's index."""
 
     def put(**template):
         body = {"index_patterns": [target], "priority": 500, **template}
@@ -282,7 +282,7 @@ def test_an_api_that_is_not_elasticsearchs_is_refused(run, connection, connectio
 
 @pytest.fixture
 def tuned(connection, connections, bucket, target):
-    """A tuned client that is connected; what it wrote is dropped."""
+    """Yield a connected tuned client, and drop its target afterwards."""
     source = Source(client_for(connections["s3"]), bucket, dataset_key(ROWS, SEED))
     source.manifest()
     store = Elasticsearch(client="tuned", target=target, connection=connection, source=source)
@@ -306,7 +306,7 @@ def test_the_tuned_index_has_no_replica_while_it_is_loaded_and_its_own_number_af
     tuned, server, template, target, own, shown
 ):
     def replicas():
-        """The index's settings of replicas, and how many of its shards are assigned or wait for a node."""
+        """Return the index's settings of replicas, and its numbers of assigned and waiting shards."""
         settings = server.get(f"/{target}/_settings").json()[target]["settings"]["index"]
         health = server.get(f"/_cluster/health/{target}").json()
         names = ("number_of_replicas", "auto_expand_replicas")

@@ -39,7 +39,7 @@ def started(arguments, name, spec, message, timeout_s=120):
 
 @pytest.fixture(scope="module")
 def place():
-    """The bucket, and a client for it. The datasets of these tests, which share them, are removed at their end."""
+    """Yield the bucket and its client. The tests share datasets, which are removed at the end."""
     connection = Connection.from_json("s3", required("AIRFLOW_CONN_STOREBENCH_S3"))
     client, bucket = client_for(connection), connection.extra["bucket"]
     yield client, bucket

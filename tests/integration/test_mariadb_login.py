@@ -21,7 +21,7 @@ SEARCHED = "/usr/sbin:/usr/bin:/sbin:/bin"
 
 @pytest.fixture
 def folder():
-    """A folder of a user who is not root, with the program."""
+    """Yield a folder with the program, owned by a user who is not root."""
     if not shutil.which("mariadbd", path=SEARCHED):
         pytest.fail("there is no mariadbd: run these tests with `make integration`")
     # Pytest's own folder may lie under /root, which another user cannot enter.
@@ -57,7 +57,7 @@ def start(folder, port, password):
 
 @contextmanager
 def running(folder, password):
-    """The port of a server that was given this password."""
+    """Start a server with this password. Yield its port."""
     port = free_port()
     with start(folder, port, password) as server:
         try:

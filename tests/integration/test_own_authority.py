@@ -1,4 +1,4 @@
-"""Servers behind a certificate of a CA of one's own: whole attempts, with the CA's text in the connection, and without."""
+"""Servers behind a certificate of a user's own CA: whole attempts with and without the CA's text in the connection."""
 
 import os
 import threading

@@ -1,4 +1,4 @@
-"""A file of one's own in the real S3: the pod's program makes a dataset of it, and the stores whose servers are here give it back."""
+"""A user's file in a real S3: the pod's program makes a dataset of it, and the stores with servers here return its rows."""
 
 import gzip
 import io
@@ -65,8 +65,8 @@ def started(arguments, variable, spec, message):
 
 @pytest.fixture
 def dataset(place, tmp_path):
-    """Make the dataset of a file with these bytes, or of a folder with these files. Return the exit code, the manifest or the output, and the
-    dataset's folder."""
+    """Make the dataset of a file with these bytes, or of a folder with these files. Return the exit code, the manifest or the output, and
+    the dataset's folder."""
     client, bucket, key, made = place
 
     def make(kind, data):
@@ -160,7 +160,7 @@ def test_what_is_no_table_is_refused_and_nothing_is_left(dataset, place):
 
 
 def parts():
-    """A folder as Spark writes it."""
+    """Return a folder as Spark writes it."""
     table = pq.read_table(io.BytesIO(own_file.as_parquet()))
     found = {"_SUCCESS": b"", ".part-0.crc": b"x"}
     for n in range(3):
@@ -189,7 +189,7 @@ def test_line_ends_within_values_and_the_longest_text_come_back(dataset, attempt
 
 
 def damaged():
-    """A Parquet file whose column `note` has a page that is none."""
+    """Return a Parquet file with an invalid page of the column `note`."""
     out = io.BytesIO()
     pq.write_table(pa.table({"id": range(9_000), "note": [f"note {n}" for n in range(9_000)]}), out)
     data = bytearray(out.getvalue())

@@ -1,4 +1,4 @@
-"""The results page's API: what it reads, for whom, and that it can only read. In the real database."""
+"""The results page's API on the real database: its answers, its users, and its read-only access."""
 
 import json
 import uuid
@@ -30,7 +30,7 @@ from tests.integration.recorded import ENVIRONMENT, PARAMS, PHASES, ROWS, STUDY,
 
 @pytest.fixture
 def client(database):
-    """The API for somebody who may read the DAG of the tests' runs; who that is, is Airflow's to say."""
+    """Yield the API for a user who may read the DAG of the tests' runs."""
     app.dependency_overrides = {
         get_user: lambda: None,
         reading: lambda: Reading(database, [STUDY]),
@@ -180,7 +180,7 @@ def seconds_of(client, name):
 
 
 def backdated(database, name):
-    """The run as if all of it had been an hour ago."""
+    """Move all times of the run back by an hour."""
     with psycopg.connect(database) as connection:
         connection.execute(
             "UPDATE storebench.run SET started_at = started_at - interval '1 hour', finished_at = finished_at - interval '1 hour'"
@@ -219,7 +219,7 @@ def test_a_run_that_was_cleared_took_as_long_as_its_work(client, database, repos
 
 
 def test_what_marks_an_attempt_is_told(client, repository, run, cells):
-    """A disturbed attempt is counted as such; by memory, clients are ranked before engines, each by themselves."""
+    """A disturbed attempt is counted as disturbed. Clients are ranked by memory before engines, each group separately."""
     name = run(cells, 1)
     figures = [
         ("write", 1, "client", 100, {"durability": "disk", "durability_stated": "j=true"}),
@@ -331,7 +331,7 @@ def test_filters_match_parts_of_names(client, run, cells, query, found):
 
 
 def test_of_what_was_tried_again_the_newest_try_counts(client, repository, run, cells):
-    """Both tries are in the table; the earlier try is marked, and in no count."""
+    """The table shows both tries. The superseded try is marked, and no count includes it."""
     name = run(cells[:1], 1)
     repository.add_attempt(
         AttemptKey(run_id_of(STUDY, name), cells[0].key, 1, "read", 2),

@@ -38,7 +38,7 @@ def both(repository, run, cells):
 
 @pytest.fixture
 def reader_of(database, monkeypatch):
-    """The API for a user whom Airflow lets read these DAGs alone. Airflow's own users are of its own tests."""
+    """Yield the API for a user who may only read these DAGs. Airflow's own tests cover its users."""
 
     def client(*dags):
         asked = []
@@ -67,7 +67,7 @@ def answer(client, path, **query):
 
 
 def asked_of(study):
-    """Every question of the API that names a study, or a cell of it."""
+    """Return every request of the API that names a study or one of its cells."""
     cell = Cell(study, "null", "reference", (), 1000, 7).key
     return {
         "study": {"name": study},

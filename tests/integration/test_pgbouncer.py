@@ -1,4 +1,4 @@
-"""The results database behind a real PgBouncer, which gives each transaction the next free server."""
+"""The results database behind a real PgBouncer, which assigns a free server to each transaction."""
 
 import os
 import pwd
@@ -26,7 +26,7 @@ def free_port():
 
 @pytest.fixture
 def pooled(database):
-    """The URI of the database behind a PgBouncer in transaction mode with two servers."""
+    """Yield the URI of the database behind a PgBouncer in transaction mode with two servers."""
     to, port = conninfo_to_dict(database), free_port()
     program = shutil.which("pgbouncer", path=f"{os.environ['PATH']}:/usr/sbin")
     assert program, "`make integration` installs pgbouncer"

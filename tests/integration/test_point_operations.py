@@ -134,7 +134,7 @@ def test_a_server_that_is_not_there_is_said(attempt, change_connection):
 
 @pytest.fixture
 def service(connections, tmp_path, free_port):
-    """The service in front of the stack's server; its address."""
+    """Start the service before the stack's server. Yield its address."""
     server = connections["mongodb"]
     program = tmp_path / "service.py"
     # The service takes no login, as servers that a run brings have none; the stack's has one.

@@ -1,4 +1,4 @@
-"""Connections that are used again, and what ends them."""
+"""The pool of connections, and the ends of its connections."""
 
 import psycopg
 import pytest

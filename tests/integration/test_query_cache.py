@@ -1,4 +1,4 @@
-"""Sums by a real MariaDB whose query cache is on, as on a server of one's own."""
+"""Sums by a real MariaDB whose query cache is on, as a user's server may have it."""
 
 import os
 import shutil

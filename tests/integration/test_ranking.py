@@ -1,4 +1,4 @@
-"""A ranking from the real database: what the API, the command line and the views say of the same runs."""
+"""A ranking from the real database: API, command line and views agree on the same runs."""
 
 import json
 
@@ -26,7 +26,7 @@ DURABILITY = {"mongodb": "disk", "elasticsearch": "disk", "null": "none", "delta
 
 @pytest.fixture
 def client(database):
-    """The API for somebody who may read the DAG of the tests' runs."""
+    """Yield the API for a user who may read the DAG of the tests' runs."""
     app.dependency_overrides = {get_user: lambda: None, reading: lambda: Reading(database, [STUDY])}
     yield TestClient(app)
     app.dependency_overrides = {}
@@ -34,7 +34,7 @@ def client(database):
 
 @pytest.fixture
 def command(database, monkeypatch):
-    """The output of `storebench ranking` with these options."""
+    """Return a function that runs `storebench ranking` with options and returns its output."""
     monkeypatch.setenv("AIRFLOW_CONN_STOREBENCH_RESULTS", database)
 
     def run(*options, code=0):
@@ -70,7 +70,7 @@ def test_a_query_reads_no_table_of_the_view_that_it_asks_nothing_of(database):
 
 @pytest.fixture
 def measured(run, cells):
-    """The stores' cells in two runs of three repeats each; their seed."""
+    """Record the stores' cells in two runs of three repeats each. Return their seed."""
     seed = cells[0].seed
     axes = {store: {"executors": 1} if store == "delta-spark" else {} for store in STORES}
     some = [cell_at(store, seed, batch="10", **axes[store]) for store in STORES]

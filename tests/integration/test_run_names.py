@@ -20,7 +20,7 @@ OTHER = cell_at("null", 42, 2000, batch="100")
 
 @pytest.fixture
 def dag():
-    """A DAG that no other test has runs of."""
+    """Return a DAG without runs of other tests."""
     return f"dag_{uuid.uuid4().hex}"
 
 

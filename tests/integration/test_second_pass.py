@@ -75,12 +75,12 @@ class Library:
 
 
 def spoilt(row):
-    """The row; one of the dataset's with a wrong value."""
+    """Return the row, with a wrong value if it is a row of the dataset."""
     return {**row, FIELD: "Nowhere"} if str(row["id"]) == WRONG_ID else row
 
 
 def shape(arguments):
-    """The arguments of a call without what differs from one page to the next."""
+    """Return the arguments of a call without the arguments that differ between pages."""
     changing = ("pit", "search_after", "slice")
     return {name: name if name in changing else value for name, value in arguments.items()}
 
@@ -92,7 +92,7 @@ def library(monkeypatch):
 
 @pytest.fixture
 def opened(attempt, connections, monkeypatch, bucket, target):
-    """A store's client on the data that an attempt has written; and the manifest."""
+    """Yield a store's client on the data that an attempt has written, and the manifest."""
     open_stores = []
     monkeypatch.setenv(variable("elasticsearch"), required("AIRFLOW_CONN_STOREBENCH_ELASTICSEARCH"))
 

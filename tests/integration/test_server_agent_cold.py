@@ -90,7 +90,7 @@ def test_what_a_server_maps_at_its_start_is_not_read_in_a_cold_read(container, t
 
 @pytest.fixture
 def nobodys(agent_built):
-    """The agent of a user without any rights, around a server, with a folder of data that it owns."""
+    """Yield the agent of a user without any rights, around a server, with a folder of data that it owns."""
     if os.geteuid() != 0:
         pytest.skip("only root can start a process of another user")
     folder = Path(tempfile.mkdtemp(prefix="agent-", dir="/var/tmp"))  # where that user may go

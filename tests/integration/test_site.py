@@ -1,4 +1,4 @@
-"""A static site of what the real database has: its pages, its data, and what becomes of it when it is written anew."""
+"""A static site of the real database: its pages, its data, and a rewrite."""
 
 import csv
 import json
@@ -28,7 +28,7 @@ BAD = "</script><script>alert(1)</script>"
 
 @pytest.fixture
 def database():
-    """One with nothing in it, as a site is of all that there is."""
+    """Yield an empty database, since a site shows all results."""
     with scratch(required("AIRFLOW_CONN_STOREBENCH_RESULTS")) as uri:
         migrate(uri)
         yield uri
@@ -36,7 +36,7 @@ def database():
 
 @pytest.fixture(autouse=True)
 def front_end(monkeypatch, tmp_path):
-    """Replace the built front end, of which only the path matters here."""
+    """Replace the built front end, of which the tests only use the path."""
     script = tmp_path / "built.js"
     script.write_text("draw()")
     monkeypatch.setattr(report, "SCRIPT", script)
@@ -157,7 +157,7 @@ def test_without_results_there_is_no_site(database, tmp_path):
 def test_a_value_that_no_version_knows_breaks_neither_the_site_nor_what_reads_the_study(
     database, run, cells, tmp_path
 ):
-    """As an earlier version has recorded it, which did not check the file of a study."""
+    """An earlier version, which did not check the file of a study, has recorded the value."""
     name = run(cells, 6)
     with psycopg.connect(database) as connection:
         connection.execute(

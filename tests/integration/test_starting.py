@@ -1,4 +1,4 @@
-"""Runs that the page starts: what they would do, what would decide a comparison, and where its result is. In the real database."""
+"""Runs that the page starts, on the real database: plans, measurements that decide a comparison, and links to results."""
 
 import json
 import uuid
@@ -32,7 +32,7 @@ def study() -> Study:
 
 @pytest.fixture
 def drafted(client, database, study):
-    """The draft of a run with these parameters, as the page gets it."""
+    """Return the draft of a run with these parameters, as the page gets it."""
 
     def ask(**params):
         app.dependency_overrides[grid_dag] = lambda: GridDag(study, {}, True, Reading(database, [STUDY]))
@@ -43,7 +43,7 @@ def drafted(client, database, study):
 
 @pytest.fixture
 def noisy(run):
-    """A run whose times tell nothing finer than their noise; each cell is slower by its number."""
+    """Record a run with noisy times, in which each cell is slower by its number."""
 
     def make(cells, repeats=7, slower=0.0, **changes):
         def seconds(cell, turn):

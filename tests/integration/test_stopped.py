@@ -1,4 +1,4 @@
-"""How runs end in the results, and what they leave: against a real database."""
+"""The ends of runs in the results, and leftovers of runs, on a real database."""
 
 import json
 import threading

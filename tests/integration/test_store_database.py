@@ -23,7 +23,7 @@ def settings():
 
 @pytest.fixture
 def name(settings):
-    """The name of a database, which is removed afterwards with its role and its connection."""
+    """Yield the name of a database, and remove the database, its role and its connection afterwards."""
     name = f"trial_{uuid.uuid4().hex[:8]}"
     yield name
     database = sql.Identifier(f"store_{name}")

@@ -73,7 +73,7 @@ def test_the_runs_of_two_sides_are_compared_turn_by_turn(queries, run, cells):
 
 
 def noisy(factor, share):
-    """Seconds with so much noise."""
+    """Return seconds with this noise."""
     return lambda cell, turn: factor * (1 + share * (turn.repeat * 3 % 5))
 
 

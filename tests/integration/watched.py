@@ -100,7 +100,7 @@ class Container:
         raise AssertionError(f"not within {seconds} s")
 
     def end(self, code, seconds=20):
-        """The agent ends by itself, with this code; its output."""
+        """Wait until the agent ends itself with this exit code. Return its output."""
         output = self.process.communicate(timeout=seconds)
         assert self.process.returncode == code, output
         return output

@@ -56,6 +56,6 @@ STUDY = Study(
 
 
 def cell(store="mongodb", client="reference", *, study=NAME, rows=1000, seed=42, **axes):
-    """A cell, of a batch of 10 rows where no axis is given."""
+    """Return a cell. The default axes are a batch of 10 rows."""
     values = axes or {"batch": "10"}
     return Cell(study, store, client, tuple((name, str(value)) for name, value in values.items()), rows, seed)

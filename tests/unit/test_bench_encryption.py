@@ -31,7 +31,7 @@ def test_a_steady_drift_falls_on_both_alike():
 
 
 class Stack:
-    """A stand-in for `Bench` on a machine that disturbs each turn's first run, which has encryption, or all encrypted runs."""
+    """A fake `Bench` on a machine that disturbs the first run of each turn, which has encryption, or all encrypted runs."""
 
     def __init__(self, disturbs):
         self.runs, self.disturbs = 0, disturbs

@@ -45,7 +45,7 @@ def test_a_baseline_that_compare_could_not_name_is_refused():
 
 @pytest.fixture
 def stopped_run(monkeypatch):
-    """A results database with a run that goes on there and that Airflow may call over, and what the run has left."""
+    """Set up a run without an end in the results, which may be over in Airflow, and its leftovers."""
     from storebench.results import left, repository, table
     from storebench.results.left import Undropped
 
@@ -225,7 +225,7 @@ def test_a_difference_within_the_margin_is_refused(arguments, monkeypatch):
 def test_single_runs_are_allowed_for_an_exit_code_only(monkeypatch):
     monkeypatch.setenv("AIRFLOW_CONN_STOREBENCH_RESULTS", "postgresql://nowhere")
     result = CliRunner().invoke(main, ["compare", "a", "b", "--single-runs"])
-    assert result.exit_code == 2 and "--single-runs is about the exit code of --fail-over" in result.output
+    assert result.exit_code == 2 and "--single-runs changes the exit code of --fail-over" in result.output
 
 
 def test_help_lists_what_users_type_and_cuts_no_line(monkeypatch):
@@ -238,7 +238,7 @@ def test_help_lists_what_users_type_and_cuts_no_line(monkeypatch):
 
 @pytest.fixture
 def nowhere(monkeypatch):
-    """Servers that a command must not need to refuse what is asked."""
+    """Set addresses of servers that a command must not contact to refuse its arguments."""
     monkeypatch.setenv("AIRFLOW_CONN_STOREBENCH_RESULTS", "postgresql://127.0.0.1:1/nowhere")
     for name in ("URL", "USER", "PASSWORD"):
         monkeypatch.setenv(f"STOREBENCH_AIRFLOW_{name}", "http://127.0.0.1:1")
@@ -439,11 +439,11 @@ def test_the_help_of_a_study_has_its_axes_its_parameters_its_stores_and_its_pres
         "Axes of bulk_write_read, for --axis:",
         "batch Batch: a number of rows from 1, or 'all', for example 100,1000,10000,100000,all. Default: 10000,100000,all",
         "executors Executors: a number of executors from 1 to 999, for example 1,2,4,8. Default: 1,2. Only for store delta-spark",
-        "Its stores and clients: mongodb reference, tuned",
-        "Its own parameters, for --param: cache Caches of reads",
+        "Stores and clients: mongodb reference, tuned",
+        "Parameters of bulk_write_read, for --param: cache Caches of reads",
         "Parameters of every study, for --param; the form explains them: ",
         "warm_up Warm up. Default: false.",
-        "Its presets: quick each store once",
+        "Presets: quick each store once",
     ):
         assert words in text, words
     assert text.count("executor_cores") == 1

@@ -1,4 +1,4 @@
-"""What deploy/kubernetes lets pods reach, as its NetworkPolicies say it. What its accounts may do is tried on a cluster (tests/e2e/test_deploy.py)."""
+"""The connections of pods under the NetworkPolicies of deploy/kubernetes. tests/e2e/test_deploy.py tests the accounts on a cluster."""
 
 import ipaddress
 from pathlib import Path
@@ -24,7 +24,7 @@ METADATA = [
 
 
 def holds(peer, address):
-    """Whether a rule's peer is this address; pods of the cluster are not asked about."""
+    """Return whether a rule's peer is this address. Pods of the cluster are ignored."""
     if "ipBlock" not in peer:
         return False
     block = peer["ipBlock"]
@@ -33,7 +33,7 @@ def holds(peer, address):
 
 
 def reached(address, port):
-    """Whether a pod reaches the address at this TCP port: one rule of one policy is enough."""
+    """Return whether a pod reaches the address at this TCP port: a single rule of a policy is enough."""
     address = ipaddress.ip_address(address)
     return any(
         (not rule.get("to") or any(holds(peer, address) for peer in rule["to"]))

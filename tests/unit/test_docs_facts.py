@@ -61,7 +61,7 @@ def test_a_change_takes_as_many_runs_as_the_pages_say(page):
 
 
 def stores_in_compose(study):
-    """The stores whose pods Compose has images for, that need no volume, and whose server it has."""
+    """Yield the stores that Compose supports: it has their images and servers, and they need no volume."""
     images = {
         name.removeprefix("AIRFLOW_VAR_STOREBENCH_IMAGE_").lower()
         for name in environment()
@@ -93,7 +93,7 @@ def test_docker_compose_can_measure_the_stores_that_its_page_lists():
 
 
 def publishers_images():
-    """The images that files of this repository name and that others publish."""
+    """Return the publishers' images that files of this repository name."""
     manifests = [ROOT / "docker-compose.yaml", *(ROOT / "deploy/servers").rglob("*.yaml")]
     named = [
         re.findall(r"^\s*image: (?:&\S+ )?([\w./-]+:[\w.-]+\S*)", one.read_text(), re.MULTILINE)
@@ -120,7 +120,7 @@ DOCKERFILES = sorted((ROOT / "images").rglob("Dockerfile"))
 
 @pytest.mark.parametrize("file", DOCKERFILES, ids=lambda file: str(file.parent.relative_to(ROOT / "images")))
 def test_the_base_of_each_image_can_be_chosen(file):
-    """As SECURITY.md says: whoever names BASE by its digest has fixed all that the image is built on."""
+    """A user who names BASE by its digest pins all parts of the image, as SECURITY.md says."""
     stages = {"$BASE", "scratch"}
     for line in file.read_text().splitlines():
         if line.startswith("FROM "):
@@ -146,7 +146,9 @@ def test_a_build_is_told_its_base(tmp_path):
 
 
 def test_one_go_compiles_all_programs_of_this_project():
-    """The same in modules, images and pages. The modules below local/ build programs of others, whose language is that of their publishers."""
+    """Check that modules, images and pages name the same Go. Modules below local/ build others' programs, with the language version of their
+    publishers.
+    """
     (needed,) = re.findall(
         r"^needed_go=(\d+\.\d+)$", (ROOT / "local/requirements.sh").read_text(), re.MULTILINE
     )

@@ -1,4 +1,4 @@
-"""Values of a run's parameters from a form, which sends texts, from the API, and from the command line."""
+"""Values of a run's parameters from the form, which sends texts, from the API, and from the command line."""
 
 import json
 
@@ -129,7 +129,7 @@ def test_a_text_that_may_be_empty_is_so_in_the_form_too():
 
 
 def nested(levels):
-    """Return a list in lists, so many levels deep."""
+    """Return a text nested in `levels` lists."""
     found = "a"
     for _ in range(levels):
         found = [found]

@@ -132,8 +132,8 @@ def test_what_is_left_out_is_told_before_anything_is_measured(monkeypatch):
     console = Console(file=io.StringIO(), width=80)
     follow(console, Airflow(), recorded, "s", "r")
     before, _, _ = console.file.getvalue().partition("1 of 2  write")
-    assert "left out: a cannot hold it (2 times)\nleft out: reason 0\n" in before
-    assert "left out for 2 more reasons: the log of the task plan has all\n" in before
+    assert "excluded: a cannot hold it (2 times)\nexcluded: reason 0\n" in before
+    assert "excluded for 2 more reasons: the log of the task plan lists all\n" in before
 
 
 @pytest.mark.parametrize(

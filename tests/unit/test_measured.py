@@ -1,4 +1,4 @@
-"""Tables and pictures of measured figures: each says of which method and version it is, and the study's figures are those of its bundle."""
+"""Tables and pictures of figures name their method and version, and the study's figures equal its bundle's."""
 
 import csv
 import json
@@ -35,7 +35,7 @@ MIB = 1024**2
 
 
 def blocks(page):
-    """The paragraphs and tables of a page, each as its lines."""
+    """Return the paragraphs and tables of a page as lists of lines."""
     text = re.sub(r"^```.*?^```", "", page.read_text(), flags=re.MULTILINE | re.DOTALL)
     return [block.splitlines() for block in re.split(r"\n\s*\n", text) if block.strip()]
 
@@ -123,7 +123,7 @@ def test_a_caption_that_lacks_or_is_old_is_found(text, reason, tmp_path):
 
 @cache
 def bundle():
-    """The figures of each attempt by store, batch, executors and operation; and the version that measured them."""
+    """Return the figures of each attempt by store, batch, executors and operation, and the version that measured them."""
     with zipfile.ZipFile(DATA / "bulk_write_read.zip") as file:
         tables = {n[:-5]: json.loads(file.read(n)) for n in file.namelist() if n.endswith(".json")}
     executors = {}

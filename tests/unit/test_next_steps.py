@@ -1,4 +1,4 @@
-"""What the command line suggests after a run."""
+"""Suggestions of the command line after a run."""
 
 import shlex
 
@@ -34,7 +34,7 @@ def rows_of(cells, repeats, status="verified"):
 
 @pytest.fixture
 def typed(monkeypatch, tmp_path):
-    """The commands that are suggested after a run of these cells with so many repeats."""
+    """Return the commands suggested after a run of these cells with these repeats."""
     monkeypatch.setenv("STOREBENCH_HOME", str(tmp_path))
 
     def lines(cells, repeats, study=STUDY, **others):

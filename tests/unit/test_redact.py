@@ -74,7 +74,7 @@ def test_an_error_has_no_secret_of_any_stores_connection(name):
 
 
 def test_a_row_has_none_where_the_pod_has_said_one():
-    """The pod runs another program, which does not redact secrets itself."""
+    """The pod runs another program, which does not remove secrets itself."""
     Connection("toy", password=SECRET)
     study = find("bulk_write_read")
     said = AttemptResult(error_kind="store_failed", error=f"login failed: {SECRET}")

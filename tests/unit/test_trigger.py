@@ -157,7 +157,7 @@ def test_an_unknown_preset_is_refused_with_those_that_there_are(study):
 
 @pytest.fixture
 def airflow(monkeypatch):
-    """An Airflow whose run has ended; its next answers' failures and its next lists of tasks can be set."""
+    """Return an Airflow whose run has ended. Tests can set failures of answers, and lists of tasks."""
     failures: list = []
     lists: list = []
     asked: list = []

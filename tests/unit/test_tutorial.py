@@ -1,4 +1,4 @@
-"""The study of docs/studies/README.md: what its reader makes can be used, and what he types is understood."""
+"""The study of docs/studies/README.md: its reader's files are usable, and the typed commands are valid."""
 
 import ast
 import os
@@ -34,7 +34,7 @@ MAKEFILE = (ROOT / "Makefile").read_text()
 
 @pytest.fixture
 def checkout(tmp_path, monkeypatch):
-    """A folder with the tutorial's files, as far as its section 2."""
+    """Yield a folder with the tutorial's files up to section 2."""
     tutorial.put(tmp_path)
     monkeypatch.setenv("AIRFLOW__CORE__DAGS_FOLDER", str(tmp_path / "dags"))
     monkeypatch.setattr(sys, "path", list(sys.path))
@@ -51,7 +51,7 @@ def checkout(tmp_path, monkeypatch):
 
 @pytest.fixture
 def study(checkout):
-    """The study at its end, with both stores: what changes its file was typed."""
+    """Return the finished study with both stores, after all changes to its file."""
     (edit,) = [line for line in TYPED if line.startswith("sed ")]
     subprocess.run(edit, shell=True, cwd=checkout, check=True)
     return studies.find(NAME)

@@ -21,7 +21,7 @@ def git(folder, *arguments):
 
 
 def committed(folder):
-    """The commit that has all that is in the folder."""
+    """Commit all files in the folder, and return the commit."""
     git(folder, "add", ".")
     git(folder, "commit", "--quiet", "--message", "all")
     return git(folder, "rev-parse", "HEAD")
@@ -37,7 +37,7 @@ def asked_anew(monkeypatch):
 
 @pytest.fixture
 def checkout(tmp_path, monkeypatch):
-    """A checkout with one commit, which the code is in."""
+    """Return a checkout with one commit that contains the code."""
     folder = tmp_path / "checkout"
     folder.mkdir()
     git(folder, "init", "--quiet")
@@ -98,7 +98,7 @@ ENGINE = '#!/bin/sh\ncase $1 in build) echo "$*" > "$ENGINE_LOG" ;; image) echo 
 
 @pytest.fixture
 def engine(checkout, monkeypatch):
-    """The file with what `images/build` has told its engine."""
+    """Return the file with the arguments of `images/build` for its engine."""
     folder, _ = checkout
     program, log = folder.parent / "bin" / "docker", folder.parent / "told"
     program.parent.mkdir()

@@ -1,4 +1,4 @@
-"""Imported by every Airflow process: what each task would import anew is loaded once, in those that fork tasks and readers of DAGs."""
+"""Preload modules in every Airflow process, so that forked tasks and DAG processors need not import them again."""
 
 import sys
 

@@ -1,1 +1,1 @@
-"""What runs inside the pod of one attempt."""
+"""The program inside the pod of one attempt."""

@@ -1,4 +1,4 @@
-"""Memory and CPU of this container, from its cgroup: version 1 or 2.
+"""Read the memory and CPU figures of this container from its cgroup, version 1 or 2.
 
 Sources: the kernel's Documentation/admin-guide/cgroup-v2.rst and cgroup-v1/memory.rst.
 """
@@ -15,7 +15,7 @@ SAMPLE_INTERVAL_S = 0.1
 
 @dataclass(frozen=True)
 class CpuUsage:
-    """CPU of the container since it started."""
+    """CPU use of the container since its start."""
 
     cpu_s: float
     throttled_s: float
@@ -23,7 +23,7 @@ class CpuUsage:
 
 
 class Cgroup:
-    """Reads the cgroup mounted at `root`. A file that is not there gives None or 0, never an error."""
+    """The cgroup mounted at `root`. A missing file gives None or 0, never an error."""
 
     def __init__(self, root: Path = ROOT) -> None:
         self.version = 2 if (root / "cgroup.controllers").exists() else 1
@@ -36,28 +36,28 @@ class Cgroup:
             self._usage_name, self._inactive_key = "memory.usage_in_bytes", "total_inactive_file"
 
     def memory_peak_bytes(self) -> int | None:
-        """The highest memory use so far, page cache included."""
+        """Return the highest memory use so far in bytes, including page cache."""
         return _integer(self._memory / ("memory.peak" if self.version == 2 else "memory.max_usage_in_bytes"))
 
     def memory_working_set_bytes(self) -> int | None:
-        """Memory in use now without the page cache that could be dropped at once."""
+        """Return the memory in use now in bytes, without page cache that the kernel can drop at once."""
         usage = _integer(self._memory / self._usage_name)
         if usage is None:
             return None
         return max(0, usage - _table(self._memory / "memory.stat").get(self._inactive_key, 0))
 
     def memory_limit_bytes(self) -> int | None:
-        """The container's limit, or None if it has none."""
+        """Return the container's memory limit in bytes; None without a limit."""
         limit = _integer(self._memory / ("memory.max" if self.version == 2 else "memory.limit_in_bytes"))
         return limit if limit is not None and limit < 2**60 else None
 
     def oom_kills(self) -> int:
-        """Processes of the container that the kernel killed for want of memory."""
+        """Return the number of the container's processes that the kernel killed for lack of memory."""
         name = "memory.events" if self.version == 2 else "memory.oom_control"
         return _table(self._memory / name).get("oom_kill", 0)
 
     def cpu_limit_cores(self) -> float | None:
-        """The cores that a CPU limit leaves the container, or None if it has none."""
+        """Return the container's CPU limit in cores; None without a limit."""
         if self.version == 2:
             quota, _, period = _text(self._cpu / "cpu.max").partition(" ")
         else:
@@ -65,6 +65,7 @@ class Cgroup:
         return int(quota) / int(period) if quota.isdigit() and period.isdigit() else None
 
     def cpu(self) -> CpuUsage:
+        """Return the CPU use so far; 0 for each missing figure."""
         table = _table(self._cpu / "cpu.stat")
         if self.version == 2:
             cpu_s, throttled_s = table.get("usage_usec", 0) / 1e6, table.get("throttled_usec", 0) / 1e6
@@ -75,7 +76,7 @@ class Cgroup:
 
 
 class WorkingSetSampler:
-    """Samples the working set every 100 ms in a thread and keeps its peak."""
+    """A thread that samples the working set every 100 ms and keeps the peak in bytes."""
 
     def __init__(self, cgroup: Cgroup) -> None:
         self._cgroup = cgroup

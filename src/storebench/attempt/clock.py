@@ -1,4 +1,4 @@
-"""The clocks of an attempt: its phases, and the exact time spent in the store's client."""
+"""The clocks of an attempt: one for its phases, one for the time in the store's client."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ T = TypeVar("T")
 
 
 class OperationClock:
-    """Adds up the seconds spent in the store's client, and apart from them those spent in the source.
+    """A clock that adds up the seconds in the store's client, and separately the seconds in the source of rows.
 
-    Where the client pulls rows from an iterator, the time inside the iterator's `next` is source time:
-    it is taken out of the operation. All times are on the monotonic clock.
+    If the client pulls rows from an iterator, the time inside the iterator's `next` is source time and is subtracted from the operation's
+    time. All times are on the monotonic clock.
     """
 
     def __init__(self, cpu_clock: Callable[[], float] = time.process_time) -> None:
         self._cpu_clock = cpu_clock
         self.operation_s = 0.0
-        self.operation_cpu_s = 0.0  # of all threads, and of child processes as far as `cpu_clock` sees them
+        self.operation_cpu_s = 0.0  # of all threads, and of the child processes that `cpu_clock` counts
         self.source_s = 0.0
         self._source_cpu_s = 0.0
 
     @contextmanager
     def operation(self) -> Iterator[None]:
-        """Time a stretch of client calls."""
+        """Time a sequence of client calls."""
         source_s, source_cpu_s = self.source_s, self._source_cpu_s
         cpu_s, began_s = self._cpu_clock(), time.perf_counter()
         try:
@@ -38,7 +38,7 @@ class OperationClock:
             self.operation_cpu_s += max(0.0, cpu_s - (self._source_cpu_s - source_cpu_s))
 
     def source(self, items: Iterable[T]) -> Iterator[T]:
-        """Pass `items` on; the time to get each of them is source time."""
+        """Yield `items` and count the time to get each item as source time."""
         iterator = iter(items)
         while True:
             began_s, cpu_s = time.perf_counter(), time.thread_time()
@@ -53,14 +53,14 @@ class OperationClock:
 
 
 class PhaseClock:
-    """The named parts of an attempt's time, in the order in which they began; seconds."""
+    """A clock of an attempt's phases: seconds by name, in the order of the phases' first starts."""
 
     def __init__(self) -> None:
         self.phases: dict[str, float] = {}
 
     @contextmanager
     def phase(self, name: str) -> Iterator[None]:
-        """Time the phase `name`; a phase entered again adds up."""
+        """Time the phase `name`. The times of a phase that is entered again are added."""
         began_s = time.perf_counter()
         try:
             yield
@@ -68,4 +68,5 @@ class PhaseClock:
             self.add(name, time.perf_counter() - began_s)
 
     def add(self, name: str, seconds: float) -> None:
+        """Add seconds to the phase `name`."""
         self.phases[name] = self.phases.get(name, 0.0) + seconds

@@ -1,4 +1,4 @@
-"""Makes the dataset in S3: `storebench dataset MODULE:FUNCTION`, the main program of the dataset's pod (docs/protocol.md)."""
+"""Make the dataset in S3: `storebench dataset MODULE:FUNCTION`, the main program of the dataset's pod (docs/protocol.md)."""
 
 from __future__ import annotations
 
@@ -20,9 +20,10 @@ VARIABLE = "STOREBENCH_DATASET"
 
 @dataclass(frozen=True)
 class DatasetSpec:
-    """What the pod has to make: the dataset of these rows and this seed, below the key `dataset` in the bucket. `axes` are the values of
-    the axes that shape it. `file` is what it is made of, if that is a file of the user's, `s3://bucket/key`: then `rows` are the most that it may
-    have, and the seed stands for its version.
+    """The specification of a dataset for its pod: rows and seed, and `dataset`, the prefix of its keys in the bucket.
+
+    `axes`: values of the axes that shape the dataset. `file`: the address `s3://bucket/key` of a user's file to make the dataset of; then
+    `rows` is the largest allowed number of rows, and the seed identifies the file's version.
     """
 
     bucket: str
@@ -34,14 +35,15 @@ class DatasetSpec:
     file: str | None = None
 
     def to_json(self) -> str:
-        told = asdict(self)
+        """Return the specification as one line of JSON."""
+        specification = asdict(self)
         if self.file is None:
-            del told["file"]
-        return json.dumps(told, separators=(",", ":"))
+            del specification["file"]
+        return json.dumps(specification, separators=(",", ":"))
 
     @classmethod
     def from_environment(cls) -> DatasetSpec:
-        """Raises SpecError for what is no specification."""
+        """Parse the specification in the environment. Raises SpecError if it is absent or invalid."""
         text = os.environ.get(VARIABLE)
         if not text:
             raise SpecError(f"{VARIABLE} is not set: `storebench dataset` is started by the DAG, in a pod")
@@ -52,11 +54,10 @@ class DatasetSpec:
 
 
 def main(program: str) -> None:
-    """Make, or find, the dataset by the function `program`, `module:function`; what it returns, the manifest, goes to the termination
-    message. Raises a StorebenchError.
+    """Make or find the dataset with the function `program` (`module:function`), and leave the manifest in the termination message.
 
-    The function gets an S3 client, the bucket, the key below which the dataset has to be, rows, seed, and the values of axes by their
-    names; and `file` where it is to be made of one. It writes the manifest last. The operator checks it.
+    The function takes an S3 client, the bucket, the prefix of the dataset's keys, rows, seed, the values of axes by name, and `file` for a
+    dataset made of a user's file. It writes the manifest last and returns it. The operator checks the manifest. Raises a StorebenchError.
     """
     raise_on_sigterm()
     began_s = time.perf_counter()
@@ -67,7 +68,7 @@ def main(program: str) -> None:
     except (ImportError, AttributeError, ValueError) as error:
         raise SpecError(f"There is no dataset at {program!r}: {error}") from None
     client = client_for(Connection.from_environment("s3"))
-    more = {**spec.axes, "file": spec.file} if spec.file else spec.axes
-    manifest = make(client, spec.bucket, spec.dataset, spec.rows, spec.seed, **more)
+    keywords = {**spec.axes, "file": spec.file} if spec.file else spec.axes
+    manifest = make(client, spec.bucket, spec.dataset, spec.rows, spec.seed, **keywords)
     print(f"{spec.dataset} is there after {time.perf_counter() - began_s:.1f} s", flush=True)
     leave_message(json.dumps(manifest, separators=(",", ":")))

@@ -1,6 +1,7 @@
-"""Measure how fast a disk reads data that nobody has read: faster cold reads may have come from a cache below the kernel.
+"""Measure how fast a disk reads data that no process has read since the machine's start.
 
-The data has to be there from before the machine's start. What was written since then, a hypervisor may have kept in its memory.
+Cold reads that are faster than this rate may come from a cache below the kernel. The data must be older than the machine's start: a
+hypervisor may still hold newer data in its memory.
 """
 
 from __future__ import annotations
@@ -18,14 +19,14 @@ from pathlib import Path
 
 from storebench.errors import SpecError, StoreRefused
 
-VARIABLE = "STOREBENCH_UNCACHED_MB_PER_S"  # of a pod: the highest rate that was measured of the disk with its data, in MB per second
-AIRFLOW_VARIABLE = VARIABLE.lower()  # where the pods have it from
-# Large stretches and several readers: no scan of a table is to beat them, unless a cache answers it.
+VARIABLE = "STOREBENCH_UNCACHED_MB_PER_S"  # in a pod's environment: the highest measured rate of the disk with its data, in MB per second
+AIRFLOW_VARIABLE = VARIABLE.lower()  # the source of the pods' variable
+# Large stretches and several readers, so that no scan of a table is faster unless a cache answers it.
 STRETCH_BYTES, BLOCK_BYTES, READERS = 4 << 20, 1 << 20, 4
-FILES, FEWEST_FILES = 16, 8  # each gives one stretch
+FILES, FEWEST_FILES = 16, 8  # one stretch is read of each file
 SEARCH_S, READ_S = 3.0, 5.0
-SEARCHED_FILES = 64  # enough to choose from
-DAY_S = 86_400  # a kernel may note the time of a file's last read only once a day (relatime)
+SEARCHED_FILES = 64  # stop the search after this number of files
+DAY_S = 86_400  # a kernel may update the time of a file's last read only once a day (relatime)
 NO_TIMES = 1024  # ST_NOATIME of statvfs: Python names it only on some systems
 STAT = Path("/proc/stat")
 
@@ -46,32 +47,32 @@ class Uncached:
 def measure(folder: Path) -> Uncached:
     """Read random stretches of files that lie on the disk of `folder`, past the page cache (O_DIRECT).
 
-    No file was read, written or made later than a day before the machine's start. Each file gives one stretch, and is read by that: so a
-    second measurement takes other files. Raises StoreRefused where there are too few such files, or the file system cannot do it.
+    Each file was last read, written and created more than a day before the machine's start. One stretch is read of each file, which
+    excludes the file from later measurements. Raises StoreRefused if too few such files exist, or if the file system cannot do this.
     """
     if os.statvfs(folder).f_flag & NO_TIMES:
         raise StoreRefused(f"The file system of {folder} does not note when a file was read (noatime)")
-    found: list[Path] = []
+    candidates: list[Path] = []
     for path in _never_read(folder, _started_at() - DAY_S):
-        found.append(path)
-        if len(found) == SEARCHED_FILES:
+        candidates.append(path)
+        if len(candidates) == SEARCHED_FILES:
             break
-    if len(found) < FEWEST_FILES:
+    if len(candidates) < FEWEST_FILES:
         raise StoreRefused(
-            f"Only {len(found)} files of {STRETCH_BYTES >> 20} MiB or more that nobody has read since the machine's start were found on the disk"
+            f"Only {len(candidates)} files of {STRETCH_BYTES >> 20} MiB or more that nobody has read since the machine's start were found on the disk"
             f" of {folder} within {SEARCH_S:.0f} s, and at least {FEWEST_FILES} are needed"
         )
-    return _read(random.sample(found, min(FILES, len(found))))
+    return _read(random.sample(candidates, min(FILES, len(candidates))))
 
 
 def told() -> float | None:
-    """Return the rate of this pod's disk in MB per second, as the pod was told; None where it is not known."""
+    """Return the rate of this pod's disk in MB per second from the environment; None if the rate is not known."""
     text = os.environ.get(VARIABLE)
     return rate_of(text) if text else None
 
 
 def rate_of(text: str) -> float:
-    """Read a rate in MB per second. Raises SpecError for a text that is no number above 0."""
+    """Parse a rate in MB per second. Raises SpecError for a text that is no number above 0."""
     try:
         rate = float(text)
     except ValueError:
@@ -85,7 +86,7 @@ def rate_of(text: str) -> float:
 
 
 def _started_at() -> float:
-    """Return the second of the machine's start. Raises StoreRefused where the kernel does not tell it."""
+    """Return the time of the machine's start in seconds since 1970. Raises StoreRefused if the kernel does not report the time."""
     try:
         lines = dict(line.split(maxsplit=1) for line in STAT.read_text().splitlines() if " " in line)
         return float(lines["btime"])
@@ -94,7 +95,7 @@ def _started_at() -> float:
 
 
 def _never_read(folder: Path, before_s: float) -> Iterator[Path]:
-    """Search the folder's file system in random order, for at most SEARCH_S, for large files whose times all lie before that second."""
+    """Yield large files of the folder's file system whose times are all before `before_s`. Search at random, for at most SEARCH_S."""
     top = folder.resolve()
     device = top.stat().st_dev
     while top.parent != top and top.parent.stat().st_dev == device:
@@ -102,9 +103,9 @@ def _never_read(folder: Path, before_s: float) -> Iterator[Path]:
     until_s = time.monotonic() + SEARCH_S
     folders = [str(top)]
     while folders and time.monotonic() < until_s:
-        one = folders.pop(random.randrange(len(folders)))
+        current = folders.pop(random.randrange(len(folders)))
         try:
-            entries = list(os.scandir(one))
+            entries = list(os.scandir(current))
         except OSError:
             continue
         for entry in entries:
@@ -121,13 +122,13 @@ def _never_read(folder: Path, before_s: float) -> Iterator[Path]:
 
 
 def _is_old(info: os.stat_result, before_s: float) -> bool:
-    """Tell whether a file is large, has no holes, and all its times lie before that second."""
+    """Return whether a file is large, has no holes, and has no time after `before_s`."""
     whole = info.st_size >= STRETCH_BYTES and info.st_blocks * 512 >= info.st_size
     return whole and max(info.st_atime, info.st_mtime, info.st_ctime) < before_s
 
 
 def _read(paths: Sequence[Path]) -> Uncached:
-    """Read a stretch of each file, READERS at once. Files that no time is left for are not counted."""
+    """Read a stretch of each file with READERS threads. Files that are not reached within READ_S are not counted."""
     until_s = time.monotonic() + READ_S
 
     def read(path: Path) -> int:
@@ -143,7 +144,7 @@ def _read(paths: Sequence[Path]) -> Uncached:
 
 
 def _stretch(path: Path) -> int:
-    """Read STRETCH_BYTES of a file from a random place on; returns the bytes read."""
+    """Read STRETCH_BYTES of a file from a random offset. Return the number of bytes read."""
     size = path.stat().st_size
     start = random.randrange((size - STRETCH_BYTES) // mmap.PAGESIZE + 1) * mmap.PAGESIZE
     descriptor = os.open(path, os.O_RDONLY | os.O_DIRECT)

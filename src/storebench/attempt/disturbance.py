@@ -1,6 +1,6 @@
-"""What makes an attempt's time incomparable although its data is right, and the limits from which on it does.
+"""Detect disturbances: reasons why an attempt's time is not comparable although its data is right.
 
-Why they are what they are: docs/method.md, docs/decisions/0014.
+docs/method.md and docs/decisions/0014 explain the limits.
 """
 
 from __future__ import annotations
@@ -12,39 +12,41 @@ from storebench.attempt.node import NodeFigures, Strangers
 # Limits, as shares of the operation's wall time and of the node's CPU time.
 MAX_STEAL = 0.05
 MAX_MEMORY_FULL = 0.01
-# Work of strangers, which is not the store's, is a disturbance if it kept more cores and a larger share of the node's cores busy than
-# this, and if tasks waited for a CPU for more than this share of the time, or more than this share of the node's CPUs was busy. A process
-# that does nothing else keeps one core busy, and the kernel's ticks miss a part of that.
+# Strangers' work (not the store's) is a disturbance under two conditions. First, it keeps more than MAX_OTHERS_CORES cores and more
+# than MAX_OTHERS_SHARE of the node's cores busy. Second, tasks waited for a CPU for more than MAX_CPU_SOME of the time, or more than
+# MAX_BUSY_SHARE of the node's CPUs were busy. A process that only computes keeps one core busy; the kernel's ticks miss a part of that.
 MAX_OTHERS_CORES, MAX_OTHERS_SHARE = 0.9, 0.25
 MAX_CPU_SOME = 0.5
-# Two CPUs may be threads of one core, which a virtual machine does not tell: then the work on one slows that on the other without any wait.
+# Two CPUs may be threads of one core, which a virtual machine hides: work on one thread then slows the other thread without any wait.
 MAX_BUSY_SHARE = 0.5
-# The kernel counts CPU time in ticks of 10 ms, which is too coarse for a shorter operation, and for less stolen time.
+# The kernel counts CPU time in ticks of 10 ms: too coarse for shorter operations and for less stolen time.
 MIN_WALL_S = 0.1
 MIN_STEAL_S = 0.03
-# The server's clock and ours are not read at the same moment.
+# The server's clock and this pod's clock are not read at the same moment.
 START_TOLERANCE_S = 2.0
 
 
 def of_node(node: NodeFigures, strangers: Strangers | None, wall_s: float, *, cores: int) -> list[str]:
-    """What other work on a node of so many cores, or its hypervisor, took away."""
+    """Return how other work on the node, or its hypervisor, disturbed an operation of `wall_s` seconds. `cores`: the node's CPUs."""
     if wall_s < MIN_WALL_S:
         return []
     steal, memory = node.node_steal_share or 0.0, node.node_memory_full_share or 0.0
-    found = []
+    reasons = []
     if steal > MAX_STEAL and steal * cores * wall_s > MIN_STEAL_S:
-        found.append(f"{steal:.0%} of the node's CPU time was stolen")
+        reasons.append(f"{steal:.0%} of the node's CPU time was stolen")
     if memory > MAX_MEMORY_FULL:
-        found.append(f"all tasks on the node waited for memory {memory:.0%} of the time")
+        reasons.append(f"all tasks on the node waited for memory {memory:.0%} of the time")
     if strangers and _took_cpu(strangers.least, node, strangers, cores):
-        found.append(f"others kept {strangers.least:.1f} cores busy, and {_crowded(node, strangers, cores)}")
-    return found
+        reasons.append(
+            f"others kept {strangers.least:.1f} cores busy, and {_crowded(node, strangers, cores)}"
+        )
+    return reasons
 
 
 def perhaps_of_node(
     node: NodeFigures, strangers: Strangers | None, wall_s: float, *, cores: int
 ) -> str | None:
-    """What may have been such work, or the store's own where its share is not known."""
+    """Return how other work may have disturbed an operation, if the store's own share of the work is unknown; else None."""
     if wall_s < MIN_WALL_S or strangers is None or _took_cpu(strangers.least, node, strangers, cores):
         return None
     if not _took_cpu(strangers.most, node, strangers, cores):
@@ -56,7 +58,7 @@ def perhaps_of_node(
 
 
 def why_not_judged(node: NodeFigures, strangers: Strangers | None, wall_s: float) -> str | None:
-    """Return why nobody can say whether other work on the node disturbed an operation of `wall_s` seconds; None if it can be said."""
+    """Return why an operation of `wall_s` seconds cannot be judged for other work on the node; None if it can be judged."""
     if wall_s < MIN_WALL_S:
         return f"it took {1000 * wall_s:.3g} ms, and the kernel counts CPU time in steps of 10 ms"
     if node.node_cpu_some_share is None:
@@ -72,7 +74,7 @@ def _took_cpu(others: float, node: NodeFigures, strangers: Strangers, cores: int
 
 
 def _crowded(node: NodeFigures, strangers: Strangers, cores: int) -> str | None:
-    """Return in words that the node had too few CPUs for all work on it; None if it had enough."""
+    """Return the evidence that the node had too few CPUs for all its work; None if the node had enough."""
     if (waited := node.node_cpu_some_share or 0.0) > MAX_CPU_SOME:
         return f"tasks waited for a CPU {waited:.0%} of the time"
     if strangers.busy > MAX_BUSY_SHARE * cores:
@@ -81,14 +83,17 @@ def _crowded(node: NodeFigures, strangers: Strangers, cores: int) -> str | None:
 
 
 def of_throttling(periods: int, *, asked_for: bool) -> list[str]:
-    """By a CPU limit that the run did not ask for; one that it did is what is measured."""
+    """Return the disturbance by a CPU limit that the run did not ask for. A limit that the run asked for is part of the measurement."""
     return [f"throttled in {periods} periods"] if periods and not asked_for else []
 
 
 def of_server(before: Mapping[str, float], after: Mapping[str, float]) -> list[str]:
-    """`before` and `after` are the server's processes, as storebench.stores.base.Store.server_processes gives them."""
+    """Return the disturbance by a restart of the server.
+
+    `before`, `after`: the server's processes as returned by storebench.stores.base.Store.server_processes.
+    """
     if not before or not after:
-        return []  # the processes cannot be seen
+        return []  # the processes are not visible
     same = before.keys() == after.keys() and all(
         abs(after[name] - before[name]) <= START_TOLERANCE_S for name in before
     )

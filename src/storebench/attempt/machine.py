@@ -1,4 +1,4 @@
-"""What this process runs on, and since when."""
+"""Describe this process, its machine and its software."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from typing import Any
 
 
 def seconds_since_start() -> float:
-    """Seconds since this process was started by the kernel (resolution: one clock tick, 10 ms)."""
+    """Return the seconds since the kernel started this process (resolution: one clock tick, 10 ms)."""
     fields = Path("/proc/self/stat").read_text().rpartition(")")[2].split()
     started_s = int(fields[19]) / os.sysconf("SC_CLK_TCK")  # field 22: start time since boot
     return time.clock_gettime(time.CLOCK_BOOTTIME) - started_s
 
 
 def usable_cores(limit_cores: float | None) -> float:
-    """The cores that this process may use: those that it may run on, within the container's CPU limit if it has one."""
+    """Return the number of cores that this process may use: its CPU affinity, within the container's CPU limit if there is a limit."""
     cores = len(os.sched_getaffinity(0))
     return min(cores, limit_cores or cores)
 
 
 def process_cpu_s(pid: int) -> float:
-    """CPU seconds of another process, all its threads (resolution: one clock tick); 0 where it has ended."""
+    """Return the CPU seconds of all threads of another process (resolution: one clock tick); 0 if the process has ended."""
     try:
         fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     except OSError:
@@ -34,8 +34,9 @@ def process_cpu_s(pid: int) -> float:
 
 
 def describe(packages: Sequence[str]) -> dict[str, Any]:
-    """The machine and the software of this process: kernel, CPU, Python, and the versions of `packages`. Machines that are alike
-    are described alike: nothing in it is one machine's own."""
+    """Return the machine and the software of this process: kernel, CPU, Python, and the versions of `packages`.
+
+    Equal machines have equal descriptions: no entry identifies a single machine."""
     return {
         "kernel": platform.release(),
         "cpu_model": _cpu_model(),
@@ -47,7 +48,7 @@ def describe(packages: Sequence[str]) -> dict[str, Any]:
 
 
 def _memory_gib() -> int:
-    """To the nearest GiB: what firmware and kernel leave of the same memory differs by some KiB from one machine to the next."""
+    """Return the machine's memory, rounded to GiB: firmware and kernel reserve slightly different amounts on equal machines."""
     return round(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30)
 
 

@@ -1,4 +1,4 @@
-"""How busy the node was while the operation lasted: the kernel's pressure-stall figures, stolen time, and the CPU of others.
+"""Measure how busy the node was during the operation: the kernel's pressure-stall figures, stolen time, and other work's CPU.
 
 A pod sees these files of its node. Sources: the kernel's Documentation/accounting/psi.rst and filesystems/proc.rst.
 """
@@ -15,16 +15,16 @@ from pathlib import Path
 from storebench.attempt.usage import SOMEWHERE
 
 PROC = Path("/proc")
-# Columns of the first line of /proc/stat: clock ticks since boot. The columns after them are already counted in `user`.
+# Columns of the first line of /proc/stat, in clock ticks since boot. `user` includes the columns after these.
 CPU_STATES = ("user", "nice", "system", "idle", "iowait", "irq", "softirq", "steal")
 IDLE = ("idle", "iowait", "steal")
 
 
 @dataclass(frozen=True)
 class NodeFigures:
-    """What the node was like; each is None where its kernel does not tell.
+    """Figures of the node during an operation. A figure is None if the node's kernel does not report it.
 
-    Of pressure, the share of the time in which some task, or all that were not idle at once (`full`), had to wait.
+    Pressure is the share of the time in which some task had to wait (`some`), or all tasks that were not idle had to wait at once (`full`).
     """
 
     node_cpu_some_share: float | None = None
@@ -32,26 +32,30 @@ class NodeFigures:
     node_memory_full_share: float | None = None
     node_io_some_share: float | None = None
     node_io_full_share: float | None = None
-    node_steal_share: float | None = None  # share of the node's CPU time that its hypervisor gave to others
-    node_others_cores: float | None = None  # cores that everything but this pod kept busy, on average
-    node_strangers_cores: float | None = None  # of these, what was not of the store's own server or pods
+    node_steal_share: float | None = (
+        None  # share of the node's CPU time that the hypervisor gave to other machines
+    )
+    node_others_cores: float | None = None  # average number of cores kept busy outside this pod
+    node_strangers_cores: float | None = None  # node_others_cores without the store's own server and pods
 
 
 @dataclass(frozen=True)
 class NodeCounters:
-    """What only ever grows, in seconds, at a moment of the monotonic clock; `stalled_s` and `cpu_s` lack what the kernel does not tell."""
+    """Counters in seconds, at a moment of the monotonic clock. `stalled_s` and `cpu_s` may lack figures."""
 
     at_s: float
     stalled_s: dict[str, float]  # by the first part of NodeFigures' names: cpu_some, memory_full, …
     cpu_s: dict[str, float]  # by CPU_STATES, of all the node's CPUs
     own_cpu_s: float
-    store_cpu_s: Mapping[str, float] | None = None  # of what works for the store outside this pod, by machine
+    store_cpu_s: Mapping[str, float] | None = (
+        None  # CPU seconds of the store's processes outside this pod, by machine
+    )
 
     @classmethod
     def read(
         cls, own_cpu_s: float, store_cpu_s: Mapping[str, float] | None = None, proc: Path = PROC
     ) -> NodeCounters:
-        """As they are now; `own_cpu_s` are this pod's CPU seconds so far."""
+        """Read the counters now. `own_cpu_s`: CPU seconds of this pod so far. `store_cpu_s`: the same of the store outside the pod."""
         return cls(
             time.perf_counter(), _stalled_s(proc / "pressure"), _cpu_s(proc / "stat"), own_cpu_s, store_cpu_s
         )
@@ -59,7 +63,7 @@ class NodeCounters:
 
 @dataclass(frozen=True)
 class Strangers:
-    """At least and at most so many cores were kept busy by what is neither this pod nor works for its store; `busy` are those of all work."""
+    """Bounds of the average number of cores busy with strangers' work, neither this pod's nor its store's. `busy`: cores of all work."""
 
     least: float
     most: float
@@ -67,7 +71,7 @@ class Strangers:
 
 
 def strangers(before: NodeCounters, after: NodeCounters, machine: str) -> Strangers | None:
-    """What others than the store did on this node, whose boot id is `machine`; None where the node's CPU is not known."""
+    """Compute the strangers' work between two moments; None if the node's CPU is not known. `machine`: this node's boot id."""
     wall_s = after.at_s - before.at_s
     if wall_s <= 0 or (others_s := _others_s(before, after)) is None:
         return None
@@ -83,7 +87,7 @@ def strangers(before: NodeCounters, after: NodeCounters, machine: str) -> Strang
 
 
 def figures(before: NodeCounters, after: NodeCounters) -> NodeFigures:
-    """What the counters grew by between two moments, over that time."""
+    """Compute the node's figures between two moments from the growth of the counters."""
     wall_s = after.at_s - before.at_s
     if wall_s <= 0:
         return NodeFigures()
@@ -102,7 +106,7 @@ def figures(before: NodeCounters, after: NodeCounters) -> NodeFigures:
 
 
 def _others_s(before: NodeCounters, after: NodeCounters) -> float | None:
-    """The CPU seconds between two moments of everything on the node but this pod."""
+    """Return the CPU seconds of all work outside this pod between two moments; None if the node's CPU is not known."""
     if not before.cpu_s or not after.cpu_s:
         return None
     busy_s = sum(after.cpu_s[state] - before.cpu_s[state] for state in CPU_STATES if state not in IDLE)
@@ -110,15 +114,15 @@ def _others_s(before: NodeCounters, after: NodeCounters) -> float | None:
 
 
 def _stalled_s(pressure: Path) -> dict[str, float]:
-    found = {}
+    seconds = {}
     for resource in ("cpu", "memory", "io"):
         try:
             text = (pressure / resource).read_text()
         except OSError:  # the file does not exist, or the kernel's pressure accounting is off
             continue
         for kind, total_us in re.findall(r"^(some|full) .*total=(\d+)$", text, re.MULTILINE):
-            found[f"{resource}_{kind}"] = int(total_us) / 1e6
-    return found
+            seconds[f"{resource}_{kind}"] = int(total_us) / 1e6
+    return seconds
 
 
 def _cpu_s(stat: Path) -> dict[str, float]:

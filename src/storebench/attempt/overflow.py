@@ -1,6 +1,6 @@
-"""A result that is longer than a termination message can be: the whole is in S3 until the operator has read it.
+"""Shorten results that are longer than a termination message. S3 keeps the whole result until the operator has read it.
 
-The message then has the figures, as much of the error's text as fits, and where the whole is: its key and its SHA-256.
+The message then has the figures, the part of the error's text that fits, and the key and the SHA-256 of the whole result.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from storebench.attempt.spec import AttemptSpec
 from storebench.connection import Connection
 from storebench.errors import BadResult, StorebenchError
 
-METRICS = 30  # that stay in the message
+METRICS = 30  # number of metrics that stay in a shortened message
 
 
 def fitting(result: AttemptResult, spec: AttemptSpec | None) -> AttemptResult:
-    """What goes into the termination message: the result, or what of it fits, once the whole is in S3.
+    """Return the result for the termination message. A result that does not fit is written to S3, and a shortened result is returned.
 
-    Raises a StorebenchError where it cannot be put there.
+    Raises a StorebenchError if the result cannot be written to S3.
     """
     if result.size() <= protocol.MESSAGE_BYTES:
         return result
@@ -39,13 +39,13 @@ def fitting(result: AttemptResult, spec: AttemptSpec | None) -> AttemptResult:
             client.put_object(Bucket=spec.bucket, Key=key, Body=content)
     except StorebenchError:
         raise
-    except Exception as error:  # the figures that fit are kept
+    except Exception as error:  # the caller keeps the figures that fit
         raise StorebenchError(f"{type(error).__name__}: {error}") from error
     return _shortened(result, {"key": key, "sha256": hashlib.sha256(content).hexdigest()})
 
 
 def without(result: AttemptResult, kind: str, why: str) -> AttemptResult:
-    """The figures that fit of a result whose whole is lost: it has failed, for this reason if for no other."""
+    """Shorten a result that could not be written to S3. A verified result becomes failed, for the reason `kind` and `why`."""
     reason = f"The result did not fit into a termination message, and the rest of it is lost: {why}"
     if result.status == "verified":
         return _shortened(replace(result, status="failed", error_kind=kind, error=reason))
@@ -53,7 +53,7 @@ def without(result: AttemptResult, kind: str, why: str) -> AttemptResult:
 
 
 def _shortened(result: AttemptResult, stored: dict[str, str] | None = None, note: str = "") -> AttemptResult:
-    """The figures, as much of the error's text as fits, and a note to it."""
+    """Shorten a result to its figures, the part of the error that fits, and a note. `stored`: key and SHA-256 of the whole result."""
     short = replace(result, environment={}, usage=[], histograms={}, series={}, stored=stored)
     short.metrics = dict(list(result.metrics.items())[:METRICS])
     if result.error is not None:

@@ -1,4 +1,4 @@
-"""What an attempt hands back: JSON in the pod's termination message (docs/protocol.md); what is too long for that goes through S3."""
+"""The result of an attempt: JSON in the pod's termination message (docs/protocol.md), or in S3 if the result is too long."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ FREE_TEXTS = (
     "disturbed",
     "perhaps_disturbed",
     "not_judged",
-)  # which may repeat what a client said
-UNTOLD = "its pod told nothing of its node"  # `not_judged` of a result that does not say
+)  # texts that may repeat an error message of a client, with secrets in it
+UNTOLD = "its pod told nothing of its node"  # the value of `not_judged` for a result without one
 
 
 def _short(value: float) -> float:
-    # Not to a number of decimals: a job of 300 us would lose a thousandth of its time.
+    # Significant digits, not decimals: these would cut a thousandth off a job of 300 us.
     return value if float(value).is_integer() else float(f"{value:.10g}")
 
 
@@ -32,15 +32,15 @@ class AttemptResult:
     status: str = "failed"  # verified | failed; a drop that worked is verified
     error_kind: str | None = None
     error: str | None = None
-    verification: str | None = None  # what was verified, and how; None if the verification failed
-    metrics: dict[str, float] = field(default_factory=dict)  # scalars, by the names that the study gives them
+    verification: str | None = None  # the subject and way of the verification; None if it failed
+    metrics: dict[str, float] = field(default_factory=dict)  # scalars by the study's names
     histograms: dict[str, dict[str, list[float]]] = field(
         default_factory=dict
-    )  # by name: `values`, and their `counts`
+    )  # by name: `values` and their `counts`
     series: dict[str, dict[str, list[float]]] = field(
         default_factory=dict
-    )  # by name: `at_s`, and the `values` then
-    delivers: str | None = None  # what the operation hands to the program
+    )  # by name: `at_s`, seconds, and the `values` at these times
+    delivers: str | None = None  # the form in which the operation hands data to the program
     total_s: float | None = None
     memory_peak_bytes: int | None = None
     memory_working_set_peak_bytes: int | None = None
@@ -49,18 +49,18 @@ class AttemptResult:
     throttled_s: float | None = None
     throttled_periods: int | None = None
     oom_kills: int | None = None
-    client_cpu_share: float | None = None  # cores that the client kept busy
+    client_cpu_share: float | None = None  # number of cores that the client kept busy
     client_cores_usable: float | None = None  # None if the engine is in the pod
-    service_cpu_share: float | None = None  # cores that the busiest service in front of the store kept busy
+    service_cpu_share: float | None = None  # cores that the busiest service before the store kept busy
     service_cores_usable: float | None = None  # None if there is no service
     figures_cover: str | None = None
-    durability: str | None = None  # of what the operation wrote
+    durability: str | None = None  # durability of the written data
     durability_stated: str | None = None
     disturbed: str | None = None
-    perhaps_disturbed: str | None = None  # by what cannot be told from the store's own work
-    not_judged: str | None = None  # why nobody can say whether others disturbed it; None: it was judged
+    perhaps_disturbed: str | None = None  # by work that may be the store's own
+    not_judged: str | None = None  # why disturbances cannot be judged; None: they were judged
     window: dict[str, Any] | None = (
-        None  # growth of the node's counters during the operation, to be judged by
+        None  # growth of the node's counters during the operation, for the judgement
     )
     node_cpu_some_share: float | None = None
     node_memory_some_share: float | None = None
@@ -70,10 +70,10 @@ class AttemptResult:
     node_steal_share: float | None = None
     node_others_cores: float | None = None
     node_strangers_cores: float | None = None
-    data_bytes: int | None = None  # the room that the cell's data takes in the store
+    data_bytes: int | None = None  # disk space of the cell's data in the store
     usage: list[dict[str, Any]] = field(
         default_factory=list
-    )  # of pods that this one has started: role, name, figures
+    )  # figures of each pod that this pod started, with role and name
     phases: dict[str, float] = field(default_factory=dict)  # name -> seconds, in order
     environment: dict[str, Any] = field(default_factory=dict)
     stored: dict[str, str] | None = None  # key and sha256 of the whole result in S3, if it did not fit
@@ -82,13 +82,13 @@ class AttemptResult:
     code_version: str = field(default_factory=code_version)
 
     def without_secrets(self) -> None:
-        """Cut the secrets of this process's connections out of each text that may repeat what a client said."""
+        """Remove the secrets of this process's connections from all FREE_TEXTS."""
         for name in FREE_TEXTS:
             if text := getattr(self, name):
                 setattr(self, name, redacted(text))
 
     def to_json(self) -> str:
-        """All of it, in one line; each fraction to ten significant digits."""
+        """Return the result as one line of JSON, with fractions rounded to ten significant digits."""
         data = asdict(self)
         for name, value in data.items():
             if isinstance(value, float):
@@ -98,15 +98,15 @@ class AttemptResult:
         return json.dumps(data, separators=(",", ":"), ensure_ascii=False)
 
     def size(self) -> int:
-        """The bytes of its JSON."""
+        """Return the size of the result's JSON in bytes."""
         return len(self.to_json().encode())
 
     @classmethod
     def from_json(cls, text: str) -> AttemptResult:
-        """Parse a termination message, in which a pod that did not say `not_judged` was not judged. Raises ValueError for anything else."""
+        """Parse a termination message. A message without `not_judged` counts as not judged. Raises ValueError for any other text."""
         data = json.loads(text)
         if not isinstance(data, dict) or "status" not in data:
             raise ValueError("not an attempt's result")
         known = set(cls.__dataclass_fields__)
-        told = {name: value for name, value in data.items() if name in known}
-        return cls(**{"not_judged": UNTOLD, **told})
+        fields = {name: value for name, value in data.items() if name in known}
+        return cls(**{"not_judged": UNTOLD, **fields})

@@ -1,4 +1,4 @@
-"""One attempt, from its specification to its result: `storebench attempt`, the main program of a pod."""
+"""Run one attempt, from its specification to its result: `storebench attempt`, the main program of a pod."""
 
 from __future__ import annotations
 
@@ -28,15 +28,15 @@ from storebench.study.reserved import DROP
 
 
 class Attempt:
-    """Runs the phases of one attempt and fills in its result as it goes, so that a failure loses no figure.
+    """One attempt, whose result is filled phase by phase: a failure loses no earlier figure.
 
-    A store's `operate` times by `phase`, and by `measuring` with `operation` in it. It records by `metric`, `histogram`, `series` and
-    `durability`.
+    A store's `operate` times its work with `phase`, and with `operation` inside `measuring`. It records figures with `metric`,
+    `histogram`, `series` and `durability`.
     """
 
     def __init__(self, spec: AttemptSpec, store_class: type[Store], phases: PhaseClock) -> None:
         self.spec = spec
-        self.result = AttemptResult(not_judged=UNTOLD)  # until its operation was watched
+        self.result = AttemptResult(not_judged=UNTOLD)  # until the operation was observed
         self._store_class = store_class
         self._phases = phases
         self._cgroup = Cgroup()
@@ -46,7 +46,7 @@ class Attempt:
         self._watch = Watch()
 
     def run(self) -> None:
-        """Raises a StorebenchError where the attempt fails."""
+        """Run all phases of the attempt. Raises a StorebenchError if the attempt fails."""
         self._describe_machine()
         self._watch = Watch.from_environment()
         with self.phase("connect"):
@@ -54,7 +54,7 @@ class Attempt:
             needed = self._store_class.connection_of(self.spec.store)
             if (why := self._store_class.own_servers_only) and SET not in os.environ:
                 raise SpecError(
-                    f"{self.spec.store} is measured only at servers that the run brings: {why}. The run has brought none for this pod"
+                    f"{self.spec.store} is measured only at servers that the run provisions: {why}. The run has provisioned none for this pod"
                 )
             connection = Connection.from_environment(needed) if needed else None
             store = self._store = self._store_class.of(self.spec, connection, s3)
@@ -75,14 +75,14 @@ class Attempt:
 
     @contextmanager
     def phase(self, name: str) -> Iterator[None]:
-        """A named part of the attempt's time; one that is entered again adds up."""
+        """Time and print the phase `name`. The times of a phase that is entered again are added."""
         print(f"phase: {name}", flush=True)
         with self._phases.phase(name):
             yield
 
     @contextmanager
     def measuring(self, clock: OperationClock) -> Iterator[None]:
-        """What is measured ends with this, however it ends: a verification after it is not seen in memory or CPU."""
+        """Measure memory, CPU and servers inside the block, also if the block fails. A later verification is not part of these figures."""
         self._clock = clock
         self._watch.begin()
         try:
@@ -92,7 +92,7 @@ class Attempt:
 
     @contextmanager
     def operation(self) -> Iterator[None]:
-        """The operation itself, timed by the clock. What the node and the server were like meanwhile is watched."""
+        """Observe the node and the server while the block runs the operation. Record the operation's times and disturbances."""
         store, clock = self._store, self._clock
         print("phase: operation", flush=True)
         processes = store.server_processes()
@@ -100,7 +100,7 @@ class Attempt:
         before, elsewhere_s = self._node_counters(self._cpu_elsewhere_s()), None
         try:
             yield
-            elsewhere_s = self._cpu_elsewhere_s()  # of one that failed nobody asks: it might not answer
+            elsewhere_s = self._cpu_elsewhere_s()  # not after a failed operation: its server may not answer
         finally:
             after = self._node_counters(elsewhere_s)
             self._phases.add("source", clock.source_s)
@@ -122,7 +122,7 @@ class Attempt:
             self.possibly_disturbed(perhaps)
 
     def seconds_in(self, phase: str) -> float:
-        """How long a phase has lasted so far."""
+        """Return the seconds of a phase so far."""
         return self._phases.phases.get(phase, 0.0)
 
     def metric(self, name: str, value: float) -> None:
@@ -133,7 +133,7 @@ class Attempt:
         """Record the histogram `name` of the study.
 
         `counts`: by each value that was seen, the number of times that it was seen: `{0.001: 4512, 0.002: 38}`. A `collections.Counter` is
-        such a dict. The unit of the values is the one with which the name ends. Raises TypeError for anything else, such as a list of values.
+        such a dict. The name ends with the unit of the values. Raises TypeError for any other type, such as a list of values.
         """
         if not isinstance(counts, Mapping):
             raise TypeError(
@@ -152,11 +152,11 @@ class Attempt:
         self.result.series[name] = {"at_s": list(at_s), "values": list(values)}
 
     def possibly_disturbed(self, reason: str) -> None:
-        """Mark the attempt with something that may have changed its time. The time counts all the same."""
+        """Record a reason that may have changed the attempt's time. The attempt still counts."""
         self.result.perhaps_disturbed = "; ".join(filter(None, [self.result.perhaps_disturbed, reason]))
 
     def durability(self, found: Durability) -> None:
-        """Record what the acknowledgements that the operation got guarantee. Raises TypeError for anything but a Durability."""
+        """Record the guarantee of the operation's acknowledgements. Raises TypeError for anything but a Durability."""
         if not isinstance(found, Durability):
             raise TypeError(
                 f"durability() returned {found!r}: return Durability(kind, stated) of storebench.stores.base, such as"
@@ -165,7 +165,7 @@ class Attempt:
         self.result.durability, self.result.durability_stated = found.kind, found.stated
 
     def _cpu_elsewhere_s(self) -> CpuSeconds | None:
-        """CPU seconds so far of what works for the store outside this pod."""
+        """Return the CPU seconds so far of the store's processes outside this pod, by machine."""
         servers = self._watch.cpu_s() if self._watch.agents else self._store.cpu_of_servers_s()
         return sum_of((servers, self._store.cpu_of_pods_s()))
 
@@ -182,7 +182,7 @@ class Attempt:
         result, cpu = self.result, self._cgroup.cpu()
         if clock.operation_s > 0:
             result.client_cpu_share = clock.operation_cpu_s / clock.operation_s
-        # With its servers, memory and CPU of all pods are those of the engine, too.
+        # With the servers' figures, memory and CPU of all pods include the engine's.
         result.figures_cover = "engine" if servers.rows else store.figures_cover
         if store.figures_cover == "client":
             usable = machine.usable_cores(self._cgroup.cpu_limit_cores())
@@ -211,7 +211,7 @@ class Attempt:
 
 
 def main() -> int:
-    """Run the attempt of this pod; returns its exit code. The result goes to the termination message."""
+    """Run the attempt of this pod and leave its result in the termination message. Return the exit code."""
     raise_on_sigterm()
     phases = PhaseClock()
     result = AttemptResult()
@@ -233,7 +233,7 @@ def main() -> int:
     except StorebenchError as error:
         exit_code = error.exit_code
         result.error_kind, result.error = error.kind, str(error)
-    except Exception as error:  # noqa: BLE001 - an error of our own gets its row and its reason, too
+    except Exception as error:  # noqa: BLE001 - an error in this project also gets a row with its reason
         exit_code = StorebenchError.exit_code
         result.error_kind, result.error = StorebenchError.kind, f"{type(error).__name__}: {error}"
         redact.print_error(error)

@@ -10,28 +10,28 @@ from storebench import protocol
 from storebench.errors import SpecError
 
 VARIABLE = "STOREBENCH_ATTEMPT"
-CPU_LIMIT = "cpu_limit"  # an option of every store: whether the run asked for a CPU limit
+CPU_LIMIT = "cpu_limit"  # an option of every store: "True" if the run asked for a CPU limit
 
 
 @dataclass(frozen=True)
 class AttemptSpec:
-    """What one pod has to do: `operation` of a cell, on the data kept as `target`. The operation may be the drop, which removes that.
+    """The specification of one pod's work: `operation` of a cell, on the data named `target` in the store. The drop is an operation, too.
 
-    `axes` are the cell's values; `options` the other parameters of the run that the study and the store ask for. The dataset is below the
-    key `dataset` in the bucket. A result that is too long for its message goes below the key `results`.
+    `axes`: the cell's values. `options`: the other parameters of the run that the study and the store ask for. `dataset` and `results`:
+    prefixes of keys in the bucket, for the dataset and for a result that is too long for the termination message.
     """
 
     operation: str
     cell_key: str
     study: str
-    store: str  # which does it: the cell's, or the one that fills the cell's
+    store: str  # the store that does the work: the cell's store, or the store that fills it
     client: str
     axes: Mapping[str, str]
     rows: int
     seed: int
     target: str
     bucket: str
-    dataset: str | None  # none: the study has no dataset
+    dataset: str | None  # None: the study has no dataset
     results: str
     method_version: int = 1
     options: Mapping[str, str] = field(default_factory=dict)
@@ -39,15 +39,16 @@ class AttemptSpec:
 
     @property
     def cpu_limited(self) -> bool:
-        """Whether the run asked for a CPU limit of its pods."""
+        """Return whether the run asked for a CPU limit of its pods."""
         return self.options.get(CPU_LIMIT) == str(True)
 
     def to_json(self) -> str:
+        """Return the specification as one line of JSON."""
         return json.dumps(asdict(self), separators=(",", ":"))
 
     @classmethod
     def from_json(cls, text: str) -> AttemptSpec:
-        """Parse and check; raises SpecError that says what is wrong."""
+        """Parse and check a specification. Raises SpecError with the mistake."""
         try:
             spec = cls(**json.loads(text))
         except (ValueError, TypeError) as error:

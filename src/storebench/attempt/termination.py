@@ -1,4 +1,4 @@
-"""How a pod's main program ends: its last words go to Kubernetes' termination message."""
+"""End a pod's main program: write Kubernetes' termination message, and handle SIGTERM."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ PATH = Path("/dev/termination-log")
 
 
 class Killed(StorebenchError):
-    """The pod was told to stop."""
+    """The error of a pod that received SIGTERM."""
 
     kind = "killed"
     exit_code = 143
 
 
 def leave_message(text: str) -> None:
-    """Hand `text` back. Outside a pod, where no path is given, it is only printed by the caller."""
+    """Write `text` to the termination message. Do nothing outside a pod unless the environment names a file."""
     path = Path(os.environ.get(VARIABLE, PATH))
     if path.exists() or VARIABLE in os.environ:
         path.write_text(text)
 
 
 def raise_on_sigterm() -> None:
-    """Turn SIGTERM into Killed: a process with PID 1 ignores it otherwise, and the pod would hang until SIGKILL."""
+    """Raise Killed on SIGTERM: a process with PID 1 ignores the signal by default, and the pod would hang until SIGKILL."""
 
     def _raise(signum: int, frame: object) -> None:
         raise Killed("The pod was told to stop before it had ended")

@@ -1,6 +1,6 @@
-"""What works for a store outside its pod: how much CPU that has used, and on which machine, as it is told over HTTP.
+"""Ask over HTTP for the CPU time of a store's processes outside its pod, and for their machine.
 
-The answer is a JSON object: `cpu_s`, CPU seconds so far, and `boot_id`, the machine's.
+The answer is a JSON object with `cpu_s`, the CPU seconds so far, and `boot_id`, the boot id of the machine.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ from typing import Any
 
 BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
 TIMEOUT_S = 2.0
-# By the machine's boot id. Two containers that see the same one are on the same node.
+# CPU seconds by the machine's boot id. Containers that see the same boot id are on the same node.
 CpuSeconds = dict[str, float]
-SOMEWHERE = ""  # where the machine is not told
+SOMEWHERE = ""  # the key of an unknown machine
 _OPENER = urllib.request.build_opener(urllib.request.ProxyHandler({}))
 
 
 def boot_id() -> str:
-    """Of this machine; SOMEWHERE where the kernel does not tell it."""
+    """Return the boot id of this machine; SOMEWHERE if the kernel does not report it."""
     try:
         return BOOT_ID.read_text().strip()
     except OSError:
@@ -29,17 +29,17 @@ def boot_id() -> str:
 
 
 def ask(url: str) -> dict[str, Any] | None:
-    """The object that this address answers with; None where it answers with none."""
+    """Return the JSON object at an address; None without an answer or with another answer."""
     try:
         with _OPENER.open(url, timeout=TIMEOUT_S) as answer:
-            found = json.load(answer)
+            content = json.load(answer)
     except (OSError, urllib.error.URLError, ValueError):
         return None
-    return found if isinstance(found, dict) else None
+    return content if isinstance(content, dict) else None
 
 
 def sum_of(parts: Iterable[CpuSeconds | None]) -> CpuSeconds | None:
-    """Of all together, by machine; None where one of them is not known."""
+    """Sum CPU seconds per machine; None if a part is not known."""
     together: CpuSeconds = {}
     for part in parts:
         if part is None:
@@ -50,9 +50,9 @@ def sum_of(parts: Iterable[CpuSeconds | None]) -> CpuSeconds | None:
 
 
 def cpu_s(url: str) -> CpuSeconds | None:
-    """The CPU seconds that are told there; None where they are not."""
+    """Return the CPU seconds that the address reports; None if it reports none."""
     try:
-        found = ask(url) or {}
-        return {str(found.get("boot_id", SOMEWHERE)): float(found["cpu_s"])}
+        report = ask(url) or {}
+        return {str(report.get("boot_id", SOMEWHERE)): float(report["cpu_s"])}
     except (KeyError, TypeError, ValueError):
         return None

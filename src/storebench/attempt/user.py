@@ -1,4 +1,4 @@
-"""Give the user of a pod a name: clusters such as OpenShift run pods as a random user that no file of the image knows."""
+"""Name the user of a pod: clusters such as OpenShift run pods as a random user without an entry in /etc/passwd."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from collections.abc import MutableMapping
 from pathlib import Path
 
 NAME = "storebench"  # as in this project's images
-SCRATCH = Path("/tmp")  # all that a pod can write
+SCRATCH = Path("/tmp")  # the only folder that a pod can write
 USERS = Path("/etc/passwd")
 LIBRARIES = Path("/usr/lib")
-WRAPPER = "*/libnss_wrapper.so"  # answers from a file of its own, in programs that begin after this one; in images with a JVM
+WRAPPER = "*/libnss_wrapper.so"  # answers from its own file, in programs started after this one; present in images with a JVM
 
 
 def give_name(
@@ -20,9 +20,9 @@ def give_name(
     scratch: Path = SCRATCH,
     libraries: Path = LIBRARIES,
 ) -> None:
-    """Set the variables by which programs find the user's name and home, if the user has no name.
+    """Set the variables that give programs the user's name and home, if the user has no name.
 
-    Python takes the variables. Java asks the system: Hadoop's client fails for a user without a name.
+    Python reads the variables. Java asks the system: Hadoop's client fails for a user without a name.
     """
     uid, gid = os.getuid(), os.getgid()
     try:
@@ -33,7 +33,7 @@ def give_name(
         return
     environment.update({"USER": NAME, "LOGNAME": NAME, "HOME": str(scratch)})
     if wrapper := next(iter(sorted(libraries.glob(WRAPPER))), None):
-        others = [one for one in USERS.read_text().splitlines() if not one.startswith(f"{NAME}:")]
+        others = [line for line in USERS.read_text().splitlines() if not line.startswith(f"{NAME}:")]
         users = scratch / "passwd"
         users.write_text("\n".join([*others, f"{NAME}:x:{uid}:{gid}::{scratch}:/usr/sbin/nologin", ""]))
         environment.update(

@@ -1,4 +1,4 @@
-"""The command line. Only wires: each command's work is in the module that it imports."""
+"""The command line. Commands only parse and print: the modules that they import do the work."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from storebench.version import code_version
 
 
 class _Commands(click.Group):
-    """Turns the project's errors, and those of files, into one line and an exit code: of their kind, or of what cannot be asked so."""
+    """The group of all commands. It prints the project's errors and errors of files as one line, and exits with the error's exit code."""
 
     def invoke(self, ctx: click.Context) -> Any:
         try:
@@ -21,7 +21,7 @@ class _Commands(click.Group):
             click.echo(f"storebench: {error}", err=True)
             ctx.exit(error.exit_code)
         except OSError as error:
-            if error.filename is None:  # of no file
+            if error.filename is None:  # not an error of a file
                 raise
             click.echo(f"storebench: {error.filename}: {error.strerror}", err=True)
             ctx.exit(SpecError.exit_code)
@@ -50,4 +50,4 @@ for _module in (pods, runs, results, claims, database, disk):
     for _command in vars(_module).values():
         if isinstance(_command, click.Command):
             main.add_command(_command)
-main.add_command(new.new)  # its module has commands that are only below it
+main.add_command(new.new)  # its module also has the commands below `new`

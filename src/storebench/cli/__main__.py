@@ -1,4 +1,4 @@
-"""`python -m storebench.cli`."""
+"""Run the command line as `python -m storebench.cli`."""
 
 from storebench.cli import main
 

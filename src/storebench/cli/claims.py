@@ -23,14 +23,14 @@ from storebench.errors import SpecError
     help="markdown is the table for the study's page in docs/.",
 )
 def claims(names: tuple[str, ...], study: str, format_: str) -> None:
-    """Judge what the original study said by what was measured.
+    """Judge the claims of the original study by measurements.
 
-    A study's file states the claims. For each it prints a verdict (confirmed, refuted, cannot tell), the ratio B / A, its interval, the number
-    of rounds (n), and the run. Confirmed: the whole interval lies in the region of ratios that the text means. Refuted: the whole interval
-    lies outside. Only verified, undisturbed attempts by the study's present method count.
+    The study's file has the claims. Each claim gets a verdict (confirmed, refuted, cannot tell), the ratio B / A, its interval, the number
+    of rounds (n), and the run. Confirmed: the whole interval is in the claim's region of ratios. Refuted: the whole interval is outside.
+    Only verified, undisturbed attempts by the study's present method count.
 
-    RUN is a run's id, 'latest', or 'baseline:NAME'; several are taken together. By default each case takes the newest run that has both
-    sides and at least 5 rounds.
+    RUN is a run's id, 'latest', or 'baseline:NAME'; several runs are combined. By default each case uses the newest run that has both sides
+    and at least 5 rounds.
     """
     from storebench.results.claims import judged_claims, runs_of
     from storebench.results.claims_output import as_json, as_markdown, print_claims
@@ -44,14 +44,14 @@ def claims(names: tuple[str, ...], study: str, format_: str) -> None:
         if study not in queries.study_names():
             raise
         click.echo(
-            f"The claims are those of the last run of {study!r}, as its file cannot be used: {error}",
+            f"Using the claims of the last run of {study!r}: its file cannot be used: {error}",
             err=True,
         )
         details = queries.study(study)
-    found = judged_claims(queries, details, runs_of(queries, names, study))
+    judged = judged_claims(queries, details, runs_of(queries, names, study))
     if format_ == "json":
-        click.echo(as_json(study, found))
+        click.echo(as_json(study, judged))
     elif format_ == "markdown":
-        click.echo(as_markdown(study, found), nl=False)
+        click.echo(as_markdown(study, judged), nl=False)
     else:
-        print_claims(console(), study, found)
+        print_claims(console(), study, judged)

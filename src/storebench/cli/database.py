@@ -1,4 +1,4 @@
-"""The results as a database: its schema, and runs as files."""
+"""Commands for the results database: its schema, and runs as files."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from storebench.errors import SpecError
 
 @click.command()
 @click.option(
-    "--reader", metavar="ROLE", help="A role that may read the results: the one of the results page."
+    "--reader", metavar="ROLE", help="Also let this role read the results, as the results page does."
 )
 def migrate(reader: str | None) -> None:
-    """Bring the results' schema in Postgres up to date."""
+    """Update the schema of the results in Postgres."""
     from storebench.results.migrate import grant
     from storebench.results.migrate import migrate as run_migrations
 
@@ -25,7 +25,7 @@ def migrate(reader: str | None) -> None:
     click.echo(f"applied: {', '.join(applied)}" if applied else "the schema is up to date")
     if reader:
         grant(results_dsn(), reader)
-        click.echo(f"{reader} may read it")
+        click.echo(f"{reader} may read the results")
 
 
 @click.command()
@@ -39,12 +39,12 @@ def migrate(reader: str | None) -> None:
     "key",
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
     metavar="KEYFILE",
-    help="Sign it with this SSH key, in a second file with .sig at the end of its name.",
+    help="Sign the file with this SSH key. The signature is a second file, whose name ends with .sig.",
 )
 def export(run_: str, study: str | None, out: Path | None, key: Path | None) -> None:
     """Write a run to one file, with checksums.
 
-    It holds the run's attempts, phases, environments, datasets and parameters.
+    The file has the run's attempts, phases, environments, datasets and parameters.
     """
     from storebench.results import signature
     from storebench.results.bundle import Bundles
@@ -60,7 +60,7 @@ def export(run_: str, study: str | None, out: Path | None, key: Path | None) -> 
 
 @click.command("import")
 @click.argument("bundle", type=click.Path(exists=True, dir_okay=False, path_type=Path))
-@click.option("--signer", metavar="NAME", help="Load it only if this one of the allowed signers signed it.")
+@click.option("--signer", metavar="NAME", help="Load the file only if this allowed signer signed it.")
 @click.option(
     "--allowed-signers",
     type=click.Path(dir_okay=False, path_type=Path),
@@ -77,7 +77,7 @@ def export(run_: str, study: str | None, out: Path | None, key: Path | None) -> 
 @click.option(
     "--more-attempts",
     is_flag=True,
-    help="Also add attempts to a run that is here already: newer tries supersede older ones.",
+    help="Also add attempts to a run that the results already have: newer tries supersede older tries.",
 )
 def import_(
     bundle: Path, signer: str | None, allowed_signers: Path | None, signed: Path | None, more_attempts: bool
@@ -93,10 +93,10 @@ def import_(
         signature.verify(bundle, content, signed or beside, allowed, signer)
         click.echo(f"{bundle} is signed by {signer}")
     elif signed or allowed_signers:
-        raise SpecError("Give --signer NAME, too: one of the allowed signers, whose signature it must be")
+        raise SpecError("Give --signer NAME, too: the allowed signer whose signature is expected")
     elif beside.exists():
         click.echo(f"{beside} was not looked at: --signer NAME verifies it", err=True)
     run_id, new = Bundles(results_dsn()).load(bundle, content, more_attempts=more_attempts)
-    click.echo(f"{run_id}: new are {', '.join(f'{count} {name}' for name, count in new.items())}")
+    click.echo(f"{run_id}: added {', '.join(f'{count} {name}' for name, count in new.items())}")
     if page := page_of(run_id):
         click.echo(f"Its page: {page}")

@@ -1,4 +1,4 @@
-"""How fast a node's disk is."""
+"""The command that measures a node's disk."""
 
 from __future__ import annotations
 
@@ -10,15 +10,16 @@ import click
 @click.command()
 @click.argument("folder", type=click.Path(exists=True, file_okay=False, path_type=Path))
 def disk(folder: Path) -> None:
-    """Measure how fast a disk reads data that nobody has read.
+    """Measure how fast a disk reads uncached data.
 
-    Run it on a node: it reads files on the disk of FOLDER that nobody has read since the machine's start, and prints MB per second.
+    Run the command on a node. It reads files on the disk of FOLDER that no process has read since the machine's start, and prints MB per
+    second.
 
-    The Airflow Variable storebench_uncached_mb_per_s takes the number. Then cold reads that are more than twice as fast are marked.
+    Set the Airflow Variable storebench_uncached_mb_per_s to this number. Cold reads that are more than twice as fast are then marked.
     """
     from storebench.attempt.disk import AIRFLOW_VARIABLE, measure
     from storebench.results.units import figure_text
 
-    found = measure(folder)
-    read, took = figure_text(found.bytes_read, "bytes"), figure_text(found.seconds, "s")
-    click.echo(f"{read} of {found.files} files in {took}\n{AIRFLOW_VARIABLE}={found.mb_per_s:.1f}")
+    uncached = measure(folder)
+    read, took = figure_text(uncached.bytes_read, "bytes"), figure_text(uncached.seconds, "s")
+    click.echo(f"{read} of {uncached.files} files in {took}\n{AIRFLOW_VARIABLE}={uncached.mb_per_s:.1f}")

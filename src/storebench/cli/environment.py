@@ -1,4 +1,4 @@
-"""Where the command line finds Airflow and the results, and what it prints tables on."""
+"""The environment of the command line: Airflow's address, the results database, and the terminal."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from storebench.errors import SpecError
 
 
 def airflow_login() -> tuple[str, str, str]:
-    """Its address, a user, and the password."""
+    """Return Airflow's address, the user and the password. Raises SpecError if a variable is not set."""
     return (
         _environment("STOREBENCH_AIRFLOW_URL"),
         _environment("STOREBENCH_AIRFLOW_USER"),
@@ -22,26 +22,26 @@ def airflow_login() -> tuple[str, str, str]:
 
 
 def console(most: int = 280) -> Any:
-    """What tables are printed on: as wide as the terminal, `most` characters at most; that wide where there is no terminal."""
+    """Return the console for tables: as wide as the terminal, up to `most` characters; `most` characters without a terminal."""
     from rich.console import Console
 
-    found = Console()
-    return Console(width=min(found.width, most) if found.is_terminal else most)
+    terminal = Console()
+    return Console(width=min(terminal.width, most) if terminal.is_terminal else most)
 
 
 def command() -> str:
-    """What to type to call this command line again."""
+    """Return the command to type to call this command line again."""
     return "storebench" if shutil.which("storebench") else sys.argv[0]
 
 
 def page_of(run_id: str) -> str | None:
-    """The address of a run's charts on the results page; None where it is not known where Airflow is."""
+    """Return the address of a run's charts on the results page; None if Airflow's address is not known."""
     url = os.environ.get("STOREBENCH_AIRFLOW_URL")
     return f"{url.rstrip('/')}/plugin/storebench?view=charts&run={quote(run_id, safe='')}" if url else None
 
 
 def results_dsn() -> str:
-    """The results database, as a postgresql:// URI."""
+    """Return the postgresql:// URI of the results database. Raises SpecError if the variable is not set."""
     return _environment("AIRFLOW_CONN_STOREBENCH_RESULTS")
 
 
@@ -49,12 +49,12 @@ def _environment(name: str) -> str:
     value = os.environ.get(name)
     if not value:
         raise SpecError(
-            f"{name} is not set. For the embedded stack: `. {env_file()}`; for your own, see README.md"
+            f"{name} is not set. For the embedded stack: `. {env_file()}`; for your own stack, see README.md"
         )
     return value
 
 
 def env_file() -> Path:
-    """What sets the variables of the embedded stack."""
+    """Return the path of the file that sets the embedded stack's variables."""
     cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
     return Path(os.environ.get("STOREBENCH_HOME") or cache / "storebench") / "run" / "env"

@@ -1,4 +1,4 @@
-"""Shows a run while it goes on: a line for each attempt, and on a terminal a last line that says how far it is."""
+"""Show the progress of a run: a line for each attempt, and on a terminal a last line with the run's progress."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ from storebench.study.order import Turn
 from storebench.study.reserved import DROP
 from storebench.trigger import Airflow, Look, Task, name_of
 
-AT_ONCE = 50  # attempts that end between two looks, at most
+AT_ONCE = 50  # the largest number of attempts that end between two looks
 AFTER_OTHERS = "the run begins when the runs before it have ended"
-NAMED = 3  # runs before this one, that are named
-WAITS_AFTER = 3  # looks in which no task runs and one waits: between two tasks of a run there may be two
-REASONS = 5  # for which turns are left out, that are told
+NAMED = 3  # number of earlier runs to name
+WAITS_AFTER = 3  # report a wait after this number of looks with a waiting and no running task; two are normal between tasks
+REASONS = 5  # number of reasons for skipped turns to print
 
 
 def follow(
     console: Console, airflow: Airflow, repository: Repository, dag_id: str, airflow_run_id: str
 ) -> str:
-    """Show a run until it has ended; returns its state.
+    """Show a run until it has ended. Return the run's state.
 
-    Raises StoreUnreachable where Airflow does not answer for long, or the results database for longer than `repository` is patient.
+    Raises StoreUnreachable if Airflow or the results database does not answer for longer than its client waits.
     """
 
     def why_queued() -> str:
@@ -49,13 +49,13 @@ def follow(
     run_id = run_id_of(dag_id, airflow_run_id)
     progress = Progress(console, repository, run_id, why_queued, why_waiting)
     state = ""
-    # Without a thread of its own that draws: this machine may be the one that measures.
+    # No refresh thread: this machine may also be the machine that measures.
     live = Live(console=console, auto_refresh=False, transient=True) if console.is_terminal else None
     with live or nullcontext():
         for look in airflow.watch(dag_id, airflow_run_id):
             state = look.state
             for task in progress.failed(look):
-                # What aggregate lists below its first line, the attempts' rows have told
+                # The attempts' lines have shown what the task `aggregate` lists after the first line
                 reason = airflow.reason(dag_id, airflow_run_id, task).partition("\n")[0].rstrip(":")
                 progress.say(f"{name_of(task)}: failed: {reason}")
             progress.take(look)
@@ -66,7 +66,7 @@ def follow(
 
 
 class Progress:
-    """What is known of a run, and what was said of it."""
+    """The progress of a run: its known state, and the lines already printed."""
 
     def __init__(
         self,
@@ -79,33 +79,33 @@ class Progress:
         self.console, self.repository, self.run_id = console, repository, run_id
         self.why_queued, self.why_waiting = why_queued, why_waiting
         self.began = datetime.now(UTC)
-        self.run: Row | None = None  # once its plan has recorded it
+        self.run: Row | None = None  # None until the plan has recorded the run
         self._lines: _Lines | None = None
-        self._told: set[object] = set()  # ids of attempts, and of tasks
+        self._told: set[object] = set()  # ids of the printed attempts and tasks
         self._operations: set[tuple[str, int, str]] = set()
         self._queued = self._waits = 0
-        self._ended_at: datetime | None = None  # in Airflow
+        self._ended_at: datetime | None = None  # the run's end in Airflow
 
     def say(self, line: str) -> None:
-        """Print a line, however long, so that it can be copied."""
+        """Print a line without wrapping, so that it can be copied."""
         self.console.print(line, soft_wrap=True, markup=False, highlight=False)
 
     def failed(self, look: Look) -> list[Task]:
-        """The tasks that have failed since, without those that an attempt's row tells."""
-        found = [
+        """Return the tasks that have failed since the last look, without attempts: their results have the failure."""
+        failed_tasks = [
             task
             for task in look.changed
             if task["state"] == "failed" and not _has_row(task) and task["id"] not in self._told
         ]
-        self._told |= {task["id"] for task in found}
-        return list({task["id"]: task for task in found}.values())
+        self._told |= {task["id"] for task in failed_tasks}
+        return list({task["id"]: task for task in failed_tasks}.values())
 
     def take(self, look: Look) -> None:
-        """Print the attempts that have ended since."""
+        """Print the attempts that have ended since the last look, and notes about waiting."""
         self._ended_at = look.ended_at
         if look.state == "queued":
             self._queued += 1
-            if self._queued == 2:  # each run is queued for a moment
+            if self._queued == 2:  # every run is queued for a short time
                 self.say(f"queued: {self.why_queued()}")
         self._say_waits(look)
         first = self._lines is None
@@ -115,7 +115,7 @@ class Progress:
             return
         self.run = self.repository.run_counted(self.run_id)
         if not self.run["planned"]:
-            return  # it was refused, or has nothing to do
+            return  # the run was refused, or has no work
         if self._lines is None:
             self.began = self.run["started_at"]
             operations = [one["name"] for one in self.repository.study(self.run["study"])["operations"]]
@@ -132,7 +132,7 @@ class Progress:
                 self.say(self._lines.of(row, len(self._operations), self.run["planned"]))
 
     def _say_waits(self, look: Look) -> None:
-        """Say, once until a task of the run starts, that its next pod waits for a pod of another run."""
+        """Print that the next pod waits for a pod of another run, once until a task of the run starts."""
         states = {task["state"] for task in look.tasks}
         waiting = [task for task in look.tasks if task["state"] in ("scheduled", "queued")]
         if look.over or "running" in states or not waiting:
@@ -143,17 +143,17 @@ class Progress:
             self.say(f"waiting: {why}")
 
     def _say_left_out(self) -> None:
-        """Why turns are left out, before anything is measured."""
+        """Print why the plan excludes turns."""
         reasons = Counter(self.repository.skipped(self.run_id)).most_common()
         for reason, n in reasons[:REASONS]:
-            self.say(f"left out: {reason}{f' ({n:,} times)' if n > 1 else ''}")
+            self.say(f"excluded: {reason}{f' ({n:,} times)' if n > 1 else ''}")
         if len(reasons) > REASONS:
             self.say(
-                f"left out for {len(reasons) - REASONS:,} more reasons: the log of the task plan has all"
+                f"excluded for {len(reasons) - REASONS:,} more reasons: the log of the task plan lists all"
             )
 
     def status(self, look: Look) -> str:
-        """How far the run is: operations, time, and what goes on."""
+        """Return the run's progress in one line: operations, time, and running tasks."""
         parts = [f"{len(self._operations)} of {self.run['planned']}"] if self.run else []
         takes = self._expected()
         parts.append(self._elapsed() + (f" of about {takes}" if takes else ""))
@@ -161,7 +161,7 @@ class Progress:
         return " · ".join([*parts, ", ".join(going) or look.state])
 
     def summary(self, state: str) -> str:
-        """What came of the run."""
+        """Return the run's outcome in one line."""
         text = f"run {state} after {self._elapsed()}"
         if self._lines and self.run:
             text += f": {self.run['verified']} of {self.run['planned']} operations are verified"
@@ -170,7 +170,7 @@ class Progress:
         return text
 
     def _expected(self) -> str:
-        """How long all of it takes, or between what; empty where that is not known."""
+        """Return the expected duration of the run, as one value or a range; empty if unknown."""
         least_s = self.run.get("expected_s") if self.run else None
         return range_of(duration, least_s, self.run.get("expected_most_s")) if self.run and least_s else ""
 
@@ -187,13 +187,13 @@ def _listed(runs: Sequence[str]) -> str:
 
 
 def _has_row(task: Task) -> bool:
-    """Whether it is an attempt's: in a group, and not the drop."""
+    """Return whether a task is an attempt with a row in the results: in a task group, and not the drop."""
     group, _, step = task["task_id"].rpartition(".")
     return bool(group) and step != DROP
 
 
 class _Lines:
-    """A line for each attempt of the planned turns, below a heading: without what is alike in all of them, which is `alike`."""
+    """The lines of the attempts of the planned turns, below a heading. `alike` describes the places that all cells share."""
 
     def __init__(self, turns: list[Turn], operations: Sequence[str]) -> None:
         self.operations = operations
@@ -241,7 +241,7 @@ class _Lines:
 
 
 def duration(seconds: float) -> str:
-    """For people: `48 s`, `3 min 5 s`, `2 h 10 min`."""
+    """Format a duration: `48 s`, `3 min 5 s`, `2 h 10 min`."""
     minutes, rest = divmod(round(seconds), 60)
     if minutes < 1:
         return f"{rest} s"

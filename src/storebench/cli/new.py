@@ -1,4 +1,4 @@
-"""Skeletons of studies and stores of one's own."""
+"""The commands that write the skeletons of studies and stores."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from storebench.version import CHECKOUT
 
 @click.group()
 def new() -> None:
-    """Write the skeleton of a study, or of a store.
+    """Write the skeleton of a study or of a store.
 
-    A skeleton has a test, and runs verified as it is.
+    A skeleton has a test, and its unchanged runs are verified.
     """
 
 
 @new.command()
 @click.argument("name")
-@click.option("--store", default="memory", show_default=True, metavar="NAME", help="Its first store.")
+@click.option("--store", default="memory", show_default=True, metavar="NAME", help="The study's first store.")
 def study(name: str, store: str) -> None:
     """Write a study with one store in Python."""
     from storebench.skeletons.write import write_study
@@ -36,12 +36,12 @@ def study(name: str, store: str) -> None:
     "--study",
     required=True,
     metavar="NAME",
-    help="A study that `storebench new study` has written, or that has a skeleton of its own.",
+    help="A study that `storebench new study` has written, or a study with its own skeleton.",
 )
 @click.option(
     "--pod",
     type=click.Choice(["go", "python", "shell"]),
-    help="Also write an image of its own, for a program in Go, a shell script, or Python with packages of its own. Without it, the"
+    help="Also write an image for the store: a program in Go, a shell script, or Python with its own packages. By default the"
     " store is in Python, in the image python.",
 )
 def store(name: str, study: str, pod: str | None) -> None:

@@ -1,4 +1,4 @@
-"""Suggest what to type after a run: to look closer, to repeat the run with intervals, to compare."""
+"""Suggest commands to type after a run: to see details, to repeat the run with intervals, to compare."""
 
 from __future__ import annotations
 
@@ -21,43 +21,43 @@ from storebench.study.reserved import CLIENT, STORE
 
 Params = Mapping[str, Any]
 
-OPTIONS = (FILE, "rows", "seed", "pod_memory")  # parameters of a run with options of their own
-# Parameters that do not belong to the repetition of a run: the suggestion sets the repeats, and the order is drawn anew.
+OPTIONS = (FILE, "rows", "seed", "pod_memory")  # parameters that have their own options
+# Parameters that a repeated run does not take over: the suggestion sets the repeats, and the order is drawn again.
 DROPPED = {"repeats", "order_seed", "skip_done", "precision_percent", "budget_min"}
 
 
 def next_lines(
     run: Mapping[str, Any], rows: Sequence[Mapping[str, Any]], study: Study | None, url: str
 ) -> list[str]:
-    """Return the lines to print after a run. `rows`: the newest tries of its operations; `study`: None where its file is not here."""
+    """Return the lines to print after a run. `rows`: the newest tries of its operations. `study`: None if its file is absent."""
     name, of_study = run["airflow_run_id"], f"--study {run['study']}"
     cells = list(dict.fromkeys(Cell.from_key(row["cell_key"]) for row in rows))
     counted = Counter((row["cell_key"], row["operation"]) for row in rows if row["status"] == "verified")
     repeats = max(counted.values(), default=0)
-    found = [
+    suggestions = [
         (f"results --run {name}", "each attempt, with memory and CPU"),
         (f"report {name} --out DIR", "charts, as one HTML file"),
     ]
     by = by_of(cells, study)
     if 0 < repeats < MIN_VALUES and study:
         again = shlex.join(["run", *again_of(study, run["params"], cells), "--repeats", str(MIN_VALUES)])
-        found.append((again, "the same with intervals"))
+        suggestions.append((again, "the same with intervals"))
         if by:
-            found.append((f"compare latest {of_study} --by {shlex.quote(by)}", "after that: which is better"))
+            suggestions.append(
+                (f"compare latest {of_study} --by {shlex.quote(by)}", "after that: which is better")
+            )
     elif repeats >= MIN_UNITS:
         if by:
-            found.append((f"compare {name} {of_study} --by {shlex.quote(by)}", "which is better"))
-        found.append((f"replay {name} {of_study} --trigger", "the same run once more"))
-        found.append((f"compare {name} latest {of_study}", "after that: what differs"))
+            suggestions.append((f"compare {name} {of_study} --by {shlex.quote(by)}", "which is better"))
+        suggestions.append((f"replay {name} {of_study} --trigger", "the same run once more"))
+        suggestions.append((f"compare {name} latest {of_study}", "after that: what differs"))
     first = [f"  . {env_file()}   # first, in another shell"] if env_file().exists() else []
-    typed = [f"  {command()} {text}   # {why}" for text, why in found]
+    typed = [f"  {command()} {text}   # {why}" for text, why in suggestions]
     return ["Next:", *first, *typed[:2], f"  {url}/plugin/storebench-run   # the same, live", *typed[2:]]
 
 
 def again_of(study: Study, params: Params, cells: Sequence[Cell]) -> list[str]:
-    """Return the options of `storebench run` that measure these cells of a run anew, with its other parameters where they are not the
-    defaults.
-    """
+    """Return the options of `storebench run` that measure these cells of a run again. Parameters that have their defaults are omitted."""
     from storebench.airflow.params import defaults_of
 
     seen = {"stores": [cell.store for cell in cells], "clients": [cell.client for cell in cells]}
@@ -82,15 +82,16 @@ def again_of(study: Study, params: Params, cells: Sequence[Cell]) -> list[str]:
 
 
 def _in_order(asked: Any, measured: Iterable[str]) -> list[str]:
-    """Return the values that were measured, those that the run asked for first and in the run's order."""
-    found = list(dict.fromkeys(measured))
-    first = [value for value in asked if value in found] if isinstance(asked, (list, tuple)) else []
-    return list(dict.fromkeys([*first, *found]))
+    """Return the measured values without duplicates: first the requested values, in the order of the request."""
+    unique = list(dict.fromkeys(measured))
+    first = [value for value in asked if value in unique] if isinstance(asked, (list, tuple)) else []
+    return list(dict.fromkeys([*first, *unique]))
 
 
 def by_of(cells: Sequence[Cell], study: Study | None) -> str | None:
-    """Return two values of a run that cells have which differ in nothing else, such as `store=A,B`; None if there are none. Two stores
-    come first, then two clients, then two values on an axis. A store that only shows the client's limit comes last.
+    """Return two values to compare, such as `store=A,B`: two cells of the run differ only in these values. None without such cells.
+
+    Stores are preferred, then clients, then values on an axis. A store that only shows the client's limit comes last.
     """
     keys = {cell.key for cell in cells}
     for place, values in _places(cells, study):

@@ -1,4 +1,4 @@
-"""What runs in pods: their main programs. No user types these: help does not list them."""
+"""The main programs of pods. No user types these commands, so the help does not list them."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ def attempt() -> None:
 
     give_name()
     code = run_attempt()
-    # The result is written. A native thread of a client (Arrow's are such) that lets go of a Python object while the
-    # interpreter takes itself apart would abort the process, and its exit code would say so instead.
+    # The result is written. Skip the interpreter's shutdown: a native thread of a client (such as Arrow) that releases a Python
+    # object during the shutdown would abort the process and change the exit code.
     sys.stdout.flush()
     sys.stderr.flush()
     os._exit(code)
@@ -39,7 +39,7 @@ def executor() -> None:
 @click.command(hidden=True)
 @click.argument("program", metavar="MODULE:FUNCTION")
 def dataset(program: str) -> None:
-    """Make the dataset in S3, unless it is there: the main program of a pod (its specification is in STOREBENCH_DATASET)."""
+    """Make the dataset in S3 unless it exists: the main program of a pod (its specification is in STOREBENCH_DATASET)."""
     from storebench import redact
     from storebench.attempt.dataset import main as make_dataset
     from storebench.attempt.user import give_name

@@ -1,4 +1,4 @@
-"""What was measured: attempts, comparisons, prices."""
+"""The commands that print results: attempts, comparisons, rankings, prices, reports."""
 
 from __future__ import annotations
 
@@ -16,17 +16,21 @@ from storebench.errors import SpecError, unknown
 
 @click.command()
 @click.option("--run", "run_", metavar="RUN", help="A run's id, 'latest', or 'baseline:NAME'.")
-@click.option("--study", metavar="NAME", help="Only of this study: 'latest' is its newest run.")
+@click.option("--study", metavar="NAME", help="Only results of this study: 'latest' is its newest run.")
 @click.option("--store", help="Only this store.")
 @click.option("--cell", help="Only cells whose key contains this text.")
 @click.option(
     "--metric",
-    help="Show this metric (default: the one that ranks each operation), of operations that have it.",
+    help="Show this metric, for operations that have it (default: the metric that ranks the operation).",
 )
 @click.option(
-    "--histogram", metavar="METRIC", help="Print these distributions: the attempts of each cell together."
+    "--histogram",
+    metavar="METRIC",
+    help="Print the distributions of this metric; the attempts of each cell are merged.",
 )
-@click.option("--series", metavar="METRIC", help="Print these series: values over time, of each attempt.")
+@click.option(
+    "--series", metavar="METRIC", help="Print the series of this metric: values over time, for each attempt."
+)
 @click.option(
     "--limit", type=click.IntRange(1), default=1000, show_default=True, help="At most the newest N rows."
 )
@@ -46,7 +50,7 @@ def results(
 ) -> None:
     """Print the results, one row for each attempt.
 
-    With --histogram or --series, print what these attempts have reported of that.
+    With --histogram or --series, print the distributions or series of these attempts instead.
     """
     from storebench.results.queries import Queries
     from storebench.results.table import as_csv, as_json, print_results
@@ -56,7 +60,7 @@ def results(
         raise SpecError("Give one of --metric, --histogram and --series")
     queries = Queries(results_dsn())
     if study:
-        queries.study(study)  # refuses one that has no results
+        queries.study(study)  # raises SpecError for a study without results
     rows = queries.results(run=run_, study=study, store=store, cell=cell, limit=limit)
     if store and not rows and store not in (known := {*store_names(), *queries.stores()}):
         raise unknown("store", store, sorted(known))
@@ -80,11 +84,11 @@ def _print_artifacts(
     from storebench.results import artifacts
 
     kind, metric = ("histogram", histogram) if histogram else ("series", series)
-    found = artifacts.artifacts_of(queries, rows, kind, str(metric)) if rows else []
-    if not found and format_ == "table":
+    measured = artifacts.artifacts_of(queries, rows, kind, str(metric)) if rows else []
+    if not measured and format_ == "table":
         click.echo(f"no verified attempt has the {kind} {metric}" if rows else "no results")
         return
-    lines = artifacts.histogram_lines(found) if histogram else artifacts.series_lines(found)
+    lines = artifacts.histogram_lines(measured) if histogram else artifacts.series_lines(measured)
     if format_ == "table":
         (artifacts.print_histograms if histogram else artifacts.print_series)(console(), lines)
     elif format_ == "csv":
@@ -97,32 +101,35 @@ def _print_artifacts(
 @click.argument("before", metavar="A")
 @click.argument("after", metavar="[B]", required=False)
 @click.option(
-    "--a-a", "arms", is_flag=True, help="Compare the run's two arms (or its odd and even repeats): the noise."
+    "--a-a",
+    "arms",
+    is_flag=True,
+    help="Compare the two arms of one run (or its odd and even repeats): this shows the noise.",
 )
 @click.option(
     "--by",
     metavar="PLACE=A,B",
-    help="Compare two values of the run: store=A,B, client=A,B, or two on an axis.",
+    help="Compare two values within one run: store=A,B, client=A,B, or two values of an axis.",
 )
 @click.option(
     "--margin",
     type=click.FloatRange(0, 100),
     default=5.0,
     show_default=True,
-    help="Percent: a difference within it does not count.",
+    help="Percent: a smaller difference does not count.",
 )
 @click.option(
     "--fail-over",
     type=click.FloatRange(0, min_open=True),
     metavar="PERCENT",
-    help="Exit with code 1 where B is worse by more than this, and with 6 where it could be for all that was measured.",
+    help="Exit with code 1 if B is worse by more than this, and with 6 if the data do not rule that out.",
 )
 @of_study
-@click.option("--metric", help="Compare by this metric (default: the one that ranks each operation).")
+@click.option("--metric", help="Compare by this metric (default: the metric that ranks the operation).")
 @click.option(
     "--single-runs",
     is_flag=True,
-    help="With --fail-over: judge one run on each side, too. You know that a drift of the machine between them looks like a difference.",
+    help="With --fail-over: also judge a single run per side, although a drift of the machine between the runs looks like a difference.",
 )
 @click.option("--format", "format_", type=click.Choice(["table", "json"]), default="table", show_default=True)
 def compare(
@@ -137,17 +144,17 @@ def compare(
     single_runs: bool,
     format_: str,
 ) -> None:
-    """Compare two runs, or two cells: what is better or worse.
+    """Compare two runs or two cells: better, worse, or the same.
 
-    For each cell and operation it says whether B is better or worse than A (of times: faster or slower), the same, or that it cannot be
-    told, and why. Of a metric that is neither better lower nor higher, it says higher or lower.
+    For each cell and operation the verdict says whether B is better or worse than A (times: faster or slower), the same, or that A and B
+    cannot be told apart, and why. For a metric without a preferred direction, the verdict is higher or lower.
 
-    A and B are two runs (their ids, 'latest', 'baseline:NAME'; several that were made in turns as ID,ID,ID, or as turns:ID:A where the
-    page has made them) or two cells (their keys). With --by both are values of one run, such as two stores.
+    A and B are two runs (their ids, 'latest', 'baseline:NAME'; several alternating runs as ID,ID,ID, or turns:ID:A for the page's)
+    or two cells (their keys). With --by, A is one run, and two of its values are compared, such as two stores.
 
-    Exit codes: 0; with --fail-over 1 for a regression, and 6 where none was found but the data do not rule one out: an interval is too
-    wide, B lacks what A has, a run still goes on, or nothing could be compared. It is 6, too, where each side has one run, without
-    --single-runs; 2 for what cannot be asked so; 3 where the results database does not answer.
+    Exit codes: 0 by default. With --fail-over: 1 for a regression; 6 if no regression was found but the data do not rule one out: an
+    interval is too wide, B lacks cells of A, a run has not ended, nothing could be compared, or (without --single-runs) a side has a single
+    run. 2 for invalid arguments. 3 if the results database does not answer.
     """
     from storebench.results.compare import compare as compare_sides
     from storebench.results.compare import compare_arms, compare_values
@@ -163,21 +170,21 @@ def compare(
             " --margin"
         )
     if single_runs and fail_over is None:
-        raise SpecError("--single-runs is about the exit code of --fail-over: give both, or neither")
+        raise SpecError("--single-runs changes the exit code of --fail-over: give both, or neither")
     queries = Queries(results_dsn())
     share = margin / 100
     if by is not None:
-        found = compare_values(queries, before, By.of(by), margin=share, metric=metric, study=study)
+        comparison = compare_values(queries, before, By.of(by), margin=share, metric=metric, study=study)
     elif after is not None:
-        found = compare_sides(queries, before, after, margin=share, metric=metric, study=study)
+        comparison = compare_sides(queries, before, after, margin=share, metric=metric, study=study)
     else:
-        found = compare_arms(queries, before, margin=share, metric=metric, study=study)
+        comparison = compare_arms(queries, before, margin=share, metric=metric, study=study)
     if format_ == "json":
-        click.echo(as_json(found))
+        click.echo(as_json(comparison))
     else:
-        print_comparison(console(), found, margin, noise=arms)
+        print_comparison(console(), comparison, margin, noise=arms)
     if fail_over is not None:
-        code, lines = exit_code(found, fail_over / 100, single_runs=single_runs)
+        code, lines = exit_code(comparison, fail_over / 100, single_runs=single_runs)
         for line in lines:
             click.echo(f"storebench: {line}", err=True)
         sys.exit(code)
@@ -187,8 +194,12 @@ def compare(
 @click.option(
     "--study", metavar="NAME", default=default_study, help="The study; `storebench studies` lists them."
 )
-@click.option("--operation", metavar="NAME", help="Of this operation (default: the study's first).")
-@click.option("--metric", metavar="NAME", help="By this metric (default: the one that ranks the operation).")
+@click.option(
+    "--operation", metavar="NAME", help="Rank by this operation (default: the study's first operation)."
+)
+@click.option(
+    "--metric", metavar="NAME", help="Rank by this metric (default: the metric that ranks the operation)."
+)
 @click.option("--rows", type=click.IntRange(0), help="Rows of the dataset.")
 @click.option("--seed", type=click.IntRange(0), help="Seed of the dataset.")
 @click.option(
@@ -196,19 +207,31 @@ def compare(
     "axes",
     multiple=True,
     metavar="NAME=VALUE",
-    help="Only of cells that are there on this axis; '*' for all of its values.",
+    help="Only cells with this value on the axis; '*' for all values.",
 )
-@click.option("--environment", metavar="ID", help="What was measured in this one; the last lines list them.")
-@click.option("--kind", metavar="TEXT", help="Those that deliver this, or promise it: 'dicts', 'disk'.")
+@click.option(
+    "--environment",
+    metavar="ID",
+    help="Only results of this environment; the last lines of the ranking list the environments.",
+)
+@click.option(
+    "--kind",
+    metavar="TEXT",
+    help="Only cells that deliver this form or guarantee this durability: 'dicts', 'disk'.",
+)
 @click.option(
     "--include",
     "included",
     multiple=True,
     type=click.Choice(["limit", "client-bound", "service-bound", "unlike"]),
-    help="Rank these, too. They are left out by default.",
+    help="Also rank these cells, which are excluded by default.",
 )
 @click.option(
-    "--margin", type=click.FloatRange(0, 100), default=5.0, show_default=True, help="Percent, as of compare."
+    "--margin",
+    type=click.FloatRange(0, 100),
+    default=5.0,
+    show_default=True,
+    help="Percent, as in `compare`.",
 )
 @click.option(
     "--format", "format_", type=click.Choice(["table", "csv", "json"]), default="table", show_default=True
@@ -228,16 +251,17 @@ def ranking(
 ) -> None:
     """Rank a study's stores and clients.
 
-    For each it prints the median of all runs in the same environment, the number of attempts (n), the median's interval, how many times the
-    best one's median it is, and a verdict against the best one. What is the same as the best, or cannot be told from it, shares its place.
-    Figures have three significant digits, and share a unit if they are within a factor of 1,000. CSV and JSON have the numbers in the metric's unit: seconds, if its name ends with _s.
+    Each line has the median of all runs in the same environment, the number of attempts (n), the median's interval, the ratio to the best
+    median, and a verdict relative to the best cell. A cell that is the same as the best cell, or cannot be told apart from it, shares its
+    place. Figures have three significant digits, and share a unit if they are within a factor of 1,000. CSV and JSON have the numbers in the
+    metric's unit: seconds, if its name ends with _s.
 
-    Excluded are stores that only show what a client can do (limit), cells that are bound by their client (client-bound) or by a service in
-    front of the store (service-bound), and those that deliver or promise something else than most (unlike). They stand below, with the reason, and so does what was disturbed, failed, or was
-    measured in other environments only.
+    Excluded are stores that only show the limit of a client (limit), cells bound by their client (client-bound) or by a service before the
+    store (service-bound), and cells that deliver a different form or guarantee a different durability than most cells (unlike). The end of
+    the ranking lists excluded cells with the reason, and cells that were disturbed, failed, or measured only in other environments.
 
-    Rows, seed, values on axes, environment and kind are those of most cells, unless they are given. On an axis that only some stores or
-    clients have, it is all values.
+    By default rows, seed, values on axes, environment and kind are those of most cells. On an axis that only some stores or clients have,
+    the default is all values.
     """
     from storebench.results.queries import Queries
     from storebench.results.ranking import ranking_of
@@ -251,11 +275,11 @@ def ranking(
     asked = Question(
         study, operation, metric, rows, seed, places, environment, kind, frozenset(included), margin / 100
     )
-    found = ranking_of(Queries(results_dsn()), asked)
+    ranked = ranking_of(Queries(results_dsn()), asked)
     if format_ == "table":
-        print_ranking(console(), found)
+        print_ranking(console(), ranked)
     else:
-        click.echo(as_csv(rows_of(found)) if format_ == "csv" else as_json(found), nl=False)
+        click.echo(as_csv(rows_of(ranked)) if format_ == "csv" else as_json(ranked), nl=False)
 
 
 @click.command("plan-repeats")
@@ -266,19 +290,23 @@ def ranking(
     type=click.FloatRange(0, min_open=True),
     metavar="PERCENT",
     required=True,
-    help="The difference to tell.",
+    help="The smallest difference to detect.",
 )
 @click.option(
-    "--margin", type=click.FloatRange(0, 100), default=5.0, show_default=True, help="As of compare."
+    "--margin",
+    type=click.FloatRange(0, 100),
+    default=5.0,
+    show_default=True,
+    help="Percent, as in `compare`.",
 )
 @click.option(
     "--pairs",
     type=click.IntRange(1),
     metavar="N",
-    help="Cells times operations of the comparison that is planned (default: those of A).",
+    help="Number of pairs of cell and operation in the planned comparison (default: the number in A).",
 )
 @of_study
-@click.option("--metric", help="Plan for this metric (default: the one that ranks each operation).")
+@click.option("--metric", help="Plan for this metric (default: the metric that ranks the operation).")
 @click.option("--format", "format_", type=click.Choice(["table", "json"]), default="table", show_default=True)
 def plan_repeats_(
     before: str,
@@ -290,10 +318,10 @@ def plan_repeats_(
     metric: str | None,
     format_: str,
 ) -> None:
-    """Say how many repeats tell a difference.
+    """Compute how many repeats detect a difference.
 
-    The noise is that of what was measured. A and B are named as for `compare`. Of one run it is the noise of its repeats; of several (ID,ID,ID), of the runs; of two sides,
-    whatever differs between them, that of the turns.
+    The noise comes from the results. A and B are named as in `compare`. One run gives the noise of its repeats, several runs (ID,ID,ID) give
+    the noise between runs, and two sides give the noise between turns, independent of the sides' difference.
     """
     from storebench.results.queries import Queries
     from storebench.results.repeats import plan_json, plan_repeats, print_plan
@@ -321,25 +349,27 @@ def plan_repeats_(
 @click.option(
     "--gib-hour", type=click.FloatRange(0), required=True, help="Price of one GiB of memory for an hour."
 )
-@click.option("--currency", default="USD", show_default=True, help="Only a name.")
+@click.option(
+    "--currency", default="USD", show_default=True, help="Name of the currency, for the output only."
+)
 @click.option("--format", "format_", type=click.Choice(["table", "json"]), default="table", show_default=True)
 def price(
     run_: str, study: str | None, cpu_hour: float, gib_hour: float, currency: str, format_: str
 ) -> None:
-    """Tell what a verified GB cost in CPU and memory.
+    """Print the price of a verified GB in CPU and memory.
 
-    Of a study without a dataset it is what a verified attempt cost. These are hours of the pods that worked on it. The stores' servers are not in it: clients are ranked among clients, engines that
-    run in the pods among engines.
+    For a study without a dataset the price is per verified attempt. The price counts the hours of the attempts' pods, not of the stores'
+    servers: clients are ranked among clients, and engines inside pods among engines.
     """
     from storebench.results.price import prices, print_prices
     from storebench.results.queries import Queries
 
     queries = Queries(results_dsn())
-    found = prices(queries.attempts_of_run(queries.run_named(run_, study)["id"]), cpu_hour, gib_hour)
+    priced = prices(queries.attempts_of_run(queries.run_named(run_, study)["id"]), cpu_hour, gib_hour)
     if format_ == "json":
-        click.echo(json.dumps([vars(one) for one in found], indent=2))
+        click.echo(json.dumps([vars(item) for item in priced], indent=2))
     else:
-        print_prices(console(), found, currency)
+        print_prices(console(), priced, currency)
 
 
 @click.command()
@@ -347,12 +377,12 @@ def price(
 @click.argument("run_", metavar="RUN")
 @of_study
 def baseline(name: str, run_: str, study: str | None) -> None:
-    """Let baseline:NAME mean RUN, a run's id or 'latest'."""
+    """Make baseline:NAME a name of RUN, a run's id or 'latest'."""
     from storebench.results.repository import Repository
 
     if "," in name:
         raise SpecError(
-            f"{name!r} cannot be a baseline's name: `storebench compare` takes commas as between several runs"
+            f"{name!r} cannot be a baseline's name: `storebench compare` reads commas as separators of several runs"
         )
     repository = Repository(results_dsn())
     run_id = repository.run_named(run_, study)["id"]
@@ -369,7 +399,7 @@ def baseline(name: str, run_: str, study: str | None) -> None:
 def report(run_: str, study: str | None, out: Path) -> None:
     """Write a run's charts and tables as one HTML file.
 
-    It needs no Airflow. The run's attempts are beside it as CSV and JSON.
+    The report needs no Airflow. The run's attempts are written beside it as CSV and JSON.
     """
     from storebench.web.report import write_report
 
@@ -382,8 +412,8 @@ def report(run_: str, study: str | None, out: Path) -> None:
 def site(folder: Path) -> None:
     """Write a static site of all studies' runs.
 
-    DIR is made. It can be read without a server, or hosted anywhere: index.html leads to a page for each run, and data/ has the
-    attempts of each study as Parquet and CSV. A site that is there is written anew.
+    DIR is created; an existing site is rewritten. The site can be read without a server, or hosted anywhere: index.html links to a page for
+    each run, and data/ has the attempts of each study as Parquet and CSV.
     """
     from storebench.web.site import write_site
 

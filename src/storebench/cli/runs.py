@@ -1,4 +1,4 @@
-"""Runs and grids: started, listed, started again, removed."""
+"""The commands that start, follow, list, repeat and remove runs, and list grids."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from storebench.cli.environment import airflow_login, command, console, results_
 from storebench.cli.study import StudyCommand, default_study, of_study
 from storebench.errors import SpecError
 
-INTERRUPTED = 130  # as a shell has it of what Ctrl-C has ended
+INTERRUPTED = 130  # the exit code of shells after Ctrl-C
 REPORT_WIDTH = 100
 
 
@@ -21,12 +21,12 @@ REPORT_WIDTH = 100
 @click.option("--study", default=default_study, help="The study to run; `storebench studies` lists them.")
 @click.option(
     "--preset",
-    help="A named set of parameters of the study. Without stores, clients and axes the first one is the default.",
+    help="A named set of the study's parameters. Default: the first preset, if no stores, clients or axes are given.",
 )
 @click.option(
     "--dataset",
     metavar="s3://BUCKET/KEY",
-    help="A CSV or Parquet file of your own in place of the generated rows; of studies that take one.",
+    help="Your CSV or Parquet file instead of the generated rows, for studies that take a file.",
 )
 @click.option("--rows", type=int, help="Rows of the dataset.")
 @click.option("--seed", type=int, help="Seed of the dataset.")
@@ -40,15 +40,15 @@ REPORT_WIDTH = 100
     help="Values of an axis of the study; the axes are listed below.",
 )
 @click.option("--repeats", type=int, help="How often each cell is measured.")
-@click.option("--keep-data/--drop-data", default=None, help="Keep what the operations leave in the stores.")
+@click.option("--keep-data/--drop-data", default=None, help="Keep the data of the operations in the stores.")
 @click.option("--pod-memory", help="Memory of a pod, for example 8Gi.")
 @click.option("--param", "extra", multiple=True, metavar="NAME=JSON", help="Any other parameter of the DAG.")
 def run(
     study: str, preset: str | None, axes: tuple[str, ...], extra: tuple[str, ...], **options: Any
 ) -> None:
-    """Run a study in Airflow, and print each result as it comes.
+    """Run a study in Airflow, and print each result.
 
-    A parameter that is not given takes the DAG's default. Ctrl-C ends the command, not the run.
+    Parameters that are not given have the DAG's defaults. Ctrl-C ends the command, not the run.
     """
     from storebench.airflow.params import defaults_of, grid_of
     from storebench.results.repository import Repository
@@ -63,7 +63,7 @@ def run(
     embedded = "kubernetes" in os.environ.get("STOREBENCH_EMBEDDED", "").split()
     asked = {**options, **places_of(" ".join(axes), found)}
     conf = conf_of(chosen, asked, extra, embedded=embedded)
-    grid_of(found, defaults_of(found, conf))  # refuses what cannot be run, before anything is
+    grid_of(found, defaults_of(found, conf))  # raises SpecError for invalid parameters before the run starts
     if chosen and embedded and (said := replaced(chosen, conf)):
         click.echo(f"on the embedded cluster preset {preset} has {said}")
     run_id = airflow.trigger_when_known(study, conf, click.echo)
@@ -75,9 +75,9 @@ def run(
 
 @click.command()
 def studies() -> None:
-    """List the studies: what each asks, and of which stores.
+    """List the studies with their operations, axes and stores.
 
-    Exit code 2 where one of them cannot be used; it says why, and the others are listed all the same.
+    Exits with code 2 if a study cannot be used. The reason is printed, and all other studies are listed.
     """
     from storebench.errors import StorebenchError
     from storebench.study.studies import all_of
@@ -94,7 +94,7 @@ def studies() -> None:
         dataset = found.dataset
         click.echo(f"  dataset: {dataset.text if dataset else 'none'}")
         click.echo(f"  stores: {', '.join(found.stores)}")
-    click.echo("`storebench run --study NAME --help` tells more of one")
+    click.echo("`storebench run --study NAME --help` describes a study")
     if broken:
         sys.exit(SpecError.exit_code)
 
@@ -103,10 +103,10 @@ def studies() -> None:
 @click.argument("run_", metavar="[RUN]", default="latest")
 @of_study
 def follow(run_: str, study: str | None) -> None:
-    """Follow a run that goes on, and print each result.
+    """Follow a run in progress, and print each result.
 
-    RUN is a run's id, or 'latest'. Of a run that has no results yet, the study must be given, unless it is the default one. Ctrl-C ends
-    the command, not the run.
+    RUN is a run's id, or 'latest'. Give the study of a run that has no results yet, unless it is the default study. Ctrl-C ends the
+    command, not the run.
     """
     from storebench.results.repository import Repository
     from storebench.trigger import PATIENCE_S, Airflow
@@ -123,7 +123,7 @@ def follow(run_: str, study: str | None) -> None:
 
 
 def _follow(airflow: Any, repository: Any, dag_id: str, run_id: str) -> None:
-    """Show the run to its end, then what came of it, and what to type next. Raises RunFailed where not all of it is verified."""
+    """Show the run until it ends, then its overview and the next commands. Raises RunFailed unless the whole run is verified."""
     from storebench.cli import follow
     from storebench.cli.next_steps import next_lines
     from storebench.results.fixed import fixed_of
@@ -154,7 +154,7 @@ def _follow(airflow: Any, repository: Any, dag_id: str, run_id: str) -> None:
 
 
 def _largest(study: Any) -> Any:
-    """Return the study's preset that has the most rows; None where it has none, or where the study is not here."""
+    """Return the study's preset with the most rows; None without presets, or without the study's file."""
     from storebench.results.sentences import Larger
 
     presets = study.presets.items() if study else ()
@@ -163,7 +163,7 @@ def _largest(study: Any) -> Any:
 
 
 def _here(study: str) -> Any:
-    """Return the study; None where its file is not here."""
+    """Return the study; None if its file is absent or cannot be used."""
     from storebench.study.studies import find
 
     try:
@@ -175,11 +175,11 @@ def _here(study: str) -> Any:
 @click.command()
 @click.argument("run_", metavar="RUN")
 @of_study
-@click.option("--trigger", is_flag=True, help="Start the run in Airflow, too.")
+@click.option("--trigger", is_flag=True, help="Also start the run in Airflow.")
 def replay(run_: str, study: str | None, trigger: bool) -> None:
-    """Print a run's parameters, to start another like it.
+    """Print a run's parameters as JSON, to repeat the run.
 
-    They are JSON, and the seed of the order is among them.
+    The parameters include the seed of the order.
     """
     from storebench.results.queries import Queries
     from storebench.trigger import Airflow
@@ -194,15 +194,15 @@ def replay(run_: str, study: str | None, trigger: bool) -> None:
 
 
 @click.command()
-@click.option("--study", help="Only of this study.")
+@click.option("--study", help="Only runs of this study.")
 @click.option(
     "--limit", type=click.IntRange(1), default=20, show_default=True, help="At most the newest N runs."
 )
 def runs(study: str | None, limit: int) -> None:
-    """List the newest runs, and what stopped ones have left.
+    """List the newest runs, and the leftovers of stopped runs.
 
-    A run was stopped if it is marked as failed, or was deleted, in Airflow. What it has left is data in stores. Where Airflow cannot be
-    asked whether a run goes on, its state is 'running?'.
+    A run was stopped if it was marked as failed or deleted in Airflow. Its leftovers are data in stores. The state 'running?' means that
+    Airflow cannot be asked whether the run has ended.
     """
     from storebench.results.left import Left
     from storebench.results.repository import Repository
@@ -220,12 +220,12 @@ def runs(study: str | None, limit: int) -> None:
 
 
 @click.command()
-@click.option("--yes", is_flag=True, help="Remove it; without it, only list it.")
+@click.option("--yes", is_flag=True, help="Remove the leftovers; without --yes, only list them.")
 def clean(yes: bool) -> None:
-    """List, or remove, what no run needs any more.
+    """List or remove the leftovers that no run needs.
 
-    That is the data that ended runs have left in stores, their Secrets and pods, and datasets in S3 that are of no run in the results.
-    What a run needs that goes on stays, and what --keep-data has kept. No result is removed.
+    Leftovers are data of ended runs in stores, their Secrets and pods, and datasets in S3 of no run in the results. The data of runs in
+    progress, data kept by --keep-data, and all results stay.
     """
     from storebench.results.left import Left
     from storebench.results.repository import Repository
@@ -237,30 +237,34 @@ def clean(yes: bool) -> None:
     print_unneeded(console(), found)
     if not yes:
         what = (
-            "nothing was removed; --yes removes all of it, and"
+            "nothing was removed; --yes removes all of this, and"
             if found
             else "nothing is recorded; --yes removes"
         )
         click.echo(
-            f"{what} the pods that ended runs have left, and results in S3 that no task has read for a day, if there are any"
+            f"{what} leftover pods of ended runs, and results in S3 that no task has read for a day, if there are any"
         )
         return
     run_id = airflow.trigger(CLEAN_DAG, {})
     url = f"{airflow.url}/dags/{CLEAN_DAG}/runs/{run_id}"
-    click.echo(f"run {run_id}: {url}\nIt waits until no attempt is measured")
+    click.echo(f"run {run_id}: {url}\nThe run waits until no attempt is measured")
     if airflow.wait(CLEAN_DAG, run_id, click.echo) != "success":
         raise RunFailed(f"not all of it was removed: the lines above and {url} say why")
 
 
 @click.command()
 @click.option(
-    "--older-than", type=click.IntRange(1), required=True, metavar="DAYS", help="Runs started before that."
+    "--older-than",
+    type=click.IntRange(1),
+    required=True,
+    metavar="DAYS",
+    help="Remove runs that started more than DAYS days ago.",
 )
-@click.option("--yes", is_flag=True, help="Remove them; without it, only say what would be removed.")
+@click.option("--yes", is_flag=True, help="Remove the runs; without --yes, only print what would be removed.")
 def prune(older_than: int, yes: bool) -> None:
     """Remove old runs and their attempts from the results.
 
-    Baselines stay, and runs that go on, or whose data is left in a store: `storebench clean` removes that.
+    Baselines stay, and so do runs that have not ended or have leftover data in a store (`storebench clean` removes this data).
     """
     from datetime import UTC, datetime, timedelta
 
@@ -287,7 +291,7 @@ def _run_states(airflow: Any) -> Any:
 
 
 @click.command(cls=StudyCommand)
-@click.option("--study", default=default_study, help="The study whose grid it is.")
+@click.option("--study", default=default_study, help="The study of the grid.")
 @click.option("--rows", type=int, help="Rows of the dataset.")
 @click.option("--seed", type=int, help="Seed of the dataset.")
 @click.option(
@@ -295,14 +299,18 @@ def _run_states(airflow: Any) -> Any:
 )
 @click.option("--store", help="Only this store.")
 @click.option(
-    "--param", "extra", multiple=True, metavar="NAME=JSON", help="A parameter that is not to be the default."
+    "--param",
+    "extra",
+    multiple=True,
+    metavar="NAME=JSON",
+    help="A parameter with another value than the default.",
 )
 def grid(study: str, repeats: int, store: str | None, extra: tuple[str, ...], **options: Any) -> None:
-    """List a study's cells, their state, and what is missing.
+    """List the cells of a study's grid, their state, and missing repeats.
 
-    Each has its partition and its date. The last line is the backfill of what is missing.
+    Each cell has its partition and its date. The last line is the command that backfills the missing cells.
 
-    Verified is what was measured with the study's default parameters, or with those given.
+    Only attempts with the study's default parameters, or with the given parameters, count as verified.
     """
     from storebench.airflow.params import defaults_of
     from storebench.errors import unknown

@@ -1,4 +1,4 @@
-"""Commands of a study: their help lists its axes, parameters and presets."""
+"""The common parts of commands that take a study: their help lists the study's axes, parameters and presets."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ if TYPE_CHECKING:
     from storebench.study.model import Axis, Study
 
 OPTION = "--study"
-# Of commands that take the names of runs
+# The option of commands that take names of runs
 of_study = click.option(
-    OPTION, metavar="NAME", help="The run must be of this study: 'latest' is its newest one."
+    OPTION, metavar="NAME", help="The run must be of this study: 'latest' is the study's newest run."
 )
 
 
 def default_study() -> str:
-    """The study of a command that names none: STOREBENCH_STUDY, or the first by name."""
+    """Return the name of the default study: STOREBENCH_STUDY, or the first study by name; empty without studies."""
     from storebench.study import studies
 
     return os.environ.get("STOREBENCH_STUDY") or next(iter(studies.names()), "")
 
 
 class StudyCommand(click.Command):
-    """The study is the one that --study names."""
+    """A command whose help describes the study that --study names."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         ctx.meta["study"] = _study_in(args)
@@ -43,31 +43,31 @@ class StudyCommand(click.Command):
             given = {option.name for option in self.params}
             known = {**study.params, **dict(options)}.items()
             if params := {name: field for name, field in known if name not in given}:
-                with formatter.section("Its own parameters, for --param"):
+                with formatter.section(f"Parameters of {study.name}, for --param"):
                     formatter.write_dl([(name, _explained(field)) for name, field in params.items()])
             with formatter.section("Parameters of every study, for --param; the form explains them"):
                 formatter.write_dl(self._common(study, params))
-            with formatter.section("Its stores and clients"):
+            with formatter.section("Stores and clients"):
                 formatter.write_dl([(name, ", ".join(study.store(name).clients)) for name in study.stores])
             if study.presets:
-                with formatter.section("Its presets"):
+                with formatter.section("Presets"):
                     formatter.write_dl([(name, one.description) for name, one in study.presets.items()])
 
     def _common(self, study: Study, own: Mapping[str, Field]) -> list[tuple[str, str]]:
-        """Those that no option of this command stands for."""
+        """Return names and texts of the parameters of every study that this command has no option for."""
         from storebench.airflow.params import fields_of
 
-        told = {*own, *(axis.name for axis in study.axes), *(option.name for option in self.params)}
-        told |= {"stores", "clients"}  # listed by themselves
+        listed = {*own, *(axis.name for axis in study.axes), *(option.name for option in self.params)}
+        listed |= {"stores", "clients"}  # listed in their own section
         return [
             (name, f"{field.title}. Default: {json.dumps(field.default)}.")
             for name, field in fields_of(study).items()
-            if name not in told
+            if name not in listed
         ]
 
 
 def _study_in(args: list[str]) -> str:
-    """What comes after --study, or the default: options are parsed only once it is known which there are."""
+    """Return the study that the arguments name, or the default. The options depend on the study, so this happens before parsing."""
     for place, arg in enumerate(args):
         if arg == OPTION and place + 1 < len(args):
             return args[place + 1]
@@ -77,7 +77,7 @@ def _study_in(args: list[str]) -> str:
 
 
 def _study(ctx: click.Context) -> Study | None:
-    """None where there is none yet; a name that is unknown is refused."""
+    """Return the command's study; None if no study exists. Raises SpecError for an unknown name."""
     from storebench.study import studies
 
     name = ctx.meta.get("study")

@@ -1,7 +1,7 @@
-"""Where a server is and how to log in, as the pod gets it: the JSON form of an Airflow Connection.
+"""Connections: addresses and logins of servers, which pods get as the JSON of an Airflow Connection.
 
-The JSON reaches a pod in an environment variable filled from a Kubernetes Secret, one for each connection:
-``STOREBENCH_CONN_S3``, ``STOREBENCH_CONN_MONGODB`` and so on.
+Each connection is an environment variable of the pod, filled from a Kubernetes Secret: ``STOREBENCH_CONN_S3``,
+``STOREBENCH_CONN_MONGODB`` and so on.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ from storebench.errors import SpecError
 
 @dataclass(frozen=True)
 class Connection:
-    """One server's address and login, in its normal form (storebench.connection.forms), whatever was typed.
+    """The address and login of a server or a cluster, in normal form (storebench.connection.forms).
 
-    `host` and `port` are one server's; of several servers, `host` has all of them, with their ports. `password` never shows in a repr, and no
-    error of this process has a secret of the connection in it. Raises SpecError that names the field for a connection that cannot be used.
+    `host` and `port` belong to a single server; for several servers `host` lists all servers with their ports. `password` is never in a
+    repr, and no error of this process shows a secret of the connection. Raises SpecError with the field's name for an unusable connection.
     """
 
     name: str
@@ -49,7 +49,7 @@ class Connection:
 
     @classmethod
     def from_json(cls, name: str, text: str) -> Connection:
-        """Parse an Airflow Connection's JSON; raises SpecError without repeating the text (it holds secrets)."""
+        """Parse an Airflow Connection's JSON. Raises SpecError without the text, which has secrets."""
         try:
             data = json.loads(text)
             extra = data.get("extra") or {}
@@ -66,7 +66,7 @@ class Connection:
 
     @classmethod
     def from_environment(cls, name: str) -> Connection:
-        """The connection `name` of this pod; raises SpecError where its variable is missing."""
+        """Return the connection `name` of this pod. Raises SpecError if its variable is not set."""
         text = os.environ.get(variable(name))
         if not text:
             raise SpecError(f"{variable(name)} is not set: the pod got no Secret for connection {name!r}")
@@ -77,8 +77,8 @@ class Connection:
         return json.dumps({one: value for one, value in asdict(self).items() if one != "name"})
 
     def addresses(self, port: int) -> list[tuple[str, int]]:
-        """Return the host and the port of each server; `port` is that of a server whose port is not typed."""
-        if self.host.startswith("/"):  # a socket's folder
+        """Return the host and the port of each server. `port`: the default port."""
+        if self.host.startswith("/"):  # the folder of a Unix socket
             return [(self.host, self.port or port)]
         if ":" in self.host and "," not in self.host and not self.host.startswith("["):  # IPv6
             return [(self.host, self.port or port)]
@@ -86,7 +86,7 @@ class Connection:
         return [(part.hostname or "", part.port or self.port or port) for part in parts]
 
     def where(self, port: int) -> str:
-        """Return the servers' addresses for people: `HOST:PORT,HOST:PORT`."""
+        """Return the servers' addresses as readable text: `HOST:PORT,HOST:PORT`."""
         return in_words(self.addresses(port))
 
     @property
@@ -96,5 +96,5 @@ class Connection:
 
 
 def variable(name: str) -> str:
-    """The environment variable that carries connection `name` into a pod."""
+    """Return the name of the environment variable that holds the connection `name` in a pod."""
     return f"STOREBENCH_CONN_{name.upper()}"

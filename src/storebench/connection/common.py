@@ -1,4 +1,4 @@
-"""Fields that all forms of connections share: addresses with a login, TLS, and keys of the extra that every store may have."""
+"""Read the fields that all forms of connections share: addresses, logins, TLS, and common keys of the extra."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 from storebench.connection.typed import Address, Typed, in_words
 
-# Keys of the extra that every store's connection may have: storebench.attempt.usage, storebench.stores.point_operations.rest
+# Keys of the extra that every connection may have, for storebench.attempt.usage and storebench.stores.point_operations.rest
 COMMON = ("usage_url", "services")
 TLS_KEYS = ("tls", "ca_certs", "verify_certs")
 PEM = "-----BEGIN CERTIFICATE-----"
@@ -18,7 +18,7 @@ Fields = dict[str, Any]
 
 
 def place_and_login(typed: Typed, addresses: list[Address], *, login: bool) -> Fields:
-    """Return the addresses, and a login with its password where the kind has some."""
+    """Take the addresses and, if `login`, the login and the password. Return the normal fields."""
     found: Fields = {"host": in_words(addresses), "port": None, "login": "", "password": ""}
     if len(addresses) == 1:
         found["host"], found["port"] = addresses[0]
@@ -30,7 +30,7 @@ def place_and_login(typed: Typed, addresses: list[Address], *, login: bool) -> F
 
 
 def common(typed: Typed) -> Fields:
-    """Take the keys of COMMON."""
+    """Take the keys of COMMON from the extra. Return the keys that have a value."""
     found: Fields = {}
     if url := typed.text("usage_url"):
         if "@" in url or not url.startswith(("http://", "https://")):
@@ -45,16 +45,16 @@ def common(typed: Typed) -> Fields:
 
 
 def nothing_behind(typed: Typed, path: str, query: str) -> None:
-    """Refuse a path or a query behind the host."""
+    """Raise SpecError for a path or a query after the host."""
     if path or query:
         raise typed.wrong("host", "has something behind the server's name. Type the name alone")
 
 
 def tls_of(typed: Typed, asked: bool | None, insecure: bool, field: str = "tls", *more: str) -> Fields:
-    """Take `ca_certs`, `verify_certs`, and `more` keys that mean the latter. Return them with `tls`.
+    """Take `ca_certs` and `verify_certs` from the extra. Return these keys and `tls`.
 
-    `asked`: whether the field `field` asks for TLS, None if it says nothing; then a CA, or no check of certificates, asks for TLS. `insecure`:
-    whether another option asks for no check.
+    `asked`: whether the field `field` asks for TLS; if None, `ca_certs` or a false `verify_certs` turns TLS on. `insecure`: whether another
+    option turns the check of certificates off. `more`: other names of `verify_certs`.
     """
     told = {key: typed.any(key) for key in more}
     authority = typed.text("ca_certs")
@@ -84,7 +84,7 @@ def tls_of(typed: Typed, asked: bool | None, insecure: bool, field: str = "tls",
 
 
 def certificates(typed: Typed, key: str, text: str) -> str:
-    """Return the certificates. Raises SpecError for what is no PEM."""
+    """Return the certificates in `text`. Raises SpecError for a text that is no PEM."""
     if PEM not in text:
         raise typed.wrong(
             f"extra {key}", f"has to be text (PEM) that begins with {PEM}: no pod has a file of yours"

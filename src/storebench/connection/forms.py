@@ -1,6 +1,6 @@
-"""The forms of connections, by the kind of server: what may be typed into an Airflow Connection, and the one form that stores read.
+"""The forms of connections by kind of server. A form turns an Airflow Connection as typed into the normal form that stores read.
 
-Each form takes what was typed, and returns the normal form, which means the same and is its own normal form.
+The normal form has the same meaning as the typed fields. It is its own normal form.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ FORMS: Mapping[str, Callable[[Typed], Fields]] = {
 
 
 def normal(name: str, fields: Mapping[str, Any]) -> Fields:
-    """Return the normal form of the connection `name`, whose kind is the part before the first underscore: `mongodb` of `mongodb_v8`. A
-    connection of another kind stays as it was typed. Raises SpecError that names the field for what cannot be used.
+    """Return the normal form of the connection `name`. The kind is the part of the name before the first underscore: `mongodb` of
+    `mongodb_v8`. A connection of an unknown kind is returned as typed. Raises SpecError with the field's name for an unusable value.
     """
     form = FORMS.get(name.partition("_")[0])
     return form(Typed(name, fields)) if form else dict(fields)

@@ -1,4 +1,4 @@
-"""The form of a connection to MongoDB, and to servers that speak its protocol."""
+"""The form of a connection to MongoDB, or to another server with MongoDB's protocol."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from storebench.connection.typed import Typed
 
 
 def mongodb(typed: Typed) -> Fields:
-    """Return the normal form: `scheme` is mongodb+srv or absent, and `options` has all options but those of TLS."""
+    """Return the normal form: `scheme` is mongodb+srv or absent, and `options` has all options except TLS options."""
     before, addresses, path, query = typed.place(("mongodb", "mongodb+srv", "mongo"), several=True)
     srv = typed.boolean("srv")
     found = [
@@ -32,10 +32,10 @@ def mongodb(typed: Typed) -> Fields:
         raise typed.wrong("extra tls and options", "they contradict each other. Keep one")
     tls = told if tls is None else tls
     if tls is None and scheme == "mongodb+srv":
-        tls = True  # by the definition of its addresses
+        tls = True  # mongodb+srv addresses imply TLS
     extra = tls_of(typed, tls, insecure)
     if extra.get("verify_certs") is False:
-        options.pop("tlsAllowInvalidHostnames", None)  # no name is checked then
+        options.pop("tlsAllowInvalidHostnames", None)  # without checked certificates no host name is checked
     extra |= common(typed) | ({"scheme": scheme} if scheme != "mongodb" else {})
     if key := typed.choice("shard_key", ("hashed", "ranged")):
         extra["shard_key"] = key
@@ -99,7 +99,7 @@ MECHANISMS = ("DEFAULT", "SCRAM-SHA-1", "SCRAM-SHA-256", "PLAIN")
 
 
 def _mongodb_options(typed: Typed, query: str) -> tuple[dict[str, Any], bool]:
-    """Take the options. Return them by their names as PyMongo spells them, `tls` as a boolean, and whether one asks for no check of
+    """Take the options. Return the options by PyMongo's names, `tls` as a boolean, and whether an option turns off the check of
     certificates."""
     known = {option.casefold(): option for option in (*MONGODB_OPTIONS, *MONGODB_INSECURE, *MONGODB_TLS)}
     files = {option.casefold() for option in MONGODB_FILES}
@@ -107,7 +107,7 @@ def _mongodb_options(typed: Typed, query: str) -> tuple[dict[str, Any], bool]:
     asked = typed.text("options").lstrip("?")
     if "://" in asked or "@" in asked:
         raise typed.wrong(
-            "extra options", "has to be what comes behind the ? of a connection string, with %40 for @"
+            "extra options", "has to be the part after the ? of a connection string, with %40 for @"
         )
     texts = [("host", query), ("extra options", asked)]
     said = [
@@ -146,7 +146,7 @@ def _mongodb_options(typed: Typed, query: str) -> tuple[dict[str, Any], bool]:
 
 
 def _mongodb_check(typed: Typed, options: Mapping[str, Any]) -> None:
-    """Refuse what the pods' image has no library for."""
+    """Raise SpecError for options that need a library which the pods' image lacks."""
     mechanism = options.get("authMechanism", MECHANISMS[0])
     if mechanism not in MECHANISMS:
         raise typed.wrong(

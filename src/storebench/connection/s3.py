@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from storebench.connection.common import COMMON, Fields, certificates, common, nothing_behind
 from storebench.connection.typed import Typed, in_words
 
-# Of Airflow's form, what boto3 would look up elsewhere.
+# Keys of Airflow's form that refer to settings outside the connection.
 ROLES = (
     "role_arn",
     "profile_name",
@@ -23,7 +23,7 @@ ROLES = (
 
 
 def s3(typed: Typed) -> Fields:
-    """Return the normal form: the address is `endpoint_url`, whether it was typed there, into the host, or into Airflow's `service_config`."""
+    """Return the normal form: the address is in `endpoint_url`, also if it was typed into the host or into Airflow's `service_config`."""
     typed.refuse(
         "a pod cannot take a role or a profile. Type the role's temporary credentials: login, password, and the extra's aws_session_token",
         *ROLES,
@@ -88,7 +88,7 @@ def s3(typed: Typed) -> Fields:
 
 
 def _s3_host(typed: Typed) -> str:
-    """Take an address of S3 from the fields host, port and schema."""
+    """Take the address of S3 from the fields host, port and schema; empty if the host is empty."""
     schema = str(typed.field("schema")).casefold()
     if schema not in ("", "http", "https"):
         raise typed.wrong("schema", "has to be http or https")
@@ -103,7 +103,10 @@ def _s3_host(typed: Typed) -> str:
 
 
 def _s3_authority(typed: Typed, endpoint: str) -> Fields:
-    """Take the CA: `ca_certs`, or `verify`, as boto3 calls it. S3's clients in Java cannot do without a check of certificates."""
+    """Take the CA from `ca_certs`, or from boto3's name `verify`.
+
+    Raises SpecError for a disabled check of certificates, because S3 clients in Java always check.
+    """
     verify = typed.any("verify", "verify_certs")
     if verify is not None and str(verify).strip().casefold() in ("false", "0", "no"):
         raise typed.wrong(

@@ -1,4 +1,4 @@
-"""The forms of connections to all servers but MongoDB and S3."""
+"""The forms of connections to all servers except MongoDB and S3."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ INSTEAD = "type tls, ca_certs and verify_certs instead: no pod has a file of you
 
 
 def elasticsearch(typed: Typed) -> Fields:
-    """Return the normal form: `scheme` in the extra is http or https, and `path` is what comes behind the host."""
+    """Return the normal form: the extra has `scheme`, http or https, and `path`, the path after the host."""
     schemes = ("http", "https")
     before, addresses, path, query = typed.place(schemes, several=True)
     if query:
         raise typed.wrong(
-            "host", "has a ? in it. Type the server's name, and a path behind it if there is one"
+            "host", "has a ? in it. Type the server's name, and the path after it if there is one"
         )
     schema = str(typed.field("schema")).casefold()
     if schema and schema not in schemes:
         raise typed.wrong("schema", "has to be http or https")
     told = [("host", before), ("schema", schema), ("extra scheme", typed.choice("scheme", schemes))]
     scheme = typed.one(told, "schemes")
-    if before:  # an address without a port has its scheme's
+    if before:  # an address without a port has the scheme's default port
         default = {"http": 80, "https": 443}[before]
         addresses = [(host, default if port is None else port) for host, port in addresses]
     tls = {"": None, "http": False, "https": True}[scheme]
@@ -50,7 +50,7 @@ def elasticsearch(typed: Typed) -> Fields:
 
 
 def cassandra(typed: Typed) -> Fields:
-    """Return the normal form: the hosts are contact points, and `local_dc` is the data centre to ask."""
+    """Return the normal form: the hosts are contact points, and `local_dc` is the data centre of the coordinators."""
     _, addresses, path, query = typed.place(several=True)
     nothing_behind(typed, path, query)
     if typed.mapping("ssl_options"):
@@ -78,7 +78,7 @@ def cassandra(typed: Typed) -> Fields:
 
 
 def mariadb(typed: Typed) -> Fields:
-    """Return the normal form: one server, and TLS if `tls` or `ca_certs` asks for TLS."""
+    """Return the normal form: one server, with TLS if `tls` or `ca_certs` asks for TLS."""
     _, addresses, path, query = typed.place(("mysql", "mariadb"))
     nothing_behind(typed, path, query)
     typed.refuse(INSTEAD, "ssl", "ssl_mode", "ssl_ca", "ssl_cert", "ssl_key")
@@ -136,7 +136,7 @@ def zeo(typed: Typed) -> Fields:
 
 
 def postgres(typed: Typed) -> Fields:
-    """Return the normal form of the results database, whose host may be the folder of a socket. The extra is Postgres' own."""
+    """Return the normal form of the results database. The host may be a socket's folder; the extra has any option of Postgres."""
     if not typed.peek("host") or typed.peek("host").startswith("/"):
         return typed.untouched()
     _, addresses, path, _ = typed.place(("postgres", "postgresql"), several=True)

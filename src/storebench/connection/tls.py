@@ -1,4 +1,4 @@
-"""TLS with the CA that a connection names: a context for Python's clients, files for clients that take files alone."""
+"""TLS with the CA of a connection: a context for Python's clients, and files for clients that only take files."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from storebench.connection import Connection
 from storebench.connection.typed import PREFIX
 
 CA_CERTS = "ca_certs"  # in a connection's extra: certificates as text (PEM)
-VERIFY = "verify_certs"  # false: any certificate is taken
-# What OpenSSL, Rustls and Java say of a certificate that they do not trust, and of a server without TLS.
+VERIFY = "verify_certs"  # false: certificates are not checked
+# Error texts of OpenSSL, Rustls and Java, for an untrusted certificate and for a server without TLS.
 CERTIFICATE_REFUSED = (
     "CERTIFICATE_VERIFY_FAILED",
     "certificate verify failed",
@@ -28,7 +28,7 @@ NO_TLS = (
     "InvalidContentType",
     "Unsupported or unrecognized SSL message",
 )
-# A key store of Java (JKS): its mark, its version, and the tag of a certificate that is trusted.
+# A key store of Java (JKS): magic number, version, and the tag of a trusted certificate.
 JKS, JKS_VERSION, TRUSTED = 0xFEEDFEED, 2, 2
 JKS_PASSWORD = "changeit"  # Java's own default: the store holds no secret
 JKS_SALT = b"Mighty Aphrodite"
@@ -40,16 +40,16 @@ def verifies(connection: Connection) -> bool:
 
 
 def context(connection: Connection) -> ssl.SSLContext:
-    """Return the context for a client of the connection's server: the connection's CA, or else those of the system."""
-    found = ssl.create_default_context(cadata=connection.extra.get(CA_CERTS))
+    """Return the TLS context for a client of the connection. It trusts the connection's CA, or else the system's CAs."""
+    tls_context = ssl.create_default_context(cadata=connection.extra.get(CA_CERTS))
     if not verifies(connection):
-        found.check_hostname = False
-        found.verify_mode = ssl.CERT_NONE
-    return found
+        tls_context.check_hostname = False
+        tls_context.verify_mode = ssl.CERT_NONE
+    return tls_context
 
 
 def advice(said: str, connection: Connection) -> str:
-    """Return what to do where a client's error, `said`, is of a certificate or of TLS: sentences to put behind it. Else an empty text."""
+    """Return the advice to append to a client's error `said` about a certificate or TLS; empty for another error."""
     if any(words in said for words in CERTIFICATE_REFUSED):
         return (
             f". The server's certificate is refused: type the certificates of its CA (PEM) into the extra {CA_CERTS} of the connection"
@@ -61,13 +61,13 @@ def advice(said: str, connection: Connection) -> str:
 
 
 def authority_file(connection: Connection) -> str | None:
-    """Return the path of a file with the certificates of the connection's CA (PEM); None where it names no CA."""
+    """Return the path of a file with the connection's CA certificates (PEM); None without a CA."""
     text = connection.extra.get(CA_CERTS)
     return str(_file(text.encode(), ".pem")) if text else None
 
 
 def java_options(certificates: str | None) -> tuple[str, ...]:
-    """Return the options with which a JVM trusts these certificates (PEM) and no others; none without certificates."""
+    """Return the JVM options that make it trust only these certificates (PEM); empty without certificates."""
     if not certificates:
         return ()
     store = _file(key_store(certificates), ".jks")
@@ -78,11 +78,11 @@ def key_store(certificates: str) -> bytes:
     """Return Java's key store of these certificates (PEM)."""
     loaded = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     loaded.load_verify_locations(cadata=certificates)
-    found = loaded.get_ca_certs(binary_form=True)
-    parts = [struct.pack(">III", JKS, JKS_VERSION, len(found))]
-    for number, one in enumerate(found):
+    authorities = loaded.get_ca_certs(binary_form=True)
+    parts = [struct.pack(">III", JKS, JKS_VERSION, len(authorities))]
+    for number, certificate in enumerate(authorities):
         parts += [struct.pack(">I", TRUSTED), _text(f"ca{number}"), struct.pack(">Q", 0), _text("X.509")]
-        parts += [struct.pack(">I", len(one)), one]
+        parts += [struct.pack(">I", len(certificate)), certificate]
     content = b"".join(parts)
     digest = hashlib.sha1(
         JKS_PASSWORD.encode("utf-16-be") + JKS_SALT + content, usedforsecurity=False
@@ -96,7 +96,7 @@ def _text(text: str) -> bytes:
 
 @cache
 def _file(content: bytes, suffix: str) -> Path:
-    """Write the content to a file of this process, once."""
+    """Write the content to a temporary file of this process, once per content. Return the path."""
     path = Path(_folder().name, hashlib.sha256(content).hexdigest()[:16] + suffix)
     path.write_bytes(content)
     return path

@@ -1,4 +1,4 @@
-"""Read a connection as a person typed it: each value is taken by its field's name, and a value that nothing takes is refused by that name."""
+"""Read a connection as typed. Forms take values by the fields' names, and leftover values are refused with the field's name."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Address = tuple[str, int | None]
 
 
 class Typed:
-    """The fields of one connection. Methods take values, and raise SpecError that names the field for a value that cannot be used."""
+    """The fields of a connection as typed. Methods take values, and raise SpecError with the field's name for an unusable value."""
 
     def __init__(self, name: str, fields: Mapping[str, Any]) -> None:
         self.name = name
@@ -31,11 +31,11 @@ class Typed:
         self._taken: list[str] = []
 
     def wrong(self, field: str, why: str) -> SpecError:
-        """Return the error for a field: `host`, `port`, `login`, `password`, `schema`, or `extra KEY`. `why` holds no secret."""
+        """Return the error for a field: `host`, `port`, `login`, `password`, `schema`, or `extra KEY`. `why` must have no secret."""
         return SpecError(f"The connection {PREFIX}{self.name}: {field}: {why}")
 
     def field(self, name: str) -> Any:
-        """Take a field other than the extra; an empty text where nothing is typed."""
+        """Take a field other than the extra; an empty text if the field is empty."""
         self._taken.append(name)
         return self._fields.get(name, "")
 
@@ -48,8 +48,8 @@ class Typed:
         return str(self._fields.get(name, ""))
 
     def any(self, *keys: str) -> Any:
-        """Take a value of the extra by the first of these keys that has one; None where none has. The keys mean the same: two of them with
-        different values are refused."""
+        """Take a value of the extra by any of `keys`, which are synonyms; None if no key has a value. Raises SpecError for different
+        values."""
         self._taken += keys
         found = {key: self._extra[key] for key in keys if key in self._extra}
         if len({json.dumps(value, sort_keys=True, default=str) for value in found.values()}) > 1:
@@ -57,7 +57,7 @@ class Typed:
         return next(iter(found.values()), None)
 
     def text(self, *keys: str) -> str:
-        """Take a text, or an empty one."""
+        """Take a text of the extra; an empty text if no key has a value."""
         found = self.any(*keys)
         if found is None:
             return ""
@@ -66,13 +66,13 @@ class Typed:
         return str(found).strip()
 
     def choice(self, key: str, known: Collection[str]) -> str:
-        """Take one of the known texts, or an empty one."""
+        """Take a text of the extra that must be in `known`; an empty text if the key has no value."""
         if (found := self.text(key)) and found not in known:
             raise self.wrong(f"extra {key}", f"has to be {' or '.join(known)}")
         return found
 
     def boolean(self, *keys: str) -> bool | None:
-        """Take true or false, which may be a text; None where nothing is typed."""
+        """Take a boolean of the extra, also as text; None if no key has a value."""
         self._taken += keys
         found = {key: self._boolean(key, self._extra[key]) for key in keys if key in self._extra}
         if len(set(found.values())) > 1:
@@ -86,7 +86,7 @@ class Typed:
         return known
 
     def mapping(self, key: str) -> dict[str, Any]:
-        """Take an object, which may be JSON in a text; an empty one where nothing is typed."""
+        """Take an object of the extra, also as JSON text; an empty dict if the key has no value."""
         found = self.any(key)
         if isinstance(found, str):
             try:
@@ -100,22 +100,25 @@ class Typed:
         return {str(inner): value for inner, value in found.items()}
 
     def number(self, key: str) -> int | None:
-        """Take a port in the extra; None where nothing is typed."""
+        """Take a port of the extra; None if the key has no value."""
         found = self.text(key)
         return self._port(f"extra {key}", found) if found else None
 
     def left(self) -> list[str]:
-        """Return the keys of the extra that nothing has taken."""
+        """Return the keys of the extra that were not taken."""
         return [key for key in self._extra if key not in self._taken]
 
     def refuse(self, why: str, *keys: str) -> None:
-        """Refuse these keys of the extra, where one is typed: `why` says what to type instead."""
+        """Raise SpecError if the extra has any of `keys`. `why`: what to type instead."""
         for key in keys:
             if key in self._extra:
                 raise self.wrong(f"extra {key}", why)
 
     def one(self, found: Iterable[tuple[str, str]], what: str) -> str:
-        """Return the value that these fields, each with its value, say; empty where none says one. Fields that differ are refused."""
+        """Return the common value of several fields; empty if all are empty. Raises SpecError for fields that differ.
+
+        `found`: pairs of field and value. `what`: plural noun of the value for the error.
+        """
         said = {field: value for field, value in found if value}
         if len(set(said.values())) > 1:
             raise self.wrong(" and ".join(said), f"they name different {what}. Keep one")
@@ -124,7 +127,7 @@ class Typed:
     def place(
         self, schemes: Collection[str] = (), *, several: bool = False
     ) -> tuple[str, list[Address], str, str]:
-        """Take `host` and `port`: the scheme before ://, or an empty text; the addresses; what comes behind the host, and behind a `?`."""
+        """Take `host` and `port`. Return the scheme or an empty text, the addresses, the path after the host, and the query."""
         text, port = str(self.field("host")).strip(), self.field("port")
         asked = self._port("port", port) if port else None
         if not text:
@@ -184,7 +187,7 @@ class Typed:
         return int(value)
 
     def address(self, field: str, text: str) -> str:
-        """Return the address of a server, http(s)://HOST:PORT, that stands in another field than `host`."""
+        """Check and return a server's address http(s)://HOST:PORT from another field than `host`."""
         try:
             parts = urlsplit(text)
             _ = parts.port
@@ -199,8 +202,8 @@ class Typed:
         return f"{parts.scheme}://{parts.netloc}"
 
     def end(self, *known: str, options: Sequence[str] = ()) -> None:
-        """Refuse each value that was typed and that nothing has taken. `known` are the keys of the extra to name instead; `options` are more
-        keys, too many to name them all."""
+        """Raise SpecError for a value that was not taken. `known`: keys of the extra to list in the error. `options`: further valid keys,
+        too many to list."""
         for field in self._fields:
             if field not in {*self._taken, "extra"}:
                 raise self.wrong(field, "is used for nothing here. Leave it empty")
@@ -212,7 +215,7 @@ class Typed:
 
 
 def in_words(addresses: Iterable[tuple[str, int | None]]) -> str:
-    """Return the addresses in one text, `HOST:PORT,HOST:PORT`, IPv6 in brackets."""
+    """Format addresses as `HOST:PORT,HOST:PORT`, with IPv6 addresses in brackets."""
     return ",".join(
         f"{f'[{host}]' if ':' in host else host}{'' if port is None else f':{port}'}"
         for host, port in addresses

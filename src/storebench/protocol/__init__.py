@@ -1,4 +1,4 @@
-"""What the DAG and a pod hand to each other, as JSON Schema: a pod may be written in any language (docs/protocol.md)."""
+"""The JSON that the DAG and a pod exchange, as JSON Schema: a pod may be written in any language (docs/protocol.md)."""
 
 from __future__ import annotations
 
@@ -12,23 +12,23 @@ from typing import Any
 
 VERSION = 1
 MESSAGE_BYTES = 4096  # Kubernetes' limit for a termination message
-RESULT_BYTES = 4 * 2**20  # of a result that goes through S3
-MOST_DEEP = 100  # objects and lists in one another
+RESULT_BYTES = 4 * 2**20  # the limit of a result that goes through S3
+MOST_DEEP = 100  # the limit of nested objects and lists
 FOLDER = Path(__file__).parent
-# In JSON, though in no text of Postgres: NUL, and half of a surrogate pair.
+# Characters that JSON allows and a text of Postgres cannot have: NUL, and half of a surrogate pair.
 UNFIT = re.compile("[\0\ud800-\udfff]")
 IN_NO_TEXT = "in no text: NUL, or half of a surrogate pair"
 
 
 @cache
 def schema(name: str) -> dict[str, Any]:
-    """The schema of `specification`, `result`, `dataset` or `manifest`."""
-    found: dict[str, Any] = json.loads((FOLDER / f"{name}.v{VERSION}.json").read_text())
-    return found
+    """Return the JSON Schema of `specification`, `result`, `dataset` or `manifest`."""
+    content: dict[str, Any] = json.loads((FOLDER / f"{name}.v{VERSION}.json").read_text())
+    return content
 
 
 def read(text: str) -> Any:
-    """What the JSON `text` means. Raises ValueError for what is none."""
+    """Return the value of a JSON text. Raises ValueError for any other text."""
     try:
         return json.loads(text)
     except RecursionError:
@@ -36,12 +36,12 @@ def read(text: str) -> Any:
 
 
 def storable(text: str) -> str:
-    """The text with another character in the place of each that Postgres does not take."""
+    """Replace each character that Postgres does not take."""
     return UNFIT.sub("\N{REPLACEMENT CHARACTER}", text)
 
 
 def problem(name: str, content: Any) -> str | None:
-    """What makes `content` break the schema of that name, or is nothing that the database takes, in a line; None where nothing does."""
+    """Return in one line why `content` breaks the schema `name` or cannot be stored in the database; None if it is valid."""
     from jsonschema import Draft202012Validator
     from jsonschema.exceptions import best_match
 
@@ -56,7 +56,10 @@ def problem(name: str, content: Any) -> str | None:
 
 
 def _unfit(content: Any, depth: int = 0) -> tuple[str, str] | None:
-    """Where there is what the database cannot take, and what it is. Python's parser takes NaN, which is no JSON, and numbers of any size."""
+    """Return the path and the problem of the first value that the database cannot store.
+
+    Python's parser accepts NaN, which is no JSON, and numbers of any size.
+    """
     if isinstance(content, str):
         return ("", f"has a character that is {IN_NO_TEXT}") if UNFIT.search(content) else None
     if isinstance(content, int | float):
@@ -71,7 +74,7 @@ def _unfit(content: Any, depth: int = 0) -> tuple[str, str] | None:
     elif isinstance(content, list):
         parts = ((f"[{place}]", value) for place, value in enumerate(content))
     for name, value in parts:
-        if found := _unfit(value, depth + 1):
-            where, what = found
+        if inner := _unfit(value, depth + 1):
+            where, what = inner
             return name + where, what
     return None

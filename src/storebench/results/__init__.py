@@ -1,1 +1,1 @@
-"""The results in Postgres: writing them, reading them, and their migrations."""
+"""The results in Postgres: their schema, writing, reading, statistics and printing."""

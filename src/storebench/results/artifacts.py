@@ -1,4 +1,4 @@
-"""Prints the histograms and series of attempts: a table to read, CSV or JSON."""
+"""Print the histograms and series of attempts as a table, CSV or JSON."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from storebench.results.units import column
 from storebench.study.cell import Cell
 from storebench.study.histogram import curve, merged
 
-PERCENTILES = (50, 90, 99, 99.9, 100)  # of a table; the others are in CSV and JSON
-KINDS = {"histogram": "counts", "series": "at_s"}  # and what only the content of that kind has
+PERCENTILES = (50, 90, 99, 99.9, 100)  # the percentiles in a table; CSV and JSON have all values
+KINDS = {"histogram": "counts", "series": "at_s"}  # a key that only the content of this kind has
 
 
 def artifacts_of(queries: Queries, rows: Sequence[Row], kind: str, metric: str) -> list[Row]:
-    """The attempts that count of these rows of `results` and have the metric, a histogram or a series; with their `content` and its unit.
+    """Return the attempts that count and have the metric, with its `content` and unit. `kind`: "histogram" or "series".
 
-    The newest try of each operation counts. Raises SpecError where the studies have no such metric.
+    `rows`: rows of `results`. The newest try of each operation counts. Raises SpecError if no study of the rows has such a metric.
     """
     of_study = {name: metrics_of(queries.study(name)) for name in {row["study"] for row in rows}}
     known = sorted(
@@ -53,7 +53,7 @@ def artifacts_of(queries: Queries, rows: Sequence[Row], kind: str, metric: str) 
 
 
 def histogram_lines(found: Sequence[Row]) -> list[dict[str, Any]]:
-    """Merge the histograms of each cell's operation: number of attempts, `values`, `counts`, and percentiles."""
+    """Merge the histograms of each cell's operation. Each line has the number of attempts, `values`, `counts`, and percentiles."""
     groups: dict[tuple[str, str], list[Row]] = {}
     for row in found:
         groups.setdefault((row["cell_key"], row["operation"]), []).append(row)
@@ -77,7 +77,7 @@ def histogram_lines(found: Sequence[Row]) -> list[dict[str, Any]]:
 
 
 def percentile(line: dict[str, Any], percent: float) -> float | None:
-    """The least value that so many percent of all do not exceed; None where nothing was seen."""
+    """Return the least value that `percent` percent of all values do not exceed; None without values."""
     seen, needed = 0, line["count"] * percent / 100
     for value, count in zip(line["values"], line["counts"], strict=True):
         seen += count
@@ -87,13 +87,13 @@ def percentile(line: dict[str, Any], percent: float) -> float | None:
 
 
 def series_lines(found: Sequence[Row]) -> list[dict[str, Any]]:
-    """The series of each attempt: `at_s`, seconds since the operation began, and `values`."""
+    """Return a line for each attempt with its series: `at_s`, seconds since the operation began, and `values`."""
     names = ("cell_key", "operation", "repeat", "run", "unit")
     return [{**{name: row[name] for name in names}, **row["content"]} for row in found]
 
 
 def print_histograms(console: Console, lines: Sequence[dict[str, Any]]) -> None:
-    """A line for each cell's operation, with some percentiles."""
+    """Print a line for each cell's operation, with some percentiles."""
     names, places = places_of(Cell.from_key(line["cell_key"]) for line in lines)
     columns = [Column("operation"), Column("attempts", number=True), Column("count", number=True)]
     columns += [Column("max" if one == 100 else f"p{one:g}", number=True) for one in PERCENTILES]
@@ -116,7 +116,7 @@ def print_histograms(console: Console, lines: Sequence[dict[str, Any]]) -> None:
 
 
 def print_series(console: Console, lines: Sequence[dict[str, Any]]) -> None:
-    """A line for each point of each attempt."""
+    """Print a line for each point of each attempt."""
     points = [(line, at_s, value) for line in lines for at_s, value in zip(*_points(line), strict=True)]
     names, places = places_of(Cell.from_key(line["cell_key"]) for line, _, _ in points)
     columns = [Column("operation"), Column("repeat"), Column("at s", number=True)]
@@ -132,7 +132,7 @@ def print_series(console: Console, lines: Sequence[dict[str, Any]]) -> None:
 
 
 def histograms_csv(lines: Sequence[dict[str, Any]]) -> str:
-    """A line for each value of each cell's operation, with its count."""
+    """Return CSV with a line for each value of each cell's operation, with its count."""
     names = ("cell_key", "operation", "unit", "attempts")
     rows = (
         (*(line[name] for name in names), value, count)
@@ -143,7 +143,7 @@ def histograms_csv(lines: Sequence[dict[str, Any]]) -> str:
 
 
 def series_csv(lines: Sequence[dict[str, Any]]) -> str:
-    """A line for each point of each attempt."""
+    """Return CSV with a line for each point of each attempt."""
     names = ("cell_key", "operation", "repeat", "run", "unit")
     rows = (
         (*(line[name] for name in names), at_s, value)

@@ -1,4 +1,4 @@
-"""Writes attempts and their datasets to Postgres. Every write can be repeated without harm."""
+"""Write attempts and their datasets to Postgres. Every write is idempotent."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from storebench.results.database import Database, Row, patient
 
 NAMESPACE = uuid.UUID("6f1f7f2e-6b8a-4c52-9d0b-6f7d3a1c2b5e")
 
-# The figures that the pod reports under the same names as the columns of `attempt`.
+# The figures whose names in a pod's report are columns of `attempt`.
 FIGURES = (
     "total_s",
     "memory_peak_bytes",
@@ -48,7 +48,7 @@ FIGURES = (
     "error",
     "verification",
 )
-# Those of each pod beside the attempt's own, as columns of `usage`.
+# The figures of each other pod of an attempt: columns of `usage`.
 USAGE_FIGURES = (
     "memory_peak_bytes",
     "memory_working_set_peak_bytes",
@@ -65,7 +65,7 @@ USAGE_FIGURES = (
 
 @dataclass(frozen=True)
 class AttemptKey:
-    """The key of an attempt. The same key always makes the same id, so that a row is never doubled."""
+    """The key of an attempt. The same key always gives the same id, which prevents duplicate rows."""
 
     run_id: str
     cell_key: str
@@ -92,7 +92,7 @@ class PodRecord:
 
 
 def short_hash(details: Mapping[str, Any]) -> str:
-    """The key of an environment, or of parameters: the same details, in any order, give the same hash."""
+    """Return the key of an environment or of parameters: the same details in any order give the same hash."""
     text = json.dumps(details, sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
@@ -104,7 +104,7 @@ class Attempts(Database):
     def add_dataset(
         self, dataset: str, version: int, rows: int, seed: int, manifest: Mapping[str, Any]
     ) -> None:
-        """Record the dataset of this id that a run uses."""
+        """Record a dataset that a run uses. `dataset`: its id."""
         with self._cursor() as cursor:
             cursor.execute(
                 "INSERT INTO storebench.dataset (id, schema_version, rows, seed, bytes, sha256, manifest)"
@@ -122,9 +122,7 @@ class Attempts(Database):
 
     @patient
     def tries_of(self, key: AttemptKey) -> list[Row]:
-        """Return the recorded tries of the key's operation, whatever the key's own try, the newest first: try_number, status, error_kind,
-        error, pod.
-        """
+        """Return all recorded tries of the key's operation, the newest first: try_number, status, error_kind, error, pod."""
         with self._cursor() as cursor:
             return cursor.execute(
                 "SELECT try_number, status, error_kind, error, pod FROM storebench.attempt"
@@ -145,13 +143,14 @@ class Attempts(Database):
         dataset: str | None,
         parameters: Mapping[str, Any] | None = None,
     ) -> None:
-        """Record one attempt with its metrics, phases, environment and parameters (None where nothing ran); `metric` is the one that ranks
-        its operation. Recording it again changes nothing.
+        """Record an attempt with its metrics, phases, environment and parameters (None if no pod ran). The write is idempotent.
+
+        `metric`: the metric that ranks the operation.
         """
         details = result.environment
         counts = (
             result.status == "verified" and not result.disturbed
-        )  # else it matters to nobody whether it was judged
+        )  # an attempt that is not verified needs no judgement
         row: dict[str, Any] = {
             **{name: getattr(result, name) for name in FIGURES},
             "not_judged": result.not_judged if counts else None,

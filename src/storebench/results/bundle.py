@@ -1,6 +1,6 @@
-"""A run as one file: all its rows, with a checksum of each part, to keep or to load into another database.
+"""Export a run to one file, a bundle, and load it into a database. A bundle has all rows of the run, with a checksum of each part.
 
-The checksums show that a bundle arrived whole, not who made it: that is storebench.results.signature's.
+The checksums show that a bundle is complete. They do not show its author: storebench.results.signature does.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ NEWEST_STUDY = (
     " WHERE study.recorded_at < excluded.recorded_at"
 )
 
-# The tables with rows of a run, in an order in which they can be inserted, each with the condition that finds its rows.
+# The tables with rows of a run, in the order of inserts, each with the condition that selects the run's rows.
 _ATTEMPTS = "(SELECT {what} FROM storebench.attempt WHERE run_id = %(run)s)"
 TABLES = {
     "dataset": "id IN " + _ATTEMPTS.format(what="dataset_id"),
@@ -39,16 +39,16 @@ TABLES = {
     "usage": "attempt_id IN " + _ATTEMPTS.format(what="id"),
 }
 
-OF_RUN = ("run_cell", "attempt", "phase", "artifact", "usage")  # tables whose rows belong to one run alone
+OF_RUN = ("run_cell", "attempt", "phase", "artifact", "usage")  # tables whose rows belong to a single run
 
 
 class Bundles(Database):
-    """Writes and loads bundles."""
+    """The exporter and loader of bundles."""
 
     def export(self, run_id: str, path: Path) -> dict[str, int]:
-        """Write the run's rows to a zip at `path`; returns how many there are of each table.
+        """Write the run's rows to a zip file at `path`. Return the number of rows of each table.
 
-        Raises SpecError for a run that is still going on.
+        Raises SpecError for a run that has not ended.
         """
         tables: dict[str, list[Row]] = {}
         with self._cursor() as cursor:
@@ -67,11 +67,11 @@ class Bundles(Database):
     def load(
         self, path: Path, content: bytes | None = None, *, more_attempts: bool = False
     ) -> tuple[str, dict[str, int]]:
-        """Insert a bundle's rows that are not there yet. Return the run's id, and the number of new rows of each table.
+        """Insert the rows of a bundle that the database lacks. Return the run's id, and the number of new rows of each table.
 
-        `content`: the file's bytes, where its signature was verified. `more_attempts`: a run that is there may get attempts that it lacks,
-        which supersede older tries. Raises SpecError for a file that is no bundle, whose rows are not of its own run, that has another
-        run of the same id, or that has such attempts.
+        `content`: the file's bytes, if its signature was verified. `more_attempts`: also add attempts to a run that the database already
+        has; they supersede older tries. Raises SpecError for a file that is no bundle, for rows of another run, for a different run of the
+        same id, and for new attempts of a known run without `more_attempts`.
         """
         content = bundle_file.content_of(path) if content is None else content
         try:
@@ -88,7 +88,7 @@ class Bundles(Database):
 def _insert_all(
     cursor: psycopg.Cursor[Row], tables: dict[str, list[Row]], run: Row, more_attempts: bool
 ) -> dict[str, int]:
-    """Insert the rows of a checked bundle; return the number of new rows of each table. Raises SpecError where they do not fit."""
+    """Insert the rows of a checked bundle. Return the number of new rows of each table. Raises SpecError for misfits."""
     there = cursor.execute(
         "SELECT to_jsonb(t) AS row FROM storebench.run AS t WHERE id = %s", (run["id"],)
     ).fetchone()
@@ -108,9 +108,9 @@ def _insert_all(
 
 
 def _insert(cursor: psycopg.Cursor[Row], table: str, rows: list[Row]) -> int:
-    """Insert rows that are not there yet; returns how many. All have the same columns. Raises SpecError for one that the table has not.
+    """Insert the rows that a table lacks, all with the same columns. Return their number. Raises SpecError for an unknown column.
 
-    Of a study, the one that was recorded last stays.
+    Of two versions of a study's row, the version recorded last stays.
     """
     columns = sql.SQL(", ").join(map(sql.Identifier, rows[0]))
     insert = (

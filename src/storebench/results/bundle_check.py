@@ -1,6 +1,6 @@
-"""Check the rows of a bundle: all belong to the bundle's own run, and their names follow this project's patterns.
+"""Check the rows of a bundle: all rows belong to the bundle's run, and all names follow this project's patterns.
 
-A bundle may come from a stranger. Its rows must not change another run, and no name may lead out of a folder.
+A bundle may come from a stranger. Its rows must not change another run, and no name may escape a folder.
 """
 
 from __future__ import annotations
@@ -20,17 +20,17 @@ from storebench.study.dataset import is_id
 
 RUN_NAME = re.compile(
     r"[^\x00-\x1f\x7f]{1,250}"
-)  # Airflow's limit for the id of a run, and no control character
-HASH = re.compile("[0-9a-f]{16}")  # that other rows of this database may have; other texts mean nothing here
+)  # at most Airflow's limit for a run's id, without control characters
+HASH = re.compile("[0-9a-f]{16}")  # a hash, which may equal a hash in other rows of this database
 PARTS = (
     "operations",
     "metrics",
     "axes",
     "stores",
     "charts",
-)  # of a study's details: each is a list of objects
-SHOWN = 5  # of the problems, in an error
-# Each table whose rows name a row of another table: its column, and the table and column of the named row.
+)  # parts of a study's details that are lists of objects
+SHOWN = 5  # the number of problems to show in an error
+# For each table that refers to another table: the column, and the table and column that it refers to.
 REFERENCES = {
     "study": ("name", "run", "study"),
     "run_cell": ("cell_key", "cell", "key"),
@@ -41,7 +41,7 @@ REFERENCES = {
 
 
 def check(tables: Mapping[str, list[Row]]) -> Row:
-    """Return the bundle's run. Raises SpecError where a row is of another run, or has a name that this project never gives."""
+    """Check all rows, and return the row of the bundle's run. Raises SpecError for a row of another run or an impossible name."""
     runs = tables.get("run", [])
     if len(runs) != 1:
         raise SpecError(f"A bundle has one run; this one has {len(runs)}")
@@ -70,7 +70,7 @@ def _of_run(run: Row) -> Iterator[str]:
 
 
 def _of_study(run: Row, tables: Mapping[str, list[Row]]) -> Iterator[str]:
-    """Describe a missing study, and parts of a study's details that are no lists of objects: all studies' details are read together."""
+    """Yield problems of the study: a missing study, or invalid details, which would break the reading of all studies."""
     if tables.get("attempt") and not tables.get("study"):
         yield f"the bundle lacks the study {_short(run['study'])}"
     for row in tables.get("study", []):
@@ -125,7 +125,7 @@ def _of_ids(tables: Mapping[str, list[Row]]) -> Iterator[str]:
 
 
 def _unreferenced(table: str, tables: Mapping[str, list[Row]]) -> Iterator[str]:
-    """Describe the rows of a table that name a row that the bundle lacks."""
+    """Yield problems of a table's rows that refer to a row which the bundle lacks."""
     column, other, key = REFERENCES[table]
     known = _values(tables, other, key)
     for row in tables.get(table, []):

@@ -18,9 +18,9 @@ Row = dict[str, Any]
 FORMAT = 1
 CHECKSUMS = "SHA256SUMS"
 ABOUT = "bundle.json"
-# The earliest time that a zip can hold: the same run always makes the same file.
+# The earliest time in a zip file. A fixed time makes equal files of equal runs.
 EPOCH = (1980, 1, 1, 0, 0, 0)
-MOST_BYTES = 256 * 2**20  # of the file; a run of 20,000 cells takes about 10 MB
+MOST_BYTES = 256 * 2**20  # the limit of a bundle's file; a run of 20,000 cells takes about 10 MB
 MOST_UNPACKED_BYTES = 2 * 2**30
 
 
@@ -51,8 +51,8 @@ def content_of(path: Path) -> bytes:
 def read(path: Path, content: bytes, tables: Collection[str]) -> dict[str, list[Row]]:
     """Return the rows of each table in a bundle.
 
-    `path` only names the file in errors; `content` are the file's bytes; `tables` are the names that a bundle may have.
-    Raises SpecError for bytes that are no bundle, that are too large when unpacked, or whose checksums are wrong.
+    `path`: the file's name in errors. `content`: the file's bytes. `tables`: the tables that a bundle may have.
+    Raises SpecError for bytes that are no bundle, that are too large unpacked, or whose checksums are wrong.
     """
     try:
         members = _unpacked(path, content)
@@ -73,7 +73,7 @@ def read(path: Path, content: bytes, tables: Collection[str]) -> dict[str, list[
 
 
 def _unpacked(path: Path, content: bytes) -> dict[str, bytes]:
-    """Return the members of the zip file by name, and never unpack more than MOST_UNPACKED_BYTES."""
+    """Return the members of the zip file by name. Raises SpecError for more than MOST_UNPACKED_BYTES."""
     members: dict[str, bytes] = {}
     left = MOST_UNPACKED_BYTES
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
@@ -81,7 +81,7 @@ def _unpacked(path: Path, content: bytes) -> dict[str, bytes]:
             if info.filename in members:
                 raise SpecError(f"{path} has {info.filename[:100]!r} twice")
             with archive.open(info) as member:
-                # the size in the archive's directory may be wrong: count what is read
+                # the archive's directory may state wrong sizes: count the bytes read
                 members[info.filename] = member.read(left + 1)
             left -= len(members[info.filename])
             if left < 0:

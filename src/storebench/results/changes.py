@@ -1,9 +1,9 @@
 """Find the change points of a history of figures.
 
-It is E-Divisive (Matteson, James 2014: A nonparametric approach for multiple change point analysis of multivariate data), which finds changes
-of performance in MongoDB's and others' continuous integration, too (Daly and others 2020). Figures are cut in two where the energy distance
-between both parts is greatest, and again within the parts, as long as cuts are significant. Whether one is, a permutation test says: it
-assumes nothing of the figures' distribution but that they are independent of each other while nothing changes.
+The method is E-Divisive (Matteson, James 2014: A nonparametric approach for multiple change point analysis of multivariate data). MongoDB
+and others use it to find changes of performance in continuous integration (Daly and others 2020). The figures are cut where the energy
+distance between both parts is greatest, then the parts are cut again, as long as a permutation test finds the cuts significant. The test
+assumes only that figures are independent of each other while nothing changes, and nothing about their distribution.
 """
 
 from __future__ import annotations
@@ -17,22 +17,22 @@ import numpy.typing as npt
 from storebench.results.statistics import Values
 from storebench.results.verdicts import MIN_UNITS
 
-MIN_LEVEL = MIN_UNITS  # figures of a level: as many as each side of a verdict needs
-MIN_FIGURES = 2 * MIN_LEVEL  # with fewer no change can be told
-SIGNIFICANCE = 0.01  # of a cut: so often is a change seen where there is none
+MIN_LEVEL = MIN_UNITS  # the fewest figures of a level, as on each side of a verdict
+MIN_FIGURES = 2 * MIN_LEVEL  # the fewest figures in which a change can be found
+SIGNIFICANCE = 0.01  # the chance of a cut without a change
 PERMUTATIONS = 199
-MOST = 300  # figures that are looked at, the newest: the work grows with their square
+MOST = 300  # the number of newest figures to analyse: the work grows with its square
 METHOD = (
     f"E-Divisive: energy distance, p ≤ {SIGNIFICANCE} by {PERMUTATIONS} permutations, levels of at least {MIN_LEVEL} runs, each run"
     " by its median"
 )
 
 Matrix = npt.NDArray[np.float64]
-Cut = tuple[float, int]  # how far it tells apart, and the place where the second part begins
+Cut = tuple[float, int]  # the distance between both parts, and the position of the second part
 
 
 def levels(figures: Values) -> list[Sequence[float]]:
-    """At least one figure, in the order of time, cut into their levels; one level where nothing changes. Of more than MOST the first ones are left out."""
+    """Cut figures into levels, a single level without changes. `figures`: at least one, ordered by time; only the newest MOST are used."""
     newest = list(figures)[-MOST:]
     ends = [*change_points(tuple(newest)), len(newest)]
     return [newest[begin:end] for begin, end in zip([0, *ends], ends, strict=False)]
@@ -41,7 +41,7 @@ def levels(figures: Values) -> list[Sequence[float]]:
 @lru_cache(maxsize=1024)
 def change_points(figures: tuple[float, ...]) -> tuple[int, ...]:
     """Return the positions at which new levels begin. Fewer than MIN_FIGURES figures have none."""
-    random = np.random.default_rng(0)  # the same figures always have the same changes
+    random = np.random.default_rng(0)  # equal figures always give equal changes
     values = np.array(figures)
     parts = [_Part.of(values, 0)]
     while True:
@@ -66,11 +66,11 @@ class _Part:
 
     @staticmethod
     def of(values: Matrix, begin: int) -> _Part:
-        """Make a part, and compute the distances between its figures."""
+        """Create a part with the distances between its figures."""
         return _Part(values, begin, np.abs(values[:, None] - values[None, :]))
 
     def shuffled_cut(self, random: np.random.Generator) -> float:
-        """How far the best cut tells apart when the figures are in a random order."""
+        """Return the distance of the best cut after shuffling the figures."""
         if len(self.values) < MIN_FIGURES:
             return 0.0
         order = random.permutation(len(self.values))
@@ -78,21 +78,24 @@ class _Part:
 
 
 def _best_cut(distances: Matrix) -> Cut:
-    """The cut whose parts are the farthest from each other, of all that leave both at least MIN_LEVEL. The second part may end before the
-    figures do: so a level is found behind which others follow. (0, 0) where there is none.
+    """Return the cut with the greatest distance between its parts, each of at least MIN_LEVEL figures; (0, 0) without such a cut.
+
+    The second part may end before the last figure, so that a level is found between other levels.
     """
     n = len(distances)
     if n < MIN_FIGURES:
         return 0.0, 0
     total = np.zeros((n + 1, n + 1))
-    total[1:, 1:] = distances.cumsum(0).cumsum(1)  # of the first so many with the first so many
-    first = np.arange(MIN_LEVEL, n - MIN_LEVEL + 1)[:, None]  # figures before the cut
-    end = np.arange(MIN_FIGURES, n + 1)[None, :]  # where the second part ends
+    total[1:, 1:] = distances.cumsum(0).cumsum(
+        1
+    )  # total[i, j]: sum of distances between the first i and the first j figures
+    first = np.arange(MIN_LEVEL, n - MIN_LEVEL + 1)[:, None]  # number of figures before the cut
+    end = np.arange(MIN_FIGURES, n + 1)[None, :]  # end of the second part
     second = end - first
     within_first, within_both, across = total[first, first], total[end, end], total[first, end]
     with np.errstate(
         divide="ignore", invalid="ignore"
-    ):  # where the second part is too short, which is left out below
+    ):  # for a second part that is too short; excluded below
         distance = (
             2 * (across - within_first) / (first * second)
             - within_first / (first * (first - 1))
@@ -104,7 +107,7 @@ def _best_cut(distances: Matrix) -> Cut:
 
 
 def _significant(parts: Sequence[_Part], apart: float, random: np.random.Generator) -> bool:
-    """Return whether a cut as good as `apart` is rare enough when the figures of each part are in random order."""
+    """Return whether a cut with the distance `apart` is rare enough after shuffling the figures of each part."""
     allowed = int(SIGNIFICANCE * (PERMUTATIONS + 1)) - 1
     exceeded = 0
     for _ in range(PERMUTATIONS):

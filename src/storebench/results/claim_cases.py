@@ -1,4 +1,4 @@
-"""Find the cases of a claim among the attempts: which figures of which runs are compared."""
+"""Find the cases of a claim: the figures and runs to compare."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from storebench.study.cell import Cell
 from storebench.study.claim import Claim
 from storebench.study.reserved import CLIENT, OPERATION, STORE
 
-SERVER = "server"  # the place of a cell's topology or connection, which both sides have in common
+SERVER = "server"  # the place of a cell's topology or connection, common to both sides
 DATASET = ("rows", "seed")
 Where = Mapping[str, str]  # values by place
-# What attempts of both sides have in common, to be the same job: rows, seed, and the id of their conditions
+# The job of an attempt, common to both sides: rows, seed, and the id of the conditions
 Job = tuple[str, str, str]
 
 
@@ -31,9 +31,9 @@ _PLACE = {"rounds": 2, "runs": 1, "repeats": 0}
 
 @dataclass(frozen=True)
 class Found:
-    """A case of a claim: its sides' places, their attempts, and the pair to compare; without one, the reason.
+    """A case of a claim: the places and attempts of both sides, and the pair to compare, or the reason why there is no pair.
 
-    `places` are common to both sides, and tell the case from the claim's others.
+    `places`: common to both sides, and unique among the claim's cases.
     """
 
     a: Where
@@ -51,7 +51,7 @@ class Found:
 
 @dataclass(frozen=True)
 class Attempt:
-    """An attempt with its places: those of its cell, its operation, and its parameters that claims name."""
+    """An attempt with its places: its cell's places, its operation, and the parameters that claims name."""
 
     row: Row
     where: Where
@@ -59,16 +59,16 @@ class Attempt:
 
     @property
     def run(self) -> str:
-        """The id of its run."""
+        """Return the id of the attempt's run."""
         return str(self.row["run_id"])
 
 
-Groups = dict[tuple[tuple[str, str], ...], list[Attempt]]  # attempts by all their places but the dataset
+Groups = dict[tuple[tuple[str, str], ...], list[Attempt]]  # attempts by all places except the dataset
 
 
 @dataclass(frozen=True)
 class _Choice:
-    """Runs of both sides that can be compared: a better choice has a higher `rank`."""
+    """A choice of comparable runs of both sides. A better choice has a higher `rank`."""
 
     rank: tuple[bool, int, int, Any]
     before: tuple[str, ...]
@@ -83,9 +83,9 @@ def attempts_of(
     metrics: Mapping[str, str],
     runs: Sequence[Row] | None,
 ) -> dict[str, list[Attempt]]:
-    """Return the attempts that each claim is about, by the claim's text: newest tries of the present method, warm-ups left out.
+    """Return the attempts of each claim by the claim's text: newest tries of the present method, without warm-ups.
 
-    `metrics`: the name of each claim's metric by its text. `runs`: only of these runs; None: of all.
+    `metrics`: the name of each claim's metric by the claim's text. `runs`: the runs to use; None: all runs.
     """
     asked: dict[tuple[str, str], list[Claim]] = defaultdict(list)
     for claim in claims:
@@ -104,7 +104,7 @@ def attempts_of(
             if metric not in of_runs:
                 of_runs[metric] = [row for run in runs for row in queries.compared_of_run(run["id"], metric)]
             rows = [row for row in of_runs[metric] if row["operation"] == operation]
-        # an attempt that failed early does not know its method
+        # an attempt that failed early has no method version
         rows = [row for row in rows if row["method_version"] in (None, study["method_version"])]
         cells = {row["cell_key"] for row in rows}
         for claim in some:
@@ -127,7 +127,7 @@ def _where_is(key: str) -> dict[str, str]:
 
 
 def _is_about(claim: Claim, key: str, axes: set[str]) -> bool:
-    """Return whether a cell is on a side of a claim, by the places that the cell has."""
+    """Return whether a cell is on a side of a claim. A place that the cell lacks is ignored."""
     where, lenient = _where_is(key), axes & set(claim.both)
     known = {STORE, CLIENT, *DATASET, *axes}
     return any(
@@ -147,11 +147,11 @@ class _Conditions:
     def __init__(self, study: Details, environments: Mapping[str, Mapping[str, Any]]) -> None:
         self._study, self._environments = study, environments
         self._known: dict[tuple[Any, ...], str] = {}
-        # A parameter that was not recorded has the value that it had before there was a choice
+        # A parameter that was not recorded has its earlier value
         self.earlier = {one["name"]: str(one["rules"].get("earlier")) for one in study["params"]}
 
     def of(self, row: Row, named: frozenset[str]) -> str:
-        """Return the id of an attempt's conditions, without the parameters of these names."""
+        """Return the id of an attempt's conditions, without the parameters in `named`."""
         key = row["environment_hash"], row["parameters_hash"], str(row["parameters"]), named
         if key not in self._known:
             kept = {name: value for name, value in (row["parameters"] or {}).items() if name not in named}
@@ -176,9 +176,9 @@ def _attempts(rows: Sequence[Row], claim: Claim, conditions: _Conditions) -> lis
 
 
 def found_of(study: Details, claim: Claim, better: str, attempts: Sequence[Attempt]) -> list[Found]:
-    """Return the cases of a claim: those that were measured, and those that the claim names and nobody has measured.
+    """Return the cases of a claim: the measured cases, and the cases that the claim names without a measurement.
 
-    `better`: which way the claim's metric is better.
+    `better`: the preferred direction of the claim's metric.
     """
     lenient = {one["name"] for one in study["axes"]} & set(claim.both)
     groups: Groups = defaultdict(list)
@@ -201,7 +201,7 @@ def found_of(study: Details, claim: Claim, better: str, attempts: Sequence[Attem
 
 
 def _of_side(groups: Groups, side: Where, lenient: set[str]) -> Groups:
-    """Return the groups of attempts that are on a side. `lenient` axes may lack in a cell."""
+    """Return the groups of attempts on a side. A cell may lack the `lenient` axes."""
     wanted = {place: value for place, value in side.items() if place not in DATASET}
     store, server = split(wanted.get(STORE, ""))
     if server:
@@ -222,7 +222,7 @@ def _of_side(groups: Groups, side: Where, lenient: set[str]) -> Groups:
 def _pairs(
     claim: Claim, a: Where, b: Where, before: Groups, after: Groups
 ) -> Iterator[tuple[dict[str, str], list[Attempt], list[Attempt]]]:
-    """Yield what belongs together: cells that are the same in every place that neither side names, as far as both have it."""
+    """Yield the pairs of groups whose cells are equal in every common place that neither side names."""
     apart = claim.apart()
     if "@" in a.get(STORE, "") + b.get(STORE, ""):
         apart = apart | {SERVER}
@@ -287,9 +287,9 @@ def _compared(
 
 
 def _choices(claim: Claim, before: Sequence[Attempt], after: Sequence[Attempt]) -> Iterator[_Choice]:
-    """Yield what can be compared: the rounds of one run that has both sides, runs that have both, or else two runs.
+    """Yield comparable choices: the rounds of a run with both sides, several runs with both sides, or two runs.
 
-    A choice with enough units comes before one without, then rounds before runs before repeats, then the newest.
+    Choices with enough units rank first, then rounds before runs before repeats, then the newest runs.
     """
     jobs = [{one.job for one in side if one.job} for side in (before, after)]
     for job in jobs[0] & jobs[1]:
@@ -315,7 +315,7 @@ def _choices(claim: Claim, before: Sequence[Attempt], after: Sequence[Attempt]) 
 
 
 def _is_of(one: Attempt, job: Job) -> bool:
-    """Return whether an attempt is of this job; one that does not count is, if its dataset is."""
+    """Return whether an attempt is of this job. For an attempt that does not count, only the dataset must match."""
     return one.job == job or (one.job is None and (one.where["rows"], one.where["seed"]) == job[:2])
 
 
@@ -336,13 +336,13 @@ def _group(attempts: Sequence[Attempt]) -> set[tuple[str | None, str | None]]:
 
 
 def _same_parameters(claim: Claim, one: Row, other: Row) -> bool:
-    """Return whether two attempts of different runs were measured with the same parameters, but for those that the claim names."""
+    """Return whether two attempts have the same parameters, ignoring the parameters that the claim names."""
     a, b = one["parameters"] or {}, other["parameters"] or {}
     return all(a[name] == b[name] for name in (a.keys() & b.keys()) - claim.apart())
 
 
 def _told_apart(found: list[Found]) -> list[Found]:
-    """Return the cases in their order, each with the places alone that are not the same in all of them."""
+    """Return the cases in order, each with only the places in which the cases differ."""
     names = list(dict.fromkeys(place for one in found for place in one.places))
     varying = [name for name in names if len({one.places.get(name) for one in found} - {None}) > 1]
     return [

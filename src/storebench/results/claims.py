@@ -1,4 +1,4 @@
-"""Judge the claims of a study by what was measured: confirmed, refuted, or cannot tell."""
+"""Judge the claims of a study by its measurements: confirmed, refuted, or cannot tell."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ Key = tuple[str, int]  # a claim's text, and the number of its case
 
 @dataclass(frozen=True)
 class Case:
-    """A comparison of a claim. `a` and `b` name its sides, `places` what both have in common and tells it from the claim's other cases.
+    """A comparison of a claim. `a`, `b`: names of the sides. `places`: common to both sides, and unique among the claim's cases.
 
-    `verdict` has the ratio B / A, its interval and the numbers of repeats and units; None where nothing could be compared. `runs` are the
-    ids of the runs, `rows` the rows of the dataset.
+    `verdict`: the ratio B / A, its interval, and the numbers of repeats and units; None without a comparison. `runs`: ids of the runs.
+    `rows`: the rows of the dataset.
     """
 
     a: str
@@ -48,7 +48,7 @@ class Case:
 
 @dataclass(frozen=True)
 class Judged:
-    """A claim with its cases and the verdict that follows from them. `metric` is None where the claim names no cells."""
+    """A claim with its cases and the resulting verdict. `metric`: None if the claim names no cells."""
 
     claim: Claim
     metric: Mapping[str, Any] | None
@@ -60,8 +60,8 @@ class Judged:
 def judged_claims(queries: Queries, study: Details, runs: Sequence[Row] | None = None) -> list[Judged]:
     """Judge all claims of a study by the attempts of its present method.
 
-    `study`: the study's details. `runs`: the runs to judge by; None: all runs, of which each case takes the newest one that has both
-    sides and enough repeats.
+    `study`: the study's details. `runs`: the runs to judge by; None: all runs, and each case uses the newest run that has both sides and
+    enough repeats.
     """
     claims = [Claim.of(one) for one in study.get("claims", ())]
     metrics = {claim.text: _metric_of(study, claim) for claim in claims if claim.a}
@@ -87,7 +87,7 @@ def judged_claims(queries: Queries, study: Details, runs: Sequence[Row] | None =
 
 
 def runs_of(queries: Queries, names: Sequence[str], study: str) -> list[Row] | None:
-    """Return the rows of the runs of these names, which must be of the study; None where no name is given."""
+    """Return the rows of the named runs, which must be of the study; None without names."""
     if not names:
         return None
     found = [queries.run_named(name, study) for name in names]
@@ -95,7 +95,7 @@ def runs_of(queries: Queries, names: Sequence[str], study: str) -> list[Row] | N
 
 
 def _metric_of(study: Details, claim: Claim) -> Mapping[str, Any]:
-    """Return the metric of a claim that names cells; raises SpecError where the study no longer has it."""
+    """Return the metric of a claim that names cells. Raises SpecError if the study no longer has the metric."""
     operation = claim.side("a")["operation"][0]
     ranking = {one["name"]: one["metrics"][0] for one in study["operations"]}
     name = claim.metric or ranking.get(operation, "")
@@ -110,7 +110,7 @@ def _labels(
     found: Mapping[Key, Found],
     verdicts: Mapping[Key, Verdict],
 ) -> dict[Key, tuple[str, str | None]]:
-    """Return the verdict of each case, with the reason where it cannot tell.
+    """Return the verdict of each case, with the reason of each "cannot tell".
 
     The chance of a wrong verdict is corrected for the number of cases by Benjamini and Hochberg, as in comparisons.
     """
@@ -171,10 +171,13 @@ def _region(claim: Claim) -> tuple[float, float]:
 
 
 def _chance(claim: Claim, effect: Effect) -> float:
-    """Return the two-sided chance of an estimate as far inside of the region, or outside of it, where the ratio is at a bound."""
+    """Return the two-sided chance of an estimate at least this far inside or outside the region, if the true ratio is at a bound."""
     from scipy import stats
 
-    below, above = [], []  # the chance of an estimate as low as this, or as high, where the ratio is a bound
+    below, above = (
+        [],
+        [],
+    )  # for each bound as the true ratio: the chance of an estimate at most, or at least, as large
     for bound in filter(None, (claim.at_least, claim.at_most)):
         distance = effect.log_ratio - math.log(bound)
         if effect.error == 0:
@@ -187,13 +190,13 @@ def _chance(claim: Claim, effect: Effect) -> float:
     if low <= math.exp(effect.log_ratio) <= high:
         chances = above[:1] if claim.at_least is not None else []
         chances += below[-1:] if claim.at_most is not None else []
-        # equal figures without any noise lie on the bound itself, and so within
+        # equal figures without noise are on the bound, which is within the region
         return 0.0 if effect.error == 0 else min(1.0, 2 * max(chances))
     return min(1.0, 2 * (below[0] if math.exp(effect.log_ratio) < low else above[-1]))
 
 
 def _other_server(claim: Claim, found: Found) -> str | None:
-    """Return the reason if another server has answered than the one that the claim is about."""
+    """Return the reason if the measured server is not the claim's server, else None."""
     for place, rows in ((found.a, found.before), (found.b, found.after)):
         store = split(place["store"])[0] if "store" in place else ""
         meant = claim.servers.get(store)
@@ -204,7 +207,7 @@ def _other_server(claim: Claim, found: Found) -> str | None:
 
 
 def _other_cover(metric: Mapping[str, Any], found: Found) -> str | None:
-    """Return the reason if a metric is of a client on one side, and of an engine on the other."""
+    """Return the reason if a metric covers a client on one side and an engine on the other side, else None."""
     covers = [
         {row["figures_cover"] for row in rows if counts(row)} - {None} for rows in (found.before, found.after)
     ]
@@ -215,7 +218,7 @@ def _other_cover(metric: Mapping[str, Any], found: Found) -> str | None:
 
 
 def _together(claim: Claim, cases: Sequence[Case]) -> tuple[str, str | None]:
-    """Return the verdict of a claim by those of its cases."""
+    """Return the verdict of a claim, with the reason, from its cases' verdicts."""
     if not cases or claim.elsewhere:
         return CANNOT_TELL, claim.elsewhere or "nothing was measured"
     confirmed, refuted = (sum(case.label == label for case in cases) for label in (CONFIRMED, REFUTED))

@@ -1,4 +1,4 @@
-"""Print judged claims: a table to read, JSON, or a table for a page of the documentation."""
+"""Print judged claims as a table, JSON, or a Markdown table for the documentation."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from storebench.results.listing import NOTHING, Column, print_listing
 from storebench.results.statistics import CONFIDENCE
 from storebench.results.verdicts import MIN_UNITS
 
-# A test of the documentation finds its tables of claims by this column.
+# A test finds the tables of claims in the documentation by this column.
 CLAIM = "the original study said"
 HEADINGS = (CLAIM, "verdict", "case", "ratio of", "ratio", "interval", "means", "n", "run")
 NUMBERS, PROSE = {"ratio", "interval"}, {CLAIM, "case"}
 
 
 def print_claims(console: Console, study: str, found: Sequence[Judged]) -> None:
-    """Print a line for each claim, for each verdict that its cases have, and what limits the comparisons."""
+    """Print a line for each claim and each verdict of its cases, and the limits of the comparisons."""
     if not found:
         console.print(f"The study {study} states no claims.")
         return
@@ -37,7 +37,7 @@ def print_claims(console: Console, study: str, found: Sequence[Judged]) -> None:
 
 
 def rules() -> str:
-    """Say how claims are judged."""
+    """Return a sentence about how claims are judged."""
     return (
         f"confirmed: the whole {CONFIDENCE:.0%} interval of B / A lies in the region that the text means; refuted: the whole interval lies"
         f" outside; both after the correction for all cases (Benjamini-Hochberg), from {MIN_UNITS} rounds on"
@@ -84,7 +84,7 @@ def _told(one: Judged, case: Case) -> dict[str, Any]:
 
 
 def as_markdown(study: str, found: Sequence[Judged]) -> str:
-    """Return a table for a page of the documentation, and below it what limits the comparisons."""
+    """Return a Markdown table for the documentation, followed by the limits of the comparisons."""
     lines = [HEADINGS, ("---",) * len(HEADINGS), *(line for one in found for line in _lines(study, one))]
     rows = [f"| {' | '.join(cell.replace('|', '/') for cell in line)} |" for line in lines]
     limits = [f"- {one.claim.text}: {text}." for one in found if (text := _limits(one))]
@@ -92,7 +92,7 @@ def as_markdown(study: str, found: Sequence[Judged]) -> str:
 
 
 def _lines(study: str, one: Judged) -> list[tuple[str, ...]]:
-    """Return a line for a claim whose cases have one verdict; otherwise its own line, and one for each verdict and ratio."""
+    """Return one line for a claim whose cases share a verdict; otherwise the claim's line and a line for each verdict and ratio."""
     groups: dict[tuple[str, str], list[Case]] = {}
     for case in one.cases:
         groups.setdefault((case.label, ratio_text(one, case)), []).append(case)
@@ -120,7 +120,7 @@ def _lines(study: str, one: Judged) -> list[tuple[str, ...]]:
 
 
 def _limits(one: Judged) -> str:
-    """Say why a claim, or some of its cases, cannot be told, and what limits the comparison."""
+    """Return why a claim or some of its cases cannot be judged, and the limits of the comparison."""
     texts = [one.reason, one.claim.note]
     if not one.claim.elsewhere:
         texts += [text for case in one.cases for text in (case.reason, *case.remarks)]
@@ -128,7 +128,7 @@ def _limits(one: Judged) -> str:
 
 
 def places_text(cases: Sequence[Case]) -> str:
-    """Name what tells cases from the others of their claim: `benchmark=wide, narrow`."""
+    """Return the places that distinguish cases from the claim's other cases: `benchmark=wide, narrow`."""
     if len(names := {name for case in cases for name in case.places}) == 1:
         (name,) = names
         return (
@@ -139,13 +139,13 @@ def places_text(cases: Sequence[Case]) -> str:
 
 
 def ratio_text(one: Judged, case: Case) -> str:
-    """Name the ratio B / A of a case, with its metric."""
+    """Format the ratio B / A of a case, with its metric."""
     title = f"{one.metric['title']}: " if one.metric else ""
     return f"{title}{case.b} / {case.a}"
 
 
 def means(one: Judged) -> str:
-    """Say which ratios the text of a claim means."""
+    """Describe the region of ratios of a claim."""
     low, high = one.claim.at_least, one.claim.at_most
     if low is not None and high is not None:
         return f"{low:g} to {high:g}"
@@ -155,7 +155,7 @@ def means(one: Judged) -> str:
 
 
 def count_text(case: Case) -> str:
-    """Say how many units each side of a case has; empty where nothing could be compared."""
+    """Describe the number of units on each side of a case; empty without a comparison."""
     if case.verdict is None:
         return ""
     if case.matched:
@@ -169,6 +169,6 @@ def run_names(study: str, case: Case) -> list[str]:
 
 
 def _span(values: Iterable[float]) -> str:
-    """Return the smallest and the largest of these numbers."""
+    """Format the smallest and the largest number."""
     ordered = sorted(values)
     return " to ".join(dict.fromkeys(f"{end:.2f}" for end in (ordered[0], ordered[-1]))) if ordered else ""

@@ -1,4 +1,4 @@
-"""Compares two runs, two cells, or the two arms of one run: verdicts, and all that differs between the sides."""
+"""Compare two runs, two cells, or the two arms of a run: verdicts, and all differences between the sides."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from storebench.results.queries import Queries, counts
 from storebench.results.sides import By, Design, Key, Named, Sides, arms_of, sides_of, values_of
 from storebench.results.verdicts import BETTER, MARGIN, WORSE, Verdict, verdicts_of
 
-NOT_JUDGED = "not judged"  # whether others disturbed an attempt: nobody can say
-# What better and worse times are called.
+NOT_JUDGED = "not judged"  # of an attempt whose disturbances cannot be judged
+# The labels of better and worse times.
 OF_TIMES = {BETTER: "faster", WORSE: "slower"}
 
 
@@ -23,7 +23,7 @@ def in_words(label: str, unit: str) -> str:
 
 
 def unsound(rows: Sequence[Row]) -> list[str]:
-    """Say how many of these attempts count nowhere, were bound by their client or a service, or were not judged; empty where none is."""
+    """Describe how many attempts do not count, were bound by their client or a service, or were not judged; empty if none."""
     counted = [row for row in rows if counts(row)]
     verified = sum(row["status"] == "verified" for row in rows)
     found = {
@@ -38,27 +38,27 @@ def unsound(rows: Sequence[Row]) -> list[str]:
 
 @dataclass(frozen=True)
 class Comparison:
-    """Verdicts by cell and operation, and what a reader must know of them."""
+    """Verdicts by cell and operation, with remarks for the reader."""
 
     verdicts: dict[Key, Verdict]
-    without: dict[Key, str]  # the reasons why there is no verdict
-    # Unsound are attempts that failed, were disturbed or not judged, were bound by their client or a service, or are still to come; sides
-    # that differ in durability, or that deliver different things.
+    without: dict[Key, str]  # reasons of pairs without a verdict
+    # Remarks about attempts that failed, were disturbed or not judged, were bound by their client or a service, or are pending, and about
+    # sides with different durability or delivery.
     remarks: dict[Key, list[str]]
     differences: list[str]  # between the environments, parameters, codes and method versions of the two sides
     design: Design
-    lost: frozenset[Key]  # operations that A tried, but that have no verdict
-    measured: dict[Key, Mapping[str, str]]  # of each verdict: metric and unit
-    to_come: dict[Key, list[str]]  # what runs that go on still have to try
-    going_on: tuple[str, ...]  # the names of these runs
-    attempts: tuple[Mapping[Key, Sequence[Row]], Mapping[Key, Sequence[Row]]]  # of A, and of B
+    lost: frozenset[Key]  # operations that A has tried, without a verdict
+    measured: dict[Key, Mapping[str, str]]  # metric and unit of each verdict
+    to_come: dict[Key, list[str]]  # pending attempts of runs that have not ended
+    going_on: tuple[str, ...]  # names of the runs that have not ended
+    attempts: tuple[Mapping[Key, Sequence[Row]], Mapping[Key, Sequence[Row]]]  # attempts of A and of B
 
     def in_words(self, key: Key, label: str) -> str:
         """Return the text of a verdict's label for a pair."""
         return in_words(label, self.measured[key]["unit"])
 
     def regressions(self, beyond: float) -> dict[Key, Verdict]:
-        """Return the verdicts that are worse by more than the share `beyond`: 0.1 is 10 %."""
+        """Return the verdicts in which B is worse by more than the share `beyond`: 0.1 is 10 %."""
         return {
             key: verdict
             for key, verdict in self.verdicts.items()
@@ -66,7 +66,7 @@ class Comparison:
         }
 
     def could_hide(self, beyond: float) -> dict[Key, str]:
-        """Return the pairs whose interval does not rule out that they are worse by the share `beyond`, with the reasons."""
+        """Return the pairs whose interval includes a loss of more than the share `beyond`, with the reasons."""
         found: dict[Key, list[str]] = {}
         for key, verdict in self.verdicts.items():
             most = verdict.worse_by_at_most
@@ -91,7 +91,7 @@ def compare(
     metric: str | None = None,
     study: str | None = None,
 ) -> Comparison:
-    """Two runs cell by cell, or two cells given by their keys, over all runs: `storebench.results.sides.sides_of`."""
+    """Compare two runs cell by cell, or two cells over all runs, given by their keys (`storebench.results.sides.sides_of`)."""
     return _compared(queries, sides_of(queries, before, after, metric, study), margin)
 
 
@@ -104,7 +104,7 @@ def compare_values(
     metric: str | None = None,
     study: str | None = None,
 ) -> Comparison:
-    """Two values of one run: `storebench.results.sides.values_of`."""
+    """Compare two values within a run (`storebench.results.sides.values_of`)."""
     return _compared(queries, values_of(queries, run, by, metric, study), margin)
 
 
@@ -116,7 +116,7 @@ def compare_arms(
     metric: str | None = None,
     study: str | None = None,
 ) -> Comparison:
-    """One run against itself: `storebench.results.sides.arms_of`."""
+    """Compare the two arms of a run (`storebench.results.sides.arms_of`)."""
     return _compared(queries, arms_of(queries, run, metric, study), margin)
 
 
@@ -146,7 +146,7 @@ def _compared(queries: Queries, sides: Sides, margin: float) -> Comparison:
 
 
 def remarks_of(before: Sequence[Row], after: Sequence[Row]) -> list[str]:
-    """Return what is unsound of the attempts of two sides, or differs in what they deliver or guarantee."""
+    """Return remarks about unsound attempts of two sides, and about different delivery or durability."""
     lines = [
         f"{side}: {line}" for side, rows in zip("AB", (before, after), strict=True) for line in unsound(rows)
     ]
@@ -163,9 +163,9 @@ def remarks_of(before: Sequence[Row], after: Sequence[Row]) -> list[str]:
 
 
 def _differences(queries: Queries, before: Sequence[Row], after: Sequence[Row], are_cells: bool) -> list[str]:
-    """A line for each thing that is not the same in all attempts of both sides; of runs, store by store.
+    """Return a line for each detail that differs between the attempts of both sides; for runs, store by store.
 
-    Operations are looked at one by one: each may have a pod, and so an image, of its own.
+    Operations are compared one by one, since each operation may have its own pod and image.
     """
     lines = _difference(
         "method_version", *({str(row["method_version"]) for row in rows} for rows in (before, after))
@@ -198,14 +198,14 @@ def _differences(queries: Queries, before: Sequence[Row], after: Sequence[Row], 
         stated = ({row["durability_stated"] for row in rows if row["durability_stated"]} for rows in alike)
         lines += _difference(prefix + "durability_stated", *stated)
         if not all(sides):
-            continue  # what one side only has is not compared
+            continue  # skip details that only one side has
         for name in sorted(sides[0].keys() | sides[1].keys()):
             lines += _difference(prefix + name, *(side.get(name, {"not there"}) for side in sides))
     return list(dict.fromkeys(lines))
 
 
 def _each_once(rows: Iterable[Row]) -> Iterable[Row]:
-    """One of those that were measured alike: most of a run's are."""
+    """Yield one attempt of each set of conditions: most attempts of a run share their conditions."""
     return {
         (row["environment_hash"], row["parameters_hash"], row["code_version"]): row for row in rows
     }.values()
@@ -218,7 +218,7 @@ def _difference(name: str, before: set[str], after: set[str]) -> list[str]:
 
 
 def _values(measured: Iterable[Mapping[str, Any]]) -> dict[str, set[str]]:
-    """The values that each detail of some attempts has; details within details are named a.b."""
+    """Return the values of each detail of some attempts. A nested detail is named a.b."""
     found: dict[str, set[str]] = {}
     for details in measured:
         for name, value in details.items():

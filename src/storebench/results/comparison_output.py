@@ -23,14 +23,14 @@ VERDICT += [
 ]
 VERDICT += [Column("why not", prose=True)]
 REGRESSION, COULD_NOT_SHOW = 1, 6  # exit codes
-LEAST_CHANCE = 0.0001  # a smaller one is not told
+LEAST_CHANCE = 0.0001  # a smaller chance is printed as less than this
 GOES_ON = (
     "the run {run} still goes on: compare again when it has ended (`storebench runs` says if it was stopped)"
 )
 
 
 def print_comparison(console: Console, found: Comparison, margin_percent: float, *, noise: bool) -> None:
-    """The verdicts, what has none, and what differs beside what was compared; `noise` adds the noise floor."""
+    """Print the verdicts, the pairs without a verdict, and the sides' differences. `noise`: also print the noise floor."""
     if found.verdicts:
         _print_verdicts(console, found)
     for (cell, operation), remarks in found.remarks.items():
@@ -127,7 +127,7 @@ def exit_code(found: Comparison, beyond: float, *, single_runs: bool = False) ->
 
 def _print_verdicts(console: Console, found: Comparison) -> None:
     keys = [cell for cell, _ in found.verdicts]
-    # Of two cells only the operations are told apart
+    # For two cells, only the operations differ
     names, places = places_of(map(Cell.from_key, keys)) if all(keys) else ([], [[] for _ in keys])
     print_listing(
         console,
@@ -156,14 +156,14 @@ def _interval(interval: Interval | None) -> str:
 
 
 def _chance(p: float | None) -> str:
-    """Return a probability, which is never 0."""
+    """Format a probability, which is never 0."""
     if p is None:
         return NOTHING
     return "< 0.0001" if p < LEAST_CHANCE else f"{p:.4f}"
 
 
 def _counts(verdict: Verdict, units: str) -> tuple[str, str]:
-    """How many repeats each side has, and in how many units where a unit has several."""
+    """Format the number of repeats on each side, and the number of units if a unit has several repeats."""
     before, after = (
         str(n) if n == count else f"{n} in {count} {units}"
         for n, count in (

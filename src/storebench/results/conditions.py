@@ -17,7 +17,7 @@ MACHINE = ("kernel", "cpu_model", "cpus", "memory_gib")
 
 
 def conditions_of(study: Details, row: Mapping[str, Any], environment: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the conditions of an attempt, a row of `results`, in an environment. A test compares them with the view's."""
+    """Return the conditions of an attempt, a row of `results`, in an environment. A test compares them with the view."""
     parameters = row["parameters"] or {}
     of_stores = {name for store in study["stores"] for name in store["options"]}
     own = {one["name"] for one in study["params"]} - of_stores | FIELDS.keys()
@@ -31,7 +31,7 @@ def conditions_of(study: Details, row: Mapping[str, Any], environment: Mapping[s
 
 
 def id_of(conditions: Mapping[str, Any]) -> str:
-    """A short name for these conditions, the same wherever they are the same."""
+    """Return a short id of conditions. Equal conditions have equal ids."""
     return hashlib.sha256(json.dumps(conditions, sort_keys=True).encode()).hexdigest()[:8]
 
 

@@ -1,4 +1,4 @@
-"""The results database behind a libpq connection string."""
+"""Connect to the results database."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from storebench.errors import StoreUnreachable
 from storebench.patience import patiently
 
 CONNECT_TIMEOUT_S = 10
-# A host that dies is noticed after half a minute, not when TCP gives up after two hours.
+# Detect a dead host after half a minute; TCP itself would need two hours.
 ALIVE: dict[str, Any] = {
     "keepalives_idle": 10,
     "keepalives_interval": 5,
     "keepalives_count": 4,
     "tcp_user_timeout": 30_000,  # milliseconds
 }
-# In each transaction that may write: whoever waits for a lock, or holds one and does nothing, is ended. Sent as a statement, since PgBouncer
-# passes no options on, and gives a session's settings to others.
+# End sessions that wait for a lock, or hold a lock without working. Sent as a statement in each transaction that may write: PgBouncer drops
+# connection options, and shares a session's settings between clients.
 BOUNDS = "SET LOCAL lock_timeout = '60s'; SET LOCAL idle_in_transaction_session_timeout = '60s'"
 
 Row = dict[str, Any]
@@ -33,9 +33,9 @@ D = TypeVar("D", bound="Database")
 
 
 def connected(dsn: str, **settings: Any) -> psycopg.Connection[Row]:
-    """Return a new connection. Raises psycopg.OperationalError where the server is not there.
+    """Return a new connection. Raises psycopg.OperationalError if the server is not available.
 
-    No statement is prepared: behind PgBouncer the next transaction may have another server, which does not know the statement.
+    Statements are not prepared: behind PgBouncer the next transaction may use another session without the prepared statement.
     """
     return psycopg.connect(
         dsn,
@@ -48,10 +48,9 @@ def connected(dsn: str, **settings: Any) -> psycopg.Connection[Row]:
 
 
 class Database:
-    """Opens one connection for each piece of work: it is short, and far from the next.
+    """A client of the results database with a connection per transaction, since transactions are short and rare.
 
-    `patience_s`: for how many seconds it tries again to connect where the server does not answer, and methods marked `patient` try again as
-    a whole.
+    `patience_s`: seconds to retry a failed connection, and to retry methods marked `patient` as a whole.
     """
 
     def __init__(self, dsn: str, patience_s: float = 0) -> None:
@@ -60,7 +59,7 @@ class Database:
 
     @contextmanager
     def _cursor(self) -> Iterator[psycopg.Cursor[Row]]:
-        """A transaction: committed at the end, rolled back where it raises. StoreUnreachable where the server is not there."""
+        """Open a transaction: commit at the end, roll back on an error. Raises StoreUnreachable if the server is not available."""
         try:
             with self._connection() as connection, connection.cursor() as cursor:
                 if not connection.autocommit:
@@ -73,12 +72,12 @@ class Database:
             ) from error
 
     def _connection(self) -> AbstractContextManager[psycopg.Connection[Row]]:
-        # To connect again does no harm, whatever the method is.
+        # Connecting is idempotent, so every method may retry it.
         return patiently(self._patience_s, psycopg.OperationalError)(connected, self._dsn)
 
 
 def patient(method: Callable[Concatenate[D, P], R]) -> Callable[Concatenate[D, P], R]:
-    """Try again, as long as the database is patient. For what can be done twice without harm."""
+    """Retry an idempotent method for the database's `patience_s` seconds."""
 
     @functools.wraps(method)
     def call(self: D, /, *args: P.args, **kwargs: P.kwargs) -> R:

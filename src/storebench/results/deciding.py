@@ -1,7 +1,7 @@
-"""Find the cells and repeats that would decide a comparison that cannot tell, in turns of both sides, and whether that is still possible.
+"""Find the measurements that would decide an inconclusive comparison: cells and repeats, in alternating runs of both sides.
 
-A run measures only the present code, in the present environment. So two sides can be measured again where parameters of a run tell them
-apart: those of two runs, or two values of one.
+A run measures only the present code in the present environment. So both sides can only be measured again if parameters of a run distinguish
+them: parameters of two runs, or two values of one run.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from storebench.results.sides import Key
 from storebench.results.verdicts import CANNOT_TELL, MIN_UNITS
 from storebench.study.cell import Cell
 
-MOST = 100  # turns: as often as a run can repeat a cell
-BOTH = "both"  # sides, in the rounds of one run
-# What of a run's parameters is of that run alone: here each repeat counts, and leaves nothing.
+MOST = 100  # the most turns: a run repeats a cell at most this often
+BOTH = "both"  # both sides in the rounds of one run
+# Parameters that a deciding run sets itself: all repeats are measured and count, and data is dropped.
 OF_A_REPEAT = {
     "full_grid": True,
     "skip_done": False,
@@ -34,7 +34,7 @@ OF_A_REPEAT = {
 
 @dataclass(frozen=True)
 class Part:
-    """A run to be made: of which side, `A`, `B` or BOTH, and with which parameters; once in each turn."""
+    """A run to start once in each turn: its side (`A`, `B` or BOTH) and its parameters."""
 
     side: str
     params: Mapping[str, Any]
@@ -42,10 +42,10 @@ class Part:
 
 @dataclass(frozen=True)
 class Deciding:
-    """`pairs` cannot be told, and would be in about so many `turns`; `hopeless` are the reasons of those that would not even then.
+    """The measurements that would decide the inconclusive `pairs` in about `turns` turns. `hopeless`: reasons of other pairs.
 
-    `parts` are the runs of one turn; of BOTH the turns are the rounds of one run. `refused` says why there are none. `notes` are what a
-    reader must know of what they will tell.
+    `parts`: the runs of a turn; for BOTH, the turns are the rounds of one run. `refused`: why no run is possible. `notes`: what the reader
+    must know about the new measurements.
     """
 
     pairs: int
@@ -61,7 +61,7 @@ def deciding(
 ) -> Deciding:
     """Find the measurements that would decide the open pairs of a comparison.
 
-    `runs` are the runs of both sides; with `by_value`, the sides are values of the same runs.
+    `runs`: the runs of both sides. `by_value`: whether the sides are values of the same runs.
     """
     unsure = {key: verdict for key, verdict in found.verdicts.items() if verdict.label == CANNOT_TELL}
     hopeless = [
@@ -105,8 +105,9 @@ def deciding(
 
 
 def conf_of(params: Mapping[str, Any], cells: Iterable[Cell], repeats: int) -> dict[str, Any]:
-    """The parameters of a run that measures these cells, and what else is a combination of their places, so often, with all else as in
-    a run with `params`.
+    """Return the parameters of a run that measures these cells `repeats` times, and otherwise has the parameters `params`.
+
+    The run also measures other combinations of the cells' places.
     """
     cells = list(dict.fromkeys(cells))
     axes: dict[str, dict[str, None]] = {}
@@ -136,7 +137,7 @@ def _attempts_of(found: Comparison, keys: Iterable[Key]) -> tuple[list[Row], lis
 def _refused(
     attempts: tuple[Sequence[Row], Sequence[Row]], codes: Sequence[set[str]], present_code: str
 ) -> str | None:
-    """Why not both sides can be measured any more, if so."""
+    """Return why the sides cannot be measured again; None if they can."""
     if codes[0] != codes[1]:
         gone = [side for side, code in zip("AB", codes, strict=True) if code != {present_code}]
         old = ", ".join(f"{side} by {_told(code)}" for side, code in zip("AB", codes, strict=True))

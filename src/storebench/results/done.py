@@ -13,7 +13,7 @@ from storebench.study.cell import Cell
 from storebench.study.model import Study
 from storebench.study.parameters import measured_with
 
-# These must be the same as in the newest attempt at the same store, with the same client and operation.
+# Columns that must equal those of the newest attempt with the same store, client and operation.
 TODAY = ("environment_hash", "code_version")
 
 
@@ -25,14 +25,14 @@ def verified_repeats(
     image_of: Callable[[str, str], str] | None = None,
     brings: Callable[[str], bool] = lambda store: False,
 ) -> dict[Cell, int]:
-    """How many repeats of each cell count: all their operations verified and not disturbed, environment and code today's, the
-    parameters those of `params`, a run's.
+    """Return the number of repeats of each cell that need not be measured again.
 
-    Today's is what a store's client was measured in and by last, in whatever cell, with those parameters, if that was with the image
-    that `image_of` names for the store and operation now (None: whichever it was): a server that has changed is known by the first
-    attempt at it.
-    `brings` says of a store whether the run brings its servers.
-    What a client makes of its server (`client_settings`) may follow from the parameters, so others say nothing of today.
+    All operations of such a repeat are verified and undisturbed, have the parameters of `params`, and today's environment and code. Today's
+    are those of the newest measurement of the same store and client with the same parameters, in any cell, if it used the image that
+    `image_of` returns for the store and operation (None: any image). So the first attempt at a changed server shows the change. Other
+    parameters are no evidence: client settings (`client_settings`) may depend on the parameters.
+
+    `brings`: returns whether the run provisions a store's servers.
     """
     used = {cell.store for cell in cells}
     asked = {store: short_hash(measured_with(study, store, params, brings=brings(store))) for store in used}

@@ -1,4 +1,4 @@
-"""About how long a run will take here, by what earlier attempts took."""
+"""Estimate the duration of a run from earlier attempts."""
 
 from __future__ import annotations
 
@@ -16,19 +16,17 @@ from storebench.study.cell import Cell
 from storebench.study.model import Study
 from storebench.study.order import Turn
 
-# A guess, where nothing was measured yet: what most stores of tables manage on a slow machine with two cores.
+# A guess without measurements: the rate of most table stores on a slow machine with two cores.
 ROWS_PER_S = 5_000
-MIN_GROWTH = (
-    1.25  # what the larger of two sizes takes at least, times the smaller one, for a fit: pods differ by less
-)
-BETWEEN_S = 20.0  # from the end of one operation's pod to the start of the next one's
+MIN_GROWTH = 1.25  # the least ratio of two sizes' times for a fit: times of equal pods differ by less
+BETWEEN_S = 20.0  # seconds between the end of an operation's pod and the start of the next pod
 
 
 @dataclass(frozen=True)
 class Expected:
-    """How many operations a run has, about how many seconds they take, and how many of them were never measured here.
+    """The number of operations of a run, their estimated seconds, and the number of operations without any measurement (`unknown`).
 
-    `most_s` is more than `seconds` where only a range is known: like some of them, only other numbers of rows were measured.
+    `most_s` exceeds `seconds` if only a range is known: some operations were only measured with other numbers of rows.
     """
 
     operations: int
@@ -57,7 +55,7 @@ def expected(queries: Queries, study: Study, turns: Sequence[Turn], params: Mapp
 
 
 class Pace:
-    """How fast a study's operations at these stores are here, as it was measured so far."""
+    """The measured durations of a study's operations at some stores."""
 
     def __init__(
         self, queries: Queries, study: Study, names: Iterable[str], params: Mapping[str, Any]
@@ -92,23 +90,23 @@ class Pace:
         )
 
     def _lasts_s(self, cell: Cell, operation: str) -> float:
-        """How long it lasts in any case."""
+        """Return the seconds that the operation lasts at least, by its parameters."""
         return self._stores[cell.store].least_s(operation, {**self._told, **dict(cell.axes)})
 
 
 def assumed_s(study: Study, cells: Iterable[Cell]) -> float:
-    """About how many seconds these cells of a study take once where nothing was measured yet."""
+    """Estimate the seconds of one measurement of these cells without earlier measurements."""
     return sum(BETWEEN_S + cell.rows / ROWS_PER_S for cell in cells for _ in study.operations_of(cell.store))
 
 
 def in_words(seconds: float) -> str:
-    """A duration for people: `12 min`, `1 h 5 min`."""
+    """Format a duration: `12 min`, `1 h 5 min`."""
     minutes = max(1, math.ceil(seconds / 60))
     return f"{minutes} min" if minutes < 60 else f"{minutes // 60} h {minutes % 60} min"
 
 
 def range_of(text_of: Callable[[float], str], least_s: float, most_s: float | None) -> str:
-    """Return the ends of a range of seconds as text, or one end if both texts are equal or there is no other end."""
+    """Format a range of seconds as both ends, or as one end if both texts are equal or `most_s` is None."""
     texts = dict.fromkeys([text_of(least_s), text_of(least_s if most_s is None else most_s)])
     return " to ".join(texts)
 
@@ -122,14 +120,14 @@ class _Took:
 
 
 class _Durations:
-    """How long operations took: at the same cell, or else at the same place on the axes with other rows, or else with the same client."""
+    """Durations of operations: of the same cell, else of the same axis values with other rows, else of the same client."""
 
     def __init__(self, rows: Sequence[Row]) -> None:
         self._of_cells: dict[tuple[str, str], float] = {}
         found: dict[tuple[object, ...], dict[int, list[_Took]]] = defaultdict(lambda: defaultdict(list))
         for row in rows:
             self._of_cells[row["cell_key"], row["operation"]] = row["seconds"]
-            # What no phase was recorded of may all grow
+            # without recorded phases, all seconds may grow with the rows
             took = _Took(row["seconds"], row["seconds"] if row["growing_s"] is None else row["growing_s"])
             cell = Cell.from_key(row["cell_key"])
             for like in _likes(cell, row["operation"]):
@@ -146,7 +144,7 @@ class _Durations:
         }
 
     def between(self, cell: Cell, operation: str) -> tuple[float, float] | None:
-        """The least and the most seconds that it takes, which are the same where it is known; None where nothing like it was measured."""
+        """Return bounds of an operation's seconds, equal if the duration is known; None without similar measurements."""
         if (exact := self._of_cells.get((cell.key, operation))) is not None:
             return exact, exact
         known = [by_rows for like in _likes(cell, operation) if (by_rows := self._of_likes.get(like))]
@@ -160,7 +158,7 @@ class _Durations:
             return None
         nearest = min(known[0], key=lambda rows: abs(math.log(rows / cell.rows)))
         took = known[0][nearest]
-        # If all of it is fixed; and if all grows that may
+        # the bounds: no part scales with the rows, or every part that may scale does
         ends = took.seconds, took.seconds + took.growing_s * (cell.rows / nearest - 1)
         return min(ends), max(ends)
 

@@ -1,4 +1,4 @@
-"""Find the fixed part of an operation's time, which does not grow with the rows. Nothing is measured for this inside the timed window."""
+"""Find the fixed part of an operation's time, which does not grow with the rows, without extra measurements in the timed window."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from storebench.results.growth import growth
 from storebench.results.queries import BARRIER, GROWING, OPERATION, VERIFY, Queries, counts
 from storebench.study.cell import Cell
 
-SPREAD = 4  # so many times more rows tell the fixed part, although neither time is exact
-ROUNDED = 0.01  # by so much of it a metric may differ from the phases that it is the time of
+SPREAD = 4  # the least ratio of numbers of rows that shows the fixed part in spite of noise
+ROUNDED = 0.01  # the share by which a metric may differ from the time of its phases
 
 
 @dataclass(frozen=True)
 class Fixed:
-    """The fixed seconds of a cell's operation, as medians of its attempts: the pod's start and end, and about the fixed part
-    of the operation; None if unknown.
+    """The fixed seconds of a cell's operation, as medians of its attempts. `start_s`: the pod's start and end. `fixed_s`: the estimated
+    fixed part of the operation; None if unknown.
     """
 
     start_s: float
@@ -34,17 +34,17 @@ Phases = Mapping[str, float]  # seconds by name
 
 @dataclass(frozen=True)
 class _Try:
-    """An attempt that is ranked by how long its operation took, and its phases."""
+    """An attempt whose operation is ranked by its duration, and its phases."""
 
     row: Row
     phases: Phases
 
 
 def fixed_of(queries: Queries, rows: Sequence[Row]) -> FixedParts:
-    """The fixed parts of the operations of these attempts, of those that are ranked by how long they took.
+    """Return the fixed parts of the attempts' operations that are ranked by their duration.
 
-    What delivers the dataset is verified by a second pass of the same call in the same session, and of all fields. So what it took longer
-    than that is what only the first one takes. And attempts of the same cell with other numbers of rows tell it, of any operation.
+    An operation that delivers the dataset is verified by a second pass: the same call in the same session, for all fields. So the excess of
+    the first pass over the second is fixed. For any operation, attempts of the same cell with other numbers of rows show the fixed part.
     """
     tries: dict[tuple[str, str], list[_Try]] = defaultdict(list)
     for one in _timed(queries, [row for row in rows if counts(row)]):
@@ -72,7 +72,7 @@ def _timed(queries: Queries, rows: Sequence[Row]) -> list[_Try]:
 
 
 def _times_s(phases: Phases) -> tuple[float, ...]:
-    """The times that may rank an operation: of itself, or until the barrier behind it has ended."""
+    """Return the times that may rank an operation: of the operation alone, and with its barrier."""
     if OPERATION not in phases:
         return ()
     return phases[OPERATION], phases[OPERATION] + phases.get(BARRIER, 0.0)
@@ -83,7 +83,7 @@ def _is_close(value: float, time_s: float) -> bool:
 
 
 def _start_s(one: _Try) -> float:
-    """Return the seconds of an attempt beside the work on rows: imports, connection, end."""
+    """Return the seconds of an attempt without its work on rows: imports, connection, end."""
     return max(0.0, float(one.row["total_s"] - sum(one.phases.get(name, 0.0) for name in GROWING)))
 
 
@@ -102,7 +102,7 @@ def _by_sizes(by_rows: Mapping[int, float], rows: int) -> float | None:
 
 
 def _sizes(queries: Queries, keys: Sequence[str]) -> dict[tuple[str, str, str], dict[int, float]]:
-    """The seconds of these cells' operations by numbers of rows, of each metric that ranks them."""
+    """Return the seconds of cells' operations by number of rows, for each ranking metric."""
     found: dict[tuple[str, str, str], dict[int, float]] = defaultdict(dict)
     for one in queries.seconds_by_rows(keys):
         found[one["cell_key"], one["operation"], one["metric"]][one["rows"]] = one["seconds"]

@@ -1,4 +1,4 @@
-"""Answers of the results database as files: CSV, and Parquet with the same columns, for whoever has no database."""
+"""Write answers of the results database as CSV and Parquet files with the same columns."""
 
 from __future__ import annotations
 
@@ -18,11 +18,12 @@ BATCH_ROWS = 10_000
 
 
 class FlatFiles(Database):
-    """Writes them row by row: an answer may be larger than the memory."""
+    """The writer of files. It writes row by row, since an answer may be larger than the memory."""
 
     def write(self, query: sql.Composed, stem: Path) -> int:
-        """Write the answer to `stem`.csv and `stem`.parquet; returns its rows. Objects and lists are JSON, times are UTC, and numbers without
-        an exact type are floating-point numbers. Raises SpecError where pyarrow is missing.
+        """Write the answer to `stem`.csv and `stem`.parquet. Return the number of rows.
+
+        Objects and lists become JSON, times UTC, and numbers without an exact type become floats. Raises SpecError without pyarrow.
         """
         try:
             import pyarrow as pa
@@ -46,7 +47,7 @@ class FlatFiles(Database):
 
 
 def _type(pa: Any, cursor: psycopg.ServerCursor[Row], column: psycopg.Column) -> Any:
-    """Arrow's type for a column."""
+    """Return Arrow's type for a column."""
     found = cursor.adapters.types.get(column.type_code)
     types = {
         "bool": pa.bool_(),
@@ -66,7 +67,7 @@ def _plain(row: Row) -> Row:
 
 
 def _value(value: Any) -> Any:
-    """Convert a value to the type that Arrow takes for the column."""
+    """Convert a value for its Arrow column."""
     if isinstance(value, dict | list):
         return json.dumps(value)
     if isinstance(value, Decimal):

@@ -1,4 +1,4 @@
-"""A row for each planned operation that has no attempt, with the reason for which it was not run."""
+"""Record a row for each planned operation without an attempt, with the reason."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ def fill_gaps(
     killed: Collection[tuple[str, int, str]] = (),
     why: str | None = None,
 ) -> int:
-    """Give each planned operation that has no attempt a row that says so; returns how many.
+    """Record a row for each planned operation without an attempt. Return the number of rows.
 
-    `killed` are those (cell's key, repeat, operation) whose task has run, but could not record what came of it. `why` is said of
-    the others, where neither the run's own record nor their cell has a reason.
+    `killed`: operations (cell's key, repeat, operation) whose task ran but could not record its result. `why`: the reason for all other
+    operations, if neither the run's record nor the cell has a reason.
     """
     gaps = repository.gaps(run_id)
     filled: dict[tuple[str, int, str], AttemptResult] = {}
@@ -48,7 +48,7 @@ def result_of(
 ) -> AttemptResult:
     """Return the result to record for an operation without an attempt.
 
-    `needed` are the operations that the operation depends on, with the recorded result of those without an attempt.
+    `needed`: the operations that this operation depends on, each with the result recorded for it, None if it has an attempt.
     """
     if killed:
         return AttemptResult(status="failed", error_kind="infrastructure", error=KILLED)

@@ -1,4 +1,4 @@
-"""One cell's operation over time: the levels of its figures, where they change, and the baselines among its runs."""
+"""Find the history of a cell's operation: levels of its figures, changes between levels, and baselines."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from storebench.results.verdicts import LABELS
 from storebench.study.cell import Cell
 from storebench.study.model import Better, unit_of
 
-# What must be alike in attempts whose figures are one history: another machine, another size of a pod or another method is no change over time.
+# Columns that are equal within a series: another machine, pod size or method is no change over time.
 ALIKE = ("environment_hash", "parameters_hash", "method_version")
 
 
@@ -26,23 +26,23 @@ class Figure:
     """A run's figure for a cell's operation: the values of the attempts that count, in the metric's unit."""
 
     run_id: str
-    at: datetime  # of its first attempt
+    at: datetime  # start of the run's first attempt
     values: tuple[float, ...]
 
     @property
     def attempts(self) -> int:
-        """How many there are, which is at least one."""
+        """Return the number of attempts, at least one."""
         return len(self.values)
 
     @property
     def median(self) -> float:
-        """Return the median, which stands for the run."""
+        """Return the median of the run's values."""
         return summarize(self.values).median
 
 
 @dataclass(frozen=True)
 class Level:
-    """Runs one after the other that do not differ: the first and the last, how many, and the median of all their attempts."""
+    """Consecutive runs without a change: the first and the last run, their number, and the median of all their attempts."""
 
     first: Figure
     last: Figure
@@ -52,7 +52,7 @@ class Level:
 
 @dataclass(frozen=True)
 class Change:
-    """A change from one level to the next. `ratio` is of their medians, None if a median is not positive; `label` is a verdict's label."""
+    """A change from one level to the next. `ratio`: of the medians; None if a median is not positive. `label`: as in verdicts."""
 
     before: Level
     after: Level
@@ -62,7 +62,7 @@ class Change:
 
 @dataclass(frozen=True)
 class Series:
-    """Runs that are ALIKE, oldest first; `baselines` are those of them that are one, by its name."""
+    """Runs with equal ALIKE columns, oldest first. `baselines`: the baselines among these runs by name."""
 
     environment_hash: str
     parameters_hash: str | None
@@ -75,7 +75,7 @@ class Series:
 
 @dataclass(frozen=True)
 class History:
-    """One cell's operation by one metric; the series are in the order of their first runs."""
+    """The history of a cell's operation by one metric. The series are in the order of their first runs."""
 
     metric: str
     unit: str
@@ -126,7 +126,7 @@ def _figure(run_id: str, rows: Sequence[Row]) -> Figure:
 
 def _levels(figures: Sequence[Figure]) -> list[Level]:
     found = levels([figure.median for figure in figures])
-    place = len(figures) - sum(map(len, found))  # of a long history the oldest runs are in no level
+    place = len(figures) - sum(map(len, found))  # the oldest runs of a long history have no level
     result = []
     for medians in found:
         of_level = figures[place : place + len(medians)]

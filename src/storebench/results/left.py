@@ -12,13 +12,13 @@ from storebench.results.database import Row, patient
 from storebench.results.servers import ServerUses
 from storebench.study.cell import Cell
 
-REMOVAL_S = 120.0  # the removal of a run's Secrets takes no longer
+REMOVAL_S = 120.0  # the longest time to remove a run's Secrets
 WAIT_S = 0.2
 
 
 @dataclass(frozen=True)
 class Undropped:
-    """A turn whose data is in its store, or may be: an operation of it has begun, and it was neither dropped nor kept on purpose."""
+    """A turn whose data may be in its store: an operation has begun, and the data was neither dropped nor kept on purpose."""
 
     run_id: str
     dag_id: str
@@ -26,8 +26,8 @@ class Undropped:
     cell: Cell
     repeat: int
     node_pool: str
-    airflow_id: str | None = None  # of the run
-    size_bytes: int | None = None  # None where that did not end well, or the store does not tell it
+    airflow_id: str | None = None  # the Airflow that started the run
+    size_bytes: int | None = None  # None if the operations failed, or the store does not report the size
 
     @property
     def target(self) -> str:
@@ -38,7 +38,7 @@ class Undropped:
         return f"{self.cell.store}: {self.target}, of the run {self.airflow_run_id}"
 
 
-# The datasets that are of no run that is recorded, not even of one that has only been planned.
+# The datasets that no recorded or planned run uses.
 _DATASETS = (
     "SELECT id, bytes FROM storebench.dataset AS d"
     " WHERE NOT EXISTS (SELECT FROM storebench.run AS r WHERE d.id = ANY (r.datasets))"
@@ -46,7 +46,7 @@ _DATASETS = (
 
 
 class Left(ServerUses):
-    """Keeps account of it."""
+    """The record of the data, Secrets and datasets that runs leave."""
 
     @patient
     def leaves(self, run_id: str, cell: Cell, repeat: int, *, anew: bool = True) -> None:
@@ -60,7 +60,7 @@ class Left(ServerUses):
 
     @patient
     def has_left(self, run_id: str, cell: Cell, repeat: int, size_bytes: int | None) -> None:
-        """This turn's data is complete, and takes so much room in its store."""
+        """Record the size of a turn's complete data in its store."""
         with self._cursor() as cursor:
             cursor.execute(
                 "UPDATE storebench.undropped SET bytes = %s WHERE (run_id, cell_key, repeat) = (%s, %s, %s)",
@@ -99,16 +99,16 @@ class Left(ServerUses):
         return [Undropped(cell=Cell.from_key(row.pop("cell_key")), **row) for row in found]
 
     def use_secrets(self, run_id: str, node_pool: str, names: Sequence[str]) -> None:
-        """Record that a run needs the Secrets of these connections: once this has returned, no other run's end removes them.
+        """Record that a run needs the Secrets of these connections. After the return, the end of another run does not remove them.
 
-        Wait while a run's end removes some of them, up to REMOVAL_S seconds.
+        Wait up to REMOVAL_S seconds while the end of a run removes some of these Secrets.
         """
         while not self._record_use(run_id, node_pool, names):
             time.sleep(WAIT_S)
 
     @patient
     def _record_use(self, run_id: str, node_pool: str, names: Sequence[str]) -> bool:
-        """Record the use, and return whether nobody removes these Secrets now. A run that died while it removed them is not waited for."""
+        """Record the use of Secrets. Return whether no run removes these Secrets now. A run that died during the removal is ignored."""
         values = {
             "run": run_id,
             "pool": node_pool,
@@ -121,7 +121,9 @@ class Left(ServerUses):
                 " ON CONFLICT (run_id, node_pool, connection) DO UPDATE SET removing_at = NULL WHERE u.removing_at < now() - %(since)s",
                 values,
             )
-        with self._cursor() as cursor:  # another transaction sees what was marked until the use was committed
+        with (
+            self._cursor() as cursor
+        ):  # a new transaction also sees removals that were marked before the use was committed
             found = cursor.execute(
                 "SELECT FROM storebench.secret_use WHERE connection = ANY (%(names)s) AND removing_at >= now() - %(since)s LIMIT 1",
                 values,
@@ -131,17 +133,17 @@ class Left(ServerUses):
     def release_secrets(
         self, run_id: str, remove: Callable[[str, str], None], place: Callable[[str], object]
     ) -> None:
-        """Call remove(node_pool, connection) for each Secret that this run needed and no other run needs, then forget them.
+        """Call remove(node_pool, connection) for each Secret that only this run needs, then delete the records.
 
-        Pools of nodes may share a namespace, which `place` tells: a Secret stays where another run needs the connection in the same
-        place. An error of `remove` leaves all of them recorded. No lock of the database is held while `remove` works: the rows are marked,
-        and a run that needs the same Secrets waits for REMOVAL_S seconds at most. Raises StoreUnreachable where the removal takes longer.
+        `place`: returns the namespace of a node pool; a Secret stays if another run needs the connection in the same namespace. After an
+        error of `remove` all records stay. The database is not locked while `remove` works: the rows are marked, and a run that needs the
+        same Secrets waits up to REMOVAL_S seconds. Raises StoreUnreachable if the removal takes longer.
         """
         began_s = time.monotonic()
         unneeded = self._mark_unneeded(run_id, place)
         try:
             for node_pool, name in unneeded:
-                if time.monotonic() - began_s > REMOVAL_S / 2:  # a call may take the other half
+                if time.monotonic() - began_s > REMOVAL_S / 2:  # the last call may take the other half
                     raise StoreUnreachable(
                         f"The Secrets of the run {run_id} were not removed within {REMOVAL_S / 2:.0f} s"
                     )
@@ -153,7 +155,7 @@ class Left(ServerUses):
 
     @patient
     def _mark_unneeded(self, run_id: str, place: Callable[[str], object]) -> list[tuple[str, str]]:
-        """Mark the Secrets of a run as being removed; return the node pools and connections of those that no other run needs."""
+        """Mark the Secrets of a run as being removed. Return the node pool and connection of each Secret that no other run needs."""
         with self._cursor() as cursor:
             cursor.execute(
                 "UPDATE storebench.secret_use SET removing_at = now() WHERE run_id = %s", (run_id,)
@@ -185,8 +187,8 @@ class Left(ServerUses):
             )
 
     def runs_with_secrets(self) -> list[Row]:
-        """The runs that need Secrets, as far as was recorded: run_id, the `secrets`, each by its pool of nodes and its connection, and
-        airflow_id where the run itself was recorded, too.
+        """Return the recorded runs that need Secrets: run_id, `secrets` (pairs of node pool and connection), and airflow_id (None if the
+        run itself is not recorded).
         """
         with self._cursor() as cursor:
             return cursor.execute(
@@ -197,13 +199,14 @@ class Left(ServerUses):
 
     @patient
     def datasets(self) -> list[Row]:
-        """The datasets that no recorded run has: their id and bytes. They may be in S3."""
+        """Return the id and the bytes of each dataset that no recorded run uses. The dataset may be in S3."""
         with self._cursor() as cursor:
             return cursor.execute(f"{_DATASETS} ORDER BY id").fetchall()
 
     def remove_dataset(self, dataset: str, remove: Callable[[], None]) -> None:
-        """Call `remove`, then forget this dataset; do neither if a run has the dataset by now. An error of `remove` leaves it recorded. No
-        lock of the database is held while `remove` works.
+        """Call `remove`, then delete the dataset's record. Do nothing if a run uses the dataset by now.
+
+        After an error of `remove` the record stays. The database is not locked while `remove` works.
         """
         if any(one["id"] == dataset for one in self.datasets()):
             remove()
@@ -219,6 +222,6 @@ class Left(ServerUses):
 
     @patient
     def runs(self) -> list[Row]:
-        """All runs that are recorded: dag_id, airflow_run_id, airflow_id."""
+        """Return dag_id, airflow_run_id and airflow_id of all recorded runs."""
         with self._cursor() as cursor:
             return cursor.execute("SELECT dag_id, airflow_run_id, airflow_id FROM storebench.run").fetchall()

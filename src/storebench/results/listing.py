@@ -1,7 +1,7 @@
-"""Prints rows of text to a terminal of any width. Nothing that is needed is ever cut.
+"""Print rows of text to a terminal of any width. Needed columns are never cut.
 
-Where a table is too wide, columns that have the same value in each row are said once above it. Then columns that are not needed are left
-out. Where that is not enough, each row becomes a few lines.
+If a table is too wide, columns with one value in all rows are printed once above it. Then columns that are not needed are omitted. If the
+table is still too wide, each row becomes a few lines.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from rich.console import Console, JustifyMethod
 from rich.table import Table
 from rich.text import Text
 
-NOTHING = "-"  # what stands where there is no value
-PROSE_WIDTH = 24  # the least for a column of sentences
-GAP = 2  # between two columns
+NOTHING = "-"  # the text of a missing value
+PROSE_WIDTH = 24  # the smallest width of a column of sentences
+GAP = 2  # spaces between two columns
 
 
 @dataclass(frozen=True)
 class Column:
-    """A column of texts: `number` is aligned to the right, `prose` may be broken between words, what is `needed` is in each layout."""
+    """A column of texts. `number`: aligned to the right. `prose`: may be wrapped between words. `needed`: present in every layout."""
 
     heading: str
     number: bool = False
@@ -33,7 +33,7 @@ class Column:
 def print_listing(
     console: Console, columns: Sequence[Column], rows: Iterable[Sequence[str]], title: str | None = None
 ) -> None:
-    """Print the rows, each with a text for each column, as a table where there is room."""
+    """Print rows with a text for each column, as a table if the terminal is wide enough."""
     texts = [tuple(row) for row in rows]
     if title:
         console.print(title, soft_wrap=True, markup=False)
@@ -70,7 +70,7 @@ def _table(columns: Sequence[Column], rows: Iterable[Sequence[str]]) -> Table:
 
 
 def _least_width(columns: Sequence[Column], rows: Sequence[Sequence[str]]) -> int:
-    """How many characters wide the table is, if its prose is broken into lines."""
+    """Return the width of the table in characters, with wrapped prose."""
     width = GAP * (len(columns) - 1)
     for place, column in enumerate(columns):
         texts = [column.heading, *(row[place] for row in rows)]
@@ -99,7 +99,7 @@ def _print_record(console: Console, headings: Sequence[str], row: Sequence[str])
 
 
 def _print_pairs(console: Console, pairs: Iterable[str]) -> None:
-    """Print as many pairs on a line as fit. The terminal breaks a longer pair, so that it can be copied."""
+    """Print pairs, several on a line. A pair that is longer than a line is wrapped by the terminal, so that it can be copied."""
     lines: list[str] = []
     for pair in pairs:
         if lines and len(joined := f"{lines[-1]}  {pair}") <= console.width:

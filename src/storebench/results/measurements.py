@@ -1,4 +1,4 @@
-"""Reads what attempts have measured beside their rows: what their metrics mean, their histograms and series."""
+"""Read the metrics, histograms and series of attempts, and the recorded studies."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from storebench.errors import unknown
 from storebench.results.database import Database, Row
 from storebench.study.model import COMMON, Better, Kind, unit_of
 
-Details = Mapping[str, Any]  # of a study: storebench.study.model.Study.details
+Details = Mapping[str, Any]  # the details of a study: storebench.study.model.Study.details
 
 BETTER, KINDS = get_args(Better), get_args(Kind)
 NEITHER, SCALAR = "neither", "scalar"
@@ -20,12 +20,12 @@ _COMMON = {metric.name: {**asdict(metric), "unit": metric.unit} for metric in CO
 
 
 def metrics_of(study: Details) -> dict[str, Mapping[str, Any]]:
-    """The study's metrics by name, with those that all studies have."""
+    """Return the study's metrics by name, including the common metrics of all studies."""
     return {**{metric["name"]: metric for metric in study["metrics"]}, **_COMMON}
 
 
 def scalars_of(study: Details, operation: str) -> list[str]:
-    """The numbers that a verified attempt at this operation reports, the one that ranks it first; those of all studies are last."""
+    """Return the names of an operation's scalar metrics: the ranking metric first, the common metrics of all studies last."""
     metrics = metrics_of(study)
     own = next((one["metrics"] for one in study["operations"] if one["name"] == operation), ())
     return [name for name in (*own, *_COMMON) if metrics[name]["kind"] == "scalar"]
@@ -63,14 +63,14 @@ class Measurements(Database):
             names = scalars[row["study"], row["operation"]]
             if metric is None or metric in names:
                 name = metric or row["metric"] or names[0]
-                # A study may have a metric no more that older attempts have
+                # older attempts may have a metric that the study has no longer
                 better = metrics[row["study"]].get(name, {"better": "neither"})["better"]
                 row.update(metric=name, unit=unit_of(name), better=better)
                 found.append(row)
         return found
 
     def artifacts(self, attempt_ids: Sequence[uuid.UUID]) -> list[Row]:
-        """The histograms and series of these attempts: attempt_id, name, content."""
+        """Return the histograms and series of attempts: attempt_id, name, content."""
         with self._cursor() as cursor:
             return cursor.execute(
                 "SELECT * FROM storebench.artifact WHERE attempt_id = ANY(%s) ORDER BY attempt_id, name",
@@ -78,7 +78,7 @@ class Measurements(Database):
             ).fetchall()
 
     def study(self, name: str) -> dict[str, Any]:
-        """A study's details, as they were when a run of it last began; raises SpecError for one that has none."""
+        """Return a study's details as recorded at the start of its last run. Raises SpecError for a study without recorded details."""
         found = self._studies(name)
         if name not in found:
             raise unknown("study", name, self.study_names())
@@ -91,7 +91,7 @@ class Measurements(Database):
         return [row["name"] for row in found]
 
     def studies(self) -> dict[str, dict[str, Any]]:
-        """The details of all studies that have been recorded, by name."""
+        """Return the details of all recorded studies by name."""
         return self._studies(None)
 
     def _studies(self, name: str | None) -> dict[str, dict[str, Any]]:
@@ -105,9 +105,9 @@ class Measurements(Database):
 
 
 def _readable(details: dict[str, Any]) -> dict[str, Any]:
-    """Return a study's details as this version can read them: an earlier version may have recorded less, or a value that nothing knows."""
+    """Complete a study's details for this version: an earlier version may have recorded fewer fields or unknown values."""
     for store in details.get("stores", ()):
-        store.setdefault("limit", not store.get("keeps_data", True))  # recorded before stores said so
+        store.setdefault("limit", not store.get("keeps_data", True))  # absent in details of earlier versions
     for metric in details.get("metrics", ()):
         if metric.get("better") not in BETTER:
             metric["better"] = NEITHER  # so nothing is ranked by the metric

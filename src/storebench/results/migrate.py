@@ -1,4 +1,4 @@
-"""Brings the results' schema up to date: the numbered files under sql/ once each, then the views of sql/views/."""
+"""Update the schema of the results: apply the numbered files under sql/ once each, then create the views of sql/views/."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ SQL_FOLDER = Path(__file__).resolve().parents[3] / "sql"
 
 
 def grant(dsn: str, reader: str) -> None:
-    """Let the role `reader`, which is there already, read all results, and those of later migrations; not more."""
+    """Grant the existing role `reader` read access to all results, including tables of later migrations."""
     statements = (
         "GRANT USAGE ON SCHEMA storebench TO {}",
         "GRANT SELECT ON ALL TABLES IN SCHEMA storebench TO {}",
@@ -28,12 +28,12 @@ def grant(dsn: str, reader: str) -> None:
 
 
 def migrate(dsn: str, folder: Path = SQL_FOLDER) -> list[str]:
-    """Apply the migrations that `dsn` (a postgresql:// URI) lacks, and make its views anew; returns the migrations' names."""
+    """Apply the migrations that the database lacks, and recreate its views. Return the migrations' names. `dsn`: a postgresql:// URI."""
     from yoyo import get_backend, read_migrations
 
     if not any(folder.glob("*.sql")):
         raise FileNotFoundError(f"No migrations in {folder}")
-    # yoyo's own tables belong into `public`. For a role named storebench, the schema of that name would come first
+    # yoyo's tables belong in `public`. For a role named storebench, the schema storebench would be first in the search path
     parts = urlsplit(dsn)
     query = "&".join(filter(None, (parts.query, "schema=public")))
     backend = get_backend(urlunsplit(parts._replace(scheme="postgresql+psycopg", query=query)))
@@ -46,10 +46,9 @@ def migrate(dsn: str, folder: Path = SQL_FOLDER) -> list[str]:
 
 
 def _make_views(dsn: str, files: list[Path]) -> None:
-    """Put the views of these files (`1-results.sql` has `storebench.results`) in the place of those that are there, if they differ.
+    """Replace the views by the views in these files if they differ. `1-results.sql` has the view `storebench.results`.
 
-    A view may read those of the files before it. Those of the studies are made of them. Whether they differ, a comment on the last of
-    them tells.
+    A view may read the views of earlier files. The studies' views read these views. A comment on the last view shows whether they differ.
     """
     texts = [file.read_text() for file in files]
     made_of = hashlib.sha256("\n".join([*texts, Path(study_views.__file__).read_text()]).encode()).hexdigest()

@@ -1,4 +1,4 @@
-"""The cells of a study's grid, and which of them are still to be measured."""
+"""Find the cells of a study's grid, and their missing repeats."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from storebench.study.partition import cell_at, repeated
 
 @dataclass(frozen=True)
 class GridCell:
-    """A cell with its partition's key and date, its verified repeats of `wanted`, and its failed and disturbed operations, newest tries counted."""
+    """A cell with its partition's key and date, its verified repeats out of `wanted`, and its failed and disturbed newest tries."""
 
     cell: Cell
     key: str
@@ -34,7 +34,7 @@ class GridCell:
 
     @property
     def state(self) -> str:
-        """missing, failed, disturbed, or verified n times; a disturbed repeat is to be measured again."""
+        """Return the state: missing, failed, disturbed, or verified n times. A disturbed repeat must be measured again."""
         if self.verified:
             return f"verified {self.verified} times" if self.verified > 1 else "verified once"
         if self.failed:
@@ -43,15 +43,16 @@ class GridCell:
 
     @property
     def missing(self) -> int:
-        """How many repeats are still to be measured."""
+        """Return the number of repeats to measure."""
         return max(0, self.wanted - self.verified)
 
 
 def cells_of(
     study: Study, dates: Mapping[str, datetime], queries: Queries, params: Mapping[str, Any]
 ) -> list[GridCell]:
-    """The cells of these partitions of a study, given with their dates, as a run with the parameters `params` would find them: the values
-    of its rows, seed, repeats, and of all that changes what is measured. Those that measure the same as another one are left out.
+    """Return the cells of a study's partitions (`dates`: date by key) with their state for a run with the parameters `params`.
+
+    Partitions that measure the same as another partition are excluded.
     """
     same = repeated(study, dates, params["rows"])
     found = {
@@ -71,7 +72,7 @@ def cells_of(
 
 
 def print_grid(console: Console, cells: Sequence[GridCell]) -> None:
-    """A line for each cell."""
+    """Print a line for each cell."""
     columns = [Column("partition key"), Column("partition date"), Column("state")]
     print_listing(console, columns, [(one.key, f"{one.date:%Y-%m-%dT%H:%M:%S}", one.state) for one in cells])
 
@@ -79,9 +80,9 @@ def print_grid(console: Console, cells: Sequence[GridCell]) -> None:
 def backfill_command(
     study: str, cells: Sequence[GridCell], repeats: int, asked: Mapping[str, Any] | None = None
 ) -> str:
-    """The command that measures what is missing; it begins and ends with it, and a run of what is done does nothing.
+    """Return the command that measures the missing cells. Its dates begin and end with missing cells; finished cells between do nothing.
 
-    `asked` are parameters that are not the study's defaults.
+    `asked`: parameters with other values than the study's defaults.
     """
     missing = [each for each in cells if each.missing]
     if not missing:

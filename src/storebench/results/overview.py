@@ -1,4 +1,4 @@
-"""A run at a glance: a line for each cell with its operations side by side, and a sentence for each store."""
+"""Print the overview of a run: a line for each cell with its operations side by side, and a sentence for each store."""
 
 from __future__ import annotations
 
@@ -18,8 +18,10 @@ from storebench.results.table import cautions, remark, told_apart
 from storebench.results.units import column
 from storebench.study.cell import Cell
 
-SHOWN = 2  # of an operation's metrics: the one that ranks it, and the next
-Figures = dict[Cell, dict[str, list[float]]]  # by operation, the ranking figures of the attempts that count
+SHOWN = 2  # the number of metrics of an operation to show: the ranking metric and the next
+Figures = dict[
+    Cell, dict[str, list[float]]
+]  # by cell and operation: the ranking figures of the attempts that count
 
 
 def print_overview(
@@ -29,8 +31,10 @@ def print_overview(
     fixed: FixedParts,
     larger: Larger | None = None,
 ) -> None:
-    """`rows` are the newest tries of a run's operations, warm-ups left out; `study` are the details of their study, and `fixed` is what is
-    known of the operations' fixed parts.
+    """Print the overview of a run.
+
+    `rows`: the newest tries of its operations, without warm-ups. `study`: the study's details. `fixed`: the known fixed parts of
+    operations.
     """
     cells = sorted({Cell.from_key(row["cell_key"]) for row in rows}, key=_in_order)
     tries: dict[Cell, list[Row]] = {cell: [] for cell in cells}
@@ -104,7 +108,7 @@ def _median(values: Sequence[float]) -> float | None:
 
 
 def _state(rows: Iterable[Row]) -> str:
-    """`verified`, or what else came of the operations."""
+    """Return the state of operations: `verified`, or the states that occur."""
     others: dict[str, None] = {}
     for row in rows:
         if not counts(row):
@@ -133,6 +137,6 @@ def _cautions(rows: Sequence[Row], figures: Figures) -> list[str]:
 
 
 def _in_order(cell: Cell) -> tuple[object, ...]:
-    """Return a sort key: store, client, then on each axis numbers before words."""
+    """Return a sort key of a cell: store, client, then on each axis numbers before words."""
     places = [(not value.isdigit(), int(value) if value.isdigit() else 0, value) for _, value in cell.axes]
     return cell.store, cell.client, places

@@ -1,4 +1,4 @@
-"""Connections to a results database that are used again: what answers many short questions would spend most of its time on opening them."""
+"""Pool database connections: the page sends many short queries, and reconnecting for each query dominated its latency."""
 
 from __future__ import annotations
 
@@ -14,28 +14,30 @@ import psycopg
 
 from storebench.results.database import connected
 
-IDLE_S = 60  # a connection that nobody has used for longer is closed by the next piece of work
+IDLE_S = 60  # a connection that was idle for longer is closed with the next use of the pool
 MOST_IDLE = 8
 
 
 class Pool:
-    """A pool of connections for reading, with a transaction per statement. It opens as many as are in use, and keeps MOST_IDLE."""
+    """A pool of connections for reading, with a transaction per statement. It keeps up to MOST_IDLE idle connections."""
 
     def __init__(self, dsn: str) -> None:
         self._dsn = dsn
         self._lock = threading.Lock()
-        self._idle: list[tuple[psycopg.Connection[dict[str, Any]], float]] = []  # the one used last is last
+        self._idle: list[
+            tuple[psycopg.Connection[dict[str, Any]], float]
+        ] = []  # the most recently used connection is last
 
     @contextmanager
     def connection(self) -> Iterator[psycopg.Connection[dict[str, Any]]]:
-        """One that nobody else has until the block ends. Raises psycopg.OperationalError where the server is not there."""
-        found = self._taken() or connected(self._dsn, autocommit=True)
+        """Lend a connection exclusively to the block. Raises psycopg.OperationalError if the server is not available."""
+        lent = self._taken() or connected(self._dsn, autocommit=True)
         try:
-            yield found
+            yield lent
         except BaseException:
-            found.close()
+            lent.close()
             raise
-        self._give_back(found)
+        self._give_back(lent)
 
     def _taken(self) -> psycopg.Connection[dict[str, Any]] | None:
         while True:
@@ -59,7 +61,7 @@ class Pool:
 
 
 def _is_quiet(connection: psycopg.Connection[Any]) -> bool:
-    """A server that ends a connection says so, or closes it: then there is something to read, although nothing was asked."""
+    """Return whether nothing can be read from an idle connection. A server that ends the connection sends a message or closes it."""
     poll = select.poll()
     poll.register(connection.fileno(), select.POLLIN)
     return not poll.poll(0)
@@ -67,5 +69,5 @@ def _is_quiet(connection: psycopg.Connection[Any]) -> bool:
 
 @lru_cache(maxsize=8)
 def pool_of(dsn: str) -> Pool:
-    """The pool of this process for that database."""
+    """Return this process's pool for a database."""
     return Pool(dsn)

@@ -1,4 +1,4 @@
-"""How many repeats a verdict takes: what can be told at a noise, and why something could not be told."""
+"""Compute the number of units that a verdict needs at a given noise, and explain inconclusive verdicts."""
 
 from __future__ import annotations
 
@@ -14,23 +14,23 @@ from storebench.results.verdicts import CANNOT_TELL, MIN_UNITS, Noise, Verdict
 
 POWER = 0.9
 MOST_UNITS = 1000
-STEPS = 200  # of the distribution of a measured spread
+STEPS = 200  # the number of steps of a measured spread's distribution
 NO_RATIO = "figures of 0 or below cannot be compared by their ratio"
 
 Key = TypeVar("Key")
 
 
 def power(noise: Noise, n: int, ratio: float, *, pairs: int, margin: float) -> float:
-    """The chance that two sides with n units each, whose figures really have this ratio, get the verdict that is right.
+    """Return the chance of the right verdict for two sides with n units each whose true ratio is `ratio`.
 
-    Of a ratio beyond the margin that is above or below, and of all `pairs` it is reckoned to be the only one, for which
-    the correction for their number is hardest; of one within the margin it is the same.
+    The right verdict is above or below for a ratio beyond the margin, and the same for a ratio within the margin. The pair counts as the
+    only different pair of all `pairs`: then the correction for the number of pairs is strictest.
     """
     from scipy import stats
 
     x, edge, df = abs(math.log(ratio)), math.log1p(margin), noise.df(n)
     error = max(noise.error(n), 1e-12)
-    # spreads that are equally likely to be measured, and the chance of a verdict for each
+    # equally likely measured spreads; the chance of a verdict follows for each spread
     measured = error * np.sqrt(stats.chi2.ppf((np.arange(STEPS) + 0.5) / STEPS, df) / df)
     half = stats.t.ppf((1 + CONFIDENCE) / 2, df) * measured
     if x > edge:
@@ -43,7 +43,7 @@ def power(noise: Noise, n: int, ratio: float, *, pairs: int, margin: float) -> f
 
 
 def units_for(noise: Noise, ratio: float, *, pairs: int, margin: float) -> int | None:
-    """The fewest units on each side that have the power POWER; None where not even MOST_UNITS have."""
+    """Return the fewest units on each side with the power POWER; None if more than MOST_UNITS are needed."""
 
     def enough(n: int) -> bool:
         return power(noise, n, ratio, pairs=pairs, margin=margin) >= POWER
@@ -61,7 +61,7 @@ def units_for(noise: Noise, ratio: float, *, pairs: int, margin: float) -> int |
 
 
 def explained(found: Mapping[Key, Verdict], *, units: str, margin: float) -> dict[Key, Verdict]:
-    """Add to each verdict that cannot tell the reason, and the number of `units` that would decide."""
+    """Add the reason to each inconclusive verdict, and the number of units that would decide. `units`: plural name of the unit."""
     pairs = sum(verdict.ratio is not None for verdict in found.values())
     return {
         key: _explained(verdict, units, pairs, margin) if verdict.label == CANNOT_TELL else verdict

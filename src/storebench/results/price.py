@@ -1,7 +1,7 @@
 """Price a verified GB, or a verified attempt in a study without a dataset, from hourly prices of CPU and memory. The pods include
 servers that the run started.
 
-A ranking has only like figures: figures of a client, without its server, never stand beside figures of an engine.
+Prices are only ranked among equal covers: a client without its server is never compared with an engine.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from storebench.study.cell import Cell
 
 HOUR_S = 3600
 GIB, GB = 2**30, 1e9
-# What the figures are of, and how that is told.
+# The cover of figures, and its text.
 COVERS = {
     "client": "Of the client only: the server that did the work is not in these figures",
     "engine": "With the engine in them",
@@ -31,7 +31,7 @@ COVERS = {
 }
 Per = Literal[
     "GB", "attempt"
-]  # what a price is for: a GB (10^9 bytes) of the dataset, or an attempt where there is none
+]  # the unit of a price: a GB (10^9 bytes) of the dataset, or an attempt without a dataset
 
 
 @dataclass(frozen=True)
@@ -42,14 +42,12 @@ class Hours:
     cell_key: str
     operation: str
     n: int
-    left_out: int  # attempts that are not verified, were disturbed, or whose CPU or time without verification is not known
+    left_out: int  # number of attempts that are not verified, were disturbed, or lack CPU or time without verification
     per: Per
     cpu_hours: (
         float | None
-    )  # used, of the pod, those that it started, and servers; None where no attempt counts
-    memory_gib_hours: (
-        float | None
-    )  # their peak working set, for as long as the pod lived without its verification
+    )  # CPU hours used by the pod, pods that it started, and servers; None if no attempt counts
+    memory_gib_hours: float | None  # their peak working set times the pod's life without verification
 
 
 @dataclass(frozen=True)
@@ -60,7 +58,7 @@ class Price(Hours):
 
 
 def prices(rows: Iterable[Mapping[str, Any]], cpu_hour: float, gib_hour: float) -> list[Price]:
-    """The prices of these attempts: group by group of COVERS, in each the cheapest first; `cpu_hour` is for one core."""
+    """Return the prices of attempts, grouped by COVERS, the cheapest first. `cpu_hour`: price of one core for an hour."""
     found = [Price(**vars(used), cost=_cost(used, cpu_hour, gib_hour)) for used in hours(rows)]
     return sorted(found, key=_rank)
 
@@ -74,7 +72,7 @@ def _cost(used: Hours, cpu_hour: float, gib_hour: float) -> float | None:
 def hours(rows: Iterable[Mapping[str, Any]]) -> list[Hours]:
     """Return the hours of attempts, rows of the view `results`, in the order of each operation's first attempt.
 
-    The hours include servers that the run started, and no other servers.
+    The hours include only servers that the run provisioned.
     """
     groups: dict[tuple[str, str], list[Mapping[str, Any]]] = defaultdict(list)
     for row in rows:
@@ -108,14 +106,14 @@ def _rank(price: Price) -> tuple[int, str, bool, float]:
 
 
 def _hours(row: Mapping[str, Any], per: Per) -> tuple[float, float]:
-    """Core hours and GiB hours of an attempt, for each of what `per` says."""
+    """Return the core hours and GiB hours of an attempt per unit `per`."""
     amount = row["dataset_bytes"] / GB if per == "GB" else 1
     gib = (row["all_memory_working_set_peak_bytes"] or 0) / GIB
     return row["all_cpu_s"] / HOUR_S / amount, gib * row["work_total_s"] / HOUR_S / amount
 
 
 def print_prices(console: Console, found: Iterable[Price], currency: str) -> None:
-    """A table for each group of COVERS that there is, with a line for each cell's operation."""
+    """Print a table for each group of COVERS, with a line for each cell's operation."""
     for (cover, per), group in itertools.groupby(found, key=lambda price: (price.figures_cover, price.per)):
         prices = list(group)
         names, places = places_of(Cell.from_key(price.cell_key) for price in prices)

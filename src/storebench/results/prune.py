@@ -1,4 +1,4 @@
-"""Removes old runs, with all that only they have."""
+"""Remove old runs, with all rows that belong only to them."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ _ORPHANS = {
 
 
 class Pruning(Database):
-    """Forgets runs that were started before a moment; those that go on, those whose data is left in a store, and baselines stay."""
+    """The removal of runs that started before a given time. Running runs, runs with leftover data in a store, and baselines stay."""
 
     def old(self, before: datetime) -> tuple[int, int]:
-        """How many runs and attempts it would remove."""
+        """Return the numbers of runs and attempts to remove."""
         with self._cursor() as cursor:
             found = cursor.execute(
                 f"SELECT (SELECT count(*) FROM ({_OLD}) AS r) AS runs,"
@@ -34,7 +34,7 @@ class Pruning(Database):
         return found["runs"], found["attempts"]
 
     def remove(self, before: datetime) -> list[str]:
-        """Remove them; returns the keys of the cells that they had and that are still there."""
+        """Remove the runs. Return the keys of their cells that other runs still have."""
         parameters = {"before": before}
         with self._cursor() as cursor:
             cells = cursor.execute(

@@ -1,4 +1,4 @@
-"""Reads the results: rows of the views, and the attempts that a comparison or a plan is about."""
+"""Read the results: rows of the views, and the attempts for comparisons and plans."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from storebench.results.measurements import Measurements
 from storebench.results.runs import Runs
 from storebench.study.model import COMMON
 
-# The newest try of each operation of each turn; the condition is on the table `attempt`. They are chosen before their wide rows are made.
+# The newest try of each operation of each turn. The condition applies to the table `attempt`; only chosen tries get the view's wide rows.
 NEWEST_TRIES = """
 SELECT r.*
 FROM (
@@ -24,8 +24,8 @@ FROM (
 JOIN storebench.results AS r ON r.attempt_id = newest.id
 ORDER BY r.run_id, r.cell_key, r.repeat, r.operation
 """
-# The same tries, with what is compared and ranked of them. These columns need few of the view's joins, or none; and whatever is JSON takes as
-# long to read as all of them.
+# The same tries with the columns for comparisons and rankings. These columns need few joins of the view. JSON columns are excluded: reading
+# one of them takes as long as all other columns.
 COMPARED = """
 SELECT DISTINCT ON (run_id, cell_key, repeat, operation) run_id, cell_key, repeat, operation, status, error_kind, disturbed, not_judged,
     {metric} AS metric, {value} AS value, client_bound, service_bound, figures_cover, delivers, durability, durability_stated, server_name, server_version,
@@ -33,7 +33,7 @@ SELECT DISTINCT ON (run_id, cell_key, repeat, operation) run_id, cell_key, repea
 FROM storebench.results WHERE {condition}
 ORDER BY run_id, cell_key, repeat, operation, try_number DESC
 """
-OF_SIDES = ("study", "store", "arm")  # besides, where sides are compared
+OF_SIDES = ("study", "store", "arm")  # further columns for comparisons
 
 # The phases of an attempt that may grow with the dataset.
 OPERATION, BARRIER, VERIFY = "operation", "barrier", "verify"
@@ -46,34 +46,35 @@ def counts(row: Mapping[str, Any]) -> bool:
 
 
 def superseded(rows: Iterable[Row]) -> set[uuid.UUID]:
-    """The ids of those of these attempts that count no more: a later try of the same operation is among them."""
+    """Return the ids of superseded attempts: `rows` has a later try of the same operation."""
     newest: dict[tuple[Any, ...], Row] = {}
-    found = set()
+    ids = set()
     for row in sorted(rows, key=lambda row: row["try_number"]):
         turn = tuple(row[name] for name in ("run_id", "cell_key", "repeat", "operation"))
         if turn in newest:
-            found.add(newest[turn]["attempt_id"])
+            ids.add(newest[turn]["attempt_id"])
         newest[turn] = row
-    return found
+    return ids
 
 
 def verified_values(rows: Iterable[Row]) -> list[float]:
-    """The figures of those of these attempts that count and have one."""
+    """Return the figures of the attempts that count and have a figure."""
     return [row["value"] for row in rows if counts(row) and row["value"] is not None]
 
 
 class Queries(Runs, Measurements):
-    """All that is read."""
+    """All queries of the results."""
 
     def stores(self) -> list[str]:
-        """The stores that have been in a run."""
+        """Return the names of all stores in recorded runs."""
         with self._cursor() as cursor:
             found = cursor.execute("SELECT DISTINCT store FROM storebench.cell ORDER BY store").fetchall()
         return [row["store"] for row in found]
 
     def durations(self, study: str, stores: Sequence[str], operations: Sequence[str]) -> list[Row]:
-        """How long the pods of a study's verified operations took at these stores: cell_key, store, operation, seconds, and growing_s, the
-        phases among them that may grow with the rows (None where no phases are known). Medians of the newest five of each cell.
+        """Return the durations of a study's verified operations: cell_key, store, operation, seconds of the pod, and growing_s, the
+        seconds of phases that may grow with the rows (None without phases). The figures are medians of the newest five attempts of each
+        cell.
         """
         with self._cursor() as cursor:
             return cursor.execute(
@@ -82,7 +83,7 @@ class Queries(Runs, Measurements):
                 " CROSS JOIN LATERAL (SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY newest.seconds) AS seconds,"
                 "   percentile_cont(0.5) WITHIN GROUP (ORDER BY newest.growing_s) AS growing_s FROM ("
                 "  SELECT coalesce(pod_total_s, total_s) AS seconds, (SELECT sum(p.seconds)"
-                # What delivers the dataset is verified by a second pass: what it took longer than that only the first one takes
+                # a second pass verifies an operation that delivers the dataset: the first pass's excess over it is fixed
                 "    - CASE WHEN a.delivers IS NOT NULL THEN greatest(0, sum(p.seconds) FILTER (WHERE p.name = 'operation')"
                 "      - sum(p.seconds) FILTER (WHERE p.name = 'verify')) ELSE 0 END"
                 "    FROM storebench.phase AS p WHERE p.attempt_id = a.id AND p.name = ANY(%s)) AS growing_s FROM storebench.attempt AS a"
@@ -94,8 +95,8 @@ class Queries(Runs, Measurements):
 
     @patient
     def seconds_by_rows(self, keys: Sequence[str]) -> list[Row]:
-        """How long the operations of these cells that are ranked by a time took, in all runs and with any number of rows: cell_key,
-        operation, metric, rows and seconds, the median of those that count.
+        """Return the durations of these cells' operations with any number of rows, in all runs: cell_key, operation, metric, rows, and
+        seconds, the median of the attempts that count. Only operations that are ranked by a time are included.
         """
         with self._cursor() as cursor:
             return cursor.execute(
@@ -110,8 +111,9 @@ class Queries(Runs, Measurements):
             ).fetchall()
 
     def seconds_between(self, study: str) -> float | None:
-        """How long it took from one operation's pod to the next one's, on average over each of the study's newest ten successful runs, of
-        which this is the median; None where there was no run.
+        """Return the seconds between the end of an operation's pod and the start of the next pod; None without runs.
+
+        The figure is the median over the study's newest ten successful runs of each run's average.
         """
         with self._cursor() as cursor:
             found = cursor.execute(
@@ -126,9 +128,9 @@ class Queries(Runs, Measurements):
         return found["seconds"] if found else None
 
     def last_seen_at(self, run_id: str) -> datetime:
-        """When what a run did last was recorded, or its start."""
+        """Return the time of the last recorded attempt of a run, or else the run's start."""
         with self._cursor() as cursor:
-            found: Row = cursor.execute(  # type: ignore[assignment] # there is such a run
+            found: Row = cursor.execute(  # type: ignore[assignment] # the run exists
                 "SELECT coalesce(max(a.recorded_at), r.started_at) AS seen_at FROM storebench.run AS r"
                 " LEFT JOIN storebench.attempt AS a ON a.run_id = r.id AND a.status <> 'not_run' WHERE r.id = %s GROUP BY r.id",
                 (run_id,),
@@ -138,9 +140,11 @@ class Queries(Runs, Measurements):
 
     @patient
     def gaps(self, run_id: str) -> list[Row]:
-        """The planned operations of a run that have no attempt, in the order of their cells: cell_key, repeat, arm, operation, the `metric`
-        that ranks it, the run's method_version, and what it `needs`; of what it needs, the first that was tried and is not verified:
-        operation_before, status_before, error_kind_before and error_before; and `reason`, the run's.
+        """Return the planned operations of a run without an attempt, in the order of their cells.
+
+        Columns: cell_key, repeat, arm, operation, the ranking `metric`, the run's method_version and `reason`, and `needs`, the operations
+        that it depends on. operation_before, status_before, error_kind_before and error_before describe the first of these operations that
+        was tried and is not verified.
         """
         with self._cursor() as cursor:
             return cursor.execute(
@@ -166,26 +170,27 @@ class Queries(Runs, Measurements):
 
     @patient
     def attempts_of_run(self, run_id: str) -> list[Row]:
-        """The newest tries of a run's operations, warm-ups left out."""
+        """Return the newest tries of a run's operations, without warm-ups."""
         return self._newest_tries(sql.SQL("run_id = {} AND repeat > 0").format(sql.Literal(run_id)))
 
     def attempts_of_cells(self, keys: Sequence[str]) -> list[Row]:
-        """The newest tries of these cells' operations in all runs, warm-ups left out."""
+        """Return the newest tries of these cells' operations in all runs, without warm-ups."""
         return self._newest_tries(
             sql.SQL("cell_key = ANY({}) AND repeat > 0").format(sql.Literal(list(keys)))
         )
 
     @patient
     def compared_of_run(self, run_id: str, metric: str | None) -> list[Row]:
-        """The newest tries of a run's operations, warm-ups left out: what is compared of them, by `metric`, or else by the one that ranks
-        each. `value` is None where that was not measured.
+        """Return the newest tries of a run's operations, without warm-ups, with the columns for comparisons.
+
+        `value` is the value of `metric`, or else of the metric that ranks the operation; None if not measured.
         """
         return self._compared(
             sql.SQL("run_id = {} AND repeat > 0").format(sql.Literal(run_id)), metric, OF_SIDES
         )
 
     def compared_of_cell(self, key: str, metric: str | None) -> list[Row]:
-        """Return the attempts of a cell's operations in all runs, as a comparison needs them."""
+        """Return the attempts of a cell's operations in all runs, with the columns for comparisons."""
         return self._compared(
             sql.SQL("cell_key = {} AND repeat > 0").format(sql.Literal(key)), metric, OF_SIDES
         )
@@ -226,12 +231,12 @@ class Queries(Runs, Measurements):
         return rows
 
     def cells_of_study(self, study: str, operation: str) -> list[Row]:
-        """The keys of the cells of which this operation has been in a run that can be named, and whether any is measured: key, measured."""
+        """Return the cells with this operation in a visible run: key, and `measured`, whether any attempt was measured."""
         with self._cursor() as cursor:
             return cursor.execute(
                 "SELECT c.key, EXISTS (SELECT FROM storebench.statistic AS s"
                 "  WHERE s.cell_key = c.key AND s.operation = %(operation)s) AS measured"
-                # the first run of a cell is enough, which an EXISTS would be made to join with all of them for
+                # LIMIT 1 stops at the first run of a cell; EXISTS would plan a full join
                 " FROM storebench.cell AS c CROSS JOIN LATERAL ("
                 "  SELECT true FROM storebench.run_cell AS p JOIN storebench.run AS r ON r.id = p.run_id"
                 "  WHERE p.cell_key = c.key AND %(operation)s = ANY(p.operations) AND p.skipped IS NULL"
@@ -245,7 +250,7 @@ class Queries(Runs, Measurements):
             return cursor.execute(sql.SQL(NEWEST_TRIES).format(condition=condition)).fetchall()
 
     def environments(self, hashes: Iterable[str]) -> dict[str, dict[str, Any]]:
-        """The details of environments, by their hashes."""
+        """Return the details of environments by hash."""
         with self._cursor() as cursor:
             found = cursor.execute(
                 "SELECT hash, details FROM storebench.environment WHERE hash = ANY(%s)", (list(hashes),)
@@ -257,7 +262,7 @@ class Queries(Runs, Measurements):
     ) -> Row | None:
         """Return the environment, image and code of a store client's newest measurement with the same parameters.
 
-        An attempt that failed before it reached the server does not know its environment. One that is verified may have no server.
+        An attempt that failed before it reached the server has no environment. A verified attempt may have no server.
         """
         with self._cursor() as cursor:
             return cursor.execute(
@@ -280,9 +285,9 @@ class Queries(Runs, Measurements):
         cell: str | None = None,
         limit: int | None = None,
     ) -> list[dict[str, Any]]:
-        """Rows of the view `results`, oldest first; `cell` matches a part of the cell's key, `run` as in `run_named`.
+        """Return rows of the view `results`, oldest first. `cell`: a part of the cell's key. `run`: a name as in `run_named`.
 
-        Raises SpecError for a run that is not there.
+        Raises SpecError for an unknown run.
         """
         conditions: list[sql.Composable] = [sql.SQL("true")]
         if run:
@@ -302,7 +307,7 @@ class Queries(Runs, Measurements):
 
     @patient
     def phases(self, attempt_ids: Sequence[uuid.UUID]) -> list[dict[str, Any]]:
-        """The phases of these attempts: attempt_id, name, seconds."""
+        """Return the phases of attempts: attempt_id, name, seconds."""
         with self._cursor() as cursor:
             return cursor.execute(
                 "SELECT attempt_id, name, seconds FROM storebench.phase WHERE attempt_id = ANY(%s)"

@@ -1,7 +1,6 @@
-"""Ranks the stores and clients of a study by one metric of an operation, from all runs in the same environment.
+"""Rank the stores and clients of a study by a metric of an operation, from all runs in the same environment.
 
-What would be unfair to rank stands apart, with the reason. And no order is told that the figures do not tell: what may be the same as the
-best shares its place.
+Cells that cannot be ranked fairly are excluded with the reason. Cells that may be equal to the best cell share its place.
 """
 
 from __future__ import annotations
@@ -36,22 +35,22 @@ from storebench.study.cell import Cell
 
 @dataclass(frozen=True)
 class Against:
-    """How a cell compares with the best one: of `verdict`, A is the best. It is None where they have no unit in common, which `reason` says.
+    """The comparison of a cell with the best cell, which is side A of `verdict`. `verdict`: None without common units; `reason` says why.
 
-    `times` is how many times the best's median its own is, or where more is better the best's its own; None where one is 0 or below.
+    `times`: the cell's median relative to the best median, inverted if higher is better; None if a median is not positive.
     """
 
     label: str
     reason: str | None
     verdict: Verdict | None
     times: float | None
-    caution: str | None  # what the design leaves open
+    caution: str | None  # a possible error that the design does not exclude
 
 
 @dataclass(frozen=True)
 class Line:
-    """A cell in the ranking. `against` is None of the best. `remarks` are what is unsound of its attempts, and which of the best's were not
-    judged.
+    """A ranked cell. `against`: None for the best cell. `remarks`: about unsound attempts of the cell, and about attempts of the best cell
+    that were not judged.
     """
 
     place: int
@@ -63,7 +62,7 @@ class Line:
 
 @dataclass(frozen=True)
 class LeftOut:
-    """A cell that is not ranked, and why."""
+    """An excluded cell with the reasons."""
 
     measured: Measured
     reasons: Sequence[Apart]
@@ -71,7 +70,7 @@ class LeftOut:
 
 @dataclass(frozen=True)
 class Ranking:
-    """`question` has no gaps any more, as far as there is something to choose. `kinds` are what cells deliver or promise, most cells first."""
+    """A ranking. `question`: with all chosen values. `kinds`: deliveries or durabilities of the cells, the most frequent first."""
 
     question: Question
     metric: Mapping[str, Any]
@@ -88,7 +87,7 @@ class Ranking:
 
 
 def ranking_of(queries: Queries, asked: Question) -> Ranking:
-    """Raises SpecError for what the study does not have, and for a metric that nothing can be ranked by."""
+    """Rank the cells of a study. Raises SpecError for values that the study does not have, and for a metric that cannot rank."""
     study = queries.study(asked.study)
     operation, metric = _by(study, asked)
     known = [
@@ -102,7 +101,7 @@ def ranking_of(queries: Queries, asked: Question) -> Ranking:
 
 
 def _by(study: Details, asked: Question) -> tuple[str, str]:
-    """The operation, and the metric that it is ranked by."""
+    """Return the operation and the metric to rank by."""
     operations = [one["name"] for one in study["operations"]]
     operation = asked.operation or operations[0]
     if operation not in operations:
@@ -130,7 +129,7 @@ def rank(
 ) -> Ranking:
     """Rank the chosen cells by the question's metric.
 
-    `rows` are the newest tries of the cells' operation from `compared_at`; `environments` are their environments' details. Raises
+    `rows`: the newest tries of the cells' operation from `compared_at`. `environments`: details of their environments by hash. Raises
     SpecError for an unknown environment or kind.
     """
     metric = metrics_of(study)[str(question.metric)]
@@ -145,14 +144,14 @@ def rank(
         return all(why.reason in question.included for why in apart[one.cell])
 
     some = _in_order(measured, metric)
-    # of as many cells, the kind of the best one comes first
+    # among equally frequent kinds, the kind of the best cell comes first
     kinds = [kind for kind, _ in kinds_of(one for one in some if not apart[one.cell]).most_common()]
     kinds += [kind for kind in kinds_of(one for one in some if not is_limit(study, one)) if kind not in kinds]
     kind = question.kind or next(iter(kinds), None)
     if kind is not None and kind not in kinds:
         raise unknown("kind", kind, kinds)
     for one in some:
-        # a limit leaves out what is promised or delivered, too
+        # a limit store delivers and guarantees nothing
         if not is_limit(study, one) and (why := unlike(one, kind)):
             apart[one.cell].append(why)
     left_out = [one for one in measured if not ranks(one)]
@@ -182,7 +181,7 @@ def _in_order(some: Iterable[Measured], metric: Mapping[str, Any]) -> list[Measu
 
 
 def _lines(some: Sequence[Measured], margin: float) -> list[Line]:
-    """Place by place: whoever is not told apart from the first of those that are left shares its place."""
+    """Assign places: a cell that cannot be told apart from the best remaining cell shares its place."""
     lines: list[Line] = []
     left = list(some)
     of_best: dict[Cell, Against] = {}
@@ -215,7 +214,7 @@ class _Verdicts:
     """Verdicts of cells against a better cell over all runs, with one correction for all comparisons."""
 
     found: Mapping[Cell, Verdict]
-    without: Mapping[Cell, str]  # why there is none
+    without: Mapping[Cell, str]  # reasons of cells without a verdict
     designs: Mapping[Cell, Design]
 
     @classmethod
@@ -227,7 +226,7 @@ class _Verdicts:
             sides = _sides(first, one)
             designs[one.cell] = sides.design
             found, reasons = sides.pairs()
-            for pair in found.values():  # one or none: the sides are two cells at one operation
+            for pair in found.values():  # at most one pair: each side is a cell at one operation
                 pairs[one.cell] = pair
             for reason in reasons.values():
                 without[one.cell] = reason

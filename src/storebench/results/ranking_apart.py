@@ -22,18 +22,18 @@ from storebench.results.summary import GROUP
 from storebench.stores.base import split
 from storebench.study.cell import Cell
 
-# Why a cell stands apart. What was measured, and is sound, may be included.
+# Reasons to exclude a cell that was measured soundly. A question may include such cells.
 LIMIT, BOUND, SERVICE_BOUND, UNLIKE = "limit", "client-bound", "service-bound", "unlike"
 INCLUDED = (LIMIT, BOUND, SERVICE_BOUND, UNLIKE)
 DISTURBED, UNVERIFIED, ELSEWHERE = "disturbed", "not verified", "elsewhere"
 Group = tuple[Any, ...]
 
-MOST_BOUND = 0.5  # from this share of its attempts on, a median is that of the client, or of the service
+MOST_BOUND = 0.5  # from this share of bound attempts, the median shows the client's or the service's limit
 
 
 @dataclass(frozen=True)
 class Apart:
-    """Why a cell is not ranked: one of the reasons above, and what there is to say of it."""
+    """A reason to exclude a cell: one of the reasons above, and its text."""
 
     reason: str
     text: str
@@ -43,8 +43,8 @@ class Apart:
 class Measured:
     """The figures of a cell's operation in one environment, over all runs.
 
-    `rows` are the newest tries; `took` is None if no try counts. `kind` is the delivery, or else the durability: UNKNOWN if tries
-    differ, None if the operation states neither.
+    `rows`: the newest tries. `took`: None if no try counts. `kind`: the delivery, or else the durability; UNKNOWN if tries differ, None if
+    the operation states neither.
     """
 
     cell: Cell
@@ -54,18 +54,18 @@ class Measured:
 
     @cached_property
     def counted(self) -> list[Row]:
-        """The attempts that its figures are made of."""
+        """Return the attempts that count."""
         return [row for row in self.rows if counts(row) and row["value"] is not None]
 
     @cached_property
     def runs(self) -> tuple[str, ...]:
-        """The runs that these are of."""
+        """Return the ids of the runs of the attempts that count."""
         return tuple(dict.fromkeys(row["run_id"] for row in self.counted))
 
 
 @dataclass(frozen=True)
 class Environment:
-    """Conditions that cells were measured under: how many cells, and when last."""
+    """Conditions of measurements, with the number of measured cells and the time of the newest attempt."""
 
     id: str
     text: str
@@ -74,7 +74,7 @@ class Environment:
 
 
 class Environments:
-    """The attempts of several cells' operation, told apart by the conditions that they were measured under."""
+    """The attempts of several cells' operation, grouped by their conditions."""
 
     def __init__(
         self, study: Details, rows: Iterable[Row], environments: Mapping[str, Mapping[str, Any]]
@@ -111,7 +111,7 @@ class Environments:
         return sorted(found, key=lambda one: (one.cells, one.newest_at), reverse=True)
 
     def chosen(self, name: str | None) -> Environment | None:
-        """The one of this name, or else the first; None where nothing counts. Raises SpecError for a name that is none's."""
+        """Return the environment `name`, or else the first; None if no attempt counts. Raises SpecError for an unknown name."""
         known = {one.id: one for one in self.known}
         if name is None:
             return next(iter(known.values()), None)
@@ -126,13 +126,13 @@ class Environments:
         if not here:
             return Measured(cell, rows, None, None)
         group = _group(_newest(row for group in here for row in groups[group]))
-        # Who failed early does not know its environment
+        # an attempt that failed early has no environment
         rows = [row for row in rows if _group(row) == group or row["environment_hash"] is None]
         values = [row["value"] for row in rows if counts(row) and row["value"] is not None]
         return Measured(cell, rows, summarize(values) if values else None, _kind(rows, by_cover=by_cover))
 
     def missing(self, one: Measured) -> Apart | None:
-        """Why there is nothing to rank of a cell; None where there is."""
+        """Return why a cell has no figures to rank; None if it has figures."""
         if one.took is not None:
             return None
         counted = [row for row in one.rows if counts(row)]
@@ -156,7 +156,7 @@ def is_limit(study: Details, one: Measured) -> bool:
 
 
 def unfair(study: Details, one: Measured) -> list[Apart]:
-    """Why a cell that was measured would be unfair to the others, whatever these deliver or promise."""
+    """Return the reasons to exclude a measured cell, apart from delivery and durability."""
     found = []
     if is_limit(study, one):
         found.append(Apart(LIMIT, "it leaves out what the others do: this is what the client alone takes"))
@@ -171,12 +171,12 @@ def unfair(study: Details, one: Measured) -> list[Apart]:
 
 
 def kinds_of(some: Iterable[Measured]) -> Counter[str]:
-    """How many cells deliver or promise what, as far as that is known."""
+    """Count the cells by known delivery or durability."""
     return Counter(one.kind for one in some if one.kind not in (None, UNKNOWN))
 
 
 def unlike(one: Measured, kind: str | None) -> Apart | None:
-    """Why a cell is not like those of this kind; None where it is."""
+    """Return the reason if a cell differs from `kind` in delivery or durability, else None."""
     if one.kind == kind and kind != UNKNOWN:
         return None
     what = "delivers" if any(row["delivers"] for row in one.rows) else "promises"
@@ -186,7 +186,7 @@ def unlike(one: Measured, kind: str | None) -> Apart | None:
 
 _group: Callable[[Row], Group] = itemgetter(
     *(name for name in GROUP if name not in ("cell_key", "operation"))
-)  # figures of a cell's operation are put together where it is the same
+)  # figures of a cell's operation are combined if these columns are equal
 
 
 def _newest(rows: Iterable[Row]) -> Row:

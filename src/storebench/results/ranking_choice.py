@@ -1,4 +1,4 @@
-"""Choose the cells that are ranked together: a dataset, and values on the axes. By default, those at which most cells were measured."""
+"""Choose the cells to rank: a dataset, and values on the axes. The defaults are the values at which most cells were measured."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from storebench.results.verdicts import MARGIN
 from storebench.study.cell import Cell
 from storebench.study.reserved import CLIENT, STORE
 
-ANY = "*"  # in the place of a value on an axis: whatever it is
+ANY = "*"  # as a value of an axis: any value
 
 Value = TypeVar("Value", bound=Hashable)
 
@@ -22,13 +22,13 @@ Value = TypeVar("Value", bound=Hashable)
 class Question:
     """The requested ranking. None, or an axis without a value, means the value at which most cells were measured.
 
-    `conditions` is a name of `storebench.results.conditions.id_of`, `kind` a delivery or durability. `included` are reasons for exclusion
-    that are ignored. `margin` is a share: a smaller difference counts as equal.
+    `conditions`: an id from `storebench.results.conditions.id_of`. `kind`: a delivery or durability. `included`: reasons for exclusion to
+    ignore. `margin`: a share; a smaller difference counts as equal.
     """
 
     study: str
     operation: str | None = None
-    metric: str | None = None  # None: the one that ranks the operation
+    metric: str | None = None  # None: the metric that ranks the operation
     rows: int | None = None
     seed: int | None = None
     axes: Mapping[str, str] = field(default_factory=dict)
@@ -40,7 +40,7 @@ class Question:
 
 @dataclass(frozen=True)
 class Known:
-    """A cell that has been in a run; whether anything was measured of it."""
+    """A cell of a recorded run. `measured`: whether any attempt was measured."""
 
     cell: Cell
     measured: bool
@@ -48,10 +48,10 @@ class Known:
 
 @dataclass(frozen=True)
 class Chosen:
-    """The cells that are ranked together, and what could be chosen in their place.
+    """The chosen cells to rank, and the alternatives.
 
-    `axes` has ANY for an axis on which they may differ; an axis that none of them has is not in it. `offered` are the values of each axis
-    in cells that are alike on those before it, in the axis's order.
+    `axes`: the value of each axis that applies; ANY if the cells may differ. `offered`: for each axis, the sorted values of the cells that
+    have the chosen values on earlier axes.
     """
 
     rows: int
@@ -63,7 +63,7 @@ class Chosen:
 
 
 def choose(study: Details, known: Sequence[Known], asked: Question) -> Chosen:
-    """Raises SpecError where there are no such cells, and for an axis that the study does not have."""
+    """Choose the cells of a question. Raises SpecError without such cells, and for an unknown axis."""
     if not known:
         raise SpecError(f"There are no results of the study {study['name']} yet")
     names = [axis["name"] for axis in study["axes"]]
@@ -98,20 +98,20 @@ def choose(study: Details, known: Sequence[Known], asked: Question) -> Chosen:
 
 
 def _default(axis: Mapping[str, Any], there: Sequence[Known]) -> str:
-    """An axis that only some stores or clients have says how these are driven: they are ranked with each of its values."""
+    """Return the default value of an axis. For an axis that only some stores or clients have, it is ANY: each value is ranked."""
     if not axis["where"].keys().isdisjoint((STORE, CLIENT)):
         return ANY
     return most_of(there, lambda one: str(one.cell.value(axis["name"])))
 
 
 def most_of(known: Sequence[Known], value_of: Callable[[Known], Value]) -> Value:
-    """The value that most of the cells have that were measured; of as many, the first in their order."""
+    """Return the value that most measured cells have; among equally frequent values, the first."""
     values = [value_of(one) for one in known if one.measured] or [value_of(one) for one in known]
     return Counter(values).most_common(1)[0][0]
 
 
 def _order(value: str) -> tuple[bool, int, str]:
-    """Numbers by size, then words."""
+    """Return a sort key that puts numbers by size before words."""
     return (False, int(value), "") if value.isdecimal() else (True, 0, value)
 
 

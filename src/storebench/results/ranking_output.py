@@ -25,7 +25,7 @@ KIND = Column("delivers or promises", needed=False)
 
 
 def rows_of(found: Ranking) -> list[dict[str, Any]]:
-    """A row for each cell: the ranked ones by their places, then those that are left out, whose place is None, with the reason."""
+    """Return a row for each cell: ranked cells by place, then excluded cells with the place None and the reasons."""
     ranked = [
         {
             **_cell(found, line.measured),
@@ -122,7 +122,7 @@ def as_json(found: Ranking) -> str:
 
 
 def print_ranking(console: Console, found: Ranking) -> None:
-    """The places, what is left out, and how to read it."""
+    """Print the places, the excluded cells, and how to read the ranking."""
     for line in _heading(found):
         console.print(line, soft_wrap=True, markup=False, highlight=False)
     if found.lines:
@@ -205,7 +205,7 @@ def _print_left_out(console: Console, found: Ranking) -> None:
 
 
 def _writer(found: Ranking) -> Figures:
-    """Return how to write the figures of a ranking: all medians are compared, also the excluded ones."""
+    """Return the writer of a ranking's figures. All medians share a scale, including medians of excluded cells."""
     some = [line.took for line in found.lines] + [one.measured.took for one in found.left_out]
     return compared(found.metric["unit"], [took.median for took in some if took])
 
@@ -222,7 +222,7 @@ def _interval(took: Summary, figures: Figures) -> str:
 
 
 def _places(some: Sequence[Measured]) -> tuple[list[Column], list[list[str]]]:
-    """Return the columns in which cells differ, without their dataset, which the heading has."""
+    """Return the columns in which the cells differ, and each cell's values. The heading has the dataset."""
     names, places = places_of(one.cell for one in some)
     kept = [n for n, name in enumerate(names) if name.heading not in ("rows", "seed")]
     return [names[n] for n in kept], [[place[n] for n in kept] for place in places]

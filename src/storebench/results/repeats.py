@@ -1,4 +1,4 @@
-"""How many repeats a comparison takes to tell a difference, from the noise of what was measured."""
+"""Plan the number of repeats that detect a difference, from the measured noise."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from storebench.study.cell import Cell
 
 @dataclass(frozen=True)
 class Needed:
-    """One cell's operation: how many units were measured, the noise of the metric in them, and how many each side needs; None: more than
-    MOST_UNITS.
+    """The plan of a cell's operation: the number of measured units, their noise, and the number of units that each side needs (None: more
+    than MOST_UNITS).
     """
 
     cell: str
@@ -34,7 +34,7 @@ class Needed:
 
 @dataclass(frozen=True)
 class Plan:
-    """`needed` units on each side tell the difference in each of `cells` whose noise is known; None: more than MOST_UNITS."""
+    """A plan. `needed`: units per side that detect the difference in all `cells` with known noise; None: more than MOST_UNITS."""
 
     needed: int | None
     units: str
@@ -56,11 +56,10 @@ def plan_repeats(
     metric: str | None = None,
     study: str | None = None,
 ) -> Plan:
-    """The plan of a comparison like this one, or of two sides like the only one; of `pairs` pairs, or as many as there are. It is of the
-    metric that ranks each operation, or of `metric`.
+    """Plan a comparison from the noise of two measured sides, or of a single side as a model of both.
 
-    Sides are named as in `storebench.results.sides.sides_of`. Raises SpecError for a difference within the margin, and where no
-    noise is known.
+    `pairs`: the number of planned pairs; None: as many as measured. `metric`: None for the metric that ranks each operation. Sides are
+    named as in `storebench.results.sides.sides_of`. Raises SpecError for a difference within the margin, and if no noise is known.
     """
     if difference <= margin:
         raise SpecError(
@@ -113,8 +112,8 @@ def plan_json(plan: Plan) -> str:
 
 
 def print_plan(console: Console, plan: Plan) -> None:
-    """A line for each cell and operation, and what follows."""
-    # Of two cells only the operations are told apart
+    """Print a line for each cell and operation, and the plan."""
+    # For two cells, only the operations differ
     keys = [one.cell for one in plan.cells]
     names, places = places_of(map(Cell.from_key, keys)) if all(keys) else ([], [[] for _ in keys])
     figures = (f"measured {plan.units}", "noise", f"needed {plan.units}")

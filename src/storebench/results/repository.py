@@ -1,4 +1,4 @@
-"""Writes runs to Postgres. Every write can be repeated without harm."""
+"""Write runs to Postgres. Every write is idempotent."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from storebench.version import code_version
 
 
 def run_id_of(dag_id: str, airflow_run_id: str) -> str:
-    """The id of a run in the results."""
+    """Return the id of a run in the results."""
     return f"{dag_id}/{airflow_run_id}"
 
 
 class Repository(Queries, Attempts):
-    """All that is written; what is written can be read, too."""
+    """All writes and queries of the results."""
 
     def start_run(
         self,
@@ -43,11 +43,10 @@ class Repository(Queries, Attempts):
         expected_s: float | None = None,
         expected_most_s: float | None = None,
     ) -> None:
-        """Record a run, the turns that it sets out to do, in order, and the cells that it leaves out, with the reasons. And its study, as
-        it is now.
+        """Record a run with its study, its planned turns in order, and the excluded cells with the reasons.
 
-        `airflow_id` tells the runs of one Airflow from those of others that share the database; `expected_s` is how long the run
-        will take, about: at least, where `expected_most_s` says how long at most.
+        `airflow_id`: identifies the Airflow among several that share the database. `expected_s`, `expected_most_s`: lower and upper
+        estimate of the run's seconds.
         """
         run_id = run_id_of(dag_id, airflow_run_id)
         planned: list[tuple[Cell, int, str | None, str, int | None, str | None]] = [
@@ -61,7 +60,7 @@ class Repository(Queries, Attempts):
                 "INSERT INTO storebench.run"
                 " (id, study, dag_id, airflow_run_id, params, datasets, order_seed, method_version, code_version, airflow_id, expected_s,"
                 " expected_most_s) VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s)"
-                # The run is there already if it was refused, or had nothing to do: it has no turns yet, and its work begins now
+                # A run that was refused, or had no work, is already recorded without turns: its work begins now
                 " ON CONFLICT (id) DO UPDATE SET state = 'running', started_at = now(), finished_at = NULL, reason = NULL,"
                 " params = excluded.params,"
                 " datasets = excluded.datasets, order_seed = excluded.order_seed, method_version = excluded.method_version,"
@@ -111,7 +110,7 @@ class Repository(Queries, Attempts):
         reason: str,
         airflow_id: str | None = None,
     ) -> None:
-        """Record a run that was refused before any work, and why. One that has begun before keeps its state, and gets the reason."""
+        """Record a run that was refused before any work, with the reason. A run that had begun keeps its state and gets the reason."""
         with self._cursor() as cursor:
             cursor.execute(
                 "INSERT INTO storebench.run (id, study, dag_id, airflow_run_id, params, method_version, code_version, airflow_id,"
@@ -122,7 +121,7 @@ class Repository(Queries, Attempts):
                     study.name,
                     dag_id,
                     airflow_run_id,
-                    Jsonb(storable(params)),  # as asked: nothing has checked them
+                    Jsonb(storable(params)),  # the unchecked parameters of the request
                     study.method_version,
                     code_version(),
                     airflow_id,
@@ -131,7 +130,7 @@ class Repository(Queries, Attempts):
             )
 
     def reopen_run(self, run_id: str) -> None:
-        """A run that is started again goes on. Since its end it was at rest."""
+        """Mark a run as running again. The time since its end counts as rest."""
         with self._cursor() as cursor:
             cursor.execute(
                 "UPDATE storebench.run SET state = 'running', finished_at = NULL, reason = NULL,"
@@ -141,13 +140,13 @@ class Repository(Queries, Attempts):
 
     @patient
     def stop_run(self, run_id: str, reason: str | None) -> None:
-        """Record why what the run has not done yet will not be run; None where nothing keeps it from going on."""
+        """Record why the remaining work of a run will not be done; None if it will be done."""
         with self._cursor() as cursor:
             cursor.execute("UPDATE storebench.run SET reason = %s WHERE id = %s", (reason, run_id))
 
     @patient
     def recorded_turns(self, run_id: str) -> list[Turn]:
-        """Return the turns that a run planned at its first start, which number the tasks of each node pool."""
+        """Return the turns planned at the first start of a run. They number the tasks of each node pool."""
         with self._cursor() as cursor:
             found = cursor.execute(
                 "SELECT cell_key, repeat, arm, node_pool FROM storebench.run_cell"
@@ -158,7 +157,7 @@ class Repository(Queries, Attempts):
 
     @patient
     def recorded_turn(self, run_id: str, node_pool: str, number: int) -> Turn:
-        """One of them: the one with this number among those of its node pool, from 0."""
+        """Return a recorded turn by its number among the turns of its node pool, from 0."""
         with self._cursor() as cursor:
             row = cursor.execute(
                 "SELECT cell_key, repeat, arm, node_pool FROM storebench.run_cell"
@@ -173,7 +172,7 @@ class Repository(Queries, Attempts):
 
     @patient
     def replace_statistics(self, keys: Sequence[str], statistics: Sequence[Mapping[str, Any]]) -> None:
-        """Put these rows of `statistic` in the place of all that the cells had."""
+        """Replace all rows of `statistic` of these cells."""
         with self._cursor() as cursor:
             cursor.execute("DELETE FROM storebench.statistic WHERE cell_key = ANY(%s)", (list(keys),))
             if statistics:
@@ -187,7 +186,7 @@ class Repository(Queries, Attempts):
                 )
 
     def set_baseline(self, name: str, run_id: str) -> None:
-        """Let `name` mean this run from now on."""
+        """Make `name` the name of a baseline: this run."""
         with self._cursor() as cursor:
             cursor.execute(
                 "INSERT INTO storebench.baseline (name, run_id) VALUES (%s, %s)"
@@ -197,7 +196,7 @@ class Repository(Queries, Attempts):
 
     @patient
     def skip(self, run_id: str, cell: Cell, repeat: int, reason: str) -> None:
-        """A turn that its run decided not to do is no gap."""
+        """Record the reason why a run skips a turn. A skipped turn is no gap."""
         with self._cursor() as cursor:
             cursor.execute(
                 "UPDATE storebench.run_cell SET skipped = %s WHERE (run_id, cell_key, repeat) = (%s, %s, %s)",
@@ -213,11 +212,11 @@ class Repository(Queries, Attempts):
         reason: str | None = None,
         ended_at: datetime | None = None,
     ) -> list[dict[str, Any]]:
-        """Close a run; returns its operations whose newest attempt is not verified. It has failed if there are any, or if `stopped`.
+        """Close a run. Return its operations whose newest attempt is not verified. The run has failed if there are any, or if `stopped`.
 
-        `reason`: why it ended early, where that is not recorded yet. `ended_at`: when, if not now. A run that was refused stays so.
-        One that had ended before, and of which only some tasks were done again, was at rest until the first of these began; where there
-        are none, it ended when it did.
+        `reason`: why the run ended early, if no reason is recorded. `ended_at`: the end, if not now. A refused run stays refused. If some
+        tasks of an ended run were repeated, the run rested from its end to the start of the first repeated task. Without repeated tasks,
+        the run keeps its end.
         """
         with self._cursor() as cursor:
             newest = sql.SQL(NEWEST_TRIES).format(
@@ -253,7 +252,7 @@ def _turn(row: Row) -> Turn:
 
 
 def put_study(cursor: Cursor[Row], study: Study) -> None:
-    """Record what the study is now, and make its views if that has changed."""
+    """Record the study's present details, and recreate its views if the details have changed."""
     details = study.details()
     cursor.execute(
         "INSERT INTO storebench.study (name, operations, details) VALUES (%s, %s, %s)"

@@ -1,4 +1,4 @@
-"""Reads the runs: by their names, with what they are of and how far they are."""
+"""Read runs by name, with their contents and progress."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from storebench.results.turns import Turns
 
 LATEST = "latest"
 BASELINE = "baseline:"
-# Of runs, how many of their operations are in which state: the newest try of each counts. And what they are runs of. All attempts of a
-# hundred runs are counted for one list, so that indexes alone are read: texts as long as reasons are in none, and counted by themselves.
+# Runs with the number of their operations in each state (the newest tries count), and with their stores, rows and seed. A list counts all
+# attempts of a hundred runs, so the counts only read indexes. No index has long texts such as reasons: these are counted separately.
 RUN_COUNTS = """
 SELECT r.*, n.verified, d.disturbed, n.failed, n.not_run, p.planned - s.skipped AS planned, p.cells, p.stores, p.rows, p.seed,
     CASE WHEN p.cells = 1 THEN p.first_key END AS cell_key
@@ -50,9 +50,9 @@ NAMED = """
 SELECT * FROM storebench.run
 WHERE (%(dag_ids)s::text[] IS NULL OR dag_id = ANY(%(dag_ids)s)) AND (%(study)s::text IS NULL OR study = %(study)s)
 """
-# What the runs of a single cell of the grid are called: those of a backfill by Airflow, others by the page.
+# Names of runs of a single cell of the grid: runs of a backfill are named by Airflow, other runs by the page.
 OF_A_CELL = ["backfill__%", "cell__%"]
-# And those that are one of several: the page's runs in turns, too.
+# Names of runs that belong to a group of runs: also the page's runs in turns.
 OF_SEVERAL = [*OF_A_CELL, "turns__%"]
 LATEST_WITHIN = "24 hours"
 LATEST_RUN = """id = (
@@ -60,21 +60,22 @@ LATEST_RUN = """id = (
         AND started_at >= (SELECT max(started_at) FROM named WHERE state <> 'refused') - %(within)s::interval
     ORDER BY airflow_run_id LIKE ANY(%(of_several)s), started_at DESC LIMIT 1
 )"""
-NEAR, MOST_NEAR = 50, 4  # the newest runs among which a name is looked for, and how many are told
+NEAR, MOST_NEAR = 50, 4  # number of newest runs to search for a similar name, and number of names to suggest
 
 
 class Runs(Database):
-    """`dag_ids` are the DAGs whose runs can be named; None: of all."""
+    """The queries of runs. `dag_ids`: the DAGs whose runs are visible; None: all DAGs."""
 
     def __init__(self, dsn: str, patience_s: float = 0, dag_ids: Sequence[str] | None = None) -> None:
         super().__init__(dsn, patience_s)
         self.dag_ids = dag_ids
 
     def run_named(self, name: str, study: str | None = None) -> Row:
-        """The row of a run: 'latest', 'baseline:NAME', its id in Airflow, or its id; `study`: it must be of this one.
+        """Return the row of a run. `name`: 'latest', 'baseline:NAME', its id in Airflow, or its id. `study`: the study that the run must
+        have.
 
-        'latest' is the newest run that was not refused. A run that is one of several, such as a backfill's of a single cell, gives way to the
-        newest other run of the LATEST_WITHIN before it. Raises SpecError where there is no such run, and where there are several.
+        'latest' is the newest run that was not refused. A run of a group of runs, such as a backfill, is only chosen if no other run began
+        within LATEST_WITHIN before the newest run. Raises SpecError if no run has the name, or several runs have it.
         """
         if name == LATEST:
             found = self._runs_where(LATEST_RUN, study=study, of_several=OF_SEVERAL, within=LATEST_WITHIN)
@@ -96,9 +97,9 @@ class Runs(Database):
         return found[0]
 
     def runs_of_turns(self, name: str, study: str | None = None) -> list[Row]:
-        """The runs of one side of those that were made in turns, in their order: those that have begun on both sides, and were not refused.
+        """Return a side's runs in turns, in order. Only turns whose runs have begun on both sides and were not refused are included.
 
-        Raises SpecError where there are none.
+        Raises SpecError if there are none.
         """
         turns = Turns.named(name)
         condition = "starts_with(airflow_run_id, %(prefix)s) AND state <> 'refused'"
@@ -128,7 +129,7 @@ class Runs(Database):
 
     @patient
     def run_counted(self, run_id: str) -> Row:
-        """One run by its id, with the numbers of its operations as in `runs`."""
+        """Return a run by its id, with the numbers of its operations as in `runs`."""
         return self.runs_counted([run_id])[0]
 
     def runs_counted(self, run_ids: Sequence[str]) -> list[Row]:
@@ -143,14 +144,14 @@ class Runs(Database):
         return found is not None
 
     def runs(self, limit: int, study: str | None = None) -> list[Row]:
-        """The newest runs first, with their stores, rows and seed, and their numbers of operations: planned, verified, of these
-        disturbed, failed, not run."""
+        """Return the newest runs with their stores, rows and seed, and the numbers of operations: planned, verified, disturbed among the
+        verified, failed, not run."""
         condition = "true ORDER BY started_at DESC LIMIT %(limit)s"
         return self._runs_where(condition, RUN_COUNTS, study=study, limit=limit)
 
     @patient
     def skipped(self, run_id: str) -> list[str]:
-        """Why turns of a run were left out, one reason for each."""
+        """Return the reasons why turns of a run were skipped, one for each turn."""
         with self._cursor() as cursor:
             found = cursor.execute(
                 "SELECT skipped FROM storebench.run_cell WHERE run_id = %s AND skipped IS NOT NULL"
@@ -160,20 +161,20 @@ class Runs(Database):
         return [row["skipped"] for row in found]
 
     def baselines(self) -> dict[str, str]:
-        """The ids of the runs that are baselines, by the baselines' names."""
+        """Return the run ids of the baselines by name."""
         with self._cursor() as cursor:
             found = cursor.execute("SELECT name, run_id FROM storebench.baseline ORDER BY name").fetchall()
         return {row["name"]: row["run_id"] for row in found}
 
     def open_runs(self) -> list[Row]:
-        """The runs that go on, as far as was recorded; the oldest first."""
+        """Return the runs without a recorded end, the oldest first."""
         with self._cursor() as cursor:
             return cursor.execute(
                 "SELECT * FROM storebench.run WHERE state = 'running' ORDER BY started_at"
             ).fetchall()
 
     def cells_of_run(self, run_id: str) -> list[str]:
-        """The keys of the cells that a run set out to measure."""
+        """Return the keys of the cells that a run planned to measure."""
         with self._cursor() as cursor:
             found = cursor.execute(
                 "SELECT DISTINCT cell_key FROM storebench.run_cell WHERE run_id = %s ORDER BY cell_key",
@@ -183,7 +184,7 @@ class Runs(Database):
 
 
 def _told(runs: Iterable[Row], name: str = "airflow_run_id") -> str:
-    """A line for each run, to choose one: its name, its stores and rows."""
+    """Return a line for each run with its name, stores and rows."""
     return "".join(
         f"\n  {row[name]} ({', '.join(row['stores']) or 'no stores'}; {row['rows'] or 0:,} rows)"
         for row in runs

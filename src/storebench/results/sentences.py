@@ -1,9 +1,9 @@
-"""A sentence for each store of a run: its best figures of each workload, and how they compare with others that deliver or promise the same.
+"""Write a sentence for each store of a run: its best figures of each workload, compared with stores of the same delivery or durability.
 
-The values of an axis of workloads (`Axis.workload`) ask for different work: each has figures of its own.
+The values of a workload axis (`Axis.workload`) ask for different work, so each value has its own figures.
 
-Nothing is said that the figures do not tell: no superlative without intervals, no ratio of times that are mostly a fixed cost, or that may be
-so, as they are short beside the starts of their pods.
+The sentences claim only what the figures show: no superlative without intervals, and no ratio of times that are or may be mostly a fixed
+cost. A time may be mostly fixed cost if it is short relative to its pod's start.
 """
 
 from __future__ import annotations
@@ -23,20 +23,20 @@ from storebench.results.table import told_apart
 from storebench.results.units import figure_text
 from storebench.study.cell import Cell
 
-MOST = 0.5  # of a time: a larger part is most of it
-# Times the start of its pod: from so long a time on, its unknown fixed part counts as less than most of it. The first operation of a client
-# that starts a JVM and pods of its own takes about twice as long as its pod's start.
+MOST = 0.5  # a larger share of a time is most of the time
+# A time of at least this many pod starts counts as not mostly fixed, if its fixed part is unknown. The first operation of a client that
+# starts a JVM and its own pods takes about twice as long as the start of its pod.
 LONG = 5
 NOTHING_KNOWN = Fixed(0.0, None)
-UNKNOWN = "unknown"  # what an operation delivers or promises, where others like it state that
+UNKNOWN = "unknown"  # an unstated delivery or durability, if similar operations state it
 
 
-Workload = tuple[tuple[str, str], ...]  # axes of workloads, and a cell's values on them
+Workload = tuple[tuple[str, str], ...]  # pairs of a workload axis and a cell's value
 
 
 @dataclass(frozen=True)
 class Larger:
-    """A preset that has more rows."""
+    """A preset with more rows."""
 
     preset: str
     rows: int
@@ -44,20 +44,20 @@ class Larger:
 
 @dataclass(frozen=True)
 class Best:
-    """The operation of a store's best cell among those of one workload that are of a kind: what it delivers, or else what it promises; None: it
-    states neither.
+    """The operation of a store's best cell of one workload and one kind. `kind`: the delivery, or else the durability; None: neither is
+    stated.
     """
 
     cell: Cell
     workload: Workload
     operation: str
-    metric: Mapping[str, Any]  # that ranks it
+    metric: Mapping[str, Any]  # the ranking metric
     kind: str | None
-    delivers: bool  # the kind is what it delivers
+    delivers: bool  # whether the kind is a delivery
     took: Summary
-    start_s: float  # of its pod, and the end
-    fixed_s: float | None  # of the median, about; None: not known
-    judged: bool  # whether it is known of all its attempts if others disturbed them
+    start_s: float  # the pod's start and end
+    fixed_s: float | None  # the estimated fixed part of the median; None: not known
+    judged: bool  # whether all attempts were judged for disturbances
 
     @property
     def store(self) -> str:
@@ -88,7 +88,7 @@ def sentences(
     fixed: FixedParts,
     larger: Larger | None = None,
 ) -> list[str]:
-    """A line for each store in the order of their names, and what must be known of them. One that only shows the client's limit is compared with nothing."""
+    """Return a line for each store by name, and remarks. A store that only shows the client's limit is not compared."""
     cells = list(dict.fromkeys(Cell.from_key(row["cell_key"]) for row in rows))
     bests = _bests(rows, operations, study, fixed)
     where = where_of(cells)
@@ -149,7 +149,7 @@ def _workload(cell: Cell, axes: Sequence[Mapping[str, Any]]) -> Workload:
 
 
 def _in_order(workload: Workload, axes: Sequence[Mapping[str, Any]]) -> list[int]:
-    """Return the places of its values among those of each axis; a value that the form does not offer comes last."""
+    """Return a workload's sort key: the position of each value among the axis's choices; other values come last."""
     values, choices = dict(workload), {axis["name"]: axis["choices"] for axis in axes}
     return [
         choices[name].index(values[name]) if values.get(name) in choices[name] else len(choices[name])
@@ -171,7 +171,7 @@ def _better(one: Best, other: Best) -> bool:
 
 
 def _compared(best: Best, ranked: Iterable[Best]) -> str:
-    """Behind a figure: how it compares with the best one of the same kind, as far as that can be told."""
+    """Return the text after a figure: its comparison with the best figure of the same kind, if it can be told."""
     if best.mostly_fixed:
         return f", of which about {figure_text(best.fixed_s, 's')} are a fixed cost"
     alike = _alike(best, ranked)
@@ -205,8 +205,8 @@ def _ratio(best: Best, first: Best, *, is_time: bool) -> str:
 
 
 def _alike(best: Best, ranked: Iterable[Best]) -> list[Best]:
-    """Return those of the same workload that deliver or promise the same, itself among them; none where that is not known, or where no way is
-    better."""
+    """Return the ranked operations of the same workload and kind, including `best`; empty for an unknown kind, or without a preferred
+    direction."""
     same = [one for one in ranked if (one.operation, one.workload) == (best.operation, best.workload)]
     stated = any(one.kind for one in same)
     if best.kind == UNKNOWN or (stated and best.kind is None) or best.metric["better"] == "neither":
@@ -251,7 +251,7 @@ def _remarks(ranked: Sequence[Best], larger: Larger | None) -> list[str]:
 
 
 def _name(best: Best) -> str:
-    """Return its store, operation and workload."""
+    """Return the name of a figure: store, operation and workload."""
     return " ".join([best.store, best.operation, *(f"{name}={value}" for name, value in best.workload)])
 
 

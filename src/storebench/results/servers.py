@@ -1,4 +1,4 @@
-"""Record the servers that runs started, and their state."""
+"""Record the servers that runs provision, and their state."""
 
 from __future__ import annotations
 
@@ -13,7 +13,9 @@ from storebench.results.database import Database, Row, patient
 
 @dataclass(frozen=True)
 class ServerUse:
-    """Servers that a run has brought, or could not bring: `failed` says why. Without `pods` they are not ready yet."""
+    """Servers that a run provisioned or could not provision. `failed`: the reason of a failure. `pods`: empty until the servers are
+    ready.
+    """
 
     servers: str
     store: str
@@ -27,7 +29,7 @@ class ServerUse:
 
 
 class ServerUses(Database):
-    """Keeps account of it."""
+    """The record of servers."""
 
     @patient
     def bring_servers(self, run_id: str, servers: str, store: str) -> None:
@@ -72,7 +74,7 @@ class ServerUses(Database):
 
     @patient
     def servers_of(self, run_id: str) -> list[ServerUse]:
-        """Return the servers that a run started and has not removed, and those that could not start."""
+        """Return the servers that a run provisioned and has not removed, and the servers that could not start."""
         with self._cursor() as cursor:
             found = cursor.execute(
                 "SELECT servers, store, pods, failed FROM storebench.server_use WHERE run_id = %s ORDER BY made_at",
@@ -81,8 +83,8 @@ class ServerUses(Database):
         return [ServerUse(**row) for row in found]
 
     def runs_with_servers(self) -> list[Row]:
-        """The runs that have brought servers, as far as was recorded: run_id, the `servers` that may be there, and airflow_id where the run
-        itself was recorded, too.
+        """Return the recorded runs with servers: run_id, the `servers` that may exist, and airflow_id (None if the run itself is not
+        recorded).
         """
         with self._cursor() as cursor:
             return cursor.execute(

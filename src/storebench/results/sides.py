@@ -1,6 +1,6 @@
-"""The two sides of a comparison: their attempts, and which of these are independent of each other.
+"""Build the two sides of a comparison: their attempts, and the independent units of these attempts.
 
-Repeats within a run share what the machine was like while it lasted. So a run counts once where a side has several runs.
+Repeats within a run share the state of the machine during the run. So each run counts once on a side with several runs.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from storebench.study.reserved import CLIENT, STORE
 
 Key = tuple[str, str]  # cell's key, operation
 Groups = dict[Key, list[Row]]
-Named = str | Sequence[Row]  # a side by its name, or by the rows of its runs where these are known
+Named = str | Sequence[Row]  # a side by its name, or by the rows of its runs
 Unit = Callable[[Row], Hashable]
 
 DRIFT = (
@@ -35,7 +35,7 @@ DRIFT = (
 class Design:
     """The unit of a side. `units` is the units' name; matched units of both sides have the same value.
 
-    `caution` is what the design leaves open; None where a verdict can be trusted.
+    `caution`: a possible error that the design does not exclude; None if a verdict can be trusted.
     """
 
     units: str
@@ -45,16 +45,16 @@ class Design:
 
 
 def of_one_cell(_key: str) -> str:
-    """The pair of a side that is a single cell: whatever the cell's key, both sides belong together."""
+    """Return the pair of a side that is a single cell: the same pair for every key."""
     return ""
 
 
 @dataclass(frozen=True)
 class Side:
-    """One side: its attempts, newest tries, warm-ups left out, and its runs, in the order in which they were named.
+    """A side: its attempts (newest tries, without warm-ups), and its runs in the order in which they were named.
 
-    `to_come` are the operations that its runs still have to try, `going_on` the names of these runs. `pair_of` says of a cell's key which
-    pair it is in: itself, where both sides have the same cells.
+    `to_come`: pending operations of its runs. `going_on`: names of the runs that have not ended. `pair_of`: returns the pair of a cell's
+    key; the key itself if both sides have the same cells.
     """
 
     rows: Sequence[Row]
@@ -82,13 +82,13 @@ class Sides:
 
     @cached_property
     def groups(self) -> tuple[Groups, Groups]:
-        """The attempts of each side by cell and operation; of two cells by operation alone."""
+        """Return the attempts of each side by cell and operation; for two cells, only by operation."""
         before, after = (side.grouped(side.rows) for side in (self.before, self.after))
         return before, after
 
     @cached_property
     def to_come(self) -> dict[Key, list[str]]:
-        """Return texts about the attempts that the sides' runs have not done yet, by cell and operation."""
+        """Return texts about the sides' pending attempts, by cell and operation."""
         found: dict[Key, list[str]] = {}
         for name, side in zip("AB", (self.before, self.after), strict=True):
             for key, rows in side.grouped(side.to_come).items():
@@ -132,10 +132,10 @@ class Sides:
 def sides_of(
     queries: Queries, before: Named, after: Named, metric: str | None = None, study: str | None = None
 ) -> Sides:
-    """Two runs, or two cells given by their keys, over all runs; of each operation the metric that ranks it, or `metric`.
+    """Return the sides of two runs, or of two cells over all runs. `metric`: None for the metric that ranks each operation.
 
-    A run is a name for `Queries.run_named`, which must be of `study` where that is given; several have commas between them. Raises
-    SpecError for a name that is neither, or for a run and a cell.
+    A side is a name for `Queries.run_named`, several such names separated by commas, or a cell's key. `study`: the study that named runs
+    must have. Raises SpecError for a name that is neither, or for a run and a cell.
     """
     one, other = side_of(queries, before, metric, study), side_of(queries, after, metric, study)
     if one.is_cell != other.is_cell:
@@ -144,7 +144,7 @@ def sides_of(
 
 
 def arms_of(queries: Queries, run: str, metric: str | None = None, study: str | None = None) -> Sides:
-    """One run against itself: the arms A and B of an A/A run, or of any other its odd repeats and its even ones."""
+    """Return the sides within a run: the arms A and B of an A/A run, or the odd and even repeats of any other run."""
     whole = side_of(queries, run, metric, study)
     if whole.is_cell or len(whole.runs) > 1:
         raise SpecError("Only one run has arms: name one run")
@@ -177,7 +177,7 @@ class By:
         return {STORE: cell.store, CLIENT: cell.client}.get(self.place, cell.value(self.place))
 
     def in_before(self, key: str) -> str:
-        """The key of A's cell that a cell of B belongs to: it differs in nothing else."""
+        """Return the key of A's cell that matches a cell of B: both cells differ only in this place."""
         cell = Cell.from_key(key)
         if self.place == STORE:
             return replace(cell, store=self.before).key
@@ -190,8 +190,9 @@ class By:
 def values_of(
     queries: Queries, run: Named, by: By, metric: str | None = None, study: str | None = None
 ) -> Sides:
-    """Two values of one run, or of several: the cells that differ in nothing else belong together. Raises SpecError for a value that it
-    was not measured at.
+    """Return the sides of two values within one or several runs. Cells that differ only in these values are pairs.
+
+    Raises SpecError for a value that was not measured.
     """
     whole = side_of(queries, run, metric, study)
     if whole.is_cell:
@@ -210,15 +211,16 @@ def values_of(
 
 
 def alike(side: Side) -> Sides:
-    """A side against itself: what was measured of one holds for two that are like it."""
+    """Return two equal sides, to plan a comparison from one measured side."""
     if len(side.runs) > 1:
         return Sides(side, side, Design("runs", (_run, _run)))
     return Sides(side, side, Design("repeats", (_repeat, _repeat), caution=DRIFT))
 
 
 def side_of(queries: Queries, named: Named, metric: str | None = None, study: str | None = None) -> Side:
-    """One run, several, or a cell over all runs; runs that are named are of `study` where that is given. Raises SpecError for a name that
-    is none of these.
+    """Return the side of a run, of several runs, or of a cell over all runs. `study`: the study that named runs must have.
+
+    Raises SpecError for any other name.
     """
     if not isinstance(named, str):
         return _side_of_runs(queries, named, metric)
@@ -258,7 +260,7 @@ def _side_of_runs(queries: Queries, rows: Iterable[Row], metric: str | None) -> 
 
 
 def runs_named(queries: Queries, name: str, study: str | None = None) -> list[Row]:
-    """The runs that a side's name means, several with commas between them; raises SpecError where there are none."""
+    """Return the runs of a side's name, which may be several names separated by commas. Raises SpecError if there are none."""
     return [
         run
         for one in name.split(",")
@@ -275,7 +277,10 @@ def _side(
     runs: tuple[str, ...],
     is_cell: bool = False,
 ) -> Side:
-    """A side of these attempts and of the runs that go on, each with what it still has to try: of operations that report the metric."""
+    """Return a side of these attempts, limited to operations that report the metric.
+
+    `going_on`: the runs that have not ended, each with its pending operations.
+    """
     to_come = [
         gap
         for run, gaps in going_on
@@ -293,7 +298,7 @@ def _side(
 
 
 def _to_come(queries: Queries, run: Row) -> list[Row]:
-    """The operations that a run still has to try, warm-ups left out."""
+    """Return the pending operations of a run, without warm-ups."""
     return [gap for gap in queries.gaps(run["id"]) if gap["repeat"] > 0]
 
 
@@ -302,7 +307,7 @@ def _of_arm(rows: Sequence[Row], arm: str) -> list[Row]:
 
 
 def _design_of_runs(before: tuple[str, ...], after: tuple[str, ...]) -> Design:
-    """The n-th run of a side belongs to the n-th of the other: they were made in turns."""
+    """Return the design of two sides of runs. The n-th runs of both sides are matched, since the runs alternated."""
     if len(before) == len(after) == 1:
         return Design("repeats", (_repeat, _repeat), caution=DRIFT if before != after else None)
     if len(before) == len(after):
@@ -311,7 +316,7 @@ def _design_of_runs(before: tuple[str, ...], after: tuple[str, ...]) -> Design:
 
 
 def design_of_cells(before: tuple[str, ...], after: tuple[str, ...]) -> Design:
-    """Two cells belong together where they were measured in the same run, or the same round of the only one."""
+    """Return the design of two cells. Cells are matched if measured in the same run, or in the same round of the only run."""
     if len(before) == len(after) == 1:
         if before == after:
             return Design("rounds", (_repeat, _repeat), matched=True)
@@ -326,7 +331,7 @@ def _repeat(row: Row) -> Hashable:
 
 
 def _round_of_arm(row: Row) -> Hashable:
-    """Each round has two repeats of a cell, one of each arm (storebench.study.order)."""
+    """Return the round of an A/A attempt: each round has two repeats of a cell, one for each arm (storebench.study.order)."""
     return (int(row["repeat"]) + 1) // 2
 
 
@@ -340,7 +345,7 @@ def _number_in(runs: tuple[str, ...]) -> Unit:
 
 
 def _units(rows: Sequence[Row], unit_of: Unit) -> dict[Hashable, Values]:
-    """The figures of the verified repeats of each unit that has any."""
+    """Return the figures of verified repeats by unit."""
     found: dict[Hashable, list[Row]] = {}
     for row in rows:
         found.setdefault(unit_of(row), []).append(row)
@@ -348,7 +353,7 @@ def _units(rows: Sequence[Row], unit_of: Unit) -> dict[Hashable, Values]:
 
 
 def _metrics(key: Key, groups: Iterable[Groups]) -> list[str]:
-    """The names of the metrics whose figures both sides would put into one comparison."""
+    """Return the names of the metrics that a pair's attempts are ranked by on both sides."""
     return sorted({row["metric"] for group in groups for row in group.get(key, []) if counts(row)})
 
 

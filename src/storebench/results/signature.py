@@ -8,7 +8,7 @@ from pathlib import Path
 
 from storebench.errors import SpecError
 
-NAMESPACE = "storebench"  # signatures for other purposes are not accepted
+NAMESPACE = "storebench"  # ssh-keygen's namespace: signatures for other purposes are refused
 SUFFIX = ".sig"
 TOOL = "ssh-keygen"
 
@@ -19,9 +19,9 @@ def signature_path(path: Path) -> Path:
 
 
 def sign(path: Path, key: Path) -> Path:
-    """Sign the file with the SSH key, and return the path of the signature beside it; one that is there is replaced.
+    """Sign the file with the SSH key. Return the path of the signature beside the file. An existing signature is replaced.
 
-    `key` is a private key, whose passphrase ssh-keygen asks for in the terminal, or the public key of one that an agent holds.
+    `key`: a private key, whose passphrase ssh-keygen asks for in the terminal, or the public key of a key in an SSH agent.
     Raises SpecError with ssh-keygen's reason.
     """
     made = signature_path(path)
@@ -36,10 +36,10 @@ def sign(path: Path, key: Path) -> Path:
 
 
 def verify(path: Path, content: bytes, signature: Path, allowed_signers: Path, signer: str) -> None:
-    """Check that `signer` signed `content`, the bytes of the file at `path`, with a key that `allowed_signers` (ssh-keygen(1), ALLOWED
-    SIGNERS) has for that name. The caller loads the same bytes: the file may change after this check.
+    """Check that `signer` signed `content`, the bytes of the file at `path`, with a key of that name in `allowed_signers` (ssh-keygen(1),
+    ALLOWED SIGNERS). The caller must load the same bytes, since the file may change after this check.
 
-    Raises SpecError with what is wrong.
+    Raises SpecError with the reason.
     """
     for what, needed in (("signature", signature), ("list of allowed signers", allowed_signers)):
         if not needed.is_file():
@@ -56,7 +56,7 @@ def verify(path: Path, content: bytes, signature: Path, allowed_signers: Path, s
 
 
 def _ssh_keygen(*arguments: str, content: bytes | None = None) -> subprocess.CompletedProcess[bytes]:
-    """Run it. `content` is its standard input; without, that is the caller's, so that it may ask for a passphrase."""
+    """Run ssh-keygen. `content`: its standard input; None: the caller's standard input, so that it can ask for a passphrase."""
     try:
         return subprocess.run(
             [TOOL, *arguments],

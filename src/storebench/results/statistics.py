@@ -1,6 +1,6 @@
 """Summarize the repeats of a cell's operation: medians and their confidence intervals.
 
-SciPy is imported where it is used: this module is loaded by each task of each attempt, most of which need none of it.
+SciPy is imported in the functions that use it: every task of every attempt loads this module, and most tasks do not need SciPy.
 """
 
 from __future__ import annotations
@@ -11,14 +11,14 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 CONFIDENCE = 0.95
-MIN_VALUES = 6  # with fewer values, even the whole range holds the median less often than CONFIDENCE
+MIN_VALUES = 6  # with fewer values, even the whole range contains the median less often than CONFIDENCE
 
 Values = Sequence[float]
 
 
 @dataclass(frozen=True)
 class Interval:
-    """The ends of a confidence interval, and how often one that is made so holds what it is of: at least CONFIDENCE."""
+    """A confidence interval, and its coverage, at least CONFIDENCE: how often such an interval contains the true value."""
 
     low: float
     high: float
@@ -27,7 +27,7 @@ class Interval:
 
 @dataclass(frozen=True)
 class Summary:
-    """A summary of repeats, in the metric's unit. `interval` is the median's; None for fewer than MIN_VALUES."""
+    """A summary of repeats, in the metric's unit. `interval`: of the median; None for fewer than MIN_VALUES."""
 
     n: int
     median: float
@@ -39,14 +39,14 @@ class Summary:
 
     @property
     def half_width(self) -> float:
-        """Half the interval's width as a share of the median; infinite where there is no interval."""
+        """Return half the interval's width as a share of the median; infinite without an interval."""
         if self.interval is None or self.median <= 0:
             return math.inf
         return (self.interval.high - self.interval.low) / 2 / self.median
 
 
 def summarize(values: Values) -> Summary:
-    """The figures of at least one value."""
+    """Summarize at least one value."""
     ordered = sorted(map(float, values))
     first, median, third = (_quantile(ordered, share) for share in (0.25, 0.5, 0.75))
     return Summary(
@@ -61,7 +61,7 @@ def summarize(values: Values) -> Summary:
 
 
 def _quantile(ordered: Values, share: float) -> float:
-    """Interpolate a quantile linearly like NumPy, whose arrays would cost more than the computation."""
+    """Interpolate a quantile linearly, as NumPy does. NumPy's arrays would cost more than the computation."""
     place = share * (len(ordered) - 1)
     below, above, part = ordered[math.floor(place)], ordered[math.ceil(place)], place % 1
     step = above - below
@@ -78,9 +78,9 @@ def _order_interval(ordered: Values) -> Interval | None:
 
 @lru_cache(maxsize=1024)
 def _rank(n: int) -> tuple[int, float]:
-    """The largest k whose interval of n values holds the median often enough, and how often it does.
+    """Return the largest k whose interval of n values has enough coverage of the median, and that coverage.
 
-    It misses where fewer than k values are on one side of the median, on which each is as likely as not.
+    The interval misses the median if fewer than k values are on one side of it. Each value is on either side with equal chance.
     """
     from scipy import stats
 

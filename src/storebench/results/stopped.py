@@ -1,4 +1,4 @@
-"""Runs that are over in Airflow and were never closed here: marked as failed, deleted, or ended without their last step."""
+"""Find and close runs that are over in Airflow but not closed in the results: marked as failed, deleted, or ended without the last task."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from storebench.results.queries import Queries
 from storebench.results.repository import Repository
 from storebench.results.summary import refresh
 
-# The Airflow Variable by which the runs of several Airflows in one database are told apart.
+# The Airflow Variable that identifies an Airflow among several that share a database.
 AIRFLOW_ID = "storebench_airflow_id"
-COMMAND = "`storebench clean --yes`"  # does at once what the next run does
+COMMAND = "`storebench clean --yes`"  # does immediately what the next run does, too
 GOING, OVER = ("queued", "running"), ("failed", "success")
 
 
@@ -34,9 +34,9 @@ class RunStates:
     airflow_id: Callable[[], str | None]
 
     def over(self, dag_id: str, airflow_run_id: str, airflow_id: str | None) -> tuple[bool, str | None]:
-        """Return whether a run of the Airflow `airflow_id` is over, and its state.
+        """Return whether a run of the Airflow `airflow_id` is over, and the run's state.
 
-        A run that this Airflow lacks was deleted, if the run was this Airflow's.
+        A run of this Airflow that Airflow no longer has was deleted.
         """
         state = self.state_of(dag_id, airflow_run_id)
         deleted = state is None and airflow_id is not None and airflow_id == self.airflow_id()
@@ -45,7 +45,7 @@ class RunStates:
 
 @dataclass(frozen=True)
 class Stopped:
-    """A run that goes on as far as was recorded, but is over in Airflow: its state there, None if it was deleted, and its end."""
+    """A run without a recorded end that is over in Airflow, with its state in Airflow (None if deleted) and its end."""
 
     run: Row
     state: str | None
@@ -76,7 +76,7 @@ class Stopped:
 
 
 def stopped_runs(queries: Queries, states: RunStates) -> list[Stopped]:
-    """The runs that go on as far as was recorded, but are over in Airflow."""
+    """Return the runs without a recorded end that are over in Airflow."""
     found = []
     for run in queries.open_runs():
         over, state = states.over(run["dag_id"], run["airflow_run_id"], run["airflow_id"])
@@ -85,19 +85,19 @@ def stopped_runs(queries: Queries, states: RunStates) -> list[Stopped]:
             found.append(Stopped(run, state, ended_at or queries.last_seen_at(run["id"])))
     if not found:
         return []
-    # A run may have ended, and closed itself, while Airflow was asked.
+    # A run may have ended and closed itself during the requests to Airflow.
     still_open = {run["id"] for run in queries.open_runs()}
     return [one for one in found if one.run["id"] in still_open]
 
 
 def as_closed(runs: Sequence[Row], stopped: Sequence[Stopped]) -> list[Row]:
-    """Return runs with their numbers of operations; stopped runs as they will be once closed."""
+    """Return runs with their numbers of operations, with stopped runs as they will be after closing."""
     by_id = {one.run["id"]: one for one in stopped}
     return [by_id[run["id"]].closed(run) if run["id"] in by_id else run for run in runs]
 
 
 def close(repository: Repository, stopped: Stopped) -> int:
-    """Give what a stopped run has not done its rows, and close it; returns how many rows that were."""
+    """Record rows for the missing operations of a stopped run, and close the run. Return the number of rows."""
     run_id: str = stopped.run["id"]
     gaps = fill_gaps(repository, run_id, why=stopped.reason)
     repository.finish_run(
@@ -108,7 +108,7 @@ def close(repository: Repository, stopped: Stopped) -> int:
 
 
 def ask(queries: Queries, states: RunStates | None) -> tuple[list[Stopped], str | None]:
-    """The runs that were stopped; and why Airflow, by its `states`, cannot be asked for them, if it cannot."""
+    """Return the stopped runs, and the reason if Airflow cannot be asked. `states`: None without Airflow."""
     if states is None:
         return [], "STOREBENCH_AIRFLOW_URL is not set"
     try:
@@ -118,8 +118,9 @@ def ask(queries: Queries, states: RunStates | None) -> tuple[list[Stopped], str 
 
 
 def tell(queries: Queries, left: Left, stopped: Sequence[Stopped], unknown: str | None) -> Iterator[str]:
-    """A line for each run that was stopped, and for each store in which a run that is over has left data. Where Airflow could not be
-    asked, `unknown` says why.
+    """Yield a line for each stopped run, and for each store with leftover data of a run that is over.
+
+    `unknown`: why Airflow could not be asked; None if it was asked.
     """
     open_runs = {run["id"] for run in queries.open_runs()}
     if unknown and open_runs:

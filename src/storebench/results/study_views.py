@@ -1,4 +1,4 @@
-"""The views that each study has of its own, with its axes and metrics as columns: NAME, NAME_latest, NAME_newest and NAME_summary."""
+"""Create the views of each study, with its axes and metrics as columns: NAME, NAME_latest, NAME_newest and NAME_summary."""
 
 from __future__ import annotations
 
@@ -11,15 +11,13 @@ from storebench.errors import SpecError
 from storebench.results.database import Row
 from storebench.study.reserved import TABLES
 
-# A study's view, by what follows the study's name, and the common view that it is of.
+# The suffix of each view of a study, and the common view that it reads.
 VIEWS = {"": "results", "_latest": "latest", "_newest": "newest", "_summary": "summary"}
 WHOLE_NUMBER = "^[0-9]{1,9}$"
 
 
 def make(cursor: Cursor[Row], study: Mapping[str, Any]) -> None:
-    """Put the views of this study, as its details tell it, in the place of those that are there. Raises SpecError for a name that they
-    cannot have.
-    """
+    """Replace the views of a study by views for its details. Raises SpecError for a name that a view cannot have."""
     if taken := TABLES & {study["name"] + suffix for suffix in VIEWS}:
         raise SpecError(f"The study {study['name']!r}: {', '.join(taken)} is a table of the results")
     drop(cursor, study["name"])
@@ -38,7 +36,7 @@ def make(cursor: Cursor[Row], study: Mapping[str, Any]) -> None:
 
 
 def drop(cursor: Cursor[Row], name: str) -> None:
-    """Remove the views of the study of this name, as far as they are there. Raises SpecError where a user's own views read them."""
+    """Remove the existing views of a study. Raises SpecError if a user's own views read them."""
     for suffix in VIEWS:
         try:
             cursor.execute(sql.SQL("DROP VIEW IF EXISTS {}").format(_view(name, suffix)))
@@ -54,7 +52,7 @@ def _view(study: str, suffix: str) -> sql.Composable:
 
 
 def _axes(axes: list[Mapping[str, Any]]) -> Iterator[sql.Composable]:
-    """A cell's value on each axis: as a number where all that the axis offers are numbers, and nothing then for a word."""
+    """Yield a column for each axis. If all offered values are numbers, the column is a number, and NULL for any other value."""
     for axis in axes:
         text = sql.SQL("(r.axes ->> {})").format(sql.Literal(axis["name"]))
         if axis["numeric"]:

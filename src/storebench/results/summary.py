@@ -1,4 +1,4 @@
-"""Keeps what the view `summary` shows: the statistics of each cell's verified repeats that were not disturbed."""
+"""Update the rows of the view `summary`: statistics of each cell's verified and undisturbed repeats."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from storebench.results.queries import counts
 from storebench.results.repository import Repository
 from storebench.results.statistics import summarize
 
-# One row of the summary is made of the attempts that are the same in these columns, and of one metric.
+# A row of the summary combines the attempts that are equal in these columns, for one metric.
 GROUP = ("cell_key", "operation", "environment_hash", "parameters_hash", "method_version")
 
 
 def refresh(repository: Repository, keys: Sequence[str]) -> None:
-    """Compute the statistics of these cells anew, of each operation, metric, environment, set of parameters and method version on its own."""
+    """Recompute the statistics of these cells for each operation, metric, environment, set of parameters and method version."""
     studies = repository.studies()
     groups: dict[tuple[Any, ...], list[Row]] = defaultdict(list)
     for row in repository.attempts_of_cells(keys):
@@ -33,8 +33,8 @@ def refresh(repository: Repository, keys: Sequence[str]) -> None:
 
 
 def summarized(study: Details | None, rows: Sequence[Row]) -> list[str]:
-    """Return the metrics whose statistics are kept of these attempts at an operation: the one that ranks the operation, those that the
-    study's charts show, and those by which the attempts were ranked when they were recorded. Without a study, only the last.
+    """Return the metrics to summarize for attempts at an operation: the ranking metric, the metrics of the study's charts, and the metrics
+    that ranked the attempts when they were recorded. Without a study, only the last.
     """
     ranked = {row["metric"] for row in rows if row["metric"]}
     if study is None:
@@ -55,7 +55,7 @@ def _statistic(metric: str, rows: Sequence[Row], values: Sequence[float]) -> dic
     return {
         **{name: rows[0][name] for name in GROUP},
         "parameters_hash": rows[0]["parameters_hash"]
-        or "",  # of attempts from before parameters were recorded
+        or "",  # attempts of earlier versions have no parameters
         "metric": metric,
         "n": found.n,
         "median": found.median,

@@ -1,4 +1,4 @@
-"""Prints results: a table to read, CSV or JSON."""
+"""Print results as a table, CSV or JSON."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from storebench.study.model import unit_of
 
 Rows = Sequence[Mapping[str, Any]]
 
-DATASET = ("rows", "seed")  # of what tells cells apart, behind their places on the axes
+DATASET = ("rows", "seed")  # columns after the axes
 ATTEMPT = [Column("repeat"), Column("operation"), Column("status")]
-# What there is room for on a wide terminal alone; the last is left out first.
+# Columns for wide terminals only; the last column is omitted first.
 FIGURES = [Column(heading, number=True, needed=False) for heading in ("memory", "CPU")]
 FIGURES += [Column(heading, needed=False) for heading in ("durability", "server")]
 POD = [Column(heading, number=True, needed=False) for heading in ("total", "pod", "memory peak")]
@@ -33,8 +33,8 @@ RUN += [Column("reason", prose=True), Column("finished", needed=False)]
 def print_results(console: Console, rows: Rows, studies: Mapping[str, Details]) -> None:
     """Print a line for each attempt, with the columns that most users look at first. Each figure has its unit (`storebench.results.units`).
 
-    Memory and CPU include the pods that an attempt has started, and say of which side they are: a client without its server, or the engine
-    itself. CSV, JSON and SQL have the other columns. `studies` are the details of the rows' studies.
+    Memory and CPU include the pods that an attempt has started, and name their cover: a client without its server, or the engine itself.
+    CSV, JSON and SQL have all other columns. `studies`: details of the rows' studies.
     """
     names, places = places_of(Cell.from_key(row["cell_key"]) for row in rows)
     ranking = {row["metric"] for row in rows}
@@ -99,8 +99,8 @@ def _column(rows: Rows, name: str, unit: str) -> list[str]:
 
 
 def _others(rows: Rows, studies: Mapping[str, Details]) -> list[str]:
-    """The metrics beside those that rank the attempts, in the study's order, or that of their names where nothing is known of it; none
-    where there are several studies."""
+    """Return the metrics that do not rank the attempts, in the study's order, or by name for an unknown study; empty for several
+    studies."""
     names = {row["study"] for row in rows}
     if len(names) != 1:
         return []
@@ -112,7 +112,7 @@ def _others(rows: Rows, studies: Mapping[str, Details]) -> list[str]:
 
 
 def places_of(cells: Iterable[Cell]) -> tuple[list[Column], list[list[str]]]:
-    """The columns that tell cells apart, and their texts for each cell."""
+    """Return the columns in which cells differ, and each cell's texts in these columns."""
     found = [
         {
             "study": cell.study,
@@ -147,7 +147,7 @@ def told_apart(cells: Iterable[Cell]) -> tuple[list[Column], list[list[str]], st
 
 
 def remark(row: Mapping[str, Any]) -> str:
-    """Why an attempt failed, or what else has to be known of it; empty where there is nothing."""
+    """Return why an attempt failed, or another remark about it; empty without a remark."""
     if row["error_kind"]:
         return f"{row['error_kind']}: {row['error']}"
     marks = [
@@ -169,7 +169,9 @@ def cautions(rows: Rows) -> list[str]:
 
 
 def print_runs(console: Console, rows: Rows, *, asked: bool = True) -> None:
-    """Runs, newest first, as `storebench.results.queries.Queries.runs` has them. `asked`: whether Airflow has told which go on."""
+    """Print runs, newest first. `rows`: from `storebench.results.queries.Queries.runs`. `asked`: whether Airflow was asked for their
+    states.
+    """
     print_listing(console, RUN, [_run(row, asked=asked) for row in rows])
 
 
@@ -195,7 +197,7 @@ def _run(row: Mapping[str, Any], *, asked: bool) -> list[str]:
 
 
 def as_csv(rows: Rows) -> str:
-    """All columns, with a header; an object is JSON."""
+    """Return all columns as CSV with a header. Objects are JSON."""
     out = io.StringIO()
     if rows:
         writer = csv.DictWriter(out, list(rows[0]), lineterminator="\n")
@@ -205,7 +207,7 @@ def as_csv(rows: Rows) -> str:
 
 
 def as_json(rows: Rows) -> str:
-    """A list of objects with all columns; times in ISO 8601."""
+    """Return a JSON list of objects with all columns. Times are in ISO 8601."""
     return json.dumps([dict(row) for row in rows], default=_plain, indent=2) + "\n"
 
 

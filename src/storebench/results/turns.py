@@ -1,7 +1,7 @@
-"""Runs that are made in turns, and are the two sides of one comparison: by their names they are known.
+"""Parse the names of runs in turns: alternating runs of the two sides of a comparison.
 
-The page calls them `turns__ID__003B`: the third run of side B. Together they are named `turns:ID:A` and `turns:ID:B`, wherever a run or
-several can be named.
+The page names these runs like `turns__ID__003B`: the third run of side B. `turns:ID:A` and `turns:ID:B` name all runs of a side, in all
+arguments that take names of runs.
 """
 
 from __future__ import annotations
@@ -26,18 +26,18 @@ class Turns:
 
     @classmethod
     def named(cls, name: str) -> Turns:
-        """Raises SpecError for a text that is no such name."""
+        """Parse a name `turns:ID:A` or `turns:ID:B`. Raises SpecError for any other text."""
         if not (found := NAME.fullmatch(name)):
             raise SpecError(f"{name!r} is no side of runs in turns: turns:ID:A or turns:ID:B")
         return cls(found["id"], found["side"])
 
     @property
     def run_prefix(self) -> str:
-        """How the names of the runs of both sides begin."""
+        """Return the common prefix of the names of both sides' runs."""
         return f"turns__{self.id}__"
 
     def of(self, names: Iterable[str]) -> list[str]:
-        """Return the names of this side's runs in order, if the other side's run of the same turn is among the names."""
+        """Return the names of this side's runs in order, limited to turns whose run of the other side is also in `names`."""
         found: dict[int, dict[str, str]] = {}
         for name in names:
             if (run := RUN.fullmatch(name)) and run["id"] == self.id:

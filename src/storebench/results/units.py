@@ -1,13 +1,12 @@
-"""Write figures for people: three significant digits, and the unit in which these digits are short.
+"""Write figures for people: three significant digits in a suitable unit.
 
 Seconds are written in ns, µs, ms or s; bytes and bytes per second with decimal prefixes (1 kB is 1,000 B). Every other unit keeps its name.
-A whole number without a unit, or of bytes below 1 kB, is exact. No exponent is ever written.
+A whole number without a unit, or of bytes below 1 kB, is exact. Figures have no exponents.
 
-The rule for figures that are compared, such as a column of a table, the two sides of a verdict, or the labels of a chart: they share the unit
-of the largest figure if no figure but 0 is less than a thousandth of the largest one. Otherwise each has its own unit. An interval has the unit of
-its median.
+Compared figures, such as a column of a table, the two sides of a verdict, or the labels of a chart, share the unit of the largest figure if
+no figure except 0 is less than a thousandth of the largest. Otherwise each figure has its own unit. An interval has the unit of its median.
 
-`src/storebench/web/page/src/units.ts` does the same for the page. CSV, JSON and the API have the numbers as they were measured.
+`src/storebench/web/page/src/units.ts` does the same for the page. CSV, JSON and the API have the measured numbers.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ from decimal import ROUND_HALF_UP, Decimal
 from storebench.results.listing import NOTHING
 
 DIGITS = 3
-RANGE = 1000  # the largest figure that is compared, relative to the smallest one that shares its unit
+RANGE = 1000  # the largest ratio of compared figures that share a unit
 WHOLE = {"", "B"}  # whole numbers in these units are exact
 LEAST_RATIO = 0.1  # from this ratio on, three decimals are at least three significant digits
 
@@ -33,7 +32,7 @@ class Scale:
     by: float = 1
 
 
-# By a metric's unit, from the smallest scale to the largest; and where 0 is written.
+# The scales of each metric's unit, from the smallest to the largest, and the scale of 0.
 SCALES = {
     "s": (Scale("ns", times=1e9), Scale("µs", times=1e6), Scale("ms", times=1e3), Scale("s")),
     "bytes": (
@@ -50,7 +49,7 @@ OF_ZERO = {"s": "s", "bytes": "B", "bytes/s": "B/s"}
 
 @dataclass(frozen=True)
 class Figures:
-    """Write figures of one metric's unit; `shared` is the scale of all of them, or None if each has its own."""
+    """The writer of figures of one unit. `shared`: the scale of all figures; None if each figure has its own scale."""
 
     unit: str
     shared: Scale | None
@@ -73,7 +72,7 @@ class Figures:
 
 
 def compared(unit: str | None, values: Iterable[float | None]) -> Figures:
-    """Return how to write figures of this metric's unit which are compared with these values."""
+    """Return the writer of figures of a unit that are compared with these values."""
     unit = unit or ""
     sizes = [abs(float(value)) for value in values if value]
     if sizes and max(sizes) > RANGE * min(sizes):
@@ -91,12 +90,12 @@ def column(values: Sequence[float | None], units: Sequence[str | None]) -> list[
 
 
 def figure_text(value: float | None, unit: str | None) -> str:
-    """Return a figure that is compared with no other one, with its unit; a dash if the figure was not measured."""
+    """Return a single figure with its unit; a dash if the figure was not measured."""
     return compared(unit, [value]).text(value)
 
 
 def ratio_text(value: float) -> str:
-    """Return a ratio with three decimals, and a small one with three significant digits."""
+    """Format a ratio with three decimals, or a small ratio with three significant digits."""
     return f"{value:.3f}" if abs(value) >= LEAST_RATIO else _number(value, Scale("ratio"))
 
 
@@ -121,7 +120,7 @@ def _number(value: float, scale: Scale) -> str:
         return "0"
     if scale.unit in WHOLE and number.is_integer():
         return f"{int(number):,}"
-    # The shortest decimal text of the number is what the page's formatter rounds, too
+    # The page's formatter also rounds the shortest decimal text of a number
     exact = Decimal(repr(number))
     rounded = _rounded(exact, exact.adjusted())
     return f"{_rounded(rounded, rounded.adjusted()):,f}"  # 9.996 becomes 10.00, and then 10.0

@@ -14,7 +14,7 @@ from storebench.results.repository import Repository
 from storebench.results.stopped import RunStates, Stopped, stopped_runs
 from storebench.results.units import column, figure_text
 
-CLEAN_DAG = "storebench_clean"  # removes it
+CLEAN_DAG = "storebench_clean"  # the DAG that removes the leftovers
 
 RUNS = [Column("run"), Column("state", prose=True)]
 DATA = [Column("store"), Column("data"), Column("size", number=True), Column("run")]
@@ -24,7 +24,7 @@ SECRETS = [Column("connection"), Column("node pool"), Column("run")]
 
 
 def data_of_runs_over(left: Left, states: RunStates) -> list[Undropped]:
-    """The data that runs which are over have left in stores, the oldest first."""
+    """Return the leftover data in stores of runs that are over, the oldest first."""
     found = left.undropped()
     runs = {(one.dag_id, one.airflow_run_id, one.airflow_id) for one in found}
     over = {run for run in runs if states.over(*run)[0]}
@@ -32,7 +32,7 @@ def data_of_runs_over(left: Left, states: RunStates) -> list[Undropped]:
 
 
 def secrets_of_runs_over(left: Left, states: RunStates) -> list[tuple[str, list[tuple[str, str]]]]:
-    """The runs that are over and still hold Secrets, each with those that no run needs that goes on: pools of nodes and connections."""
+    """Return the runs that are over and hold Secrets, each with the node pool and connection of the Secrets that no running run needs."""
     users = left.runs_with_secrets()
     over = {one["run_id"] for one in users if states.over(*_named(one["run_id"]), one["airflow_id"])[0]}
     needed = {tuple(each) for one in users if one["run_id"] not in over for each in one["secrets"]}
@@ -44,7 +44,7 @@ def secrets_of_runs_over(left: Left, states: RunStates) -> list[tuple[str, list[
 
 
 def servers_of_runs_over(left: Left, states: RunStates) -> list[tuple[str, list[str]]]:
-    """The runs that are over and have not removed the servers that they brought, each with those that may still be there."""
+    """Return the runs that are over with provisioned servers that may still exist, each with its servers."""
     return [
         (one["run_id"], one["servers"])
         for one in left.runs_with_servers()
@@ -67,7 +67,7 @@ class Unneeded:
 
 
 def find(repository: Repository, left: Left, states: RunStates) -> Unneeded:
-    """Ask the results and Airflow. Raises StoreUnreachable where one of them does not answer."""
+    """Find the leftovers in the results and in Airflow. Raises StoreUnreachable if either does not answer."""
     return Unneeded(
         stopped_runs(repository, states),
         data_of_runs_over(left, states),
@@ -78,7 +78,7 @@ def find(repository: Repository, left: Left, states: RunStates) -> Unneeded:
 
 
 def print_unneeded(console: Console, found: Unneeded) -> None:
-    """A table for each kind that there is, and how much room the data takes."""
+    """Print a table for each kind of leftover, and the size of the data."""
     if found.stopped:
         rows = [(one.run["airflow_run_id"], f"open, but {one.why}") for one in found.stopped]
         print_listing(console, RUNS, rows, "Runs that were stopped, and are still to be closed")

@@ -1,4 +1,4 @@
-"""How two sides differ, computed: the ratio of their figures, how sure that is, and a verdict."""
+"""Compute how two sides differ: the ratio of their figures, its interval, and a verdict."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from storebench.results.statistics import CONFIDENCE, Interval, Values
 from storebench.study.model import Better
 
 MARGIN = 0.05
-# On each side, for a verdict. Where repeats have two modes, chance alone puts three or four of one kind on one side too often.
+# The fewest units on each side for a verdict. With two modes, chance too often puts three or four repeats of one mode on one side.
 MIN_UNITS = 5
-# The share of the units that is cut off at each end: with 10 units or more, one outlier costs little.
+# The share of units to trim at each end: with 10 units or more, a single outlier has little effect.
 TRIMMED = 0.1
 TEST = f"t-test of the logarithms, {TRIMMED:.0%} trimmed at each end (Yuen), two-sided; p adjusted by Benjamini-Hochberg"
 
 BETTER, WORSE, SAME, CANNOT_TELL = "better", "worse", "the same", "cannot tell"
-HIGHER, LOWER = "higher", "lower"  # where neither way is better
-# What a figure is called that is above the other side's, and one that is below it.
+HIGHER, LOWER = "higher", "lower"  # labels without a preferred direction
+# The labels of a figure above and below the other side's figure.
 LABELS: Mapping[Better, tuple[str, str]] = {
     "lower": (WORSE, BETTER),
     "higher": (BETTER, WORSE),
@@ -49,9 +49,9 @@ class Pair:
 
 @dataclass(frozen=True)
 class Noise:
-    """The standard deviation of the logarithm of one unit; where units are matched, of the difference within a pair of them.
+    """The standard deviation of the logarithm of a unit's figure; for matched units, of the difference within a pair of units.
 
-    `trimmed` is what is left of it where there are enough units to be trimmed.
+    `trimmed`: the deviation that counts if there are enough units to trim.
     """
 
     deviation: float
@@ -59,7 +59,7 @@ class Noise:
     matched: bool
 
     def error(self, n: int) -> float:
-        """The standard error of the logarithm of the ratio of two sides with n units each."""
+        """Return the standard error of the logarithm of the ratio of two sides with n units each."""
         deviation = self.deviation if left(n) == n else self.trimmed
         return deviation * math.sqrt((1 if self.matched else 2) / n)
 
@@ -80,10 +80,10 @@ class Effect:
 
 @dataclass(frozen=True)
 class Verdict:
-    """`after` against `before`. `ratio` is of their geometric means, and None where figures of 0 or below have none; `better` is the way
-    in which figures are better.
+    """The verdict on `after` relative to `before`. `ratio`: of the geometric means; None if a figure is not positive. `better`: the
+    preferred direction.
 
-    `reason` is why it cannot be told, `enough` how many units on each side probably would do.
+    `reason`: why the verdict is inconclusive. `enough`: the number of units on each side that would probably decide.
     """
 
     label: str
@@ -93,7 +93,7 @@ class Verdict:
     units_after: int
     median_before: float
     median_after: float
-    mean_before: float | None  # geometric, of the units that the trimming leaves: the ratio is made of these
+    mean_before: float | None  # geometric mean of the trimmed units, from which the ratio is computed
     mean_after: float | None
     ratio: float | None
     interval: Interval | None
@@ -122,15 +122,16 @@ class Verdict:
 
     @property
     def worse_by_at_most(self) -> float | None:
-        """The end of the interval of that share; None where there is no interval."""
+        """Return the upper end of the interval of `worse_by`; None without an interval."""
         if self.interval is None:
             return None
         return (1 / self.interval.low if self.better == "higher" else self.interval.high) - 1
 
 
 def effect_of(pair: Pair) -> Effect | None:
-    """How the sides of a pair differ; None for one unit, which has no noise, and for figures that have no ratio. A unit counts as the
-    median of its repeats.
+    """Compute the effect of a pair; None for a single unit, which has no noise, and for figures without a ratio.
+
+    The figure of a unit is the median of its repeats.
     """
     logarithms = _logarithms(pair)
     if logarithms is None or min(len(pair.before), len(pair.after)) < 2:
@@ -153,11 +154,10 @@ def effect_of(pair: Pair) -> Effect | None:
 
 
 def verdicts_of(pairs: Mapping[Key, Pair], *, margin: float = MARGIN) -> dict[Key, Verdict]:
-    """A verdict for each pair, without reasons (`storebench.results.power` finds them).
+    """Return a verdict for each pair, without reasons (`storebench.results.power` adds them).
 
-    One is above or below the other only where the test says so after the correction for the number of pairs, and the whole
-    interval of the ratio lies beyond the margin: 0.05 means that less than 5 % does not count. It is the same where the
-    whole interval lies within the margin.
+    A side is above or below the other side if the test is significant after the correction for the number of pairs, and the whole interval
+    of the ratio is beyond the margin. The sides are the same if the whole interval is within the margin. `margin`: 0.05 is 5 %.
     """
     from scipy import stats
 
@@ -221,7 +221,7 @@ def noise_floor(found: Sequence[Verdict]) -> float:
 
 
 def alike_share(found: Sequence[Verdict]) -> float:
-    """The share of at least one verdict that tells no difference."""
+    """Return the share of verdicts without a difference. Needs at least one verdict."""
     return sum(not verdict.tells_apart for verdict in found) / len(found)
 
 

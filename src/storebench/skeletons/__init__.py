@@ -1,1 +1,1 @@
-"""Skeletons of studies and stores of one's own, which run verified as they are: `storebench new` writes them."""
+"""Skeletons of studies and stores, written by `storebench new`. Runs of unchanged skeletons are verified."""

@@ -1,4 +1,4 @@
-"""Write the skeleton of a study or of a store into a checkout, and load what was written."""
+"""Write the skeleton of a study or of a store into a checkout, and load the new store as a check."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from storebench.study import studies
 from storebench.study.reserved import SUFFIXES, TABLES
 
 TEMPLATES = Path(__file__).parent / "templates"
-# An image of a pod has the name of its store, and an image's name takes no other characters.
+# A pod's image has the name of its store, and names of images allow no other characters.
 NAME = re.compile(r"[a-z][a-z0-9]*(_[a-z0-9]+)*")
-MOST = 30  # characters of a name: names of pods and tables are longer than it
+MOST = 30  # the longest name in characters: names of pods and tables contain it
 MODULES = "src/storebench/stores/{study}"
 TEST = "tests/unit/stores/{study}/test_{study}_{store}.py"
-# Templates, and the path in the checkout of the file that each becomes.
+# For each template: the path of its file in the checkout.
 STUDY_FILES = {"study.py": "dags/{study}.py", "base.py": f"{MODULES}/base.py"}
 PYTHON_FILES = {"store.py": f"{MODULES}/{{store}}.py", "test_store.py": TEST}
 POD_FILES = {"pod.py": f"{MODULES}/{{store}}.py", "test_pod.py": TEST}
@@ -37,19 +37,19 @@ PODS = {
     | {"shell.Dockerfile": "images/{store}/Dockerfile", "pod.sh": "images/{store}/{store}.sh"},
     "python": PYTHON_FILES,
 }
-# Of a Python with packages of its own: the files of the image `python`, and the path that each is copied to.
+# For a store in Python with its own packages: the files of the image `python`, and the paths of their copies.
 COPIES = {
     "images/python/Dockerfile": "images/{store}/Dockerfile",
     "requirements/pod-python.in": "requirements/pod-{store}.in",
     "requirements/pod-python.txt": "requirements/pod-{store}.txt",
 }
-# A study whose stores share more than a skeleton knows has templates of its own: a folder beside the modules of its stores.
+# A study whose stores share more code than the skeletons have has its own templates: a folder beside the modules of its stores.
 OWN = "skeleton"
 OWN_FILES = {
     "store.py": f"{MODULES}/{{store}}.py",
     "test_store.py": "tests/integration/test_{study}_{store}.py",
 }
-# By which a test starts the program of a pod on the machine of the test.
+# The command by which a test starts the program of a pod on its own machine.
 PROGRAMS = {
     "go": '["go", "run", "-C", IMAGE / "program", "."]',
     "shell": '["sh", IMAGE / f"{STORE}.sh"]',
@@ -57,14 +57,15 @@ PROGRAMS = {
 
 
 class _Skeleton(Template):
-    """A template whose placeholders no language of the templates has."""
+    """A template with placeholders that are no syntax of the templates' languages."""
 
     delimiter = "@@"
 
 
 def write_study(root: Path, study: str, store: str) -> list[Path]:
-    """Write a study with one store in Python, and a test. Return the files. Raises SpecError for a name that cannot be used or is taken,
-    and writes nothing then."""
+    """Write a study with one store in Python, and a test. Return the written files.
+
+    Raises SpecError, and writes nothing, for a name that is invalid or taken."""
     _check_checkout(root)
     _check_name("study", study)
     if taken := sorted(study + suffix for suffix in SUFFIXES if study + suffix in TABLES):
@@ -73,30 +74,29 @@ def write_study(root: Path, study: str, store: str) -> list[Path]:
         raise SpecError(f"The study {study!r} is there already: give another name. Nothing was written")
     if importlib.util.find_spec(study):
         raise SpecError(f"The study cannot be named {study!r}: Python has a module of that name")
-    found = _write(root, study, store, STUDY_FILES | PYTHON_FILES)
-    _load_or_remove(study, store, found)
-    return found
+    written = _write(root, study, store, STUDY_FILES | PYTHON_FILES)
+    _load_or_remove(study, store, written)
+    return written
 
 
 def write_store(root: Path, study: str, store: str, pod: str | None) -> list[Path]:
-    """Write a store of the study, its test, and the image of its pod where `pod` names another language than Python. Add the store to the
-    study's file. Return the written files. Raises SpecError, and leaves everything as it was, for a name that cannot be used or is taken,
-    and for a study that the skeleton does not fit."""
+    """Write a store of a study and its test, and add the store to the study's file. Return the written files.
+
+    `pod`: "go", "python" or "shell", to also write an image for the store's pod; None: a store in Python in the image `python`. Raises
+    SpecError, and changes nothing, for a name that is invalid or taken, and for a study that the skeleton does not fit."""
     _check_checkout(root)
-    studies.find(study)  # before anything is written
+    studies.find(study)  # raises SpecError before any file is written
     path = root / "dags" / f"{study}.py"
     before = path.read_text()
     after = with_store(before, store, path)
     own = root / MODULES.format(study=study) / OWN
     if own.is_dir() and pod not in (None, "python"):
-        raise SpecError(
-            f"The skeletons of stores of the study {study!r} are in Python: leave out --pod {pod}"
-        )
+        raise SpecError(f"The skeletons of stores of the study {study!r} are in Python: remove --pod {pod}")
     files, folder = (OWN_FILES, own) if own.is_dir() else (PODS[pod] if pod else PYTHON_FILES, TEMPLATES)
-    found = _write(root, study, store, files, pod or "", folder)
+    written = _write(root, study, store, files, pod or "", folder)
     path.write_text(after)
     try:
-        _load_or_remove(study, store, found)
+        _load_or_remove(study, store, written)
     except StorebenchError as error:
         path.write_text(before)
         raise SpecError(
@@ -104,11 +104,11 @@ def write_store(root: Path, study: str, store: str, pod: str | None) -> list[Pat
             f" long as their operations keep their names. Copy one of the study's stores in {MODULES.format(study=study)}/ instead"
             f" (docs/stores.md). Nothing was written. {error}"
         ) from None
-    return found
+    return written
 
 
 def with_store(text: str, store: str, path: Path) -> str:
-    """Return the text of a study's file with the store at the end of `stores`. Raises SpecError where that is no list of names."""
+    """Return the text of a study's file with the store at the end of `stores`. Raises SpecError unless `stores` is a list of names."""
     tree = ast.parse(text)
     assigned = {
         target.id: node.value
@@ -165,7 +165,7 @@ def _check_name(what: str, name: str) -> None:
 def _write(
     root: Path, study: str, store: str, files: Mapping[str, str], pod: str = "", folder: Path = TEMPLATES
 ) -> list[Path]:
-    """Write the files of these templates of the folder, or none of them."""
+    """Write the files of these templates of the folder, and return their paths. On an error no file is written."""
     _check_name("store", store)
     names = {"study": study, "store": store}
     paths = {template: root / path.format(**names) for template, path in files.items()}
@@ -173,7 +173,7 @@ def _write(
         root / old: root / new.format(**names) for old, new in (COPIES if pod == "python" else {}).items()
     }
     there = [path for path in (*paths.values(), *copies.values()) if path.exists()]
-    # Pytest takes two files of one name for the same module.
+    # Pytest treats two files of the same name as the same module.
     tests = [path.name for path in paths.values() if path.name.startswith("test_")]
     there += [path for name in tests for path in (root / "tests").rglob(name)]
     if pod:
@@ -196,14 +196,14 @@ def _write(
 
 
 def _targets(root: Path) -> set[str]:
-    """Return the targets of `make`. An image is one, too, by its name."""
+    """Return the targets of `make`. The name of each image is also a target."""
     files = (root / "Makefile", root / "local" / "setup.mk")
     texts = [path.read_text() for path in files]
     return {name for text in texts for name in re.findall(r"^([\w-]+):", text, re.MULTILINE)}
 
 
 def rendered(template: Path, study: str, store: str, pod: str = "") -> str:
-    """Return the text of a template for this study and this store."""
+    """Render a template for a study and a store."""
     own_python = pod == "python"
     values = {
         "study": study,
@@ -218,20 +218,20 @@ def rendered(template: Path, study: str, store: str, pod: str = "") -> str:
 
 
 def _of_store(text: str, store: str) -> str:
-    """Return the text of a file of the image `python`, with the names of the store's image."""
+    """Replace the names of the image `python` in a file's text by the names of the store's image."""
     text = text.replace("requirements/pod-python.", f"requirements/pod-{store}.")
     return text.replace("Storebench pod: Python", f"Storebench pod: {store}")
 
 
 def _load_or_remove(study: str, store: str, written: list[Path]) -> None:
-    """Load the store as a run does. Remove what was written where that fails."""
+    """Load the store as a run does. Remove the written files if loading fails."""
     importlib.invalidate_caches()
     try:
         studies.find(study).store(store)
     except StorebenchError:
         for path in written:
             path.unlink()
-            with suppress(OSError):  # folders that have other files stay
+            with suppress(OSError):  # keep folders with other files
                 path.parent.rmdir()
                 path.parent.parent.rmdir()
         raise

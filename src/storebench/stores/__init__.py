@@ -1,7 +1,7 @@
-"""The stores that can be measured: a folder for each study, and in it a module for each of its stores.
+"""The stores to measure: a folder for each study, with a module for each of its stores.
 
-A study's store is found by its name: the store `delta-rs` of the study `bulk_write_read` is the subclass of Store of that name in
-`storebench/stores/bulk_write_read/delta_rs.py`. What stores of several studies share are modules beside these folders.
+Stores are found by name: the store `delta-rs` of the study `bulk_write_read` is the subclass of Store with this name in
+`storebench/stores/bulk_write_read/delta_rs.py`. Modules beside the folders have the common code of several studies.
 """
 
 from __future__ import annotations
@@ -15,14 +15,15 @@ from storebench.declared import mistakes_of_class
 from storebench.errors import SpecError, did_you_mean
 from storebench.stores.base import Store, split
 
-# Another folder of the Python path may have stores, too. Not that of another checkout, whose stores are a package of their own.
+# Other folders of the Python path may also have stores. Another checkout is excluded: its stores are another package.
 _others = (Path(entry, "storebench", "stores") for entry in sys.path)
 __path__ += [str(one) for one in _others if one.is_dir() and not (one / "__init__.py").exists()]
 
 
 def load(study: str, name: str) -> type[Store]:
-    """Return the class of the store that `name` means in this study (`mongodb@v8` is a mongodb). Imports no client library. Raises
-    SpecError where there is none, and for a class variable that has another type or value than its annotation allows."""
+    """Return the class of a study's store by its name (`mongodb@v8` is a mongodb). Imports no client library.
+
+    Raises SpecError for an unknown store, and for a class variable whose type or value breaks its annotation."""
     store, _ = split(name)
     return _class_of(study, store)
 
@@ -42,7 +43,7 @@ def _class_of(study: str, store: str) -> type[Store]:
                 )
             ) from None
         raise SpecError(f"The store {store!r} cannot be loaded: {where}: {error}") from error
-    except Exception as error:  # whatever a user's file does
+    except Exception as error:  # a user's file may raise any exception
         raise SpecError(
             f"The store {store!r} cannot be loaded: {where}: {type(error).__name__}: {error}"
         ) from error
@@ -50,7 +51,9 @@ def _class_of(study: str, store: str) -> type[Store]:
     named = [one for one in classes if vars(one).get("name") == store]
     if not named:
         raise SpecError(f"{where} has no subclass of Store whose `name` is {store!r}")
-    chosen = min(named, key=lambda one: one.__module__ != module)  # its own before one that it imports
+    chosen = min(
+        named, key=lambda one: one.__module__ != module
+    )  # prefer the module's own class to an imported class
     if not getattr(chosen, "operations", ()):
         raise SpecError(f"The store {store!r} in {where} does not say its operations")
     if problems := list(mistakes_of_class(chosen)) or list(chosen.contradictions()):
@@ -59,6 +62,6 @@ def _class_of(study: str, store: str) -> type[Store]:
 
 
 def _modules_of(study: str) -> list[str]:
-    """Return what stores of the study could be called, by the modules of its folder."""
+    """Return the possible names of a study's stores, from the modules of its folder."""
     folders = [Path(folder, study) for folder in __path__]
     return [path.stem.replace("_", "-") for folder in folders for path in folder.glob("[a-z]*.py")]

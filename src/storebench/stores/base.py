@@ -1,4 +1,4 @@
-"""The interface of a store: the attributes that the DAG reads, and, for pods in Python, the methods of an attempt."""
+"""The interface of a store: attributes for the DAG, and methods of an attempt for pods in Python."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ if TYPE_CHECKING:
 
 CLIENT = re.compile(r"[a-z0-9][a-z0-9_-]{0,62}")  # the name of a store, or of a client
 SERVER = r"[a-z0-9]([a-z0-9_]{0,28}[a-z0-9])?"  # the name of one of several servers, as in `mongodb@v8`
-# In a connection's extra: where the CPU seconds of the server's processes are told (storebench.attempt.usage).
+# The key of a connection's extra for the address that reports the server's CPU seconds (storebench.attempt.usage).
 USAGE_URL = "usage_url"
 
-# Whose memory and CPU a pod's figures are: those of a client whose server is elsewhere, or those of the engine in the pod.
+# The subject of a pod's memory and CPU figures: a client with a server elsewhere, or the engine inside the pod.
 Cover = Literal["client", "engine"]
 
 
 def split(name: str) -> tuple[str, str]:
-    """The store and the server that `name` means: ('mongodb', 'v8') of `mongodb@v8`; without a server, ('mongodb', '').
+    """Split a name into store and server: ('mongodb', 'v8') for `mongodb@v8`; ('mongodb', '') without a server.
 
-    The same store can be measured in several places: `mongodb@v8` is MongoDB at the Airflow Connection `storebench_mongodb_v8`, on the
-    nodes of that name where there are some. A store without a server of its own has the nodes alone.
+    A store can be measured in several places: `mongodb@v8` is MongoDB at the Airflow Connection `storebench_mongodb_v8`, on the node pool
+    of that name if it exists. For a store without its own server, the name only selects the node pool.
     """
     store, at, server = name.partition("@")
     if at and not re.fullmatch(SERVER, server):
@@ -45,23 +45,21 @@ def split(name: str) -> tuple[str, str]:
 
 @dataclass(frozen=True)
 class Pod:
-    """A pod of an attempt, or of a dataset. `arguments` are those of the program that the images of this project start."""
+    """A pod of an attempt or of a dataset. `arguments`: arguments of the program that this project's images start."""
 
-    image: str = "python"  # a folder under images/; with a "/" or ":" a reference
-    command: tuple[str, ...] = ()  # in place of the image's entry point
+    image: str = "python"  # a folder under images/; with "/" or ":" an image reference
+    command: tuple[str, ...] = ()  # replaces the image's entry point
     arguments: tuple[str, ...] = ("attempt",)
-    account: str | None = None  # the service account of a pod that starts pods itself
-    volume: str | None = (
-        None  # the folder that the pods of a cell have in common; the drop removes it, without a pod
-    )
+    account: str | None = None  # the service account of a pod that starts other pods
+    volume: str | None = None  # the common folder of a cell's pods; the drop removes it without a pod
     shared_memory: bool = (
-        False  # /dev/shm is as large as the pod's memory; without it, most clusters give 64 MiB
+        False  # True: /dev/shm as large as the pod's memory; most clusters default to 64 MiB
     )
 
 
 @dataclass(frozen=True)
 class Server:
-    """The server that answered, as it describes itself: never what was expected."""
+    """The description of a server by the server itself."""
 
     name: str
     version: str
@@ -90,42 +88,36 @@ class Durability:
 
 
 class Store(ABC):
-    """A store to measure. The DAG reads the class variables. `storebench attempt` calls the methods in a pod, in their order here. A store
+    """A store to measure. The DAG reads the class variables. `storebench attempt` calls the methods in a pod, in the order below. A store
     whose pods run another program has none of the methods (docs/protocol.md).
 
-    The client library is imported inside `connect`, never by the module: the scheduler reads these classes on machines that have no
-    client. Timed are only the stretches that a method marks on the clock it gets.
+    `connect` imports the client library, never the module: the scheduler reads these classes on machines without client libraries. Only the
+    blocks that a method marks on its clock are timed.
     """
 
     name: ClassVar[str]
-    operations: ClassVar[tuple[str, ...]]  # those of the study that it has
+    operations: ClassVar[tuple[str, ...]]  # the study's operations that the store has
     clients: ClassVar[tuple[str, ...]] = ("reference",)
-    # What an operation that reads hands to the program, a text for each of `clients` in their order; none: it is not stated
+    # The form in which a reading operation hands data to the program, a text for each of `clients`; empty: not stated
     delivers: ClassVar[tuple[str, ...]] = ()
-    keeps_data: ClassVar[bool] = (
-        True  # False: its operations leave no data, so that nothing has to be dropped
-    )
-    limit: ClassVar[bool] = (
-        False  # True: it leaves out what the others do, so that no store can be faster with this client
-    )
-    filled_by: ClassVar[str | None] = (
-        None  # the store that does for it the operations that it needs and has not
-    )
-    connection: ClassVar[str | None] = None  # the connection of its server; "s3" if S3 is the store itself
-    # Why its pods connect only to servers that the run brings; empty for a store that any server can have.
+    keeps_data: ClassVar[bool] = True  # False: operations leave no data to drop
+    limit: ClassVar[bool] = False  # True: a floor: no store can be faster with this client
+    filled_by: ClassVar[str | None] = None  # the store that does the needed operations that this store lacks
+    connection: ClassVar[str | None] = None  # the connection to its server; "s3" if S3 is the store itself
+    # Why its pods only connect to servers that the run provisions; empty for a store that accepts any server
     own_servers_only: ClassVar[str] = ""
-    # The connections of other servers that can have its data: `delta-spark@hdfs_v3` has it at the server `hdfs@v3`
+    # Connections of other servers that can hold its data: `delta-spark@hdfs_v3` keeps it on the server `hdfs@v3`
     elsewhere: ClassVar[tuple[str, ...]] = ()
-    options: ClassVar[Mapping[str, Field]] = {}  # parameters of a run that its pods are told
+    options: ClassVar[Mapping[str, Field]] = {}  # parameters of a run that its pods get
     figures_cover: ClassVar[Cover] = "client"  # "engine": no server does the work
     pod: ClassVar[Pod] = Pod()
-    pods: ClassVar[Mapping[str, Pod]] = {}  # for operations that take another one
-    packages: ClassVar[tuple[str, ...]] = ()  # client libraries, whose versions are recorded
-    modules: ClassVar[tuple[str, ...]] = ()  # imported before the first phase, so that no phase pays for it
+    pods: ClassVar[Mapping[str, Pod]] = {}  # by operation: other pods than `pod`
+    packages: ClassVar[tuple[str, ...]] = ()  # client libraries whose versions are recorded
+    modules: ClassVar[tuple[str, ...]] = ()  # modules to import before the first phase, outside its time
 
     @classmethod
     def contradictions(cls) -> Iterator[str]:
-        """Yield the mistakes in the class variables that their types do not show."""
+        """Yield the mistakes in the class variables beyond their types."""
         if not cls.clients:
             yield "clients is empty: leave it out, or name a client"
         yield from (
@@ -146,50 +138,53 @@ class Store(ABC):
 
     @classmethod
     def pod_of(cls, operation: str) -> Pod:
-        """The pod of an attempt at this operation, or of the drop."""
+        """Return the pod of an operation or of the drop."""
         return cls.pods.get(operation, cls.pod)
 
     @classmethod
     def keys(cls, params: Mapping[str, Any]) -> tuple[str, ...]:
-        """The names of the random keys that its pods share in a run with these parameters, each a Secret."""
+        """Return the names of the random keys that the store's pods share in a run with these parameters. Each key is a Secret."""
         return ()
 
     @classmethod
     def needs_agents(cls, params: Mapping[str, Any]) -> str:
-        """Why its attempts need the agents of servers that the run brings, in a run with these parameters; empty where they do not."""
+        """Return why the store's attempts need the agents of provisioned servers, with these parameters; empty if they do not."""
         return ""
 
     @classmethod
     def least_s(cls, operation: str, values: Mapping[str, str]) -> float:
-        """How many seconds the operation lasts whatever the server does, with these values of the study's parameters and of a cell's axes.
-        Raises SpecError for values that contradict each other: then the run is refused before anything is done.
+        """Return the least seconds of an operation, whatever the server does. `values`: of the study's parameters and of a cell's axes.
+
+        Raises SpecError for values that contradict each other: then the run is refused before any work.
         """
         return 0.0
 
     @classmethod
     def cannot_hold(cls, manifest: Mapping[str, Any]) -> str:
-        """Say why the store cannot hold the data of a file of one's own, by the manifest that was made of the file; empty if it can."""
+        """Return why the store cannot hold the data of a user's file; empty if it can. `manifest`: of the dataset made of the file."""
         return ""
 
     @classmethod
     def cannot_give_back(cls, manifest: Mapping[str, Any], client: str) -> str:
-        """Say why `client` cannot read back data of a file of one's own that the store holds; empty if it can."""
+        """Return why `client` cannot read back data of a user's file that the store holds; empty if it can."""
         return ""
 
     @classmethod
     def cannot_address(cls, bucket: str) -> str:
-        """Return why a client of the store cannot address the S3 bucket of this name; an empty text where it can."""
+        """Return why a client of the store cannot address the S3 bucket of this name; empty if it can."""
         return ""
 
     @classmethod
     def has_server(cls) -> bool:
-        """Return whether the store has a server of its own, which is neither the dataset's S3 nor none."""
+        """Return whether the store has its own server, other than the dataset's S3."""
         return cls.connection not in (None, "s3")
 
     @classmethod
     def server_of(cls, name: str) -> tuple[str, str] | None:
-        """The server that `name`, a name of this store, means: the name of its connection, and which one of several it is, or "". So
-        ('mongodb', 'v8') of `mongodb@v8`, ('hdfs', 'v3') of `delta-spark@hdfs_v3`. None where the data is in the dataset's S3, or nowhere.
+        """Return the server of a name of this store, as the connection's name and the server's name or "".
+
+        Examples: ('mongodb', 'v8') for `mongodb@v8`, ('hdfs', 'v3') for `delta-spark@hdfs_v3`. None if the data is in the dataset's S3, or
+        not kept.
         """
         _, server = split(name)
         other, _, which = server.partition("_")
@@ -199,7 +194,7 @@ class Store(ABC):
 
     @classmethod
     def connection_of(cls, name: str) -> str | None:
-        """The name of the connection to the server that `name`, a name of this store, means: `mongodb_v8` of `mongodb@v8`."""
+        """Return the name of the connection to the server of a name of this store: `mongodb_v8` for `mongodb@v8`."""
         found = cls.server_of(name)
         return "_".join(filter(None, found)) if found else cls.connection
 
@@ -216,13 +211,13 @@ class Store(ABC):
         self.client = client
         self.target = target
         self.server = connection
-        self.bucket = bucket  # of the S3 that has the dataset
-        self.operation = operation  # one of `operations`, or the drop, which needs no session
-        self.values = values or {}  # of the cell's axes, and of `options`
+        self.bucket = bucket  # the bucket of the dataset
+        self.operation = operation  # an item of `operations`, or the drop, which needs no session
+        self.values = values or {}  # values of the cell's axes and of `options`
 
     @classmethod
     def of(cls, spec: AttemptSpec, connection: Connection | None, s3_client: Any) -> Self:
-        """The store of an attempt. `s3_client` is for the S3 that has the dataset."""
+        """Create the store of an attempt. `s3_client`: client of the dataset's S3."""
         return cls(
             client=spec.client,
             target=spec.target,
@@ -233,15 +228,15 @@ class Store(ABC):
         )
 
     def delivered(self) -> str | None:
-        """Return what the cell's client hands to the program, as `delivers` states it; None where `delivers` is left out."""
+        """Return the form in which the cell's client delivers data, as stated in `delivers`; None if not stated."""
         return dict(zip(self.clients, self.delivers, strict=False)).get(self.client)
 
     @abstractmethod
     def connect(self) -> None:
-        """Reach the server and log in. Raises StoreUnreachable, or StoreRefused for a wrong login."""
+        """Connect to the server and log in. Raises StoreUnreachable, or StoreRefused for a wrong login."""
 
     def describe(self) -> Server:
-        """The server's name, version and relevant settings, as the server itself reports them. Without a server: this project's code."""
+        """Return the server's own report of its name, version and relevant settings. Without a server: this project's code."""
         return Server(self.name, __version__)
 
     def client_settings(self) -> Mapping[str, Any]:
@@ -253,21 +248,22 @@ class Store(ABC):
 
     @abstractmethod
     def operate(self, attempt: Attempt) -> str:
-        """Do `operation`: prepare, measure, verify; `attempt` times and records it. Returns what was verified, and how. Raises a
-        StorebenchError where it fails."""
+        """Prepare, measure and verify `operation`. `attempt` times and records it. Return the subject and way of the verification.
+
+        Raises a StorebenchError if the operation fails."""
 
     def server_processes(self) -> Mapping[str, float]:
-        """The server's processes that can be seen, each with the second (of any one clock) in which it was started, where its name
-        alone does not tell one from the next. Asked before and after the operation: what differs was restarted. Raises no error."""
+        """Return the visible processes of the server by name, each with the second of its start, by any fixed clock. The second may be
+        constant if names are unique. Called before and after the operation: a difference shows a restart. Raises no error."""
         return {}
 
     @abstractmethod
     def drop(self) -> None:
-        """Remove the target. It is no error if there is none."""
+        """Remove the target. A missing target is no error."""
 
     def usage(self) -> list[dict[str, Any]]:
-        """Return the figures of the pods that this pod started: for each `role`, `name`, and figures such as those of
-        storebench.spark.executor. Called once, when the operation has ended."""
+        """Return the figures of each pod that this pod started: `role`, `name`, and figures as in storebench.spark.executor. Called once,
+        after the operation."""
         return []
 
     def disturbances(self) -> list[str]:
@@ -275,8 +271,8 @@ class Store(ABC):
         return []
 
     def cpu_of_servers_s(self) -> CpuSeconds | None:
-        """CPU seconds so far of the servers that work for this store, by machine; None where nobody tells it. Asked before and after the
-        operation, to tell the store's own work from that of strangers, unless agents watch the servers. Raises no error."""
+        """Return the CPU seconds so far of this store's servers, by machine; None if not reported. Called before and after the operation,
+        to separate the store's work from strangers' work, unless agents watch the servers. Raises no error."""
         if self.figures_cover == "engine":
             return {}
         if url := self.server and self.server.extra.get(USAGE_URL):
@@ -285,8 +281,7 @@ class Store(ABC):
         return None if seconds is None else {SOMEWHERE: seconds}
 
     def server_cpu_s(self) -> float | None:
-        """CPU seconds that the server's processes have used so far, as the server itself tells it; None where it does not. Raises no
-        error."""
+        """Return the CPU seconds of the server's processes so far, as reported by the server; None if not reported. Raises no error."""
         return None
 
     def cpu_of_pods_s(self) -> CpuSeconds | None:
@@ -294,12 +289,12 @@ class Store(ABC):
         return {}
 
     def client_cores(self) -> int:
-        """How many cores the client can keep busy: its threads count as one where the interpreter's lock lets one run at a time."""
+        """Return the number of cores that the client can keep busy. Threads under the interpreter's lock count as one."""
         return 1
 
     def cpu_s(self) -> float:
-        """CPU seconds of the client so far: of this process and, where the client is another one, of that."""
+        """Return the CPU seconds of the client so far: of this process, and of a separate client process if there is one."""
         return time.process_time()
 
-    def close(self) -> None:  # noqa: B027 - a store need not have it
-        """Let go of the connection."""
+    def close(self) -> None:  # noqa: B027 - optional
+        """Close the connection."""

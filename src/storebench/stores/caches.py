@@ -1,4 +1,4 @@
-"""Cold, lukewarm and hot: how operations come to such caches, and what proves it. The stores of all studies do it in this one way."""
+"""Prepare cold, lukewarm and hot caches, and prove their state, in the same way for the stores of all studies."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ from storebench.servers.watch import Watch
 if TYPE_CHECKING:
     from storebench.attempt.run import Attempt
 
-AGREE_SHARE = 0.05  # of two passes in a row: then the cache is hot
+AGREE_SHARE = 0.05  # the cache is hot if two consecutive passes differ by at most this share
 MAX_PASSES = 30
-# A read is judged from this size on. Up to this many times the rate of data that nobody had read, a disk may be: it reads ahead.
+# The least bytes of a judged read, and the largest plausible rate of a disk relative to its uncached rate: a disk reads ahead.
 JUDGED_BYTES, TIMES_UNCACHED = 1 << 20, 2.0
-# Kubernetes notices only after some probes that a server is away, or is back: then it leads new connections elsewhere, or to it.
+# Kubernetes needs some probes to notice that a server stopped or returned, before it routes new connections accordingly.
 SETTLE_S, REACHABLE_S, AGAIN_S = 5.0, 60.0, 0.5
 
 
 @dataclass(frozen=True)
 class Cold:
-    """Caches that were emptied.
+    """Emptied caches.
 
-    `left_bytes` of the data's files were still in the page cache after that, and `resident_bytes` when the operation began. The operation
-    has to read `needed_bytes` from disk at the least.
+    `left_bytes`: bytes of the data's files in the page cache after emptying. `resident_bytes`: the same when the operation began.
+    `needed_bytes`: the least bytes that the operation must read from disk.
     """
 
     left_bytes: int
@@ -39,7 +39,7 @@ class Cold:
     def report(self, attempt: Attempt, read_bytes: int, seconds: float) -> None:
         """Record the metrics of an operation that read `read_bytes` from disk in `seconds`.
 
-        Mark the attempt if the operation read faster than the disk reads data that nobody had read, as far as the pod knows that.
+        Mark the attempt as possibly disturbed if the operation read faster than the disk's uncached rate, if the pod knows this rate.
         """
         attempt.metric("resident_before_bytes", self.resident_bytes)
         attempt.metric("needed_bytes", self.needed_bytes)
@@ -57,7 +57,7 @@ class Cold:
             )
 
     def prove(self, what: str, read_bytes: int) -> str:
-        """Returns in words why an operation that has read so much from disk was cold; raises VerificationFailed for one that was not."""
+        """Return the proof that an operation with `read_bytes` from disk was cold. Raises VerificationFailed if it was not."""
         if self.left_bytes or read_bytes < self.needed_bytes:
             raise VerificationFailed(
                 f"The {what} was not cold: {self.left_bytes:,} bytes of the data stayed in the page cache when it was emptied, and"
@@ -71,14 +71,14 @@ class Cold:
 
 @dataclass(frozen=True)
 class WarmedUp:
-    """Passes that fill all caches, none of which counts."""
+    """Unmeasured passes that fill all caches."""
 
     passes: int
     agreed: bool
 
     @classmethod
     def by(cls, one_pass: Callable[[], float]) -> Self:
-        """Do passes, each of which returns its seconds, until two in a row agree."""
+        """Run passes until two consecutive passes agree. `one_pass`: runs a pass and returns its seconds."""
         last_s = one_pass()
         for number in range(2, MAX_PASSES + 1):
             seconds = one_pass()
@@ -88,7 +88,7 @@ class WarmedUp:
         return cls(MAX_PASSES, agreed=False)
 
     def report(self, attempt: Attempt) -> None:
-        """Record the metric that goes with it."""
+        """Record the metric of the warm-up."""
         attempt.metric("warm_passes", self.passes)
 
     def disturbances(self) -> list[str]:
@@ -101,8 +101,9 @@ class WarmedUp:
 def reconnect(
     connect: Callable[[], None], passing: tuple[type[StorebenchError], ...] = (StoreUnreachable,)
 ) -> None:
-    """Connect to a server that answers its agent, after a new start. Raises StoreUnreachable where Kubernetes does not lead to it; what
-    `connect` raises of `passing`, only if that stays.
+    """Connect to a restarted server that already answers its agent. Errors of the types `passing` are retried for some time, then raised.
+
+    Raises StoreUnreachable if Kubernetes does not route connections to the server.
     """
     time.sleep(SETTLE_S)
     until_s = time.monotonic() + REACHABLE_S
@@ -116,7 +117,7 @@ def reconnect(
 
 
 class Servers:
-    """The caches of the servers that the run has brought, which their agents empty and watch. It is false where there are none."""
+    """The caches of the provisioned servers, which their agents empty and watch. False without such servers."""
 
     def __init__(self, agents: Sequence[agent.Agent] = ()) -> None:
         self.agents = agents
@@ -130,9 +131,10 @@ class Servers:
         return bool(self.agents)
 
     def make_cold(self, away: AbstractContextManager[None], needed_bytes: int) -> Cold:
-        """Stop all servers, so that they keep nothing, drop their files from the page cache, and start them again. `away` lets go of what
-        is connected to them, and ends when they serve again. What they have read until then is dropped, too: else the operation would
-        have to read less than it needs.
+        """Stop all servers, drop their files from the page cache, and start the servers again.
+
+        `away`: closes the connections to the servers, and ends when the servers serve again. Data that the servers read at the start is
+        also dropped from the page cache: otherwise the operation would read less than `needed_bytes`.
         """
         with away:
             found = agent.cold_together(self.agents)
@@ -141,7 +143,7 @@ class Servers:
         return Cold(left, self._resident_bytes(), needed_bytes)
 
     def make_lukewarm(self, needed_bytes: int) -> Cold:
-        """Drop their files from the page cache, and leave them running, with all that they keep themselves."""
+        """Drop the servers' files from the page cache. The servers keep running with their own caches."""
         left = self._drop()
         return Cold(left, self._resident_bytes(), needed_bytes)
 
@@ -156,7 +158,7 @@ class Servers:
         return sum(counted)
 
     def _drop(self) -> int:
-        """Returns the bytes that stay in the page cache, as processes have mapped them."""
+        """Drop the files from the page cache. Return the bytes that stay because processes have mapped them."""
         return sum(one.lukewarm().resident_after_drop_bytes for one in self.agents)
 
     def _resident_bytes(self) -> int:

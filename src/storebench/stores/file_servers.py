@@ -1,4 +1,4 @@
-"""Distributed file systems, which have servers of their own: as Spark uses them, as another reader sees them, and what they tell of themselves."""
+"""Distributed file systems: as Spark uses them, as an independent reader sees them, and the servers' own descriptions."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from storebench.stores.webhdfs import SYNC_ON_CLOSE, WebHdfs
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    Session = Callable[[], SparkSession | None]  # the store's, as soon as there is one
+    Session = Callable[[], SparkSession | None]  # returns the store's session, None before its start
 
 
 class FileServer(ABC):
-    """The file system at the server of a connection. Without `checksum` it is asked for none in what is written."""
+    """The file system at the server of a connection. Without `checksum`, files are written without checksums."""
 
-    title: ClassVar[str]  # its name, for people
-    file_system: FileSystem  # as Spark uses it
-    files: Files  # the same, seen by another way
+    title: ClassVar[str]  # the readable name
+    file_system: FileSystem  # the file system for Spark
+    files: Files  # the same file system through an independent client
 
     @abstractmethod
     def version(self) -> str:
@@ -45,7 +45,7 @@ class FileServer(ABC):
 
 
 class HdfsServer(FileServer):
-    """HDFS. With checksums, each block has a CRC32C per 512 bytes, which every reader checks; without, none."""
+    """HDFS. With checksums, each block has a CRC32C per 512 bytes, which every reader checks."""
 
     title = "HDFS"
     files: WebHdfs
@@ -72,12 +72,12 @@ class OzoneFiles(HadoopFiles):
         self._manager = manager
 
     def check(self) -> None:
-        """Raises a StorebenchError where no OM answers. Ozone's client would try for half a minute."""
+        """Check that an OM answers. Raises a StorebenchError without the half minute of retries of Ozone's client."""
         self._manager.version()
 
 
 class OzoneServer(FileServer):
-    """Ozone. With checksums, each chunk has a CRC32 per 16 KiB, which every reader checks; without, none."""
+    """Ozone. With checksums, each chunk has a CRC32 per 16 KiB, which every reader checks."""
 
     title = "Ozone"
     files: OzoneFiles
@@ -97,16 +97,18 @@ class OzoneServer(FileServer):
         return _promised(REPLICATION, self._manager.replication, WRITE_SYNC, self._manager.settings())
 
     def prepare(self) -> None:
-        """The bucket, which comes by itself only with the first file. Without it a look is an error, which Delta Lake tries again for seconds."""
+        """Create the bucket, which Ozone otherwise creates with the first file. Without a bucket, Delta Lake retries each look for
+        seconds.
+        """
         self.files.make("")
 
 
-# By the names of the connections to them.
+# File servers by the names of their connections.
 KINDS: Mapping[str, type[HdfsServer | OzoneServer]] = {"hdfs": HdfsServer, "ozone": OzoneServer}
 
 
 def file_server(kind: str, connection: Connection, session: Session, *, checksum: bool = True) -> FileServer:
-    """The one of this kind, of KINDS. Raises SpecError for a connection that leads to none."""
+    """Return the file server of a kind in KINDS. Raises SpecError for a connection without a usable address."""
     return KINDS[kind](connection, session, checksum=checksum)
 
 

@@ -1,4 +1,4 @@
-"""Files of a file system, seen by another way than Spark's: to verify what Spark has left, and to remove it."""
+"""Access files without Spark, to verify and remove the files that Spark wrote."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from typing import Any
 from storebench import s3
 from storebench.errors import StoreRefused, VerificationFailed
 
-SUCCESS = "_SUCCESS"  # Spark's mark of a folder that is whole
-UNDER_WAY = ("_temporary", "__magic")  # folders of a write that has not ended
+SUCCESS = "_SUCCESS"  # Spark's marker of a complete folder
+UNDER_WAY = ("_temporary", "__magic")  # folders of an unfinished write
 
 
 @dataclass(frozen=True)
@@ -30,15 +30,15 @@ class Listed:
 
 
 class Files(ABC):
-    """Folders are named by paths without a slash at the beginning."""
+    """A file system's files. Paths of folders have no leading slash."""
 
     @abstractmethod
     def entries(self, folder: str) -> dict[str, int] | None:
-        """The entries of a folder with their sizes in bytes, those of folders in it with 0; None if there is no such folder."""
+        """Return the entries of a folder with their sizes in bytes, subfolders with 0; None if the folder does not exist."""
 
     @abstractmethod
     def read(self, path: str) -> bytes:
-        """A file's bytes."""
+        """Return a file's bytes."""
 
     @abstractmethod
     def disk_bytes(self, folder: str) -> int:
@@ -48,11 +48,11 @@ class Files(ABC):
     def remove(self, folder: str) -> None:
         """Remove a folder with its content. A missing folder is no error."""
 
-    def check(self) -> None:  # noqa: B027 - not all can tell
-        """Raises a StorebenchError where the file system cannot be used."""
+    def check(self) -> None:  # noqa: B027 - optional
+        """Check that the file system is usable. Raises a StorebenchError if it is not."""
 
     def check_absent(self, folder: str) -> None:
-        """Raises StoreRefused where there is something: to overwrite or to add to it would be another measurement."""
+        """Raise StoreRefused if the folder exists: overwriting or adding files would be a different measurement."""
         if self.entries(folder) is not None:
             raise StoreRefused(
                 f"The destination {folder} exists. An earlier try has left it: clear the cell's steps from drop on, then this step"
@@ -72,13 +72,13 @@ class Files(ABC):
         return Listed(tuple(found), sizes)
 
     def parts(self, folder: str) -> Iterator[tuple[str, bytes]]:
-        """The data files of a whole folder, each with its bytes."""
+        """Yield the name and the bytes of each data file of a complete folder."""
         for name in sorted(self.whole(folder).sizes):
             yield name, self.read(f"{folder}/{name}")
 
 
 class LocalFiles(Files):
-    """Below a folder of the pod."""
+    """Files below a folder of the pod."""
 
     def __init__(self, root: Path) -> None:
         self._root = root

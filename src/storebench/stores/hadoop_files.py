@@ -1,4 +1,4 @@
-"""Files by a client of Hadoop in a JVM, without Spark: for file systems whose servers tell nothing of files by HTTP."""
+"""Access files with a Hadoop client in a JVM, for file systems whose servers have no HTTP interface for files."""
 
 from __future__ import annotations
 
@@ -38,7 +38,9 @@ class HadoopFiles(Files):
         with tempfile.TemporaryDirectory() as folder, spark_session.errors(f"Reading {path}"):
             copy = Path(folder) / "copy"
             local = self._jvm.org.apache.hadoop.fs.Path(copy.as_uri())
-            self._client.copyToLocalFile(False, self._path(path), local, True)  # the last: no .crc beside it
+            self._client.copyToLocalFile(
+                False, self._path(path), local, True
+            )  # the last argument: write no .crc file
             return copy.read_bytes()
 
     def disk_bytes(self, folder: str) -> int:
@@ -47,7 +49,7 @@ class HadoopFiles(Files):
             return int(self._client.getContentSummary(self._path(folder)).getSpaceConsumed())
 
     def make(self, folder: str) -> None:
-        """A folder, with those above it."""
+        """Create a folder and its parents."""
         with spark_session.errors(f"Making {folder}"):
             self._client.mkdirs(self._path(folder))
 
@@ -79,4 +81,4 @@ class HadoopFiles(Files):
 
         self._file_system.log_in()
         os.environ |= spark_session.class_path([self._file_system])
-        return launch_gateway().jvm  # it ends with this process
+        return launch_gateway().jvm  # the JVM ends with this process

@@ -1,4 +1,4 @@
-"""How MongoDB, and servers that speak its protocol, are reached and told apart: what stores of several studies share."""
+"""Connect to and identify MongoDB, and servers with its protocol, for the stores of several studies."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from storebench.connection import Connection, tls
 from storebench.errors import SpecError, StoreRefused, StoreUnreachable
 from storebench.stores.base import Durability, Server
 
-# MongoDB's codes: a login that it refuses; a mongos that finds no primary of a shard, as while one is elected
+# MongoDB's error codes: a refused login; a mongos without a shard's primary, such as during an election
 LOGIN_FAILED, NO_PRIMARY = 18, 133
 PORT = 27017
 DEFAULT_SCHEME = "mongodb"
-SRV = "mongodb+srv"  # DNS names the servers, and their ports
+SRV = "mongodb+srv"  # the scheme for servers and ports from DNS
 
 
 def uri(server: Connection) -> str:
@@ -30,7 +30,7 @@ def uri(server: Connection) -> str:
 
 
 def authority(server: Connection) -> dict[str, Any]:
-    """Return the client's options for the server's certificate: the file of the connection's CA, or that any certificate is taken."""
+    """Return the client's options for the server's certificate: the file of the connection's CA, or no check of certificates."""
     if not server.tls:
         return {}
     if not tls.verifies(server):
@@ -40,7 +40,7 @@ def authority(server: Connection) -> dict[str, Any]:
 
 
 def shard_key(asked: str) -> dict[str, int | str]:
-    """The key by which a collection is sharded, as the connection's extra `shard_key` says it: by the hash of `_id`, or by its ranges."""
+    """Return the shard key of a collection for the connection's extra `shard_key`: `_id` by hash or by range."""
     kinds: dict[str, int | str] = {"hashed": "hashed", "ranged": 1}
     if asked not in kinds:
         raise SpecError(
@@ -50,7 +50,7 @@ def shard_key(asked: str) -> dict[str, int | str]:
 
 
 def durable(server: Connection) -> dict[str, Any]:
-    """The client's options that ask for a durable acknowledgement; none where the connection's own options say how they want it."""
+    """Return the client's options for durable acknowledgements; empty if the connection's own options set the write concern."""
     options = parse_qsl(server.extra.get("options", "").replace(";", "&"))
     asked = {name.lower(): value for name, value in options}
     return {} if "journal" in asked or "fsync" in asked or asked.get("w") == "0" else {"journal": True}
@@ -63,14 +63,14 @@ def durability_of(concern: Mapping[str, Any], server: Server) -> Durability:
     if concern.get("w") == 0:
         return Durability("none", asked)
     if server.name == "FerretDB":
-        if "postgresql" not in server.settings:  # it may be SQLite, which may be in memory
+        if "postgresql" not in server.settings:  # the backend may be SQLite, which may be in memory
             return Durability("unknown", f"{asked}; which database FerretDB commits to, it does not say")
         return Durability("disk", f"{asked}; FerretDB commits to PostgreSQL")
     if server.name != "MongoDB" or "j" not in concern:
         return Durability("unknown", asked)
     if not concern["j"]:
         return Durability("memory", asked)
-    # The journal of the engine inMemory is memory, too: the server acknowledges j=true at once.
+    # The journal of the engine inMemory is also in memory: the server acknowledges j=true immediately.
     engine = server.settings.get("storage_engine")
     if engine is None:
         return Durability("unknown", f"{asked}; which storage engine it has, the server does not say")
@@ -82,11 +82,10 @@ def durability_of(concern: Mapping[str, Any], server: Server) -> Durability:
 def identify(
     build: Mapping[str, Any], status: Mapping[str, Any] | str, host: Mapping[str, Any] | str
 ) -> Server:
-    """Identify the server. `hello` and `buildInfo.version` alone say MongoDB for every server of its protocol.
+    """Identify the server. Every server of the protocol reports a MongoDB version in `hello` and `buildInfo.version`.
 
-    FerretDB 2 says so in `buildInfo.ferretdb`, FerretDB 1 in `ferretdbVersion`; a mongod has a 40-digit git
-    version and a list of storage engines. `status` and `host`, the answers to serverStatus and hostInfo, may each be a text
-    that says why there is none.
+    FerretDB 2 has `buildInfo.ferretdb`, FerretDB 1 has `ferretdbVersion`; a mongod has a 40-digit git version and a list of storage
+    engines. `status`, `host`: the answers to serverStatus and hostInfo, or the reason why there is no answer.
     """
     settings: dict[str, Any] = {}
     for command, answer in (("serverStatus", status), ("hostInfo", host)):
@@ -95,7 +94,7 @@ def identify(
     if isinstance(status, str):
         status = {}
     system = {} if isinstance(host, str) else host.get("system") or {}
-    # in a container a mongod may use fewer than the machine has
+    # a mongod in a container may use fewer cores than the machine has
     if cores := system.get("numCoresAvailableToProcess") or system.get("numCores"):
         settings["cores"] = int(cores)
     if ferretdb := build.get("ferretdb"):
@@ -116,14 +115,14 @@ def identify(
 
 @contextmanager
 def errors(server: Connection | None) -> Iterator[None]:
-    """Tell an unreachable server from one that refused: raises StoreUnreachable or StoreRefused for what pymongo raises."""
+    """Turn PyMongo's errors into StoreUnreachable or StoreRefused."""
     from pymongo.errors import AutoReconnect, OperationFailure, PyMongoError
 
     assert server is not None
     where = server.host if server.extra.get("scheme") == SRV else server.where(PORT)
     try:
         yield
-    except AutoReconnect as error:  # a server that cannot be selected is one of these
+    except AutoReconnect as error:  # includes errors of server selection
         reason = str(error).partition(" (configured")[0]  # without pymongo's description of the topology
         raise StoreUnreachable(
             f"MongoDB at {where} does not answer: {reason}{tls.advice(str(error), server) or '. Is it running, and reachable from the pods?'}"
@@ -141,7 +140,7 @@ def errors(server: Connection | None) -> Iterator[None]:
 
 
 def _source(server: Connection) -> str:
-    """Return the advice for a refused login whose connection does not name the database that knows the user."""
+    """Return the advice for a refused login, if the connection does not name the user's database."""
     options = {name.casefold() for name, _ in parse_qsl(server.extra.get("options", ""))}
     if "authsource" in options:
         return ""

@@ -13,18 +13,18 @@ from storebench.errors import StoreRefused, StoreUnreachable
 from storebench.spark.filesystems.hdfs import HADOOP
 
 PORT = 9874
-HTTP_PORT = "http_port"  # in a connection's extra: another one
+HTTP_PORT = "http_port"  # key of a connection's extra for another port
 TIMEOUT_S = 60.0
 INFO = "Hadoop:service=OzoneManager,name=OzoneManagerInfo,*"
 REPLICATION = "ozone.replication"
-CLIENTS_REPLICATION = "3"  # what the client for Hadoop asks for by itself, whatever the OM has as its default
+CLIENTS_REPLICATION = "3"  # the default of the Hadoop client, regardless of the OM's default
 WRITE_SYNC = "hdds.container.chunk.write.sync"
-# Which decide what a write costs and what its acknowledgement promises, as far as all servers have the same configuration
+# Settings that affect the cost of a write and its guarantee, if all servers have the same configuration
 SETTINGS = ("ozone.scm.block.size", "ozone.scm.container.size", WRITE_SYNC)
 
 
 class OzoneManager:
-    """The OM that the connection names."""
+    """The Ozone Manager (OM) of a connection."""
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
@@ -32,7 +32,7 @@ class OzoneManager:
         self._opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
 
     def version(self) -> str:
-        """Raises a StorebenchError where no OM answers."""
+        """Return the version of the OM. Raises a StorebenchError if no OM answers."""
         try:
             bean = json.loads(self._fetch(f"/jmx?qry={INFO}"))["beans"][0]
             return str(bean.get("SoftwareVersion") or "unknown")
@@ -51,7 +51,7 @@ class OzoneManager:
 
     @property
     def replication(self) -> str:
-        """How many copies of each block the client asks for."""
+        """Return the number of copies of each block that the client requests."""
         asked: dict[str, Any] = self._connection.extra.get(HADOOP) or {}
         return str(asked.get(REPLICATION) or CLIENTS_REPLICATION)
 

@@ -1,4 +1,4 @@
-"""A program beside an attempt, which answers its commands: for clients that this process's Python cannot load."""
+"""Run a program beside an attempt that answers commands, for clients that this process's Python cannot load."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ END_TIMEOUT_S = 5
 
 
 class Program:
-    """A process that is asked by its stdin and answers by its stdout. Its stderr goes to a file without a name; where it dies, the last
-    lines are the reason.
+    """A process that gets commands on stdin and answers on stdout. Its stderr goes to an unnamed file, whose last lines explain its
+    death.
     """
 
     def __init__(
@@ -25,7 +25,7 @@ class Program:
         environment: Mapping[str, str] | None = None,
         encoding: str | None = None,
     ) -> None:
-        """Raises OSError where it cannot be started. Without an encoding its pipes have bytes."""
+        """Start the program. Raises OSError if it cannot be started. `encoding`: None for pipes of bytes."""
         self._log: BinaryIO = tempfile.TemporaryFile()  # noqa: SIM115 - closed in `close`
         try:
             self.process: subprocess.Popen[Any] = subprocess.Popen(
@@ -45,8 +45,11 @@ class Program:
         return machine.process_cpu_s(self.process.pid)
 
     def close(self) -> None:
-        """End it, by force if it does not go."""
-        with suppress(BrokenPipeError), self.process:  # closes the pipes: the program ends with its stdin
+        """End the program, by force if necessary."""
+        with (
+            suppress(BrokenPipeError),
+            self.process,
+        ):  # closes the pipes: the program ends when its stdin ends
             assert self.process.stdin is not None
             with suppress(BrokenPipeError):
                 self.process.stdin.close()
@@ -57,7 +60,7 @@ class Program:
         self._log.close()
 
     def died(self) -> tuple[int | None, list[str]]:
-        """Return the exit code of a program that gives no answer, None while it runs, and all lines of its output."""
+        """Return the exit code of a program that did not answer (None while it runs), and all lines of its stderr."""
         try:
             code: int | None = self.process.wait(END_TIMEOUT_S)
         except subprocess.TimeoutExpired:
@@ -67,5 +70,5 @@ class Program:
 
 
 def last(lines: Sequence[str], count: int) -> str:
-    """The last of them in one line."""
+    """Join the last `count` lines."""
     return " | ".join(line.strip() for line in lines[-count:]) or "it said nothing"

@@ -17,14 +17,14 @@ if TYPE_CHECKING:
 
 
 class SparkDriver(Store):
-    """The pod is the driver. Its executors are pods of their own, or threads of the driver where the axis `executors` says `local`."""
+    """A store whose pod is the Spark driver. Executors are separate pods, or threads of the driver if the axis `executors` is `local`."""
 
     pod = Pod("jvm", account="storebench-spark")
     options = OPTIONS
 
     _session: SparkSession | None = None
     _monitor: ExecutorMonitor | None = None
-    _executors = 0  # pods
+    _executors = 0  # number of executor pods
 
     @classmethod
     def keys(cls, params: Mapping[str, Any]) -> tuple[str, ...]:
@@ -36,7 +36,7 @@ class SparkDriver(Store):
         return self._session
 
     def start(self, file_systems: Sequence[FileSystem], extra: Mapping[str, str]) -> None:
-        """Start the session, with `extra` settings. Raises a StorebenchError where that fails."""
+        """Start the session with `extra` settings. Raises a StorebenchError on failure."""
         with spark_session.errors("Starting Spark"):
             session, self._executors = spark_session.start_session(self.values, file_systems, extra)
         self._session = session

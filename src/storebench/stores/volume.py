@@ -1,11 +1,11 @@
-"""The volume of a cell: a folder that its pods have in common, for stores whose data is files (`Pod.volume`)."""
+"""The volume of a cell: the common folder of its pods, for stores whose data is files (`Pod.volume`)."""
 
 from __future__ import annotations
 
 from storebench.fields import MEMORY, Field, Text
 
 SIZE, STORAGE_CLASS = "volume_size", "volume_storage_class"
-# For the `options` of a store whose pods have one.
+# Options of stores whose pods have a volume.
 OPTIONS: dict[str, Field] = {
     SIZE: Text(
         title="Size of a volume",
@@ -26,5 +26,5 @@ OPTIONS: dict[str, Field] = {
 
 
 def claim_of(target: str) -> str:
-    """The name of the volume claim of what a cell keeps as `target`."""
+    """Return the name of the volume claim of a cell's data `target`."""
     return target.replace("_", "-")

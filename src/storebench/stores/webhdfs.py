@@ -1,4 +1,4 @@
-"""HDFS by its HTTP interface (WebHDFS): another client than the one that is measured, which sees the same files."""
+"""Access HDFS over HTTP (WebHDFS), independently of the measured client."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ from storebench.redact import redacted
 from storebench.spark.filesystems.hdfs import HADOOP
 from storebench.stores.files import Files
 
-PORT = 9870  # of the NameNode's web server
-HTTP_PORT = "http_port"  # in a connection's extra: another one
+PORT = 9870  # the default port of the NameNode's web server
+HTTP_PORT = "http_port"  # key of a connection's extra for another port
 TIMEOUT_S = 60.0
 STATE = "Hadoop:service=NameNode,name=FSNamesystemState"
 INFO = "Hadoop:service=NameNode,name=NameNodeInfo"
 SYNC_ON_CLOSE = "dfs.datanode.synconclose"
-# Of the NameNode, which decide what a write costs and what its acknowledgement promises
+# Settings of the NameNode that affect the cost of a write and its guarantee
 SETTINGS = ("dfs.blocksize", "dfs.bytes-per-checksum", SYNC_ON_CLOSE, "dfs.permissions.enabled")
-UNTOLD = {SYNC_ON_CLOSE: "false"}  # what a NameNode means that does not tell them
+UNTOLD = {SYNC_ON_CLOSE: "false"}  # the values of settings that a NameNode does not report
 
 
 class WebHdfs(Files):
-    """The NameNode tells what there is. It sends a reader to a DataNode, whose own client of HDFS gets the blocks."""
+    """Files of HDFS. The NameNode lists files, and redirects reads to a DataNode, whose own HDFS client gets the blocks."""
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
@@ -37,12 +37,12 @@ class WebHdfs(Files):
 
     @property
     def copies(self) -> int:
-        """How many copies of each block clients ask for."""
+        """Return the number of copies of each block that clients request."""
         asked = self._connection.extra.get(HADOOP) or {}
         return int(asked.get("dfs.replication", 3))
 
     def check(self) -> None:
-        """Raises StoreRefused where HDFS is in its safe mode, or has fewer DataNodes than copies are asked for."""
+        """Check HDFS. Raises StoreRefused in safe mode, or with fewer DataNodes than requested copies."""
         state = self._bean(STATE)
         if state.get("FSState") != "Operational":
             raise StoreRefused(
@@ -60,7 +60,7 @@ class WebHdfs(Files):
         return str(self._bean(INFO).get("SoftwareVersion") or "unknown")
 
     def settings(self) -> dict[str, str]:
-        """The NameNode's, as far as it tells them."""
+        """Return the settings that the NameNode reports."""
         request = urllib.request.Request(f"{self._address}/conf", headers={"Accept": "application/json"})
         try:
             with self._opener.open(request, timeout=TIMEOUT_S) as answer:
@@ -85,7 +85,7 @@ class WebHdfs(Files):
         return found
 
     def disk_bytes(self, folder: str) -> int:
-        """Blocks with all copies, without the files of their checksums."""
+        """Return the bytes of the blocks with all copies, without the files of their checksums."""
         answer = self._ask("GETCONTENTSUMMARY", folder)
         return int(answer["ContentSummary"]["spaceConsumed"]) if answer else 0
 
@@ -112,7 +112,7 @@ class WebHdfs(Files):
         return self._fetch(f"{self._address}/webhdfs/v1/{urllib.parse.quote(path)}?{query}", method)
 
     def _fetch(self, url: str, method: str) -> bytes | None:
-        """The answer's body; None for what is not there."""
+        """Return the answer's body; None if the file does not exist."""
         try:
             with self._opener.open(urllib.request.Request(url, method=method), timeout=TIMEOUT_S) as answer:
                 body: bytes = answer.read()

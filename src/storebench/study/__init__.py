@@ -1,1 +1,1 @@
-"""What a study is: its parts, its cells, their order, and the parameters of its runs. Nothing here knows Airflow."""
+"""Studies: their parts, cells, the order of the cells, and the parameters of runs. Nothing here imports Airflow."""

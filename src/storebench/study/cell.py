@@ -22,7 +22,7 @@ class Cell:
     study: str
     store: str  # with the name of its server where there are several: `mongodb@v8`
     client: str
-    axes: tuple[tuple[str, str], ...]  # (axis, value), in the study's order, only where it means something
+    axes: tuple[tuple[str, str], ...]  # (axis, value), in the study's order, without axes that do not apply
     rows: int
     seed: int
 
@@ -35,16 +35,16 @@ class Cell:
 
     @property
     def label(self) -> str:
-        """The short name, for a task in the user interface: what differs between the cells of one run."""
+        """Return the short name for tasks in the user interface: the places in which the cells of one run differ."""
         return " ".join([self.store, self.client, *(f"{name}={value}" for name, value in self.axes)])
 
     @classmethod
-    @lru_cache(maxsize=4096)  # rows of the same cell are read again and again
+    @lru_cache(maxsize=4096)  # many rows of results name the same cell
     def from_key(cls, key: str) -> Cell:
-        """The cell that `key` names; raises SpecError for a text that is no cell's key."""
+        """Return the cell that `key` names. Raises SpecError for any other text."""
         study, store, client, *pairs = key.split("/") if key.count("/") >= 4 else ("",) * 3
         values = [tuple(pair.split("=", 1)) for pair in pairs]
-        # Not the ids of several runs, which have slashes, too, and commas between them
+        # Exclude a list of run ids: it has slashes, too, but commas between the ids
         named = all(re.fullmatch("[^=,]+", name) for name in (study, store, client))
         if not named or any(len(pair) != 2 for pair in values):
             raise SpecError(f"{key!r} is not a cell's key")
@@ -55,10 +55,10 @@ class Cell:
         return cls(study, store, client, tuple((name, value) for name, value in axes), rows, seed)
 
     def value(self, name: str) -> str | None:
-        """The value on the axis of this name, or None where that axis means nothing for this cell."""
+        """Return the cell's value on the axis `name`; None if the axis does not apply to this cell."""
         return dict(self.axes).get(name)
 
     def target(self, run: str, repeat: int) -> str:
-        """The name under which the store keeps this cell's data in one repeat of one run: unique, 63 characters at most."""
+        """Return the name under which the store keeps the cell's data of one repeat of a run: unique, at most 63 characters."""
         digest = hashlib.sha256(f"{run}\n{self.key}\n{repeat}".encode()).hexdigest()[:16]
         return f"storebench_{re.sub('[-@]', '_', self.store)[:30]}_{digest}"

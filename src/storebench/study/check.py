@@ -1,4 +1,4 @@
-"""Find the mistakes in a study when its file is loaded, before anything runs. Types are storebench.declared's."""
+"""Find the mistakes in a study when its file is loaded, before anything runs. storebench.declared checks the types."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from storebench.study.reserved import CLIENT, COLUMNS, DROP, OPERATION, POD, STO
 if TYPE_CHECKING:
     from storebench.study.model import Axis, Study
 
-# A view of the study has its name and one of SUFFIXES, and Postgres cuts off what is longer than 63 characters.
+# Each view of a study is named by the study's name and one of SUFFIXES. Postgres cuts names after 63 characters.
 NAME = re.compile(r"[a-z][a-z0-9_]{0,54}")
 NAME_OF_DATASET = re.compile(r"[a-z][a-z0-9_-]{0,62}")
-# In an axis's value: what would end it in a cell's key or in a list of values
+# Characters that would end an axis's value in a cell's key or in a list of values
 UNSAFE = re.compile(r"[/,\x00-\x1f]|^\s|\s$")
 
 
 def problems(study: Study, common: Collection[str]) -> Iterable[str]:
-    """Yield the mistakes in a study whose types are right; `common` are the metrics that every attempt has."""
+    """Yield the mistakes in a study whose types are right. `common`: names of the metrics that every attempt has."""
     yield from _names("study", [study.name])
     yield from (
         f"{study.name}{suffix} would be a table of the results: give another name"
@@ -50,8 +50,8 @@ def problems(study: Study, common: Collection[str]) -> Iterable[str]:
     yield from _of_operations(study)
     yield from _of_charts(study, common)
     for claim in study.claims:
-        found = dict.fromkeys(_of_claim(study, claim, common))
-        yield from (f"the claim {claim.text!r}: {problem}" for problem in found)
+        mistakes = dict.fromkeys(_of_claim(study, claim, common))
+        yield from (f"the claim {claim.text!r}: {problem}" for problem in mistakes)
     texts = Counter(claim.text for claim in study.claims)
     yield from (f"the claim {text!r} is there twice" for text, n in texts.items() if n > 1)
 
@@ -59,7 +59,9 @@ def problems(study: Study, common: Collection[str]) -> Iterable[str]:
 def problems_of_stores(study: Study) -> Iterable[str]:
     """Yield the mistakes in a study that only the modules of its stores show. Raises SpecError for a store that cannot be loaded."""
     steps = [*(one.name for one in study.operations), DROP]
-    options: dict[str, tuple[str, Field]] = {}  # by name: the first store that declares it, and as what
+    options: dict[
+        str, tuple[str, Field]
+    ] = {}  # by the option's name: the first store that declares the option, and the field
     for name in study.stores:
         store = study.store(name)
         yield from (
@@ -124,7 +126,7 @@ def _of_axis(axis: Axis) -> Iterable[str]:
 
 
 def _of_value(axis: Axis, value: str, where: str) -> Iterable[str]:
-    """Yield why a value cannot be one of an axis."""
+    """Yield the reasons why an axis cannot have a value."""
     try:
         axis.check(value)
     except SpecError as error:
@@ -134,7 +136,7 @@ def _of_value(axis: Axis, value: str, where: str) -> Iterable[str]:
 
 
 def _of_columns(study: Study) -> Iterable[str]:
-    """Yield the mistakes in axes and metrics, which are columns of the study's view beside those of all results."""
+    """Yield the mistakes in axes and metrics: both become columns of the study's view, beside the columns of all results."""
     axes, metrics = [one.name for one in study.axes], [one.name for one in study.metrics]
     yield from _names("metric", metrics)
     yield from _names("axis", axes)
@@ -270,7 +272,7 @@ def _of_place(study: Study, place: str, values: Sequence[str]) -> Iterable[str]:
 
 
 def _of_ratio(study: Study, claim: Claim, common: Collection[str]) -> Iterable[str]:
-    """Yield the problems of a claim's metric and of its region of ratios."""
+    """Yield the mistakes in a claim's metric and in its region of ratios."""
     operations = {one.name: one for one in study.operations}
     named = [
         operations[name]
@@ -299,7 +301,7 @@ def _of_ratio(study: Study, claim: Claim, common: Collection[str]) -> Iterable[s
 
 
 def _near(name: str, known: Iterable[str]) -> str:
-    """Return the end of a sentence about an unknown name: the known ones that were perhaps meant."""
+    """Return the end of an error message about an unknown name: the similar known names, or an empty text."""
     meant = did_you_mean(name, known)
     return f".{meant}" if meant else ""
 

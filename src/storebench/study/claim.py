@@ -1,4 +1,4 @@
-"""Claims: sentences of an original study as data, each with the cells that test it and the ratios that it means."""
+"""Claims: sentences of an original study as data, each with the cells that test the sentence and the ratios it states."""
 
 from __future__ import annotations
 
@@ -17,35 +17,35 @@ Selection = Mapping[str, str | tuple[str, ...]]
 class Claim:
     """State a sentence of an original study: the ratio of B's figure to A's, and the region of ratios in which the sentence is true.
 
-    A place that has several values makes a case of each, and so does each value that was measured of a place that is not named. The
-    cells of a case are the same in all places that neither `a` nor `b` names.
+    Each value of a place makes a case. A place that the claim does not name makes a case of each measured value. Both sides of a case
+    have the same value in each place that neither `a` nor `b` names.
     """
 
     text: str
-    operation: str = ""  # of both sides, unless a side names the place `operation`
+    operation: str = ""  # the operation of both sides, unless a side names the place `operation`
     a: Selection = field(default_factory=dict)
     b: Selection = field(default_factory=dict)
-    both: Selection = field(default_factory=dict)  # an axis that a store does not have excludes nothing here
+    both: Selection = field(default_factory=dict)  # an axis here does not exclude a store without that axis
     at_least: float | None = None  # bounds of the region
     at_most: float | None = None
     metric: str = ""  # default: the metric that ranks the operation
-    fewest: int | None = None  # number of cases that the text needs; None: all of them
-    servers: Mapping[str, str] = field(default_factory=dict)  # by store: the server that the text is about
+    fewest: int | None = None  # number of cases that the text needs; None: all cases
+    servers: Mapping[str, str] = field(default_factory=dict)  # by store: the server that the text describes
     note: str = ""  # limits of the comparison
-    elsewhere: str = ""  # why no comparison here is the same job: the verdict is `cannot tell`
+    elsewhere: str = ""  # why no comparison here is the same work: the verdict is `cannot tell`
 
     def side(self, name: str) -> dict[str, tuple[str, ...]]:
-        """Return the values by place of the side `a` or `b`, those of `both` included."""
+        """Return the values by place of the side `a` or `b`, including the values of `both`."""
         own: Selection = getattr(self, name)
         first = {"operation": self.operation} if self.operation else {}
         return {place: _several(values) for place, values in {**first, **self.both, **own}.items()}
 
     def apart(self) -> set[str]:
-        """Return the places that `a` or `b` name by themselves."""
+        """Return the places that `a` or `b` names."""
         return {*self.a, *self.b}
 
     def cases(self) -> Iterator[tuple[dict[str, str], dict[str, str]]]:
-        """Yield the cases that the claim names: of each, the value of every named place for side A and for side B."""
+        """Yield the cases that the claim names, each as the values by place for side A and for side B."""
         apart = self.apart()
         shared = {place: values for place, values in self.side("a").items() if place not in apart}
         for common, a, b in itertools.product(_each(shared), _each(self.a), _each(self.b)):
@@ -57,7 +57,7 @@ class Claim:
 
     @classmethod
     def of(cls, told: Mapping[str, Any]) -> Claim:
-        """Create a claim from its details; raises SpecError for those that another version has recorded."""
+        """Create a claim from its recorded details. Raises SpecError if another version of Storebench recorded the details."""
         try:
             selections = {
                 name: {

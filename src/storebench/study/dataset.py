@@ -1,4 +1,4 @@
-"""What a dataset is to Storebench: what the DAG and the form know of it. A pod makes it, in whatever language (docs/protocol.md)."""
+"""Datasets as the DAG and the form know them. A pod in any language makes the data (docs/protocol.md)."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from storebench.declared import MAY_BE_EMPTY
 from storebench.fields import Text
 from storebench.stores.base import Pod
 
-MANIFEST = "manifest.json"  # in the dataset's folder; written last: where it is, the dataset is complete
-# The ids that `Dataset.id` and `File.id` make
+MANIFEST = "manifest.json"  # in the dataset's folder; written last, so its presence shows that the dataset is complete
+# The form of the ids that `Dataset.id` and `File.id` return
 ID = re.compile(
     r"(?:[a-z][a-z0-9_-]{0,62}/)?v[0-9]{1,9}(?:/[a-z][a-z0-9_]{0,54}=[^/\x00-\x1f]{1,100})*/(?:rows=[0-9]{1,19}/seed|file)=[0-9]{1,19}"
 )
 MAX_SEED = 2**53 - 1  # the largest integer that every JSON reader keeps
-FILE = "dataset"  # the parameter of a run that names a file of one's own
+FILE = "dataset"  # the parameter of a run that names a user's file
 FILE_FIELD = Text(
     title="Dataset",
     text="A CSV or Parquet file of your own in the S3 of the connection **storebench_s3**, as **s3://BUCKET/KEY.csv**, or a folder of such"
@@ -35,20 +35,20 @@ FILE_FIELD = Text(
 class Dataset:
     """The data that a study's attempts work on: rows, a seed, and the values of some axes give the same bytes everywhere.
 
-    Its objects are below `folder_of` its id in the bucket. Beside what verification needs, its manifest says its `rows` and `bytes`.
+    Its objects are in the bucket below `folder_of(id)`. The manifest has `rows`, `bytes`, and the figures that verification needs.
     """
 
-    name: str = field(metadata=MAY_BE_EMPTY)  # "" for the CSV: its ids were given out without one
-    version: int  # any changed byte raises it
+    name: str = field(metadata=MAY_BE_EMPTY)  # "" for the CSV: its first ids had no name
+    version: int  # raised with any changed byte
     text: str  # for the form: "1,000,000 rows are a CSV of 484 MB"
-    row_bytes: int  # about: for the check of the disk
+    row_bytes: int  # approximate bytes per row, for the check of disk space
     max_rows: int
-    pod: Pod  # that makes it
-    axes: tuple[str, ...] = ()  # of the study, whose values shape the data, too
-    own: File | None = None  # a file can take its place: then the study has FILE among its parameters
+    pod: Pod  # the pod that makes the dataset
+    axes: tuple[str, ...] = ()  # names of the study's axes whose values shape the data
+    own: File | None = None  # for a user's file as the dataset: then the study has the parameter FILE
 
     def id(self, rows: int, seed: int, values: Mapping[str, str] | None = None) -> str:
-        """What names it in the results and in S3: `v1/rows=20000/seed=42`. `values` are a cell's, by axis."""
+        """Return the name of a dataset in the results and in S3: `v1/rows=20000/seed=42`. `values`: a cell's values by axis."""
         values = values or {}
         parts = [self.name] if self.name else []
         parts += [f"v{self.version}", *(f"{name}={values[name]}" for name in self.axes if name in values)]
@@ -57,20 +57,20 @@ class Dataset:
 
 @dataclass(frozen=True)
 class File:
-    """What a file of one's own becomes. Its manifest says its `file` and `schema`, too: of each column at least `name` and `type`."""
+    """The dataset made of a user's file. Its manifest also has `file` and `schema`: at least `name` and `type` of each column."""
 
     name: str
-    version: int  # any changed byte of what the same file becomes raises it
+    version: int  # raised when the same file gives any changed byte
     max_rows: int
     pod: Pod
 
     def id(self, seed: int) -> str:
-        """What names it: `own/v2/file=90071992`. How many rows it has is not known before it was read."""
+        """Return the name of the dataset: `own/v2/file=90071992`. The number of rows is unknown until the file was read."""
         return f"{self.name}/v{self.version}/file={seed}"
 
 
 def seed_of(file: str, version: str, size: int) -> int:
-    """Return the number that takes the place of a seed: another one for each file or folder, and for each version of its content."""
+    """Return the number that replaces the seed: different for each file or folder, and for each version of its content."""
     digest = hashlib.sha256(f"{file}\n{version}\n{size}".encode()).digest()
     return int.from_bytes(digest[:8]) % MAX_SEED
 
@@ -82,10 +82,10 @@ def bucket_and_key(file: str) -> tuple[str, str]:
 
 
 def is_id(text: object) -> bool:
-    """Return whether a text has the form of a dataset's id: no other text may name a folder in S3."""
+    """Return whether a text has the form of a dataset's id. No other text may name a folder in S3."""
     return isinstance(text, str) and bool(ID.fullmatch(text))
 
 
 def folder_of(dataset: str) -> str:
-    """The key in the bucket below which the objects of the dataset of this id are."""
+    """Return the prefix of the keys of a dataset's objects in the bucket. `dataset`: the id."""
     return f"datasets/{dataset}/"

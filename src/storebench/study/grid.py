@@ -14,17 +14,17 @@ from storebench.study.cell import Cell
 from storebench.study.dataset import MAX_SEED
 from storebench.study.model import Axis, Study
 
-MAX_ROWS = 1_000_000_000  # of a study without a dataset
-# Half a second of a plan's work. A run has 10,000 turns at most (Airflow's max_map_length), and most combinations become cells.
+MAX_ROWS = 1_000_000_000  # the limit for a study without a dataset
+# Planning takes half a second for this number. A run has at most 10,000 turns (Airflow's max_map_length); most combinations become cells.
 MOST_COMBINATIONS = 50_000
 
-# The number of copies of its data that a store's servers hold, at a cell's values of the axes; None: not known.
+# Return the number of copies of the data that a store's servers hold at a cell's values of the axes; None: not known.
 CopiesOf = Callable[[str, Mapping[str, str]], int | None]
 
 
 @dataclass(frozen=True)
 class Grid:
-    """The cells of a run, and how many combinations were left out because they repeat another cell."""
+    """The cells of a run, and the number of combinations excluded because they repeat another cell."""
 
     cells: tuple[Cell, ...]
     dropped: int
@@ -42,11 +42,11 @@ def grid(
     full: bool = True,
     copies_of: CopiesOf = lambda store, axes: None,
 ) -> Grid:
-    """A study's cells for these values, in the order given: stores, then clients, then the axes.
+    """Return a study's cells for these values, ordered by store, then client, then the axes, each in the given order.
 
-    An axis left out takes its defaults. Without `full`, at each store one thing at a time differs from the first of its
-    values: the client, or the place on one axis. A value that means the same as another one of them is excluded (`Axis.whole`,
-    `Axis.of_copies`). Raises SpecError for any value that is not valid, before anything else happens.
+    An axis that `axes` does not name takes its defaults. Without `full`, each cell of a store differs from the store's first cell in
+    one place: the client or one axis. A value that means the same as another value is excluded (`Axis.whole`, `Axis.of_copies`).
+    Raises SpecError for an invalid value before any other work.
     """
     for what, asked, known in (("store", stores, study.stores), ("client", clients, study.clients)):
         _check(what, asked, known)
@@ -106,34 +106,34 @@ def grid(
 
 
 def operations_of(study: Study, cells: Iterable[Cell]) -> int:
-    """How many operations these cells have together, each measured once."""
+    """Return the number of operations of these cells, each measured once."""
     return sum(len(study.operations_of(cell.store)) for cell in cells)
 
 
 def repeats(axis: Axis, value: str, kept: str, rows: int) -> str:
-    """Why a value of an axis is left out beside the one that means the same."""
+    """Return the reason to exclude a value of an axis that means the same as the value `kept`."""
     return f"{axis.name}={value} is the same as {axis.name}={kept}, as the dataset has {rows:,} rows"
 
 
 def max_rows(study: Study) -> int:
-    """The most rows that a run of the study can ask for."""
+    """Return the largest number of rows that a run of the study can ask for."""
     return study.dataset.max_rows if study.dataset else MAX_ROWS
 
 
 def check_integer(name: str, value: Any, minimum: int, maximum: int) -> int:
-    """Return `value` if it is an integer in the range; raises SpecError if not."""
+    """Return `value`. Raises SpecError unless the value is an integer in the range."""
     if isinstance(value, bool) or not isinstance(value, int) or not minimum <= value <= maximum:
         raise SpecError(f"{name} must be a whole number from {minimum:,} to {maximum:,}, not {value!r}")
     return value
 
 
 def _meant(study: Study, store: str, client: str, combination: Sequence[str]) -> tuple[tuple[str, str], ...]:
-    """Those of the values on all axes that mean something there."""
-    found: dict[str, str] = {}
+    """Return the pairs of axis and value that apply to a store and a client. `combination`: a value of each axis."""
+    applying: dict[str, str] = {}
     for axis, value in zip(study.axes, combination, strict=True):
-        if axis.means_something(store, client, found):
-            found[axis.name] = value
-    return tuple(found.items())
+        if axis.means_something(store, client, applying):
+            applying[axis.name] = value
+    return tuple(applying.items())
 
 
 def _check(what: str, asked: Sequence[str], known: Collection[str]) -> None:

@@ -1,4 +1,4 @@
-"""What is asked: a study is a value of `Study`, in a file of its own in the folder of DAGs. Nothing else knows one study from another."""
+"""The model of a study. Each study is a value of `Study`, in its own file in the folder of DAGs; no other code names a study."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Kind = Literal["scalar", "histogram", "series"]
 
 @dataclass(frozen=True)
 class Axis:
-    """What is varied: its values are texts that match `pattern`. Its name is the same in a cell's key, the form and the results."""
+    """A varied parameter whose values are texts that match `pattern`. Its name is the same in cells' keys, the form and the results."""
 
     name: str
     title: str
@@ -32,28 +32,33 @@ class Axis:
     pattern: str
     hint: str  # what `pattern` means, for people
     default: tuple[str, ...]
-    choices: tuple[str, ...]  # what a form offers; any text that matches is valid
-    grid: tuple[str, ...]  # what a backfill fills, in the order of coming: only ever added to, at the end
-    # It means something only there: {"store": ("delta-spark",)}, or by the value of an axis before it
+    choices: tuple[str, ...]  # the values that a form offers; any text that matches is valid
+    grid: tuple[
+        str, ...
+    ]  # the values that a backfill measures, in order; new values are only added at the end
+    # The axis applies only to these places: {"store": ("delta-spark",)}, or to these values of an axis before it
     where: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    whole: str | None = None  # the value that is the whole dataset; numbers are then rows of it
-    of_copies: bool = False  # its values are the same work where servers hold one copy of the data
+    whole: str | None = (
+        None  # the value that means the whole dataset; the other values are then numbers of rows
+    )
+    of_copies: bool = False  # True: all values are the same work at servers that hold one copy of the data
     workload: bool = False  # True: its values ask for different work, whose figures are not compared
 
     @property
     def numeric(self) -> bool:
-        """Whether its values are numbers."""
+        """Return whether all values are numbers."""
         return all(value.isdecimal() for value in (*self.default, *self.choices, *self.grid))
 
     def check(self, value: str) -> str:
-        """Return `value` if it is one of this axis; raises SpecError if not."""
+        """Return `value`. Raises SpecError unless the axis can have the value."""
         if not re.fullmatch(self.pattern, value):
             raise SpecError(f"{self.title}: {value!r} is not {self.hint}")
         return value
 
     def repeated(self, values: Iterable[str], rows: int) -> dict[str, str]:
-        """Those of these values that mean the same as another one of them in a dataset of so many rows, each with that one: `whole`
-        where it is among them, or else the first.
+        """Return the values that mean the same as another of `values` in a dataset of `rows` rows, each with the value to keep.
+
+        The value to keep is `whole` if `values` has it, else the first value that means the whole dataset.
         """
         if self.whole is None:
             return {}
@@ -64,11 +69,11 @@ class Axis:
         return {value: kept for value in same if kept is not None and value != kept}
 
     def alike(self, values: Sequence[str]) -> str:
-        """Return the one of these values that stands for all where they are the same work: the default if it is among them, else the first."""
+        """Return the value to keep where all `values` are the same work: the default if `values` has it, else the first value."""
         return self.default[0] if self.default[0] in values else values[0]
 
     def means_something(self, store: str, client: str, axes: Mapping[str, str]) -> bool:
-        """Whether it does at this store and client, and these values of the axes before it."""
+        """Return whether the axis applies to this store and client. `axes`: the values of the axes before this one."""
         if not self.where:
             return True
         places = {**axes, STORE: split(store)[0], CLIENT: client}
@@ -77,10 +82,10 @@ class Axis:
 
 @dataclass(frozen=True)
 class Metric:
-    """What an attempt reports. The name ends with its unit: `only_s`, `rows_per_s`, `data_bytes`, `busy_share`.
+    """A figure that an attempt reports. The name ends with the unit: `only_s`, `rows_per_s`, `data_bytes`, `busy_share`.
 
-    `better`: which way is better; `neither` for a figure that only explains others. A scalar is a number, a histogram is merged and
-    never averaged, and a series is a value over time.
+    `better`: the preferred direction; `neither` for a figure that only explains other figures. A scalar is a number. A histogram is merged,
+    never averaged. A series is a value over time.
     """
 
     name: str
@@ -91,19 +96,19 @@ class Metric:
 
     @property
     def unit(self) -> str:
-        """By the end of its name: s, bytes, rows/s, ratio; empty for a plain number."""
+        """Return the unit by the end of the name: s, bytes, rows/s, ratio; empty for a plain number."""
         return unit_of(self.name)
 
 
 def unit_of(metric: str) -> str:
-    """The unit of the metric of this name. The function `storebench.unit` of the results database does the same."""
+    """Return the unit of a metric by its name. The function `storebench.unit` of the results database does the same."""
     if found := re.search("([^_]+)_per_s$", metric):
         return f"{'MB' if found[1] == 'mb' else found[1]}/s"
     units = {"_s": "s", "_bytes": "bytes", "_share": "ratio"}
     return next((unit for end, unit in units.items() if metric.endswith(end)), "")
 
 
-# What every attempt has, whatever the study: columns of the view `results`, for charts.
+# Metrics that the attempts of every study have: columns of the view `results`, for charts.
 WORK_TOTAL_S = Metric("work_total_s", "total pod time without verification")
 MEMORY = Metric("all_memory_working_set_peak_bytes", "memory", by_cover=True)
 CPU_S = Metric("all_cpu_s", "CPU time", by_cover=True)
@@ -114,33 +119,35 @@ COMMON = (WORK_TOTAL_S, MEMORY, CPU_S)
 class Operation:
     """A step of a cell."""
 
-    name: str  # that of its task, too
-    metrics: tuple[str, ...]  # what a verified attempt reports; the first ranks it, tables show two
-    needs: tuple[str, ...] = ()  # operations before it without which it is not run
+    name: str  # also the name of its task
+    metrics: tuple[
+        str, ...
+    ]  # the metrics that a verified attempt reports; the first ranks the operation, tables show two
+    needs: tuple[str, ...] = ()  # earlier operations that this operation depends on
 
     @property
     def ranked_by(self) -> str:
-        """The metric that stands for it."""
+        """Return the name of the metric that ranks the operation."""
         return self.metrics[0]
 
 
 @dataclass(frozen=True)
 class Chart:
-    """A metric, and what its colours and panels tell apart. Its lines are store, client and the axes that are left over."""
+    """A chart of a metric. Colours and panels separate the values of two places; lines separate store, client and the remaining axes."""
 
     metric: str
     colour: str  # an axis, "store", "client" or "operation"
-    operations: tuple[str, ...] = ()  # none: all that report it
-    # A chart for each; an axis; "" if the colour is the operation
+    operations: tuple[str, ...] = ()  # empty: all operations that report the metric
+    # The place whose values get a panel each: "operation", an axis, …; "" if the colour is the operation
     panel: str = field(default=OPERATION, metadata=MAY_BE_EMPTY)
-    over: str = ""  # of a series: another one, of the same moments, whose values are along the chart in the place of time
+    over: str = ""  # for a series: another series of the same moments, drawn along the x axis instead of time
 
 
 @dataclass(frozen=True)
 class Preset:
-    """Parameters of a run that have a name together; those of `embedded` take their place on the embedded cluster, which is one machine.
+    """A named set of a run's parameters. `embedded` overrides parameters on the embedded cluster, which is one machine.
 
-    Those of `once` belong to it only where each cell is measured once.
+    `once`: parameters that apply only if each cell is measured once.
     """
 
     description: str
@@ -151,7 +158,7 @@ class Preset:
 
 @dataclass(frozen=True)
 class Study:
-    """What is asked: operations on a dataset, at stores, along axes. The first of the presets is what `storebench run` does by itself.
+    """A study: operations on a dataset, against several stores, with varying parameters. `storebench run` uses the first preset by default.
 
     Raises SpecError for a study that contradicts itself.
     """
@@ -161,81 +168,79 @@ class Study:
     description: str = field(metadata=MAY_BE_EMPTY)
     stores: tuple[str, ...]
     operations: tuple[Operation, ...]
-    metrics: tuple[Metric, ...]  # its own, without the common ones
+    metrics: tuple[Metric, ...]  # the study's own metrics, without COMMON
     charts: tuple[Chart, ...] = ()
     axes: tuple[Axis, ...] = ()
     dataset: Dataset | None = None
-    rows: int = 1  # what a run asks for by itself
-    params: Mapping[str, Field] = field(
-        default_factory=dict
-    )  # what a study asks beside the stores' own options
+    rows: int = 1  # the default number of rows of a run
+    params: Mapping[str, Field] = field(default_factory=dict)  # parameters beside the stores' options
     presets: Mapping[str, Preset] = field(default_factory=dict)
-    method_version: int = 1  # what its figures mean (docs/method.md): any change of meaning raises it
-    claims: tuple[Claim, ...] = ()  # of the original study, to be judged by what was measured
+    method_version: int = 1  # raised when the meaning of a figure changes (docs/method.md)
+    claims: tuple[Claim, ...] = ()  # sentences of the original study, judged by the measurements
 
     def __post_init__(self) -> None:
         self.refuse(list(mistakes_of(self)) or list(problems(self, common={one.name for one in COMMON})))
 
     def refuse(self, found: Sequence[str]) -> None:
-        """Raise SpecError with these mistakes in the study; do nothing if there is none."""
+        """Raise SpecError with the mistakes in the study. Do nothing without mistakes."""
         if found:
             raise SpecError(f"The study {self.name!r}: {'; '.join(found)}")
 
     @property
     def steps(self) -> tuple[str, ...]:
-        """The tasks of a cell: the operations, and the drop if any store keeps data."""
+        """Return the names of a cell's tasks: the operations, and the drop if any store keeps data."""
         names = tuple(one.name for one in self.operations)
         return (*names, DROP) if any(self.store(name).keeps_data for name in self.stores) else names
 
     def preset(self, name: str) -> Preset:
-        """The preset of that name; raises SpecError for an unknown one."""
+        """Return the preset `name`. Raises SpecError for an unknown name."""
         if name not in self.presets:
             raise unknown("preset", name, self.presets)
         return self.presets[name]
 
     def store(self, name: str) -> type[Store]:
-        """The class of the store that `name` means (`mongodb@v8` is a mongodb); raises SpecError for one that is not of this study."""
+        """Return the class of a store by its name (`mongodb@v8` is a mongodb). Raises SpecError for a store of another study."""
         base, _ = split(name)
         if base not in self.stores:
             raise unknown("store", base, self.stores)
-        found = all_stores.load(self.name, base)
-        for one in found.operations:
-            if one not in (names := [operation.name for operation in self.operations]):
+        store_class = all_stores.load(self.name, base)
+        for operation_name in store_class.operations:
+            if operation_name not in (names := [operation.name for operation in self.operations]):
                 raise SpecError(
-                    f"The store {base!r} has the operation {one!r}, which the study {self.name!r}"
+                    f"The store {base!r} has the operation {operation_name!r}, which the study {self.name!r}"
                     f" has not: {', '.join(names)}"
                 )
-        return found
+        return store_class
 
     def operation(self, name: str) -> Operation:
-        """The operation of that name; raises SpecError for an unknown one."""
+        """Return the operation `name`. Raises SpecError for an unknown name."""
         for one in self.operations:
             if one.name == name:
                 return one
         raise unknown("operation", name, [one.name for one in self.operations])
 
     def operations_of(self, store: str) -> tuple[Operation, ...]:
-        """Those that the store that `store` means has, in their order."""
+        """Return the operations that a store has, in the study's order."""
         has = self.store(store).operations
         return tuple(one for one in self.operations if one.name in has)
 
     @property
     def clients(self) -> tuple[str, ...]:
-        """All clients that at least one of the stores has."""
+        """Return the names of all clients that at least one store has."""
         return tuple(dict.fromkeys(client for store in self.stores for client in self.store(store).clients))
 
     def own_file(self, params: Mapping[str, Any]) -> File | None:
-        """What a file of one's own becomes, if a run with these parameters has one as its dataset."""
+        """Return the dataset of a user's file if the run's parameters name a file, else None."""
         return self.dataset.own if self.dataset and params.get(FILE) else None
 
     def dataset_of(self, cell: Cell, params: Mapping[str, Any] | None = None) -> str | None:
-        """The id of the dataset that the cell works on, in a run with these parameters; None for a study without one."""
+        """Return the id of a cell's dataset in a run with these parameters; None for a study without a dataset."""
         if own := self.own_file(params or {}):
             return own.id(cell.seed)
         return self.dataset.id(cell.rows, cell.seed, dict(cell.axes)) if self.dataset else None
 
     def asks(self) -> dict[str, Field]:
-        """The parameters of a run that only some studies have: its own, and its stores' options."""
+        """Return the parameters of a run that only some studies have: the study's own, and the options of its stores."""
         options = {name: one for store in self.stores for name, one in self.store(store).options.items()}
         if both := sorted(options.keys() & self.params.keys()):
             raise SpecError(
@@ -244,7 +249,7 @@ class Study:
         return {**self.params, **options}
 
     def details(self) -> dict[str, Any]:
-        """What the results and the page have to know of it, as JSON: all but how it is run."""
+        """Return the study as JSON for the results and the page, without the parts that only a run needs."""
         return {
             "name": self.name,
             "title": self.title,
@@ -303,7 +308,7 @@ class Study:
 
 
 def _listed(values: Mapping[str, Any]) -> dict[str, Any]:
-    """The same with lists in the place of tuples, as JSON gives it back."""
+    """Replace tuples by lists, as JSON does."""
     return {name: list(value) if isinstance(value, tuple) else value for name, value in values.items()}
 
 

@@ -1,5 +1,7 @@
-"""In which order a run visits its cells: random within each round of repeats, so that what drifts while a run lasts
-(the machine's speed, a server's caches and files) falls on all cells alike; or as they are given, where a first result matters more."""
+"""Order the visits of a run's cells.
+
+The order is random within each round of repeats: a drift during the run (the machine's speed, a server's caches and files) then affects all
+cells alike. Without shuffling, the cells keep the given order, for an early first result."""
 
 from __future__ import annotations
 
@@ -10,21 +12,21 @@ from dataclasses import dataclass
 from storebench.study.cell import Cell
 
 ARMS = ("A", "B")
-WARM_UP = 0  # the repeat's number of a warm-up; those that count begin with 1
+WARM_UP = 0  # the repeat number of a warm-up; measured repeats begin with 1
 
 
 @dataclass(frozen=True)
 class Turn:
-    """One visit of a cell: its operations, and its drop."""
+    """One visit of a cell: all its operations and its drop."""
 
     cell: Cell
     repeat: int
-    arm: str | None = None  # of an A/A run
-    node_pool: str = ""  # where it is measured; empty: the default (storebench.airflow.node_pools)
+    arm: str | None = None  # one of ARMS in an A/A run
+    node_pool: str = ""  # node pool of the pods; empty: the default (storebench.airflow.node_pools)
 
     @property
     def label(self) -> str:
-        """What tells it from the other turns of its run, for people."""
+        """Return a readable name that is unique among the turns of the run."""
         cell = self.cell.label
         if self.repeat == WARM_UP:
             return f"{cell} warm-up"
@@ -40,21 +42,21 @@ def turns(
     shuffled: bool = True,
     together: Callable[[Cell], Hashable] = lambda cell: None,
 ) -> list[Turn]:
-    """The turns of a run that visits each cell so many times; the same for the same arguments.
+    """Return the turns of a run. The same arguments give the same turns.
 
-    Cells for which `together` gives the same follow one another with all their rounds, and these groups are shuffled, too: what they
-    share is not made anew for each turn. Within each group:
+    `repeats`: the number of repeats of each cell. `together`: the key of a cell's group. All turns of a group follow one another, so that
+    the cells of a group can share servers or data. The groups are shuffled, too.
 
-    Warm-ups, one for each store, come first. Then come rounds: each visits every cell that has repeats left once (twice in
-    an A/A run, once for each arm), in an order of its own; where they are not `shuffled`, in that of `repeats`. No cell begins the round after one that it has ended, if
-    there is another, so that the repeats of a cell are never all in a row.
+    Each group begins with its warm-ups, one for each store. Rounds follow: a round visits every cell that has repeats left once (in an A/A
+    run twice, once for each arm), in random order, or in the order of `repeats` unless `shuffled`. A round does not begin with the last
+    cell of the round before if the group has another cell: this spreads the repeats of a cell.
     """
     shuffle = random.Random(order_seed).shuffle
     groups: dict[Hashable, dict[Cell, int]] = {}
     for cell, times in repeats.items():
         groups.setdefault(together(cell), {})[cell] = times
     parts = list(groups.values())
-    if shuffled and len(parts) > 1:  # the order of a run with one group is what it always was
+    if shuffled and len(parts) > 1:  # no extra shuffle for one group: its order stays as in earlier versions
         shuffle(parts)
     return [turn for part in parts for turn in _turns_of(part, shuffle, warm_up, a_a, shuffled)]
 
@@ -81,7 +83,7 @@ def _turns_of(
 
 
 def _part(one_round: list[Turn], before: Cell | None) -> None:
-    """Begin the round with another cell than the one before it, if it has another."""
+    """Swap turns so that the round begins with another cell than `before`, if the round has another cell."""
     for n, turn in enumerate(one_round):
         if turn.cell != before:
             one_round[0], one_round[n] = turn, one_round[0]

@@ -11,7 +11,7 @@ from storebench import s3
 from storebench.errors import SpecError, StoreRefused
 from storebench.study.dataset import bucket_and_key
 
-FORMATS = {".csv": "CSV", ".csv.gz": "CSV", ".parquet": "Parquet"}  # by the end of a file's name
+FORMATS = {".csv": "CSV", ".csv.gz": "CSV", ".parquet": "Parquet"}  # format by the end of a file's name
 MAX_PARTS = 10_000
 TABLES = {
     "_delta_log": "a table of Delta Lake",
@@ -22,24 +22,24 @@ TABLES = {
 
 @dataclass(frozen=True)
 class Files:
-    """The files of an address. `version` tells them from every other content, `size` is their sum in bytes."""
+    """The files of an address. `version` changes with the content; `size` is the sum of all sizes in bytes."""
 
     bucket: str
-    keys: tuple[str, ...]  # in the order of their rows
+    keys: tuple[str, ...]  # in the order of the dataset's rows
     format: str
     version: str
     size: int
-    folder: str = ""  # the key's start that all files of a folder have
+    folder: str = ""  # the common prefix of a folder's keys
 
     def name_of(self, key: str) -> str:
-        """Return the name of a part below its folder, "" of a file that is no part."""
+        """Return the name of a part below its folder; "" for a single file."""
         return key.removeprefix(self.folder) if self.folder else ""
 
 
 def find(client: Any, address: str) -> Files:
-    """Find the files of `s3://bucket/key`, or of the folder `s3://bucket/key/`, also if its address lacks the last slash.
+    """Find the files of `s3://bucket/key` or of the folder `s3://bucket/key/`. A folder's address may lack the last slash.
 
-    Raises SpecError for a folder whose files are no dataset, StoreUnreachable and StoreRefused that name the place.
+    Raises SpecError for a folder whose files are no dataset, and StoreUnreachable or StoreRefused with the address.
     """
     bucket, key = bucket_and_key(address)
     if key.endswith("/"):
@@ -57,12 +57,12 @@ def find(client: Any, address: str) -> Files:
         try:
             with s3.errors(client, bucket, key):
                 return _folder(client, address, key + "/", absent)
-        except StoreRefused:  # a login can lack the right to list
+        except StoreRefused:  # a login may lack the permission to list
             raise absent from None
 
 
 def _folder(client: Any, address: str, folder: str, absent: StoreRefused) -> Files:
-    """Return the parts of a folder, sorted by key. Raises `absent` if there are none, and the library's errors."""
+    """Return the parts of a folder, sorted by key. Raises `absent` for a folder without parts, and the S3 client's errors."""
     bucket, _ = bucket_and_key(address)
     digest, size = hashlib.sha256(), 0
     keys: list[str] = []
@@ -97,28 +97,28 @@ def _listed(client: Any, bucket: str, folder: str) -> Iterator[tuple[str, str, i
 
 
 def _check_part(address: str, name: str) -> None:
-    """Raise SpecError for a file that shows that the folder is more than its files."""
+    """Raise SpecError for a file of a table, of an unfinished write, or of a partitioned dataset."""
     *folders, last = name.split("/")
     if not last:
         return
-    for one in folders:
-        if one in TABLES and (one != "metadata" or last.endswith(".metadata.json")):
+    for subfolder in folders:
+        if subfolder in TABLES and (subfolder != "metadata" or last.endswith(".metadata.json")):
             raise SpecError(
-                f"{address} is {TABLES[one]}: its log says which files count. Write its rows to a folder of Parquet files"
+                f"{address} is {TABLES[subfolder]}: its log says which files count. Write its rows to a folder of Parquet files"
             )
-        if one == "_temporary":
+        if subfolder == "_temporary":
             raise SpecError(
                 f"{address} has the file {name!r}: its writer has not finished, or failed. Write the folder anew"
             )
-        if "=" in one and not one.startswith("."):
+        if "=" in subfolder and not subfolder.startswith("."):
             raise SpecError(
-                f"{address} is partitioned: its files lack the column of the folder {one!r}. Write it without partitions, or name one"
+                f"{address} is partitioned: its files lack the column of the folder {subfolder!r}. Write it without partitions, or name one"
                 " partition's folder"
             )
 
 
 def _is_part(name: str, size: int) -> bool:
-    """Return whether a file has rows: hidden files, markers of folders and empty CSV files have none."""
+    """Return whether a file has rows: hidden files, folder markers and empty CSV files have no rows."""
     hidden = any(one.startswith(("_", ".")) for one in name.split("/"))
     marker = not name or name.endswith(("/", "_$folder$"))
     return not hidden and not marker and (size > 0 or _format(name) != "CSV")

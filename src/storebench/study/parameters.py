@@ -1,4 +1,4 @@
-"""Which of a run's parameters change what is measured: figures are put together only where these are alike."""
+"""Select the parameters of a run that change its measurements. Only figures with equal parameters are combined."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ from storebench.servers.sizes import FIELDS
 from storebench.study.model import Study
 from storebench.study.reserved import POD
 
-# What all pods are told beside the options of their store: whether there is a CPU limit, and how long starts may take.
+# Parameters that all pods get beside the options of their store: the CPU limit, and the time limit of starts in seconds.
 TOLD = ("cpu_limit", "startup_timeout_s")
 
 
 def measured_with(
     study: Study, store: str, params: Mapping[str, Any], *, brings: bool = False
 ) -> dict[str, Any]:
-    """Those of `params` that change what is measured at a store: what its pods get and are told.
+    """Return the parameters that change a store's measurements.
 
-    The study's own parameters count, unless they have the value that results from before them have, and the options of the store and of
-    the one that fills it; and where the run `brings` the store's servers, their sizes.
+    These are the resources of its pods; the study's own parameters, unless they have the value that earlier results imply; the options of
+    the store and of the store that fills it; and, if the run provisions the store's servers (`brings`), their sizes.
     """
-    told = [name for name in (store, study.store(store).filled_by) if name]
-    options = [option for name in told for option in study.store(name).options]
+    stores = [name for name in (store, study.store(store).filled_by) if name]
+    options = [option for name in stores for option in study.store(name).options]
     own = [
         name
         for name, field in study.params.items()

@@ -1,4 +1,4 @@
-"""Make a study of the details that were recorded of it: for the page, which has not the study's file, and perhaps not its stores."""
+"""Restore a study from its recorded details, for the page: the page may lack the study's file and its stores."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from storebench.study.model import Axis, Operation, Preset, Study
 
 @dataclass(frozen=True)
 class Recorded(Study):
-    """It cannot be run: of its stores there is what they can do, and no pod."""
+    """A study restored from its details. It cannot be run: its stores have no pods."""
 
     classes: Mapping[str, type[Store]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        """It was checked when its file was loaded."""
+        """Check nothing: the study was checked when its file was loaded."""
 
     def store(self, name: str) -> type[Store]:
-        """As the details describe it; raises SpecError for one that is not of this study."""
+        """Return the class of a store as the details describe it. Raises SpecError for a store of another study."""
         base, _ = split(name)
         if base not in self.classes:
             raise unknown("store", base, self.classes)
@@ -33,7 +33,7 @@ class Recorded(Study):
 
 
 def recorded(details: Mapping[str, Any]) -> Recorded:
-    """The study of these details (`Study.details`); raises SpecError for those that an earlier version has recorded, which say less."""
+    """Return the study of these details (`Study.details`). Raises SpecError for incomplete details of an earlier version."""
     try:
         return _recorded(details)
     except (KeyError, TypeError) as error:
@@ -92,7 +92,7 @@ def _axis(told: Mapping[str, Any]) -> Axis:
         where={name: tuple(values) for name, values in told["where"].items()},
         whole=told["whole"],
         of_copies=told.get("of_copies", False),
-        workload=told.get("workload", False),  # a study that was recorded before has none
+        workload=told.get("workload", False),  # absent in details of earlier versions
     )
 
 
@@ -101,17 +101,17 @@ def _preset(told: Mapping[str, Any]) -> Preset:
 
 
 def _store(study: str, told: Mapping[str, Any], asked: Mapping[str, Field]) -> type[Store]:
-    """Make a class that is only read: it has no verbs. Which parameters contradict each other only the store's own module knows, where
-    this process can load it."""
+    """Return a class of the store without operations. Its `least_s`, `needs_agents` and `own_servers_only` come from the store's module, if
+    this process can load the module."""
     try:
         known = load(study, told["name"])
     except SpecError:
-        known = Store  # type: ignore[type-abstract] # it is only read
+        known = Store  # type: ignore[type-abstract] # no instance is made
 
     def least_s(operation: str, values: Mapping[str, str]) -> float:
         try:
             return known.least_s(operation, values)
-        except KeyError:  # the details are of a version whose runs had fewer parameters
+        except KeyError:  # the details of an earlier version have fewer parameters
             return 0.0
 
     return type(

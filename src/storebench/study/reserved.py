@@ -1,10 +1,15 @@
-"""Names that a study cannot give, because the results have them: a study has a view of its own in the same schema, in which its axes and
-its metrics stand beside the columns of the view `results`.
+"""Names that a study cannot use, because the results use them.
+
+Each study has a view in the schema of the results. The view has the study's axes and metrics beside the columns of the view `results`.
 """
 
-DROP = "drop"  # the step after a cell's operations, which removes what they left
-STORE, CLIENT, OPERATION = "store", "client", "operation"  # what a chart can tell apart beside the axes
-POD = ("pod_cpu", "cpu_limit", "pod_memory")  # parameters of each attempt's pod, whatever the store
+DROP = "drop"  # the step after a cell's operations, which removes the cell's data
+STORE, CLIENT, OPERATION = (
+    "store",
+    "client",
+    "operation",
+)  # places of a chart's colours and panels, beside the axes
+POD = ("pod_cpu", "cpu_limit", "pod_memory")  # parameters of each attempt's pod, for every store
 
 TABLES = frozenset(
     [
@@ -30,7 +35,7 @@ TABLES = frozenset(
         "summary",
     ]
 )
-SUFFIXES = ("", "_latest", "_newest", "_summary")  # of the views of a study
+SUFFIXES = ("", "_latest", "_newest", "_summary")  # suffixes of the names of a study's views
 COLUMNS = frozenset(
     [
         "run",

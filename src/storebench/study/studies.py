@@ -1,4 +1,4 @@
-"""Find the studies: each is a file in the folder of DAGs. A file with a mistake breaks no other study."""
+"""Find the studies: each study is a file in the folder of DAGs. A mistake in one file breaks no other study."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from storebench.study.claim import Claim
 from storebench.study.dataset import Dataset, File
 from storebench.study.model import Axis, Chart, Metric, Operation, Preset, Study
 
-MARK = "study_dag"  # what the file of a study calls, and no other
+MARK = "study_dag"  # the function that only a study's file calls
 CHECKOUT_DAGS = Path(__file__).resolve().parents[3] / "dags"
 PARTS = (
     Study,
@@ -29,22 +29,22 @@ PARTS = (
     Operation,
     Pod,
     Preset,
-)  # what a study's file makes
+)  # the classes whose values a study's file makes
 UNKNOWN_FIELD = re.compile(r"(\w+)\.__init__\(\) got an unexpected keyword argument '(\w+)'")
 
 
 def folder() -> Path:
-    """Airflow's folder of DAGs where that is known, or the checkout's."""
+    """Return Airflow's folder of DAGs if the environment names the folder, else the folder of the checkout."""
     return Path(os.environ.get("AIRFLOW__CORE__DAGS_FOLDER") or CHECKOUT_DAGS)
 
 
 def names() -> list[str]:
-    """Return the studies' names. A file that makes no DAG of a study is a module beside one."""
+    """Return the studies' names. Files that make no DAG of a study are skipped."""
     return sorted(path.stem for path in folder().glob("*.py") if _is_study(path))
 
 
 def _is_study(path: Path) -> bool:
-    """Return whether a file is a study, or cannot be read: then `find` says why. An editor's lock is a link to nothing."""
+    """Return whether a file is a study, or cannot be read: then `find` reports the reason. Skip dangling links such as an editor's lock."""
     try:
         return path.is_file() and MARK in path.read_text(errors="replace")
     except OSError:
@@ -52,12 +52,13 @@ def _is_study(path: Path) -> bool:
 
 
 def find(name: str) -> Study:
-    """Return the study in <folder>/<name>.py. Loads Airflow, too: some seconds. Raises SpecError, which names the file, where there is none,
-    or none that can be used."""
+    """Return the study in <folder>/<name>.py. Loads Airflow, which takes some seconds.
+
+    Raises SpecError with the file's name if the file does not exist or has no usable study."""
     path = folder() / f"{name}.py"
     if not path.exists():
         raise unknown("study", name, names())
-    if str(folder()) not in sys.path:  # as Airflow has it: a store may be a module beside its study
+    if str(folder()) not in sys.path:  # as in Airflow: a store may be a module beside its study
         sys.path.append(str(folder()))
     spec = importlib.util.spec_from_file_location(f"storebench_study_{name}", path)
     assert spec is not None and spec.loader is not None
@@ -66,16 +67,16 @@ def find(name: str) -> Study:
         spec.loader.exec_module(module)
     except SpecError as error:
         raise SpecError(f"{path}: {error}") from None
-    except (Exception, SystemExit) as error:  # whatever a user's file does
+    except (Exception, SystemExit) as error:  # a user's file may raise any exception
         raise SpecError(f"{path} cannot be loaded: {type(error).__name__}: {error}{_meant(error)}") from error
-    found = [value for value in vars(module).values() if isinstance(value, Study) and value.name == name]
-    if not found:
+    studies = [value for value in vars(module).values() if isinstance(value, Study) and value.name == name]
+    if not studies:
         raise SpecError(f"{path} has no study of the name {name!r}")
-    return found[0]
+    return studies[0]
 
 
 def _meant(error: BaseException) -> str:
-    """Return what was perhaps meant by a field that a part of a study does not have."""
+    """Return the end of an error message about an unknown field: a similar field's name, or an empty text."""
     if not (isinstance(error, TypeError) and (found := UNKNOWN_FIELD.search(str(error)))):
         return ""
     known = [one.name for part in PARTS if part.__name__ == found[1] for one in dataclasses.fields(part)]
@@ -84,12 +85,12 @@ def _meant(error: BaseException) -> str:
 
 
 def store_names() -> set[str]:
-    """The names of the stores of all studies that can be used."""
+    """Return the names of the stores of all usable studies."""
     return {store for _, found in all_of() if isinstance(found, Study) for store in found.stores}
 
 
 def all_of() -> Iterator[tuple[str, Study | SpecError]]:
-    """Each study with its name; of one that cannot be used, what is wrong with it."""
+    """Yield each study's name and the study, or the error of a study that cannot be used."""
     for name in names():
         try:
             yield name, find(name)

@@ -1,4 +1,4 @@
-"""A study of one's own: how fast words are put into S3 in parts, counted there, and sorted."""
+"""A user's study: the speed of writing words to S3 in parts, counting them, and sorting them."""
 
 from storebench.airflow.dag import study_dag
 from storebench.stores.base import Pod

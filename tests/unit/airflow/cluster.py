@@ -1,4 +1,6 @@
-"""A Kubernetes in memory: its pods run until they were looked at `runs_for` times, end in the way that a test says, and its API can fail."""
+"""A Kubernetes in memory: its pods run until they were looked at `runs_for` times, end in the way that a test says, and its API can
+fail.
+"""
 
 import copy
 from datetime import UTC, datetime
@@ -13,7 +15,7 @@ START, END = datetime(2026, 1, 1, 12, 0, 5, tzinfo=UTC), datetime(2026, 1, 1, 12
 
 
 def ended(code=0, reason=None, message=None):
-    """How a container has ended."""
+    """Return the state of an ended container."""
     return k8s.V1ContainerStateTerminated(
         exit_code=code,
         reason=reason or ("Error" if code else "Completed"),
@@ -179,7 +181,7 @@ class Cluster:
 
 
 def away(after, calls):
-    """The API server does not answer `calls` times from the call `after` on."""
+    """Make the API server fail for `calls` calls from the call `after` on."""
     left = [calls]
 
     def fails(call, before):

@@ -50,7 +50,7 @@ def cluster(monkeypatch):
 
 @pytest.fixture
 def dropped(cluster):
-    """The targets that pods have dropped; the dataset's pod gives its manifest."""
+    """Return the targets that pods have dropped. The dataset's pod returns its manifest."""
     found = []
 
     def end(pod):

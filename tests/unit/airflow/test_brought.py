@@ -1,4 +1,4 @@
-"""Servers that a run brings, through the steps of a DAG, on a cluster in memory."""
+"""Servers provisioned by a run, through the tasks of a DAG, on a cluster in memory."""
 
 import dataclasses
 import json
@@ -36,7 +36,7 @@ RUN = "s/now"
 
 @pytest.fixture
 def kube(cluster, monkeypatch):
-    """The servers' cluster; there are connections to all but @one and @three."""
+    """Return the cluster of the servers. All connections exist except @one and @three."""
     found = Kube(lambda pod: ended(message=VERIFIED.to_json()))
     hook = SimpleNamespace(core_v1_client=found, get_namespace=lambda: "ns", is_in_cluster=False)
     monkeypatch.setattr(pods.StorebenchPodOperator, "hook", hook)

@@ -1,4 +1,4 @@
-"""A result that breaks what its study says is a row with its reason."""
+"""A result that contradicts its study is recorded as a row with the reason."""
 
 import pytest
 

@@ -23,7 +23,7 @@ from tests.unit.example import STUDY
 
 
 def orphan(run):
-    """A pod of this run whose task was killed."""
+    """Return a pod of this run whose task was killed."""
     labels = {LABEL: "an-attempt", "dag_id": "s", "run_id": run}
     return SimpleNamespace(
         metadata=SimpleNamespace(name="orphan", labels=labels), status=SimpleNamespace(phase="Running")
@@ -35,7 +35,7 @@ LONG_AGO = datetime(2026, 1, 1, tzinfo=UTC)
 
 @pytest.fixture(autouse=True)
 def bucket(monkeypatch):
-    """The objects in S3 with their times, where a test can make it go away."""
+    """Yield the objects in S3 with their times. A test can make S3 fail."""
     objects = {key(rows, 1): LONG_AGO for rows in (10, 20) for key in (dataset_key, manifest_key)}
     gone = []
 

@@ -13,7 +13,7 @@ from storebench.study.studies import find as study_of
 
 @pytest.fixture
 def study(monkeypatch):
-    """A study with an axis of copies. There are connections to the stores themselves, and to no topology."""
+    """Return a study with an axis of copies. Connections exist to the stores themselves, but to no topology."""
     monkeypatch.setenv("AIRFLOW__CORE__DAGS_FOLDER", str(CHECKOUT_DAGS))
     monkeypatch.delenv(FOLDER, raising=False)
     monkeypatch.setattr(connections, "exists", lambda name: "_" not in name)

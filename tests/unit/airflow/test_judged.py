@@ -42,7 +42,7 @@ class Client(Store):
 
 
 def told(window=None, **said):
-    """The result of a pod that does not judge itself."""
+    """Return the result of a pod that does not judge itself."""
     content = replace(AttemptResult(status="verified", window=window), **said).to_json()
     return AttemptResult.from_json(content.replace('"not_judged":null,', ""))
 

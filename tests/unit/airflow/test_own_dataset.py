@@ -1,4 +1,4 @@
-"""A file of one's own as a run's dataset: found, shown, and held against the stores before anything is measured."""
+"""A user's file as a run's dataset: found, shown, and checked by the stores before any measurement."""
 
 import json
 from types import SimpleNamespace

@@ -1,4 +1,4 @@
-"""The form: what Airflow shows and lets pass, and what is made of it."""
+"""The form: its fields in Airflow, its validation, and the parameters read from it."""
 
 from dataclasses import replace
 
@@ -20,7 +20,7 @@ def study():
 
 
 def shown_as(schema):
-    """The type by which Airflow's form chooses the field: the first one, where there are examples; else a field for JSON."""
+    """Return the type by which Airflow's form chooses the field: the first type if there are examples, else JSON."""
     assert schema["examples"]
     return next(name for name in schema["type"] if name != "null")
 

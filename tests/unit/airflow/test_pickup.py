@@ -22,7 +22,7 @@ class Store(dict):
 
 
 def tried(number, task_id="cell.write", store=None, **others):
-    """The context of a try that Airflow makes by itself: it leaves max_tries as it is."""
+    """Return the context of a try that Airflow starts itself, with unchanged max_tries."""
     found = context(task_id, **others)
     found["ti"].try_number = number
     found["task_state_store"] = Store() if store is None else store

@@ -334,7 +334,7 @@ def test_an_unknown_topology_is_refused(study, recorded, monkeypatch):
 
 @pytest.fixture
 def file(monkeypatch):
-    """A file of one's own with a column that Delta Lake cannot hold."""
+    """Return a user's file with a column that Delta Lake cannot hold."""
     manifest = {"rows": 900, "bytes": 5_000, "schema": [{"name": "net price", "type": "string"}]}
     found = {"rows": 900, "seed": 77}
     monkeypatch.setattr(

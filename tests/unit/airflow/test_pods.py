@@ -196,7 +196,7 @@ def test_a_drop_that_says_that_it_failed_has_dropped_nothing(cluster, account):
 
 @pytest.fixture
 def orphans(cluster, monkeypatch):
-    """A driver whose task was killed, and its executor; they take some time to go. The names of those that are there."""
+    """Create a driver whose task was killed, and its executor, which take some time to end. Return the names of existing pods."""
     monkeypatch.setattr(leftovers, "POLL_INTERVAL_S", 0.0)
     labels = {"dag_id": "s", "run_id": "now", "map_index": "0", "task_id": "cell.write"}
     for name, own in (
@@ -409,7 +409,7 @@ THREE = replace(STUDY, operations=(*STUDY.operations, SCAN, COPY))
 
 @pytest.fixture
 def scans(monkeypatch):
-    """A mongodb that can do one operation more."""
+    """Give mongodb another operation."""
     monkeypatch.setattr(MongoDB, "operations", ("write", "read", "scan"))
 
 

@@ -23,7 +23,7 @@ ROOT = Path(__file__).parents[3]
 
 @pytest.fixture
 def embedded(monkeypatch):
-    """The stack with the image `python` and no other; its Elasticsearch is at the port that `embedded` is given."""
+    """Return a function that sets up the stack with only the image `python`, and Elasticsearch at a port."""
     monkeypatch.setenv("STOREBENCH_EMBEDDED", "kubernetes s3 mongodb elasticsearch")
     monkeypatch.setattr(images, "named", {"python": "localhost/storebench/python:1"}.get)
     monkeypatch.delenv(preflight.STALE, raising=False)

@@ -42,7 +42,7 @@ def rows(monkeypatch):
 
 @pytest.fixture
 def operator(monkeypatch):
-    """One whose pod has left this message."""
+    """Return an operator whose pod has left this message."""
     monkeypatch.setattr(attempts.AttemptOperator, "kubernetes_version", lambda self: "v1")
 
     def make(message, operation="write"):

@@ -24,7 +24,7 @@ def this_airflow(monkeypatch):
 
 
 def instance(runs):
-    """A task's instance, in an Airflow that has these runs."""
+    """Return a task's instance in an Airflow with these runs."""
 
     def get_dr_count(dag_id, run_ids, states):
         return sum(1 for run_id in run_ids if runs.get((dag_id, run_id)) in states)

@@ -19,13 +19,13 @@ CLAIM = claim_of(CELL.target("s/now", 1))
 
 @pytest.fixture(autouse=True)
 def files(monkeypatch):
-    """The store's data is files now."""
+    """Make the store's data files."""
     monkeypatch.setattr(STUDY.store(CELL.store), "pod", Pod(volume="/data"))
 
 
 @pytest.fixture
 def pods(cluster):
-    """The specs of the pods that were started."""
+    """Return the specs of the started pods."""
     found, end = [], cluster.end
 
     def seen(pod):

@@ -7,7 +7,7 @@ from storebench.attempt.clock import OperationClock, PhaseClock
 
 @pytest.fixture
 def wait(monkeypatch):
-    """Let so many seconds pass, exactly."""
+    """Advance the clock by exactly these seconds."""
     now_s = [100.0]
     monkeypatch.setattr(time, "perf_counter", lambda: now_s[0])
 

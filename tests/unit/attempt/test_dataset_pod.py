@@ -13,7 +13,7 @@ from storebench.cli import main
 
 @pytest.fixture
 def dataset_pod(monkeypatch):
-    """A dataset's pod that is told this."""
+    """Return a function that runs a dataset's pod with a specification."""
     monkeypatch.setattr("storebench.attempt.dataset.raise_on_sigterm", lambda: None)
     monkeypatch.delenv("STOREBENCH_CONN_S3", raising=False)
 

@@ -1,4 +1,4 @@
-"""How fast a disk reads what nobody has read: of which files, and where it is not known."""
+"""The uncached rate of a disk: the chosen files, and an unknown rate."""
 
 import os
 from types import SimpleNamespace

@@ -18,7 +18,7 @@ WALL_S = 0.3
 
 @contextmanager
 def neighbours(number):
-    """So many processes that keep a core busy each."""
+    """Run processes that keep a core busy each."""
     busy = [subprocess.Popen([sys.executable, "-c", SPIN]) for _ in range(number)]
     try:
         time.sleep(0.5)  # they have started
@@ -30,7 +30,7 @@ def neighbours(number):
 
 
 def work():
-    """The counters before and after an operation that lasts WALL_S, and what they say: disturbances, and why it is not judged."""
+    """Return the figures of an operation that lasts WALL_S: disturbances, and the reason if it cannot be judged."""
     before = NodeCounters.read(time.process_time(), {})
     while time.perf_counter() - before.at_s < WALL_S:
         pass

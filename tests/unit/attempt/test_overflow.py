@@ -91,7 +91,7 @@ def bucket(monkeypatch):
 
 
 def message(result):
-    """The result as it comes out of a termination message."""
+    """Return the result as read from a termination message."""
     text = result.to_json()
     assert len(text.encode()) <= protocol.MESSAGE_BYTES
     return AttemptResult.from_json(text)

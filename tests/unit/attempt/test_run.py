@@ -140,7 +140,7 @@ class Cgroup:
 
 @pytest.fixture(autouse=True)
 def outside(monkeypatch):
-    """No S3, and a container of ours."""
+    """Remove S3, and set the container's cgroup."""
     monkeypatch.setenv("STOREBENCH_CONN_S3", "{}")
     monkeypatch.setattr(run, "client_for", lambda connection: None)
     monkeypatch.setattr(run, "Cgroup", Cgroup)
@@ -190,7 +190,7 @@ def test_an_engine_in_the_pod_is_no_client_that_could_be_bound(measure):
 
 @pytest.fixture
 def watched(monkeypatch):
-    """Let the run have brought the server."""
+    """Provision the server of the run."""
 
     def put(rows, busiest=None, disturbances=(), cpu_s=lambda: None):
         calls = []
@@ -253,7 +253,7 @@ def test_a_drop_removes_the_target_and_is_not_measured(measure, monkeypatch):
 
 @pytest.fixture
 def pod(monkeypatch, tmp_path):
-    """Run the main program of a pod that was told this; returns its exit code and what it has left."""
+    """Run the main program of a pod with this specification. Return its exit code and its result."""
 
     def main(store_class=Client):
         monkeypatch.setattr(run, "raise_on_sigterm", lambda: None)
@@ -326,7 +326,7 @@ def test_modules_are_imported_before_the_first_phase(pod, monkeypatch):
 
 @pytest.fixture
 def busy(monkeypatch):
-    """A node on which others than the pod kept two cores busy in 10 s, and tasks waited for a CPU all the time."""
+    """Make the node busy: other pods kept two cores busy for 10 s, and tasks always waited for a CPU."""
     at = iter([0.0, 10.0])
 
     def read(own_cpu_s, store_cpu_s):

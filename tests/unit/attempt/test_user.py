@@ -18,7 +18,7 @@ needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="becomes another user"
 
 
 def as_random_user(work):
-    """Do the work in a process of such a user; returns what it says."""
+    """Run the work in a process of a random user, and return its output."""
     reads, writes = os.pipe()
     if (child := os.fork()) == 0:
         code = 1
@@ -42,7 +42,7 @@ def as_random_user(work):
 
 @pytest.fixture
 def scratch():
-    """A folder that anyone can write, as a pod's /tmp. Those of pytest are its user's alone."""
+    """Yield a folder that every user can write, like a pod's /tmp, unlike pytest's folders."""
     with tempfile.TemporaryDirectory(dir="/tmp") as folder:
         Path(folder).chmod(0o777)
         yield Path(folder)

@@ -1,5 +1,5 @@
-"""Real clients, and real TLS servers behind a certificate of a CA of one's own. The servers behind TLS close every connection: a client that
-trusts the certificate complains of that, and one that does not complains of the certificate.
+"""Real clients, and real TLS servers behind a certificate of a user's own CA. The servers close every connection: a client that trusts the
+certificate reports the closed connection, and any other client reports the certificate.
 """
 
 import base64
@@ -25,7 +25,7 @@ from tests.unit.spark.test_executor import ENVIRONMENT
 
 @pytest.fixture(scope="module")
 def closing():
-    """The port of a server that closes each connection when it has read something."""
+    """Start a server that closes each connection after reading some bytes. Yield its port."""
     listener = socket.create_server(("127.0.0.1", 0))
 
     def serve():
@@ -50,7 +50,7 @@ def encrypted(closing):
 
 
 def connected(study, store, port, extra):
-    """The error with which the store's connect ends."""
+    """Return the error of the store's `connect`."""
     server = Connection(store, host="127.0.0.1", port=port, login="bench", password="S3cr3t", extra=extra)
     values = {"consistency": "one", "request_timeout_s": "3"}
     more = {"source": None} if study == "bulk_write_read" else {}
@@ -124,7 +124,7 @@ def test_a_server_without_tls_is_told_from_one_with_another_certificate(closing)
 
 @pytest.fixture(scope="module")
 def mariadb():
-    """The port of a server that greets as MariaDB does, goes over to TLS when it is asked to, and then closes the connection."""
+    """Start a server that greets like MariaDB, switches to TLS on request, and closes the connection. Yield its port."""
     listener = socket.create_server(("127.0.0.1", 0))
     capabilities = 0x200 | 0x800 | 0x8000 | 0x80000  # protocol 4.1, TLS, secure passwords, plugins for logins
     greeting = b"\x0a10.11.0-MariaDB\0" + bytes(4) + b"salt" * 2 + b"\0"
@@ -162,7 +162,7 @@ def test_mariadb_takes_a_certificate_of_ones_own_ca_with_that_ca_alone(mariadb):
 
 
 def plain_http():
-    """The port of a server that answers in HTTP, whatever it reads."""
+    """Start a server that answers every request in plain HTTP. Yield its port."""
     listener = socket.create_server(("127.0.0.1", 0))
 
     def serve():

@@ -17,7 +17,7 @@ def parse(data: bytes) -> list[dict[str, str]]:
 
 @pytest.fixture(scope="session")
 def chunk():
-    """The golden dataset: 1,000 rows."""
+    """Return the golden dataset of 1,000 rows."""
     return generate_chunk(SEED, 0, 1000)
 
 

@@ -21,7 +21,7 @@ def text_hash(text):
 
 
 def checksums(rows):
-    """The checksum of each field, and that of the rows."""
+    """Return the checksum of each field and of the rows."""
     fields = dict.fromkeys(FIELD_NAMES, 0)
     row_sum = 0
     for row in rows:

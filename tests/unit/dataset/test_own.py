@@ -1,4 +1,4 @@
-"""A file of one's own becomes a dataset with the same rows, or is refused with the reason."""
+"""A user's file becomes a dataset with the same rows, or is refused with the reason."""
 
 import csv
 import gzip
@@ -54,7 +54,7 @@ def s3(monkeypatch):
 
 
 def made(s3, data, key="mine.csv", rows=10**9):
-    """The manifest in the bucket after `make`, and the message."""
+    """Run `make`, and return the manifest in the bucket, and the message."""
     s3.objects[key] = data
     return made_of(s3, f"s3://bucket/{key}", rows)
 
@@ -174,7 +174,7 @@ def test_what_no_store_could_give_back_is_refused_with_the_reason(s3, data, why)
 
 
 def unreadable():
-    """A column of text whose bytes are none."""
+    """Return a text column with invalid bytes."""
     return pa.Array.from_buffers(
         pa.string(), 1, [None, pa.py_buffer(b"\0\0\0\0\1\0\0\0"), pa.py_buffer(b"\xff")]
     )
@@ -212,7 +212,7 @@ def test_what_has_no_text_is_refused(s3, data, why):
 
 
 def damaged(column, at):
-    """A Parquet file in which these pages of a column are no longer as they were."""
+    """Return a Parquet file with damaged pages of a column."""
     data = bytearray(
         written(id=list(range(50_000)), note=[f"note {n * 7919 % 50_000}" for n in range(50_000)])
     )

@@ -11,7 +11,7 @@ from tests import int96
 
 
 def read(data):
-    """The texts of each column by name, and the fields."""
+    """Return the texts of each column by name, and the fields."""
     table = own_tables.parquet(io.BytesIO(data))
     texts = {column.name: [] for column in table.columns}
     for chunk in table.chunks:

@@ -1,4 +1,4 @@
-"""Typed columns become the dataset's canonical text again, whatever types a store chose."""
+"""Typed columns of any store's types become the dataset's canonical text again."""
 
 import io
 

@@ -1,4 +1,4 @@
-"""Python values become the dataset's canonical text again, whatever types a store chose."""
+"""Python values of any store's types become the dataset's canonical text again."""
 
 import time
 from datetime import UTC, date, datetime

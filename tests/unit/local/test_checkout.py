@@ -22,7 +22,7 @@ def home():
 
 @pytest.fixture
 def checkouts(tmp_path):
-    """Two checkouts; of each only local/ is not shared, by whose place a checkout is told."""
+    """Return two checkouts. Only local/, whose path identifies a checkout, is not shared."""
     made = []
     for name in ("first", "second"):
         made.append(tmp_path / name)
@@ -36,7 +36,7 @@ def checkouts(tmp_path):
 
 @pytest.fixture
 def running_for(home):
-    """Has a supervisor answer in the home, whose stack is of a checkout."""
+    """Start a fake supervisor in the home, for a stack of a checkout."""
     servers = []
 
     def answer(server):

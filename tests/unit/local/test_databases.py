@@ -1,4 +1,4 @@
-"""Databases for stores of one's own: which names they may have, and what the server's rules let pods reach."""
+"""Databases for users' stores: valid names, and the access of pods by the server's rules."""
 
 import json
 

@@ -16,7 +16,7 @@ from local.stack.settings import Settings, StackError
 
 @pytest.fixture
 def settings(monkeypatch, tmp_path):
-    """A stack whose two servers `make` has asked for 31 minutes ago."""
+    """Return a stack whose two servers `make` requested 31 minutes ago."""
     monkeypatch.setenv("AIRFLOW__DATABASE__SQL_ALCHEMY_CONN", "postgresql+psycopg2://airflow")
     monkeypatch.setenv("AIRFLOW_CONN_STOREBENCH_RESULTS", "postgres://results")
     settings = Settings(home=tmp_path, own=frozenset(), idle_minutes=30)

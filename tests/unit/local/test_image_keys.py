@@ -1,4 +1,4 @@
-"""The key of an image: what its build reads, and nothing else."""
+"""The key of an image depends on exactly the files that its build reads."""
 
 import shutil
 import subprocess
@@ -16,7 +16,7 @@ LEFT = shutil.ignore_patterns("node_modules", "static", "__pycache__")
 
 @pytest.fixture(scope="module")
 def original(tmp_path_factory):
-    """A copy of all that images are built from."""
+    """Return a copy of all files that images are built from."""
     made = tmp_path_factory.mktemp("images") / "checkout"
     for name in ("agent", "dags", "docs", "images", "local", "requirements", "src"):
         shutil.copytree(ROOT / name, made / name, ignore=LEFT)
@@ -26,7 +26,7 @@ def original(tmp_path_factory):
 
 @pytest.fixture
 def checkout(original):
-    """The copy; what a test changes there is put back after it."""
+    """Yield the copy, and undo a test's changes afterwards."""
     before = {path: path.read_bytes() for path in original.rglob("*") if path.is_file()}
     modes = {path: path.stat().st_mode for path in before}
     yield original

@@ -83,7 +83,7 @@ def build(home):
 
 @pytest.fixture
 def containerd(home):
-    """A containerd of the test's own."""
+    """Start a containerd for the test."""
     (home / "containerd.toml").write_text(CONFIG.format(folder=home))
     process = subprocess.Popen(
         ["containerd", "--config", str(home / "containerd.toml"), "--log-level", "warn"]

@@ -62,7 +62,7 @@ def test_spaces_may_stand_between_the_stores_that_make_is_given(stores, tmp_path
 
 @pytest.fixture
 def topology(monkeypatch, tmp_path):
-    """A topology of Elasticsearch, with the image that it needs."""
+    """Return a topology of Elasticsearch with its image."""
     (tmp_path / "elasticsearch" / "three").mkdir(parents=True)
     (tmp_path / "elasticsearch" / "three" / "kustomization.yaml").touch()
     monkeypatch.setattr(parts, "TOPOLOGIES", tmp_path)
@@ -98,7 +98,7 @@ def test_a_connection_of_that_name_is_a_server_of_the_user_s_own(topology, monke
 
 @pytest.fixture
 def checkout(tmp_path):
-    """A copy of this one, but for what images are made of only links, to which folders of images can be added."""
+    """Return a copy of this checkout with links, except the folders of images, to which tests can add images."""
     made = tmp_path / "checkout"
     made.mkdir()
     for path in ROOT.iterdir():
@@ -133,13 +133,13 @@ def test_each_folder_under_images_is_a_target_of_the_set_up(tmp_path):
 
 
 def steps_of_images(checkout, home, *targets):
-    """The images that make would build there for these targets, in order."""
+    """Return the images that make would build for these targets, in order."""
     found = re.findall(r"/image-([\w-]+)-\w+ \d+ \"building", database_of(checkout, home, *targets))
     return list(dict.fromkeys(found))
 
 
 def stamps(checkout, home):
-    """The stamp of each image, by its name."""
+    """Return the stamp of each image by name."""
     return dict(re.findall(r"^IMAGE_([\w-]+) := (\S+)$", database_of(checkout, home), re.MULTILINE))
 
 

@@ -49,7 +49,7 @@ def run(home, command, **variables):
 
 
 def set_up(home, **variables):
-    """The command of a set-up of two steps, as local/setup.mk has it: with Python's own library only."""
+    """Return the command of a set-up of two steps, in the form of local/setup.mk, with only Python's library."""
     make = ["make", "--no-print-directory", "--silent", f"--file={home / 'Makefile'}", "--jobs=2", "all"]
     assigned = [f"{name}={value}" for name, value in {"LONG": "2", "SHORT": "true", **variables}.items()]
     return [sys.executable, "-S", "-B", "-m", "local.progress", *make, *assigned]
@@ -71,13 +71,13 @@ class Terminal:
         os.write(self._terminal, keys)
 
     def wait_for(self, pattern):
-        """The lines as they are once one of them matches the pattern."""
+        """Wait until a line matches the pattern, and return all lines."""
         while not any(re.match(pattern, line) for line in self._lines()):
             assert self._read(), f"ended without {pattern!r}: {self._lines()}"
         return self._lines()
 
     def end(self):
-        """The lines that stay, and the exit code."""
+        """Return the remaining lines, and the exit code."""
         while self._read():
             pass
         _, status = os.waitpid(self.process, 0)
@@ -184,7 +184,7 @@ def test_nothing_is_said_where_all_is_built(home):
 
 
 def test_what_the_stores_need_is_asked_once(home):
-    """To ask loads a study's file and with it Airflow, which takes seconds."""
+    """Finding the needs of stores loads a study's file and thus Airflow, which takes seconds."""
     asked = [word if word != "all" else "asked" for word in set_up(home)]
     assert "short: done" in run(home, asked).stdout and (home / "steps" / "long-program-1b").exists()
     assert (home / "asked").read_text() == "asked\n"

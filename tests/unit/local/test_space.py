@@ -1,4 +1,4 @@
-"""The disk that a set-up needs, which it looks at before it begins."""
+"""The disk space that a set-up checks before it begins."""
 
 import math
 import os
@@ -21,7 +21,7 @@ ALL_STORES = "$$(ALL_STEPS) $$(OTHER_IMAGES) $$(SERVER_IMAGES) services"
 
 @pytest.fixture
 def variables(tmp_path):
-    """The environment of a `make` with a home of its own, which is not that of the make that runs the tests."""
+    """Return the environment of a `make` with its own home, separate from the tests' make."""
     names = ("MAKE", "MFLAGS", "STOREBENCH_")
     kept = {name: value for name, value in os.environ.items() if not name.startswith(names)}
     return kept | {"STOREBENCH_HOME": str(tmp_path / "home")}
@@ -34,7 +34,7 @@ def run(command, folder, variables, seconds=60):
 
 
 def steps_of(target, variables):
-    """The steps that the Makefile has for this in a new home."""
+    """Return the steps of a target of the Makefile in a new home."""
     rule = f".SECONDEXPANSION:\nthese: {target}"
     dry = run(["make", "--silent", "--dry-run", f"--eval={rule}", "these"], ROOT, variables)
     assert dry.returncode == 0, dry.stderr
@@ -53,7 +53,7 @@ def test_each_step_with_a_size_of_its_own_is_one_of_the_set_up(variables):
 
 @pytest.fixture
 def too_large(tmp_path):
-    """A Makefile of more images than this machine's disk has space for; it leaves a mark where it builds one."""
+    """Return a Makefile of more images than fit on this machine's disk. A build leaves a mark."""
     images = int(space.free_gb(tmp_path) / space.IMAGE_GB) + 1
     names = " ".join(f"$(STOREBENCH_HOME)/steps/image-{number}-1a" for number in range(images))
     (tmp_path / "local").symlink_to(ROOT / "local")

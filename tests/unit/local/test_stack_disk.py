@@ -1,4 +1,4 @@
-"""The stack's knowledge of its disk, which it gives to Airflow."""
+"""The uncached rate of the stack's disk, and Airflow's variable of it."""
 
 from pathlib import Path
 

@@ -23,7 +23,7 @@ def test_what_runs_or_has_done_its_work_is_no_failure(tmp_path):
 
 @pytest.fixture
 def supervised(monkeypatch, tmp_path):
-    """A supervisor that gives these states of one job, one after the other."""
+    """Set up a supervisor that reports these states of a job in order."""
     monkeypatch.setattr(supervisor.time, "sleep", lambda _: None)
     monkeypatch.setattr(supervisor, "start_process", lambda *_: None)
 

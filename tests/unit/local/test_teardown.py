@@ -14,7 +14,7 @@ def settings(tmp_path):
 
 @pytest.fixture
 def hierarchies(monkeypatch, tmp_path):
-    """An empty version 1 tree of cgroups."""
+    """Return an empty version 1 tree of cgroups."""
     root = tmp_path / "cgroup"
     for name in ("pids", "memory"):
         (root / name).mkdir(parents=True)

@@ -1,4 +1,4 @@
-"""How much CPU a part of the stack has used, told over HTTP to whoever measures it."""
+"""The CPU time of a part of the stack, reported over HTTP."""
 
 import os
 import subprocess
@@ -26,7 +26,7 @@ time.sleep(60)
 
 @pytest.fixture
 def busy():
-    """The pid of a shell below which a server has been busy for 0.3 s and more."""
+    """Yield the pid of a shell whose child server was busy for at least 0.3 s."""
     shell = subprocess.Popen(
         ["sh", "-c", '"$0" -c "$1"; true', sys.executable, SERVER],
         stdout=subprocess.PIPE,

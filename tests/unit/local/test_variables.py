@@ -16,7 +16,7 @@ OF_RUN, OF_OTHERS = (
 
 @pytest.fixture
 def make(tmp_path):
-    """Call make without doing anything; returns its exit code and what it says."""
+    """Run make without executing recipes. Return its exit code and output."""
     # Not those of the make that runs the tests
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("MAKE", "MFLAGS"))}
 

@@ -1,4 +1,4 @@
-"""Bundles from strangers: whatever is not of the bundle's own run is refused before a row is inserted."""
+"""Bundles from strangers: rows that do not belong to the bundle's run are refused before any insert."""
 
 import copy
 import json

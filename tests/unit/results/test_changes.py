@@ -21,7 +21,7 @@ NOISES = {
 
 
 def history(seed, noise="normal", runs=RUNS):
-    """The figures of so many equal runs."""
+    """Return the figures of equal runs."""
     return np.exp(NOISE * NOISES[noise](np.random.default_rng(seed), runs))
 
 

@@ -1,4 +1,4 @@
-"""Verdicts on claims: which attempts decide a claim, and what they say of it."""
+"""Verdicts on claims: the deciding attempts, and the resulting verdicts."""
 
 import json
 import random
@@ -26,7 +26,7 @@ FASTER = Claim(
 
 
 def rows(run, seconds, *, repeats=6, day=1, operation="write", **others):
-    """Each cell of a run with its time; `seconds` by cell."""
+    """Return rows of each cell of a run. `seconds`: time by cell."""
     return [
         {
             **test_sides.row(
@@ -408,7 +408,7 @@ def test_the_memory_of_a_client_is_not_compared_with_that_of_an_engine():
 
 
 def test_a_parameter_that_was_not_recorded_has_the_value_that_it_had_before():
-    """A cold read is another job than the original's, which met the caches as the write had left them."""
+    """A cold read is different work from the original's read, which met the caches as the write had left them."""
     study = replace(
         STUDY,
         params={

@@ -51,7 +51,7 @@ def took(cell, operation, seconds, growing_s=None):
 
 
 def write_s(durations, rows, **of):
-    """The least and the most seconds that a write is expected to take by these durations; nothing is known of the read."""
+    """Return the expected bounds of a write's seconds by these durations. The read has no durations."""
     found = expected(Measured(durations, between_s=0.0), STUDY, [Turn(cell(rows=rows, **of), 1)])
     read_s = rows / ROWS_PER_S
     return pytest.approx((found.seconds - read_s, found.most_s - read_s))
@@ -97,7 +97,7 @@ def test_two_numbers_of_rows_tell_the_fixed_part_from_the_one_that_grows():
 
 
 def test_one_number_of_rows_tells_a_range_in_which_only_what_may_grow_does():
-    """A study of 1,000,000 rows follows a first run of 20,000: most of the small attempt was the pod's and the session's start."""
+    """A run of 1,000,000 rows follows a first run of 20,000, whose time was mostly the start of pod and session."""
     durations = [took(cell(), "write", 30.0, growing_s=6.0)]
     assert write_s(durations, 1_000_000) == (30.0, 24.0 + 300.0)
     assert write_s(durations, 2000) == (24.6, 30.0)

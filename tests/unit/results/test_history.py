@@ -15,7 +15,7 @@ STEP = 36  # the run from which on it takes longer
 
 
 def attempt(run, seconds, repeat=1, **changes):
-    """A row of `results`."""
+    """Return a row of `results`."""
     return {
         "run_id": f"{BULK}/r{run}",
         "recorded_at": BEGUN + timedelta(hours=run, minutes=repeat),
@@ -34,7 +34,7 @@ def attempt(run, seconds, repeat=1, **changes):
 
 @pytest.fixture
 def told(monkeypatch):
-    """The history of these attempts, with these baselines."""
+    """Return the history of these attempts with these baselines."""
     monkeypatch.setattr(Queries, "study", lambda self, name: bulk_study().details())
 
     def tell(rows, metric=None, operation="write", **baselines):

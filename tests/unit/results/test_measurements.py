@@ -1,4 +1,4 @@
-"""What is recorded of a study stays readable, also where another version has recorded it."""
+"""A study's recorded details stay readable, also if another version has recorded them."""
 
 import json
 from contextlib import contextmanager

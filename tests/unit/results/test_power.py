@@ -13,7 +13,7 @@ def noise_of(deviation, *, matched=False):
 
 
 def sides(rng, noise, n, ratio):
-    """The seconds of n units of two sides."""
+    """Return the seconds of n units of two sides."""
     shared = rng.normal(0, 0.5 if noise.matched else 0.0, n)
     share = 1 / np.sqrt(2) if noise.matched else 1
     before, after = (shared + rng.normal(0, noise.deviation * share, n) for _ in range(2))

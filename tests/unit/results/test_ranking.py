@@ -57,7 +57,7 @@ def row(of, value, repeat=1, run="r1", operation="write", hours=0, **changes):
 
 
 def repeated(of, value, count=6, **changes):
-    """Rows of a run with repeats that differ by less than counts."""
+    """Return rows of a run with nearly equal repeats."""
     return [row(of, value * (1 + NOISE[n % 6]), n + 1, **changes) for n in range(count)]
 
 

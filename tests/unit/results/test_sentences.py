@@ -34,7 +34,7 @@ def repeated(store, *took_s, **of):
 
 
 def said(rows, fixed=None, larger=None):
-    """The sentences, those on stores by the store."""
+    """Return the sentences, with sentences about stores by store."""
     lines = sentences(rows, ["write", "read"], STUDY.details(), fixed or {}, larger)
     stores = {one["cell_key"].split("/")[1] for one in rows}
     return {line.partition(":")[0]: line.partition(": ")[2] for line in lines[: len(stores)]}, lines[
@@ -241,7 +241,7 @@ RATE = Metric("puts_per_s", "puts a second", "higher")
 
 
 def ranked(figures, metric=RATE):
-    """The sentences of a study whose writes have these figures, and state neither what they promise nor what they deliver."""
+    """Return the sentences of a study whose writes have these figures, and state neither delivery nor durability."""
     operations = (Operation("write", (metric.name,)), Operation("read", (metric.name,)))
     study = replace(STUDY, operations=operations, metrics=(metric,), charts=()).details()
     rows = [

@@ -235,7 +235,7 @@ def test_no_green_without_evidence(slowdown, noise, repeats, code, said):
 
 
 def gate(*rows, **recorded):
-    """The exit code between the single runs a and b, and what is said, of one who knows what these leave open."""
+    """Return the exit code and messages of a comparison of the single runs a and b with --single-runs."""
     return exit_code(compare(Recorded(*rows, **recorded), "a", "b"), 0.1, single_runs=True)
 
 

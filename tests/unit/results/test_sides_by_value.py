@@ -17,7 +17,7 @@ def key(store="null", client="reference", batch="10"):
 
 
 def rows(values, run="a"):
-    """Each cell of one run with its time; a repeat is a hundredth slower than the one before it."""
+    """Return rows of each cell of a run. Each repeat is one percent slower than the previous repeat."""
     return [
         row(run, repeat, seconds * (1 + repeat / 100), cell, store=cell.split("/")[1])
         for cell, seconds in values.items()

@@ -1,4 +1,4 @@
-"""The views that each study has of its own; tests/integration asks Postgres for what they answer."""
+"""The views of each study. tests/integration checks their answers in Postgres."""
 
 import re
 from dataclasses import replace
@@ -13,7 +13,7 @@ from tests.unit.example import STUDY
 
 
 class Cursor:
-    """Keeps what it is told to execute."""
+    """A cursor that keeps its statements."""
 
     def __init__(self):
         self.statements = []

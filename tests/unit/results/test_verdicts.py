@@ -16,7 +16,7 @@ from storebench.results.verdicts import (
 
 
 def noisy(seed, median_s=1.0, spread=0.03, n=10):
-    """A side of n independent repeats."""
+    """Return a side of n independent repeats."""
     draw = random.Random(seed)
     return [[median_s * draw.gauss(1, spread)] for _ in range(n)]
 

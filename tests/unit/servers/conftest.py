@@ -7,7 +7,7 @@ from tests.unit.servers.kube import Kube
 
 @pytest.fixture
 def kube(monkeypatch):
-    """A cluster in memory, in whose API ServerCluster works without waiting."""
+    """Return a cluster in memory, in whose API ServerCluster works without waiting."""
     monkeypatch.delenv(FOLDER, raising=False)
     found = Kube()
     for api in ("AppsV1Api", "NetworkingV1Api"):

@@ -1,4 +1,4 @@
-"""A Kubernetes in memory that makes the pods of StatefulSets. They are at once what a test says."""
+"""A Kubernetes in memory that creates the pods of StatefulSets. Pods immediately have the state that a test sets."""
 
 import json
 from types import SimpleNamespace
@@ -14,7 +14,7 @@ def condition(kind, status="True", message=None):
 
 
 def container(*, restarts=0, ready=True, waiting=None, ended=None, before=None):
-    """The state of a server's container; `waiting` is a reason and a message, `ended` and `before` how it has ended, now or before."""
+    """Return the state of a server's container. `waiting`: reason and message. `ended`, `before`: its end, now or before."""
     state = k8s.V1ContainerState(
         waiting=k8s.V1ContainerStateWaiting(reason=waiting[0], message=waiting[1]) if waiting else None,
         terminated=ended,
@@ -50,7 +50,7 @@ def unscheduled(message):
 
 
 class Kube(Cluster):
-    """`status_of(name)` is a server pod's. `objects` are what there is, by kind and name."""
+    """A cluster in memory. `status_of(name)`: status of a server's pod. `objects`: the existing objects by kind and name."""
 
     def __init__(self, *arguments):
         super().__init__(*arguments)

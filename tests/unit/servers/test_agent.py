@@ -29,7 +29,7 @@ STARTED = {"ready_s": 2.5}
 
 
 class Fake(http.server.ThreadingHTTPServer):
-    """Answers each path with what the test has said: a status, and an object or bytes. It keeps what it was asked."""
+    """A fake agent that answers each path with a test's status and object or bytes, and keeps its requests."""
 
     def __init__(self):
         super().__init__(("127.0.0.1", 0), Handler)

@@ -97,7 +97,7 @@ def test_a_node_without_seeds_is_its_own(started):
 
 
 def parts_of(topology, *, services):
-    """The objects of the database, or those of its services, without their CPU requests and without the entry's annotation."""
+    """Return the objects of the database or of its services, without CPU requests and the entry's annotation."""
     found = []
     for one in copy.deepcopy(find("cassandra", topology).objects):
         if ("-api" in one["metadata"]["name"]) is services:

@@ -67,7 +67,7 @@ def sets_of(topology, **sizes):
 
 @pytest.fixture
 def started(tmp_path):
-    """Start a pod's command, and return what the programs of MongoDB were told: a line for each."""
+    """Run a pod's command. Return the arguments of MongoDB's programs, one line each."""
     programs, notes = tmp_path / "bin", tmp_path / "notes"
     programs.mkdir()
     for name, values in VALUES.items():

@@ -1,4 +1,4 @@
-"""Which pods reach which, by the policies of deploy/kubernetes and of runs, as the API of Kubernetes defines them."""
+"""Test the connections between pods under the policies of deploy/kubernetes and of runs, as Kubernetes' API defines them."""
 
 import json
 from pathlib import Path
@@ -26,7 +26,7 @@ def documents(name):
 
 
 def chosen(selector, labels):
-    """Whether a label selector of Kubernetes selects a pod with these labels."""
+    """Return whether a label selector of Kubernetes selects a pod with these labels."""
     assert selector.keys() <= {"matchLabels", "matchExpressions"}
     exact = selector.get("matchLabels", {}).items() <= labels.items()
     there = {"Exists": True, "DoesNotExist": False}
@@ -35,8 +35,10 @@ def chosen(selector, labels):
 
 
 def reaches(policies, client, server, port):
-    """Whether a pod with the labels `client` reaches the port of one with the labels `server`, both of the policies' namespace: policies add up,
-    and a pod that none selects is open."""
+    """Return whether a pod with the labels `client` reaches the port of a pod with the labels `server` in the policies' namespace.
+
+    Policies add up, and a pod that no policy selects is open.
+    """
     specs = [one["spec"] for one in policies]
     found = [one for one in specs if "Ingress" in one["policyTypes"] and chosen(one["podSelector"], server)]
     rules = [rule for one in found for rule in one.get("ingress", [])]
@@ -49,7 +51,7 @@ def reaches(policies, client, server, port):
 
 
 def servers_of(own):
-    """The labels of a set's pods, and their ports with the agent's."""
+    """Yield the labels of a set's pods, and their ports with the agent's."""
     objects = rendered(find("mongodb", "rest"), own, Sizes(), Place(agent="agent:1"))
     for one in objects:
         if one["kind"] == "StatefulSet":

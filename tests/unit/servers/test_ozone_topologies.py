@@ -111,7 +111,7 @@ def test_the_om_is_ready_with_its_web_server_which_opens_last(name):
 
 @contextmanager
 def scm(answers):
-    """An SCM whose JMX says these values of InSafeMode, one after the other, and the last one ever after."""
+    """Start an SCM whose JMX reports these values of InSafeMode in order, and then the last value."""
     asked = []
 
     class Handler(BaseHTTPRequestHandler):
@@ -140,7 +140,7 @@ def scm(answers):
 
 @pytest.fixture
 def start(tmp_path):
-    """Run the script with a command `ozone` that notes what it is told; returns what it was told so far."""
+    """Run the script with a fake command `ozone` that logs its arguments. Return the arguments so far."""
     ozone = tmp_path / "bin" / "ozone"
     ozone.parent.mkdir()
     ozone.write_text('#!/bin/sh\necho "$*" >> "$LOG"\n[ "$*" != "${FAIL:-}" ]\n')

@@ -53,7 +53,7 @@ OWN = "storebench.invalid/"  # images of this project, whose version is the proj
 
 
 def pinned():
-    """The versions of each image in the manifests."""
+    """Return the versions of each image in the manifests."""
     found = {}
     for path in CHECKOUT_SERVERS.glob("*/*/*.yaml"):
         for one in yaml.safe_load_all(path.read_text()):

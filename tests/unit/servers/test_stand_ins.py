@@ -60,7 +60,7 @@ def test_what_images_list_are_topologies():
 
 
 class Entry:
-    """The entry with servers that only note what becomes of them."""
+    """The entry with fake servers that log their starts and ends."""
 
     def __init__(self, folder):
         self.folder, self.notes = folder, folder / "notes"
@@ -102,7 +102,7 @@ class Entry:
         return found.splitlines()
 
     def end(self):
-        """The code with which it ends, and what it has said."""
+        """Return the exit code and the output."""
         said = self.process.communicate(timeout=20)[1]
         return self.process.returncode, said
 

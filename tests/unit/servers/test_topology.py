@@ -135,7 +135,7 @@ WRITABLE = {"cassandra", "elasticsearch", "ozone"}  # containers whose image wri
 
 
 def check_root(pod, container):
-    """The container's root file system is read-only, and its folder of temporary files is not; unless SECURITY.md names the container."""
+    """Check that the container's root file system is read-only and its temporary folder is writable, unless SECURITY.md names it."""
     assert container["securityContext"].get("readOnlyRootFilesystem", False) is (
         container["name"] not in WRITABLE
     )

@@ -27,7 +27,7 @@ class Answers:
 
 
 class Served(Answers):
-    """A pod that kept so many cores busy for 10 s, of those that its container may use."""
+    """A pod that kept `cores` cores busy for 10 s, out of the usable cores of its container."""
 
     def __init__(self, pod, cores, usable=4.0, **more):
         super().__init__(pod)

@@ -1,4 +1,4 @@
-"""What `storebench new` writes: it loads, its tests pass, and the project's tools are content with it."""
+"""The skeletons of `storebench new` load, their tests pass, and the project's tools accept them."""
 
 import importlib
 import os
@@ -169,13 +169,13 @@ def test_a_skeleton_in_python_alone_refuses_other_languages(checkout):
     write_study(checkout, STUDY, FIRST)
     before = content(checkout)
     shutil.copytree(ROOT / SKELETON, checkout / "src" / "storebench" / "stores" / STUDY / "skeleton")
-    with pytest.raises(SpecError, match="are in Python: leave out --pod go"):
+    with pytest.raises(SpecError, match="are in Python: remove --pod go"):
         write_store(checkout, STUDY, "engine", "go")
     assert {path: text for path, text in content(checkout).items() if "/skeleton/" not in path} == before
 
 
 def pytest_in(checkout, *tests):
-    """Run tests of the checkout, with the project's code. Return what pytest has printed."""
+    """Run tests of the checkout with the project's code. Return pytest's output."""
     path = os.pathsep.join(map(str, (ROOT / "src", checkout / "src", ROOT)))
     options = ("-q", "-p", "no:cacheprovider", "--rootdir", checkout)
     return tool(sys.executable, "-m", "pytest", *options, *tests, cwd=checkout, PYTHONPATH=path)
@@ -248,7 +248,7 @@ def test_the_project_s_style_is_kept(checkout, monkeypatch):
 
 
 def test_its_types_are_right(tmp_path, monkeypatch):
-    """Checked in a copy of the project, as strictly; Airflow's own types are left out, which take a minute."""
+    """Check types in a copy of the project with the same strictness, without Airflow's own types, which take a minute."""
     copy = tmp_path / "copy"
     shutil.copytree(ROOT / "src", copy / "src", ignore=shutil.ignore_patterns("page", "__pycache__"))
     write_all(prepare(copy, monkeypatch))

@@ -7,5 +7,5 @@ from storebench.stores import caches
 
 @pytest.fixture(autouse=True)
 def at_once(monkeypatch):
-    """Skip the wait for Kubernetes, which has no server to notice here."""
+    """Skip the wait for Kubernetes: these tests have no Kubernetes."""
     monkeypatch.setattr(caches, "SETTLE_S", 0)

@@ -63,7 +63,7 @@ class NameNode:
 
 @contextmanager
 def served():
-    """A NameNode without files."""
+    """Yield a NameNode without files."""
     node = NameNode()
 
     class Handler(BaseHTTPRequestHandler):

@@ -1,4 +1,4 @@
-"""How operations come to cold, lukewarm and hot caches, and what counts as a proof."""
+"""Cold, lukewarm and hot caches: preparation and proofs."""
 
 from contextlib import contextmanager
 from types import SimpleNamespace
@@ -127,7 +127,7 @@ def test_lukewarm_servers_are_only_dropped():
 
 @pytest.fixture
 def waits(monkeypatch):
-    """How long it waited each time; no time passes but that."""
+    """Return the list of waits in seconds. No other time passes."""
     found = []
     monkeypatch.setattr(caches, "SETTLE_S", 5)
     monkeypatch.setattr(caches.time, "sleep", found.append)

@@ -47,7 +47,7 @@ def node():
 
 @pytest.fixture(params=["local", "s3", "hdfs"])
 def place(request, tmp_path, node):
-    """One of them, and how files come there."""
+    """Return a file server, and a function that writes files to it."""
     if request.param == "local":
 
         def put(path, data):

@@ -24,7 +24,7 @@ CONFIGURATION = {
 
 @contextmanager
 def om(configuration=CONFIGURATION, bean=None):
-    """An OM's web server; gives a connection to it."""
+    """Start an OM's web server. Yield a connection to it."""
     bean = {"SoftwareVersion": "2.2.0"} if bean is None else bean
 
     class Handler(BaseHTTPRequestHandler):

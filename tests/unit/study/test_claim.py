@@ -1,4 +1,4 @@
-"""Claims as data: what a study's file may state, and what is refused when it is loaded."""
+"""Claims as data: valid claims in a study's file, and refused claims."""
 
 import json
 from dataclasses import replace
@@ -82,7 +82,7 @@ def test_two_claims_of_the_same_text_are_refused():
 
 @pytest.mark.parametrize("name", studies.names())
 def test_each_study_states_what_its_original_said(name):
-    """A region is stated for each claim that names cells; what nothing here can test says why."""
+    """Each claim that names cells has a region of ratios. A claim that nothing here can test has the reason."""
     study = studies.find(name)
     assert len(study.claims) >= 5
     assert all(claim.elsewhere or claim.a for claim in study.claims)

@@ -21,7 +21,7 @@ FIELDS = (
 
 @pytest.fixture(params=[path.stem for path in CHECKOUT_DAGS.glob("*.py")])
 def study(request, monkeypatch):
-    """Each of the project's studies."""
+    """Return each study of the project."""
     monkeypatch.setenv("AIRFLOW__CORE__DAGS_FOLDER", str(CHECKOUT_DAGS))
     if request.param not in names():
         pytest.skip("a module beside a study")

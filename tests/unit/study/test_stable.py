@@ -1,4 +1,4 @@
-"""Published values by which earlier results are found, and which must stay the same."""
+"""Published values that must stay the same: earlier results are found by them."""
 
 import pytest
 

@@ -39,7 +39,7 @@ PAPER = ("paper",)
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
-    """A folder of DAGs; `write` puts a study there."""
+    """Yield a folder of DAGs. `write` writes a study to it."""
     monkeypatch.setenv("AIRFLOW__CORE__DAGS_FOLDER", str(tmp_path))
     monkeypatch.delenv("STOREBENCH_STUDY", raising=False)
     monkeypatch.setattr(sys, "path", list(sys.path))
@@ -124,7 +124,7 @@ def test_the_list_of_studies_that_can_all_be_used_ends_well(write):
     write("toy")
     result = CliRunner().invoke(main, ["studies"])
     assert (result.exit_code, result.stderr) == (0, "")
-    assert result.stdout.endswith("`storebench run --study NAME --help` tells more of one\n")
+    assert result.stdout.endswith("`storebench run --study NAME --help` describes a study\n")
 
 
 def test_without_a_folder_of_dags_they_are_those_of_the_checkout(monkeypatch):

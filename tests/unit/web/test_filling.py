@@ -29,7 +29,7 @@ def study(monkeypatch):
 
 @pytest.fixture
 def dag(study, monkeypatch):
-    """The study's DAG; of its two cells as many repeats are verified as `done` says."""
+    """Return the study's DAG. `done`: the number of verified repeats of its two cells."""
     done = {}
 
     def verified(study, queries, cells, params):

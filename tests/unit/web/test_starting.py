@@ -22,13 +22,13 @@ NOTHING = SimpleNamespace(
 
 
 def as_kept(study, may_start=True):
-    """A study's DAG as the API server has it."""
+    """Return a study's DAG as in the API server."""
     return GridDag(recorded(json.loads(json.dumps(study.details()))), {}, may_start, NOTHING)
 
 
 @pytest.fixture(autouse=True)
 def somewhere(monkeypatch):
-    """An Airflow with these connections."""
+    """Set up an Airflow with these connections."""
     known = {"mongodb", "elasticsearch", "mongodb_v8"}
     monkeypatch.setattr(topologies.connections, "exists", known.__contains__)
     monkeypatch.setattr(draft.preflight.conf, "getint", lambda *_: 1024)

@@ -1,4 +1,4 @@
-"""The base class of the study's stores: write a whole table, and read the whole table."""
+"""The base class of the study's stores, which write and read a whole table."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ ALL = "all"  # the batch of all rows
 
 
 class TableStore(Store):
-    """One table for each target. Rows of the source become its rows, and come back."""
+    """A store with a table for each target, which is written from the source's rows and read back."""
 
     operations: ClassVar[tuple[str, ...]] = (WRITE, READ)
 
@@ -67,7 +67,7 @@ class TableStore(Store):
 
     @classmethod
     def cannot_hold_fields(cls, schema: Sequence[Field]) -> str:
-        """Say why the table cannot hold these fields; empty if it can."""
+        """Return why the table cannot hold these fields; empty if it can."""
         return ""
 
     @classmethod
@@ -76,7 +76,7 @@ class TableStore(Store):
 
     @classmethod
     def cannot_give_back_fields(cls, schema: Sequence[Field], client: str) -> str:
-        """Say why `client` cannot read these fields back from the table; empty if it can."""
+        """Return why `client` cannot read these fields back from the table; empty if it can."""
         return ""
 
     @classmethod
@@ -86,7 +86,7 @@ class TableStore(Store):
 
     @property
     def batch(self) -> int | None:
-        """Rows of one write call; None for all at once."""
+        """Return the number of rows of a write call; None for all rows at once."""
         value = self.values.get("batch", ALL)
         return None if value == ALL else int(value)
 
@@ -106,7 +106,7 @@ class TableStore(Store):
             attempt.metric("source_s", clock.source_s)
             attempt.metric("barrier_s", attempt.seconds_in("barrier"))
         took_s = clock.operation_s
-        if self.operation == WRITE:  # what its acknowledgements do not promise holds only after the barrier
+        if self.operation == WRITE:  # the barrier adds the guarantees that acknowledgements lack
             took_s += attempt.seconds_in("barrier")
             attempt.metric("write_s", took_s)
         if took_s:
@@ -120,7 +120,7 @@ class TableStore(Store):
         return verified
 
     def _timed(self, attempt: Attempt, clock: OperationClock) -> int:
-        """The operation, and what makes a write durable; returns the rows handed over, or seen."""
+        """Run the timed operation, and the barrier of a write. Return the number of rows written or seen."""
         if self.operation == READ:
             attempt.result.delivers = self.delivered()
             with attempt.operation():
@@ -140,72 +140,72 @@ class TableStore(Store):
 
     @abstractmethod
     def prepare(self) -> None:
-        """Make the empty target for a write; what an earlier attempt left there is removed."""
+        """Create an empty target for a write, without leftovers of an earlier attempt."""
 
     @abstractmethod
     def write(self, batch: int | None, clock: OperationClock) -> int:
-        """Write the source in batches of `batch` rows (None: all at once); returns the rows handed over."""
+        """Write the source in batches of `batch` rows (None: all at once). Return the number of rows written."""
 
     @abstractmethod
     def barrier(self) -> None:
-        """Make what was written durable and visible, as far as the write did not."""
+        """Make the written rows durable and visible, if the write did not."""
 
     @abstractmethod
     def read(self, clock: OperationClock) -> int:
-        """Read every row of the target; returns the rows seen."""
+        """Read every row of the target. Return the number of rows seen."""
 
     def needed_bytes(self) -> int:
         """Return the bytes that an uncached read must read from disk at least.
 
-        Only for stores whose servers a run can start. Raises StoreRefused if the server does not report the size.
+        Only for stores whose servers a run can provision. Raises StoreRefused if the server does not report the size.
         """
         raise NotImplementedError(f"{self.name} cannot tell what a cold read needs")
 
     @contextmanager
     def away(self) -> Iterator[None]:
-        """Have no connection to the server while it is stopped and started again. Then it has the target again."""
+        """Close the connection to the server during a restart, and reconnect at the end, when the server has the target again."""
         self.close()
         yield
         reconnect(self._connect_anew)
 
     def look(self) -> None:
-        """Raise StoreUnreachable while a server that was started again does not have the target yet; read nothing of it."""
+        """Raise StoreUnreachable while a restarted server does not have the target yet. Read no data of the target."""
 
     def _connect_anew(self) -> None:
         try:
             self.connect()
             self.look()
         except StoreUnreachable:
-            self.close()  # it is tried again, with another client
+            self.close()  # the next try uses another client
             raise
 
     @abstractmethod
     def count(self) -> int:
-        """The exact number of rows in the target, as the server counts them."""
+        """Return the exact number of rows in the target, counted by the server."""
 
     def scan(self) -> Iterator[Mapping[str, Any]]:
-        """Every row of the target once, in any order, for verification: chunks of columns of canonical text.
+        """Yield every row of the target once, in any order, for verification, in chunks of columns of canonical text.
 
-        After a read it gets them by the very call that `read` times: a second pass of it. A chunk maps each field's name to
-        as many texts as the chunk has rows, in what TableChecksum takes.
-        A null is the empty text.
+        After a read, the rows come from a second pass of the call that `read` times. A chunk maps each field's name to a sequence of texts
+        for TableChecksum, one for each row. A null is the empty text.
         """
         raise NotImplementedError(f"{self.name} has neither a scan nor a checksum of its own")
 
     def checksum(self) -> TableChecksum:
-        """The checksum of the target's rows. A store that can compute it where the data is needs no `scan`."""
+        """Return the checksum of the target's rows. A store that computes the checksum at the data needs no `scan`."""
         total = TableChecksum(self.source.fields)
         for chunk in self.scan():
             total.update(chunk)
         return total
 
     def verified_by(self) -> str:
-        """The call by which `checksum` gets the rows, in a few words for people: `pymongo find()`."""
+        """Return the readable name of the call by which `checksum` gets the rows: `pymongo find()`."""
         return f"scan() of {self.name}"
 
     def size_bytes(self) -> int | None:
-        """How much room the target takes, as the server counts it, all copies and indices included. Asked after a write was verified.
-        None where the server does not tell it, never an error.
+        """Return the server's figure of the target's size in bytes, including copies and indices; None if not reported, never an error.
+
+        Called after a write was verified.
         """
         return None
 
@@ -221,7 +221,7 @@ def before(field: Field, first: str) -> bool:
 
 
 def columns(rows: Sequence[Mapping[str, str]], names: Sequence[str]) -> dict[str, Sequence[str]]:
-    """Turn rows into columns. Raises ValueError or KeyError for a row that has other fields than `names`."""
+    """Turn rows into columns. Raises ValueError or KeyError for a row with other fields than `names`."""
     for row in rows:
         if len(row) != len(names):
             raise ValueError(f"{len(row)} fields instead of {len(names)}")

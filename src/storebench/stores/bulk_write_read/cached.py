@@ -1,4 +1,4 @@
-"""The caches that a read meets: as they are, or emptied or filled before it. The parameter `cache` of a run says which."""
+"""Prepare the caches of a read by the run's parameter `cache`: unchanged, emptied or filled."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ if TYPE_CHECKING:
 
 CACHE = "cache"
 AS_IS, COLD, LUKEWARM, HOT = STATES = ("as_is", "cold", "lukewarm", "hot")
-EMPTIED = (COLD, LUKEWARM)  # by the agents of servers
+EMPTIED = (COLD, LUKEWARM)  # states that the servers' agents prepare
 
 
 class CachedRead:
-    """One read of `store`, with the caches in `state`. Its steps come in the order of its methods."""
+    """A read of `store` with the caches in `state`. The methods are called in their order."""
 
     def __init__(self, store: TableStore, state: str) -> None:
         if state not in STATES:
@@ -32,7 +32,7 @@ class CachedRead:
         self._read_bytes = 0
 
     def prepare(self) -> None:
-        """Bring the caches into the state. Raises a StorebenchError where that cannot be, before it has changed anything."""
+        """Prepare the caches. Raises a StorebenchError before any change if the state is impossible."""
         if self._state == HOT:
             self._warmed_up = WarmedUp.by(self._pass_s)
         elif self._state in EMPTIED:
@@ -40,7 +40,7 @@ class CachedRead:
 
     @contextmanager
     def watched(self, attempt: Attempt, clock: OperationClock) -> Iterator[None]:
-        """The read itself, timed by the clock; what came from disk meanwhile is counted, and recorded with what goes with the state."""
+        """Time the read inside the block. Count its bytes from disk, and record the metrics of the state."""
         before = self._so_far()
         yield
         if before is not None:
@@ -69,7 +69,7 @@ class CachedRead:
             raise SpecError(
                 f"{CACHE}={self._state} needs the agents of servers that the run brings, and this pod was told of none"
             )
-        self._servers.read_bytes()  # is known
+        self._servers.read_bytes()  # check that the bytes are known
         needed = self._store.needed_bytes()
         if self._state == LUKEWARM:
             self._emptied = self._servers.make_lukewarm(needed)

@@ -1,4 +1,4 @@
-"""The base of all stores of Delta Lake tables: where a table is in S3, its removal, and its verification without Spark."""
+"""The base class of stores of Delta Lake tables: location in S3, removal, and verification without Spark."""
 
 from __future__ import annotations
 
@@ -21,15 +21,14 @@ if TYPE_CHECKING:
     from deltalake import DeltaTable
 
 MAX_ERROR_CHARACTERS = 300
-COLUMN = re.compile(r"\w+")  # what Parquet, Spark and both of Delta's readers take without quotes
+COLUMN = re.compile(r"\w+")  # names that Parquet, Spark and both of Delta's readers accept without quotes
 MICROSECONDS = 6  # decimal places of the second of a timestamp in Delta Lake
 
 
 class DeltaStore(TableStore):
-    """One table per target, below `tables/` in the bucket of the dataset. A commit is durable: there is no barrier.
+    """A store with a Delta table per target, below `tables/` in the dataset's bucket. A commit is durable, so there is no barrier.
 
-    Verification reads the files that delta-rs lists with pyarrow, whatever wrote them; after a read, each store makes a second pass of its
-    own.
+    After a write, verification reads the files that delta-rs lists, with pyarrow. After a read, each store makes its own second pass.
     """
 
     connection = "s3"
@@ -48,7 +47,7 @@ class DeltaStore(TableStore):
 
     @property
     def key(self) -> str:
-        """The table's folder in the bucket."""
+        """Return the key prefix of the table in the bucket."""
         return f"tables/{self.target}"
 
     def uri(self, scheme: str = "s3") -> str:
@@ -64,7 +63,7 @@ class DeltaStore(TableStore):
         pass
 
     def check_table(self) -> None:
-        """Raises StoreRefused where there is no table to read."""
+        """Raise StoreRefused if the table does not exist."""
         client, bucket = self.source.s3_client, self.source.bucket
         with s3.errors(client, bucket, self.key):
             found = client.list_objects_v2(Bucket=bucket, Prefix=f"{self.key}/_delta_log/", MaxKeys=1)
@@ -86,7 +85,7 @@ class DeltaStore(TableStore):
                 client.delete_objects(Bucket=bucket, Delete={"Objects": keys, "Quiet": True})
 
     def _objects(self) -> Iterator[list[Any]]:
-        """The table's objects, as S3 lists them: some at a time, never none."""
+        """Yield pages of the table's objects as S3 lists them, without empty pages."""
         client, bucket = self.source.s3_client, self.source.bucket
         with s3.errors(client, bucket, self.key):
             pages = client.get_paginator("list_objects_v2").paginate(Bucket=bucket, Prefix=f"{self.key}/")
@@ -111,8 +110,8 @@ class DeltaStore(TableStore):
 
         with self.table_errors():
             for part in self.open_table().to_pyarrow_dataset().get_fragments():
-                # Spark writes timestamps as INT96: delta-rs itself gives other dates for those outside the years 1678 to 2261.
-                # Not pyarrow's dataset, nor a reader that reads ahead: if not read to the end, they can crash the process at exit.
+                # Spark writes timestamps as INT96. delta-rs returns wrong dates for INT96 outside the years 1678 to 2261.
+                # No dataset of pyarrow, and no reading ahead: unless read to the end, these can crash the process at exit.
                 file = pq.ParquetFile(part.open(), coerce_int96_timestamp_unit="us", pre_buffer=False)
                 for batch in file.iter_batches(VERIFY_CHUNK_ROWS):
                     columns = dict(zip(batch.schema.names, batch.columns, strict=True))
@@ -122,14 +121,14 @@ class DeltaStore(TableStore):
         return "pyarrow ParquetFile.iter_batches()"
 
     def open_table(self) -> DeltaTable:
-        """The table as deltalake sees it, whatever wrote it."""
+        """Open the table with deltalake."""
         from deltalake import DeltaTable
 
         return DeltaTable(self.uri(), storage_options=self.storage_options)
 
     @contextmanager
     def table_errors(self) -> Iterator[None]:
-        """Tell S3 that does not answer from a refusal; deltalake's own engine raises bare Exceptions."""
+        """Turn deltalake's errors, among them bare Exceptions, into StoreUnreachable or StoreRefused."""
         from deltalake.exceptions import DeltaError
         from pyarrow import ArrowException
 
@@ -148,12 +147,12 @@ class DeltaStore(TableStore):
 
 
 def storage_options(server: Connection) -> dict[str, str]:
-    """The S3 connection as deltalake takes it; what has no value is left to the library, which looks where AWS does.
+    """Return deltalake's options for an S3 connection. The library finds missing values as AWS's clients do.
 
-    A CA of the connection's is in the environment: the library reads it from no option.
+    The environment has the connection's CA, since the library has no option for a CA.
 
-    The connection's extra `delta_rs` (an object) adds options, for a server that needs some: one without conditional
-    puts takes `{"aws_s3_allow_unsafe_rename": "true"}`, which is safe here, where each table has a single writer.
+    The connection's extra `delta_rs` (an object) adds options. A server without conditional puts needs
+    `{"aws_s3_allow_unsafe_rename": "true"}`, which is safe here because each table has a single writer.
     """
     if file := tls.authority_file(server):
         os.environ["SSL_CERT_FILE"] = file
@@ -165,14 +164,14 @@ def storage_options(server: Connection) -> dict[str, str]:
         "aws_secret_access_key": server.password,
         "aws_session_token": str(server.extra.get(s3.TOKEN) or ""),
         "aws_allow_http": "true" if endpoint.startswith("http://") else "",
-        "max_retries": "3",  # as the project's own S3 client
+        "max_retries": "3",  # as in the project's S3 client
         **server.extra.get("delta_rs", {}),
     }
     return {name: value for name, value in options.items() if value}
 
 
 def one_line(text: str) -> str:
-    """An error of deltalake without colours, line breaks and S3's XML."""
+    """Return an error of deltalake without colours, line breaks and S3's XML."""
     text = re.sub(r"\x1b\[[0-9;]*m", "", text)
     if found := re.search(r"<Code>(.*?)</Code>(?:\s*<Message>(.*?)</Message>)?", text, re.DOTALL):
         text = f"S3: {found[1]}: {found[2] or ''}"

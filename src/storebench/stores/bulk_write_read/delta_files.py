@@ -1,4 +1,4 @@
-"""Delta Lake tables in a distributed file system, in the place of S3."""
+"""Delta Lake tables in a distributed file system instead of S3."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ LOG = "_delta_log"
 
 
 class DeltaOnFiles(SparkDriver, DeltaStore):
-    """Verification gets the table's files by another client than Spark's, and reads them with delta-rs, which knows no such file system."""
+    """A store of Delta tables on a file server. Verification copies the table's files without Spark, and reads the copy with delta-rs."""
 
-    figures_cover = "client"  # servers of their own do a part of the work
-    kind: str  # of the file system, one of storebench.stores.file_servers.KINDS
+    figures_cover = "client"  # the file system's servers do a part of the work
+    kind: str  # kind of the file system: a key of storebench.stores.file_servers.KINDS
 
     @cached_property
     def there(self) -> FileServer:
@@ -68,18 +68,18 @@ class DeltaOnFiles(SparkDriver, DeltaStore):
         return DeltaTable(self._copy.name)
 
     def needed_bytes(self) -> int:
-        """The data files, of each one copy."""
+        """Return the bytes of one copy of the data files."""
         return sum((self.there.files.entries(self.key) or {}).values())
 
     @contextmanager
     def away(self) -> Iterator[None]:
-        """Clients of these file systems connect anew by themselves. A NameNode answers before it has left its safe mode."""
+        """Wait at the end until the servers serve: clients reconnect themselves, but a NameNode answers before it leaves safe mode."""
         yield
         reconnect(self.there.files.check, (StoreUnreachable, StoreRefused))
 
     @cached_property
     def _copy(self) -> TemporaryDirectory[str]:
-        """A folder of this pod with the table's files, which has no folders but that of the log."""
+        """Copy the table's files to a local folder, whose only subfolder is the log's."""
         copy = TemporaryDirectory(prefix="table-")
         for folder in ("", LOG):
             to = Path(copy.name, folder)

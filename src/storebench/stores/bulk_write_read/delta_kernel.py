@@ -6,8 +6,8 @@ from storebench.stores.bulk_write_read.delta_reader import DeltaReader
 
 
 class DeltaKernel(DeltaReader):
-    """`reference` goes over all rows, in one thread. `tuned` takes columnar batches, with a thread for each core, which take
-    the table's files one by one; no row is made of them.
+    """Delta Kernel. `reference` iterates over all rows in one thread. `tuned` reads columnar batches with a thread for each core. The
+    threads share the table's files, and make no rows.
     """
 
     name = "delta-kernel"

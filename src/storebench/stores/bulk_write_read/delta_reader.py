@@ -1,4 +1,4 @@
-"""Stores that only read Delta tables, in a Java program beside this one (images/jvm/reader)."""
+"""Stores that only read Delta tables, with a Java program (images/jvm/reader)."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ CLASSPATH = "STOREBENCH_READER_CLASSPATH"
 DEFAULT_CLASSPATH = "/opt/reader/*"
 JAVA = (
     "java",
-    "-XX:MaxRAMPercentage=50",  # of the container's memory: the rest is for Python, S3A's buffers and the JVM itself
-    # By default the JVM prints its own messages on stdout, where the answers are.
+    "-XX:MaxRAMPercentage=50",  # share of the container's memory: the rest is for Python, S3A's buffers and the JVM itself
+    # By default the JVM prints its own messages on stdout, which has the answers.
     "-XX:+DisplayVMOutputToStderr",
     "-Xlog:disable",
     "-Xlog:all=warning:stderr",
@@ -39,15 +39,15 @@ JAVA = (
     "-classpath",
 )
 MAIN = "storebench.reader.Main"
-LOG_LINES = 5  # how much of a dead program's output goes into the error
+LOG_LINES = 5  # number of lines of a dead program's output in the error
 ERRORS: dict[str, type[StorebenchError]] = {"unreachable": StoreUnreachable, "mismatch": VerificationFailed}
 
 
 class DeltaReader(DeltaStore):
-    """Reads a table that `filled_by` has written; `name` is what the program knows the library by.
+    """A store that reads a table written by the store `filled_by`. `name` is also the program's name of the library.
 
-    The program starts in `connect`: starting Java and loading the S3 client are no part of the operation. Opening the
-    table's log, planning and the loop over all values are.
+    `connect` starts the program: the start of Java and the loading of the S3 client are not part of the operation. The operation includes
+    opening the table's log, planning, and the loop over all values.
     """
 
     operations = ("read",)
@@ -84,7 +84,7 @@ class DeltaReader(DeltaStore):
         self._client_settings = opened["client_settings"]
 
     def describe(self) -> Server:
-        """The library, as it names itself, and the Java that it runs on."""
+        """Return the library's own name and version, and the version of Java."""
         return self._server
 
     def client_settings(self) -> dict[str, Any]:
@@ -105,7 +105,7 @@ class DeltaReader(DeltaStore):
         return int(self._ask("count")["rows"])
 
     def checksum(self) -> TableChecksum:
-        """Computed by the program, from a second pass of the loop that `read` times."""
+        """Return the checksum that the program computes in a second pass of the loop that `read` times."""
         schema = self.source.schema
         fields = [{"name": field.name, "type": field.type, "scale": field.scale or 0} for field in schema]
         return checksum_from(self._ask("checksum", fields=fields), schema)
@@ -126,13 +126,13 @@ class DeltaReader(DeltaStore):
 
 
 class ReaderProcess(Program):
-    """The Java program: one JSON object a line to its stdin, one line from its stdout in answer.
+    """The Java program. Each line of its stdin is a JSON command, and it answers each with a line on stdout.
 
-    Credentials reach it through stdin: neither its command line nor its environment has them.
+    Credentials go through stdin: neither the command line nor the environment has them.
     """
 
     def __init__(self, command: tuple[str, ...] | None = None, options: tuple[str, ...] = ()) -> None:
-        """`options` are the JVM's. Raises StoreRefused where there is no Java."""
+        """Start the program. `options`: options of the JVM. Raises StoreRefused without Java."""
         if command is None:
             command = (*JAVA[:1], *options, *JAVA[1:], os.environ.get(CLASSPATH) or DEFAULT_CLASSPATH, MAIN)
         try:
@@ -141,7 +141,7 @@ class ReaderProcess(Program):
             raise StoreRefused(f"The reader cannot be started: {error}") from error
 
     def ask(self, command: str, **arguments: Any) -> dict[str, Any]:
-        """The answer to a command. Raises what the program says went wrong, StoreRefused where it died."""
+        """Return the answer to a command. Raises the error that the program reports, or StoreRefused if the program died."""
         assert self.process.stdin is not None and self.process.stdout is not None
         line = ""
         with suppress(BrokenPipeError):
@@ -173,7 +173,7 @@ class ReaderProcess(Program):
 
 
 def checksum_from(answer: dict[str, Any], schema: Sequence[Field]) -> TableChecksum:
-    """The checksum in an answer: `fields` in the order of the schema, hexadecimal."""
+    """Return the checksum in an answer, whose `fields` are hexadecimal in the order of the schema."""
     total = TableChecksum([field.name for field in schema])
     total.rows, total.row_sum = int(answer["rows"]), int(answer["row_sum"], 16)
     total.fields = {field.name: int(value, 16) for field, value in zip(schema, answer["fields"], strict=True)}

@@ -11,19 +11,19 @@ from storebench.stores.base import Server
 from storebench.stores.bulk_write_read.base import VERIFY_CHUNK_ROWS
 from storebench.stores.bulk_write_read.delta import DeltaStore
 
-# No statistics of columns for readers that skip files: a bulk read skips none.
+# No column statistics: they help readers skip files, and a bulk read skips no file.
 TUNED_TABLE = {"delta.dataSkippingNumIndexedCols": "0"}
 
 
 class DeltaRs(DeltaStore):
-    """Appends one commit per batch, or overwrites the table with all rows in one.
+    """Delta Lake by delta-rs. A write appends a commit per batch, or overwrites the table with all rows in one commit.
 
-    A commit is one conditional put (If-None-Match) of the log's next file, which deltalake asks of S3 unless told
-    otherwise: it needs no lock, and two writers cannot both succeed with the same version of the table.
+    A commit is a conditional put (If-None-Match) of the log's next file, deltalake's default for S3. It needs no lock, and two writers
+    cannot both commit the same version of the table.
 
-    The `reference` client makes a text table of each list of dicts, opens the table anew for each batch, and reads
-    the whole table into memory. The `tuned` client writes the source's typed tables with cheap Parquet settings to a
-    table that it keeps open, and streams the read through deltalake's own engine.
+    The `reference` client makes a text table of each list of dicts, reopens the table for each batch, and reads the whole table into
+    memory. The `tuned` client writes the source's typed tables with cheap Parquet settings to an open table, and streams the read through
+    deltalake's own engine.
     """
 
     name = "delta-rs"
@@ -40,7 +40,7 @@ class DeltaRs(DeltaStore):
         self._s3_server = answer["ResponseMetadata"]["HTTPHeaders"].get("server", "unknown")
 
     def describe(self) -> Server:
-        """Describe the package, which does the work in this process: there is no server but S3."""
+        """Describe the package, which does the work in this process: the only server is S3."""
         import deltalake
 
         settings = {"core": deltalake.rust_core_version(), "s3_server": self._s3_server}
@@ -70,12 +70,12 @@ class DeltaRs(DeltaStore):
     def _write_tuned(self, batch: int | None, clock: OperationClock) -> int:
         from deltalake import ColumnProperties, WriterProperties, write_deltalake
 
-        # Most columns have too many values for a dictionary. Trying one costs half of the write's time.
+        # Most columns have too many values for a dictionary, and trying one takes half of the write's time.
         plain = ColumnProperties(dictionary_enabled=False, statistics_enabled="NONE")
         properties = WriterProperties(compression="SNAPPY", default_column_properties=plain)
         rows, opened = 0, None
-        # All at once is one Arrow table, not a stream: deltalake would encode while it waits for the stream's next
-        # batch, and that part of its work would count as time of the source.
+        # All rows at once are one Arrow table, not a stream: deltalake would encode while it waits for the stream's next
+        # batch, and this work would count as time of the source.
         for part in clock.source(self.source.tables(batch)):
             with clock.operation():
                 if opened is None:
@@ -88,7 +88,7 @@ class DeltaRs(DeltaStore):
                         writer_properties=properties,
                     )
                     opened = self.open_table() if batch is not None else None
-                else:  # it knows the table's state, so that the log is not read again
+                else:  # the open table knows its state, so the log is not read again
                     write_deltalake(opened, part, mode="append", writer_properties=properties)
             rows += part.num_rows
         return rows
@@ -99,7 +99,7 @@ class DeltaRs(DeltaStore):
             return sum(part.num_rows for part in self._parts())
 
     def _parts(self) -> Iterator[Any]:
-        """The table in Arrow, as each client reads it: the timed read and its second pass are both this call."""
+        """Read the table into Arrow in the client's way, for both the timed read and its second pass."""
         table = self.open_table()
         if self.client == "tuned":
             yield from table.scan()

@@ -1,4 +1,4 @@
-"""Delta Lake tables, written and read by Spark: the pod is the driver, its executors are pods of their own."""
+"""Delta Lake tables written and read by Spark. The pod is the driver; executors are separate pods."""
 
 from __future__ import annotations
 
@@ -33,16 +33,16 @@ DELTA = {
     "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
 }
 TUNED = {
-    "spark.sql.adaptive.enabled": "false",  # plans of one scan: nothing to adapt
-    "spark.databricks.delta.snapshotPartitions": "2",  # the log of one table is small: 50 tasks would cost more than it
-    "spark.databricks.delta.stats.collect": "false",  # minima and maxima of 32 columns that nothing filters by
+    "spark.sql.adaptive.enabled": "false",  # plans with a single scan leave nothing to adapt
+    "spark.databricks.delta.snapshotPartitions": "2",  # the log of a table is too small for the default of 50 tasks
+    "spark.databricks.delta.stats.collect": "false",  # no minima and maxima: no query filters by them
     "spark.databricks.delta.properties.defaults.checkpointInterval": "1000",
     "spark.sql.execution.arrow.maxRecordsPerBatch": "100000",
 }
-# This dataset has line breaks and doubled quotes inside quotes. The study's own CSV had none.
+# This dataset has line breaks and doubled quotes inside quotes, unlike the original study's CSV.
 CSV_OPTIONS = {"multiLine": True, "escape": '"'}
-CSV_COLUMNS = 20_480  # that Spark's reader of CSV has room for by default
-FIRST_TIME = "0001-01-02"  # PySpark makes datetimes with datetime.fromtimestamp, which looks a day back
+CSV_COLUMNS = 20_480  # Spark's default limit of columns in a CSV
+FIRST_TIME = "0001-01-02"  # PySpark uses datetime.fromtimestamp, which also computes the day before
 
 SPARK_TYPES = {
     "integer": "bigint",
@@ -55,10 +55,10 @@ SPARK_TYPES = {
 
 
 class DeltaSpark(SparkDriver, DeltaStore):
-    """`reference` is the study's code, with the defaults of today's Spark; `tuned` hands typed Arrow tables over.
+    """Delta Lake by Spark. `reference` is the study's code with the defaults of today's Spark. `tuned` passes typed Arrow tables.
 
-    A write is verified in the driver, without Spark: from the table's files as they are in S3. A read is verified
-    by a second pass of Spark's own, in the executors. `delta-spark@hdfs` and `delta-spark@ozone` have their tables there.
+    A write is verified in the driver without Spark, from the table's files in S3. A read is verified by a second pass of Spark in the
+    executors. `delta-spark@hdfs` and `delta-spark@ozone` keep their tables in HDFS and Ozone.
     """
 
     name = "delta-spark"
@@ -89,11 +89,11 @@ class DeltaSpark(SparkDriver, DeltaStore):
             return super().of(spec, connection, s3_client)
         store = DeltaSparkOnFiles.of(spec, connection, s3_client)
         store.kind, _ = server
-        return store  # type: ignore[return-value] # mypy knows no class that makes one of its subclasses
+        return store  # type: ignore[return-value] # mypy does not know that `of` creates a subclass
 
     def connect(self) -> None:
         if self.operation == DROP:
-            return  # needs S3 only
+            return  # the drop only needs S3
         assert self.server is not None
         if self.operation == READ:
             self.check_table()
@@ -130,9 +130,9 @@ class DeltaSpark(SparkDriver, DeltaStore):
         return rows
 
     def _write_csv(self, clock: OperationClock) -> int:
-        """All at once Spark itself reads the CSV: to infer the types is source time, to parse it again for the write is not.
+        """Write all rows at once: Spark reads the CSV. Inferring types is source time; parsing the CSV again for the write is not.
 
-        The types of a file of one's own are told: Spark would take 007 for a number, and give 7 back.
+        The types of a user's file are given: Spark would infer a number for 007, and return 7.
         """
         path = f"s3a://{self.source.bucket}/{self.source.key}"
         own = None if self.source.schema is FIELDS else spark_schema(self.source.schema)
@@ -147,7 +147,7 @@ class DeltaSpark(SparkDriver, DeltaStore):
         for table in clock.source(self.source.tables(batch)):
             with clock.operation():
                 frame = self.spark.createDataFrame(table)
-                # Smaller files than of 100,000 rows only cost time to open.
+                # files of fewer than 100,000 rows only cost time to open
                 files = max(1, min(self._cores, table.num_rows // 100_000))
                 frame.coalesce(files).write.format("delta").mode("append").save(self._path)
             rows += table.num_rows
@@ -167,11 +167,11 @@ class DeltaSpark(SparkDriver, DeltaStore):
             return int(seen.value)
 
     def _foreach(self, see: Callable[[Any], None]) -> None:
-        """The `reference` read: the timed one and its second pass are both this call."""
+        """Read with `foreach`, for both the timed `reference` read and its second pass."""
         self._load().foreach(see)
 
     def _scan_columns(self, clock: OperationClock) -> int:
-        """Every column of every row, inside the executors' JVMs."""
+        """Read every column of every row inside the executors' JVMs."""
         from pyspark.sql import Observation
         from pyspark.sql.functions import count, lit
 
@@ -187,7 +187,7 @@ class DeltaSpark(SparkDriver, DeltaStore):
         schema = self.source.schema
         with spark_session.errors("The second pass"):
             if self.client == "tuned":
-                # Nothing can be seen of what goes into the noop sink of the timed read. So this does the same scan of the same columns into Arrow.
+                # The noop sink of the timed read shows no data, so this repeats the scan of the same columns into Arrow.
                 see = second_pass.of_batches(schema)
                 columns = self._load().mapInArrow(see, second_pass.SCHEMA)
                 found = second_pass.total_of(columns.collect(), schema)
@@ -222,7 +222,7 @@ class DeltaSpark(SparkDriver, DeltaStore):
 
 
 class DeltaSparkOnFiles(DeltaOnFiles, DeltaSpark):
-    """The CSV is in S3 all the same."""
+    """Delta Lake by Spark on a distributed file system. The CSV is still in S3."""
 
     def connect(self) -> None:
         self.there.files.check()
@@ -245,7 +245,7 @@ def csv_options(schema: Sequence[Field]) -> dict[str, Any]:
 
 
 def spark_schema(schema: Sequence[Field]) -> str:
-    """The types of Spark of a dataset with these fields, as DDL."""
+    """Return Spark's schema of a dataset with these fields, as DDL."""
     return ", ".join(
         f"`{field.name}` decimal({field.precision}, {field.scale})"
         if field.type == "decimal"
@@ -255,7 +255,7 @@ def spark_schema(schema: Sequence[Field]) -> str:
 
 
 def _delta_version(spark: SparkSession) -> str:
-    """The version in the manifest of the jar that is loaded."""
+    """Return the version in the manifest of the loaded jar."""
     loader = spark._jvm.java.lang.Thread.currentThread().getContextClassLoader()
     delta = loader.loadClass("io.delta.sql.DeltaSparkSessionExtension")
     version = delta.getPackage().getImplementationVersion()

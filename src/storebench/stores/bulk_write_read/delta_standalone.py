@@ -1,4 +1,4 @@
-"""Delta Standalone: the original study's reader of Delta tables, which has ended with Delta Lake 3."""
+"""Delta Standalone: the original study's reader of Delta tables, discontinued with Delta Lake 3."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from storebench.dataset.schema import Field
 from storebench.stores.bulk_write_read.base import before
 from storebench.stores.bulk_write_read.delta_reader import DeltaReader
 
-INTEGER_DIGITS = 18  # Spark writes decimals of at most so many digits as integers
-WHOLE_DIGITS = 20  # before the point: it makes 18 decimal places of each number, and has room for 38 digits
-GREGORIAN = "1582-10-15"  # the first day of that calendar in java.sql.Date and java.sql.Timestamp
+INTEGER_DIGITS = 18  # Spark writes decimals of up to this many digits as integers
+WHOLE_DIGITS = 20  # limit before the point: numbers get 18 decimal places, out of 38 digits
+GREGORIAN = "1582-10-15"  # the first Gregorian day in java.sql.Date and java.sql.Timestamp
 
 
 class DeltaStandalone(DeltaReader):
-    """`reference` is the study's loop: open the log's snapshot and go over its rows, in one thread. Unlike the study's, the loop gets each
-    value once. There is no other client.
+    """Delta Standalone. `reference`, the only client, is the study's loop: open the log's snapshot and iterate over its rows in one thread.
+    Unlike the study's loop, it gets each value once.
 
-    It reads timestamps as Spark writes them (INT96) and no others. Of a decimal that is written as an integer it takes no notice of the
-    scale, and gives another number. It gives dates and timestamps as java.sql.Date and java.sql.Timestamp, which have another calendar
-    before 1582-10-15: the moments are others there.
+    The library only reads timestamps as Spark writes them (INT96). It ignores the scale of a decimal that is written as an integer, and
+    returns a wrong number. It returns dates and timestamps as java.sql.Date and java.sql.Timestamp, whose calendar differs before
+    1582-10-15, so earlier moments differ.
     """
 
     name = "delta-standalone"

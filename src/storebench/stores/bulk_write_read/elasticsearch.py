@@ -1,4 +1,4 @@
-"""Elasticsearch."""
+"""The store Elasticsearch."""
 
 from __future__ import annotations
 
@@ -35,31 +35,30 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 REQUEST_TIMEOUT_S = 120
-# How long the server keeps a point in time between two pages.
+# The time for which the server keeps a point in time between two pages.
 KEEP_ALIVE = "5m"
-MILLISECONDS = 3  # decimal places of the second that the type date keeps
-PAGE_ROWS = 10_000  # a server gives no more with its default `index.max_result_window`
+MILLISECONDS = 3  # decimal places of the second in the type date
+PAGE_ROWS = 10_000  # the largest page with the default `index.max_result_window`
 
-# The tuned client's, beside what storebench.stores.bulk_write_read.tuning makes of the server.
-SAMPLE_ROWS = 10  # whose size says how many rows make a request
+# Settings of the tuned client, beside the settings of storebench.stores.bulk_write_read.tuning.
+SAMPLE_ROWS = 10  # number of rows whose size determines the rows of a request
 SLICE_PAGE_ROWS = 2_000
 
-SHARD_ORDER = ["_shard_doc"]  # the order in which documents lie: nothing is sorted
+SHARD_ORDER = ["_shard_doc"]  # the order on disk, without sorting
 INDEX_ACTION = b'{"index":{}}'
 BULK_ANSWER = ["errors", "items.*.error"]
 NO_REPLICAS = {"number_of_replicas": 0, "auto_expand_replicas": False}
 
 
 class Elasticsearch(TableStore):
-    """One index per target. An acknowledged write is durable (it is in the synced translog); the refresh, which
-    makes it visible, is the barrier.
+    """Elasticsearch with an index per target. An acknowledged write is durable (in the synced translog). The barrier is the refresh, which
+    makes the write visible.
 
-    The `reference` client is the study's: `helpers.bulk` of each batch, or of the CSV reader itself, into a
-    dynamically mapped index; read by a point in time and `search_after`, 10,000 documents a page. The `tuned` one
-    maps each field once, has no refresh and no replica while it writes, and writes and reads with as many workers as the
-    server's processors keep busy.
+    The `reference` client is the study's: `helpers.bulk` of each batch, or of the CSV reader itself, into a dynamically mapped index. It
+    reads by a point in time and `search_after`, 10,000 documents per page. The `tuned` client maps each field once, writes without refresh
+    and replicas, and uses several workers for each of the server's processors.
 
-    Documents get their ids from the server: a row that was written twice is there twice, and noticed.
+    The server assigns the documents' ids: a row that was written twice is stored twice, which verification detects.
     """
 
     name = "elasticsearch"
@@ -86,7 +85,9 @@ class Elasticsearch(TableStore):
         return ""
 
     _tuning: Mapping[str, int] = MappingProxyType({})
-    _lifted: Mapping[str, Any] | None = None  # the index's own settings of replicas while it has none
+    _lifted: Mapping[str, Any] | None = (
+        None  # the index's original settings of replicas while they are lifted
+    )
 
     def connect(self) -> None:
         from elasticsearch import ApiError, OrjsonSerializer
@@ -97,13 +98,13 @@ class Elasticsearch(TableStore):
         self._client: Client = Client(
             **options(self.server),
             request_timeout=REQUEST_TIMEOUT_S,
-            max_retries=0,  # no silent retries: they would be measured, too
+            max_retries=0,  # no silent retries: they would be part of the measured time
             **more,
         )
         self._nodes: Mapping[str, Any] = {}
         with self._errors():
             self._info = dict(self._client.info())
-            # A login may lack the right to monitor, and a serverless project shows no nodes.
+            # A login may lack the permission to monitor, and a serverless project shows no nodes.
             with suppress(ApiError):
                 self._nodes = self._client.nodes.info(metric=["jvm", "os"])["nodes"]
         if self.client == "tuned":
@@ -119,7 +120,7 @@ class Elasticsearch(TableStore):
         from elasticsearch import ApiError
 
         settings: Mapping[str, Any] = {}
-        with self._errors(), suppress(ApiError):  # a login may lack the right to see them
+        with self._errors(), suppress(ApiError):  # a login may lack the permission
             found = self._client.indices.get_settings(index=self.target, include_defaults=True)
             settings = found[self.target]
         return durability_of(settings)
@@ -158,7 +159,7 @@ class Elasticsearch(TableStore):
                 self._lift_replicas()
 
     def _lift_replicas(self) -> None:
-        """Take the replicas away that the server, or a template, has given the index, and remember them."""
+        """Remove the replicas that the server or a template gives the index, and remember their settings."""
         answer = self._client.indices.get_settings(
             index=self.target, name=[f"index.{name}" for name in NO_REPLICAS]
         )
@@ -168,7 +169,7 @@ class Elasticsearch(TableStore):
             self._lifted = {name: own.get(name) for name in NO_REPLICAS}
 
     def _put_replicas_back(self) -> None:
-        """Give them back, and wait for those that the cluster has nodes for: none on a cluster of one node."""
+        """Restore the replicas, and wait for the replicas that the cluster has nodes for: none on a single node."""
         self._client.indices.put_settings(index=self.target, settings=self._lifted)
         while self._client.options(ignore_status=408).cluster.health(
             index=self.target,
@@ -201,8 +202,8 @@ class Elasticsearch(TableStore):
         return rows
 
     def _write_parallel(self, window_rows: int, clock: OperationClock) -> int:
-        """Chunks of each batch at the same time. All at once, the rows pass in windows: were the source read
-        while chunks are on their way, its time could not be taken out of the operation."""
+        """Write the chunks of each batch concurrently. Without batches, write windows of rows one after the other: reading the source
+        concurrently with chunks would prevent subtracting the source's time from the operation."""
         rows, workers = 0, self._tuning["workers"]
         with ThreadPoolExecutor(workers) as pool:
             for batch in clock.source(self.source.batches(window_rows)):
@@ -219,7 +220,7 @@ class Elasticsearch(TableStore):
         operations: list[Any] = []
         for row in chunk:
             operations += (INDEX_ACTION, orjson.dumps(row))
-        # The answer leaves out the documents that went well: parsing it would take longer than the write.
+        # The answer excludes successful documents: parsing them would take longer than the write.
         answer = self._client.bulk(index=self.target, operations=operations, filter_path=BULK_ANSWER)
         if answer["errors"]:
             raise BulkIndexError(f"{len(answer['items'])} documents failed", answer["items"])
@@ -236,7 +237,7 @@ class Elasticsearch(TableStore):
             return sum(self._read_pages(len))
 
     def _read_pages(self, of_page: Callable[[list[dict[str, Any]]], T]) -> list[T]:
-        """`of_page` of each page of documents, as each client reads them: the timed read and its second pass are both this call."""
+        """Apply `of_page` to each page of documents, read in the client's way, for both the timed read and its second pass."""
         with self._point_in_time() as pit:
             if self.client == "reference":
                 return list(map(of_page, self._pages(pit, PAGE_ROWS)))
@@ -253,9 +254,9 @@ class Elasticsearch(TableStore):
                 return list(itertools.chain.from_iterable(pool.map(read_slice, range(slices))))
 
     def needed_bytes(self) -> int:
-        """The documents themselves, without what serves searches. The server reads one copy of the index to tell it."""
+        """Return the bytes of the documents, without structures for searches. The server reads a copy of the index to compute them."""
         with self._errors(), warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # the call is a technical preview
+            warnings.simplefilter("ignore")  # Elasticsearch marks the call as a technical preview
             found = self._client.indices.disk_usage(index=self.target, run_expensive_tasks=True)
         try:
             return int(found[self.target]["all_fields"]["stored_fields_in_bytes"])
@@ -266,7 +267,7 @@ class Elasticsearch(TableStore):
 
     @contextmanager
     def away(self) -> Iterator[None]:
-        """Until the index has all copies that it had: none of them is being made while the read goes on."""
+        """Wait at the end until the index has all its former copies, so that none is created during the read."""
         with self._errors():
             had = self._client.cluster.health(index=self.target)["status"]
         with super().away():
@@ -305,7 +306,7 @@ class Elasticsearch(TableStore):
     def size_bytes(self) -> int | None:
         from elasticsearch import ApiError, TransportError
 
-        # A login may lack the right to monitor. A serverless project tells no sizes.
+        # A login may lack the permission to monitor. A serverless project reports no sizes.
         with suppress(ApiError, TransportError, KeyError):
             stats = self._client.indices.stats(index=self.target, metric="store")
             return int(stats["_all"]["total"]["store"]["size_in_bytes"])
@@ -320,13 +321,13 @@ class Elasticsearch(TableStore):
 
     @contextmanager
     def _point_in_time(self) -> Iterator[str]:
-        """A view of the index as it is now. After a failure the server drops it itself, KEEP_ALIVE later."""
+        """Open a point in time of the index, and close it at the end. After a failure the server drops it after KEEP_ALIVE."""
         pit = str(self._client.open_point_in_time(index=self.target, keep_alive=KEEP_ALIVE)["id"])
         yield pit
         self._client.close_point_in_time(id=pit)
 
     def _pages(self, pit: str, rows: int, **search: Any) -> Iterator[list[dict[str, Any]]]:
-        """The documents of a point in time, `rows` at a time, up to the first empty page."""
+        """Yield the pages of a point in time, each of up to `rows` documents, until the first empty page."""
         view = {"id": pit, "keep_alive": KEEP_ALIVE}
         while True:
             found = self._client.search(pit=view, size=rows, sort=SHARD_ORDER, **search)
@@ -339,7 +340,7 @@ class Elasticsearch(TableStore):
 
     @contextmanager
     def _errors(self) -> Iterator[None]:
-        """Tell an unreachable server from one that refused."""
+        """Turn the client's errors into StoreUnreachable or StoreRefused."""
         from elastic_transport import ConnectionError, ConnectionTimeout, TransportError
         from elasticsearch import ApiError
         from elasticsearch.helpers import BulkIndexError
@@ -365,7 +366,7 @@ class Elasticsearch(TableStore):
 
 
 def chunk_rows(batch: Sequence[Row], workers: int, request_bytes: int) -> int:
-    """The rows of one request: as many as make `request_bytes`, or fewer, so that no worker is left without."""
+    """Return the number of rows of a request: about `request_bytes`, or fewer so that every worker has a request."""
     import orjson
 
     sample = batch[:SAMPLE_ROWS]

@@ -1,4 +1,4 @@
-"""How the index of Elasticsearch maps a dataset's fields."""
+"""Define the mappings of a dataset's fields in Elasticsearch."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from typing import Any
 from storebench.dataset.schema import FIELDS, Field
 
 FREE_TEXTS = ("comment", "description")
-MAX_KEYWORD_CHARACTERS = 8_191  # Lucene takes terms of 32,766 bytes
+MAX_KEYWORD_CHARACTERS = 8_191  # Lucene's limit is 32,766 bytes per term
 MAX_COLUMNS = 500
 
 
 def index_of(client: str, schema: Sequence[Field]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The mappings and settings of the index that `client` writes rows of these fields to; all else is the server's default.
+    """Return the mappings and settings of a client's index for rows of these fields. All other settings are the server's defaults.
 
-    The study's index has dynamic mapping, which takes a text field for a date if its first value is one. In a field
-    that may be null it would then refuse each later empty text, or find no date where the first row has none. That
-    those are dates, and that what is no date is only not indexed, is all that the `reference` index is told: so it
-    is mapped alike for every dataset. In a file of one's own a text may look like a date at first: there, the dates are those of its schema.
+    The study's index has dynamic mapping, which maps a text field as a date if its first value looks like a date. A nullable field would
+    then refuse later empty texts, or would not become a date if the first row has none. So the `reference` index only defines which fields
+    are dates, and that invalid dates are stored without indexing. This gives every dataset the same mapping. In a user's file a text may
+    look like a date, so the dates are the dates of its schema.
     """
     if client == "reference":
         dates = [field for field in schema if field.type in ("date", "timestamp")]
@@ -35,7 +35,7 @@ def index_of(client: str, schema: Sequence[Field]) -> tuple[dict[str, Any], dict
 
 
 def _mapping(field: Field) -> dict[str, Any]:
-    """How a field is indexed once, by what it means. Its value in `_source` stays the text that was sent."""
+    """Return the mapping of a field by its type, indexed once. The value in `_source` stays the sent text."""
     match field.type:
         case "date" | "timestamp":
             return {"type": "date", "ignore_malformed": field.nullable}
@@ -43,7 +43,7 @@ def _mapping(field: Field) -> dict[str, Any]:
             return {"type": "long"}
         case "decimal" | "float":
             return {"type": "double"}
-        case "boolean" if not field.nullable:  # an empty text would be false
+        case "boolean" if not field.nullable:  # Elasticsearch would index an empty text as false
             return {"type": "boolean"}
     free = field.name in FREE_TEXTS or (field.longest or 0) > MAX_KEYWORD_CHARACTERS
     return {"type": "text" if free else "keyword"}

@@ -1,4 +1,4 @@
-"""Elasticsearch's server: how a client reaches it, what it says of itself, and what its refusals mean."""
+"""Connect to an Elasticsearch server, identify it, and explain its refusals."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ PORT = 9200
 
 
 def options(server: Connection) -> dict[str, Any]:
-    """Return the client's options: addresses, login or API key, and what makes a certificate good."""
+    """Return the client's options: addresses, login or API key, and the check of certificates."""
     extra = server.extra
     behind = f"/{extra['path']}" if "path" in extra else ""
     addresses = [in_words([one]) for one in server.addresses(PORT)]
@@ -73,7 +73,7 @@ def identify(info: Mapping[str, Any], nodes: Mapping[str, Any]) -> Server:
 
 
 def refusal(where: str, server: Connection, error: ApiError) -> str:
-    """One line for an answer that is an error: what the server says, and what to do."""
+    """Return one line about an error of the server: its reason, and what to do."""
     from elasticsearch import UnsupportedProductError
 
     body = error.body if isinstance(error.body, Mapping) else {}
@@ -90,7 +90,7 @@ def refusal(where: str, server: Connection, error: ApiError) -> str:
     return f"Elasticsearch at {where} refused: {advise(reason)}"
 
 
-# What to do about some errors whose reason alone does not say it.
+# Advice for errors whose reason gives none.
 ADVICE = {
     "cluster_block_exception": "A server sets such a block itself when its disk is nearly full: look there",
     "es_rejected_execution_exception": "Its queue is full: give it more processors, or use smaller batches",
@@ -101,7 +101,7 @@ ADVICE = {
 
 
 def advise(reason: Any) -> str:
-    """The server's reason, in one line, with what to do about it where that is known."""
+    """Return the server's reason in one line, with advice if there is any."""
     if not isinstance(reason, Mapping):
         return " ".join(redacted(str(reason)).split())
     causes = reason.get("root_cause") or []

@@ -1,4 +1,4 @@
-"""MongoDB, and servers that speak its protocol."""
+"""The store MongoDB, also for other servers with its protocol."""
 
 from __future__ import annotations
 
@@ -32,20 +32,20 @@ if TYPE_CHECKING:
 
 CONNECT_TIMEOUT_MS = 10_000
 DEFAULT_DATABASE = "storebench"
-NOT_PERMITTED = 13  # MongoDB's code for a command that the user may not run
-TUNED_REQUEST_ROWS = 1_000  # a mongod inserts in portions of 500, however many it gets
-VERIFY_CHUNK_ROWS = 1_000  # room beside an answer of the server, which holds up to 16 MB of documents
-ARRIVAL_TIMEOUT_S, ARRIVAL_POLL_S = 60.0, 0.1  # of writes that are not acknowledged
+NOT_PERMITTED = 13  # MongoDB's error code for a command without permission
+TUNED_REQUEST_ROWS = 1_000  # a mongod inserts in portions of 500, regardless of the request's rows
+VERIFY_CHUNK_ROWS = 1_000  # few enough to fit in memory beside an answer of up to 16 MB of documents
+ARRIVAL_TIMEOUT_S, ARRIVAL_POLL_S = 60.0, 0.1  # for writes without acknowledgement
 
 
 class MongoDB(TableStore):
-    """One collection per target. The write's acknowledgement is the barrier: it is asked to be durable (j=true), unless the
-    connection's options say otherwise.
+    """MongoDB with a collection per target. The barrier is the write's acknowledgement, durable (j=true) unless the connection's options
+    say otherwise.
 
-    The `reference` client is the study's: `insert_many` of lists of dicts, or of the CSV reader itself,
-    and `for document in collection.find()`. The `tuned` client encodes the rows to BSON itself and sends them unordered,
-    in requests over several connections, while it encodes the next; it reads documents as raw BSON. How many connections, and how
-    long the answers are, depends on the server.
+    The `reference` client is the study's: `insert_many` of lists of dicts, or of the CSV reader itself, and
+    `for document in collection.find()`. The `tuned` client encodes rows to BSON itself, and sends unordered requests over several
+    connections while it encodes the next rows. It reads documents as raw BSON. The number of connections and the size of answers depend on
+    the server.
     """
 
     name = "mongodb"
@@ -97,14 +97,14 @@ class MongoDB(TableStore):
             serverSelectionTimeoutMS=CONNECT_TIMEOUT_MS,
             connectTimeoutMS=CONNECT_TIMEOUT_MS,
             **durable(self.server),
-            retryWrites=False,  # no silent retries: they would be measured, too
+            retryWrites=False,  # no silent retries: they would be part of the measured time
             **options,
         )
         self._collection = self._client[self.server.schema or DEFAULT_DATABASE][self.target]
         self._raw = self._collection.with_options(CodecOptions(document_class=RawBSONDocument))
 
     def _if_permitted(self, command: str) -> Mapping[str, Any] | str:
-        """Return the answer to an administrator's command, or the reason of its refusal, which the benchmark tolerates."""
+        """Return the answer to an administrator's command, or the reason if the server refuses it."""
         from pymongo.errors import OperationFailure
 
         try:
@@ -128,7 +128,7 @@ class MongoDB(TableStore):
         with suppress(PyMongoError):
             admin = self._client.admin
             hello = admin.command("hello")
-            if hello.get("msg") == "isdbgrid":  # a mongos: another one may answer the next time
+            if hello.get("msg") == "isdbgrid":  # a mongos: another mongos may answer the next time
                 return {}
             if version := hello.get("topologyVersion"):
                 return {str(version["processId"]): 0.0}
@@ -141,7 +141,7 @@ class MongoDB(TableStore):
     def server_cpu_s(self) -> float | None:
         from pymongo.errors import PyMongoError
 
-        # A mongod on Linux tells it. A mongos, or one of several members, would not tell that of all that work for the store.
+        # A mongod on Linux reports it. The figure of a mongos or of a replica set's member would exclude other servers of the store.
         if "storage_engine" not in self._found.settings:
             return None
         with suppress(PyMongoError, KeyError):
@@ -186,8 +186,8 @@ class MongoDB(TableStore):
     def _write_tuned(self, batch: int | None, clock: OperationClock) -> int:
         rows = 0
         with ThreadPoolExecutor(self._tuning["connections"], thread_name_prefix="insert") as pool:
-            # All requests of a batch, or of a block of the whole, are answered before more of the source is read:
-            # what goes on beside the source would be taken out as the source's time.
+            # All requests of a batch or window are answered before the client reads more of the source: concurrent work
+            # would be subtracted as the source's time.
             for part in clock.source(self.source.batches(batch or self._tuning["window_rows"])):
                 with clock.operation():
                     self._insert(pool, part)
@@ -195,7 +195,7 @@ class MongoDB(TableStore):
         return rows
 
     def _insert(self, pool: ThreadPoolExecutor, batch: Sequence[Row]) -> None:
-        """Insert the rows, and wait for all acknowledgements. The server gives raw documents their `_id`."""
+        """Insert the rows and wait for all acknowledgements. The server adds `_id` to raw documents."""
         from bson import encode
         from bson.raw_bson import RawBSONDocument
 
@@ -211,7 +211,7 @@ class MongoDB(TableStore):
             request.result()
 
     def barrier(self) -> None:
-        """The acknowledgement was it. Where there is none, the rows are waited for; what does not come in time, the verification tells."""
+        """Wait for the rows of unacknowledged writes. The verification reports rows that do not arrive in time."""
         if self._collection.write_concern.acknowledged:
             return
         deadline_s = time.monotonic() + ARRIVAL_TIMEOUT_S
@@ -226,13 +226,13 @@ class MongoDB(TableStore):
         return rows
 
     def _documents(self) -> Iterator[Mapping[str, Any]]:
-        """All documents, as each client reads them: the timed read and its second pass are both this call."""
+        """Yield all documents, read in the client's way, for both the timed read and its second pass."""
         if self.client == "tuned":
             return self._raw.find(batch_size=self._tuning["answer_rows"])
         return self._collection.find()
 
     def needed_bytes(self) -> int:
-        """The collection's blocks, without the free ones among them, as they are on disk."""
+        """Return the bytes of the collection's blocks on disk, without free blocks."""
         with errors(self.server):
             stats = self._collection.database.command("collStats", self.target)
         if "storageSize" not in stats:
@@ -242,7 +242,7 @@ class MongoDB(TableStore):
         return int(stats["storageSize"]) - int(stats.get("freeStorageSize", 0))
 
     def look(self) -> None:
-        with errors(self.server):  # the count is of what it knows by heart
+        with errors(self.server):  # the count comes from the server's metadata
             self._collection.estimated_document_count()
 
     def count(self) -> int:
@@ -266,7 +266,7 @@ class MongoDB(TableStore):
     def size_bytes(self) -> int | None:
         from pymongo.errors import PyMongoError
 
-        # A user may lack the right to ask. Not each server of the protocol answers with both.
+        # A user may lack the permission. Some servers of the protocol do not report both figures.
         with suppress(PyMongoError, KeyError):
             stats = self._collection.database.command("collStats", self.target)
             return int(stats["storageSize"] + stats["totalIndexSize"])
@@ -275,7 +275,7 @@ class MongoDB(TableStore):
     def drop(self) -> None:
         from pymongo import WriteConcern
 
-        with errors(self.server):  # always acknowledged: the drop must be over before the next write
+        with errors(self.server):  # always acknowledged: the drop must end before the next write
             self._collection.with_options(write_concern=WriteConcern()).drop()
 
     def close(self) -> None:
@@ -283,7 +283,7 @@ class MongoDB(TableStore):
 
 
 def _values(document: Mapping[str, Any]) -> dict[str, Any]:
-    """A document's fields, decoded where they are not yet; the server's `_id` is none of them."""
+    """Return a document's decoded fields without the server's `_id`."""
     values = dict(document.items())
     values.pop("_id", None)
     return values

@@ -1,4 +1,4 @@
-"""A store that accepts everything and keeps nothing: what remains is the client's own ceiling."""
+"""The floor: a store that accepts all rows and keeps none, which shows the client's own limit."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from storebench.stores.bulk_write_read.base import VERIFY_CHUNK_ROWS, TableStore
 
 
 class Null(TableStore):
-    """Drops what it is given. A read goes over the source, whose time is taken out: the bare loop remains.
+    """A store that discards written rows. A read iterates over the source, whose time is subtracted: only the loop remains.
 
-    As nothing is kept, verification covers what the client read from the source and handed over.
+    Since no data is kept, verification covers the rows that the client read from the source and wrote.
     """
 
     name = "null"

@@ -1,4 +1,4 @@
-"""The second pass of Spark's reads: checksums of what Spark hands over, made in the executors' Python workers."""
+"""Compute checksums of rows in the executors' Python workers, for the second pass of Spark's reads."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 CHUNK_ROWS = 10_000
-SCHEMA = "seen binary"  # of what `of_batches` gives
+SCHEMA = "seen binary"  # the schema of the rows of `of_batches`
 
 
 class Seen:
-    """The checksum of the rows of this schema that a task has seen; `problem` says why one of them is no row of the dataset.
+    """The checksum of the rows that a task has seen. `problem`: why a row is no row of the dataset.
 
-    A task hands its result back by pickling it: the rows that are still held are added up then.
+    Pickling, which returns a task's result, first adds the pending rows to the checksum.
     """
 
     def __init__(self, schema: Sequence[Field]) -> None:
@@ -31,7 +31,7 @@ class Seen:
         self._held: list[Any] = []
 
     def add_row(self, row: Any) -> None:
-        """`row` is a tuple with the names of its fields as `__fields__`: a Row of Spark."""
+        """Add a row of Spark: a tuple with the names of its fields in `__fields__`."""
         self._held.append(row)
         if len(self._held) == CHUNK_ROWS:
             self._add_up()
@@ -44,7 +44,7 @@ class Seen:
             self.checksum.update(typed.canonical(columns, self.schema))
 
     def add(self, other: Seen) -> None:
-        """Add what another task has seen."""
+        """Add the checksum of another task."""
         self.checksum.add(other.checksum)
         self.problem = self.problem or other.problem
 
@@ -56,7 +56,7 @@ class Seen:
 
     @contextmanager
     def _problems(self) -> Iterator[None]:
-        """An error that is raised in a worker reaches the driver as Spark's failure, not as a difference of the data."""
+        """Record an error as `problem`. A raised error would reach the driver as a failure of Spark, not as wrong data."""
         try:
             yield
         except (KeyError, TypeError, ValueError) as error:
@@ -69,7 +69,7 @@ class Seen:
 
 
 class SeenSum:
-    """How an accumulator (pyspark.AccumulatorParam) adds rows up in a task, and the tasks' sums in the driver."""
+    """An accumulator (pyspark.AccumulatorParam) that adds rows in a task, and the tasks' sums in the driver."""
 
     def zero(self, value: Seen) -> Seen:
         return Seen(value.schema)
@@ -83,7 +83,7 @@ class SeenSum:
 
 
 def of_batches(schema: Sequence[Field]) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
-    """A function for `mapInArrow`: what a task has seen of a dataset with these fields, pickled, as the one row of SCHEMA."""
+    """Return a function for `mapInArrow` that returns a row of SCHEMA: the pickled checksum of a task's rows."""
 
     def see(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         import pyarrow as pa
@@ -98,7 +98,7 @@ def of_batches(schema: Sequence[Field]) -> Callable[[Iterator[pa.RecordBatch]], 
 
 
 def total_of(rows: list[Any], schema: Sequence[Field]) -> Seen:
-    """The sum of the rows of SCHEMA that all tasks gave."""
+    """Return the sum of all tasks' checksums. `rows`: rows of SCHEMA."""
     total = Seen(schema)
     for row in rows:
         total.add(pickle.loads(bytes(row.seen)))

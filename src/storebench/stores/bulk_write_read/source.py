@@ -1,4 +1,4 @@
-"""The dataset as a client reads it: rows of the CSV, streamed from S3."""
+"""Stream the rows of the dataset's CSV from S3 to a client."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Row = dict[str, str]
 
 
 class Source:
-    """Stream the dataset's CSV. `schema` and `fields` are known once `manifest` was called: a file of one's own has other columns."""
+    """The source of a dataset's rows. `schema` and `fields` need a call of `manifest` first, since a user's file has other columns."""
 
     _schema: Sequence[Field] | None = None
 
@@ -29,18 +29,18 @@ class Source:
 
     @classmethod
     def of(cls, s3_client: Any, bucket: str, folder: str) -> Source:
-        """The source of the dataset below this key."""
+        """Create the source of the dataset below a key prefix. `folder`: the prefix."""
         return cls(s3_client, bucket, folder + CSV)
 
     def manifest(self) -> Manifest:
-        """The dataset's manifest. Raises StoreUnreachable or StoreRefused that name S3 and the key."""
+        """Return the dataset's manifest. Raises StoreUnreachable or StoreRefused with the address in S3."""
         found = Manifest.load(self.s3_client, self.bucket, self.key.removesuffix(CSV) + MANIFEST)
         self.schema = found.schema
         return found
 
     @property
     def schema(self) -> Sequence[Field]:
-        """The columns in their order. Raises RuntimeError before the manifest was read."""
+        """Return the fields of the columns in order. Raises RuntimeError before the manifest was read."""
         if self._schema is None:
             raise RuntimeError(
                 "source.schema and source.fields are in the dataset's manifest: call source.manifest() before. The operation of a"
@@ -54,11 +54,11 @@ class Source:
 
     @property
     def fields(self) -> tuple[str, ...]:
-        """The names of the columns in their order. Raises RuntimeError before the manifest was read."""
+        """Return the names of the columns in order. Raises RuntimeError before the manifest was read."""
         return tuple(field.name for field in self.schema)
 
     def rows(self) -> Iterator[Row]:
-        """Each row as `csv.DictReader` gives it, from the first: every value is text, a null is empty."""
+        """Yield each row from the first as `csv.DictReader` does: every value is text, and a null is an empty text."""
         import smart_open
 
         with smart_open.open(

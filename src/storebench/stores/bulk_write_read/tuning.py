@@ -1,4 +1,4 @@
-"""Rules by which tuned clients adapt to a server, and the limits behind the rules.
+"""Adapt tuned clients to a server.
 
 docs/stores.md explains the rules. An attempt records their results in its environment's `client_settings`.
 """
@@ -12,37 +12,38 @@ from storebench.attempt import machine
 from storebench.attempt.cgroup import Cgroup
 from storebench.stores.base import Server
 
-UNKNOWN_CORES = 2  # if the server does not say how many it works on: more requests would only wait there
-PER_CLIENT_CORE = 4  # requests that one core of the pod can make, send, and hold in its memory
+UNKNOWN_CORES = 2  # assumed cores of a server that does not report them: more requests would only wait
+PER_CLIENT_CORE = 4  # requests that a core of the pod can build, send, and hold in memory
 WINDOW_ROWS, WINDOW_ROWS_PER_WORKER = 20_000, 1_000
 
-# A mongod ends an answer at 16 MB by itself. FerretDB needs three times the CPU for an answer of more than about 3,000 rows.
+# A mongod limits an answer to 16 MB. FerretDB needs three times the CPU for answers of more than about 3,000 rows.
 ANSWER_ROWS = {"MongoDB": 100_000}
 CAUTIOUS_ANSWER_ROWS = 1_000
 
-# While Elasticsearch works on the request of one, the other one makes and sends its next.
+# While Elasticsearch processes the request of one worker, the other worker builds and sends the next.
 WORKERS_PER_PROCESSOR = 2
-# The least of the 5 to 15 MB that Elastic advises: several requests are under way at once.
+# The lower end of Elastic's advice of 5 to 15 MB, because several requests are concurrent.
 REQUEST_BYTES = 5_000_000
-# For all requests together. At twice as much (indexing_pressure.memory.limit) the server refuses.
+# The share of the heap for all requests. The server refuses at twice this share (indexing_pressure.memory.limit).
 HEAP_SHARE = 0.05
 
 
 def workers(server_cores: int | None, for_each: int = 1) -> int:
-    """How many requests are under way at once: `for_each` for each core of the server (None: it does not tell), 2 at least,
-    and no more than the pod can feed.
+    """Return the number of concurrent requests: `for_each` for each core of the server, at least 2, at most as many as the pod can feed.
+
+    `server_cores`: None if the server does not report its cores.
     """
     most = PER_CLIENT_CORE * machine.usable_cores(Cgroup().cpu_limit_cores())
     return max(2, min(for_each * (server_cores or UNKNOWN_CORES), int(most)))
 
 
 def window_rows(count: int) -> int:
-    """The rows that are held in memory, and go to so many workers, when all is written at once."""
+    """Return the number of rows in memory for `count` workers, when all rows are written at once."""
     return max(WINDOW_ROWS, count * WINDOW_ROWS_PER_WORKER)
 
 
 def for_mongodb(server: Server) -> dict[str, int]:
-    """A connection for each of the server's cores, and answers as long as it gives well."""
+    """Return the settings for a server: its number of connections, one per core, and the rows of an answer."""
     count = workers(server.settings.get("cores"))
     return {
         "connections": count,

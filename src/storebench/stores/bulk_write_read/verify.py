@@ -1,4 +1,4 @@
-"""The proof that a store holds, or gave back, the dataset: outside the timed window."""
+"""Verify outside the timed window that a store holds or returned the dataset."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ if TYPE_CHECKING:
 
 
 def verify(store: TableStore, rows: int, manifest: Manifest) -> str:
-    """Compare what the operation handled, what the server counts, and every field of every row.
+    """Compare the number of rows of the operation, the server's count, and every field of every row with the manifest.
 
-    `rows` is what the timed operation itself handed over or saw. Returns what was verified and by what, for people. Raises
-    VerificationFailed that names what differs from the manifest.
+    `rows`: number of rows that the timed operation wrote or saw. Return a readable text: the subject and way of the verification. Raises
+    VerificationFailed with the difference.
     """
     if rows != manifest.rows:
         raise VerificationFailed(f"The operation handled {rows:,} rows of {manifest.rows:,}")

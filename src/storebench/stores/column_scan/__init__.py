@@ -1,1 +1,1 @@
-"""The sum of one column, cold and hot: a store is a tool, and what they share stands beside them."""
+"""Stores of the study of column sums with cold and hot caches. Each store is a tool."""

@@ -1,4 +1,4 @@
-"""The table in Arrow, and back: NULL where the dataset has 0, or no bytes at all."""
+"""Convert the table to Arrow and back. The dataset represents NULL as 0 or as no bytes."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def table(columns: Mapping[str, np.ndarray[Any, Any]]) -> Any:
-    """A pyarrow.Table."""
+    """Return the columns as a pyarrow.Table."""
     import pyarrow as pa
 
     return pa.table({name: _array(BY_NAME[name], values) for name, values in columns.items()})

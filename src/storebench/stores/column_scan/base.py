@@ -1,4 +1,4 @@
-"""The base class of the study's stores: write the table, and sum one column with a cold and with a hot cache."""
+"""The base class of the study's stores, which write the table and sum a column with cold and hot caches."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from storebench.attempt.spec import AttemptSpec
     from storebench.connection import Connection
 
-MEMORY_FOLD = 3  # the columns, a copy of them in the store's form, and its pages
+MEMORY_FOLD = 3  # memory relative to the columns: the columns, a copy in the store's form, and pages
 MEMORY_BASE_BYTES = 256 << 20
 
 FULL = "The volume is full. Ask for a larger one (volume_size), or for fewer rows"
@@ -31,17 +31,17 @@ Columns = Mapping[str, "np.ndarray[Any, Any]"]
 
 
 class ScanStore(Store):
-    """A tool that has the table and adds up the column `self.column` of it."""
+    """A tool that holds the table and sums its column `self.column`."""
 
     operations = ("write", "cold_sum", "hot_sum")
     pod = Pod("columns")
     packages: ClassVar[tuple[str, ...]] = ("numpy",)
     modules: ClassVar[tuple[str, ...]] = ("numpy", "storebench.stores.column_scan.dataset")
-    holds_the_table = False  # True: each of its pods has the whole table in memory
+    holds_the_table = False  # True: each pod has the whole table in memory
     memory_fold: ClassVar[int] = MEMORY_FOLD
     column: str
     rows: int
-    _s3: Any  # the client of the S3 that has the dataset
+    _s3: Any  # client of the dataset's S3
     _warmed_up: WarmedUp | None = None
 
     @classmethod
@@ -57,11 +57,11 @@ class ScanStore(Store):
         if self.operation == "write" or self.holds_the_table:
             check_memory(self.rows, Cgroup().memory_limit_bytes(), self.memory_fold)
 
-    # What a store of this study has beside `connect`, `describe` and `drop`.
+    # The methods of this study's stores beside `connect`, `describe` and `drop`.
 
     @abstractmethod
     def write(self, columns: Columns, clock: OperationClock) -> None:
-        """Write the table, and return when it is durable. What is timed is marked on the clock."""
+        """Write the table, and return when it is durable. The clock marks the timed work."""
 
     @abstractmethod
     def stored_bytes(self) -> int:
@@ -69,11 +69,11 @@ class ScanStore(Store):
 
     @abstractmethod
     def make_cold(self) -> Cold:
-        """Take the table out of all caches."""
+        """Remove the table from all caches."""
 
     @abstractmethod
     def scan(self) -> float:
-        """The sum of the column: at the first call from opening the table on, then again from what is open."""
+        """Return the sum of the column. The first call opens the table; later calls use the open table."""
 
     def timed_scan(self, clock: OperationClock) -> float:
         """Scan the column within the clock's operation, and return the sum."""
@@ -81,26 +81,26 @@ class ScanStore(Store):
             return self.scan()
 
     def prove_scanned(self) -> str:
-        """Return what proves that the last timed scan read the table, or "" for a store that nothing can answer for.
+        """Return the proof that the last timed scan read the table, or "" for a store without caches of answers.
 
-        Raises VerificationFailed for a sum that something else answered, such as a cache of results.
+        Raises VerificationFailed for a sum from another source, such as a cache of results.
         """
         return ""
 
     @abstractmethod
     def count(self) -> int:
-        """The rows of the table."""
+        """Return the number of rows of the table."""
 
     @abstractmethod
     def additions(self) -> int:
-        """How many additions a value goes through at the most, in the order in which `scan` adds."""
+        """Return the largest number of additions of a value in the order in which `scan` adds."""
 
     @abstractmethod
     def read_back(self, column: str) -> np.ndarray[Any, Any]:
-        """The column's values in the order of the rows, by another way than `scan`'s."""
+        """Return the column's values in the order of the rows, independently of `scan`."""
 
     def read_back_all(self) -> Iterator[tuple[str, np.ndarray[Any, Any]]]:
-        """All columns, each with its name."""
+        """Yield the name and values of each column."""
         return ((name, self.read_back(name)) for name in BY_NAME)
 
     def durability(self) -> Durability:
@@ -129,13 +129,13 @@ class ScanStore(Store):
             raise StoreRefused(_in_words(error)) from error
 
     def columns(self, manifest: Mapping[str, Any], prefix: str) -> Columns:
-        """The dataset in memory."""
+        """Load the dataset's columns into memory."""
         from storebench.stores.column_scan.dataset import columns_of
 
         return dict(columns_of(self._s3, self.bucket, prefix, manifest))
 
     def prepare(self, manifest: Mapping[str, Any], prefix: str) -> None:
-        """Before a sum: what is not timed."""
+        """Prepare a sum, outside the timed window."""
 
     def _write(self, attempt: Attempt, manifest: Mapping[str, Any]) -> str:
         clock = OperationClock(self.cpu_s)
@@ -216,7 +216,7 @@ class ScanStore(Store):
 
 
 def check_memory(rows: int, limit_bytes: int | None, fold: int = MEMORY_FOLD) -> None:
-    """Raises SpecError where so many rows, `fold` times, do not fit into a pod's memory."""
+    """Raise SpecError if `rows` rows, `fold` times, do not fit into a pod's memory."""
     needed = fold * rows * ROW_BYTES + MEMORY_BASE_BYTES
     if limit_bytes is not None and needed > limit_bytes:
         raise SpecError(

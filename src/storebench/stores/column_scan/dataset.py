@@ -1,4 +1,4 @@
-"""The table in S3: made once, each column an object of its own."""
+"""Make the table in S3, with an object for each column."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ Values = NDArray[Any]
 def column_of(column: Column, rows: int, seed: int) -> Values:
     """Return the values of a column.
 
-    Only the bits of a counter-based generator and integers make the values, so that no version of NumPy changes them.
+    The values are computed with integers from the bits of a counter-based generator, so that they do not depend on NumPy's version.
     """
     values: Values = _values(column.name, rows, seed).astype(column.dtype)
     return values
@@ -77,7 +77,7 @@ def _thousandths(bits: NDArray[np.uint64]) -> NDArray[np.int64]:
 
 
 def make(client: Any, bucket: str, prefix: str, rows: int, seed: int) -> Mapping[str, Any]:
-    """Make the dataset below `prefix` in the dataset's pod, and return its manifest, which is written last."""
+    """Make the dataset below `prefix`, in the dataset's pod. The manifest is written last and returned."""
     key = f"{prefix}{MANIFEST}"
     with s3.errors(client, bucket, key):
         there = s3.read(client, bucket, key)
@@ -100,8 +100,8 @@ def make(client: Any, bucket: str, prefix: str, rows: int, seed: int) -> Mapping
         "rows": rows,
         "bytes": rows * sum(column.bytes for column in COLUMNS),
         "digests": digests,
-        "sums": sums,  # exact, and rounded once
-        "magnitudes": magnitudes,  # of the values without their signs
+        "sums": sums,  # exact sums, rounded once
+        "magnitudes": magnitudes,  # sums of absolute values
     }
     with s3.errors(client, bucket, key):
         client.put_object(Bucket=bucket, Key=key, Body=json.dumps(manifest, separators=(",", ":")).encode())
@@ -122,7 +122,7 @@ def manifest_of(client: Any, bucket: str, prefix: str) -> dict[str, Any]:
 def columns_of(
     client: Any, bucket: str, prefix: str, manifest: Mapping[str, Any]
 ) -> Iterator[tuple[str, Values]]:
-    """Each column of the dataset below `prefix`. Raises StoreRefused for one that is not as it was made."""
+    """Yield each column of the dataset below `prefix`. Raises StoreRefused for a changed column."""
     for name, wanted in manifest["digests"].items():
         key = key_of(prefix, name)
         with s3.errors(client, bucket, key):

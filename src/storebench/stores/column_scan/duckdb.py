@@ -1,4 +1,4 @@
-"""DuckDB, in a file of its own."""
+"""DuckDB with its own file format."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class Duckdb(DuckdbEngine):
-    """A sum opens the database; a hot one has it open, with the column's blocks in DuckDB's memory."""
+    """DuckDB. A cold sum opens the database. A hot sum uses the open database, with the column's blocks in DuckDB's memory."""
 
     name = "duckdb"
     packages = ("numpy", "pyarrow", "duckdb")
@@ -47,7 +47,7 @@ class Duckdb(DuckdbEngine):
         return int(self._ask(f"SELECT COUNT(*) FROM {TABLE}").fetchall()[0][0])
 
     def read_back(self, column: str) -> np.ndarray[Any, Any]:
-        """The values, not their sum."""
+        """Read the values instead of their sum."""
         found = self._opened().sql(f'SELECT "{column}" FROM {TABLE}').to_arrow_table()
         return arrow.values(found[column], BY_NAME[column])
 
@@ -55,13 +55,13 @@ class Duckdb(DuckdbEngine):
         return [self._path]
 
     def needed_bytes(self) -> int:
-        """The blocks that have values of the column: DuckDB reads whole ones."""
+        """Return the bytes of the blocks with values of the column: DuckDB reads whole blocks."""
         (block_bytes,) = self._ask("SELECT block_size FROM pragma_database_size()").fetchall()[0]
         (blocks,) = self._ask(
             f"SELECT COUNT(DISTINCT block_id) FROM pragma_storage_info('{TABLE}')"
             " WHERE column_name = ? AND segment_type <> 'VALIDITY' AND block_id >= 0",
             [self.column],
-        ).fetchall()[0]  # to its end: until then the connection takes no other query
+        ).fetchall()[0]  # read to the end: until then the connection takes no other query
         if not blocks:
             raise StoreRefused(f"{self._path} has no column {self.column}")
         self.close()
@@ -74,6 +74,6 @@ class Duckdb(DuckdbEngine):
         import duckdb
 
         if self._database is None:
-            self._files()  # there are some
+            self._files()  # check that files exist
             self._database = duckdb.connect(self._path, read_only=True)
         return self._database

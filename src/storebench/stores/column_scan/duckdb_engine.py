@@ -26,7 +26,7 @@ class DuckdbEngine(FileStore):
         return Server("DuckDB", duckdb.__version__)
 
     def operate(self, attempt: Attempt) -> str:
-        """Raises StoreRefused for what DuckDB raises: that is no OSError, even if the disk is full."""
+        """Run the operation. Turns DuckDB's errors into StoreRefused: even for a full disk they are no OSError."""
         import duckdb
 
         try:
@@ -37,7 +37,7 @@ class DuckdbEngine(FileStore):
             raise StoreRefused(f"{FULL}: {said}" if full else f"DuckDB refused: {said}") from error
 
     def additions(self) -> int:
-        """Any order: the threads share the rows."""
+        """Return the number of rows: the threads share the rows, so any order of additions is possible."""
         return self.rows
 
     def close(self) -> None:

@@ -1,4 +1,4 @@
-"""Parquet by DuckDB."""
+"""Parquet files written and read by DuckDB."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class DuckdbParquet(DuckdbEngine, ParquetStore):
-    """DuckDB writes the file, and asks it. A hot sum has the same connection."""
+    """Parquet by DuckDB, which writes and queries the file. A hot sum uses the same connection."""
 
     name = "duckdb-parquet"
 

@@ -1,4 +1,4 @@
-"""Stores whose table is files, on the volume that a cell's pods have in common."""
+"""The base class of stores with files on the common volume of a cell's pods."""
 
 from __future__ import annotations
 
@@ -25,7 +25,9 @@ class FileStore(ScanStore):
 
     def connect(self) -> None:
         super().connect()
-        self._folder = Path(FOLDER, self.target)  # a new volume may have a folder of its own (lost+found)
+        self._folder = Path(
+            FOLDER, self.target
+        )  # a subfolder, since a new volume may have a folder lost+found
         if self.operation == "write":
             self._folder.mkdir(exist_ok=True)
 
@@ -41,7 +43,7 @@ class FileStore(ScanStore):
         return residence.size_of(self._files())
 
     def make_cold(self) -> Cold:
-        needed = self.needed_bytes()  # it may read the files
+        needed = self.needed_bytes()  # the computation may read the files
         residence.drop(self._files())
         left = residence.resident_bytes(self._files())
         return Cold(left, left, needed)
@@ -50,7 +52,7 @@ class FileStore(ScanStore):
         return residence.resident_bytes(self.scanned_files())
 
     def drop(self) -> None:
-        """The volume goes as a whole, without a pod."""
+        """Do nothing: the drop deletes the whole volume without a pod."""
 
     def _files(self) -> list[Path]:
         if not (found := residence.files_of(self._folder)):

@@ -1,4 +1,4 @@
-"""MariaDB: the study's table and query. `reference` inserts rows; `tuned` loads a file, and has an index that is all that the sum reads."""
+"""MariaDB with the study's table and query. `reference` inserts rows. `tuned` loads a file, and its sums only read an index."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     from storebench.attempt.clock import OperationClock
     from storebench.stores.column_scan.base import Columns
 
-# A record of the table has about 158 bytes of values and 24 of its own; one of the index 8 of the value, and at least 11.
+# A record of the table has about 158 bytes of values and 24 of overhead; a record of the index 8 bytes of value and at least 11.
 TABLE_ROW_BYTES, INDEX_ROW_BYTES = 150, 19
-BATCH_ROWS = 1_000  # of one executemany
+BATCH_ROWS = 1_000  # rows of an executemany
 COMMIT_ROWS = 10_000
 FETCH_ROWS = 20_000
 CONNECT_S = 10
@@ -40,12 +40,12 @@ CREATE = (
     f"CREATE TABLE {TABLE} ({', '.join(f'`{column.name}` {column.sql}' for column in COLUMNS)})"
     " ENGINE=InnoDB DEFAULT CHARSET=utf8 COLLATE=utf8_unicode_ci"
 )
-SELECT = "SELECT SQL_NO_CACHE"  # a query cache would answer the second sum, and the verification, without reading the table
-UNREACHABLE = (2002, 2003, 2006, 2013)  # of the client's errors
+SELECT = "SELECT SQL_NO_CACHE"  # without it, a query cache would answer the second sum and the verification
+UNREACHABLE = (2002, 2003, 2006, 2013)  # error codes of the client
 
 
 class Mariadb(ScanStore):
-    """The table is in a database of the target's name."""
+    """MariaDB with a database of the target's name for the table."""
 
     name = "mariadb"
     clients = ("reference", "tuned")
@@ -53,7 +53,7 @@ class Mariadb(ScanStore):
     packages = ("numpy", "pymysql")
     modules = (*ScanStore.modules, "pymysql")
     _session: Any = None
-    _rows_read = 0  # by the server, during the last timed scan
+    _rows_read = 0  # rows that the server read during the last timed scan
 
     def connect(self) -> None:
         super().connect()
@@ -97,7 +97,7 @@ class Mariadb(ScanStore):
         self._ask(f"ANALYZE TABLE {TABLE}")
 
     def stored_bytes(self) -> int:
-        """Data and indexes, as the server tells it."""
+        """Return the bytes of data and indexes, as reported by the server."""
         ((data, index),) = self._ask(
             "SELECT data_length, index_length FROM information_schema.tables WHERE table_schema = %s AND table_name = %s",
             (self.target, TABLE),
@@ -112,14 +112,14 @@ class Mariadb(ScanStore):
         return float(found)
 
     def timed_scan(self, clock: OperationClock) -> float:
-        """Time the query, and count the rows that the server reads for it. The counter is asked outside the timed window."""
+        """Time the query, and count the rows that the server reads for it. The counter is read outside the timed window."""
         before = self._rows_read_so_far()
         found = super().timed_scan(clock)
         self._rows_read = self._rows_read_so_far() - before
         return found
 
     def prove_scanned(self) -> str:
-        """Compare the rows that the server has read with those of the table: an answer from the query cache reads none."""
+        """Compare the number of rows that the server read with the table's: an answer from the query cache reads none."""
         if self._rows_read < self.rows:
             raise VerificationFailed(
                 f"The server has read {self._rows_read:,} rows for the sum, and the table has {self.rows:,}: its query cache has answered,"
@@ -132,7 +132,7 @@ class Mariadb(ScanStore):
         return int(found)
 
     def additions(self) -> int:
-        """One row after the other."""
+        """Return the number of rows: the server adds them one after the other."""
         return self.rows
 
     def read_bytes(self) -> int:
@@ -158,19 +158,19 @@ class Mariadb(ScanStore):
 
     def close(self) -> None:
         if self._session is not None:
-            with suppress(Exception):  # it may be closed already
+            with suppress(Exception):  # the session may already be closed
                 self._session.close()
 
     @contextmanager
     def _away(self) -> Iterator[None]:
-        """Without a session while the server is stopped and started again."""
+        """Close the session during a restart of the server, and reconnect at the end."""
         self._session.close()
         self._session = None
         yield
         reconnect(self._open)
 
     def _needed_bytes(self) -> int:
-        """The records that the sum goes through, without what their pages leave free."""
+        """Return the bytes of the records that the sum reads, without free space in their pages."""
         return self.rows * (INDEX_ROW_BYTES if self.client == "tuned" else TABLE_ROW_BYTES)
 
     def _insert(self, batches: Iterator[Sequence[Sequence[Any]]]) -> None:
@@ -232,7 +232,7 @@ class Mariadb(ScanStore):
 
     @contextmanager
     def _errors(self) -> Iterator[None]:
-        """The client's errors in our kinds."""
+        """Turn the client's errors into StoreUnreachable or StoreRefused."""
         import pymysql
 
         assert self.server is not None

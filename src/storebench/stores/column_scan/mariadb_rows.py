@@ -1,4 +1,4 @@
-"""Rows for MariaDB, and columns of its rows."""
+"""Convert columns to rows for MariaDB, and rows to columns."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ ESCAPED = str.maketrans({"\\": "\\\\", "\t": "\\t", "\n": "\\n"})
 
 
 def batches(columns: Columns, size: int) -> Iterator[list[tuple[Any, ...]]]:
-    """Rows of Python values, so many at a time: None is NULL."""
+    """Yield lists of `size` rows of Python values. None is NULL."""
     rows = len(next(iter(columns.values())))
     for start in range(0, rows, size):
         part = (_plain(BY_NAME[name], values[start : start + size]) for name, values in columns.items())
@@ -33,7 +33,7 @@ def _plain(column: Column, values: np.ndarray[Any, Any]) -> list[Any]:
 
 
 def write_file(path: Path, columns: Columns) -> None:
-    """The rows as LOAD DATA reads them, with tabs between values."""
+    """Write the rows to a file for LOAD DATA, with tabs between values."""
     with path.open("w", encoding="utf-8", newline="") as file:
         for batch in batches(columns, FILE_ROWS):
             file.writelines("\t".join(map(_text, row)) + "\n" for row in batch)
@@ -46,7 +46,7 @@ def _text(value: Any) -> str:
 
 
 def selected(name: str) -> str:
-    """Return the SQL expression that selects a column's values as the dataset has them."""
+    """Return the SQL expression that selects a column's values in the dataset's representation."""
     column = BY_NAME[name]
     if column.dtype == DATETIME:
         return f"TIMESTAMPDIFF(SECOND, '1970-01-01', `{name}`)"
@@ -58,7 +58,7 @@ def selected(name: str) -> str:
 def columns(
     names: Sequence[str], parts: Iterable[Sequence[Sequence[Any]]]
 ) -> Mapping[str, np.ndarray[Any, Any]]:
-    """The columns of selected rows."""
+    """Return the columns of selected rows."""
     import numpy as np
 
     found: dict[str, list[np.ndarray[Any, Any]]] = {name: [] for name in names}

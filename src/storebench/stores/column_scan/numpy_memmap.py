@@ -1,4 +1,4 @@
-"""NumPy on mapped files. `reference`: one file of rows, as studied. `tuned`: a file for each column."""
+"""NumPy on memory-mapped files. `reference`: one file of rows, as in the study. `tuned`: a file for each column."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ ROWS_FILE = "stock.dat"
 
 
 class NumpyMemmap(FileStore):
-    """The sum maps the file, and adds up what it touches."""
+    """NumPy on memory-mapped files: a sum maps the file and reads the pages that it touches."""
 
     name = "numpy-memmap"
     clients = ("reference", "tuned")
@@ -71,7 +71,7 @@ class NumpyMemmap(FileStore):
         return numpy_sum.additions(self.rows)
 
     def read_back(self, column: str) -> np.ndarray[Any, Any]:
-        """Read, not mapped."""
+        """Read the file instead of mapping it."""
         import numpy as np
 
         if self._by_rows:
@@ -84,7 +84,7 @@ class NumpyMemmap(FileStore):
         return [self._folder / ROWS_FILE if self._by_rows else self._path(self.column)]
 
     def needed_bytes(self) -> int:
-        """Return the bytes that a scan must read: all bytes of a table by rows, since each page has values of the column."""
+        """Return the bytes that a scan must read: all bytes of a table of rows, since each page has values of the column."""
         return self.rows * (ROW_BYTES if self._by_rows else BY_NAME[self.column].bytes)
 
     def _path(self, column: str) -> Path:

@@ -1,4 +1,4 @@
-"""NumPy in memory. `reference`: an array of rows, as studied. `tuned`: an array for each column."""
+"""NumPy in memory. `reference`: an array of rows, as in the study. `tuned`: an array for each column."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ if TYPE_CHECKING:
 
 
 class NumpyMemory(ScanStore):
-    """Each of its pods has to fill the memory first, which is `write`. So a cold sum is the first pass of a process, and reads no disk."""
+    """NumPy in memory. Each pod first fills its memory with `write`, so a cold sum is the first pass of a process without disk reads."""
 
     name = "numpy-memory"
     clients = ("reference", "tuned")
     keeps_data = False
     figures_cover = "engine"
     holds_the_table = True
-    _table: Columns | np.ndarray[Any, Any]  # both give a column by its name
+    _table: Columns | np.ndarray[Any, Any]  # both types return a column by name
 
     def describe(self) -> Server:
         import numpy as np

@@ -1,14 +1,16 @@
-"""How NumPy adds up doubles."""
+"""Count the additions of NumPy's sum of doubles."""
 
 from __future__ import annotations
 
 import math
 
-BUFFER_VALUES = 8_192  # where the values are not aligned, as in packed rows, it copies so many at a time
-BLOCK_VALUES = 128  # below this it adds with eight accumulators; above, it halves
+BUFFER_VALUES = (
+    8_192  # number of values that NumPy copies at a time if they are not aligned, as in packed rows
+)
+BLOCK_VALUES = 128  # fewer values are added with eight accumulators; more are halved recursively
 
 
 def additions(rows: int) -> int:
-    """How many of them a value goes through at the most: pairwise in a buffer or in all values, and from buffer to buffer."""
+    """Return the largest number of additions of a value: pairwise within a buffer or all values, and between buffers."""
     pairwise = math.ceil(math.log2(max(2, rows)))
     return math.ceil(rows / BUFFER_VALUES) + pairwise + BLOCK_VALUES // 8 + 3

@@ -1,4 +1,4 @@
-"""Parquet files, whoever writes and reads them."""
+"""The base class of stores with Parquet files."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from storebench.stores.column_scan.table import TABLE
 
 
 class ParquetStore(FileStore):
-    """A sum reads the chunks of its column."""
+    """A store with a Parquet file. A sum reads the chunks of its column."""
 
     packages = ("numpy", "pyarrow", "duckdb")
     modules = (*FileStore.modules, "pyarrow.parquet", "pyarrow.compute", "duckdb")
@@ -25,7 +25,7 @@ class ParquetStore(FileStore):
         return [self._path]
 
     def needed_bytes(self) -> int:
-        """The compressed chunks of the column, as the file's end tells."""
+        """Return the bytes of the column's compressed chunks, from the file's footer."""
         found = self._metadata()
         place = next(
             (i for i in range(found.num_columns) if found.schema.column(i).name == self.column), None

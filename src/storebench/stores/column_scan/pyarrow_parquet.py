@@ -1,4 +1,4 @@
-"""Parquet by pyarrow."""
+"""Parquet files written and read by pyarrow."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class PyarrowParquet(ParquetStore):
-    """Reads the column with all threads, and adds it up. A hot sum reads it again: nothing is kept in memory but pages."""
+    """Parquet by pyarrow, which reads the column with all threads and sums it. A hot sum reads the column again from the page cache."""
 
     name = "pyarrow-parquet"
 
@@ -41,7 +41,7 @@ class PyarrowParquet(ParquetStore):
         return float(pc.sum(pq.read_table(self._path, columns=[self.column])[self.column]).as_py())
 
     def additions(self) -> int:
-        """Any order."""
+        """Return the number of rows: any order of additions is possible."""
         return self.rows
 
     def read_back(self, column: str) -> np.ndarray[Any, Any]:

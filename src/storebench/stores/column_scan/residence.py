@@ -16,17 +16,17 @@ _FAILED = ctypes.c_void_p(-1).value
 
 
 def files_of(folder: Path) -> list[Path]:
-    """All files below it."""
+    """Return all files below a folder."""
     return sorted(path for path in folder.rglob("*") if path.is_file())
 
 
 def size_of(paths: Iterable[Path]) -> int:
-    """The bytes that these files take on disk."""
+    """Return the bytes of files on disk."""
     return sum(path.stat().st_blocks * 512 for path in paths)
 
 
 def sync(paths: Iterable[Path]) -> None:
-    """Wait until these files, and their names, are on disk."""
+    """Write files and their directory entries to disk."""
     found = list(paths)
     for path in (*found, *{path.parent for path in found}):
         with _opened(path) as descriptor:
@@ -34,15 +34,15 @@ def sync(paths: Iterable[Path]) -> None:
 
 
 def drop(paths: Iterable[Path]) -> None:
-    """Take these files out of the page cache. What a process has mapped stays there."""
+    """Remove files from the page cache. Pages that a process has mapped stay."""
     for path in paths:
         with _opened(path) as descriptor:
-            os.fsync(descriptor)  # changed pages cannot be dropped
+            os.fsync(descriptor)  # dirty pages cannot be dropped
             os.posix_fadvise(descriptor, 0, 0, os.POSIX_FADV_DONTNEED)
 
 
 def resident_bytes(paths: Iterable[Path]) -> int:
-    """How much of these files is in the page cache, in whole pages. They must be this user's own: of others the kernel does not tell."""
+    """Return the bytes of files in the page cache, in whole pages. The user must own the files: the kernel hides other files' pages."""
     libc = ctypes.CDLL(None, use_errno=True)
     libc.mmap.restype = ctypes.c_void_p
     libc.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t, *[ctypes.c_int] * 3, ctypes.c_long]

@@ -1,4 +1,4 @@
-"""The table `stock`: its columns and types, and what a sum of doubles can be off by."""
+"""The table `stock`: its columns and types, and the rounding error of a sum of doubles."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from storebench.errors import VerificationFailed
 
 TABLE = "stock"
 DIGEST_BYTES = 16
-ROUNDOFF = 2.0**-53  # of one addition of doubles, relative to its result
+ROUNDOFF = 2.0**-53  # the relative error of an addition of doubles
 DATETIME = "<M8[s]"
 
 
 @dataclass(frozen=True)
 class Column:
-    """A column. `dtype` is NumPy's, as the dataset and the NumPy stores have it: NULL is there 0, or no bytes at all."""
+    """A column. `dtype`: NumPy's type in the dataset and the NumPy stores, where NULL is 0 or no bytes."""
 
     name: str
     dtype: str
-    sql: str  # its type in SQL, as the study has it
+    sql: str  # the study's SQL type
     nullable: bool = False
 
     @property
@@ -70,8 +70,8 @@ COLUMNS = (
 )
 BY_NAME = {column.name: column for column in COLUMNS}
 SUMMED = tuple(column.name for column in COLUMNS if column.dtype == "<f8")
-ROW_BYTES = sum(column.bytes for column in COLUMNS)  # 183: 250 MiB of the study's rows
-RECORD = [(column.name, column.dtype) for column in COLUMNS]  # a row, packed, as a dtype of NumPy
+ROW_BYTES = sum(column.bytes for column in COLUMNS)  # 183; the study's rows are 250 MiB
+RECORD = [(column.name, column.dtype) for column in COLUMNS]  # a packed row as NumPy's dtype
 
 
 def key_of(prefix: str, column: str) -> str:
@@ -80,19 +80,19 @@ def key_of(prefix: str, column: str) -> str:
 
 
 def digest(values: Any) -> str:
-    """The checksum of a column's values, a NumPy array of its dtype."""
+    """Return the checksum of a column's values, a NumPy array of its dtype."""
     import numpy as np
 
     return digest_of(np.ascontiguousarray(values).tobytes())
 
 
 def digest_of(data: bytes) -> str:
-    """The checksum of a column's bytes."""
+    """Return the checksum of a column's bytes."""
     return hashlib.blake2b(data, digest_size=DIGEST_BYTES).hexdigest()
 
 
 def bound(additions: int, sum_of_magnitudes: float, exact: float) -> float:
-    """How far from `exact`, which is rounded once, a sum can be if each value goes through at most so many additions.
+    """Return the largest error of a sum compared with `exact`, which is rounded once. `additions`: the most additions of a value.
 
     N. J. Higham, Accuracy and Stability of Numerical Algorithms, 2nd edition, section 4.2: γ(k)·Σ|x|, γ(k) = k·u / (1 - k·u).
     """

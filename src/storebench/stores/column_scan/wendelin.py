@@ -1,4 +1,4 @@
-"""wendelin.core: the table as one ZBigArray of rows in ZODB, in a ZEO server. What its stores have in common."""
+"""The base class of wendelin.core's stores: the table is a ZBigArray of rows in ZODB, in a ZEO server."""
 
 from __future__ import annotations
 
@@ -21,24 +21,26 @@ if TYPE_CHECKING:
     from storebench.stores.column_scan.base import Columns
 
 PORT = 8100
-WAIT_S = 10  # for a server that does not answer
-BUFFER_BYTES = 8 << 10  # of a file that the server has open, which no drop empties
-# How many bytes wendelin.core keeps in one object of the database, by the format.
+WAIT_S = 10  # seconds to wait for a server that does not answer
+BUFFER_BYTES = (
+    8 << 10
+)  # the buffer of a file that the server has open; dropping the page cache does not empty it
+# Bytes per database object, by wendelin.core's block format.
 PART_BYTES = {"ZBlk0": 2 << 20, "ZBlk1": 4 << 10}
 
 
 class WendelinStore(ScanStore):
-    """The client is a process of its own, on the Python that its published version needs. Without data, it has only loaded its libraries.
+    """A store of wendelin.core. The client is a separate process with the Python version that wendelin.core needs.
 
-    It keeps the array in shared memory, page for page as it is read. A sum adds up what is there: a hot one asks the server nothing.
+    The client keeps the pages of the array that it has read in shared memory, so a hot sum sends no request to the server.
     """
 
-    by: ClassVar[str]  # what adds up
+    by: ClassVar[str]  # the library that sums
     connection = "zeo"
     own_servers_only = "its client unpickles each object that the ZEO server sends, so a foreign server can make it run any program"
     pod = Pod("wendelin", shared_memory=True)
     holds_the_table = True
-    memory_fold = 5  # the columns, the array, its blocks as objects, the transaction's file, and a buffer
+    memory_fold = 5  # columns, array, blocks as objects, the transaction's file, and a buffer
     _client: WendelinProcess | None = None
     _read = False  # whether the array was read back
 
@@ -57,7 +59,7 @@ class WendelinStore(ScanStore):
         self._open()
 
     def describe(self) -> Server:
-        """A ZEO server tells its protocol, and no version of its own."""
+        """Describe the server. A ZEO server reports its protocol, but no version."""
         return Server("ZEO", f"protocol {self._opened['protocol']}", {"storage": self._opened["storage"]})
 
     def client_settings(self) -> Mapping[str, Any]:
@@ -87,9 +89,9 @@ class WendelinStore(ScanStore):
         return self._stored_bytes
 
     def make_cold(self) -> Cold:
-        """A server that has just started, with none of its file in the page cache, and a client that has just connected.
+        """Restart the server without its file in the page cache, and connect a new client.
 
-        To tell clients of late transactions, a server reads the last hundred when it starts. It maps nothing, so all of that is dropped.
+        At its start a server reads the last hundred transactions, to report them to clients. It maps no file, so these pages are dropped.
         """
         return self._servers.make_cold(self._away(), self._needed_bytes())
 
@@ -97,7 +99,7 @@ class WendelinStore(ScanStore):
         return self.timed_scan(OperationClock())
 
     def timed_scan(self, clock: OperationClock) -> float:
-        """Scan the column, timed by the client process's clock."""
+        """Scan the column, timed by the client process."""
         answer = self._ask("sum", target=self.target, column=self.column, by=self.by)
         self._count_in(clock, answer)
         return float(answer["sum"])
@@ -136,13 +138,13 @@ class WendelinStore(ScanStore):
 
     @contextmanager
     def _away(self) -> Iterator[None]:
-        """Without a client while the server is stopped and started again."""
+        """Close the client during a restart of the server, and reconnect at the end."""
         self.close()
         yield
         reconnect(self._open)
 
     def _needed_bytes(self) -> int:
-        """All rows, without the zeros at the end of each block or chunk, which are not stored: no row is all zeros."""
+        """Return the bytes of all rows. Zeros at the end of a block or chunk are not stored, but no row is all zeros."""
         stored = self.rows * ROW_BYTES
         parts = -(-stored // PART_BYTES[self._format])
         return max(0, stored - parts * ROW_BYTES - BUFFER_BYTES)

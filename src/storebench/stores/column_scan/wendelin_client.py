@@ -1,4 +1,4 @@
-"""The program wendelin_worker.py, on the Python that can run wendelin.core, beside an attempt."""
+"""Run the program wendelin_worker.py beside an attempt, on the Python that can run wendelin.core."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from storebench.errors import StorebenchError, StoreRefused, StoreUnreachable
 from storebench.stores.program import Program, last
 
 PYTHON = "STOREBENCH_WENDELIN_PYTHON"
-DEFAULT_PYTHON = "/opt/wendelin/bin/python"  # of the image wendelin
+DEFAULT_PYTHON = "/opt/wendelin/bin/python"  # in the image wendelin
 WORKER = Path(__file__).with_name("wendelin_worker.py")
 FORMAT = "WENDELIN_CORE_ZBLK_FMT"
-LOG_LINES = 3  # how much of a dead program's output goes into the error
-# What a page of the array cannot be read for ends the process: the last lines tell why.
+LOG_LINES = 3  # number of lines of a dead program's output in the error
+# An unreadable page of the array ends the process. These names in its last lines mean a lost connection.
 LOST = ("ClientDisconnected", "ConnectionRefusedError", "ConnectionResetError")
 
 
@@ -25,10 +25,10 @@ class WendelinProcess(Program):
     """A process with a client of wendelin.core that writes blocks of the format `block_format`."""
 
     def __init__(self, block_format: str) -> None:
-        """Raises StoreRefused where there is no such Python."""
+        """Start the program. Raises StoreRefused if its Python does not exist."""
         python = os.environ.get(PYTHON) or DEFAULT_PYTHON
         try:
-            # Alone, it is a program: the folder beside it is no part of its path.
+            # -I keeps the program's folder out of its path
             super().__init__((python, "-I", str(WORKER)), environment={**os.environ, FORMAT: block_format})
         except OSError as error:
             raise StoreRefused(
@@ -36,7 +36,8 @@ class WendelinProcess(Program):
             ) from error
 
     def ask(self, command: str, data: bytes = b"", **arguments: Any) -> dict[str, Any]:
-        """The answer to a command; bytes behind it are its `data`. Raises what the program says went wrong, and where it died why."""
+        """Return the answer to a command. `data`: bytes sent after the command. Bytes after the answer are its entry `data`. Raises the
+        error that the program reports, or the reason of its death."""
         assert self.process.stdin is not None and self.process.stdout is not None
         line, found = b"", b""
         with suppress(BrokenPipeError):

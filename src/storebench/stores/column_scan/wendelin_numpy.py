@@ -1,4 +1,4 @@
-"""wendelin.core, added up by NumPy."""
+"""wendelin.core, summed by NumPy."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from storebench.stores.column_scan.wendelin import WendelinStore
 
 
 class WendelinNumpy(WendelinStore):
-    """The column of the array, as studied."""
+    """The sum of the array's column by NumPy, as in the study."""
 
     name = "wendelin-numpy"
     by = "numpy"

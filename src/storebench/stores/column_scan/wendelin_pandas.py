@@ -1,4 +1,4 @@
-"""wendelin.core, added up by pandas."""
+"""wendelin.core, summed by pandas."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from storebench.stores.column_scan.wendelin import WendelinStore
 
 
 class WendelinPandas(WendelinStore):
-    """The column of a frame that is made of the array for each sum, and copies none of it, as studied."""
+    """The sum of a frame's column by pandas. Each sum creates a frame that shares the array's memory, as in the study."""
 
     name = "wendelin-pandas"
     by = "pandas"

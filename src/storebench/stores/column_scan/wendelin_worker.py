@@ -1,7 +1,8 @@
-"""wendelin.core in a process of its own: a program for Python 3.9, which imports nothing of this package.
+"""Run wendelin.core in a separate process: a program for Python 3.9 that imports nothing of this package.
 
-It reads commands from stdin, each a line of JSON, and answers on stdout in the same way. A command or an answer with `bytes` has so many bytes
-behind its line. Times are taken here, around the operation only. An answer with `error` has a `kind`: unreachable, missing, refused.
+The program reads commands from stdin, one line of JSON each, and answers on stdout with one line of JSON each. `bytes` in a command or an
+answer is the number of bytes that follow its line. The program times only the operation. An answer with `error` has a `kind`: unreachable,
+missing, refused.
 """
 
 from __future__ import annotations
@@ -37,18 +38,18 @@ class Missing(Exception):
 
 
 class Worker:
-    """One client of one ZEO server, with the connection `open` and the array that the last `sum` has opened."""
+    """A client of a ZEO server, with the connection of the last `open` and the array that the last `sum` opened."""
 
     def __init__(self, stdin: BinaryIO, stdout: BinaryIO) -> None:
         self._stdin, self._stdout = stdin, stdout
         self._address, self._wait_s = ("", 0), 0.0
         self._connection: Any = None
-        self._columns: dict[str, Array] = {}  # what is to be written, in memory
-        self._view: Array | None = None  # of the array, in virtual memory
-        self._rows: Array | None = None  # of the array, read back
+        self._columns: dict[str, Array] = {}  # columns to write, in memory
+        self._view: Array | None = None  # view of the array in virtual memory
+        self._rows: Array | None = None  # rows of the array that were read back
 
     def serve(self) -> None:
-        """Answer until stdin ends."""
+        """Answer commands until stdin ends."""
         for line in iter(self._stdin.readline, b""):
             command = json.loads(line)
             data = self._stdin.read(command.pop("bytes", 0))
@@ -81,25 +82,25 @@ class Worker:
             self._stdout.flush()
 
     def do_open(self, host: str, port: int, wait_s: float, data: bytes) -> Answer:
-        """Connect. Nothing of an array is read."""
+        """Connect without reading an array."""
         self._address, self._wait_s = (host, port), wait_s
         self._connection = self._connect()
         storage = self._storage()
         return {
             "protocol": storage.protocol_version.decode(),
-            "storage": storage._info["name"],  # as the server has it, where getName is the address
+            "storage": storage._info["name"],  # the server's name of the storage; getName returns the address
             "versions": dict(
                 [("Python", platform.python_version())] + [(name, version(name)) for name in PACKAGES]
             ),
         }
 
     def do_column(self, name: str, dtype: str, data: bytes) -> Answer:
-        """Keep a column that is to be written."""
+        """Keep a column for a later write."""
         self._columns[name] = np.frombuffer(data, dtype)
         return {}
 
     def do_write(self, target: str, dtype: list[list[str]], data: bytes) -> Answer:
-        """Write the columns as an array of rows; `dtype` has the name and the type of each."""
+        """Write the columns as an array of rows. `dtype`: pairs of a column's name and type."""
         root, rows = self._root(), len(next(iter(self._columns.values())))
         before = self._storage().getSize()
         with timed() as took:
@@ -113,7 +114,7 @@ class Worker:
         return dict(took, stored_bytes=self._storage().getSize() - before)
 
     def do_sum(self, target: str, column: str, by: str, data: bytes) -> Answer:
-        """Add up a column: from opening the array on, then again from what is open."""
+        """Sum a column. The first sum opens the array; later sums use the open array."""
         with timed() as took:
             if self._view is None:
                 view = self._array(self._root(), target)[:]
@@ -136,7 +137,7 @@ class Worker:
                 found = block.loadblkdata()
                 start = number * array.zfile.blksize
                 part = raw[start : start + array.zfile.blksize]
-                # the last block goes on behind the array, with zeros
+                # zeros fill the last block after the array
                 found = np.frombuffer(bytes(found), "u1")[: len(part)]
                 part[: len(found)] = found
                 block._p_deactivate()
@@ -146,13 +147,13 @@ class Worker:
         return {"rows": len(kept), "formats": sorted(kinds)}
 
     def do_column_read(self, column: str, data: bytes) -> tuple[Answer, bytes]:
-        """A column of what was read, as bytes."""
+        """Return the bytes of a column of the array that was read back."""
         if self._rows is None or column not in names_of(self._rows):
             raise Missing(f"there is no column {column}")
         return {}, np.ascontiguousarray(self._rows[column]).tobytes()
 
     def do_drop(self, target: str, data: bytes) -> Answer:
-        """Remove the array, and from the file what nothing refers to any more. It is no error if there is none."""
+        """Remove the array, and pack the file. A missing array is no error."""
         if self._root().pop(target, None) is not None:
             transaction.commit()
             self._connection.db().pack()
@@ -201,7 +202,7 @@ def close(connection: Any) -> None:
 
 @contextmanager
 def timed() -> Iterator[dict[str, float]]:
-    """Seconds, and CPU seconds of all threads, of what is done with it."""
+    """Measure the seconds of the block, and the CPU seconds of all threads."""
     took: dict[str, float] = {}
     cpu_s, began_s = time.process_time(), time.perf_counter()
     yield took
@@ -210,7 +211,7 @@ def timed() -> Iterator[dict[str, float]]:
 
 
 def main() -> None:
-    # What a library prints is not an answer.
+    # Keep library output out of the answers.
     stdout = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
     Worker(sys.stdin.buffer, stdout).serve()

@@ -1,1 +1,1 @@
-"""Serialization formats in map jobs: a store is a format, and what they share stands beside them."""
+"""Stores of the study of serialization formats in map jobs. Each store is a format."""

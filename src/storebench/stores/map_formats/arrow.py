@@ -1,4 +1,4 @@
-"""Arrow: rows in batches of columns, as an IPC stream. By pyarrow."""
+"""Arrow by pyarrow: rows in batches of columns, as an IPC stream."""
 
 from __future__ import annotations
 
@@ -13,12 +13,14 @@ from storebench.stores.map_formats.formats import Format
 from storebench.stores.map_formats.tables import ADDED, INTEGERS, WRITTEN, Benchmark, Column, Row, Table
 
 BATCH_ROWS = 1_000
-DICTIONARY_BYTES = 210  # of a stream, for each dictionary: about what is in it beside the values
+DICTIONARY_BYTES = 210  # approximate overhead of a dictionary in a stream, without its values
 
 
 class ArrowColumns(Format):
-    """Jobs on columns: a column that a job reads becomes a list of values; one that it only passes on stays as it is. No kernel computes on
-    columns: a job's own work is Python, as with the other formats. Of a dictionary it reads, or changes, each distinct value once.
+    """Jobs on columns. A column that a job reads becomes a list of values; other columns pass unchanged.
+
+    The job's own work is in Python, as for all formats, not in Arrow's kernels. In a dictionary the job reads or changes each distinct
+    value once.
     """
 
     decoded_by = "arro3, the implementation in Rust"
@@ -31,7 +33,7 @@ class ArrowColumns(Format):
         self._new = self._schema(self.output)
 
     def ready(self) -> None:
-        # The first ones import more.
+        # the first array and dictionary import further modules
         self._total(self._arrow.array([0]).dictionary_encode(), list)
 
     def _schema(self, table: Table) -> Any:
@@ -61,7 +63,9 @@ class ArrowColumns(Format):
             stream.write_table(whole, max_chunksize=BATCH_ROWS)
 
     def _pays(self, column: Column, values: Sequence[Any]) -> bool:
-        """Return whether a dictionary makes the column smaller. Only tables with few distinct values have dictionaries, of strings and numbers."""
+        """Return whether a dictionary makes the column smaller. Only tables with few distinct values have dictionaries, of strings and
+        numbers.
+        """
         if self.values != "few" or not (size := _size(column.kind)):
             return False
         plain, distinct = (
@@ -71,7 +75,7 @@ class ArrowColumns(Format):
         return plain > len(values) + distinct + DICTIONARY_BYTES
 
     def _dictionary(self, column: Any) -> Any:
-        """The column as a dictionary, the same in each of its batches, with indices of 8 bits."""
+        """Return the column with 8-bit indices into a dictionary that all batches share."""
         found = column.dictionary_encode()
         return self._arrow.DictionaryArray.from_arrays(
             found.indices.cast(self._arrow.int8()), found.dictionary
@@ -92,7 +96,7 @@ class ArrowColumns(Format):
             yield from zip(*columns, strict=True)
 
     def _plain_schema(self, schema: Any) -> Any:
-        """The schema of the same columns without dictionaries."""
+        """Return the schema without dictionaries."""
         arrow = self._arrow
         return arrow.schema(
             [
@@ -105,7 +109,9 @@ class ArrowColumns(Format):
         return self._arrow.ipc.open_stream(source)
 
     def _each(self, batches: Any) -> Iterator[Any]:
-        """Each batch. Offsets and indices that lead out of their buffers are an error: pyarrow would follow them, and the process end."""
+        """Yield each batch after validation: pyarrow would follow offsets and indices outside their buffers, and the process would
+        crash.
+        """
         for batch in batches:
             batch.validate(full=True)
             yield batch
@@ -120,7 +126,7 @@ class ArrowColumns(Format):
         return isinstance(column, self._arrow.DictionaryArray)
 
     def _total(self, column: Any, measure: Callable[[list[Any]], list[int]]) -> int:
-        """The sum of what `measure` says for each value: of a dictionary, of the distinct ones by how often each is there."""
+        """Return the sum of `measure` over all values. In a dictionary, distinct values are measured once and weighted by their counts."""
         if not self._is_dictionary(column):
             return sum(measure(column.to_pylist()))
         from numpy import bincount
@@ -130,7 +136,7 @@ class ArrowColumns(Format):
         return sum(map(mul, measured, times))
 
     def _changed(self, column: Any, change: Callable[[list[Any]], list[Any]]) -> Any:
-        """The column with other values: those of a dictionary are changed, and the indices stay."""
+        """Return the column with changed values. In a dictionary, only the distinct values change."""
         if self._is_dictionary(column):
             changed = self._changed(column.dictionary, change)
             return self._arrow.DictionaryArray.from_arrays(column.indices, changed)
@@ -208,12 +214,12 @@ class ArrowColumns(Format):
 
 
 class ArrowRows(ArrowColumns):
-    """Jobs row by row, as those of the other formats: all columns of a batch become values, and the rows that come out become new columns.
-    Dictionaries are lost.
+    """Jobs row by row, as in the other formats. All columns of a batch become values, and output rows become new columns without
+    dictionaries.
     """
 
     def ready(self) -> None:
-        """No dictionary is computed on: nothing has to be imported."""
+        """Do nothing: jobs on rows import no further modules."""
 
     def _rows(self, source: IO[bytes]) -> Iterator[Row]:
         for batch in self._each(self._batches(source)):
@@ -266,7 +272,7 @@ class _Record(Record):
 
 
 class _Records(Records):
-    """A row is a list of its values: all columns are decoded, and dictionaries are lost."""
+    """Rows as lists of values: all columns are decoded, without dictionaries."""
 
     def __init__(self, format_: ArrowColumns) -> None:
         self._format = format_
@@ -302,7 +308,7 @@ def _appended(lists: list[list[float]]) -> list[list[float]]:
 
 
 def _size(kind: str) -> int:
-    """Bytes of a value in Arrow, a string's without its text; 0 for a kind that no dictionary holds."""
+    """Return the bytes of a value in Arrow, for a string without its text; 0 for a kind without dictionaries."""
     if kind in INTEGERS:
         return (INTEGERS[kind][0] + 7) // 8
     return {"float": 4, "double": 8, "string": 4, "optional_string": 4}.get(kind, 0)
@@ -324,7 +330,7 @@ FORMAT, COLUMNS = ArrowRows, ArrowColumns
 
 
 class Arrow(MapStore):
-    """A format of columns. Jobs of the clients `python-columns` and `compiled-columns` work on columns, the others row by row."""
+    """The format Arrow. Jobs of the clients `python-columns` and `compiled-columns` work on columns, other clients row by row."""
 
     name = "arrow"
     clients = (*MapStore.clients, *(f"{client}-columns" for client in MapStore.clients))

@@ -1,4 +1,4 @@
-"""The base class of the study's stores: a format, whose jobs an attempt runs and verifies."""
+"""The base class of the study's stores: a format whose jobs an attempt runs and verifies."""
 
 from __future__ import annotations
 
@@ -26,19 +26,21 @@ if TYPE_CHECKING:
     from storebench.attempt.spec import AttemptSpec
     from storebench.connection import Connection
 
-MEMORY_FOLD = 4  # a table, what comes out of it, a copy of either on its way, and the processes
+MEMORY_FOLD = (
+    4  # memory relative to the table: the table, the output, a copy of either in transit, and the processes
+)
 
 
 class MapStore(Store):
-    """A format. Its operation is a map: ten processes, each of which has a tenth of the table as its input."""
+    """A format. Its operation is a map with ten processes, each with a tenth of the table as input."""
 
     operations = ("map",)
     clients: ClassVar[tuple[str, ...]] = ("python", "compiled")
     keeps_data = False
     figures_cover = "engine"
     pod = Pod("formats")
-    encoding: ClassVar[str]  # in which the dataset has the table for it
-    _s3: Any  # the client of the S3 that has the dataset
+    encoding: ClassVar[str]  # the dataset's encoding of the table for this format
+    _s3: Any  # client of the dataset's S3
 
     @classmethod
     def of(cls, spec: AttemptSpec, connection: Connection | None, s3_client: Any) -> Self:
@@ -47,7 +49,7 @@ class MapStore(Store):
         return store
 
     def connect(self) -> None:
-        axes = self.values  # without those that mean nothing here
+        axes = self.values  # without axes that do not apply
         self._benchmark = benchmark_of(
             axes.get("benchmark", ""), axes.get("values", "random"), axes.get("position", "end")
         )
@@ -73,7 +75,7 @@ class MapStore(Store):
 
     def operate(self, attempt: Attempt) -> str:
         spec = attempt.spec
-        clock = OperationClock(lambda: sum(os.times()[:4]))  # of the jobs, too, when they have ended
+        clock = OperationClock(lambda: sum(os.times()[:4]))  # includes the jobs after their end
         with attempt.phase("prepare"):
             key = f"{spec.dataset}{MANIFEST}"
             if (found := self._read(key)) is None:
@@ -102,11 +104,11 @@ class MapStore(Store):
         return self.encoding
 
     def written(self, manifest: Mapping[str, Any], rows: int) -> list[range]:
-        """Return the numbers of the rows of each job; `rows`: number of rows that the dataset was asked for."""
+        """Return the row numbers of each job. `rows`: the dataset's requested number of rows."""
         return [self._benchmark.part(rows, part) for part in range(JOBS)]
 
     def verified(self, spec: AttemptSpec, manifest: Mapping[str, Any], outputs: Sequence[bytes]) -> str:
-        """Verify the outputs of all jobs. Return what was verified, and how. Raises VerificationFailed."""
+        """Verify the outputs of all jobs. Return the subject and way of the verification. Raises VerificationFailed."""
         bench = self._benchmark
         encoded = manifest["output_bytes_digests"][bench.position][self.encoding]
         if digest_of_all(map(digest_of, outputs)) == encoded:
@@ -150,7 +152,7 @@ class MapStore(Store):
         attempt.series("each_job_s", ((one.began_s, one.seconds) for one in done))
 
     def _table(self, prefix: str, encoding: str, wanted: Sequence[str]) -> list[bytes]:
-        """Return the input of each job, whole and in memory. Raises StoreRefused for one that is not what the dataset's pod has made."""
+        """Load the input of each job into memory. Raises StoreRefused for an input that differs from the dataset's manifest."""
         if self._benchmark.name == "write":
             return [b""] * JOBS
         table = []
@@ -166,7 +168,7 @@ class MapStore(Store):
         return table
 
     def _read(self, key: str) -> bytes | None:
-        from storebench import s3  # a job imports this module, and would have all of boto3 in its memory
+        from storebench import s3  # a late import: jobs import this module, and would load boto3
 
         with s3.errors(self._s3, self.bucket, key):
             return s3.read(self._s3, self.bucket, key)

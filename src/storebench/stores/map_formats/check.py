@@ -1,8 +1,7 @@
-"""Verifies what a job has written, as a process: decodes standard input by an implementation that is not the job's.
+"""Verify a job's output in a separate process, which decodes standard input with an implementation that the job does not use.
 
 Usage: python -m storebench.stores.map_formats.check FORMAT CLIENT BENCHMARK VALUES POSITION input|output ROWS SEED PART DIGEST. CLIENT is
-the one that wrote the rows. The process fails, and says the first difference, where the rows are not those of the benchmark's plain
-definition.
+the client that wrote the rows. The process fails and prints the first difference if the rows differ from the benchmark's plain definition.
 """
 
 from __future__ import annotations
@@ -18,14 +17,14 @@ from storebench.stores.map_formats.formats import format_of
 from storebench.stores.map_formats.tables import Benchmark, Row, benchmark_of
 
 DIGEST_BYTES = 16
-# Protobuf takes the one of its implementations that is named here, when it is loaded.
+# The environment variable that selects Protobuf's implementation when the package is loaded.
 PROTOBUF = "PROTOCOL_BUFFERS_PYTHON_IMPLEMENTATION"
-# By the client that wrote the rows: its own jobs never have this implementation. That in Python is about ten times as slow.
+# Protobuf's implementation for verification, by the client that wrote the rows: its jobs use another. Python's is about ten times slower.
 DECODERS = {"python": "python", "compiled": "upb"}
 
 
 def digest(rows: Iterable[Row]) -> str:
-    """The checksum of plain rows, in their order. Each value counts with its type."""
+    """Return the checksum of plain rows in order. Each value counts with its type."""
     found = hashlib.blake2b(digest_size=DIGEST_BYTES)
     for row in rows:
         found.update(repr(row).encode())
@@ -33,7 +32,7 @@ def digest(rows: Iterable[Row]) -> str:
 
 
 def digest_of(data: bytes) -> str:
-    """The checksum of bytes."""
+    """Return the checksum of bytes."""
     return hashlib.blake2b(data, digest_size=DIGEST_BYTES).hexdigest()
 
 
@@ -55,7 +54,7 @@ def check(
 
 
 def difference(names: Iterable[str], expected: Iterator[Row], found: Iterator[Row]) -> str:
-    """The first difference, in words."""
+    """Describe the first difference; empty without one."""
     for number, (one, other) in enumerate(zip_longest(expected, found), 1):
         if other is None:
             return f"only {number - 1:,} rows came out"
@@ -77,7 +76,7 @@ def main() -> None:
     try:
         data = sys.stdin.buffer.read()
         wrong = check(name, bench, side, int(rows), int(seed), int(part), wanted, data)
-    except Exception as error:  # noqa: BLE001 - whatever a decoder raises for bytes that are none of its format
+    except Exception as error:  # noqa: BLE001 - decoders may raise anything for invalid bytes
         wrong = f"cannot be decoded: {type(error).__name__}: {error}"
     if wrong:
         sys.exit(wrong)

@@ -7,7 +7,7 @@ FORMATS = (YSON, SKIFF, STATIC, DYNAMIC, ARROW)
 BENCHMARKS = ("wide", "narrow", "modify", "extend", "complex", "write")
 READS = BENCHMARKS[:-1]
 COMPILED = {"client": "compiled"}
-# One value of each axis that the original's table of benchmarks has.
+# The value of each axis in the original's table of benchmarks.
 STUDIED = {**COMPILED, "values": "random", "interface": "direct", "network": "unlimited"}
 BY_VALUES = {**COMPILED, "interface": "direct", "network": "unlimited", "position": "end"}
 AT_END = {**STUDIED, "position": "end"}
@@ -24,7 +24,7 @@ def _first(text: str, benchmark: str, note: str = "", at_least: float = 1) -> Cl
 
 
 def _smaller(text: str, store: str, at_least: float, at_most: float) -> Claim:
-    """Create the claim about the size of a format's tables relative to YSON's, of which the original states the mean."""
+    """Create the claim about the mean size of a format's tables relative to YSON's."""
     return Claim(
         text,
         "map",

@@ -1,7 +1,7 @@
-"""The common interface: rows of whatever format, with a value by the name or the place of its column. Each benchmark is written once for it.
+"""The common interface to rows of all formats: a value by the name or the position of its column. Each benchmark has one job for it.
 
-A format has a small adapter: a class of `Record` and one of `Records`. The price of the interface is a call for each value, and what a
-format can do only with its own rows.
+Each format has a small adapter: subclasses of `Record` and `Records`. The interface costs a call for each value, and excludes optimizations
+for a format's own rows.
 """
 
 from __future__ import annotations
@@ -15,33 +15,33 @@ from storebench.stores.map_formats.formats import Format
 from storebench.stores.map_formats.tables import WRITTEN, Table
 
 INTERFACES = ("direct", "common")
-Key = str | int  # a column, by its name or its place
+Key = str | int  # a column's name or position
 
 
 class Record(ABC):
-    """A row. Values are those of Python: a string is bytes, a list is iterable; structs and dicts are the format's own."""
+    """A row. Values are Python values: a string is bytes, a list is iterable. Structs and dicts have the format's own types."""
 
     __slots__ = ()
 
     @abstractmethod
     def get(self, column: Key) -> Any:
-        """The value in a column; raises KeyError for one that is not there."""
+        """Return the value in a column. Raises KeyError for an unknown column."""
 
     @abstractmethod
     def set(self, column: Key, value: Any) -> None:
-        """Give a column another value; raises KeyError for one that is not there."""
+        """Set the value of a column. Raises KeyError for an unknown column."""
 
 
 class Records(ABC):
-    """The rows of a job: of the table that goes in, and of the one that comes out."""
+    """The input and output rows of a job."""
 
     @abstractmethod
     def read(self, source: IO[bytes]) -> Iterator[Record]:
-        """The rows that go in, one after the other."""
+        """Yield the input rows."""
 
     @abstractmethod
     def new(self) -> Record:
-        """A row that comes out, in which each column has to be set."""
+        """Create an output row, whose columns must all be set."""
 
     @abstractmethod
     def widened(self, row: Any) -> Record:
@@ -49,7 +49,7 @@ class Records(ABC):
 
     @abstractmethod
     def write(self, rows: Iterable[Any], sink: IO[bytes]) -> None:
-        """Write all rows that come out."""
+        """Write all output rows."""
 
 
 class FieldRecord(Record):
@@ -68,7 +68,7 @@ class FieldRecord(Record):
 
 
 def names_of(table: Table) -> dict[Key, str]:
-    """The names of the columns by names and places: what a record looks up."""
+    """Return the columns' names by name and by position, for lookups of records."""
     names = table.names
     return {**{name: name for name in names}, **dict(enumerate(names))}
 
@@ -152,7 +152,7 @@ MAPS: dict[str, Callable[[Format, IO[bytes], IO[bytes]], None]] = {
 
 
 def check_interface(name: str) -> str:
-    """The name of an interface, if it is one; raises SpecError if not."""
+    """Return the name of an interface. Raises SpecError for an unknown name."""
     if name not in INTERFACES:
         raise unknown("interface", name, INTERFACES)
     return name

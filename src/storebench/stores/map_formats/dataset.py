@@ -1,4 +1,4 @@
-"""The tables in S3: made once, for each format, in as many objects as there are jobs."""
+"""Make the tables in S3 for each format, with an object for each job."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from storebench.stores.map_formats.tables import (
 from storebench.stores.map_formats.verify import verify
 from storebench.study.dataset import MANIFEST
 
-AT_ONCE = 2  # parts that are made at once: each has its plain rows in memory
+AT_ONCE = 2  # number of parts to make concurrently: each has its plain rows in memory
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class Encoded:
 
 @dataclass(frozen=True)
 class Part:
-    """A job's tenth of the tables. `outputs` has the rows that have to come out of the job, by the position."""
+    """A job's tenth of the tables. `outputs`: the expected output rows of the job, by position."""
 
     table: Encoded
     outputs: Mapping[str, Encoded]
@@ -50,7 +50,7 @@ class Part:
 def make(
     client: Any, bucket: str, prefix: str, rows: int, seed: int, benchmark: str, values: str = "random"
 ) -> Mapping[str, Any]:
-    """Return the manifest of the tables below `prefix`, which are made unless they are there. The manifest is written last."""
+    """Make the tables below `prefix` unless they exist. The manifest is written last and returned."""
     table_rows = benchmark_of(benchmark, values).rows(rows)
     with s3.errors(client, bucket, f"{prefix}{MANIFEST}"):
         there = s3.read(client, bucket, f"{prefix}{MANIFEST}")
@@ -66,7 +66,7 @@ def make(
         position: {encoding: [] for encoding in ENCODINGS} for position in benches
     }
     for part, made in enumerate(_parts(benchmark, values, rows, seed)):
-        if not part:  # the others are made in the same way
+        if not part:  # all other parts are made in the same way
             _check(benches, rows, seed, made)
         for encoding, data in made.table.data.items():
             key = key_of(prefix, encoding, part)
@@ -99,19 +99,19 @@ def make(
 
 
 def _benches(benchmark: str, values: str) -> dict[str, Benchmark]:
-    """Return the benchmark for each position that it has."""
+    """Return the benchmark for each of its positions."""
     positions = POSITIONS if benchmark == "extend" else POSITIONS[:1]
     return {position: benchmark_of(benchmark, values, position) for position in positions}
 
 
 def _parts(benchmark: str, values: str, rows: int, seed: int) -> Iterator[Part]:
-    """Yield the parts in their order, made by several processes."""
+    """Yield the parts in order. Several processes make them."""
     workers = min(AT_ONCE, len(os.sched_getaffinity(0)))
-    # Forked: a process that is spawned would import the pod's main program, and run it.
+    # Fork: a spawned process would import and run the pod's main program.
     context = multiprocessing.get_context("fork")
     work = partial(_part, benchmark, values, rows, seed)
     with ProcessPoolExecutor(workers, mp_context=context) as pool:
-        for first in range(0, JOBS, workers):  # no more at once: what is done waits in memory
+        for first in range(0, JOBS, workers):  # limit concurrency, since finished parts wait in memory
             yield from pool.map(work, range(first, min(first + workers, JOBS)))
 
 
@@ -120,7 +120,7 @@ def _part(benchmark: str, values: str, rows: int, seed: int, part: int) -> Part:
     first = benches[POSITIONS[0]]
     plain = list(first.input(rows, seed, part))
     table = _encoded(first, first.table, plain)
-    if benchmark == "write":  # what is written is the table
+    if benchmark == "write":  # the output is the table
         return Part(table, dict.fromkeys(benches, table))
     outputs = {
         position: _encoded(bench, bench.output, list(bench.map(iter(plain))))
@@ -139,7 +139,7 @@ def _encoded(bench: Benchmark, table: Table, rows: list[Row]) -> Encoded:
 
 
 def _check(benches: Mapping[str, Benchmark], rows: int, seed: int, made: Part) -> None:
-    """Decode the first part by the other implementations. Raises VerificationFailed."""
+    """Verify the first part with the second implementations of the formats. Raises VerificationFailed."""
     sides = [("output", benches[position], output) for position, output in made.outputs.items()]
     if made.table not in made.outputs.values():
         sides.append(("input", benches[POSITIONS[0]], made.table))

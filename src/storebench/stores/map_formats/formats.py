@@ -15,40 +15,39 @@ if TYPE_CHECKING:
 
 FORMATS = ("yson", "skiff", "protobuf_static", "protobuf_dynamic", "arrow")
 ACCESSES = ("row", "column")
-# What the dataset has: both ways of Protobuf read the same bytes.
+# The dataset's encodings: both kinds of Protobuf read the same bytes.
 ENCODINGS = {"yson": "yson", "skiff": "skiff", "protobuf": "protobuf_static", "arrow": "arrow"}
 
 
 class Format(ABC):
-    """The jobs of a format: one method for each benchmark, which reads its rows from `source` and writes those that come out to `sink`.
+    """The jobs of a format: a method for each benchmark, which reads rows from `source` and writes output rows to `sink`.
 
-    Whatever a job can prepare before the first row, such as classes of rows, it prepares before its clock begins: by `ready` or, within
-    packages, by the rehearsal (job.py). Each field that a job needs becomes a value of Python. Jobs work row by row; those of Arrow also on
-    columns, if they are asked to.
+    Preparations before the first row, such as classes of rows, happen before the job's clock begins: in `ready` or, within packages, in the
+    rehearsal (job.py). Each needed field becomes a Python value. Jobs work row by row; Arrow's jobs can also work on columns.
     """
 
-    decoded_by: ClassVar[str]  # what `decode` is
+    decoded_by: ClassVar[str]  # name of the implementation of `decode`
 
     def __init__(self, benchmark: Benchmark) -> None:
         self.table, self.output = benchmark.table, benchmark.output
         self.values = benchmark.values
-        # Where the new column of `extend` is; -1 for the other benchmarks
+        # position of the new column of `extend`; -1 for other benchmarks
         self.added = self.output.names.index(ADDED.name) if ADDED in self.output.columns else -1
 
-    def ready(self) -> None:  # noqa: B027 - a format need not have it
-        """Get ready for a job. Raises SpecError if the package's fast implementation is not the one that is used."""
+    def ready(self) -> None:  # noqa: B027 - optional
+        """Prepare a job. Raises SpecError if the package does not use its fast implementation."""
 
     @abstractmethod
     def encode(self, table: Table, rows: Iterable[Row], sink: IO[bytes]) -> None:
-        """Write plain rows, as the dataset has them."""
+        """Encode plain rows to `sink`."""
 
     @abstractmethod
     def decode(self, table: Table, source: IO[bytes]) -> Iterator[Row]:
-        """The plain rows that were written, by an implementation that is not the one of `encode` and of the jobs."""
+        """Decode rows to plain rows, with another implementation than `encode` and the jobs."""
 
     @abstractmethod
     def records(self) -> Records:
-        """The rows of a job through the common interface (common.py)."""
+        """Return the adapter of the common interface (common.py)."""
 
     @abstractmethod
     def wide(self, source: IO[bytes], sink: IO[bytes]) -> None: ...
@@ -70,7 +69,7 @@ class Format(ABC):
 
 
 def format_of(name: str, benchmark: Benchmark, access: str = "row") -> Format:
-    """Return the format of that name, whose jobs work row by row or on columns. Raises SpecError for an unknown name."""
+    """Return the format `name`. `access`: whether jobs work on rows or columns. Raises SpecError for an unknown name."""
     if name not in FORMATS:
         raise unknown("format", name, FORMATS)
     module = importlib.import_module(f"storebench.stores.map_formats.{name}")
@@ -79,7 +78,7 @@ def format_of(name: str, benchmark: Benchmark, access: str = "row") -> Format:
 
 
 def check_access(access: str, name: str, interface: str) -> str:
-    """Return `access` if a job of this format has it through this interface; raises SpecError if not."""
+    """Return `access`. Raises SpecError if this format and interface do not support it."""
     if access not in ACCESSES:
         raise unknown("access", access, ACCESSES)
     if access != "row" and (name, interface) != ("arrow", "direct"):

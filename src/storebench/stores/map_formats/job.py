@@ -1,10 +1,10 @@
-"""A job, as a process: its tenth of the table on standard input, its rows on standard output.
+"""Run a job as a process, with its tenth of the table on standard input and its output rows on standard output.
 
 Usage: python -m storebench.stores.map_formats.job FORMAT BENCHMARK FIRST STOP REPORT POSITION INTERFACE ACCESS. FORMAT may be `null`. FIRST
-and STOP are the numbers of the rows that are written; `null` writes STOP - FIRST bytes. REPORT is a file descriptor. POSITION is where
-`extend` adds its column, `end` or `middle`. INTERFACE is `direct` or `common`. ACCESS is `row`, or `column` for arrow. A line of JSON at
-REPORT says that the job is ready: nothing of the input is read before it. Another line says that the job has ended and its output is
-closed. Programs in other languages take the same arguments.
+and STOP are the range of row numbers to write; `null` writes STOP - FIRST bytes. REPORT is a file descriptor. POSITION is the position of
+the column that `extend` adds, `end` or `middle`. INTERFACE is `direct` or `common`. ACCESS is `row`, or `column` for arrow. The job writes
+two lines of JSON to REPORT: one when it is ready, before it reads input, and one after it has closed its output. Programs in other
+languages take the same arguments.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from storebench.stores.map_formats import common
 from storebench.stores.map_formats.formats import Format, check_access, format_of
 from storebench.stores.map_formats.tables import Benchmark, benchmark_of
 
-PIECE_BYTES = 64 << 10  # of what the floor reads and writes at once: a pipe holds so much
+PIECE_BYTES = 64 << 10  # size of the floor's reads and writes: the capacity of a pipe
 
 
 Work = Callable[[IO[bytes], IO[bytes]], None]
@@ -35,8 +35,7 @@ Work = Callable[[IO[bytes], IO[bytes]], None]
 def work_of(
     name: str, benchmark: str, numbers: range, position: str, interface: str, access: str = "row"
 ) -> Work:
-    """Return the job, rehearsed: a function of its input and output. Raises SpecError for an unknown name, and for names that do not go
-    together."""
+    """Return the rehearsed job as a function of input and output. Raises SpecError for an unknown name or combination."""
     bench = benchmark_of(benchmark, position=position)
     common.check_interface(interface)
     check_access(access, name, interface)
@@ -62,7 +61,7 @@ def _work(format_: Format, benchmark: str, numbers: range, interface: str) -> Wo
 
 
 def _rehearse(format_: Format, bench: Benchmark, interface: str) -> None:
-    """Do the job with a table of one row: packages import modules and make types at their first use, which belongs before the clock."""
+    """Run the job with a table of one row before the clock begins: packages import modules and create types at their first use."""
     row, table = bench.row(Random("rehearsal"), 0), io.BytesIO()
     if bench.name != "write":
         format_.encode(bench.table, [row], table)
@@ -71,10 +70,10 @@ def _rehearse(format_: Format, bench: Benchmark, interface: str) -> None:
 
 
 def floor(size: int, source: IO[bytes], sink: IO[bytes]) -> None:
-    """Read `source` to its end, and write `size` bytes to `sink`: as it reads, as a job of rows does, and the rest at the end."""
+    """Read `source` to its end, and write `size` bytes to `sink`: in step with the input, as jobs on rows do, the rest at the end."""
     piece, left = bytearray(PIECE_BYTES), size
     whole = memoryview(piece)
-    while read := source.readinto(piece):  # type: ignore[attr-defined]  # a buffered reader has it
+    while read := source.readinto(piece):  # type: ignore[attr-defined]  # buffered readers have it
         written = min(read, left)
         sink.write(whole[:written])
         left -= written
@@ -101,13 +100,13 @@ def main() -> None:
             work(sys.stdin.buffer, sys.stdout.buffer)
             sys.stdout.flush()
             os.close(sys.stdout.fileno())
-        except Exception as error:  # noqa: BLE001 - of whichever library; the attempt's row has it
+        except Exception as error:  # noqa: BLE001 - of any library; the attempt's row gets the error
             kind = "" if isinstance(error, StorebenchError) else f"{type(error).__name__}: "
             print(f"{kind}{error}", file=sys.stderr, flush=True)
-            os._exit(1)  # what is left in buffers is no output
+            os._exit(1)  # discard buffered output
         ended = {"cpu_s": time.process_time(), "memory_peak_bytes": memory_peak_bytes()}
         print(json.dumps(ended), file=told, flush=True)
-    os._exit(0)  # the output is closed: nothing is left to flush
+    os._exit(0)  # the output is closed: no buffer needs a flush
 
 
 if __name__ == "__main__":

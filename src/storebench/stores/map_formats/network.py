@@ -1,4 +1,4 @@
-"""The network between a table and its job: standard input and output pass without a limit, or at most so many bits a second."""
+"""Simulate the network between a table and its job: limit standard input and output to a number of bits per second."""
 
 from __future__ import annotations
 
@@ -9,22 +9,20 @@ from typing import IO
 NETWORKS: dict[str, int | None] = {
     "unlimited": None,
     "10mbit": 10_000_000,
-}  # bits a second, in each direction
+}  # bits per second in each direction; None: no limit
 PIECES_PER_S = 100
 
 
 class Link:
-    """One direction of a network. A time in which nothing passes is lost: it is not saved up."""
+    """One direction of a network. Unused capacity is not saved up."""
 
     def __init__(self, bits_per_s: int) -> None:
         self._bytes_per_s = bits_per_s / 8
         self.piece_bytes = max(1, int(self._bytes_per_s / PIECES_PER_S))
-        self._late_s = (
-            0.0  # by how much the last sleep was too long: the next one is shorter, so that the mean is right
-        )
+        self._late_s = 0.0  # seconds that the last sleep was too long; the next sleep is shorter by this
 
     def passes(self, size: int) -> None:
-        """Return when so many bytes more have passed."""
+        """Wait until `size` further bytes have passed."""
         now_s = time.perf_counter()
         passed_s = now_s - self._late_s + size / self._bytes_per_s
         time.sleep(max(0.0, passed_s - now_s))
@@ -32,8 +30,8 @@ class Link:
 
 
 def feed(stdin: IO[bytes], data: bytes, bits_per_s: int | None) -> None:
-    """Give a job its input, and close it."""
-    with suppress(BrokenPipeError):  # a job that has failed reads no more, and says why
+    """Write a job's input, and close it."""
+    with suppress(BrokenPipeError):  # a failed job stops reading, and reports its error
         if bits_per_s is None:
             stdin.write(data)
         else:
@@ -48,11 +46,11 @@ def feed(stdin: IO[bytes], data: bytes, bits_per_s: int | None) -> None:
 
 
 def taken(stdout: IO[bytes], bits_per_s: int | None) -> bytes:
-    """All that a job writes."""
+    """Return the output of a job."""
     if bits_per_s is None:
         return stdout.read()
     link, pieces = Link(bits_per_s), []
-    while piece := stdout.read1(link.piece_bytes):  # type: ignore[attr-defined]  # a buffered reader has it
+    while piece := stdout.read1(link.piece_bytes):  # type: ignore[attr-defined]  # buffered readers have it
         link.passes(len(piece))
         pieces.append(piece)
     return b"".join(pieces)

@@ -1,4 +1,4 @@
-"""No format: the floor of each benchmark. No job can be faster than this one."""
+"""The floor of each benchmark: no job can be faster than this job without a format."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
 
 class Null(MapStore):
-    """Reads the benchmark's smallest table of all formats, and writes as many bytes as the smallest output of all formats has. It decodes
-    and encodes nothing."""
+    """The floor. It reads the benchmark's smallest table of all formats, and writes as many bytes as the smallest output of all formats,
+    without decoding or encoding."""
 
     name = "null"
     limit = True
@@ -25,7 +25,7 @@ class Null(MapStore):
         return min(sizes, key=sizes.__getitem__)
 
     def written(self, manifest: Mapping[str, Any], rows: int) -> list[range]:
-        """Return the bytes that each job writes, by their numbers."""
+        """Return the numbers of the bytes that each job writes."""
         size = _smallest_output(manifest)
         return [range(size * part // JOBS, size * (part + 1) // JOBS) for part in range(JOBS)]
 

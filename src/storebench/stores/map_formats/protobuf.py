@@ -1,4 +1,4 @@
-"""The common part of static and dynamic Protobuf: a row is a message, after its length in 4 bytes."""
+"""The common part of static and dynamic Protobuf: a row is a length in 4 bytes, followed by a message."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ LENGTH = struct.Struct("<I")
 
 
 class ProtobufFormat(Format):
-    """Messages of proto2. A job's are those of the C implementation, upb."""
+    """Protobuf with messages of proto2. Jobs use the C implementation, upb."""
 
     decoded_by = "another implementation of Protobuf than the job's"
 
@@ -30,7 +30,7 @@ class ProtobufFormat(Format):
 
     @abstractmethod
     def _class(self, table: Table) -> Any:
-        """The class of the table's messages."""
+        """Return the class of the table's messages."""
 
     def ready(self) -> None:
         from google.protobuf.internal import api_implementation
@@ -49,7 +49,7 @@ class ProtobufFormat(Format):
         from google.protobuf.internal import api_implementation
         from google.protobuf.unknown_fields import UnknownFieldSet
 
-        # The process that verifies has named the implementation that did not write the rows (check.py).
+        # The verifying process selects an implementation that did not write the rows (check.py).
         if (found := api_implementation.Type()) != os.environ.get(PROTOBUF):
             raise SpecError(
                 f"Protobuf: {found!r} may have written the rows: another implementation decodes them"
@@ -89,7 +89,7 @@ class _Records(Records):
         self._read, self._new = names_of(format_.table), names_of(format_.output)
 
     def read(self, source: IO[bytes]) -> Iterator[Record]:
-        # A message of the old table is one of the new table, too: so a column can be added to it.
+        # A message of the old table is also a valid message of the new table, so a column can be added.
         extends = self._format.added >= 0
         parse, names = (self._format._new if extends else self._format._row).FromString, self._read
         return (_Record(parse(data), names) for data in messages(source))
@@ -115,14 +115,14 @@ def _pool() -> Any:
 
 
 def dynamic_class(table: Table) -> Any:
-    """A class that is made of a descriptor, without generated code."""
+    """Create the class of a table's messages from a descriptor, without generated code."""
     from google.protobuf import message_factory
 
     return message_factory.GetMessageClass(_pool().FindMessageTypeByName(f"{PACKAGE}.{message_of(table)}"))
 
 
 def messages(source: IO[bytes]) -> Iterator[bytes]:
-    """The messages of a stream, still as bytes; raises ValueError with the offset where it is cut short."""
+    """Yield the messages of a stream as bytes. Raises ValueError with the offset of a truncation."""
     offset = 0
     while head := source.read(4):
         data = source.read(LENGTH.unpack(head)[0]) if len(head) == 4 else b""
@@ -133,7 +133,7 @@ def messages(source: IO[bytes]) -> Iterator[bytes]:
 
 
 def write(sink: IO[bytes], row: Any) -> None:
-    """Write a message after its length."""
+    """Write the length of a message, and the message."""
     data = row.SerializeToString()
     sink.write(LENGTH.pack(len(data)))
     sink.write(data)

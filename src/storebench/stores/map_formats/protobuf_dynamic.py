@@ -1,4 +1,4 @@
-"""Protobuf with classes that are made of a descriptor: the fields are known when the program runs."""
+"""Protobuf with classes created from a descriptor: the fields are known at run time."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from storebench.stores.map_formats.tables import WRITTEN, Benchmark, Table
 
 
 class DynamicFormat(ProtobufFormat):
-    """Fields are found in the descriptor, and asked for by it."""
+    """Protobuf whose fields are looked up in the descriptor."""
 
     def __init__(self, benchmark: Benchmark) -> None:
         super().__init__(benchmark)
@@ -64,7 +64,7 @@ FORMAT = DynamicFormat
 
 
 class ProtobufDynamic(MapStore):
-    """Messages of classes that no one has generated."""
+    """The format Protobuf with classes created at run time."""
 
     name = "protobuf-dynamic"
     encoding = "protobuf"

@@ -1,4 +1,4 @@
-"""Runs the jobs of an attempt, and times each of them."""
+"""Run the jobs of an attempt, and time each job."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from storebench.stores.map_formats.network import feed, taken
 
 T = TypeVar("T")
 
-# Of what a failed process says: ytsaurus-yson names the offset last, after the bytes around it.
+# The length of a failed process's error to keep: ytsaurus-yson names the offset last, after the surrounding bytes.
 ERROR_CHARACTERS = 1_000
 PACKAGE = "storebench.stores.map_formats"
 PYTHON = (sys.executable, "-m", f"{PACKAGE}.job")
@@ -29,7 +29,7 @@ COMPILED = "map-job"  # images/formats/compiled
 
 
 def program_of(client: str) -> tuple[str, ...]:
-    """The program that is a client's job, to be followed by its arguments (job.py says which). Raises SpecError where it is not there."""
+    """Return the command of a client's job, without its arguments (see job.py). Raises SpecError if the program is missing."""
     if client == "python":
         return PYTHON
     if (found := shutil.which(COMPILED)) is None:
@@ -39,38 +39,39 @@ def program_of(client: str) -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class Ended:
-    """A job that has ended well. Its clock begins with its input, when all jobs are ready, and ends with the end of its output."""
+    """A successful job. Its clock begins with its input, when all jobs are ready, and ends with its output."""
 
-    began_s: float  # since the first job was started
+    began_s: float  # seconds since the start of the first job
     seconds: float
-    start_s: float  # from the start of the process until it was ready: with Python, packages, classes of rows
-    cpu_s: float  # within its seconds
+    start_s: float  # from the start of the process until it was ready: Python, packages, classes of rows
+    cpu_s: float  # CPU seconds while the clock runs
     memory_peak_bytes: int
     output: bytes
 
     @property
     def off_cpu_s(self) -> float:
-        """How long it waited: for its input, its output, or a core. Less than that where several of its threads ran at once."""
+        """Return the seconds that the job waited for input, output, or a core; too low if several of its threads ran concurrently."""
         return max(0.0, self.seconds - self.cpu_s)
 
 
 class Jobs:
-    """Runs jobs, at most `parallel` at once. The first that fails, or takes longer than `timeout_s`, ends them all.
+    """A runner of jobs. The first job that fails, or takes longer than `timeout_s`, ends all jobs.
 
-    `bits_per_s` is what the network lets pass to each job, and from it; None: as much as there is.
+    `parallel`: the largest number of concurrent jobs. `bits_per_s`: the network's limit to and from each job; None: no limit.
     """
 
     def __init__(self, parallel: int, timeout_s: float, bits_per_s: int | None = None) -> None:
         self._parallel, self._timeout_s, self._bits_per_s = parallel, timeout_s, bits_per_s
         self._running: set[subprocess.Popen[bytes]] = set()
         self._lock = threading.Lock()
-        # The first one: by it the others are ended, and none of them is the reason.
+        # The first failure. It ends all other jobs, whose failures are ignored.
         self._failed: BaseException | None = None
 
     def run(self, inputs: Sequence[bytes], command: Callable[[int, int], Sequence[str]]) -> list[Ended]:
-        """Run a job for each input: `command` is told its number, and the descriptor to which it has to report. All jobs start and get ready
-        before the first clock begins: no start of a process takes a core from a job that is timed. Raises StoreRefused, which names the job
-        that failed, and why."""
+        """Run a job for each input. `command`: returns a job's command for its number and its descriptor for reports.
+
+        All jobs are ready before the first clock begins, so that no start of a process disturbs a timed job. Raises StoreRefused with the
+        failed job and the reason."""
         began_s = time.perf_counter()
         with ExitStack() as processes:
 
@@ -87,7 +88,7 @@ class Jobs:
 
     @contextmanager
     def _ending(self) -> Iterator[None]:
-        """End all jobs where one of them fails; raises the first failure."""
+        """End all jobs if a job fails. Raises the first failure."""
         try:
             yield
         except BaseException as error:
@@ -96,7 +97,7 @@ class Jobs:
             raise
 
     def _stop(self, why: BaseException) -> BaseException:
-        """End all jobs. Returns the first reason to do so."""
+        """End all jobs. Return the first failure."""
         with self._lock:
             self._failed = self._failed or why
             for process in self._running:
@@ -105,7 +106,7 @@ class Jobs:
 
     @contextmanager
     def _started(self, number: int, command: Callable[[int], Sequence[str]]) -> Iterator[_Job]:
-        """A job that is ready. Its process has ended when this ends."""
+        """Start a job and wait until it is ready. The process is ended at the end of the block."""
         began_s = time.perf_counter()
         reports, report = os.pipe()
         with os.fdopen(reports) as told:
@@ -140,7 +141,7 @@ class Jobs:
 
     @contextmanager
     def _watched(self, job: _Job) -> Iterator[None]:
-        """Kill a job that takes too long; raises StoreRefused then."""
+        """Kill a job that takes longer than the timeout. Raises StoreRefused then."""
         hung = threading.Event()
 
         def end() -> None:
@@ -157,7 +158,7 @@ class Jobs:
             raise StoreRefused(f"Job {job.number} has not ended after {self._timeout_s:g} s: it was killed")
 
     def _work(self, job: _Job, data: bytes, began_s: float) -> Ended:
-        """Give a job its input, and take its output."""
+        """Write a job's input, and read its output."""
         stdin, stdout = job.process.stdin, job.process.stdout
         assert stdin and stdout
         feeding = threading.Thread(target=feed, args=(stdin, data, self._bits_per_s), daemon=True)
@@ -185,11 +186,11 @@ class Jobs:
 
 
 class _Job:
-    """A job's process: what it reports at `told`, and what it says on standard error."""
+    """A job's process, with its reports (`told`) and its standard error."""
 
     def __init__(self, number: int, process: subprocess.Popen[bytes], told: IO[str]) -> None:
         self.number, self.process, self.told = number, process, told
-        self.ready: dict[str, Any] = {}  # what it reports when it is ready
+        self.ready: dict[str, Any] = {}  # the report that the job is ready
         self.start_s = 0.0
         self._says: list[bytes] = []
         self.listening = threading.Thread(target=self._listen, daemon=True)
@@ -200,7 +201,7 @@ class _Job:
         self._says.append(self.process.stderr.read())
 
     def failed(self) -> StoreRefused:
-        """Wait for the end of the process. Return why it has failed."""
+        """Wait for the end of the process. Return the error with the reason of its failure."""
         code = self.process.wait()
         self.listening.join()
         return StoreRefused(f"Job {self.number} has failed: {failure(code, b''.join(self._says))}")
@@ -212,8 +213,10 @@ def each(
     parallel: int,
     stop: Callable[[BaseException], object] = lambda error: None,
 ) -> list[T]:
-    """The results of work(0), work(1), ..., `parallel` at once; raises the first error, and then begins no more. `stop` has to end what is
-    going on then: also where it is this process that is told to end.
+    """Return the results of work(0), work(1), ..., with up to `parallel` concurrent calls. After the first error no call begins, and the
+    error is raised.
+
+    `stop`: ends running calls after an error, also when this process receives a signal to end.
     """
     with ThreadPoolExecutor(parallel) as pool:
         futures = [pool.submit(work, number) for number in range(times)]
@@ -227,7 +230,7 @@ def each(
 
 
 def failure(code: int, says: bytes) -> str:
-    """Why a process has failed: what it says, and how it ended."""
+    """Describe why a process failed: its output, and its exit code or signal."""
     how = f"signal {-code}" if code < 0 else f"exit code {code}"
     text = " ".join(says.decode(errors="replace").split())[:ERROR_CHARACTERS]
     return f"{text} ({how})" if text else how

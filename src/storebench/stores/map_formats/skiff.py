@@ -1,4 +1,4 @@
-"""Skiff: a row is its fields one after the other, after a schema that both sides know. By the row classes of ytsaurus-client."""
+"""Skiff by the row classes of ytsaurus-client: a row is a sequence of fields, by a schema that both sides know."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from storebench.stores.map_formats.tables import WRITTEN, Row, Table
 
 
 class SkiffFormat(Format):
-    """Rows are data classes, which the bindings of ytsaurus-yson fill and read. They have 8 bytes for an integer of any width."""
+    """Skiff with data classes as rows, which the bindings of ytsaurus-yson fill and read. Every integer has 8 bytes."""
 
     decoded_by = "a plain reader of this project"
 
@@ -121,7 +121,7 @@ def _point() -> Any:
 
 
 def _class(table: Table) -> Any:
-    """A class of the table's rows, as ytsaurus-client has them."""
+    """Create ytsaurus-client's class of the table's rows."""
     from yt.wrapper import schema, yt_dataclass
 
     types = {
@@ -158,7 +158,7 @@ FORMAT = SkiffFormat
 
 
 class Skiff(MapStore):
-    """A format whose rows have nothing but their values."""
+    """The format Skiff, whose rows only have values."""
 
     name = "skiff"
     encoding = "skiff"

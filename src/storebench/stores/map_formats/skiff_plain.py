@@ -1,4 +1,4 @@
-"""Skiff, read after its public specification in plain Python: a second implementation, which says the offset of what is wrong."""
+"""Decode Skiff in plain Python by its public specification: a second implementation, which reports the offset of an error."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ END = 0xFF  # the tag after the last element of a list
 
 
 class SkiffError(ValueError):
-    """The bytes are no rows of this table."""
+    """The error of bytes that are no rows of the table."""
 
     def __init__(self, offset: int, what: str) -> None:
         super().__init__(f"Skiff, byte {offset:,}: {what}")
 
 
 def rows(table: Table, data: bytes) -> Iterator[Row]:
-    """The rows of a stream of one table; raises SkiffError."""
+    """Yield the rows of a table's stream. Raises SkiffError."""
     reader = _Reader(data)
     kinds = [column.kind for column in table.columns]
     while reader.at < len(data):
@@ -42,7 +42,7 @@ class _Reader:
         return value
 
     def value(self, kind: str) -> Any:
-        if kind in INTEGERS:  # this client has 8 bytes for each of them
+        if kind in INTEGERS:  # ytsaurus-client writes every integer with 8 bytes
             return self._integer(*INTEGERS[kind])
         if kind in ("float", "double"):
             return self.number("<d")

@@ -1,7 +1,7 @@
-"""The tables of the benchmarks: their columns, and their rows, which the seed decides.
+"""The tables of the benchmarks: columns, and rows that depend on the seed.
 
-A row is a tuple in the order of the columns, of plain Python values. A string is bytes. A struct is a tuple, and a dict a tuple of
-pairs that are sorted by their keys. Nothing here knows a format.
+A row is a tuple of plain Python values in the order of the columns. A string is bytes, a struct is a tuple, and a dict is a tuple of pairs
+sorted by key. This module knows no format.
 """
 
 from __future__ import annotations
@@ -16,14 +16,12 @@ from storebench.errors import SpecError, unknown
 Row = tuple[Any, ...]
 
 VALUES = ("random", "few")
-FEW = 16  # distinct values of a column, at most
-POSITIONS = ("end", "middle")  # of the column that `extend` adds
+FEW = 16  # the most distinct values of a column
+POSITIONS = ("end", "middle")  # positions of the column that `extend` adds
 
-JOBS = 10  # each has a tenth of the table
+JOBS = 10  # number of jobs, each with a tenth of the table
 WIDE_COLUMNS = 1_000
-WIDE_SHARE = (
-    100  # a row of the wide table stands for so many rows asked for: the tables are of about the same size
-)
+WIDE_SHARE = 100  # requested rows per row of the wide table, so that all tables have about the same size
 
 INTEGERS = {
     f"{sign}int{bits}": (bits - (not sign), not sign) for sign in ("", "u") for bits in (8, 16, 32, 64)
@@ -42,7 +40,7 @@ class Column:
 
 @dataclass(frozen=True)
 class Table:
-    """Columns in their order."""
+    """A table with its columns in order."""
 
     columns: tuple[Column, ...]
 
@@ -94,7 +92,7 @@ def _wide_value(random: Random, kind: str) -> Any:
         bits, signed = INTEGERS[kind]
         value = random.getrandbits(bits)
         return value - (1 << bits) if signed and random.random() < 0.5 else value
-    # A float of 32 bits has each of these exactly.
+    # a 32-bit float represents each of these values exactly
     return random.getrandbits(20) / 8 - 60_000.0 if kind == "float" else random.random() * 1e6
 
 
@@ -131,7 +129,7 @@ def _complex(random: Random, number: int) -> Row:
     )
 
 
-# What a row that is only written has, beside its number: the same in each row, known before.
+# The constant values of written rows, beside the row's number.
 WRITTEN = (
     910_111_213_141,
     12.375,
@@ -154,15 +152,15 @@ class Benchmark:
     """A job's work. `map` defines the output rows for the input rows."""
 
     name: str
-    table: Table  # that goes in; of `write`, which reads nothing, the one that is written
+    table: Table  # the input table; for `write`, which has no input, the output table
     output: Table
     row: Callable[[Random, int], Row]
     map: Callable[[Iterator[Row]], Iterator[Row]]
-    values: str = "random"  # `few`: each column of its table has at most FEW distinct ones
+    values: str = "random"  # `few`: each column has at most FEW distinct values
     position: str = "end"
 
     def rows(self, asked: int) -> int:
-        """How many rows its table has in a dataset of so many; raises SpecError where a job would have none."""
+        """Return the number of rows of the table for `asked` requested rows. Raises SpecError if a job would have no rows."""
         rows = asked // WIDE_SHARE if self.table is WIDE else asked
         if rows < JOBS:
             least = JOBS * WIDE_SHARE if self.table is WIDE else JOBS
@@ -172,13 +170,15 @@ class Benchmark:
         return rows
 
     def part(self, asked: int, part: int) -> range:
-        """The numbers of the rows of a job."""
+        """Return the row numbers of a job."""
         rows = self.rows(asked)
         return range(rows * part // JOBS, rows * (part + 1) // JOBS)
 
     def input(self, asked: int, seed: int, part: int) -> Iterator[Row]:
-        """The rows that a job gets."""
-        random = Random(f"{self.name}/{seed}/{part}")  # a text is hashed: the same everywhere
+        """Yield the input rows of a job."""
+        random = Random(
+            f"{self.name}/{seed}/{part}"
+        )  # a text seed is hashed: the same values on every machine
         numbers = self.part(asked, part)
         if self.values == "random":
             return (self.row(random, number) for number in numbers)
@@ -187,7 +187,7 @@ class Benchmark:
         return (tuple(values[int(random.random() * FEW)] for values in columns) for _ in numbers)
 
     def expected(self, asked: int, seed: int, part: int) -> Iterator[Row]:
-        """The rows that have to come out of a job."""
+        """Yield the expected output rows of a job."""
         return self.map(self.input(asked, seed, part))
 
 
@@ -232,8 +232,9 @@ BENCHMARKS = {
 
 
 def benchmark_of(name: str, values: str = "random", position: str = "end") -> Benchmark:
-    """The benchmark of that name with such values in its table, and with the new column of `extend` at that position. Raises SpecError for
-    what is not there, or means nothing."""
+    """Return the benchmark `name` with the kind of values `values`, and the new column of `extend` at `position`.
+
+    Raises SpecError for an unknown value or a combination without meaning."""
     for what, asked, known in (
         ("benchmark", name, tuple(BENCHMARKS)),
         ("values", values, VALUES),

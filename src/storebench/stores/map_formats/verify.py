@@ -1,4 +1,4 @@
-"""Starts the process that verifies rows (check.py)."""
+"""Start the process that verifies rows (check.py)."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def verify(
     wanted: str,
     data: bytes,
 ) -> str:
-    """Return what is wrong with `data`, the rows that went into a job or that this client's job wrote; empty where nothing is."""
+    """Return what is wrong with `data`, the input or output of a job of this client; empty if all rows are right."""
     benchmark = [bench.name, bench.values, bench.position]
     arguments = [name, client, *benchmark, side, str(rows), str(seed), str(part), wanted]
     try:

@@ -1,4 +1,4 @@
-"""YSON: a row is a map that has the names of its columns. Binary, by ytsaurus-yson."""
+"""Binary YSON by ytsaurus-yson: a row is a map with the names of its columns."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ READING = {"yson_type": "list_fragment", "encoding": None, "always_create_attrib
 
 
 class YsonFormat(Format):
-    """Rows are dicts of bytes. A uint64 is a type of its own, so that it stays one when it is written."""
+    """YSON with dicts of bytes as rows. A uint64 has its own type, which writing preserves."""
 
     decoded_by = "the parser of ytsaurus-client in Python"
 
@@ -96,7 +96,7 @@ class YsonFormat(Format):
 
         self._dump(modified(), sink)
 
-    # The columns of a map have no order: there is one way to add one, whatever its position.
+    # The columns of a map have no order, so the position of the new column does not matter.
     def extend(self, source: IO[bytes], sink: IO[bytes]) -> None:
         def extended() -> Iterator[dict[bytes, Any]]:
             for row in self._rows(source):
@@ -154,7 +154,7 @@ class _Records(Records):
     def __init__(self, format_: YsonFormat) -> None:
         self._format = format_
         self._read, self._new = _names(format_.table), _names(format_.output)
-        # Of the values that are set: those of numbers without a sign
+        # the types of unsigned values to set
         self._types = {
             one.name.encode(): format_._uint64 for one in format_.output.columns if _unsigned(one.kind)
         }
@@ -178,7 +178,7 @@ def _unsigned(kind: str) -> bool:
 
 
 def _integer(value: Any, kind: type[int] = int) -> int:
-    """The number; raises ValueError where it is not of this kind: YSON tells int64 from uint64, and both from a double."""
+    """Return the number. Raises ValueError for another type: YSON distinguishes int64, uint64 and double."""
     if type(value) is not kind:
         raise ValueError(f"{value!r} is of another type than its column")
     return int(value)
@@ -192,7 +192,7 @@ FORMAT = YsonFormat
 
 
 class Yson(MapStore):
-    """A format whose rows tell their own columns."""
+    """The format YSON, whose rows name their columns."""
 
     name = "yson"
     encoding = "yson"

@@ -1,4 +1,4 @@
-"""The base class of the study's stores: Spark generates Parquet files in a file system, and copies them there."""
+"""The base class of the study's stores: Spark generates Parquet files in a file system, and copies the files there."""
 
 from __future__ import annotations
 
@@ -28,26 +28,26 @@ if TYPE_CHECKING:
     from storebench.attempt.spec import AttemptSpec
     from storebench.connection import Connection
 
-GENERATED, COPIED, WARM_UP = "generated", "copied", "warm-up"  # folders of a cell
-FILE_BYTES = 128 << 20  # of the tuned client's files: what Spark reads in one task, and a block of HDFS
+GENERATED, COPIED, WARM_UP = "generated", "copied", "warm-up"  # names of a cell's folders
+FILE_BYTES = 128 << 20  # size of the tuned client's files: the input of a Spark task, and a block of HDFS
 WARM_UP_ROWS = 100
-# An iteration of the reference client is in the driver's memory as it is made, as Python's objects, and as what Spark has packed of them.
+# Memory relative to an iteration of the reference client: the driver holds generated arrays, Python objects, and Spark's packed rows.
 MEMORY_FOLD = 4
 MEMORY_BASE_BYTES = 512 << 20
-# In every session: what makes small writes slow and tells nothing.
-SETTINGS = {"spark.sql.adaptive.enabled": "false"}  # no plan of this study has a shuffle
+# Settings of every session, without overhead for small writes.
+SETTINGS = {"spark.sql.adaptive.enabled": "false"}  # no query of this study has a shuffle
 DESCRIBED = (
     "spark.sql.parquet.compression.codec",
     "spark.sql.files.maxPartitionBytes",
     "spark.sql.sources.commitProtocolClass",
 )
-# Parquet's own checksums of pages: written by default, and checked by no reader that does not ask for it.
+# Parquet's checksums of pages: written by default, but only checked by readers with an option.
 PAGE_CHECKSUM = "parquet.page.write-checksum.enabled"
 
 
 class ParquetStore(SparkDriver):
-    """`reference` does what the study's code did, in Python: the driver makes each iteration as a list of rows, which Spark appends.
-    `tuned` lets the executors make all rows, and writes files of one size in one job.
+    """A file system under Spark. `reference` does in Python what the study's code did: the driver makes each iteration as a list of rows,
+    which Spark appends. `tuned` lets the executors make all rows, and writes files of equal size in one job.
     """
 
     operations: ClassVar[tuple[str, ...]] = ("generate", "copy")
@@ -55,7 +55,7 @@ class ParquetStore(SparkDriver):
     packages = ("pyspark", "pyarrow", "numpy")
     modules: ClassVar[tuple[str, ...]] = ("numpy", "pyarrow.parquet", "pyspark.sql")
     rows: Rows
-    _s3: Any  # the client of the S3 that has the results
+    _s3: Any  # client of the results' S3
 
     @classmethod
     def of(cls, spec: AttemptSpec, connection: Connection | None, s3_client: Any) -> Self:
@@ -64,11 +64,11 @@ class ParquetStore(SparkDriver):
         if spec.operation != DROP:
             iterations, record_bytes = (int(store.values[name]) for name in ("iterations", "record_bytes"))
             store.rows = Rows(spec.seed, iterations, spec.rows, record_bytes)
-        # An axis that means nothing to a store has no value.
+        # An axis that does not apply to a store has no value.
         store.values = {"executors": spark_session.LOCAL, "checksum": "on", **store.values}
         return store
 
-    # What a store has.
+    # The methods of each store.
 
     @property
     @abstractmethod
@@ -85,14 +85,14 @@ class ParquetStore(SparkDriver):
         """Return the durability that the file system guarantees when Spark has ended."""
 
     def version(self) -> tuple[str, str]:
-        """The server's name and version."""
+        """Return the server's name and version."""
         return "Spark", str(self.spark.version)
 
     def server_settings(self) -> Mapping[str, str]:
         """Return the settings that the server states."""
         return {}
 
-    # The verbs of an attempt.
+    # The methods of an attempt.
 
     @property
     def checksum(self) -> bool:
@@ -100,12 +100,12 @@ class ParquetStore(SparkDriver):
         return self.values["checksum"] == "on"
 
     def folder(self, name: str) -> str:
-        """The path of one of the cell's folders."""
+        """Return the path of a cell's folder."""
         return f"{self.root}/{name}"
 
     @property
     def root(self) -> str:
-        """The path below which all that the cell keeps is."""
+        """Return the path of the folder that contains all data of the cell."""
         return f"storebench/{self.target}"
 
     def connect(self) -> None:
@@ -131,7 +131,7 @@ class ParquetStore(SparkDriver):
         return Server(name, version, {**own, **self.server_settings()})
 
     def client_cores(self) -> int:
-        """Without executor pods, Spark has a thread for each core that it sees."""
+        """Return the number of threads of Spark: without executor pods, a thread for each visible core."""
         return super().client_cores() if self._executors else os.cpu_count() or 1
 
     def operate(self, attempt: Attempt) -> str:
@@ -157,7 +157,7 @@ class ParquetStore(SparkDriver):
         self.write_all(self.rows, GENERATED)
 
     def copy(self) -> None:
-        """Read all rows, and write them elsewhere."""
+        """Read all rows, and write them to another folder."""
         source, destination = (self.file_system.uri(self.folder(one)) for one in (GENERATED, COPIED))
         self.spark.read.parquet(source).write.parquet(destination)
 
@@ -180,7 +180,7 @@ class ParquetStore(SparkDriver):
         return Rows(self.rows.seed, 1, WARM_UP_ROWS, self.rows.record_bytes)
 
     def _warm_up(self) -> None:
-        """A JVM's first job takes seconds longer than its next one: so the same is done with few rows before."""
+        """Run the operation with few rows first: the first job of a JVM takes seconds longer than later jobs."""
         uri = self.file_system.uri(self.folder(WARM_UP))
         with spark_session.errors("The warm-up"):
             self.write_all(self.few_rows(), WARM_UP)
@@ -188,7 +188,7 @@ class ParquetStore(SparkDriver):
         self.files.remove(self.folder(WARM_UP))
 
     def measure(self, attempt: Attempt, does: Callable[[], None]) -> None:
-        """Time it, and report what every operation has."""
+        """Time an operation, and report the common figures of all operations."""
         clock = OperationClock(self.cpu_s)
         attempt.durability(self.durability())
         before = Traffic.so_far()
@@ -202,13 +202,13 @@ class ParquetStore(SparkDriver):
         after = Traffic.so_far()
         attempt.metric("time_s", clock.operation_s)
         attempt.metric("mb_per_s", self.rows.total_bytes / 1e6 / clock.operation_s)
-        if before and after and not self._executors:  # executor pods have interfaces of their own
+        if before and after and not self._executors:  # executor pods have their own network interfaces
             traffic = after.since(before)
             attempt.metric("received_bytes", traffic.received_bytes)
             attempt.metric("sent_bytes", traffic.sent_bytes)
 
     def _generated_files(self) -> int:
-        """How many files there have to be."""
+        """Return the expected number of generated files."""
         if self.client == "tuned":
             return self._tuned_files(self.rows)
         return self.rows.iterations * min(self.rows.rows, self._tasks)
@@ -219,12 +219,14 @@ class ParquetStore(SparkDriver):
 
     @property
     def _tasks(self) -> int:
-        """How many run at a time."""
+        """Return the number of concurrent tasks."""
         return int(self.spark.sparkContext.defaultParallelism)
 
     def _verify(self, attempt: Attempt, folder: str, tasks: int) -> str:
-        """Read the folder back. `tasks` is how many have written it: none of them leaves more than one file, and only a part of a file without the
-        beginning of a row group leaves none."""
+        """Read the folder back and compare its rows.
+
+        `tasks`: the number of tasks that wrote the folder. A task writes at most one file, and none if its part of the input has no
+        beginning of a row group."""
         listed = self.files.whole(folder)
         disk_bytes = self.files.disk_bytes(folder)
         attempt.metric("disk_bytes", disk_bytes)
@@ -261,15 +263,15 @@ class ParquetStore(SparkDriver):
 
 
 def check_files(listed: Listed, tasks: int) -> None:
-    """Raises VerificationFailed where so many tasks cannot have left these files."""
+    """Raise VerificationFailed if this number of tasks cannot have written these files."""
     count = len(listed.sizes)
     if count > tasks or (count < tasks and listed.file_bytes < tasks * FILE_BYTES // 2) or not count:
         raise VerificationFailed(f"There are {count} files, and {tasks} tasks have written them")
 
 
 def check_memory(rows: Rows, heap: str, limit_bytes: int | None) -> None:
-    """Raises SpecError where an iteration does not fit into a pod whose JVM has so large a heap."""
-    number, unit = re.fullmatch(r"(\d+)([mg])", heap).groups()  # type: ignore[union-attr] # the form has checked it
+    """Raise SpecError if an iteration does not fit into a pod beside the JVM's heap."""
+    number, unit = re.fullmatch(r"(\d+)([mg])", heap).groups()  # type: ignore[union-attr] # checked by the form
     heap_bytes = int(number) << {"m": 20, "g": 30}[unit]
     needed = MEMORY_FOLD * rows.rows * rows.record_bytes + heap_bytes + MEMORY_BASE_BYTES
     if limit_bytes is not None and needed > limit_bytes:

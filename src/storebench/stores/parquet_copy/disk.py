@@ -1,4 +1,4 @@
-"""The floor: the same bytes to the pod's volume and back, one after the other, without Spark and without Parquet, until they are on disk."""
+"""The floor: write the same bytes to the pod's volume and read them, sequentially, without Spark and Parquet, until they are on disk."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ BLOCK_BYTES = 4 << 20
 
 
 class Disk(Store):
-    """One file of the bytes of all rows. A copy begins with none of it in the page cache."""
+    """A file with the bytes of all rows. A copy begins without this file in the page cache."""
 
     name = "disk"
     operations = ("generate", "copy")
@@ -130,11 +130,11 @@ class Disk(Store):
         return f"{found.rows:,} rows read back; checksum {found}"
 
     def drop(self) -> None:
-        """The volume goes as a whole, without a pod."""
+        """Do nothing: the drop deletes the whole volume without a pod."""
 
 
 def forget(path: Path) -> None:
-    """Take a file that is on disk out of the page cache."""
+    """Remove a file on disk from the page cache."""
     with path.open("rb") as file:
         os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
 

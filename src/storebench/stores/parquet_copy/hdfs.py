@@ -1,4 +1,4 @@
-"""HDFS."""
+"""The store HDFS."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from storebench.stores.parquet_copy.served import ServedStore
 
 
 class Hdfs(ServedStore):
-    """HDFS. Files are read back with WebHDFS and pyarrow."""
+    """HDFS. Verification reads files with WebHDFS and pyarrow."""
 
     name = "hdfs"
     connection = "hdfs"

@@ -1,4 +1,4 @@
-"""The pod's volume, by Hadoop's client for local files: what Spark does without a network."""
+"""The pod's volume by Hadoop's client for local files: Spark without a network."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ OPTIONS: Mapping[str, Field] = {**SPARK, **VOLUME}
 
 
 class Local(ParquetStore):
-    """The driver does all work: only its pod has the volume."""
+    """The pod's volume. The driver does all work, since only its pod has the volume."""
 
     name = "local"
     pod = Pod("jvm", account="storebench-spark", volume=FOLDER)

@@ -10,7 +10,7 @@ DEVICES = Path("/proc/net/dev")
 
 @dataclass(frozen=True)
 class Traffic:
-    """Bytes since the pod's start, without those to itself."""
+    """Bytes received and sent since the pod's start, without the loopback interface."""
 
     received_bytes: int
     sent_bytes: int

@@ -1,4 +1,4 @@
-"""No file system: the rows are made, and go nowhere. What that takes is in the time of every other store, too."""
+"""The floor without a file system: rows are made and discarded. The time of every store includes this work."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ if TYPE_CHECKING:
 
 
 class Null(ParquetStore):
-    """Spark's sink `noop` takes the rows. A second pass over the same frames is what is verified."""
+    """The floor: Spark's sink `noop` discards the rows. Verification uses a second pass over the same frames."""
 
     name = "null"
     operations = ("generate",)
     keeps_data = False
     limit = True
     figures_cover = "engine"
-    _seen: Checksum | None = None  # of a second pass
+    _seen: Checksum | None = None  # the checksum of a second pass
 
     @property
     def file_system(self) -> FileSystem:
-        raise NotImplementedError  # it has none
+        raise NotImplementedError  # this store has no files
 
     @property
     def files(self) -> Files:

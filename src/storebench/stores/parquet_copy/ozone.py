@@ -1,4 +1,4 @@
-"""Ozone."""
+"""The store Ozone."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from storebench.stores.parquet_copy.served import ServedStore
 
 
 class Ozone(ServedStore):
-    """Ozone. Files are read back with Ozone's client without Spark, and pyarrow."""
+    """Ozone. Verification reads files with Ozone's client, without Spark, and pyarrow."""
 
     name = "ozone"
     connection = "ozone"

@@ -1,7 +1,7 @@
-"""The rows: random printable characters. Any range of rows of an iteration comes out the same, whoever makes it, and how many at a time.
+"""Generate the rows: random printable characters. A row depends only on seed and number, not on the process or batch that makes it.
 
-A row has an `id`, which counts through all iterations, and `bytes`, printable characters of ASCII. They come from the generator Philox, whose key is
-the seed and the iteration, and whose counter begins at a place of its own for each row.
+A row has an `id`, numbered through all iterations, and `bytes`, printable ASCII characters. The generator is Philox: its key is the seed
+and the iteration, and its counter has a separate range for each row.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ Bytes = npt.NDArray[np.uint8]
 Ids = npt.NDArray[np.uint64]
 
 SCHEMA = "id bigint, bytes binary"
-# Of each byte a printable character: 32 to 126, nearly as often as each other
+# Map each byte to a printable character, 32 to 126, with nearly equal frequency.
 PRINTABLE = np.array([32 + value * 95 // 256 for value in range(256)], dtype=np.uint8)
-STEP_BYTES = 32  # what the generator gives for each step of its counter
-BATCH_BYTES = 4 << 20  # of rows that are made or checked at once
+STEP_BYTES = 32  # bytes of the generator per step of its counter
+BATCH_BYTES = 4 << 20  # bytes of rows to make or check at a time
 
 
 @dataclass(frozen=True)
@@ -39,21 +39,21 @@ class Rows:
 
     @property
     def total(self) -> int:
-        """Rows of all iterations."""
+        """Return the number of rows of all iterations."""
         return self.iterations * self.rows
 
     @property
     def total_bytes(self) -> int:
-        """Bytes of the values `bytes` of all rows."""
+        """Return the size of the values `bytes` of all rows, in bytes."""
         return self.total * self.record_bytes
 
     @property
     def batch_rows(self) -> int:
-        """How many are made or checked at once."""
+        """Return the number of rows to make or check at a time."""
         return max(1, BATCH_BYTES // self.record_bytes)
 
     def made(self, first: int, count: int) -> Bytes:
-        """The values `bytes` of the rows with the ids from `first` on, as an array of shape (count, record_bytes)."""
+        """Return the values `bytes` of `count` rows from the id `first` on, as an array of shape (count, record_bytes)."""
         parts = []
         while count:
             iteration, row = divmod(first, self.rows)
@@ -76,7 +76,7 @@ class Rows:
             yield start, self.made(start, min(self.batch_rows, first + count - start))
 
     def values(self, iteration: int) -> list[tuple[int, bytes]]:
-        """The rows of one iteration as Python objects."""
+        """Return the rows of an iteration as Python objects."""
         return [
             (start + n, value.tobytes())
             for start, values in self.batches(iteration * self.rows, self.rows)
@@ -105,10 +105,10 @@ class Rows:
 
 
 class Checksum:
-    """An order-independent checksum of rows: how many they are, and the sum of a number for each row, modulo 2**64.
+    """An order-independent checksum of rows: the number of rows, and the sum of a hash of each row, modulo 2**64.
 
-    A row's number mixes its id with the sum of the words of its bytes, each word times an odd number of its own. It finds accidents, not forgeries:
-    any one changed word, and what moved from row to row.
+    A row's hash mixes its id with the weighted sum of the words of its bytes; the weights are distinct odd numbers. The checksum detects
+    accidents, such as any changed word or values moved between rows, but no forgeries.
     """
 
     def __init__(self, record_bytes: int) -> None:
@@ -121,7 +121,7 @@ class Checksum:
         )
 
     def add(self, ids: Ids, values: Bytes) -> None:
-        """Rows: their ids, and their bytes of the shape (rows, record_bytes)."""
+        """Add rows. `ids`: their ids. `values`: their bytes, of the shape (rows, record_bytes)."""
         words = len(self._multipliers)
         padded = np.zeros((len(values), words * 8), dtype=np.uint8)
         padded[:, : self.record_bytes] = values
@@ -131,12 +131,12 @@ class Checksum:
         self.rows += len(values)
 
     def include(self, rows: int, total: int) -> None:
-        """Other rows, whose checksum is known."""
+        """Add the known checksum of other rows."""
         self.rows += rows
         self.sum = (self.sum + total) & MASK
 
     def add_batch(self, batch: pa.RecordBatch) -> None:
-        """Rows as Arrow has them. Raises ValueError for what is no row of the study."""
+        """Add the rows of an Arrow batch. Raises ValueError for a batch that has no rows of the study."""
         ids, values = batch.column("id"), batch.column("bytes")
         if ids.null_count or values.null_count:
             raise ValueError("there are rows without an id or without bytes")
@@ -146,16 +146,16 @@ class Checksum:
         return f"{self.sum:016x}"
 
 
-# What executors call is here, as a worker of theirs imports this module for it, and as little more as can be.
+# The functions that executors call are in this module, because their workers import it: it must import little else.
 
 
 def made(rows: Rows, ids: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """The rows of these ids."""
+    """Yield the rows of these ids."""
     return rows.record_batches(ids)
 
 
 def summed(rows: Rows, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """One row: how many rows there are in a task, and their checksum."""
+    """Yield one row: the number of rows of a task, and their checksum."""
     import pyarrow as pa
 
     found = Checksum(rows.record_bytes)
@@ -165,7 +165,7 @@ def summed(rows: Rows, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordB
 
 
 def binary(values: Bytes) -> pa.Array[Any]:
-    """Values of the same length as an array of Arrow, without a copy."""
+    """Convert values of equal length to an Arrow array without a copy."""
     import pyarrow as pa
 
     count, length = values.shape
@@ -175,7 +175,7 @@ def binary(values: Bytes) -> pa.Array[Any]:
 
 
 def matrix(values: pa.Array[Any], length: int) -> Bytes:
-    """The other way. Raises ValueError where values have another length."""
+    """Convert an Arrow array to values of `length` bytes. Raises ValueError for other lengths."""
     import pyarrow as pa
 
     values = values.cast(pa.binary())

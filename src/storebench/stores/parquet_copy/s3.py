@@ -12,7 +12,7 @@ from storebench.stores.parquet_copy.base import ParquetStore
 
 
 class S3(ParquetStore):
-    """S3 checks what it is sent by checksums of its own, which are left as they are."""
+    """S3 by S3A. S3 checks uploads by its own checksums, which stay unchanged."""
 
     name = "s3"
     connection = "s3"

@@ -1,4 +1,4 @@
-"""File systems that have servers of their own."""
+"""The base class of stores whose file system has its own servers."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from storebench.stores.parquet_copy.base import ParquetStore
 
 
 class ServedStore(ParquetStore):
-    """The connection's name says which one it is."""
+    """A store on a file server, whose kind is the connection's name."""
 
     @cached_property
     def _there(self) -> FileServer:
@@ -29,7 +29,7 @@ class ServedStore(ParquetStore):
         return self._there.files
 
     def begin(self, file_systems: Sequence[FileSystem]) -> None:
-        """Start the session, and make the place that the first look at a folder needs: without a bucket Ozone's client tries for seconds."""
+        """Start the session, and prepare the file server: without a bucket, Ozone's client retries the first look for seconds."""
         super().begin(file_systems)
         self._there.prepare()
 

@@ -1,1 +1,1 @@
-"""The study of point operations: one entity at a time is written and read by its id."""
+"""Stores of the study of point operations, which write and read single entities by id."""

@@ -10,13 +10,13 @@ from storebench.fields import Field, Number, Text, integer
 from storebench.stores.point_operations.arrivals import Schedule, asked
 
 LOADS = CLOSED, OPEN, RAMP = ("closed", "open", "ramp")
-# Of a ramp.
+# The parameters of a ramp.
 RAMP_ASKS = ("first_rate", "rate_factor", "step_s", "slo_ms")
 MAX_RATE, MAX_STEPS = 100_000, 100
-PERCENT = 99  # of the requests of a step must be answered in time: the 99th percentile
+PERCENT = 99  # percent of a step's requests that must be answered in time: the 99th percentile
 SPARE_S = 60.0
-LONGEST_S = 86_400  # the largest limit of an attempt that a run can have
-MIN_ASKED = 100  # requests of a step, so that there is a 99th percentile
+LONGEST_S = 86_400  # the largest time limit of an attempt in seconds
+MIN_ASKED = 100  # the fewest requests of a step with a 99th percentile
 
 
 def _number(
@@ -27,7 +27,7 @@ def _number(
     )
 
 
-# Those that came later have an `earlier`: the results from before them were measured without them.
+# Parameters added later have `earlier`, the value that earlier results imply.
 PARAMS: Mapping[str, Field] = {
     "users": integer(100, 1, 10_000, "Users", "How many do one request after another.", (10, 100, 1_000)),
     "spawn_rate": _number(
@@ -68,42 +68,42 @@ PARAMS: Mapping[str, Field] = {
 
 @dataclass(frozen=True)
 class Step:
-    """A part of a ramp. Its seconds count from the first user on."""
+    """A step of a ramp. Its seconds count from the start of the first user."""
 
-    rate: float  # requests a second
+    rate: float  # requests per second
     from_s: float
     to_s: float
 
     @property
     def asked(self) -> int:
-        """How many requests are to begin in it."""
+        """Return the number of planned requests of the step."""
         return asked(self.rate, self.to_s - self.from_s)
 
     def holds(self, in_time: int) -> bool:
-        """Return whether the 99th percentile is within the limit, if `in_time` requests were answered within the limit."""
+        """Return whether the 99th percentile is within the limit. `in_time`: number of requests answered within the limit."""
         return in_time * 100 >= self.asked * PERCENT
 
 
 @dataclass(frozen=True)
 class Load:
-    """How much is asked of a store, and for how long."""
+    """The load on a store, and its duration."""
 
     users: int
-    spawn_rate: float  # users a second
-    warmup_s: float  # with all users, before anything counts
+    spawn_rate: float  # users per second
+    warmup_s: float  # seconds with all users before the measurement
     duration_s: float
     processes: int
-    timeout_s: float  # of a request
+    timeout_s: float  # time limit of a request
     max_error_share: float
-    rate: float = 0  # requests a second of an open load; 0: it is closed, or a ramp
-    rates: tuple[float, ...] = ()  # those of the steps of a ramp
+    rate: float = 0  # requests per second of an open load; 0: a closed load, or a ramp
+    rates: tuple[float, ...] = ()  # rates of a ramp's steps
     step_s: float = 0
     slo_s: float = 0
-    read_share: float = 0  # of the operation write
+    read_share: float = 0  # share of reads in the operation write
 
     @classmethod
     def of(cls, values: Mapping[str, str]) -> Load:
-        """Make the load of a run's parameters. Raises SpecError if parameters contradict each other."""
+        """Create the load from a run's parameters. Raises SpecError if parameters contradict each other."""
         kind = values.get("load", CLOSED)
         if kind not in LOADS:
             raise unknown("load", kind, LOADS)
@@ -149,31 +149,31 @@ class Load:
 
     @property
     def schedule(self) -> Schedule:
-        """The rates that it keeps; none if it is closed. Those of a ramp have the warm-up before them."""
+        """Return the rates of the load; empty for a closed load. A ramp's schedule begins with the warm-up."""
         if self.rates:
             return [(self.rates[0], self.before_s), *((rate, self.step_s) for rate in self.rates)]
         return [(self.rate, self.before_s + self.duration_s)] if self.rate else []
 
     @property
     def shortest_s(self) -> float:
-        """How long it lasts in any case: a ramp may break in its first step."""
+        """Return the least seconds of the load: a ramp may break in its first step."""
         return self.before_s + (self.step_s if self.rates else self.duration_s)
 
     @property
     def longest_s(self) -> float:
-        """After which a load generator ends by itself. That of a ramp is told to end, and has time to spare."""
+        """Return the seconds after which a load generator ends itself, with a margin for a ramp, which is ended by command."""
         if self.rates:
             return self.steps[-1].to_s + self.slo_s + SPARE_S
         return self.before_s + self.duration_s
 
     def shares(self) -> list[int]:
-        """The users of each load generator."""
+        """Return the number of users of each load generator."""
         least, more = divmod(self.users, self.processes)
         return [least + (place < more) for place in range(self.processes)]
 
 
 def _rates(values: Mapping[str, str]) -> tuple[float, ...]:
-    """Return the rates of a ramp up to the largest allowed rate. Raises SpecError if the parameters make no ramp."""
+    """Return the rates of a ramp up to the largest allowed rate. Raises SpecError for parameters without a valid ramp."""
     first, factor, step_s, slo_ms = (float(values[name]) for name in RAMP_ASKS)
     if factor <= 1:
         raise SpecError(f"A ramp rises, and does not with a rate_factor of {factor:g}: ask for more than 1")

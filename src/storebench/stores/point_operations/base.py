@@ -29,15 +29,15 @@ if TYPE_CHECKING:
     from storebench.attempt.spec import AttemptSpec
 
 CONSISTENCIES = ("one", "quorum")
-DIRECT = "direct"  # the client that has no service between itself and the database
-FILL_BATCH = 1_000  # entities
+DIRECT = "direct"  # the client without a service before the database
+FILL_BATCH = 1_000  # entities of a batch
 CONNECT_S = 10
-SETTLE_S = 0.2  # before the figures begin: what watches them has to begin, too
+SETTLE_S = 0.2  # seconds before the measurement, in which the observers start
 
 
 class PointStore(Store):
-    """A store of entities. Load generators, which are other processes, use `insert`, `get` and `outcome`: of the store itself, or of
-    the service in front of it, which has the same."""
+    """A store of entities. Load generators, which are separate processes, call `insert`, `get` and `outcome` of the store or of the service
+    before it, which has the same methods."""
 
     operations = ("fill", "read", "write")
     clients = (DIRECT, "rest", "rest-tuned")
@@ -58,23 +58,23 @@ class PointStore(Store):
             raise unknown("consistency", found, CONSISTENCIES)
         return found
 
-    # What a store of this study has beside `connect`, `describe` and `drop`.
+    # The methods of this study's stores beside `connect`, `describe` and `drop`.
 
     @abstractmethod
     def create(self) -> None:
-        """Make an empty table."""
+        """Create an empty table."""
 
     @abstractmethod
     def fill(self, entities: Sequence[Entity]) -> None:
-        """Write them, as fast as it goes."""
+        """Write entities as fast as possible."""
 
     @abstractmethod
     def insert(self, new: Entity) -> None:
-        """Write one, and return when that is acknowledged."""
+        """Write an entity, and return after the acknowledgement."""
 
     @abstractmethod
     def get(self, id: UUID) -> tuple[Any, ...] | None:
-        """The fields of the entity with this id, if there is one."""
+        """Return the fields of the entity with this id; None if it does not exist."""
 
     @abstractmethod
     def outcome(self, error: Exception) -> int:
@@ -82,14 +82,14 @@ class PointStore(Store):
 
     @abstractmethod
     def scan(self) -> Iterator[tuple[Any, ...]]:
-        """The fields of all entities, in any order, from as many copies as can be asked."""
+        """Yield the fields of all entities in any order, from as many copies as possible."""
 
     @abstractmethod
     def durability(self) -> Durability:
-        """Return the durability that an acknowledged write guarantees."""
+        """Return the durability of an acknowledged write."""
 
     def scanned_by(self) -> str:
-        """How `scan` has read, in words."""
+        """Describe how `scan` read the table."""
         return "a scan of the table"
 
     def client_settings(self) -> Mapping[str, Any]:
@@ -162,7 +162,7 @@ class PointStore(Store):
         return "; ".join([*said, *([climbed.says()] if climbed else [])])
 
     def _measured(self, attempt: Attempt, load: Load, folder: Path) -> tuple[Requests, Climb | None]:
-        """Run the load. What the pod and the servers use is counted from the end of the warm-up on."""
+        """Run the load. The resources of the pod and the servers are measured from the end of the warm-up."""
         with attempt.phase("start_load"):
             generators = Generators(list(self.jobs(attempt.spec, load, folder)))
             generators.__enter__()
@@ -216,7 +216,7 @@ class PointStore(Store):
             }
 
     def _check(self, spec: AttemptSpec, *written: Requests) -> str:
-        """Compare the whole table. Raises VerificationFailed."""
+        """Compare the whole table with the written entities. Raises VerificationFailed."""
         found = check_table(self.scan(), spec.seed, Written.of(spec.rows, written))
         return f"{found}; {self.scanned_by()}"
 

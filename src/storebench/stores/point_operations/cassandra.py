@@ -1,4 +1,4 @@
-"""Cassandra: an entity is a row whose primary key is the entity's id."""
+"""The store Cassandra: an entity is a row whose primary key is the entity's id."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from storebench.stores.point_operations.entities import FIELDS, Entity
 PORT = 9042
 TABLE = "entities"
 CREATE = f"CREATE TABLE {TABLE} (id uuid PRIMARY KEY, name text, age int, description text, address text, phone text, email text)"
-COPIES = 3  # of each row, where there are so many nodes
+COPIES = 3  # copies of each row, if there are enough nodes
 FILL_CONCURRENCY = 64
-SCAN_ROWS = 2_000  # of a page
-# With 5, driver 3.30 loses bytes, and the connection with them: docs/decisions/0028
+SCAN_ROWS = 2_000  # rows of a page
+# With version 5, driver 3.30 loses bytes and then the connection: docs/decisions/0028
 PROTOCOL = 4
-SLOW_S = 60.0  # for statements that are not measured
-# Of the server, as it tells them itself.
+SLOW_S = 60.0  # time limit of statements that are not measured, in seconds
+# Settings that the server reports.
 SETTINGS = (
     "commitlog_sync",
     "commitlog_sync_period",
@@ -36,7 +36,7 @@ SETTINGS = (
 
 
 class Cassandra(PointStore):
-    """A keyspace for each target. Each node has a copy of each row, or three of them have one."""
+    """Cassandra with a keyspace for each target. Each row has COPIES copies, or one on each node if there are fewer nodes."""
 
     name = "cassandra"
     connection = "cassandra"
@@ -56,7 +56,7 @@ class Cassandra(PointStore):
         self._level = {"one": ConsistencyLevel.ONE, "quorum": ConsistencyLevel.QUORUM}[self.consistency]
         profile = ExecutionProfile(
             load_balancing_policy=TokenAwarePolicy(DCAwareRoundRobinPolicy(self._centre)),
-            retry_policy=FallthroughRetryPolicy(),  # no silent retries: they would be measured, too
+            retry_policy=FallthroughRetryPolicy(),  # no silent retries: they would be part of the measured time
             consistency_level=self._level,
             request_timeout=float(self.values.get("request_timeout_s", CONNECT_S)),
             row_factory=tuple_factory,
@@ -64,7 +64,7 @@ class Cassandra(PointStore):
         addresses = server.addresses(PORT)
         self._cluster = Cluster(
             addresses,
-            port=addresses[0][1],  # of the nodes that these name
+            port=addresses[0][1],  # the port of all nodes
             ssl_context=_context(server) if server.tls else None,
             protocol_version=PROTOCOL,
             connect_timeout=CONNECT_S,
@@ -85,12 +85,12 @@ class Cassandra(PointStore):
 
     @property
     def _centre(self) -> str:
-        """The data centre that the connection names; empty for that of the first node that answers."""
+        """Return the data centre of the connection; empty for the data centre of the first node that answers."""
         return str((self.server.extra if self.server else {}).get("local_dc", ""))
 
     @property
     def _keyspace(self) -> str:
-        """A name has at most 48 characters. The end of the target tells it from all others."""
+        """Return the keyspace's name: the end of the target, which is unique, since names have at most 48 characters."""
         return f"storebench{self.target[-17:]}"
 
     def describe(self) -> Server:
@@ -160,7 +160,7 @@ class Cassandra(PointStore):
         raise error
 
     def scan(self) -> Iterator[tuple[Any, ...]]:
-        """Each row from all of its copies, or from most of them where a node is away."""
+        """Yield each row, read from all copies, or from a majority of copies if a node is down."""
         from cassandra import ConsistencyLevel, ReadTimeout, Unavailable
         from cassandra.query import SimpleStatement
 
@@ -172,7 +172,7 @@ class Cassandra(PointStore):
                 found = self._session.execute(
                     SimpleStatement(text, fetch_size=SCAN_ROWS, consistency_level=level), timeout=SLOW_S
                 )
-            except (Unavailable, ReadTimeout):  # a node is away, whether the others know it already or not
+            except (Unavailable, ReadTimeout):  # a node is down, whether or not other nodes know it
                 level, self._scanned = ConsistencyLevel.QUORUM, "QUORUM, as not all nodes are there"
                 found = self._session.execute(
                     SimpleStatement(text, fetch_size=SCAN_ROWS, consistency_level=level), timeout=SLOW_S
@@ -203,7 +203,7 @@ class Cassandra(PointStore):
 
     @contextmanager
     def _errors(self) -> Iterator[None]:
-        """The client's errors in our kinds."""
+        """Turn the client's errors into StoreUnreachable or StoreRefused."""
         from cassandra import AuthenticationFailed, DriverException
         from cassandra.cluster import NoHostAvailable
 
@@ -226,8 +226,8 @@ class Cassandra(PointStore):
 
 
 def _context(server: Connection) -> Any:
-    """The TLS context. Nodes call each other by addresses, which their certificates seldom have. So with a CA of the connection the CA alone is
-    checked, and with those of the system the name, too."""
+    """Return the TLS context. Nodes name each other by addresses, which their certificates seldom contain. So names are only checked with
+    the system's CAs, not with the connection's CA."""
     found = tls.context(server)
     found.check_hostname = found.check_hostname and tls.CA_CERTS not in server.extra
     return found

@@ -1,4 +1,4 @@
-"""Compares a whole table with what was written: none missing, none doubled, none that nobody has written, and all fields right."""
+"""Compare a whole table with the written entities: no missing, duplicate or unknown entities, and no wrong fields."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Written:
-    """Entities by number: those that must exist, and those that may exist, since their write's outcome is unknown."""
+    """Numbers of entities that must exist, and of entities that may exist because the outcome of their write is unknown."""
 
     must: Mask
     may: Mask
@@ -42,7 +42,7 @@ class Written:
 def check_table(found: Iterable[tuple[Any, ...]], seed: int, written: Written) -> str:
     """Compare the table's entities with the written ones, and return a sentence about the comparison.
 
-    `found` has the fields of each entity of the table. Raises VerificationFailed.
+    `found`: the fields of each entity of the table. Raises VerificationFailed.
     """
     import numpy as np
 

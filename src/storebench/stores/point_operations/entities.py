@@ -1,7 +1,7 @@
-"""The study's entities. Each is made from the seed and its number alone, and its id tells its number.
+"""Make the study's entities. An entity depends only on the seed and its number, and its id encodes the number.
 
-The first six bytes of an id are a permutation of the number, so ids are distinct and look random. All other bytes are of a SHA-512 of
-seed and number. So a table can be compared with what it must have while it is read, in any order, and without a list of its ids.
+The first six bytes of an id are a permutation of the number, so ids are distinct and look random. All other bytes come from a SHA-512 of
+seed and number. So a table can be compared while it is read, in any order, and without a list of its ids.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from itertools import product
 from typing import NamedTuple
 from uuid import UUID
 
-BITS = 48  # of a number
+BITS = 48  # bits of a number
 _MASK = (1 << BITS) - 1
 _FACTOR = 0x5BD1E995D1B5  # odd, so that it has an inverse
 _INVERSE = pow(_FACTOR, -1, 1 << BITS)
-_FIXED = 0xF000_C000_0000_0000_0000  # what RFC 9562 fixes in a random UUID: version and variant
+_FIXED = 0xF000_C000_0000_0000_0000  # the bits that RFC 9562 fixes in a random UUID: version and variant
 _VERSION = 0x4000_8000_0000_0000_0000
 
 
@@ -87,7 +87,7 @@ _OBJECTS = (
     "more time",
 )
 _SENTENCES = tuple(f"{' '.join(words)}." for words in product(_SUBJECTS, _VERBS, _OBJECTS))
-TIMED = 2_000  # entities
+TIMED = 2_000  # entities to time
 
 
 class Entity(NamedTuple):
@@ -113,7 +113,7 @@ def _key(seed: int) -> tuple[bytes, int]:
 
 
 def entity(seed: int, number: int) -> Entity:
-    """The entity of this number, which is below 2**48."""
+    """Return the entity of a number below 2**48."""
     text, added = _key(seed)
     mixed = ((number ^ (number >> 24)) * _FACTOR + added) & _MASK
     mixed ^= mixed >> 24
@@ -137,7 +137,7 @@ def entity(seed: int, number: int) -> Entity:
 
 
 def number_of(seed: int, id: UUID) -> int:
-    """The number of the entity that has this id, or had it if there was one: any UUID gives a number."""
+    """Return the number of the entity with this id. Any UUID gives a number, also the id of no entity."""
     mixed = id.int >> 80
     mixed ^= mixed >> 24
     number = (mixed - _key(seed)[1]) * _INVERSE & _MASK
@@ -145,7 +145,7 @@ def number_of(seed: int, id: UUID) -> int:
 
 
 def entity_s(seed: int) -> float:
-    """CPU seconds that it takes here to make an entity and compare it with one that was read."""
+    """Measure the CPU seconds to make an entity and compare it with a read entity on this machine."""
     read = [entity(seed, number) for number in range(TIMED)]
     began_s = time.process_time()
     for number, one in enumerate(read):

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING
 from storebench.errors import VerificationFailed
 from storebench.stores.point_operations import requests
 
-NOT_KEPT_SHARE = 0.01  # of the requests of a rate: more than what is under way at both ends
+NOT_KEPT_SHARE = (
+    0.01  # share of missing requests that breaks a rate: more than the requests in flight at both ends
+)
 
 if TYPE_CHECKING:
     from storebench.attempt.run import Attempt
@@ -17,8 +19,9 @@ if TYPE_CHECKING:
 
 
 def report(attempt: Attempt, found: Requests, meant: int) -> None:
-    """Record the figures of a load. Latencies are of all requests, and under names of their own of the successful ones. `meant`: number of
-    requests that the rate asked for; 0 without a rate. Without any measured request there are only counts."""
+    """Record the figures of a load: latencies of all requests, and under other names latencies of successful requests.
+
+    `meant`: number of requests that the rate asked for; 0 without a rate. Without any measured request only counts are recorded."""
     counts = found.counts()
     asked = sum(counts.values())
     attempt.metric("operations_per_s", counts["done"] / found.seconds)
@@ -35,7 +38,7 @@ def report(attempt: Attempt, found: Requests, meant: int) -> None:
 
 
 def _report_latencies(attempt: Attempt, found: Requests) -> None:
-    """Record percentiles and a histogram of latency and service time, each of all requests and of the successful ones."""
+    """Record percentiles and a histogram of latency and service time, for all requests and for successful requests."""
     for successful, view in ((False, ""), (True, "successful_")):
         for served, prefix, name in ((False, view, "latency_s"), (True, f"{view}service_", "s")):
             if len(ordered := found.latencies(served=served, successful=successful)):
@@ -45,7 +48,7 @@ def _report_latencies(attempt: Attempt, found: Requests) -> None:
 
 
 def _report_seconds(attempt: Attempt, found: Requests) -> None:
-    """Record the series by second, of the warm-up, too."""
+    """Record the series by second, including the warm-up."""
     seconds = list(found.each_second())
     attempt.series("each_second_operations_per_s", ((at, len(took) - errors) for at, took, errors in seconds))
     attempt.series("each_second_errors", ((at, errors) for at, _, errors in seconds))
@@ -62,7 +65,7 @@ def not_begun_share(begun: int, meant: int) -> float:
 
 
 def behind(found: Requests, meant: int) -> str | None:
-    """Return a sentence about a rate that was not kept, since the figures are not of that rate; None if it was kept."""
+    """Return a sentence about a rate that was not kept, so that the figures do not show that rate; None if it was kept."""
     share = not_begun_share(sum(found.counts().values()), meant)
     if share <= NOT_KEPT_SHARE:
         return None
@@ -70,7 +73,7 @@ def behind(found: Requests, meant: int) -> str | None:
 
 
 def report_ramp(attempt: Attempt, found: Requests, climb: Climb) -> None:
-    """All its steps, and where it broke. Of the load generator the step counts in which that was decided."""
+    """Record all steps of a ramp, and the step that broke the limit. The load generator's figures are of the deciding step."""
     attempt.result.client_cpu_share = climb.cores
     steps = [one.step for one in climb.tried]
     attempt.series("each_step_operations_per_s", ((step.from_s, step.rate) for step in steps))
@@ -85,7 +88,7 @@ def report_ramp(attempt: Attempt, found: Requests, climb: Climb) -> None:
 
 
 def report_mix(attempt: Attempt, reads: Requests, writes: Requests) -> None:
-    """Record latencies and failed requests of the reads and of the writes; a kind without a measured request has none."""
+    """Record latencies and failed requests of reads and of writes, each only if any request was measured."""
     for kind, found in (("read", reads), ("write", writes)):
         if len(ordered := found.latencies()):
             attempt.metric(f"{kind}_error_share", 1 - found.counts()["done"] / len(ordered))
@@ -95,7 +98,7 @@ def report_mix(attempt: Attempt, reads: Requests, writes: Requests) -> None:
 
 
 def check_reads(found: Requests) -> str:
-    """Raises VerificationFailed where a read gave nothing, or something else than its id must have; in the warm-up, too."""
+    """Raise VerificationFailed for a read without an entity or with wrong fields, including reads in the warm-up."""
     bad = {kind: int((found.outcome == kind).sum()) for kind in (requests.MISSING, requests.WRONG)}
     if any(bad.values()):
         raise VerificationFailed(
@@ -107,7 +110,7 @@ def check_reads(found: Requests) -> str:
 
 
 def problem(found: Requests, rate: float, max_error_share: float) -> str | None:
-    """Return a sentence about too many failed requests, or None. `rate` is the rate of an open load in requests per second, or 0."""
+    """Return a sentence about too many failed requests, or None. `rate`: requests per second of an open load, or 0."""
     counts = found.counts()
     if not counts["done"]:
         behind = f", as the load generators are far behind the rate of {rate:g} a second" if rate else ""

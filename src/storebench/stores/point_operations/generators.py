@@ -1,4 +1,4 @@
-"""The load generators of an attempt: processes, which begin together and whose requests are put together."""
+"""Run the load generators of an attempt: processes that begin together, and whose requests are combined."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from typing import Any, Self
 
 from storebench.errors import StoreRefused
 
-# gevent has to be there before anything else is imported that it changes.
+# gevent must patch Python's library before other imports.
 PROGRAM = "from gevent import monkey; monkey.patch_all(); from storebench.stores.point_operations import load; load.main()"
-READY = "ready"  # what a load generator says
+READY = "ready"  # the line of a load generator that is ready
 READY_TIMEOUT_S = 120.0
-LEAD_S = 0.5  # from the word to begin until all begin
-END_TIMEOUT_S = 60.0  # beside the timeout of a request
+LEAD_S = 0.5  # seconds from the command to begin until all begin
+END_TIMEOUT_S = 60.0  # seconds to wait for the end, beside the timeout of a request
 _TICKS = os.sysconf("SC_CLK_TCK")
 
 
 class Generators:
-    """Processes that each do one of `jobs`. Use as a context, which ends them."""
+    """The processes of `jobs`. A context manager, which ends the processes."""
 
     def __init__(self, jobs: Sequence[Mapping[str, Any]]) -> None:
         self._jobs = jobs
@@ -63,14 +63,15 @@ class Generators:
                     stream.close()
 
     def begin(self) -> float:
-        """All begin at the second on the monotonic clock that this returns."""
+        """Start all load generators. Return the second of their common begin on the monotonic clock."""
         begin_s = time.monotonic() + LEAD_S
         self._say(str(begin_s))
         return begin_s
 
     def answered_in_time(self, part: int) -> int:
-        """How many requests of this part of the schedule were answered within the limit so far. Raises StoreRefused where one does not
-        say it."""
+        """Return the number of requests of a part of the schedule that were answered within the limit so far.
+
+        Raises StoreRefused if a load generator does not report it."""
         self._say(str(part))
         told = [_line(process, READY_TIMEOUT_S) for process in self._processes]
         if not all(one.isdigit() for one in told):
@@ -91,7 +92,7 @@ class Generators:
                 raise StoreRefused("A load generator has ended too early: its log says why") from None
 
     def wait_until(self, at_s: float) -> None:
-        """Raises StoreRefused where one ends before that second."""
+        """Wait until a second. Raises StoreRefused if a load generator ends earlier."""
         while (left_s := at_s - time.monotonic()) > 0:
             time.sleep(min(0.2, left_s))
             for process in self._processes:
@@ -101,7 +102,7 @@ class Generators:
                     )
 
     def files(self, timeout_s: float) -> list[Path]:
-        """Return the load generators' logs, once they have ended. `timeout_s` is the timeout of a request."""
+        """Wait for the end of the load generators, and return their logs. `timeout_s`: the timeout of a request."""
         until_s = time.monotonic() + timeout_s + END_TIMEOUT_S
         for process in self._processes:
             try:
@@ -115,7 +116,7 @@ class Generators:
         return [Path(job["file"]) for job in self._jobs]
 
     def cpu_s(self) -> float:
-        """CPU seconds of all of them so far; of those that have ended, too."""
+        """Return the CPU seconds of all load generators so far, including ended ones."""
         ended = os.times()
         return ended.children_user + ended.children_system + sum(map(_cpu_s, self._processes))
 

@@ -1,4 +1,4 @@
-"""Draw the entities that reads request, and the reads among a mix's requests."""
+"""Draw the entities to read, and the reads among a mix's requests."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from collections.abc import Iterator
 
 DISTRIBUTIONS = ("uniform", "zipf")
 ZIPF_EXPONENT = 0.99  # as in YCSB
-BLOCK = 65_536  # numbers that are drawn together, which costs a hundredth of one by one
-_PRIME = 2_147_483_647  # larger than any table: what is asked for most is scattered over the table
+BLOCK = 65_536  # numbers to draw at a time, at a hundredth of the cost of single draws
+_PRIME = 2_147_483_647  # larger than any table: it scatters the most requested entities over the table
 
 
 def drawn(distribution: str, rows: int, seed: int, stream: int) -> Iterator[int]:
-    """Numbers of entities below `rows`, without end. Each `stream` of a seed has its own, and the same ones each time."""
+    """Yield numbers of entities below `rows` without end. The same seed and stream give the same numbers; other streams differ."""
     import numpy as np
 
     random = np.random.default_rng([seed & 0xFFFF_FFFF_FFFF_FFFF, stream])

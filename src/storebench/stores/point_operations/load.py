@@ -1,13 +1,13 @@
-"""The load, by Locust as in the study.
+"""Generate load by Locust, as in the study.
 
-Closed: each user does one request after the other, and waits for each answer. Open, and the steps of a ramp: requests are to begin at
-constant distances, and the users share them; one that begins late, because all users wait for answers, is as slow as somebody who comes at
-its time sees it.
+In a closed load each user sends a request, waits for the answer, and continues. In an open load and in the steps of a ramp, requests are
+planned at equal distances, and the users share them. The latency of a request counts from its planned start, also if it begins late because
+all users wait for answers.
 
-Locust and the stores' clients work here with gevent, which replaces parts of Python's own library. So it is a process of its own:
-`generators` starts it. It reads one JSON from its standard input, says that it is ready, waits until it is told when to begin, and leaves
-what it has noted in a file. Meanwhile it says of a part of its schedule, when it is asked by its number, how many requests were answered
-in time; any other word ends it.
+Locust and the stores' clients use gevent here, which replaces parts of Python's library. So the load generator is a separate process,
+started by `generators`. It reads a JSON job from standard input, reports that it is ready, waits for the time to begin, and writes its log
+to a file. A number on standard input asks how many requests of that part of the schedule were answered in time. Any other word ends the
+process.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ from storebench.stores.point_operations.entities import entity
 from storebench.stores.point_operations.generators import READY
 from storebench.stores.point_operations.keys import drawn, kinds
 
-WATCH_S = 1.0  # between two looks at how many users there are
+WATCH_S = 1.0  # seconds between two counts of users
 
 
 def main() -> None:
-    """Do what standard input says."""
+    """Run the job from standard input."""
     import gevent
     from gevent.event import Event
     from gevent.select import select
@@ -57,11 +57,13 @@ def main() -> None:
     sender.connect()
     log = requests.Log()
     once = _operation(sender, job)
-    seen: set[int] = set()  # kinds of errors, whose first one is in the pod's log
+    seen: set[int] = set()  # kinds of errors that the pod's log has
     schedule = job["schedule"]
-    times = arrivals(schedule, job["stream"], job["streams"])  # of the request that comes next
+    times = arrivals(schedule, job["stream"], job["streams"])  # planned starts of the next requests
     in_time = [0] * len(schedule)
-    over = Event()  # Locust may end a user in the middle of its request, which would then be in no log: users end by themselves
+    over = (
+        Event()
+    )  # set at the end, so that users end themselves: Locust would cut a request, which no log would have
 
     class EntityUser(User):
         wait_time = constant(0)
@@ -79,7 +81,7 @@ def main() -> None:
                     raise StopUser
             try:
                 number, began_s, took_s, outcome, error = once()
-            except Exception as broken:  # noqa: BLE001 - Locust would go on without it
+            except Exception as broken:  # noqa: BLE001 - Locust would continue without it
                 redact.print_error(broken)
                 os._exit(1)
             if meant_s is None:
@@ -104,7 +106,7 @@ def main() -> None:
     runner = environment.create_local_runner()
     print(READY, flush=True)
     answers = os.fdopen(os.dup(1), "w")
-    os.dup2(2, 1)  # what anything else prints goes to the log
+    os.dup2(2, 1)  # other output goes to the pod's log
     begin_s = float(sys.stdin.readline())
     end_s = begin_s + job["seconds"]
     gevent.sleep(max(0.0, begin_s - time.monotonic()))
@@ -118,17 +120,19 @@ def main() -> None:
             print(in_time[int(word)], file=answers, flush=True)
     users.append(
         (min(time.monotonic(), end_s - 0.001), runner.user_count)
-    )  # in the last second, if there was none
+    )  # count the users of the last second, if not counted
     over.set()
-    runner.user_greenlets.join(timeout=job["timeout_s"] + 1)  # the requests that are under way
-    runner.quit()  # cuts off the requests that hang: they are noted as timed out
+    runner.user_greenlets.join(timeout=job["timeout_s"] + 1)  # wait for requests in flight
+    runner.quit()  # cuts hanging requests, which are logged as timed out
     log.save(Path(job["file"]), users)
     sender.close()
 
 
 def _operation(sender: Any, job: dict[str, Any]) -> Callable[[], tuple[int, float, float, int, Any]]:
-    """Return the function that does one request: a read, a write, or either of them. It returns the entity's number, the second at which the
-    request began, the seconds until its end, its outcome, and its error. Only the time between the two looks at the clock is its latency."""
+    """Return a function that sends a request: a read, a write, or either.
+
+    The function returns the entity's number, the second of the request's begin, its seconds, its outcome, and its error. Only the time
+    between the two readings of the clock is its latency."""
     from gevent import GreenletExit
 
     seed, stream, clock = job["seed"], job["stream"], time.monotonic

@@ -1,4 +1,4 @@
-"""MongoDB, and servers that speak its protocol: an entity is a document whose `_id` is the entity's id."""
+"""The store MongoDB, also for servers with its protocol: an entity is a document whose `_id` is the entity's id."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ if TYPE_CHECKING:
     from pymongo import MongoClient
 
 DEFAULT_DATABASE = "storebench"
-SCAN_DOCUMENTS = 1_000  # of an answer
-# The consistency as the study had it, and that of a majority of the copies: write concern and read concern.
+SCAN_DOCUMENTS = 1_000  # documents of an answer
+# Write concern and read concern of each consistency: the study's, and a majority of the copies.
 CONCERNS: Mapping[str, tuple[int | str, str]] = {"one": (1, "local"), "quorum": ("majority", "majority")}
 
 
 class MongoDB(PointStore):
-    """A collection of the target's name. Reads are of the primary."""
+    """MongoDB with a collection of the target's name. Reads go to the primary."""
 
     name = "mongodb"
     connection = "mongodb"
@@ -47,10 +47,10 @@ class MongoDB(PointStore):
                 socketTimeoutMS=timeout_ms,
                 waitQueueTimeoutMS=timeout_ms,
                 maxPoolSize=int(self.values.get("users", 100)),
-                retryWrites=False,  # no silent retries: they would be measured, too
+                retryWrites=False,  # no silent retries: they would be part of the measured time
                 retryReads=False,
             )
-            # Said in both concerns: a mongod adds the journal to a majority, and the axis is to vary the number of copies alone
+            # Set in both concerns: a mongod adds the journal to a majority, and the axis must only vary the number of copies
             self._journal = bool(self._client.write_concern.document.get("j", False))
             self._database = self._client[self.server.schema or DEFAULT_DATABASE]
             options: CodecOptions[dict[str, Any]] = CodecOptions(
@@ -121,7 +121,7 @@ class MongoDB(PointStore):
     def drop(self) -> None:
         from pymongo import WriteConcern
 
-        with errors(self.server):  # always acknowledged: the drop must be over before the next write
+        with errors(self.server):  # always acknowledged: the drop must end before the next write
             self._collection.with_options(write_concern=WriteConcern()).drop()
 
     def close(self) -> None:

@@ -1,4 +1,4 @@
-"""A ramp: its rates rise until the latency breaks its limit, and the rate before that one is what the store does."""
+"""Run a ramp: its rates rise until the latency breaks the limit. The result is the rate of the step before."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from storebench.stores.point_operations.generators import Generators
 
 @dataclass(frozen=True)
 class Tried:
-    """A step that was run."""
+    """A finished step."""
 
     step: Step
-    in_time: int  # requests that were answered within the limit
-    cores: float  # that the load generators kept busy
+    in_time: int  # number of requests answered within the limit
+    cores: float  # number of cores that the load generators kept busy
 
     @property
     def held(self) -> bool:
@@ -26,19 +26,19 @@ class Tried:
 
 @dataclass(frozen=True)
 class Climb:
-    """The steps that were run; at least one."""
+    """The finished steps of a ramp; at least one."""
 
     tried: Sequence[Tried]
     slo_s: float
 
     @property
     def broken(self) -> Tried | None:
-        """The step that broke the limit."""
+        """Return the step that broke the limit; None if no step did."""
         return None if self.tried[-1].held else self.tried[-1]
 
     @property
     def counts(self) -> Step:
-        """The step whose figures count: the last one that held, or the only one."""
+        """Return the step whose figures count: the last step within the limit, or the only step."""
         held = [one.step for one in self.tried if one.held]
         return held[-1] if held else self.tried[0].step
 
@@ -48,11 +48,11 @@ class Climb:
         return self.tried[-1].cores
 
     def says(self) -> str:
-        """Between which rates the store's limit is."""
+        """Describe the rates between which the store's limit lies."""
         return f"the ramp: {self._share(self.tried[-2])}, {self._share(self.tried[-1])}"
 
     def problem(self) -> str | None:
-        """Why there is no rate before the one that broke the limit."""
+        """Return why no step was within the limit; None if a step was."""
         if not self.broken:
             return f"No rate up to {MAX_RATE:,} a second broke the limit of {1000 * self.slo_s:g} ms: ask for a lower slo_ms"
         if len(self.tried) == 1:
@@ -68,8 +68,10 @@ class Climb:
 
 
 def climb(generators: Generators, load: Load, begin_s: float) -> Climb:
-    """Run the steps until one breaks the limit, and end the load. A step is judged when its last requests can be answered in time no
-    more: the next one has begun then. Raises StoreRefused where a load generator ends."""
+    """Run the steps until a step breaks the limit, and end the load.
+
+    A step is judged when its last requests can no longer be answered in time. The next step has begun by then. Raises StoreRefused if a
+    load generator ends early."""
     tried: list[Tried] = []
     generators.wait_until(begin_s + load.before_s)
     at_s, cpu_s = time.monotonic(), generators.cpu_s()

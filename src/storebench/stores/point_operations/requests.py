@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     Numbers = np.ndarray[Any, Any]
 
-# What became of a request: its place in this list is what is noted.
+# The outcomes of a request. Logs have the position in this tuple.
 OUTCOMES = ("done", "timeout", "connection", "server", "missing", "wrong")
 DONE, TIMEOUT, CONNECTION, SERVER, MISSING, WRONG = range(len(OUTCOMES))
 PERCENTILES: Mapping[str, float] = {
@@ -24,19 +24,19 @@ PERCENTILES: Mapping[str, float] = {
     "p999_s": 99.9,
     "p100_s": 100,
 }
-DIGITS = 3  # of the histogram's values, as HdrHistogram is used to have
+DIGITS = 3  # significant digits of the histogram's values, the usual setting of HdrHistogram
 
 
 class Log:
-    """The requests of a load generator. Noting one costs less than a microsecond."""
+    """The log of a load generator's requests. An entry costs less than a microsecond."""
 
     def __init__(self) -> None:
         self.number, self.began_s, self.took_s = array("q"), array("d"), array("d")
         self.served_s, self.outcome = array("d"), array("b")
 
     def note(self, number: int, began_s: float, took_s: float, served_s: float, outcome: int) -> None:
-        """A request for the entity `number`. `began_s` is when it was meant to begin, on the monotonic clock, `took_s` how long it took
-        from then on, and `served_s` from its real begin on."""
+        """Log a request for the entity `number`. `began_s`: its planned start on the monotonic clock. `took_s`: its seconds from the
+        planned start. `served_s`: its seconds from the actual start."""
         self.number.append(number)
         self.began_s.append(began_s)
         self.took_s.append(took_s)
@@ -44,7 +44,7 @@ class Log:
         self.outcome.append(outcome)
 
     def save(self, path: Path, users: Sequence[tuple[float, int]]) -> None:
-        """`users` are the seconds at which there were so many."""
+        """Write the log to a file. `users`: pairs of a second and the number of users."""
         import numpy as np
 
         np.savez(
@@ -60,16 +60,16 @@ class Log:
 
 @dataclass(frozen=True)
 class Requests:
-    """All requests of an operation. `measured` are those of the figures: those that began after the warm-up, and before the end."""
+    """All requests of an operation. The figures only use the `measured` requests, which began after the warm-up and before the end."""
 
     number: Numbers
-    began_s: Numbers  # since the first load generator has begun
+    began_s: Numbers  # seconds since the begin of the first load generator
     took_s: Numbers
     served_s: Numbers
     outcome: Numbers
     measured_from_s: float
     measured_to_s: float
-    users: Mapping[int, int]  # at each second
+    users: Mapping[int, int]  # number of users by second
 
     @classmethod
     def of(cls, paths: Sequence[Path], zero_s: float, from_s: float, to_s: float) -> Requests:
@@ -87,7 +87,7 @@ class Requests:
         return cls(**joined, measured_from_s=from_s - zero_s, measured_to_s=to_s - zero_s, users=users)
 
     def those(self, mask: Numbers) -> Requests:
-        """Only some of them."""
+        """Return the requests that `mask` selects."""
         names = ("number", "began_s", "took_s", "served_s", "outcome")
         return replace(self, **{name: getattr(self, name)[mask] for name in names})
 
@@ -106,8 +106,9 @@ class Requests:
         return found
 
     def latencies(self, *, served: bool = False, successful: bool = False) -> Numbers:
-        """Return the latencies of the measured requests in seconds, ascending; a failed request has the time that its user waited.
-        `served`: the service times in their place. `successful`: without the failed requests."""
+        """Return the latencies of the measured requests in seconds, ascending. A failed request has the time that its user waited.
+
+        `served`: return service times instead. `successful`: exclude failed requests."""
         import numpy as np
 
         taken = self.served_s if served else self.took_s
@@ -116,8 +117,9 @@ class Requests:
         return found
 
     def busiest_per_s(self) -> float:
-        """Return the most successful requests that began in one second of the measured time, by seconds since its begin. A measured time
-        of less than a second counts as a whole, at its mean rate."""
+        """Return the largest number of successful requests that began in a second of the measured time.
+
+        A measured time below one second gives its mean rate."""
         import numpy as np
 
         since_s = self.began_s[self.measured & (self.outcome == DONE)] - self.measured_from_s
@@ -127,18 +129,18 @@ class Requests:
         return float(counts[:whole].max())
 
     def counts(self) -> dict[str, int]:
-        """How many of the measured ones ended in which way."""
+        """Count the measured requests by outcome."""
         found = self.outcome[self.measured]
         return {name: int((found == place).sum()) for place, name in enumerate(OUTCOMES)}
 
     def acknowledged(self) -> Numbers:
-        """The numbers of all entities that were written, in the warm-up, too."""
+        """Return the numbers of all written entities, including the warm-up."""
         found: Numbers = self.number[self.outcome == DONE]
         return found
 
     def each_second(self) -> Iterator[tuple[int, Numbers, int]]:
-        """Yield each second from the first user on, the latencies of its requests in ascending order, failed requests included, and the
-        number of failed ones."""
+        """Yield each second from the first user on, with the ascending latencies of its requests, including failed requests, and the number
+        of failed requests."""
         import numpy as np
 
         if not len(self.began_s):
@@ -154,13 +156,13 @@ class Requests:
 
 
 def _users(seen: Numbers, from_s: float) -> int:
-    """How many a load generator had last, before this second was over."""
+    """Return the last number of users of a load generator before the end of a second."""
     before = seen[seen[:, 0] < from_s + 1]
     return int(before[-1, 1]) if len(before) else 0
 
 
 def percentile(ordered: Numbers, percent: float) -> float:
-    """The smallest value that so many percent are not above, as load generators count it."""
+    """Return the smallest value that `percent` percent of the values do not exceed, as load generators define it."""
     import math
 
     place = max(1, math.ceil(len(ordered) * percent / 100 - 1e-9))
@@ -168,7 +170,7 @@ def percentile(ordered: Numbers, percent: float) -> float:
 
 
 def histogram(values: Numbers) -> dict[float, int]:
-    """How often each value was seen, to so many digits."""
+    """Count the values, rounded to DIGITS significant digits."""
     import numpy as np
 
     positive = np.maximum(values, 1e-9)
@@ -178,6 +180,6 @@ def histogram(values: Numbers) -> dict[float, int]:
     for digits, exponent, count in zip(found[0], found[1], counts, strict=True):
         value = float(
             f"{int(digits)}e{int(exponent)}"
-        )  # the same text for the same value: no 0.30000000000000004
+        )  # equal values get equal texts, without 0.30000000000000004
         seen[value] = seen.get(value, 0) + int(count)
     return seen

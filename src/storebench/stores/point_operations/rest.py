@@ -1,4 +1,4 @@
-"""The service in front of a database, as its users see it: entities are sent and asked for over HTTP, one at a time."""
+"""Send requests to the service before a database: write and read single entities over HTTP."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from storebench.errors import SpecError, StoreUnreachable
 from storebench.stores.point_operations import requests
 from storebench.stores.point_operations.entities import FIELDS, Entity
 
-EXTRA = "services"  # of the database's connection: the hosts of the services in front of it, by the clients' names
+EXTRA = "services"  # key of the connection's extra: the hosts of the services before the database, by client
 PORT = 8080
 TOLD_S, TOLD_BYTES = 10.0, 4_096
 CREATED, FOUND, NOT_FOUND, GATEWAY_TIMEOUT = 201, 200, 404, 504
 
 
 class Unexpected(Exception):
-    """The service answered with an error; `status` is that of HTTP."""
+    """An error that the service answered. `status`: the HTTP status."""
 
     def __init__(self, status: int, text: str) -> None:
         super().__init__(f"{status}: {text}")
@@ -28,7 +28,7 @@ class Unexpected(Exception):
 
 
 def address_of(server: Connection | None, client: str) -> tuple[str, int]:
-    """Host and port of the service that this client uses; raises SpecError where the database has none."""
+    """Return the host and port of a client's service. Raises SpecError if the database has no such service."""
     host = ((server.extra if server else {}).get(EXTRA) or {}).get(client)
     if not host:
         raise SpecError(
@@ -50,7 +50,7 @@ def told_by(address: tuple[str, int]) -> Any:
 
 
 class Rest:
-    """Connections that stay open, at most one for each user."""
+    """Persistent connections to a service, at most one for each user."""
 
     def __init__(
         self, address: tuple[str, int], table: str, consistency: str, users: int, timeout_s: float
@@ -66,11 +66,11 @@ class Rest:
         self._headers = {"Content-Type": "application/json"}
 
     def connect(self) -> None:
-        """See that it answers; raises StoreUnreachable where it does not."""
+        """Check that the service answers. Raises StoreUnreachable if it does not."""
         told_by(self._address)
 
     def insert(self, new: Entity) -> None:
-        """Raises Unexpected, or OSError, where it is not acknowledged."""
+        """Write an entity. Raises Unexpected or OSError if the write is not acknowledged."""
         body = json.dumps({**new._asdict(), "id": str(new.id)}, ensure_ascii=False).encode()
         answer = self._client.post(self._path + self._query, body, self._headers)
         text = answer.read()
@@ -78,7 +78,7 @@ class Rest:
             raise Unexpected(answer.status_code, text[:300].decode(errors="replace"))
 
     def get(self, id: UUID) -> tuple[Any, ...] | None:
-        """The fields of the entity; None where it is not there."""
+        """Return the fields of an entity; None if it does not exist."""
         answer = self._client.get(f"{self._path}/{id}{self._query}")
         text = answer.read()
         if answer.status_code == NOT_FOUND:
@@ -101,5 +101,5 @@ class Rest:
         raise error
 
     def close(self) -> None:
-        """Let go of the connections."""
+        """Close the connections."""
         self._client.close()

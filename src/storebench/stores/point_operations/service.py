@@ -1,7 +1,7 @@
-"""The service in Python (FastAPI and uvicorn) in front of a database: entities are written and read by their ids, one at a time.
+"""The service in Python (FastAPI and uvicorn) before a database. It writes and reads single entities by id.
 
-Its environment: DATABASE_STORE, `MongoDB` or `Cassandra`; DATABASE_HOST; and DATABASE_PORT, if that is not the usual one. Each database
-has the clients of the study's stores. `storebench.stores.point_operations.rest` is its client.
+Environment: DATABASE_STORE, `MongoDB` or `Cassandra`; DATABASE_HOST; and DATABASE_PORT if it is not the default port. The service uses the
+clients of the study's stores. Its own client is `storebench.stores.point_operations.rest`.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ from storebench.stores.point_operations import requests
 from storebench.stores.point_operations.base import DIRECT, PointStore
 from storebench.stores.point_operations.entities import Entity
 
-THREADS = 100  # requests at the same time: as many as the study has users
-TABLES = 16  # that it keeps connections for
+THREADS = 100  # concurrent requests: the study's number of users
+TABLES = 16  # number of tables whose connections stay open
 TIMEOUT_S = 10.0
 TABLE = r"^storebench_[a-z0-9_]{1,52}$"
 STATUS = {requests.TIMEOUT: 504, requests.CONNECTION: 503, requests.SERVER: 502}
@@ -64,12 +64,12 @@ async def _threads(_: FastAPI) -> AsyncIterator[None]:
 app = FastAPI(lifespan=_threads, docs_url=None, redoc_url=None, openapi_url=None)
 
 
-_stores: dict[tuple[str, Consistency], PointStore] = {}  # the one that was connected last comes last
+_stores: dict[tuple[str, Consistency], PointStore] = {}  # ordered by connection, the newest last
 _connecting = Lock()
 
 
 def _store(table: str, consistency: Consistency) -> PointStore:
-    """Connected to the database, for this table. Of many first requests one connects."""
+    """Return a store connected to a table's database. Of concurrent first requests, only one connects."""
     key = table, consistency
     if found := _stores.get(key):
         return found
@@ -95,7 +95,7 @@ def _connected(table: str, consistency: Consistency) -> PointStore:
     assert isinstance(store, PointStore)
     try:
         store.connect()
-    except StorebenchError as error:  # its text has the database's address
+    except StorebenchError as error:  # the error's text has the database's address
         raise HTTPException(503, f"The database gives no table {table}: {error.kind}") from error
     return store
 
@@ -108,7 +108,7 @@ def health() -> dict[str, str]:
 
 @app.post("/tables/{table}/entities")
 def write(table: str, sent: Sent, consistency: Consistency = "one") -> Response:
-    """Write one."""
+    """Write an entity."""
     store = _store(table, consistency)
     _asked(store, lambda: store.insert(Entity(**sent.model_dump())))
     return Response(status_code=201, headers={"Location": f"/tables/{table}/entities/{sent.id}"})
@@ -116,7 +116,7 @@ def write(table: str, sent: Sent, consistency: Consistency = "one") -> Response:
 
 @app.get("/tables/{table}/entities/{id}")
 def read(table: str, id: UUID, consistency: Consistency = "one") -> Response:
-    """The entity with this id."""
+    """Return the entity with this id."""
     store = _store(table, consistency)
     found = _asked(store, lambda: store.get(id))
     if found is None:
@@ -130,7 +130,7 @@ def _asked(store: PointStore, request: Any) -> Any:
         return request()
     except Exception as error:
         status = STATUS[store.outcome(error)]
-        # Of the error only its kind: its text may have addresses and names of users.
+        # Only return the error's kind: its text may have addresses and names of users.
         raise HTTPException(status, f"The database did not do it: {type(error).__name__}") from error
 
 

@@ -1,4 +1,4 @@
-"""Reads whose caches a run has chosen: what is done before them, what they report, and what makes them a failure."""
+"""Reads with chosen caches: preparation, reported metrics, and failures."""
 
 from contextlib import contextmanager
 

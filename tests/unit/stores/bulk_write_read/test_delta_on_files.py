@@ -35,7 +35,7 @@ def node():
 
 @pytest.fixture
 def store(node, monkeypatch):
-    """One whose tables are in HDFS; `store.began` has the file systems of each session that it asks for."""
+    """Return a store with tables in HDFS. `store.began` has the file systems of each requested session."""
     monkeypatch.setenv("STOREBENCH_CONN_S3", "{}")
     began = []
     monkeypatch.setattr(SparkDriver, "start", lambda self, file_systems, extra: began.append(file_systems))

@@ -100,7 +100,7 @@ def test_options_and_scheme_come_from_the_connection():
 
 
 def concern(options):
-    """The write concern that PyMongo makes of a connection's options."""
+    """Return PyMongo's write concern for a connection's options."""
     from pymongo import MongoClient
 
     server = Connection("mongodb", host="db", extra={"options": options})
@@ -332,7 +332,7 @@ def test_a_server_that_was_started_again_is_tried_until_it_has_its_collection(mo
     ("extra", "names"), [({}, True), ({"authSource": "app"}, False), ({"options": "authsource=app"}, False)]
 )
 def test_a_refused_login_names_the_database_that_was_not_told(extra, names):
-    """A user that was made in the database itself is not known in `admin`, where the client looks."""
+    """A user created in the database itself does not exist in `admin`, where the client looks."""
     server = Connection("mongodb", "db", login="me", password="hunter2", schema="app", extra=extra)
     with pytest.raises(StoreRefused, match="refused the login of user 'me'") as caught, errors(server):
         raise OperationFailure("Authentication failed", 18)

@@ -1,4 +1,4 @@
-"""The tuned client's writes, against a collection that keeps what it is given."""
+"""The tuned client's writes to a collection that keeps the received documents."""
 
 import threading
 

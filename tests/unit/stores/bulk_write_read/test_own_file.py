@@ -1,4 +1,4 @@
-"""A file of one's own at the stores: what each says that it cannot hold, and what it is told of the rest."""
+"""A user's file at the stores: refused fields, and the handling of all other fields."""
 
 import io
 

@@ -36,7 +36,7 @@ def table(chunk):
 
 @pytest.fixture(autouse=True)
 def small_chunks(monkeypatch):
-    """Each task adds up several times, and has rows left at its end."""
+    """Use small chunks, so that each task adds several chunks and has pending rows at its end."""
     monkeypatch.setattr(second_pass, "CHUNK_ROWS", 70)
 
 
@@ -82,7 +82,7 @@ class Frame:
 
 @pytest.fixture
 def reading(monkeypatch):
-    """A store of which Spark loads this table."""
+    """Return a store whose table Spark loads from this frame."""
     monkeypatch.setattr("storebench.spark.session.errors", lambda what: nullcontext())
 
     def make(client, table):

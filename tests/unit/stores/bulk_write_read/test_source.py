@@ -34,7 +34,7 @@ def text(chunk):
 
 @pytest.fixture
 def source(monkeypatch, text):
-    """The dataset at a slow source, in blocks that are much smaller than it; and its streams."""
+    """Return the dataset from a slow source in small blocks, and its streams."""
     monkeypatch.setattr(typed, "BLOCK_BYTES", 40_000)
     streams = slow_down(monkeypatch, lambda: io.BytesIO(text))
     found = Source(None, "bucket", "key")

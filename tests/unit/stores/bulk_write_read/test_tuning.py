@@ -1,4 +1,4 @@
-"""The rules by which tuned clients are fitted to the server that was found."""
+"""The rules that adapt tuned clients to a server."""
 
 import pytest
 
@@ -10,7 +10,7 @@ GIB = 2**30
 
 @pytest.fixture(autouse=True)
 def pod(monkeypatch):
-    """Limit the pod to so many of the node's 16 cores."""
+    """Limit the pod to a number of the node's 16 cores."""
 
     def has(cores):
         monkeypatch.setattr("os.sched_getaffinity", lambda pid: range(16))

@@ -60,7 +60,7 @@ def bucket(made):
 
 @pytest.fixture
 def attempt(bucket, prefix, study, tmp_path, monkeypatch):
-    """Run one operation of a cell in this process, the volume in tmp_path; returns the result. Raises what the pod would end with."""
+    """Run an operation of a cell in this process, with the volume in tmp_path. Return the result. Raises the pod's error."""
     monkeypatch.setattr(files, "FOLDER", tmp_path)
     monkeypatch.setattr(run, "client_for", lambda connection: bucket)
     monkeypatch.setattr(

@@ -1,4 +1,4 @@
-"""The stores without a server: what they write, add up, prove and refuse, on files of this machine."""
+"""The stores without a server, on files of this machine: written files, sums, proofs and refusals."""
 
 import errno
 import os
@@ -153,7 +153,7 @@ def test_a_dataset_that_is_not_as_it_was_made_is_refused(attempt, bucket, prefix
 
 @pytest.mark.parametrize(("told", "marked"), [("0.001", True), ("1000000", False), ("", False)])
 def test_a_cold_sum_that_is_faster_than_the_disk_is_verified_and_marked(attempt, monkeypatch, told, marked):
-    """The disk's real rate is between the two told rates."""
+    """The disk's real rate is between the two given rates."""
     assert attempt("numpy-memmap", "write").status == "verified"
     monkeypatch.setenv(disk.VARIABLE, told)
     monkeypatch.setattr(disturbance, "perhaps_of_node", lambda *_, **__: "of the node")

@@ -24,7 +24,7 @@ def columns():
 
 @pytest.fixture
 def store(monkeypatch):
-    """One whose server answers by a function, and keeps what it was asked."""
+    """Return a store whose server answers with a function, and keeps the queries."""
     made = mariadb.Mariadb(
         client="tuned",
         target="t",

@@ -1,4 +1,4 @@
-"""The table: its values, its manifest, and what a sum can be off by."""
+"""The table: its values, its manifest, and the rounding error of a sum."""
 
 import json
 import math

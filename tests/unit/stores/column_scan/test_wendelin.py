@@ -235,7 +235,7 @@ print("a warning", file=sys.stderr, flush=True)
 
 @pytest.fixture
 def process(tmp_path, monkeypatch):
-    """A process that does this with the first command."""
+    """Yield a process with this reaction to the first command."""
     made = []
 
     def start(does):

@@ -1,4 +1,6 @@
-"""The program beside an attempt: its protocol, and how it reads blocks back. Its libraries are stand-ins here, as they need another Python."""
+"""The program beside an attempt: its protocol, and how it reads blocks back. Its libraries are stand-ins here, as they need another
+Python.
+"""
 
 import ast
 import importlib.util
@@ -70,7 +72,7 @@ def server():
 
 @pytest.fixture
 def worker(server, monkeypatch):
-    """Has it answer these commands, one after the other; returns each answer with its bytes."""
+    """Return a function that sends commands to the worker, and returns each answer with its bytes."""
 
     class Disconnected(Exception):
         pass

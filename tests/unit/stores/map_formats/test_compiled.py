@@ -53,7 +53,7 @@ def encoded(name, bench, rows=ROWS):
 
 
 def ways(name, bench):
-    """The interfaces and accesses of a job in this format."""
+    """Yield the interfaces and accesses of a job in this format."""
     yield from (("direct", "row"), ("common", "row"))
     if name == "arrow" and bench.name != "write":
         yield "direct", "column"
@@ -73,7 +73,7 @@ def ended(name, bench, data, way=("direct", "row"), numbers=None, programs=None)
 
 
 def run(name, bench, data, way=("direct", "row"), rows=ROWS):
-    """The output of a job."""
+    """Return the output of a job."""
     return ended(name, bench, data, way, bench.part(rows, PART)).output
 
 
@@ -174,7 +174,7 @@ KINDS = {
 
 
 def rows_of(table):
-    """Any rows. Those of the widest table repeat the values of its first columns, one of each kind."""
+    """Return rows of a table. Rows of the widest table repeat the values of its first columns, one of each kind."""
     kinds = [column.kind for column in table.columns]
     distinct = list(dict.fromkeys(kinds)) if len(kinds) > 100 else kinds
     assert distinct * (len(kinds) // len(distinct)) == kinds

@@ -1,4 +1,4 @@
-"""Jobs of each format and benchmark as processes, as an attempt runs them, and what bad bytes come to."""
+"""Jobs of each format and benchmark as processes, as in an attempt, and jobs with invalid bytes."""
 
 import io
 import pickle

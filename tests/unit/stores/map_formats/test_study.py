@@ -1,4 +1,4 @@
-"""The study as a whole, and what its set-up takes."""
+"""The whole study, and the parts of its set-up."""
 
 import os
 import subprocess

@@ -51,7 +51,7 @@ def spec_of(store, operation, client="reference", **more):
 
 @pytest.fixture
 def spark(tmp_path, monkeypatch):
-    """A store of the volume, whose Spark has two cores and leaves what a test puts there."""
+    """Return a store of the volume whose Spark has two cores and writes the files that a test provides."""
     monkeypatch.setattr(local, "FOLDER", str(tmp_path))
 
     def made(client="reference"):

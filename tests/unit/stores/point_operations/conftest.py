@@ -44,7 +44,7 @@ def attempt(tmp_path, monkeypatch):
     monkeypatch.setattr(run, "client_for", lambda connection: None)
 
     def attempt(operation, *, rows=300, axes=(), service="", **options):
-        """`service`: the address of a service in front of the toy, which the requests go through."""
+        """Run an attempt. `service`: address of a service before the toy, for the requests."""
         connection = Connection(
             "toy", host=str(tmp_path / "toy.db"), extra={"services": {"rest": service}} if service else {}
         )
@@ -101,7 +101,7 @@ class Silent(BaseHTTPRequestHandler):
 
 @pytest.fixture
 def silent():
-    """The address of the service that does not answer every hundredth request."""
+    """Start a service that does not answer every hundredth request. Yield its address."""
     with ThreadingHTTPServer(("127.0.0.1", 0), Silent) as server:
         Silent.ended.clear()
         Thread(target=server.serve_forever, daemon=True).start()

@@ -1,4 +1,4 @@
-"""Entities, which ones reads ask for, and the comparison of a table."""
+"""Entities, the entities that reads request, and the comparison of a table."""
 
 import itertools
 from collections import Counter

@@ -1,4 +1,4 @@
-"""The image of the services has a part of this package: what they import, and no more."""
+"""The image of the services has exactly the modules of this package that the services import."""
 
 import os
 import re

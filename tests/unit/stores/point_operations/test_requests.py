@@ -1,4 +1,4 @@
-"""Figures of what load generators have noted."""
+"""Figures of the logs of load generators."""
 
 import numpy as np
 import pytest
@@ -16,7 +16,7 @@ from storebench.stores.point_operations.requests import (
 
 @pytest.fixture
 def found(tmp_path):
-    """Two load generators that begin at second 100; from 102 on it is measured, until 104."""
+    """Return the requests of two load generators that begin at second 100, measured from 102 to 104."""
     paths = []
     for stream in range(2):
         log = Log()

@@ -1,4 +1,4 @@
-"""A store of point_operations in a file of SQLite, which can go wrong in the ways that `fault` names."""
+"""A store of point_operations in an SQLite file, with the faults that `fault` names."""
 
 import sqlite3
 import time
