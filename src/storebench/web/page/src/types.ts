@@ -13,7 +13,7 @@ export interface paths {
         };
         /**
          * Runs
-         * @description The newest runs first, of all DAGs or of one.
+         * @description List the runs of all DAGs, or of one DAG, newest first.
          */
         get: operations["runs_api_runs_get"];
         put?: never;
@@ -33,7 +33,7 @@ export interface paths {
         };
         /**
          * Run
-         * @description One run.
+         * @description Return a run.
          */
         get: operations["run_api_run_get"];
         put?: never;
@@ -53,7 +53,7 @@ export interface paths {
         };
         /**
          * Study
-         * @description A study that has results, as it was when a run of it last began.
+         * @description Return a study with results, as of the start of its last run.
          */
         get: operations["study_api_study_get"];
         put?: never;
@@ -93,7 +93,7 @@ export interface paths {
         };
         /**
          * Cells
-         * @description A run's cells, each operation apart: each attempt's newest try, medians, intervals; warm-ups left out.
+         * @description List the newest tries, medians and intervals of each operation of a run's cells, without warm-ups.
          *
          *     `limit` and `offset` count cells.
          */
@@ -135,7 +135,7 @@ export interface paths {
         };
         /**
          * Artifacts
-         * @description The histograms and series of a run's cells that have any. `limit` and `offset` count cells.
+         * @description List the histograms and series of a run's cells. Cells without histograms and series are absent. `limit` and `offset` count cells.
          */
         get: operations["artifacts_api_artifacts_get"];
         put?: never;
@@ -155,8 +155,8 @@ export interface paths {
         };
         /**
          * Attempts
-         * @description Attempts, all tries and warm-ups among them. `cell` is a cell's key, `store` and `client` are parts of their names,
-         *     `axis` says where cells are on axes.
+         * @description List attempts, including all tries and warm-ups. `cell` is a cell's key, `store` and `client` are parts of names,
+         *     and `axis` gives values on axes.
          */
         get: operations["attempts_api_attempts_get"];
         put?: never;
@@ -176,7 +176,7 @@ export interface paths {
         };
         /**
          * Cell Keys
-         * @description Keys of cells that have been in a run.
+         * @description List the keys of cells that have been in a run.
          */
         get: operations["cell_keys_api_cell_keys_get"];
         put?: never;
@@ -196,8 +196,8 @@ export interface paths {
         };
         /**
          * History
-         * @description One cell's operation in all runs: its levels, where they change, and its baselines; by the metric that ranks the operation, or
-         *     another one.
+         * @description Return the history of a cell's operation over all runs: levels, changes of level, and baselines. Without `metric`, by the metric that
+         *     ranks the operation.
          */
         get: operations["history_api_history_get"];
         put?: never;
@@ -217,8 +217,8 @@ export interface paths {
         };
         /**
          * Ranking
-         * @description A study's stores and clients in their places, from all runs in one environment. What is not chosen is what most cells were measured
-         *     at.
+         * @description Rank a study's stores and clients over all runs in one environment. A parameter that is absent takes the value that most cells were
+         *     measured with.
          */
         get: operations["ranking_api_ranking_get"];
         put?: never;
@@ -238,8 +238,8 @@ export interface paths {
         };
         /**
          * Claims
-         * @description What the original study said, judged by what was measured: each case by the newest run that has both sides and enough repeats, as
-         *     `storebench claims` does.
+         * @description Judge the claims of the original study, each case by the newest run with both sides and enough repeats, as `storebench claims`
+         *     does.
          */
         get: operations["claims_api_claims_get"];
         put?: never;
@@ -279,7 +279,7 @@ export interface paths {
         };
         /**
          * Grid
-         * @description A study's grid, and what is still to be measured of each cell with these parameters, as `storebench grid` tells it.
+         * @description Return a study's grid, and for each cell the operations to measure with these parameters, as `storebench grid` does.
          */
         get: operations["grid_api_grid_get"];
         put?: never;
@@ -360,8 +360,8 @@ export interface paths {
         };
         /**
          * Draft
-         * @description Return the plan of a run, or the reasons to refuse the run. Facts that only a cluster knows, such as whether servers
-         *     fit there, is not in it.
+         * @description Return the plan of a run, or the reasons to refuse the run. The plan does not check facts that only a cluster knows, such as whether
+         *     servers fit on the nodes.
          */
         get: operations["draft_api_draft_get"];
         put?: never;
@@ -378,7 +378,7 @@ export interface components {
     schemas: {
         /**
          * Apart
-         * @description A reason to be left out.
+         * @description A reason to exclude a cell.
          */
         Apart: {
             /**
@@ -404,7 +404,7 @@ export interface components {
             client: string;
             /**
              * Axes
-             * @description Where it is on the axes that mean something for it
+             * @description The cell's value on each axis that applies to it
              */
             axes: {
                 [key: string]: string;
@@ -454,41 +454,41 @@ export interface components {
             error: string | null;
             /**
              * Disturbed
-             * @description Why its time counts nowhere although its data is right
+             * @description Why the attempt's time never counts although its data is right
              */
             disturbed: string | null;
             /**
              * Perhaps Disturbed
-             * @description What may have disturbed it, or was the store's own work: nobody tells. Its time counts
+             * @description What possibly disturbed the attempt, or was the store's own work. The attempt's time counts
              */
             perhaps_disturbed: string | null;
             /**
              * Not Judged
-             * @description Why nobody can say whether others disturbed it; None where it was judged
+             * @description Why it is unknown whether other load disturbed the attempt; None if the attempt was judged
              */
             not_judged: string | null;
             /**
              * Metric
-             * @description The one that ranks the operation; None where nothing was measured
+             * @description The metric that ranks the operation; None if nothing was measured
              */
             metric: string | null;
             /**
              * Value
-             * @description Of that metric
+             * @description The value of `metric`
              */
             value: number | null;
             /** Unit */
             unit: string | null;
             /**
              * Metrics
-             * @description All its scalars, by name
+             * @description All scalar metrics of the attempt, by name
              */
             metrics: {
                 [key: string]: number;
             };
             /**
              * Durability
-             * @description What the acknowledgement of what it wrote promises
+             * @description Where written data is when the store acknowledges the write
              */
             durability: ("disk" | "memory" | "none" | "s3" | "unknown") | null;
             /** Durability Stated */
@@ -497,12 +497,12 @@ export interface components {
             total_s: number | null;
             /**
              * Work Total S
-             * @description The total without the verification; None where how long that took is not known
+             * @description The total without the verification; None if the verification's time is unknown
              */
             work_total_s: number | null;
             /**
              * Figures Cover
-             * @description What memory and CPU are of: a client without its server, or the engine itself
+             * @description What the memory and CPU figures cover: a client without its server, or the engine itself
              */
             figures_cover: ("client" | "engine") | null;
             /** All Memory Working Set Peak Bytes */
@@ -515,19 +515,19 @@ export interface components {
             client_cores_usable: number | null;
             /**
              * Client Bound
-             * @description None where the engine is in the pod
+             * @description None if the engine is in the pod
              */
             client_bound: boolean | null;
             /**
              * Service Cpu Share
-             * @description Cores that the busiest service in front of the store kept busy
+             * @description Number of cores that the busiest service in front of the store used
              */
             service_cpu_share: number | null;
             /** Service Cores Usable */
             service_cores_usable: number | null;
             /**
              * Service Bound
-             * @description None where no service is in front of the store
+             * @description None if no service is in front of the store
              */
             service_bound: boolean | null;
             /** Node Cpu Some Share */
@@ -552,13 +552,13 @@ export interface components {
             server_version: string | null;
             /** Environment Hash */
             environment_hash: string | null;
-            /** @description None where nothing is known of it */
+            /** @description None if unknown */
             machine: components["schemas"]["Machine"] | null;
             /** Parameters Hash */
             parameters_hash: string | null;
             /**
              * Parameters
-             * @description The run's parameters that change what is measured; None if nothing ran, or not recorded
+             * @description The run's parameters that affect the measurement; None if nothing ran or nothing was recorded
              */
             parameters: {
                 [key: string]: unknown;
@@ -590,12 +590,12 @@ export interface components {
             numeric: boolean;
             /**
              * Grid
-             * @description What a backfill fills
+             * @description The axis's values in the grid that a backfill measures
              */
             grid: string[];
             /**
              * Where
-             * @description It means something only for these values of others, or of `store`
+             * @description The axis applies only to these values of other axes, or of `store`
              */
             where: {
                 [key: string]: string[];
@@ -603,7 +603,7 @@ export interface components {
         };
         /**
          * CellArtifacts
-         * @description The histograms and the series of a cell's operation.
+         * @description The histograms and series of a cell's operation.
          */
         CellArtifacts: {
             /** Cell Key */
@@ -616,7 +616,7 @@ export interface components {
             client: string;
             /**
              * Axes
-             * @description Where it is on the axes that mean something for it
+             * @description The cell's value on each axis that applies to it
              */
             axes: {
                 [key: string]: string;
@@ -629,12 +629,12 @@ export interface components {
             operation: string;
             /**
              * N
-             * @description Attempts that count and reported any
+             * @description Number of counted attempts with histograms or series
              */
             n: number;
             /**
              * Curves
-             * @description By metric: percentile and value, of all attempts that count, their counts added
+             * @description Pairs of percentile and value by metric, from the summed histograms of all counted attempts
              */
             curves: {
                 [key: string]: [
@@ -644,7 +644,7 @@ export interface components {
             };
             /**
              * Series
-             * @description By metric: seconds since the operation began and value, of the attempt whose total is nearest to the median
+             * @description Pairs of seconds since the operation began and value by metric, of the attempt with the total nearest to the median
              */
             series: {
                 [key: string]: [
@@ -655,7 +655,7 @@ export interface components {
         };
         /**
          * CellFigures
-         * @description A cell's operation in a run: every attempt, and what they say together.
+         * @description A cell's operation in a run: all attempts, and their statistics.
          */
         CellFigures: {
             /** Cell Key */
@@ -668,7 +668,7 @@ export interface components {
             client: string;
             /**
              * Axes
-             * @description Where it is on the axes that mean something for it
+             * @description The cell's value on each axis that applies to it
              */
             axes: {
                 [key: string]: string;
@@ -683,12 +683,12 @@ export interface components {
             attempts: components["schemas"]["Attempt"][];
             /**
              * Figures
-             * @description By metric
+             * @description Spreads by metric
              */
             figures: {
                 [key: string]: components["schemas"]["Spread"];
             };
-            /** @description In the pods; None where that was measured of no attempt that counts */
+            /** @description CPU and memory hours in the pods; None if no counted attempt has these figures */
             used: components["schemas"]["Used"] | null;
         };
         /**
@@ -707,23 +707,23 @@ export interface components {
             better: "lower" | "higher" | "neither";
             /**
              * Series
-             * @description In the order of their first runs
+             * @description Series in the order of their first runs
              */
             series: components["schemas"]["Series"][];
             /**
              * Fewest
-             * @description Runs of a series among which a change can be told
+             * @description The number of runs in a series that a change needs
              */
             fewest: number;
             /**
              * Method
-             * @description How changes are found
+             * @description The method that finds changes
              */
             method: string;
         };
         /**
          * CellPhases
-         * @description Where the time went in the verified, undisturbed attempt whose total is nearest to the cell's median; where there is none, in the last.
+         * @description The phases of a cell's typical attempt: the verified, undisturbed attempt with the total nearest to the median, or else the last attempt.
          */
         CellPhases: {
             /** Cell Key */
@@ -736,7 +736,7 @@ export interface components {
             client: string;
             /**
              * Axes
-             * @description Where it is on the axes that mean something for it
+             * @description The cell's value on each axis that applies to it
              */
             axes: {
                 [key: string]: string;
@@ -750,7 +750,7 @@ export interface components {
             attempt: components["schemas"]["Attempt"];
             /**
              * Phases
-             * @description Seconds by name, in their order
+             * @description Seconds by phase name, in the order of the phases
              */
             phases: {
                 [key: string]: number;
@@ -765,21 +765,22 @@ export interface components {
             after: components["schemas"]["Level"];
             /**
              * Ratio
-             * @description Median after / median before; None where one of them is 0 or below
+             * @description Median after / median before; None if either median is 0 or below
              */
             ratio: number | null;
             /**
              * Label
-             * @description Higher and lower where neither is better
+             * @description `higher` and `lower` are for metrics without a better direction
              * @enum {string}
              */
             label: "better" | "worse" | "higher" | "lower";
         };
         /**
          * Chart
-         * @description A metric of some operations (none: of all that report it), what its colours tell apart, and of what there is a chart each.
+         * @description A chart of a metric of some operations; without `operations`, of all operations that report the metric.
          *
-         *     Both are an axis, `store`, `client` or `operation`. Lines are what is left over.
+         *     `colour` is what the colours distinguish, and `panel` has a chart for each of its values. Both are an axis, `store`, `client` or
+         *     `operation`. The remaining names are lines.
          */
         Chart: {
             /** Metric */
@@ -792,21 +793,21 @@ export interface components {
             panel: string;
             /**
              * Over
-             * @description Of a series: another one, of the same moments, whose values are along the chart in the place of time
+             * @description For a series: another series with the same times, whose values replace time on the x-axis
              * @default
              */
             over: string;
         };
         /**
          * Claim
-         * @description A sentence of the original study, and whether what was measured confirms it.
+         * @description A sentence of the original study, and whether the measurements confirm the sentence.
          */
         Claim: {
             /** Text */
             text: string;
             /**
              * Means
-             * @description The ratios that the text means
+             * @description The ratios that the text stands for
              */
             means: string;
             /** Metric */
@@ -833,12 +834,12 @@ export interface components {
         ClaimCase: {
             /**
              * Ratio Of
-             * @description The metric, B and A
+             * @description The metric, and the sides B and A
              */
             ratio_of: string;
             /**
              * Case
-             * @description What tells it from the claim's other cases
+             * @description What distinguishes this case from the claim's other cases
              */
             case: string;
             /**
@@ -848,7 +849,7 @@ export interface components {
             verdict: "confirmed" | "refuted" | "cannot tell";
             /**
              * Reason
-             * @description Why it cannot be told
+             * @description Why the case is inconclusive
              */
             reason: string | null;
             /**
@@ -871,20 +872,20 @@ export interface components {
             runs: string[];
             /**
              * Remarks
-             * @description What is unsound, and what the comparison leaves open
+             * @description Unsound attempts, and limits of the comparison
              */
             remarks: string[];
         };
         /**
          * Claims
-         * @description The claims of a study, as its file stated them when a run of it last began.
+         * @description The claims in a study's file as of the start of the study's last run.
          */
         Claims: {
             /** Study */
             study: string;
             /**
              * Rules
-             * @description How they are judged
+             * @description The rules by which claims are judged
              */
             rules: string;
             /** Claims */
@@ -892,7 +893,7 @@ export interface components {
         };
         /**
          * Comparison
-         * @description Two sides, cell by cell, and what else differs between them. A side is a run, or several; of two values of a run both are that run.
+         * @description Two sides, compared cell by cell, and other differences between the sides. A side is one or more runs; two values of a run share the run.
          */
         Comparison: {
             /** Before */
@@ -905,7 +906,7 @@ export interface components {
             without: components["schemas"]["Without"][];
             /**
              * Units
-             * @description What counts once: repeats, rounds, turns, runs
+             * @description The unit that counts once: repeats, rounds, turns or runs
              */
             units: string;
             /** Differences */
@@ -916,7 +917,7 @@ export interface components {
             margin_percent: number;
             /**
              * Caution
-             * @description What the comparison leaves open, whatever its verdicts
+             * @description The limits of the comparison, whatever its verdicts
              */
             caution: string | null;
         };
@@ -929,34 +930,34 @@ export interface components {
             dag_id: string;
             /**
              * Pairs
-             * @description Verdicts that cannot tell
+             * @description Number of inconclusive verdicts
              */
             pairs: number;
             /**
              * Turns
-             * @description Of both sides: in about so many they could be told
+             * @description About how many turns of both sides would decide the verdicts
              */
             turns: number;
             /** Most Turns */
             most_turns: number;
             /**
              * Parts
-             * @description Empty where it is refused
+             * @description Empty if refused
              */
             parts: components["schemas"]["Part"][];
             /**
              * Refused
-             * @description Why the sides cannot be measured in turns, if they cannot
+             * @description Why the sides cannot be measured in turns; None if they can
              */
             refused: string | null;
             /**
              * Hopeless
-             * @description What no number of repeats would tell, with the reasons
+             * @description Verdicts that no number of repeats would decide, with the reasons
              */
             hopeless: string[];
             /**
              * Notes
-             * @description What one has to know of what the turns will tell
+             * @description Limits of the turns' verdicts
              */
             notes: string[];
         };
@@ -969,7 +970,7 @@ export interface components {
             mistakes: components["schemas"]["Mistake"][];
             /**
              * Cells
-             * @description The first of them, in the order in which they were asked for
+             * @description The first cells, in the requested order
              * @default []
              */
             cells: components["schemas"]["DraftCell"][];
@@ -985,31 +986,31 @@ export interface components {
             operations: number;
             /**
              * Unknown
-             * @description Of the operations, how many are like none that was measured before
+             * @description How many of the operations resemble no earlier attempt
              * @default 0
              */
             unknown: number;
             /**
              * Expected S
-             * @description About how long they take, at least
+             * @description Estimated seconds for the run; the minimum of a range
              * @default 0
              */
             expected_s: number;
             /**
              * Expected Most S
-             * @description And at most; the same where it is no range
+             * @description The maximum of the range; equal to `expected_s` without a range
              * @default 0
              */
             expected_most_s: number;
             /**
              * May End Earlier
-             * @description A precision or a budget may end it
+             * @description Whether a precision or a budget may end the run early
              * @default false
              */
             may_end_earlier: boolean;
             /**
              * Dropped
-             * @description How many combinations are left out
+             * @description Number of excluded combinations
              * @default 0
              */
             dropped: number;
@@ -1020,7 +1021,7 @@ export interface components {
             dropped_because: string;
             /**
              * Conf
-             * @description With which Airflow starts that run
+             * @description The configuration with which Airflow starts the run
              * @default {}
              */
             conf: {
@@ -1034,7 +1035,7 @@ export interface components {
         };
         /**
          * DraftCell
-         * @description A cell that the run would come to.
+         * @description A cell of the planned run.
          */
         DraftCell: {
             /** Key */
@@ -1043,12 +1044,12 @@ export interface components {
             label: string;
             /**
              * Repeats
-             * @description How often it would be measured; 0 where it is left out
+             * @description Number of repeats; 0 if the cell is skipped
              */
             repeats: number;
             /**
              * Skipped
-             * @description Why it is left out, if it is
+             * @description Why the cell is skipped; None if it is not skipped
              */
             skipped: string | null;
         };
@@ -1064,7 +1065,7 @@ export interface components {
         };
         /**
          * FormField
-         * @description A parameter of a run, as the form of the DAG has it.
+         * @description A parameter of a run, as in the DAG's form.
          */
         FormField: {
             /** Name */
@@ -1078,31 +1079,31 @@ export interface components {
             text: string;
             /**
              * Default
-             * @description None: it may stay empty
+             * @description None: the parameter may stay empty
              */
             default: unknown;
             /**
              * Kind
-             * @description A list is written with commas
+             * @description The items of a list are separated by commas
              * @enum {string}
              */
             kind: "list" | "flag" | "text";
             /**
              * Examples
-             * @description Of a list: what may be in it, among others
+             * @description Examples of values; for a list, examples of items
              */
             examples: unknown[];
         };
         /**
          * Grid
-         * @description A study's grid for one set of parameters, in the order of the dates.
+         * @description A study's grid for one set of parameters, ordered by date.
          */
         Grid: {
             /** Cells */
             cells: components["schemas"]["GridCell"][];
             /**
              * Conf
-             * @description With which a run measures what is still to be measured of a cell
+             * @description The configuration of a run that measures a cell's remaining operations
              */
             conf: {
                 [key: string]: unknown;
@@ -1120,43 +1121,43 @@ export interface components {
         GridCell: {
             /**
              * Key
-             * @description Of its partition, of which Airflow makes a run
+             * @description The key of the cell's partition, from which Airflow creates a run
              */
             key: string;
             /**
              * Date
              * Format: date-time
-             * @description By which a backfill knows it
+             * @description The date that selects the cell in a backfill
              */
             date: string;
             /**
              * State
-             * @description As `storebench grid` has it: missing, failed, disturbed, verified once
+             * @description The state as in `storebench grid`: missing, failed, disturbed, verified once
              */
             state: string;
             /**
              * Operations
-             * @description Still to be measured; 0 where it is done
+             * @description Number of operations still to measure; 0 if the cell is complete
              */
             operations: number;
             /**
              * Unknown
-             * @description Of these, how many are like none that was measured before
+             * @description How many of these operations resemble no earlier attempt
              */
             unknown: number;
             /**
              * Expected S
-             * @description About how long they take, at least
+             * @description Estimated seconds for these operations; the minimum of a range
              */
             expected_s: number;
             /**
              * Expected Most S
-             * @description And at most; the same where it is no range
+             * @description The maximum of the range; equal to `expected_s` without a range
              */
             expected_most_s: number;
             /**
              * Refused
-             * @description Why the newest run of this cell with these parameters was refused before any work, if it was
+             * @description Why the newest run of this cell with these parameters was refused before any work; None if it was not refused
              */
             refused: string | null;
         };
@@ -1167,7 +1168,7 @@ export interface components {
         };
         /**
          * LeftOutCell
-         * @description A cell that is not ranked.
+         * @description An excluded cell.
          */
         LeftOutCell: {
             /** Cell Key */
@@ -1180,7 +1181,7 @@ export interface components {
             client: string;
             /**
              * Axes
-             * @description Where it is on the axes that mean something for it
+             * @description The cell's value on each axis that applies to it
              */
             axes: {
                 [key: string]: string;
@@ -1189,21 +1190,21 @@ export interface components {
             rows: number;
             /** Seed */
             seed: number;
-            /** @description In the metric's unit; None where no attempt counts */
+            /** @description Median and interval in the metric's unit; None if no attempt counts */
             took: components["schemas"]["Spread"] | null;
             /**
              * Runs
-             * @description Of which its attempts are
+             * @description Number of runs with attempts of the cell
              */
             runs: number;
             /**
              * Kind
-             * @description What it delivers, or else what it promises
+             * @description What the operation hands to the program, or else the durability that the store guarantees
              */
             kind: string | null;
             /**
              * Environment Hash
-             * @description Of its server, image and machine, which may change
+             * @description Hash of the cell's server, image and machine, which may change
              */
             environment_hash: string | null;
             /** Parameters Hash */
@@ -1216,7 +1217,7 @@ export interface components {
         };
         /**
          * Level
-         * @description Runs one after the other that do not differ.
+         * @description Consecutive runs whose figures do not differ.
          */
         Level: {
             first: components["schemas"]["RunFigure"];
@@ -1225,7 +1226,7 @@ export interface components {
             runs: number;
             /**
              * Median
-             * @description Of all attempts of these runs that count
+             * @description Median of all counted attempts of these runs
              */
             median: number;
         };
@@ -1264,7 +1265,7 @@ export interface components {
             kind: "scalar" | "histogram" | "series";
             /**
              * By Cover
-             * @description Its figures of a client and of an engine never share a chart
+             * @description Figures of a client and of an engine never share a chart
              */
             by_cover: boolean;
         };
@@ -1275,7 +1276,7 @@ export interface components {
         Mistake: {
             /**
              * Parameter
-             * @description None: it is of several together
+             * @description None: the mistake concerns several parameters
              */
             parameter: string | null;
             /** Text */
@@ -1290,7 +1291,7 @@ export interface components {
             name: string;
             /**
              * Metrics
-             * @description What a verified attempt reports; the first ranks it
+             * @description The metrics that a verified attempt reports; the first metric ranks the operation
              */
             metrics: string[];
             /** Needs */
@@ -1303,7 +1304,7 @@ export interface components {
         Origin: {
             /**
              * Servers
-             * @description That answered, with their versions
+             * @description The servers that answered, with their versions
              */
             servers: string[];
             /** Durability */
@@ -1314,7 +1315,7 @@ export interface components {
             code_versions: string[];
             /**
              * Dates
-             * @description On which they were recorded, UTC
+             * @description The dates when the figures were recorded, UTC
              */
             dates: string[];
         };
@@ -1365,7 +1366,7 @@ export interface components {
         };
         /**
          * Param
-         * @description A parameter of a study's own.
+         * @description A parameter of the study's runs, beyond the parameters that all studies have.
          */
         Param: {
             /** Name */
@@ -1377,7 +1378,7 @@ export interface components {
         };
         /**
          * Parameter
-         * @description A parameter for runs of single cells, as the DAG's form has it.
+         * @description A parameter for runs of single cells, as in the DAG's form.
          */
         Parameter: {
             /** Name */
@@ -1391,12 +1392,12 @@ export interface components {
             text: string;
             /**
              * Default
-             * @description None: it may stay empty
+             * @description None: the parameter may stay empty
              */
             default: unknown;
             /**
              * Main
-             * @description Everybody chooses it: it is of the dataset, or how often to measure
+             * @description Whether every user chooses the parameter: the dataset's parameters and the number of repeats
              */
             main: boolean;
             /** Examples */
@@ -1404,7 +1405,7 @@ export interface components {
         };
         /**
          * Part
-         * @description A run of each turn, or, of both sides, the one run whose rounds are the turns.
+         * @description A run of each turn; with side `both`, the single run whose rounds are the turns.
          */
         Part: {
             /**
@@ -1414,7 +1415,7 @@ export interface components {
             side: "A" | "B" | "both";
             /**
              * Params
-             * @description Of the run, whose repeats are 1 but for both sides
+             * @description The run's parameters; `repeats` is 1 except with side `both`
              */
             params: {
                 [key: string]: unknown;
@@ -1422,7 +1423,7 @@ export interface components {
         };
         /**
          * Preset
-         * @description Parameters that have a name together.
+         * @description A named set of parameters.
          */
         Preset: {
             /** Name */
@@ -1436,7 +1437,7 @@ export interface components {
         };
         /**
          * RankedDataset
-         * @description A dataset that there are results of.
+         * @description A dataset with results.
          */
         RankedDataset: {
             /** Rows */
@@ -1463,7 +1464,7 @@ export interface components {
         };
         /**
          * RankedLine
-         * @description A cell in its place. A is the best one, B this one.
+         * @description A ranked cell. A is the best cell, B is this cell.
          */
         RankedLine: {
             /** Cell Key */
@@ -1476,7 +1477,7 @@ export interface components {
             client: string;
             /**
              * Axes
-             * @description Where it is on the axes that mean something for it
+             * @description The cell's value on each axis that applies to it
              */
             axes: {
                 [key: string]: string;
@@ -1485,21 +1486,21 @@ export interface components {
             rows: number;
             /** Seed */
             seed: number;
-            /** @description In the metric's unit; None where no attempt counts */
+            /** @description Median and interval in the metric's unit; None if no attempt counts */
             took: components["schemas"]["Spread"] | null;
             /**
              * Runs
-             * @description Of which its attempts are
+             * @description Number of runs with attempts of the cell
              */
             runs: number;
             /**
              * Kind
-             * @description What it delivers, or else what it promises
+             * @description What the operation hands to the program, or else the durability that the store guarantees
              */
             kind: string | null;
             /**
              * Environment Hash
-             * @description Of its server, image and machine, which may change
+             * @description Hash of the cell's server, image and machine, which may change
              */
             environment_hash: string | null;
             /** Parameters Hash */
@@ -1509,7 +1510,7 @@ export interface components {
             origin: components["schemas"]["Origin"];
             /**
              * Place
-             * @description Shared by those that are not told apart from the first one of it
+             * @description The cell's place, shared by cells that do not differ from the first cell of the place
              */
             place: number;
             /**
@@ -1519,12 +1520,12 @@ export interface components {
             label: "the best" | "better" | "worse" | "the same" | "cannot tell";
             /**
              * Reason
-             * @description Why it cannot be told, and how many repeats would do
+             * @description Why the verdict is inconclusive, and how many repeats would suffice
              */
             reason: string | null;
             /**
              * Times
-             * @description Its median by that of the best, or the other way round where more is better; None where one is 0 or below
+             * @description The cell's median / the best cell's median, or the reciprocal where higher is better; None if either median is 0 or below
              */
             times: number | null;
             /**
@@ -1534,27 +1535,27 @@ export interface components {
             ratio: number | null;
             /**
              * Low
-             * @description Where the 95 % interval of that ratio begins
+             * @description Lower bound of the ratio's 95 % interval
              */
             low: number | null;
             /** High */
             high: number | null;
             /**
              * Remarks
-             * @description What is unsound of its attempts, and which of the best's were not judged
+             * @description What is unsound about the cell's attempts, and how many attempts of the best cell were not judged
              */
             remarks: string[];
         };
         /**
          * Ranking
-         * @description A study's cells by one metric of an operation, and all that was chosen, also where nobody did.
+         * @description A ranking of a study's cells by one metric of an operation, with all choices, including defaults.
          */
         Ranking: {
             /** Study */
             study: string;
             /**
              * Studies
-             * @description That may be seen
+             * @description The studies that the user may see
              */
             studies: string[];
             /** Operation */
@@ -1578,21 +1579,21 @@ export interface components {
             datasets: components["schemas"]["RankedDataset"][];
             /**
              * Axes
-             * @description The chosen values; * for all of them
+             * @description The chosen value of each axis; * for all values
              */
             axes: {
                 [key: string]: string;
             };
             /**
              * Offered
-             * @description The values of each axis, of cells that are alike on those before it
+             * @description The values of each axis, among cells with the chosen values of the preceding axes
              */
             offered: {
                 [key: string]: string[];
             };
             /**
              * Environment
-             * @description The chosen one; None where nothing counts
+             * @description The chosen environment; None if no attempt counts
              */
             environment: string | null;
             /** Environments */
@@ -1613,7 +1614,7 @@ export interface components {
             test: string;
             /**
              * Caution
-             * @description What the verdicts leave open
+             * @description The limits of the verdicts
              */
             caution: string | null;
         };
@@ -1637,7 +1638,7 @@ export interface components {
             state: "running" | "success" | "failed" | "refused";
             /**
              * Reason
-             * @description Why it was refused, or ended before it had done all
+             * @description Why the run was refused, or ended early
              */
             reason: string | null;
             /**
@@ -1649,7 +1650,7 @@ export interface components {
             finished_at: string | null;
             /**
              * Rested S
-             * @description Between an end and being started again, as when tasks of it were cleared: no part of what it took
+             * @description Seconds between an end and a restart of the run, as when its tasks were cleared: not part of its duration
              */
             rested_s: number;
             /** Method Version */
@@ -1666,41 +1667,41 @@ export interface components {
             stores: string[];
             /**
              * Rows
-             * @description Of its dataset; None before the run is planned, or without a dataset
+             * @description Rows of the run's dataset; None before the run is planned, or without a dataset
              */
             rows: number | null;
             /**
              * Seed
-             * @description Likewise
+             * @description Seed of the run's dataset; None as for `rows`
              */
             seed: number | null;
             /** Cells */
             cells: number;
             /**
              * Cell Key
-             * @description Of its cell, where it has only one
+             * @description Key of the run's cell, if the run has only one
              */
             cell_key: string | null;
             /**
              * Expected S
-             * @description How long all of it takes, by what earlier attempts took; None if not known
+             * @description Estimated seconds for the whole run, from earlier attempts; None if unknown
              */
             expected_s: number | null;
             /**
              * Expected Most S
-             * @description The most that it takes, where only a range is known; `expected_s` is then the least
+             * @description The maximum of the estimate, if only a range is known; `expected_s` is then the minimum
              */
             expected_most_s: number | null;
             /**
              * Planned
-             * @description Operations that it set out to do
+             * @description Number of planned operations
              */
             planned: number;
             /** Verified */
             verified: number;
             /**
              * Disturbed
-             * @description Of the verified
+             * @description Number of verified operations that were disturbed
              */
             disturbed: number;
             /** Failed */
@@ -1709,7 +1710,7 @@ export interface components {
             not_run: number;
             /**
              * To Close
-             * @description It is over in Airflow, where it was stopped. The next run records that
+             * @description The run was stopped in Airflow. The next run records its end
              * @default false
              */
             to_close: boolean;
@@ -1724,12 +1725,12 @@ export interface components {
             /**
              * At
              * Format: date-time
-             * @description Of its first attempt
+             * @description Time of the run's first attempt
              */
             at: string;
             /**
              * Attempts
-             * @description That count: verified and undisturbed, no warm-ups
+             * @description Number of counted attempts: verified, undisturbed, no warm-ups
              */
             attempts: number;
             /** Median */
@@ -1748,7 +1749,7 @@ export interface components {
             more: boolean;
             /**
              * Latest
-             * @description The id of the run that 'latest' names among them all; None if each was refused
+             * @description The ID of the run that 'latest' names among all runs; None if every run was refused
              */
             latest: string | null;
         };
@@ -1764,7 +1765,7 @@ export interface components {
         };
         /**
          * Series
-         * @description Runs in one environment, with the same parameters and method: only these can show a change over time.
+         * @description Runs in one environment with the same parameters and method: only such runs can show a change over time.
          */
         Series: {
             /** Environment Hash */
@@ -1781,7 +1782,7 @@ export interface components {
             changes: components["schemas"]["Change"][];
             /**
              * Baselines
-             * @description Those of its runs that are one, by its name
+             * @description The runs of the series that are baselines, by the baseline's name
              */
             baselines: {
                 [key: string]: components["schemas"]["RunFigure"];
@@ -1789,7 +1790,7 @@ export interface components {
         };
         /**
          * Spread
-         * @description A figure's median over verified, undisturbed repeats, and its confidence interval, which fewer than 6 repeats do not have.
+         * @description A figure's median over verified, undisturbed repeats, and its confidence interval. The interval needs at least 6 repeats.
          */
         Spread: {
             /** N */
@@ -1802,7 +1803,7 @@ export interface components {
             high: number | null;
             /**
              * Coverage
-             * @description How often such an interval holds the median: at least 0.95
+             * @description The probability that such an interval contains the median: at least 0.95
              */
             coverage: number | null;
         };
@@ -1821,17 +1822,17 @@ export interface components {
             keeps_data: boolean;
             /**
              * Limit
-             * @description No store can be faster with the same client: it leaves out what the others do
+             * @description The store is a floor: no other store can be faster with the same client
              */
             limit: boolean;
             /**
              * Server
-             * @description Its connection in Airflow; None: it has no server
+             * @description The server's connection in Airflow; None if the store has no server
              */
             server: string | null;
             /**
              * Filled By
-             * @description The store that fills it, if it does not do that itself
+             * @description The store that fills this store, if another store does
              */
             filled_by: string | null;
         };
@@ -1876,7 +1877,7 @@ export interface components {
         };
         /**
          * Turn
-         * @description One repeat of a cell in a run. `task_group` and `map_index` are its tasks' in Airflow; no index for a cell that was left out.
+         * @description One repeat of a cell in a run. `task_group` and `map_index` locate its tasks in Airflow; a skipped cell has no index.
          */
         Turn: {
             /** Cell Key */
@@ -1889,7 +1890,7 @@ export interface components {
             client: string;
             /**
              * Axes
-             * @description Where it is on the axes that mean something for it
+             * @description The cell's value on each axis that applies to it
              */
             axes: {
                 [key: string]: string;
@@ -1910,7 +1911,7 @@ export interface components {
             arm: ("A" | "B") | null;
             /**
              * Skipped
-             * @description Why it was left out, if it was
+             * @description Why the cell was skipped; None if it was not skipped
              */
             skipped: string | null;
             /** Operations */
@@ -1918,8 +1919,8 @@ export interface components {
         };
         /**
          * Used
-         * @description CPU and memory hours: medians of the `n` attempts that count, per GB (10^9 bytes) of the dataset, or per attempt of
-         *     a study without one.
+         * @description CPU and memory hours: medians of the `n` counted attempts, per GB (10^9 bytes) of the dataset, or per attempt in a study
+         *     without a dataset.
          */
         Used: {
             /** N */
@@ -1944,7 +1945,7 @@ export interface components {
         };
         /**
          * Verdict
-         * @description B against A.
+         * @description The verdict on a cell's operation: B relative to A.
          */
         Verdict: {
             /** Cell Key */
@@ -1957,7 +1958,7 @@ export interface components {
             client: string;
             /**
              * Axes
-             * @description Where it is on the axes that mean something for it
+             * @description The cell's value on each axis that applies to it
              */
             axes: {
                 [key: string]: string;
@@ -1972,12 +1973,12 @@ export interface components {
             origin_after: components["schemas"]["Origin"];
             /**
              * Remarks
-             * @description What is unsound: attempts that failed, were disturbed or not judged, or that their client or a service bound; sides of different durability
+             * @description What is unsound: attempts that failed, were disturbed, not judged, client-bound or service-bound; sides of different durability
              */
             remarks: string[];
             /**
              * Label
-             * @description Higher and lower where neither is better
+             * @description `higher` and `lower` are for metrics without a better direction
              * @enum {string}
              */
             label: "better" | "worse" | "higher" | "lower" | "the same" | "cannot tell";
@@ -1987,7 +1988,7 @@ export interface components {
             unit: string | null;
             /**
              * Reason
-             * @description Why it cannot be told, and how many repeats would do
+             * @description Why the verdict is inconclusive, and how many repeats would suffice
              */
             reason: string | null;
             /** N Before */
@@ -2000,12 +2001,12 @@ export interface components {
             median_after: number;
             /**
              * Mean Before
-             * @description Geometric mean of A's repeats, the outermost tenths left out; None where figures of 0 or below have none
+             * @description Geometric mean of A's repeats without the lowest and the highest tenth; None if a figure is 0 or below
              */
             mean_before: number | null;
             /**
              * Mean After
-             * @description Likewise of B's
+             * @description Geometric mean of B's repeats, as `mean_before`
              */
             mean_after: number | null;
             /**
@@ -2022,7 +2023,7 @@ export interface components {
         };
         /**
          * Without
-         * @description Why there is no verdict.
+         * @description A cell's operation without a verdict.
          */
         Without: {
             /** Cell Key */
@@ -2035,7 +2036,7 @@ export interface components {
             client: string;
             /**
              * Axes
-             * @description Where it is on the axes that mean something for it
+             * @description The cell's value on each axis that applies to it
              */
             axes: {
                 [key: string]: string;
@@ -2050,7 +2051,7 @@ export interface components {
             origin_after: components["schemas"]["Origin"];
             /**
              * Remarks
-             * @description What is unsound: attempts that failed, were disturbed or not judged, or that their client or a service bound; sides of different durability
+             * @description What is unsound: attempts that failed, were disturbed, not judged, client-bound or service-bound; sides of different durability
              */
             remarks: string[];
             /** Reason */
@@ -2362,7 +2363,7 @@ export interface operations {
                 cell?: string | null;
                 operation?: string | null;
                 status?: ("verified" | "failed" | "not_run") | null;
-                /** @description NAME=VALUE: only of cells that are there on that axis */
+                /** @description NAME=VALUE: only cells with this value on this axis */
                 axis?: string[] | null;
                 rows?: number | null;
                 seed?: number | null;
@@ -2471,11 +2472,11 @@ export interface operations {
                 metric?: string | null;
                 rows?: number | null;
                 seed?: number | null;
-                /** @description NAME=VALUE: only of cells that are there on that axis */
+                /** @description NAME=VALUE: only cells with this value on this axis */
                 axis?: string[] | null;
                 environment?: string | null;
                 kind?: string | null;
-                /** @description Rank these, too */
+                /** @description Exclusions that are ranked nevertheless */
                 include?: ("limit" | "client-bound" | "service-bound" | "unlike")[] | null;
                 margin_percent?: number;
             };
@@ -2509,7 +2510,7 @@ export interface operations {
         parameters: {
             query: {
                 study: string;
-                /** @description Only by these runs */
+                /** @description Judge only by these runs */
                 run?: string[] | null;
             };
             header?: never;
@@ -2573,7 +2574,7 @@ export interface operations {
     grid_api_grid_get: {
         parameters: {
             query: {
-                /** @description Parameters that are not to be the defaults: a JSON object */
+                /** @description Parameters that differ from their defaults, as a JSON object */
                 params?: string;
                 /** @description A study's DAG */
                 dag: string;
@@ -2613,7 +2614,7 @@ export interface operations {
                 after: string;
                 margin_percent?: number;
                 metric?: string | null;
-                /** @description PLACE=A,B, such as store=A,B: two values of `after`, which is then both sides */
+                /** @description PLACE=A,B, such as store=A,B: compare two values within `after`, which is then both sides */
                 by?: string | null;
             };
             header?: never;
@@ -2651,7 +2652,7 @@ export interface operations {
                 after: string;
                 margin_percent?: number;
                 metric?: string | null;
-                /** @description PLACE=A,B, such as store=A,B: two values of `after`, which is then both sides */
+                /** @description PLACE=A,B, such as store=A,B: compare two values within `after`, which is then both sides */
                 by?: string | null;
             };
             header?: never;
@@ -2715,7 +2716,7 @@ export interface operations {
     draft_api_draft_get: {
         parameters: {
             query: {
-                /** @description Parameters that are not to be the defaults: a JSON object */
+                /** @description Parameters that differ from their defaults, as a JSON object */
                 params?: string;
                 /** @description A study's DAG */
                 dag: string;
