@@ -82,7 +82,7 @@ def airflow():
 @pytest.fixture
 def study(airflow):
     """Write a DAG with these values as its grid (the null store's batches), and wait until Airflow knows its cells."""
-    name = f"grid_{uuid.uuid4().hex[:8]}"
+    name = f"e2e_grid_{uuid.uuid4().hex[:8]}"
     path = Path(os.environ["AIRFLOW__CORE__DAGS_FOLDER"], f"{name}.py")
     folder = Path(stores.__file__).parent / name
 
