@@ -31,13 +31,13 @@ OPTIONS = {
 
 @pytest.fixture(scope="module")
 def storage():
-    """The options of deltalake for the stack's S3."""
+    """Return the options of deltalake for the stack's S3."""
     return storage_options(Connection.from_json("s3", os.environ["AIRFLOW_CONN_STOREBENCH_S3"]))
 
 
 @pytest.fixture(scope="module")
 def kept(storage):
-    """The rows of a run of both clients that left its tables."""
+    """Yield the rows of a run of both clients that kept its tables."""
     code, text, rows = run(
         *("--stores", "delta-spark", "--clients", "reference,tuned"),
         *("--axis", "batch=all", "--axis", "executors=2"),
@@ -86,7 +86,7 @@ def test_executors_that_no_node_can_take_are_the_reason():
 
 @pytest.fixture
 def small_pods(cluster):
-    """A rule of the namespace: no container may have more than 6 GiB."""
+    """Limit containers of the namespace to 6 GiB."""
     limits = [{"type": "Container", "max": {"memory": "6Gi"}}]
     cluster.create_namespaced_limit_range(
         NAMESPACE, {"metadata": {"name": "small"}, "spec": {"limits": limits}}
