@@ -188,7 +188,7 @@ def test_the_command_says_what_the_page_says(client, command, measured):
     ]
     assert (told["environment"], told["kind"]) == (found["environment"], found["kind"])
     text = command("--seed", str(measured))
-    assert "the best" in text and "Left out:" in text and "promises s3, and not disk" in text
+    assert "the best" in text and "Excluded:" in text and "guarantees s3, and not disk" in text
     csv = command("--seed", str(measured), "--format", "csv").splitlines()
     assert (len(csv), csv[0].split(",")[:3]) == (5, ["cell", "store", "client"])
     assert "--axis takes NAME=VALUE" in command("--axis", "batch", code=2)

@@ -75,7 +75,7 @@ class Library:
 
 
 def spoilt(row):
-    """Return the row, with a wrong value if it is a row of the dataset."""
+    """Return the row, with a wrong value in FIELD if its id is WRONG_ID."""
     return {**row, FIELD: "Nowhere"} if str(row["id"]) == WRONG_ID else row
 
 

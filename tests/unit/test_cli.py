@@ -135,7 +135,7 @@ def test_clean_lists_what_no_run_needs_with_its_size_and_removes_nothing(stopped
         assert row in lines, result.output
     assert ["s3", "default", "d/r"] not in lines, "another run needs it"
     assert "elasticsearch@three" not in result.output, "its run goes on"
-    assert "nothing was removed; --yes removes all of it" in result.output
+    assert "nothing was removed; --yes removes these leftovers" in result.output
 
 
 def test_clean_lists_nothing_of_a_run_that_goes_on(stopped_run, followed, monkeypatch):

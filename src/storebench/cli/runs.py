@@ -237,7 +237,7 @@ def clean(yes: bool) -> None:
     print_unneeded(console(), found)
     if not yes:
         what = (
-            "nothing was removed; --yes removes all of this, and"
+            "nothing was removed; --yes removes these leftovers, and"
             if found
             else "nothing is recorded; --yes removes"
         )

@@ -83,9 +83,9 @@ def deciding(
     turns = min(MOST, max(MIN_UNITS, *(verdict.enough or MIN_UNITS for verdict in asked.values())))
     notes = []
     if any((verdict.enough or 0) > MOST for verdict in asked.values()):
-        notes.append(f"{MOST} turns are the most; some of it would need more")
+        notes.append(f"{MOST} turns are the maximum; some pairs would need more")
     if any(verdict.noise is None for verdict in asked.values()):
-        notes.append(f"Where the noise is not known, {MIN_UNITS} turns are the least that can tell anything")
+        notes.append(f"For pairs without known noise, {MIN_UNITS} turns are the least that can decide")
     codes = [_each(rows, "code_version") for rows in attempts]
     if by_value:
         if codes[0] != {present_code}:

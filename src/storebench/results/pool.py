@@ -1,4 +1,4 @@
-"""Pool database connections: the page sends many short queries, and reconnecting for each query dominated its latency."""
+"""Pool database connections: the page sends many short queries, and a connection per query would take most of their time."""
 
 from __future__ import annotations
 

@@ -127,7 +127,7 @@ def print_prices(console: Console, found: Iterable[Price], currency: str) -> Non
                 *names,
                 Column("operation"),
                 Column("n", number=True),
-                Column("left out", number=True),
+                Column("excluded", number=True),
                 Column(f"CPU h/{per}", number=True, needed=False),
                 Column(f"memory GiB h/{per}", number=True, needed=False),
                 Column(f"{currency}/{per}", number=True),

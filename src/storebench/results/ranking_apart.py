@@ -159,7 +159,7 @@ def unfair(study: Details, one: Measured) -> list[Apart]:
     """Return the reasons to exclude a measured cell, apart from delivery and durability."""
     found = []
     if is_limit(study, one):
-        found.append(Apart(LIMIT, "it leaves out what the others do: this is what the client alone takes"))
+        found.append(Apart(LIMIT, "it is the floor: the client without a store"))
     for reason, column, text in (
         (BOUND, "client_bound", "its client was the limit, not the server"),
         (SERVICE_BOUND, "service_bound", "the service in front of it was the limit, not the store"),
@@ -179,8 +179,11 @@ def unlike(one: Measured, kind: str | None) -> Apart | None:
     """Return the reason if a cell differs from `kind` in delivery or durability, else None."""
     if one.kind == kind and kind != UNKNOWN:
         return None
-    what = "delivers" if any(row["delivers"] for row in one.rows) else "promises"
-    own = "nobody knows what" if one.kind in (None, UNKNOWN) else one.kind
+    delivers = any(row["delivers"] for row in one.rows)
+    what, unknown_kind = (
+        ("delivers", "an unknown form") if delivers else ("guarantees", "an unknown durability")
+    )
+    own = unknown_kind if one.kind in (None, UNKNOWN) else one.kind
     return Apart(UNLIKE, f"{what} {own}" + (f", and not {kind}" if kind else ""))
 
 

@@ -21,7 +21,7 @@ from storebench.results.verdicts import TEST
 BEST = "the best"
 FIGURES = [Column("median", number=True), Column("interval", number=True), Column("n", number=True)]
 FIGURES += [Column("runs", number=True, needed=False)]
-KIND = Column("delivers or promises", needed=False)
+KIND = Column("delivers or guarantees", needed=False)
 
 
 def rows_of(found: Ranking) -> list[dict[str, Any]]:
@@ -140,7 +140,7 @@ def _heading(found: Ranking) -> list[str]:
     unit = f", {metric['unit']}" if metric["unit"] else ""
     where = [f"rows {question.rows:,}, seed {question.seed}"]
     where += [f"{name} {'any' if value == ANY else value}" for name, value in question.axes.items()]
-    where += [f"delivers or promises {question.kind}"] if question.kind else []
+    where += [f"delivers or guarantees {question.kind}"] if question.kind else []
     lines = [
         f"{question.study}, {question.operation}: {metric['title']} ({metric['name']}{unit}), {metric['better']} is better",
         "; ".join(where),
@@ -200,7 +200,7 @@ def _print_left_out(console: Console, found: Ranking) -> None:
             )
             for place, one in zip(places, found.left_out, strict=True)
         ],
-        title="Left out:",
+        title="Excluded:",
     )
 
 
@@ -230,16 +230,16 @@ def _places(some: Sequence[Measured]) -> tuple[list[Column], list[list[str]]]:
 
 def _notes(found: Ranking) -> Iterable[str]:
     if len(found.environments) > 1:
-        yield "Measured in other environments, too; --environment ranks what was measured there:"
+        yield "Also measured in other environments; --environment ranks these results:"
         for one in found.environments:
             if one.id != found.question.conditions:
                 yield f"  {one.id}: {one.text} ({_counted(one.cells, 'cell')}, last on {one.newest_at:%Y-%m-%d})"
     if len(found.kinds) > 1:
         others = [kind for kind in found.kinds if kind != found.question.kind]
-        yield f"--kind ranks those that deliver or promise something else: {'; '.join(others)}"
+        yield f"--kind ranks cells with another delivery or durability: {'; '.join(others)}"
     yield (
-        "Medians of all runs in this environment, and their intervals of 95 % or more, from 6 attempts on. Who is not told apart from the first"
-        f" one of a place shares it; verdicts are against the best one (A). {TEST}; intervals of the ratio {CONFIDENCE:.0%}; a difference within"
+        "Medians of all runs in this environment, and their intervals of 95 % or more, from 6 attempts on. A cell that cannot be told apart from"
+        f" the first cell of a place shares the place; verdicts are relative to the best cell (A). {TEST}; intervals of the ratio {CONFIDENCE:.0%}; a difference within"
         f" {found.question.margin:.0%} does not count"
     )
     if found.caution:

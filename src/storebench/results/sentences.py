@@ -105,7 +105,7 @@ def sentences(
                     said = _compared(best, ranked) if best in ranked else ""
                     parts.append(f"{operation} {best.text}{where[best.cell]}{kind}{said}")
         kept = store.partition("@")[0] not in limits or not parts
-        alone = "" if kept else "this is what the client alone takes: "
+        alone = "" if kept else "floor, the client without a store: "
         lines.append(f"{store}: {alone}{'; '.join(parts) or 'nothing is verified and undisturbed'}.")
     return [*lines, *_remarks(ranked, larger)]
 

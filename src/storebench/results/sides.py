@@ -26,8 +26,8 @@ Named = str | Sequence[Row]  # a side by its name, or by the rows of its runs
 Unit = Callable[[Row], Hashable]
 
 DRIFT = (
-    "One run on each side: a drift of the machine between the two runs cannot be told from a difference. Measured in turns, both sides"
-    " have it alike: storebench compare A1,A2,A3,A4,A5 B1,B2,B3,B4,B5"
+    "One run on each side: a drift of the machine between the two runs cannot be told from a difference. Alternate the runs of both"
+    " sides, so that a drift affects them alike: storebench compare A1,A2,A3,A4,A5 B1,B2,B3,B4,B5"
 )
 
 

@@ -19,7 +19,7 @@ CLAIM = claim_of(CELL.target("s/now", 1))
 
 @pytest.fixture(autouse=True)
 def files(monkeypatch):
-    """Make the store's data files."""
+    """Give the store's pod a volume, as for a store whose data is files."""
     monkeypatch.setattr(STUDY.store(CELL.store), "pod", Pod(volume="/data"))
 
 

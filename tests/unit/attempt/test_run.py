@@ -190,7 +190,7 @@ def test_an_engine_in_the_pod_is_no_client_that_could_be_bound(measure):
 
 @pytest.fixture
 def watched(monkeypatch):
-    """Provision the server of the run."""
+    """Return a function that replaces the watch of the run's provisioned servers, and returns the list of calls."""
 
     def put(rows, busiest=None, disturbances=(), cpu_s=lambda: None):
         calls = []

@@ -50,12 +50,12 @@ def test_a_wide_terminal_has_one_line_for_each_row_and_all_columns():
 
 def test_what_is_alike_in_all_rows_is_said_once_before_anything_is_left_out():
     columns, rows = COLUMNS[1:6], [row[1:6] for row in ROWS]
-    assert "Left out" not in printed(66, rows, columns)
+    assert "Omitted" not in printed(66, rows, columns)
     assert printed(66, rows, columns).startswith("client reference  rows 20,000\n")
     text = printed(45, rows, columns)
-    assert "Left out in 45 columns: server" in text and "1,123,000" in text
+    assert "Omitted in 45 columns: server" in text and "1,123,000" in text
     text = printed(26, rows, columns)
-    assert "Left out in 26 columns: memory MiB, server" in text and "delta-standalone" in text
+    assert "Omitted in 26 columns: memory MiB, server" in text and "delta-standalone" in text
 
 
 def test_rows_that_fit_no_table_are_lines_below_each_other_with_all_columns():

@@ -90,7 +90,7 @@ def test_each_store_has_a_sentence_on_how_it_compares_and_what_keeps_nothing_is_
         in text
     )
     assert "mongodb: write 2.00 s (batch=1000); read 3.00 s (batch=1000).\n" in text
-    assert "null: this is what the client alone takes: write 1.00 s (batch=all).\n" in text
+    assert "null: floor, the client without a store: write 1.00 s (batch=all).\n" in text
 
 
 @pytest.mark.parametrize("width", [80, 100])

@@ -221,8 +221,8 @@ def test_who_promises_something_else_is_left_out_and_may_be_ranked_by_itself():
     assert (found.question.kind, list(found.kinds)) == ("disk", ["disk", "s3"])
     assert places(found) == [(1, "mongodb"), (2, "elasticsearch")]
     assert reasons(found) == {
-        "delta-rs": [("unlike", "promises s3, and not disk")],
-        "delta-kernel": [("unlike", "promises nobody knows what, and not disk")],
+        "delta-rs": [("unlike", "guarantees s3, and not disk")],
+        "delta-kernel": [("unlike", "guarantees an unknown durability, and not disk")],
     }
     assert places(ranked(*rows, kind="s3")) == [(1, "delta-rs")]
     with pytest.raises(SpecError, match="Unknown kind 's4'"):
@@ -259,7 +259,9 @@ def test_memory_of_a_client_is_not_ranked_with_that_of_an_engine():
     )
     assert places(found)[0] == (1, "mongodb")
     assert reasons(found) == {
-        "delta-rs": [("unlike", "promises disk, figures of the engine, and not disk, figures of the client")]
+        "delta-rs": [
+            ("unlike", "guarantees disk, figures of the engine, and not disk, figures of the client")
+        ]
     }
 
 
@@ -393,12 +395,12 @@ def test_what_is_printed_and_taken_away_is_the_same():
     text = console.file.getvalue()
     for said in (
         "only_s, s), lower is better",
-        "rows 1,000, seed 42; batch 10; delivers or promises disk",
+        "rows 1,000, seed 42; batch 10; delivers or guarantees disk",
         "2.00 s",
         "1.98 to 2.02 s",
         "slower",
-        "this is what the client alone takes",
-        "Measured in other environments, too",
+        "it is the floor: the client without a store",
+        "Also measured in other environments",
     ):
         assert said in text
     assert [(one["place"], one["store"], one["verdict"]) for one in rows_of(found)] == [

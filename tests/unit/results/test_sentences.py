@@ -76,7 +76,7 @@ def test_each_workload_has_figures_of_its_own_and_none_stands_for_the_others():
     assert sentences(rows, ["read"], study.details(), {}) == [
         "elasticsearch: read 4.00 s (batch=all); read 2.00 s (batch=10), 2.0 times as long as mongodb.",
         "mongodb: read 8.00 s (batch=all), 2.0 times as long as elasticsearch; read 1.00 s (batch=10).",
-        "null: this is what the client alone takes: read 500 ms (batch=10).",
+        "null: floor, the client without a store: read 500 ms (batch=10).",
     ]
 
 
@@ -263,7 +263,7 @@ def test_where_more_is_better_the_best_cell_has_most_and_others_are_told_how_muc
     assert ranked(figures) == [
         "elasticsearch: write 1,000 puts/s (batch=10); mongodb has 4.0 times as much.",
         "mongodb: write 4,000 puts/s (batch=1).",
-        "null: this is what the client alone takes: write 90,000 puts/s (batch=1).",
+        "null: floor, the client without a store: write 90,000 puts/s (batch=1).",
     ]
 
 

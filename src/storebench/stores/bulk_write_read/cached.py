@@ -67,7 +67,7 @@ class CachedRead:
     def _empty(self) -> None:
         if not self._servers:
             raise SpecError(
-                f"{CACHE}={self._state} needs the agents of servers that the run brings, and this pod was told of none"
+                f"{CACHE}={self._state} needs the agents of servers that the run provisions, and this pod has none"
             )
         self._servers.read_bytes()  # check that the bytes are known
         needed = self._store.needed_bytes()

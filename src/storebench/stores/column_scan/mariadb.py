@@ -60,7 +60,7 @@ class Mariadb(ScanStore):
         self._servers = Servers.from_environment()
         if self.operation == "cold_sum" and not self._servers:
             raise SpecError(
-                "A cold sum needs the agent of a server that the run brings, which empties the caches and proves it: ask for mariadb@one"
+                "A cold sum needs the agent of a server that the run provisions, which empties the caches and proves this: ask for mariadb@one"
             )
         self._open(with_database=False)
 

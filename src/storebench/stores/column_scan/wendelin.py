@@ -53,7 +53,7 @@ class WendelinStore(ScanStore):
                 raise SpecError(f"Unknown block_format {self._format!r}: {' or '.join(PART_BYTES)}")
             if self.operation != "write" and not self._servers:
                 raise SpecError(
-                    "A sum needs the agent of a server that the run brings, which tells what was read from disk, and empties the"
+                    "A sum needs the agent of a server that the run provisions, which reports the bytes read from disk, and empties the"
                     f" caches: ask for {self.name}@one"
                 )
         self._open()

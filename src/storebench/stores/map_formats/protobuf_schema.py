@@ -1,4 +1,4 @@
-"""Describe the tables as Protobuf messages. `rows.proto` has the same messages for protoc."""
+"""The tables as messages of Protobuf. `rows.proto` has the same, for the classes that protoc generates."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MESSAGES: dict[str, Table] = {
     "Zeros": tables.ZEROS,
     "Length": tables.LENGTH,
 }
-# For each kind of column: whether the field is repeated, and its type. Protobuf has no integers of 8 and 16 bits.
+# By the kind of a column: whether its field is repeated, and its type; Protobuf has no integers of 8 and 16 bits.
 FIELDS = {
     **{
         kind: (False, f"{'' if signed else 'u'}int{64 if bits > 32 else 32}")
@@ -37,19 +37,17 @@ PARTS = {"Point": {"x": "int64", "y": "string"}, "Mark": {"name": "string", "num
 
 
 def message_of(table: Table) -> str:
-    """Return the name of the message for a row of the table."""
-    if table is tables.INSERTED:  # the number of a field never changes, regardless of its column's position
+    """The name of the message that is a row of the table."""
+    if table is tables.INSERTED:  # a field has its number for good: where its column is changes nothing
         table = tables.EXTENDED
     return next(name for name, one in MESSAGES.items() if one is table)
 
 
 def descriptor() -> Any:
-    """Return the descriptor of the file with these messages, built without generated code."""
+    """The file of these messages, as it is made when nothing was generated."""
     from google.protobuf.descriptor_pb2 import FieldDescriptorProto, FileDescriptorProto
 
-    file = FileDescriptorProto(
-        name=FILE, package=PACKAGE
-    )  # syntax proto2, which keeps the presence of fields
+    file = FileDescriptorProto(name=FILE, package=PACKAGE)  # of the syntax proto2: presence is kept
     columns = {name: {one.name: one.kind for one in table.columns} for name, table in MESSAGES.items()}
     for name, kinds in (PARTS | columns).items():
         message = file.message_type.add(name=name)
@@ -69,7 +67,7 @@ def descriptor() -> Any:
 
 
 def proto() -> str:
-    """Return the text of `rows.proto`."""
+    """The text of `rows.proto`."""
     columns = {name: {one.name: one.kind for one in table.columns} for name, table in MESSAGES.items()}
     lines = [
         "// The tables of src/storebench/stores/map_formats/tables.py, as protobuf_schema.py writes them.",

@@ -151,7 +151,7 @@ def test_servers_are_left_alone_where_nobody_counts_what_comes_from_disk(read, c
 
 @pytest.mark.parametrize("cache", [COLD, LUKEWARM])
 def test_without_agents_nothing_is_emptied(read, cache):
-    with pytest.raises(SpecError, match=f"cache={cache} needs the agents of servers that the run brings"):
+    with pytest.raises(SpecError, match=f"cache={cache} needs the agents of servers that the run provisions"):
         read(cache, servers=None)
 
 
