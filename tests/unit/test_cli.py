@@ -144,7 +144,9 @@ def test_clean_lists_nothing_of_a_run_that_goes_on(stopped_run, followed, monkey
     states(monkeypatch, "running")
     monkeypatch.setattr(left.Left, "datasets", lambda self: [])
     result = CliRunner().invoke(main, ["clean"])
-    assert result.output.startswith("nothing is recorded; --yes removes the pods") and result.exit_code == 0
+    assert (
+        result.output.startswith("nothing is recorded; --yes removes leftover pods") and result.exit_code == 0
+    )
 
 
 def test_clean_removes_by_a_run_in_airflow_and_shows_its_end(stopped_run, followed, monkeypatch):

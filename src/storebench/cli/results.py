@@ -1,10 +1,9 @@
-"""The commands that print results: attempts, comparisons, rankings, prices, reports."""
+"""The commands that print results: attempts, comparisons, rankings, prices."""
 
 from __future__ import annotations
 
 import json
 import sys
-from pathlib import Path
 from typing import Any
 
 import click
@@ -388,34 +387,3 @@ def baseline(name: str, run_: str, study: str | None) -> None:
     run_id = repository.run_named(run_, study)["id"]
     repository.set_baseline(name, run_id)
     click.echo(f"baseline:{name} is {run_id}")
-
-
-@click.command()
-@click.argument("run_", metavar="RUN")
-@of_study
-@click.option(
-    "--out", type=click.Path(file_okay=False, path_type=Path), required=True, help="The folder to write to."
-)
-def report(run_: str, study: str | None, out: Path) -> None:
-    """Write a run's charts and tables as one HTML file.
-
-    The report needs no Airflow. The run's attempts are written beside it as CSV and JSON.
-    """
-    from storebench.web.report import write_report
-
-    for path in write_report(results_dsn(), run_, out, study):
-        click.echo(str(path))
-
-
-@click.command()
-@click.argument("folder", metavar="DIR", type=click.Path(path_type=Path))
-def site(folder: Path) -> None:
-    """Write a static site of all studies' runs.
-
-    DIR is created; an existing site is rewritten. The site can be read without a server, or hosted anywhere: index.html links to a page for
-    each run, and data/ has the attempts of each study as Parquet and CSV.
-    """
-    from storebench.web.site import write_site
-
-    for line in write_site(results_dsn(), folder):
-        click.echo(line)

@@ -106,7 +106,7 @@ def test_temporary_credentials_reach_every_client_of_s3():
         ("mongodb", {"host": "db", "extra": {"tlsCertificateKeyFile": "/k.pem"}}, "extra tlsCertificateKeyFile"),
         ("mongodb", {"host": "db", "extra": {"ca_certs": "/etc/ca.pem"}}, "extra ca_certs: has to be text"),
         ("mongodb", {"host": "db", "extra": {"ca_certs": "-----BEGIN CERTIFICATE-----"}}, "extra ca_certs: cannot"),
-        ("mongodb", {"host": "db", "extra": {"options": f"mongodb://u:{SECRET}@db/"}}, "extra options: has to be what"),
+        ("mongodb", {"host": "db", "extra": {"options": f"mongodb://u:{SECRET}@db/"}}, "extra options: has to be the part after"),
         ("mongodb", {"host": "db", "extra": {"authMechanism": "MONGODB-X509"}}, "authMechanism: pods can log in by"),
         ("mongodb", {"host": "db", "extra": {"options": "authSourc=a"}}, "options, authSourc: is no option"),
         ("mongodb", {"host": "db", "extra": {"authSourc": "a"}}, "extra authSourc: .*Did you mean authSource"),

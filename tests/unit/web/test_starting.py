@@ -165,7 +165,7 @@ def test_sizes_that_a_topology_cannot_have_are_a_mistake():
     asked = {"stores": ["mongodb@one"], "clients": ["reference"], "server_copies": 3}
     assert not drafted({**asked, "server_copies": None}).mistakes
     (mistake,) = drafted(asked).mistakes
-    assert "server_copies: the topology mongodb/one is made for" in mistake.text
+    assert "server_copies: the topology mongodb/one has a fixed number of copies" in mistake.text
 
 
 def test_caches_that_nothing_can_empty_are_a_mistake():
