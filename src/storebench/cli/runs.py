@@ -306,7 +306,7 @@ def _run_states(airflow: Any) -> Any:
     help="A parameter with another value than the default.",
 )
 def grid(study: str, repeats: int, store: str | None, extra: tuple[str, ...], **options: Any) -> None:
-    """List the cells of a study's grid, their state, and missing repeats.
+    """List the cells of a study's grid and their state.
 
     Each cell has its partition and its date. The last line is the command that backfills the missing cells.
 

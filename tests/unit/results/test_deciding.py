@@ -61,7 +61,7 @@ def test_only_what_cannot_be_told_is_measured():
 
 def test_where_the_noise_is_not_known_the_least_number_of_turns_is_a_beginning():
     found = decided(side("a", [1.0]), side("b", [1.1], parameters_hash="q"))
-    assert found.turns == 5 and "the least that can tell anything" in found.notes[0]
+    assert found.turns == 5 and "the least that can decide" in found.notes[0]
 
 
 @pytest.mark.parametrize(
