@@ -77,7 +77,9 @@ describe("what is taken away", () => {
     expect(old).toHaveBeenCalledWith("copy");
     expect(document.querySelector("textarea")).toBeNull();
     press("Copy a chart as PNG");
-    expect(await screen.findByText(/Without HTTPS, the browser does not allow copying pictures/)).toBeTruthy();
+    expect(
+      await screen.findByText(/Without HTTPS, the browser does not allow copying pictures/),
+    ).toBeTruthy();
     old.mockReturnValue(false);
     press("Copy a chart as SQL");
     expect(await screen.findByText(/does not allow copying:/)).toBeTruthy();

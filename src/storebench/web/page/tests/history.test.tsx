@@ -259,10 +259,12 @@ describe("the changes of a history", () => {
   it("have a reason where there are none", () => {
     const { unmount } = shown({ series: [{ ...SERIES, runs: 4, changes: [] }] });
     expect(screen.getByText(/No change/).parentElement?.textContent).toContain(
-      "10 runs alike, and there are 4",
+      "10 comparable runs, and there are 4",
     );
     unmount();
     shown({ series: [{ ...SERIES, changes: [] }] });
-    expect(screen.getByText(/No change/).parentElement?.textContent).toBe("No change is detected (as asked).");
+    expect(screen.getByText(/No change/).parentElement?.textContent).toBe(
+      "No change is detected (as asked).",
+    );
   });
 });
