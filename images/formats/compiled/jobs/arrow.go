@@ -129,7 +129,7 @@ func (f arrowFormat) extend() Work {
 	return f.mapped(func(read *arrow.Schema) *arrow.Schema {
 		fields := append([]arrow.Field(nil), read.Fields()...)
 		field := fields[qty]
-		field.Name = added.Name
+		field.Name = table.Added.Name
 		return arrow.NewSchema(append(append(fields[:f.added:f.added], field), fields[f.added:]...), nil)
 	}, func(columns []arrow.Array) []arrow.Array {
 		return append(append(columns[:f.added:f.added], change(columns[qty])), columns[f.added:]...)

@@ -2,7 +2,13 @@ package jobs
 
 import (
 	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protodesc"
 	"google.golang.org/protobuf/reflect/protoreflect"
+	"google.golang.org/protobuf/reflect/protoregistry"
+	"google.golang.org/protobuf/types/dynamicpb"
+
+	"storebench/images/formats/compiled/descriptor"
+	"storebench/images/formats/compiled/table"
 )
 
 // dynamicFormat uses message types that are built from a descriptor at run time. It finds fields by the descriptor.
@@ -15,8 +21,7 @@ type dynamicFormat struct {
 func newDynamic(of shape) (dynamicFormat, error) {
 	read, made := of.input, of.output
 	if of.added >= 0 {
-		made = of.input.With(len(of.input), added)
-		read = made
+		read, made = table.Extended, table.Extended
 	}
 	rowType, err := messageType(read)
 	if err != nil {
@@ -27,6 +32,15 @@ func newDynamic(of shape) (dynamicFormat, error) {
 		return dynamicFormat{}, err
 	}
 	return dynamicFormat{of, rowType.New(), madeType.New()}, nil
+}
+
+// messageType makes the type of a table's rows from a descriptor. A column that `extend` adds must be the last column of the table.
+func messageType(of table.Table) (protoreflect.MessageType, error) {
+	file, err := protodesc.NewFile(descriptor.File(descriptor.Message{Name: "Row", Of: of}), new(protoregistry.Files))
+	if err != nil {
+		return nil, err
+	}
+	return dynamicpb.NewMessageType(file.Messages().ByName("Row")), nil
 }
 
 func (f dynamicFormat) sample() ([]byte, error) { return sampleOf(f.row.Type().New()) }

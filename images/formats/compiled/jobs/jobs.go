@@ -52,9 +52,7 @@ const (
 	text   = 1
 )
 
-var added = table.Column{Name: "next_qty", Kind: table.Int64}
-
-// written are the constant values of rows that a job generates; only the row's number varies.
+// written is what a row that is only written has, beside its number: the same in each row, known before.
 var written = struct {
 	userID                  uint64
 	price                   float64
@@ -179,7 +177,7 @@ func shapeOf(job Job) shape {
 		if job.Position == "middle" {
 			place /= 2
 		}
-		return shape{job.Benchmark, table.Middle, table.Middle.With(place, added), place, job.Position == "end"}
+		return shape{job.Benchmark, table.Middle, table.Middle.With(place, table.Added), place, job.Position == "end"}
 	}
 	return shape{job.Benchmark, table.Middle, table.Middle, -1, true}
 }

@@ -22,7 +22,7 @@ type ysonFormat struct {
 func newYson(of shape) ysonFormat {
 	made, places := of.output, yson.SamePlaces(of.output)
 	if of.added >= 0 {
-		made, places = of.input.With(len(of.input), added), append(of.places(), of.added)
+		made, places = table.Extended, append(of.places(), of.added)
 	}
 	return ysonFormat{of, yson.NewDecoder(of.input, of.places()), yson.NewEncoder(made, places), of.row()}
 }

@@ -111,9 +111,11 @@ var (
 		{"id", Int64}, {"user_id", Uint64}, {"price", Double}, {"qty", Int64}, {"flag", Boolean}, {"name", String}, {"city", String},
 		{"email", String}, {"ts", Uint64}, {"note", String},
 	}
-	Complex = Table{{"note", OptionalString}, {"scores", DoubleList}, {"place", Point}, {"marks", Marks}}
-	Zeros   = Table{{"zeros", Int64}}
-	Length  = Table{{"length", Int64}}
+	Added    = Column{"next_qty", Int64}
+	Extended = Middle.With(len(Middle), Added)
+	Complex  = Table{{"note", OptionalString}, {"scores", DoubleList}, {"place", Point}, {"marks", Marks}}
+	Zeros    = Table{{"zeros", Int64}}
+	Length   = Table{{"length", Int64}}
 )
 
 func wide() Table {

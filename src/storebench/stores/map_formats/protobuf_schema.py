@@ -1,4 +1,4 @@
-"""The tables as messages of Protobuf. `rows.proto` has the same, for the classes that protoc generates."""
+"""Describe the rows of the tables as messages of Protobuf. No file `rows.proto` exists: the description is the file as protoc parses it."""
 
 from __future__ import annotations
 
@@ -37,14 +37,14 @@ PARTS = {"Point": {"x": "int64", "y": "string"}, "Mark": {"name": "string", "num
 
 
 def message_of(table: Table) -> str:
-    """The name of the message that is a row of the table."""
+    """Return the name of the message for a row of the table."""
     if table is tables.INSERTED:  # a field has its number for good: where its column is changes nothing
         table = tables.EXTENDED
     return next(name for name, one in MESSAGES.items() if one is table)
 
 
 def descriptor() -> Any:
-    """The file of these messages, as it is made when nothing was generated."""
+    """Return the file of all messages, a FileDescriptorProto. images/formats/compiled/descriptor makes the same bytes."""
     from google.protobuf.descriptor_pb2 import FieldDescriptorProto, FileDescriptorProto
 
     file = FileDescriptorProto(name=FILE, package=PACKAGE)  # of the syntax proto2: presence is kept
@@ -64,21 +64,3 @@ def descriptor() -> Any:
             if kind == "double_list":
                 added.options.packed = True
     return file
-
-
-def proto() -> str:
-    """The text of `rows.proto`."""
-    columns = {name: {one.name: one.kind for one in table.columns} for name, table in MESSAGES.items()}
-    lines = [
-        "// The tables of src/storebench/stores/map_formats/tables.py, as protobuf_schema.py writes them.",
-        'syntax = "proto2";',
-        f"package {PACKAGE};",
-    ]
-    for name, kinds in (PARTS | columns).items():
-        lines += ["", f"message {name} {{"]
-        for number, (field, kind) in enumerate(kinds.items(), 1):
-            repeated, typed = FIELDS[kind]
-            packed = " [packed = true]" if kind == "double_list" else ""
-            lines.append(f"  {'repeated' if repeated else 'optional'} {typed} {field} = {number}{packed};")
-        lines.append("}")
-    return "\n".join(lines) + "\n"

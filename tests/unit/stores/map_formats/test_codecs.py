@@ -1,11 +1,10 @@
 """The project's own decoders: Skiff, and the lengths between messages of Protobuf. And the generated messages."""
 
 import io
-from pathlib import Path
 
 import pytest
 
-from storebench.stores.map_formats import protobuf_schema, rows_pb2, skiff_plain
+from storebench.stores.map_formats import skiff_plain
 from storebench.stores.map_formats.formats import format_of
 from storebench.stores.map_formats.protobuf import messages
 from storebench.stores.map_formats.tables import BENCHMARKS
@@ -72,10 +71,17 @@ def test_messages_that_are_cut_short_are_an_error_with_their_offset():
 
 
 def test_the_generated_messages_are_the_tables():
-    from google.protobuf.descriptor_pb2 import FileDescriptorProto
+    from google.protobuf import descriptor_pool
 
-    folder = Path(rows_pb2.__file__).parent
-    assert (folder / protobuf_schema.FILE).read_text() == protobuf_schema.proto()
-    generated = FileDescriptorProto()
-    rows_pb2.DESCRIPTOR.CopyToProto(generated)
-    assert generated == protobuf_schema.descriptor()
+    default = descriptor_pool.Default()
+    for bench in BENCHMARKS.values():
+        for table in (bench.table, bench.output):
+            static, dynamic = (
+                format_of(name, bench)._class(table) for name in ("protobuf_static", "protobuf_dynamic")
+            )
+            fields = [(field.number, field.name) for field in static.DESCRIPTOR.fields]
+            assert fields == list(enumerate(table.names, 1))
+            assert static is not dynamic
+            # As a module that protoc generates: dynamic classes have a pool of their own.
+            assert default.FindMessageTypeByName(static.DESCRIPTOR.full_name) is static.DESCRIPTOR
+            assert static.__module__ == "rows_pb2"

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from storebench.errors import SpecError, StoreRefused
-from storebench.stores.map_formats import runner
+from storebench.stores.map_formats import protobuf_schema, runner
 from storebench.stores.map_formats.check import digest
 from storebench.stores.map_formats.formats import FORMATS, format_of
 from storebench.stores.map_formats.job import work_of
@@ -117,6 +117,13 @@ def test_a_job_writes_the_bytes_that_the_client_python_writes(name):
         work_of(name, bench.name, numbers, bench.position, "direct")(io.BytesIO(data), sink)
         for way in ways(name, bench):
             assert run(name, bench, data, way) == sink.getvalue(), (axes, way)
+
+
+def test_the_messages_of_the_job_are_those_of_the_client_python():
+    """Go's generated code keeps the serialized descriptor, so the program has the bytes: the same tables, and the same types of fields."""
+    described = protobuf_schema.descriptor().SerializeToString()
+    assert len(described) > 10_000
+    assert described in Path(program("map-job")).read_bytes()
 
 
 def test_dictionaries_of_arrow_come_out_again_of_jobs_on_columns():

@@ -1,17 +1,32 @@
-package jobs
+// Package descriptor describes the rows of tables as messages of Protobuf.
+package descriptor
 
 import (
+	"slices"
+
 	"google.golang.org/protobuf/proto"
-	"google.golang.org/protobuf/reflect/protodesc"
-	"google.golang.org/protobuf/reflect/protoreflect"
-	"google.golang.org/protobuf/reflect/protoregistry"
 	"google.golang.org/protobuf/types/descriptorpb"
-	"google.golang.org/protobuf/types/dynamicpb"
 
 	"storebench/images/formats/compiled/table"
 )
 
-const protobufPackage = "storebench.map_formats"
+// Name is the name of each file of messages, and Package the package of its messages.
+const (
+	Name    = "rows.proto"
+	Package = "storebench.map_formats"
+)
+
+// Message is a message with a field for each column of a table. The field of the first column has the number 1.
+type Message struct {
+	Name string
+	Of   table.Table
+}
+
+// parts are the messages within a row.
+var parts = []Message{
+	{"Point", table.Table{{Name: "x", Kind: table.Int64}, {Name: "y", Kind: table.String}}},
+	{"Mark", table.Table{{Name: "name", Kind: table.String}, {Name: "number", Kind: table.Int64}}},
+}
 
 // fieldTypes maps kinds of columns to Protobuf's types. Protobuf has no integers of 8 and 16 bits.
 var fieldTypes = map[table.Kind]descriptorpb.FieldDescriptorProto_Type{
@@ -33,23 +48,13 @@ var fieldTypes = map[table.Kind]descriptorpb.FieldDescriptorProto_Type{
 	table.Marks:          descriptorpb.FieldDescriptorProto_TYPE_MESSAGE,
 }
 
-// The messages within a row, as tables.
-var (
-	point = table.Table{{Name: "x", Kind: table.Int64}, {Name: "y", Kind: table.String}}
-	mark  = table.Table{{Name: "name", Kind: table.String}, {Name: "number", Kind: table.Int64}}
-)
-
-// messageType builds the type of a table's rows from a descriptor. An added column is the last field.
-func messageType(of table.Table) (protoreflect.MessageType, error) {
-	file, err := protodesc.NewFile(&descriptorpb.FileDescriptorProto{
-		Name:        proto.String("rows.proto"),
-		Package:     proto.String(protobufPackage),
-		MessageType: []*descriptorpb.DescriptorProto{message("Row", of), message("Point", point), message("Mark", mark)},
-	}, new(protoregistry.Files))
-	if err != nil {
-		return nil, err
+// File describes the messages in a file of the syntax proto2, after the messages within a row.
+func File(messages ...Message) *descriptorpb.FileDescriptorProto {
+	made := &descriptorpb.FileDescriptorProto{Name: proto.String(Name), Package: proto.String(Package)}
+	for _, one := range slices.Concat(parts, messages) {
+		made.MessageType = append(made.MessageType, message(one.Name, one.Of))
 	}
-	return dynamicpb.NewMessageType(file.Messages().ByName("Row")), nil
+	return made
 }
 
 func message(name string, of table.Table) *descriptorpb.DescriptorProto {
@@ -66,10 +71,10 @@ func message(name string, of table.Table) *descriptorpb.DescriptorProto {
 			field.Label = descriptorpb.FieldDescriptorProto_LABEL_REPEATED.Enum()
 			field.Options = &descriptorpb.FieldOptions{Packed: proto.Bool(true)}
 		case table.Point:
-			field.TypeName = proto.String("." + protobufPackage + ".Point")
+			field.TypeName = proto.String("." + Package + ".Point")
 		case table.Marks:
 			field.Label = descriptorpb.FieldDescriptorProto_LABEL_REPEATED.Enum()
-			field.TypeName = proto.String("." + protobufPackage + ".Mark")
+			field.TypeName = proto.String("." + Package + ".Mark")
 		}
 		made.Field = append(made.Field, field)
 	}
