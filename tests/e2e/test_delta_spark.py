@@ -10,7 +10,7 @@ from kubernetes import config
 from kubernetes.client import CoreV1Api
 
 from storebench.connection import Connection
-from storebench.dataset.manifest import Manifest, dataset_key, manifest_key
+from storebench.dataset.manifest import dataset_key
 from storebench.errors import VerificationFailed
 from storebench.s3 import client_for
 from storebench.stores.bulk_write_read.delta import storage_options
@@ -170,7 +170,7 @@ def test_verification_notices(storage, kept):
     _, _, rows = kept
     key, target = next((row["cell_key"], row["target"]) for row in rows if row["client"] == "reference")
     store, uri = table(key, target), f"s3://{BUCKET}/tables/{target}"
-    manifest = Manifest.load(store.source.s3_client, BUCKET, manifest_key(ROWS, SEED))
+    manifest = store.source.manifest()
     written = DeltaTable(uri, storage_options=storage).version()
     for how in ("a row doubled", "a field changed", "a row deleted"):
         verify(store, ROWS, manifest)

@@ -11,7 +11,6 @@ from pyarrow import parquet
 
 from bench.api_server import api_server, reader_of
 from bench.scratch import scratch
-from bench.site import interactive_ms
 from storebench.attempt.result import AttemptResult
 from storebench.results.attempts import AttemptKey, PodRecord
 from storebench.results.migrate import migrate
@@ -131,11 +130,6 @@ def test_a_site_is_read_from_files_alone(chromium, recorded, site, scheme):
         tab.get_by_role("link", name="bulk_write_read/attempts as Parquet").click()
     assert parquet.read_table(download.value.path()).num_rows == 2 * RUNS
     context.close()
-
-
-def test_each_page_is_there_within_a_second(chromium, recorded, site):
-    for page in (site / INDEX, next((site / "runs").glob("*/*.html")), *(site / "rankings").iterdir()):
-        assert min(interactive_ms(chromium, page) for _ in range(3)) < 1000
 
 
 # When the page has loaded, at which a browser without a window takes its picture: the title of each chart, and the marks drawn in it.
