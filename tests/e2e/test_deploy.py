@@ -23,7 +23,7 @@ HOME = Path(os.environ.get("STOREBENCH_HOME", ""), "run")
 CHECKOUT = Path(__file__).parents[2]
 AIRFLOW, SPARK = (f"system:serviceaccount:{NAMESPACE}:{name}" for name in ("airflow", "storebench-spark"))
 EVERYWHERE = (NAMESPACE, "default", "kube-system")
-HERE = "192.0.2.1"  # this machine's address, for another one
+HERE = "198.51.100.1"  # this machine's address, for another one
 
 # What neither account can do, in its own namespace or another: (verb, API group, resource).
 FORBIDDEN = [
@@ -301,7 +301,7 @@ def other_machine():
         ip("link", "add", link, "type", "veth", "peer", "name", "eth0", "netns", str(process.pid))
         ip("address", "add", f"{HERE}/30", "dev", link)
         ip("link", "set", link, "up")
-        ip("address", "add", "192.0.2.2/30", "dev", "eth0", within=inside)
+        ip("address", "add", "198.51.100.2/30", "dev", "eth0", within=inside)
         ip("link", "set", "eth0", "up", within=inside)
         ip("route", "add", str(settings.network), "via", HERE, within=inside)
         yield lambda *address: connects(*address, within=inside)
