@@ -10,7 +10,7 @@ import ssl
 import time
 import urllib.request
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -106,7 +106,8 @@ def start_session(
         if not local:
             _wait_for_executors(session, wanted, float(values["startup_timeout_s"]))
     except NoExecutors:
-        session.stop()
+        with suppress(*_gone()):  # the JVM may have ended: the reason above is the one to tell
+            session.stop()
         raise
     return session, wanted
 
