@@ -5,7 +5,11 @@ import os
 import subprocess
 import sys
 import time
+from contextlib import contextmanager
+from pathlib import Path
 
+import pytest
+from kubernetes import config
 from kubernetes.client.exceptions import ApiException
 
 from storebench.airflow.placement import Placement
@@ -20,6 +24,16 @@ S3_SECRET = "storebench-test-s3"  # of pods that no run starts: a run's Secrets 
 ROWS, SEED = 2000, 7
 KUBERNETES = json.loads(os.environ.get("AIRFLOW_CONN_STOREBENCH_KUBERNETES", '{"extra": {}}'))
 PLACEMENT = Placement.from_extra(KUBERNETES["extra"])
+
+
+@contextmanager
+def administrator():
+    """Yield a client of the embedded cluster with all rights. Skip the test where the cluster is another one."""
+    if "kubernetes" not in os.environ["STOREBENCH_EMBEDDED"].split():
+        pytest.skip("asks the embedded cluster as its administrator")
+    configuration = Path(os.environ["STOREBENCH_HOME"], "run", "kubernetes", "admin.kubeconfig")
+    with config.new_client_from_config(str(configuration)) as client:
+        yield client
 
 
 def storebench(*arguments, seconds=800, **environment):

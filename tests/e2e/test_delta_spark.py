@@ -2,11 +2,9 @@
 
 import os
 import time
-from pathlib import Path
 
 import pytest
 from deltalake import DeltaTable, write_deltalake
-from kubernetes import config
 from kubernetes.client import CoreV1Api
 
 from storebench.connection import Connection
@@ -18,7 +16,7 @@ from storebench.stores.bulk_write_read.delta_spark import DeltaSpark
 from storebench.stores.bulk_write_read.source import Source
 from storebench.stores.bulk_write_read.verify import verify
 from storebench.study.cell import Cell
-from tests.e2e.harness import BUCKET, EXECUTORS, NAMESPACE, ROWS, SEED, pods, run, soon
+from tests.e2e.harness import BUCKET, EXECUTORS, NAMESPACE, ROWS, SEED, administrator, pods, run, soon
 
 OPTIONS = {
     "executor_cores": "1",
@@ -90,11 +88,8 @@ def test_executors_that_no_node_can_take_are_the_reason():
 @pytest.fixture
 def small_pods():
     """Forbid containers of more than 6 GiB in the namespace, as the cluster's administrator."""
-    configuration = Path(os.environ["STOREBENCH_HOME"], "run", "kubernetes", "admin.kubeconfig")
-    if not configuration.exists():
-        pytest.skip("asks the embedded cluster as its administrator")
     limits = [{"type": "Container", "max": {"memory": "6Gi"}}]
-    with config.new_client_from_config(str(configuration)) as client:
+    with administrator() as client:
         core = CoreV1Api(client)
         core.create_namespaced_limit_range(
             NAMESPACE, {"metadata": {"name": "small"}, "spec": {"limits": limits}}

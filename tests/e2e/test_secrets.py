@@ -23,7 +23,7 @@ from psycopg import sql
 from bench.grid import airflow_dsn
 from storebench.spark.session import KEY
 from storebench.trigger import Airflow
-from tests.e2e.harness import KUBERNETES, NAMESPACE, run, storebench
+from tests.e2e.harness import KUBERNETES, NAMESPACE, administrator, run, storebench
 from tests.e2e.spark_probe import answers_of_spark
 
 HOME = Path(os.environ.get("STOREBENCH_HOME", ""))
@@ -151,10 +151,7 @@ def test_spark_answers_nobody_without_the_key(seen):
 
 
 def test_the_run_has_left_no_secret_in_the_cluster(seen):
-    config = HOME / "run" / "kubernetes" / "admin.kubeconfig"
-    if "kubernetes" not in os.environ["STOREBENCH_EMBEDDED"].split():
-        pytest.skip("asks the embedded cluster as its administrator")
-    with kubernetes.config.new_client_from_config(str(config)) as admin:
+    with administrator() as admin:
         found = kubernetes.client.CoreV1Api(admin).list_namespaced_secret(
             NAMESPACE, label_selector="app.kubernetes.io/managed-by=storebench"
         )

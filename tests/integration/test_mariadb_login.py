@@ -2,17 +2,15 @@
 
 import os
 import shutil
-import socket
 import subprocess
 import tempfile
-import time
 from contextlib import contextmanager
 from pathlib import Path
 
 import pymysql
 import pytest
 
-from tests.integration.watched import free_port
+from tests.integration.watched import free_port, listens
 
 PROGRAM = Path(__file__).parents[2] / "images" / "servers" / "mariadb" / "docker-entrypoint.sh"
 NOBODY = 65534  # the server does not start as root
@@ -61,14 +59,7 @@ def running(folder, password):
     port = free_port()
     with start(folder, port, password) as server:
         try:
-            until_s = time.monotonic() + 60
-            while time.monotonic() < until_s and server.poll() is None:
-                try:
-                    socket.create_connection(("127.0.0.1", port), 1).close()
-                    break
-                except OSError:
-                    time.sleep(0.1)
-            else:
+            if not listens(server, port):
                 server.kill()
                 pytest.fail(f"MariaDB does not start: {server.stderr.read()}")
             yield port

@@ -3,7 +3,6 @@
 import os
 import pwd
 import shutil
-import socket
 import subprocess
 import tempfile
 import time
@@ -16,12 +15,7 @@ from storebench.results.bundle import Bundles
 from storebench.results.queries import Queries
 from storebench.results.repository import Repository, run_id_of
 from tests.integration.recorded import STUDY
-
-
-def free_port():
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        return found.getsockname()[1]
+from tests.integration.watched import free_port
 
 
 @pytest.fixture

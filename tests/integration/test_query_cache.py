@@ -2,9 +2,7 @@
 
 import os
 import shutil
-import socket
 import subprocess
-import time
 
 import pymysql
 import pytest
@@ -13,7 +11,7 @@ from storebench.connection import Connection
 from storebench.errors import VerificationFailed
 from storebench.stores.column_scan import mariadb
 from storebench.stores.column_scan.table import TABLE
-from tests.integration.watched import free_port
+from tests.integration.watched import free_port, listens
 from tests.unit.stores.column_scan.conftest import ROWS, attempt, bucket, made, prefix, study
 
 __all__ = ["attempt", "bucket", "made", "prefix", "study"]
@@ -39,14 +37,7 @@ def port(tmp_path_factory):
         *("--query-cache-type=1", "--query-cache-size=16M"),
     )
     with (folder / "log").open("w") as log, subprocess.Popen([program, *options], stderr=log) as server:
-        until_s = time.monotonic() + 60
-        while time.monotonic() < until_s and server.poll() is None:
-            try:
-                socket.create_connection(("127.0.0.1", port), 1).close()
-                break
-            except OSError:
-                time.sleep(0.1)
-        else:
+        if not listens(server, port):
             server.kill()
             pytest.fail((folder / "log").read_text())
         yield port

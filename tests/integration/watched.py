@@ -53,6 +53,18 @@ def free_port():
         return one.getsockname()[1]
 
 
+def listens(server, port, seconds=60):
+    """Wait until a process accepts connections at a port of this machine. Return False if the process ends or the time is over."""
+    until_s = time.monotonic() + seconds
+    while time.monotonic() < until_s and server.poll() is None:
+        try:
+            socket.create_connection(("127.0.0.1", port), 1).close()
+            return True
+        except OSError:
+            time.sleep(0.1)
+    return False
+
+
 def write(root, files):
     for name, text in files.items():
         (root / name).parent.mkdir(parents=True, exist_ok=True)

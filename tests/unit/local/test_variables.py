@@ -1,11 +1,11 @@
 """The variables that make takes on its command line."""
 
-import os
 import re
-import subprocess
 from pathlib import Path
 
 import pytest
+
+from tests.dry_make import dry_make
 
 ROOT = Path(__file__).parents[3]
 MAKEFILE = (ROOT / "Makefile").read_text()
@@ -17,19 +17,9 @@ OF_RUN, OF_OTHERS = (
 @pytest.fixture
 def make(tmp_path):
     """Run make without executing recipes. Return its exit code and output."""
-    # Not those of the make that runs the tests
-    kept = {name: value for name, value in os.environ.items() if not name.startswith(("MAKE", "MFLAGS"))}
 
     def call(*arguments):
-        done = subprocess.run(
-            ["make", "--dry-run", *arguments],
-            cwd=ROOT,
-            env={**kept, "STOREBENCH_HOME": str(tmp_path)},
-            capture_output=True,
-            text=True,
-            timeout=60,
-            check=False,
-        )
+        done = dry_make(tmp_path, *arguments)
         return done.returncode, done.stdout + done.stderr
 
     return call

@@ -1,7 +1,5 @@
 """The whole study, and the parts of its set-up."""
 
-import os
-import subprocess
 import sys
 from pathlib import Path
 
@@ -18,6 +16,7 @@ from storebench.study import studies
 from storebench.study.grid import grid
 from storebench.study.partition import cell_of, partitions
 from storebench.trigger import conf_of
+from tests.dry_make import dry_make
 
 ROOT = Path(__file__).parents[4]
 
@@ -158,18 +157,9 @@ def test_a_table_that_does_not_fit_in_memory_is_refused_before_it_is_read():
 
 
 def test_the_image_is_part_of_a_set_up_only_where_the_study_is_asked_for(tmp_path):
-    kept = {name: value for name, value in os.environ.items() if not name.startswith(("MAKE", "MFLAGS"))}
-
     def dry(*arguments):
-        done = subprocess.run(
-            ["make", "--dry-run", *arguments, f"VENV={sys.prefix}"],
-            cwd=ROOT,
-            env={**kept, "STOREBENCH_HOME": str(tmp_path)},
-            capture_output=True,
-            text=True,
-            timeout=60,
-            check=True,
-        )
+        done = dry_make(tmp_path, *arguments, f"VENV={sys.prefix}")
+        assert done.returncode == 0, done.stderr
         return done.stdout
 
     assert "image formats" not in dry("--file=local/setup.mk", "setup")
