@@ -127,7 +127,7 @@ def test_a_study_whose_file_is_broken_has_the_claims_of_its_last_run(database, s
     monkeypatch.setattr(studies, "find", broken)
     result = CliRunner().invoke(main, ["claims", "--study", BULK, "--format", "json"])
     assert result.exit_code == 0 and verdicts(json.loads(result.stdout)) == EXPECTED
-    assert "as its file cannot be used: dags/bulk_write_read.py: it has no store" in result.stderr
+    assert "its file cannot be used: dags/bulk_write_read.py: it has no store" in result.stderr
     result = CliRunner().invoke(main, ["claims", "--study", "unheard_of"])
     assert result.exit_code == 2 and "dags/unheard_of.py: it has no store" in result.output
 

@@ -163,8 +163,8 @@ def test_only_results_that_attempts_made_are_removed_from_a_shared_bucket(connec
             client.put_object(Bucket=bucket, Key=key, Body=b"{}")
         assert leftovers.remove_results() == []
         assert s3.size(client, bucket, ours) == 2, "younger than a day: its attempt may not be recorded yet"
-        monkeypatch.setattr(leftovers, "UNTOLD_FOR", timedelta(seconds=-60))
-        # one that other tests have put there in this second may be of an attempt that is being recorded
+        monkeypatch.setattr(leftovers, "UNREAD_FOR", timedelta(seconds=-60))
+        # a result that other tests put there in this second may belong to an attempt that is being recorded
         monkeypatch.setattr(leftovers, "RESULTS", f"results/storebench_mongodb_{mark}")
         assert leftovers.remove_results() == []
         assert s3.size(client, bucket, ours) is None
