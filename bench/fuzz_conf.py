@@ -270,10 +270,10 @@ class Planned:
 
 def _check_disk(study: Any, rows: int, dataset_bytes: int | None = None) -> None:
     """Check the disk, as the plan does; no S3 is asked for its bucket."""
-    from storebench.airflow import preflight
+    from storebench.planning.checks import check_disk
 
     if study.dataset:
-        preflight.check_disk(rows * study.dataset.row_bytes)
+        check_disk(rows * study.dataset.row_bytes)
 
 
 def _check_words(text: str) -> None:

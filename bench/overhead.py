@@ -32,13 +32,14 @@ from storebench.airflow.placement import Placement
 from storebench.attempt.spec import VARIABLE, AttemptSpec
 from storebench.connection import variable
 from storebench.dataset.manifest import dataset_key
+from storebench.planning.conf import places_of
 from storebench.results.queries import counts
 from storebench.results.repository import Repository, run_id_of
 from storebench.study import studies
 from storebench.study.cell import Cell
 from storebench.study.dataset import folder_of
 from storebench.study.model import Study
-from storebench.trigger import Airflow, places_of
+from storebench.trigger import Airflow
 
 STUDY, SEED = "bulk_write_read", 42
 BATCH_ROWS = 10_000

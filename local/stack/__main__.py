@@ -10,7 +10,7 @@ from local.stack import databases, environment, jobs, lifecycle, parts, render, 
 from local.stack.settings import Settings, StackError
 from storebench.cli.study import default_study
 from storebench.errors import StorebenchError
-from storebench.trigger import names_in
+from storebench.planning.conf import names_in
 
 
 @click.group(help=__doc__)

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import ipaddress
-import json
-import shlex
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -16,9 +14,7 @@ from urllib.parse import quote
 import httpx
 from tenacity import RetryCallState, Retrying, retry_if_exception_type, stop_after_delay, wait_fixed
 
-from storebench.errors import SpecError, StorebenchError, StoreUnreachable, unknown
-from storebench.fields import json_of
-from storebench.study.model import Preset, Study
+from storebench.errors import SpecError, StorebenchError, StoreUnreachable
 
 POLL_INTERVAL_S = 2.0
 TIMEOUT_S = 30.0
@@ -281,81 +277,3 @@ def name_of(task: Task) -> str:
     """Return the task's name in the user interface, with the label of a mapped task."""
     turn = task["rendered_map_index"] or (task["map_index"] if task["map_index"] >= 0 else "")
     return f"{task['task_display_name'] or task['task_id']} {turn}".strip()
-
-
-def names_in(text: str) -> list[str]:
-    """Split a comma-separated text into names, without spaces around them."""
-    return [name for item in text.split(",") if (name := item.strip())]
-
-
-def conf_of(
-    preset: Preset | None, options: Mapping[str, Any], extra: tuple[str, ...] = (), *, embedded: bool = False
-) -> dict[str, Any]:
-    """Merge a run's parameters: the preset's parameters, then `options` that are not None, then `extra`, pairs NAME=JSON.
-
-    `embedded`: whether the preset's sizes for the embedded cluster apply, which fit one machine. The preset's `once` applies only if each
-    cell is measured once.
-
-    Raises SpecError for a text that is no JSON, or that Airflow cannot store.
-    """
-    conf = {**preset.params, **(preset.embedded if embedded else {})} if preset else {}
-    conf |= {name: value for name, value in options.items() if value is not None}
-    for pair in extra:
-        name, separator, text = pair.partition("=")
-        try:
-            if not separator:
-                raise ValueError("there is no '='")
-            conf[name] = json_of(text)
-        except ValueError as error:
-            raise SpecError(f"--param {pair!r} is not NAME=JSON: {error}. {_quoted(name, text)}") from None
-    several = str(conf.get("repeats", 1)) != "1" or conf.get("a_a", False) is not False
-    return conf if several or not preset else {**preset.once, **conf}
-
-
-def _quoted(name: str, text: str) -> str:
-    """Return a hint how to type a parameter with this text as its value."""
-    pair = f"{name or 'NAME'}={json.dumps(text or 'text', ensure_ascii=False)}"
-    return f"In a shell, a text is typed so: --param {shlex.quote(pair)}"
-
-
-def replaced(preset: Preset, conf: Mapping[str, Any]) -> str:
-    """Describe the parameters of a preset that its embedded parameters replace: `executor_memory: 1g instead of 4g`; empty if none.
-
-    `conf`: a run's parameters on the embedded cluster.
-    """
-    found = [
-        f"{name}: {_instead(value, preset.params.get(name, 'the default'))}"
-        for name, value in preset.embedded.items()
-        if conf.get(name) == value
-    ]
-    return "; ".join(found)
-
-
-def _instead(value: Any, original: Any) -> str:
-    """Describe a replaced value: `1g instead of 4g`. For two lists of the same length, describe only the items that differ."""
-    if isinstance(value, list) and isinstance(original, list) and len(value) == len(original):
-        pairs = [
-            f"{one} instead of {other}" for one, other in zip(value, original, strict=True) if one != other
-        ]
-        return ", ".join(pairs)
-    one, other = (
-        ", ".join(map(str, each)) if isinstance(each, list) else "the default" if each is None else str(each)
-        for each in (value, original)
-    )
-    return f"{one} instead of {other}"
-
-
-def places_of(text: str, study: Study) -> dict[str, list[str]]:
-    """Parse values of axes: `parts=2,8 level=1`. Raises SpecError for an invalid text or an unknown axis."""
-    places = {}
-    known = [axis.name for axis in study.axes]
-    for pair in text.split():
-        name, separator, values = pair.partition("=")
-        if not separator or not values.strip(","):
-            raise SpecError(
-                f"--axis {pair!r} is not AXIS=VALUE,VALUE, such as {known[0] if known else 'axis'}=1"
-            )
-        if name not in known:
-            raise unknown("axis", name, known)
-        places[name] = names_in(values)
-    return places

@@ -4,6 +4,7 @@ import pytest
 
 from storebench.airflow import preflight
 from storebench.errors import SpecError, StoreRefused, StoreUnreachable
+from storebench.planning.checks import check_disk
 from tests.bulk import bulk_study
 
 
@@ -43,4 +44,4 @@ def test_a_bad_connection_is_named_and_its_secret_is_not(s3_connection, changes,
 
 def test_a_dataset_over_what_the_disk_holds_is_refused_with_what_is_free():
     with pytest.raises(SpecError, match=r"This dataset needs about 4,000,000 GB of disk .* GB free"):
-        preflight.check_disk(10**15)
+        check_disk(10**15)

@@ -8,8 +8,8 @@ from click.testing import CliRunner
 from storebench.airflow.params import defaults_of, grid_of
 from storebench.cli import main
 from storebench.cli.next_steps import again_of, by_of, next_lines
+from storebench.planning.conf import conf_of, places_of
 from storebench.study.studies import find
-from storebench.trigger import conf_of, places_of
 from tests.unit.example import cell
 
 STUDY = find("bulk_write_read")

@@ -8,9 +8,10 @@ import pytest
 from storebench import trigger
 from storebench.airflow.params import defaults_of, grid_of
 from storebench.errors import SpecError, StoreUnreachable
+from storebench.planning.conf import conf_of, places_of, replaced
 from storebench.study import studies
 from storebench.study.model import Preset
-from storebench.trigger import Airflow, conf_of, places_of, replaced
+from storebench.trigger import Airflow
 from tests.unit.example import STUDY
 
 NOTHING = dict.fromkeys(["rows", "seed", "stores", "clients", "repeats", "keep_data"])

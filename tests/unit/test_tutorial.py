@@ -16,9 +16,9 @@ from storebench import stores
 from storebench.airflow.params import defaults_of, grid_of
 from storebench.cli import main
 from storebench.errors import SpecError
+from storebench.planning.conf import places_of
 from storebench.study import studies
 from storebench.study.cell import Cell
-from storebench.trigger import places_of
 from tests import tutorial
 from tests.attempted import attempted
 from tests.unit.results.test_study_views import made

@@ -26,12 +26,12 @@ from storebench.airflow.judged import judged
 from storebench.airflow.node_pools import DEFAULT
 from storebench.airflow.params import values_of
 from storebench.airflow.pickup import LATER, RETRIES, RetriedOperator, earlier_tries, try_of
-from storebench.airflow.plan import reason_to_stop
 from storebench.airflow.retrieve import discard, whole
 from storebench.airflow.specs import spec_of
 from storebench.attempt.result import AttemptResult
 from storebench.attempt.spec import AttemptSpec
 from storebench.errors import ServerDied, StorebenchError, StoreUnreachable
+from storebench.planning.turns import reason_to_stop
 from storebench.results.attempts import AttemptKey
 from storebench.results.repository import run_id_of
 from storebench.results.stopped import COMMAND

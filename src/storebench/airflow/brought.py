@@ -17,13 +17,14 @@ from kubernetes.client.exceptions import ApiException
 from kubernetes.utils.quantity import parse_quantity
 from urllib3.exceptions import HTTPError
 
-from storebench.airflow import connections, images, preflight, secrets
+from storebench.airflow import connections, images, secrets
 from storebench.airflow.kubernetes_api import ask_again, error_in_words
 from storebench.airflow.node_pools import DEFAULT
 from storebench.airflow.placement import Placement
 from storebench.airflow.topologies import AGENT_IMAGE, topology_of
 from storebench.connection import variable
 from storebench.errors import ServersFailed, SpecError, StorebenchError
+from storebench.planning import checks
 from storebench.results.servers import ServerUse
 from storebench.servers import capacity
 from storebench.servers.cluster import Limits, ServerCluster
@@ -92,7 +93,7 @@ class Group:
 
 def group_of(study: Study, cell: Cell, params: Mapping[str, Any]) -> Group | None:
     """Return the set of servers that a cell needs in a run with these parameters; None where the cell needs no servers of the run."""
-    topology = topology_of(study, cell.store)
+    topology = topology_of(study, cell.store, connections.exists)
     if topology is None:
         return None
     axes = {name: value for name, value in cell.axes if name in FIELDS}
@@ -117,7 +118,7 @@ def check(groups: Iterable[Group], params: Mapping[str, Any]) -> None:
     )
     for group in groups:
         objects = group.objects("", placement)
-        preflight.check_volumes(group.key, capacity.volumes_of(objects))
+        checks.check_volumes(group.key, capacity.volumes_of(objects))
         needs = capacity.needs_of(objects, client)
         try:
             lacks = capacity.lacking(

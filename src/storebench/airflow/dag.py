@@ -13,7 +13,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from airflow.sdk import DAG, XComArg, get_current_context, task, task_group
+from airflow.sdk import DAG, Param, XComArg, get_current_context, task, task_group
 from airflow.sdk.exceptions import AirflowFailException
 
 from storebench.airflow import connections, secrets
@@ -23,12 +23,13 @@ from storebench.airflow.dataset import DatasetOperator
 from storebench.airflow.doc import cleared, doc_of
 from storebench.airflow.ends import close_stopped, failed_step
 from storebench.airflow.node_pools import DEFAULT, NodePool, node_pools
-from storebench.airflow.params import params_of
-from storebench.airflow.plan import killed_of, plan_of, turns_on
+from storebench.airflow.params import MEASURED, check_presets, sections_of
+from storebench.airflow.plan import plan_of, turns_on
 from storebench.airflow.priority import MOST_STEPS, CellByCell
 from storebench.airflow.server_steps import BRING, REMOVE, BringOperator, remove_servers
 from storebench.airflow.timetable import GridTimetable
 from storebench.errors import SpecError, StorebenchError
+from storebench.planning.turns import killed_of
 from storebench.results.gaps import fill_gaps
 from storebench.results.repository import run_id_of
 from storebench.results.summary import refresh
@@ -129,6 +130,26 @@ def study_dag(study: Study) -> DAG:
             if server_steps and node_pool == DEFAULT:  # other node pools have no servers of a run
                 server_steps[0] >> cells >> server_steps[1]
     return dag
+
+
+def params_of(study: Study) -> dict[str, Param]:
+    """Return the form's fields in order: what to measure, then how to measure. Airflow folds sections, and shows fields without a section.
+
+    Raises SpecError for a study whose presets have values that the form refuses.
+    """
+    check_presets(study)
+    return {
+        name: Param(
+            field.default,
+            type=field.types,
+            examples=list(field.examples),
+            title=field.title,
+            description_md=field.text,
+            section=None if section == MEASURED else section,
+        )
+        for section, fields in sections_of(study).items()
+        for name, field in fields.items()
+    }
 
 
 def _removal() -> Any:

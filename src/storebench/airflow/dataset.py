@@ -48,7 +48,9 @@ class DatasetOperator(BeforeCellsOperator):
             cells = tuple(turn.cell for turn in repository.recorded_turns(run_id))
         else:
             partition = context["dag_run"].partition_key
-            cells = grid_of(self.study, params, partition, copies_of(self.study, params)).cells
+            cells = grid_of(
+                self.study, params, partition, copies_of(self.study, params, connections.exists)
+            ).cells
         # There is one dataset, or several where axes shape the dataset.
         for dataset, cell in {self.study.dataset_of(cell, params): cell for cell in reversed(cells)}.items():
             assert dataset is not None

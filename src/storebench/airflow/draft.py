@@ -7,8 +7,8 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from storebench.airflow import preflight
 from storebench.airflow.node_pools import DEFAULT, node_pool_of
+from storebench.planning.checks import check_length
 from storebench.results.done import verified_repeats
 from storebench.results.expected import Expected, expected
 from storebench.results.queries import Queries
@@ -39,12 +39,14 @@ def draft_of(
     queries: Queries,
     *,
     skips: bool,
+    most_turns: int,
     brings: Collection[str] = (),
     group_of: Callable[[Cell], str | None] = lambda cell: None,
     image_of: ImageOf | None = None,
 ) -> Draft:
     """Return the draft of a run of this grid with these parameters. `skips`: whether the run excludes repeats that are already verified.
 
+    `most_turns`: the number of turns that Airflow allows in a run.
     `brings`: the stores whose servers the run provisions. `group_of` returns the key of the set of servers that a cell needs: cells with
     the same key stay together, on the default nodes. `image_of` returns the current image; without it, repeats with any image count.
     Raises SpecError for more turns than Airflow takes, and for parameters that contradict each other.
@@ -53,9 +55,9 @@ def draft_of(
         verified_repeats(study, queries, grid.cells, params, image_of, brings.__contains__) if skips else {}
     )
     repeats, skipped = repeats_of(grid, params["repeats"], done)
-    preflight.check_length(sum(repeats.values()))  # before a list of all turns is made
+    check_length(sum(repeats.values()), most_turns)  # before a list of all turns is made
     order, order_seed = order_of(study, repeats, params, group_of)
-    preflight.check_length(len(order))
+    check_length(len(order), most_turns)
     return Draft(repeats, skipped, order, order_seed, expected(queries, study, order, params))
 
 

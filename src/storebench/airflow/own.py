@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from storebench import s3
-from storebench.airflow import connections, preflight
+from storebench.airflow import connections
 from storebench.attempt.dataset import DatasetSpec
 from storebench.errors import StoreRefused
+from storebench.planning import checks
 from storebench.study import own_files
-from storebench.study.cell import Cell
 from storebench.study.dataset import FILE, MANIFEST, File, folder_of, seed_of
 from storebench.study.model import Study
 
@@ -37,7 +37,7 @@ def with_file(
     manifest = _manifest(client, bucket, folder)
     if manifest is None:
         assert make is not None, "the plan of a study with a dataset can make the dataset"
-        preflight.check_disk(files.size)
+        checks.check_disk(files.size)
         print(f"A pod reads {file} and makes a dataset of it", flush=True)
         make(own_file, DatasetSpec(bucket, folder, own_file.max_rows, seed, file=file))
         manifest = _manifest(client, bucket, folder)
@@ -70,25 +70,6 @@ def _type(column: Mapping[str, Any]) -> str:
     if column.get("earliest"):
         return f"{kind} from {column['earliest']} to {column['latest']}"
     return f"{kind}, as its type does not hold {column['misfit']!r}" if column.get("misfit") else kind
-
-
-def not_held(study: Study, cells: Iterable[Cell], manifest: Mapping[str, Any]) -> dict[Cell, str]:
-    """Return the cells that cannot use the file's data, with the reasons: the store or its filling store cannot hold the data, or the
-    client cannot read the data back.
-    """
-    reasons = {}
-    for cell in cells:
-        store = study.store(cell.store)
-        for name in filter(None, (cell.store, store.filled_by)):
-            if reason := study.store(name).cannot_hold(manifest):
-                reasons[cell] = f"{name} cannot hold this dataset: {reason}"
-                break
-        else:
-            if reason := store.cannot_give_back(manifest, cell.client):
-                reasons[cell] = (
-                    f"{cell.store} cannot give this dataset back to its client {cell.client}: {reason}"
-                )
-    return reasons
 
 
 def _manifest(client: Any, bucket: str, folder: str) -> dict[str, Any] | None:

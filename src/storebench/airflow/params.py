@@ -1,12 +1,10 @@
-"""The parameters of a study's DAG: the form in Airflow's user interface and on the page, and the check of the form's values."""
+"""Define the parameters of a study's runs, by sections of a form, and check their values."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any
-
-from airflow.sdk import Param
 
 from storebench.airflow.doc import dates_in_words
 from storebench.errors import SpecError, unknown
@@ -28,25 +26,9 @@ SEED = 42
 MAX_BUDGET_MIN = 10_080  # a week
 
 
-def params_of(study: Study) -> dict[str, Param]:
-    """Return the form's fields in order: what to measure, then how to measure. Airflow folds sections, and shows fields without a section.
-
-    Raises SpecError for a study whose presets have values that the form refuses.
-    """
-    sections = sections_of(study)
-    study.refuse(list(_problems_of_presets(study, sections)))
-    return {
-        name: Param(
-            field.default,
-            type=field.types,
-            examples=list(field.examples),
-            title=field.title,
-            description_md=field.text,
-            section=None if section == MEASURED else section,
-        )
-        for section, fields in sections.items()
-        for name, field in fields.items()
-    }
+def check_presets(study: Study) -> None:
+    """Check that the form accepts the values of the study's presets. Raises SpecError that names each refused value."""
+    study.refuse(list(_problems_of_presets(study, sections_of(study))))
 
 
 def _problems_of_presets(study: Study, sections: Mapping[str, Mapping[str, Field]]) -> Iterator[str]:
@@ -329,7 +311,7 @@ def grid_of(
 ) -> Grid:
     """Return the grid that a run's parameters ask for, or the single cell of its partition. Raises SpecError for bad parameters.
 
-    `copies_of` (storebench.airflow.topologies) needs Airflow's connections.
+    `copies_of`: the function that storebench.airflow.topologies.copies_of returns.
     """
     if partition is not None:
         cell = cell_of(study, partition, params["rows"], params["seed"])

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import cache
 from typing import Any
 
-from storebench.airflow import connections, images
+from storebench.connection.typed import PREFIX
 from storebench.errors import SpecError
 from storebench.servers import topology
 from storebench.servers.sizes import FIELDS, Sizes
@@ -18,8 +18,10 @@ from storebench.study.model import Study
 
 AGENT_IMAGE = "servers_agent"
 
+Exists = Callable[[str], bool]  # returns whether there is an Airflow Connection `storebench_<name>`
 
-def topology_of(study: Study, store: str) -> Topology | None:
+
+def topology_of(study: Study, store: str, exists: Exists) -> Topology | None:
     """Return the topology that a store's name means; None if the name means a user's own server.
 
     A name means a user's own server if it has a connection, which takes precedence, or no name after the @. Raises SpecError if the name
@@ -28,7 +30,7 @@ def topology_of(study: Study, store: str) -> Topology | None:
     info = study.store(store)
     server, name = info.server_of(store) or ("", "")
     connection = info.connection_of(store)
-    if not name or connection is None or connections.exists(connection):
+    if not name or connection is None or exists(connection):
         return None
     try:
         return topology.find(server, name)
@@ -36,16 +38,16 @@ def topology_of(study: Study, store: str) -> Topology | None:
         if name in topology.names(server):
             raise
         raise SpecError(
-            f"{store!r} means no server: there is no Airflow Connection {connections.PREFIX + connection!r}, and: {error}"
+            f"{store!r} means no server: there is no Airflow Connection {PREFIX + connection!r}, and: {error}"
         ) from None
 
 
-def copies_of(study: Study, params: Mapping[str, Any]) -> CopiesOf:
+def copies_of(study: Study, params: Mapping[str, Any], exists: Exists) -> CopiesOf:
     """Return a function that returns how many copies of its data a store's servers hold in a run with these parameters.
 
     Only a topology declares the number: for a user's own server it is None.
     """
-    topology_named = cache(lambda store: topology_of(study, store))
+    topology_named = cache(lambda store: topology_of(study, store, exists))
 
     def copies(store: str, axes: Mapping[str, str]) -> int | None:
         provisioned = topology_named(store)
@@ -55,22 +57,26 @@ def copies_of(study: Study, params: Mapping[str, Any]) -> CopiesOf:
     return copies
 
 
-def check_sizes(study: Study, cells: Iterable[Cell], params: Mapping[str, Any]) -> None:
+def check_sizes(study: Study, cells: Iterable[Cell], params: Mapping[str, Any], exists: Exists) -> None:
     """Check that each cell's topology can have the sizes of a run with these parameters. Raises SpecError."""
     asked = dict.fromkeys(
         (cell.store, tuple((name, value) for name, value in cell.axes if name in FIELDS)) for cell in cells
     )
     for store, axes in asked:
-        if provisioned := topology_of(study, store):
+        if provisioned := topology_of(study, store, exists):
             Sizes.of(params, dict(axes)).check(provisioned)
 
 
 def check_agents(
-    study: Study, stores: Iterable[str], params: Mapping[str, Any], brings: Collection[str]
+    study: Study,
+    stores: Iterable[str],
+    params: Mapping[str, Any],
+    brings: Collection[str],
+    agent_image: str | None,
 ) -> None:
     """Check that each store that depends on provisioned servers, or on their agents with these parameters, has them. Raises SpecError.
 
-    `brings`: the stores whose servers the run provisions.
+    `brings`: the stores whose servers the run provisions. `agent_image`: the image of the servers' agent, if an Airflow Variable names it.
     """
     for store in sorted(set(stores) - set(brings)):
         info = study.store(store)
@@ -78,7 +84,7 @@ def check_agents(
             known = [name for name in topology.brought_for(study) if split(name)[0] == info.name]
             raise SpecError(
                 f"{store} would connect to a server of your own, by the Airflow Connection"
-                f" {connections.PREFIX}{info.connection_of(store)}. It is measured only at servers that the run provisions:"
+                f" {PREFIX}{info.connection_of(store)}. It is measured only at servers that the run provisions:"
                 f" {info.own_servers_only}. Ask for {' or '.join(known)}, and remove the connection of that name, if there is one"
             )
     reasons = {store: why for store in sorted(stores) if (why := study.store(store).needs_agents(params))}
@@ -95,7 +101,7 @@ def check_agents(
             f"{reasons[without[0]]}: only the agents of servers that the run provisions can do that, and it provisions none for"
             f" {', '.join(without)}. Give the parameter another value, or {advice}"
         )
-    if not images.named(AGENT_IMAGE):
+    if not agent_image:
         raise SpecError(
             f"{next(iter(reasons.values()))}, which the agents of the servers do, and no image of the agent is known. Build it with"
             f" images/build servers/agent and name it by the Airflow Variable storebench_image_{AGENT_IMAGE}; `make up STORES="

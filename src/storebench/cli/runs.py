@@ -51,9 +51,10 @@ def run(
     Parameters that are not given have the DAG's defaults. Ctrl-C ends the command, not the run.
     """
     from storebench.airflow.params import defaults_of, grid_of
+    from storebench.planning.conf import conf_of, places_of, replaced
     from storebench.results.repository import Repository
     from storebench.study.studies import find
-    from storebench.trigger import PATIENCE_S, Airflow, conf_of, places_of, replaced
+    from storebench.trigger import PATIENCE_S, Airflow
 
     airflow, repository = Airflow(*airflow_login()), Repository(results_dsn(), PATIENCE_S)
     found = find(study)
@@ -314,11 +315,11 @@ def grid(study: str, repeats: int, store: str | None, extra: tuple[str, ...], **
     """
     from storebench.airflow.params import defaults_of
     from storebench.errors import unknown
+    from storebench.planning.conf import conf_of
     from storebench.results.missing import backfill_command, cells_of, print_grid
     from storebench.results.queries import Queries
     from storebench.study.partition import partitions
     from storebench.study.studies import find
-    from storebench.trigger import conf_of
 
     queries = Queries(results_dsn())
     found, asked = find(study), conf_of(None, {}, extra)

@@ -17,8 +17,9 @@ from airflow.utils.session import create_session
 from fastapi import Depends, HTTPException, Query
 from sqlalchemy import select
 
-from storebench.airflow import connections
+from storebench.airflow import connections, images, preflight
 from storebench.airflow.timetable import GridTimetable
+from storebench.airflow.topologies import AGENT_IMAGE
 from storebench.errors import SpecError
 from storebench.results.stopped import AIRFLOW_ID, RunStates
 from storebench.study.model import Study
@@ -86,6 +87,21 @@ def run_states() -> RunStates:
         lambda *run: ask(DagRun.end_date, *run),
         lambda: Variable.get(AIRFLOW_ID, default=None),
     )
+
+
+def has_connection(name: str) -> bool:
+    """Return whether there is an Airflow Connection `storebench_<name>`."""
+    return connections.exists(name)
+
+
+def agent_image() -> str | None:
+    """Return the image of the servers' agent; None if no Airflow Variable names it."""
+    return images.named(AGENT_IMAGE)
+
+
+def most_turns() -> int:
+    """Return the number of turns that this Airflow allows in a run."""
+    return preflight.most_turns()
 
 
 ReadingDep = Annotated[Reading, Depends(reading)]

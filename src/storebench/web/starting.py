@@ -9,19 +9,19 @@ from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, HTTPException, Query
 
-from storebench.airflow import preflight
 from storebench.airflow.draft import Draft as Planned
 from storebench.airflow.draft import draft_of
 from storebench.airflow.params import grid_of, read, sections_of
 from storebench.airflow.topologies import check_agents, check_sizes, copies_of, topology_of
 from storebench.errors import SpecError
 from storebench.fields import Field, Flag, Values
+from storebench.planning.checks import check_disk
+from storebench.planning.conf import conf_of, replaced
 from storebench.servers.topology import brought_for
 from storebench.study.grid import Grid
 from storebench.study.model import Preset as Named
 from storebench.study.model import Study
-from storebench.trigger import conf_of, replaced
-from storebench.web.access import GridDag, GridDagDep
+from storebench.web.access import GridDag, GridDagDep, agent_image, has_connection, most_turns
 from storebench.web.filling import asked_of
 from storebench.web.models.starting import Draft, DraftCell, Form, FormField, Mistake, Preset, Section
 
@@ -73,19 +73,20 @@ def drafted(dag: GridDag, asked: Mapping[str, Any]) -> Draft:
     if mistakes:
         return _refused(dag, [Mistake(parameter=name, text=text) for name, text in mistakes.items()])
     try:
-        grid = grid_of(study, values, copies_of=copies_of(study, values))
+        grid = grid_of(study, values, copies_of=copies_of(study, values, has_connection))
         if study.dataset:
-            preflight.check_disk(values["rows"] * study.dataset.row_bytes)
+            check_disk(values["rows"] * study.dataset.row_bytes)
         used = {cell.store for cell in grid.cells}
-        brings = {store for store in used if topology_of(study, store)}
-        check_agents(study, used, values, brings)
-        check_sizes(study, grid.cells, values)
+        brings = {store for store in used if topology_of(study, store, has_connection)}
+        check_agents(study, used, values, brings, agent_image())
+        check_sizes(study, grid.cells, values, has_connection)
         planned = draft_of(
             study,
             grid,
             values,
             dag.read,
             skips=bool(values["skip_done"]),
+            most_turns=most_turns(),
             brings=brings,
             group_of=lambda cell: cell.store if cell.store in brings else None,
         )

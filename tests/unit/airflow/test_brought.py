@@ -106,21 +106,25 @@ def told(kube, monkeypatch):
 
 
 def test_a_name_means_a_connection_then_a_topology(kube):
-    assert topology_of(STUDY, "elasticsearch") is None
-    assert topology_of(STUDY, "elasticsearch@v8") is None, "it has a connection"
-    assert topology_of(STUDY, "null@one") is None, "a pool of nodes"
-    assert str(topology_of(STUDY, "elasticsearch@three")) == "elasticsearch/three"
+    assert topology_of(STUDY, "elasticsearch", connections.exists) is None
+    assert topology_of(STUDY, "elasticsearch@v8", connections.exists) is None, "it has a connection"
+    assert topology_of(STUDY, "null@one", connections.exists) is None, "a pool of nodes"
+    assert str(topology_of(STUDY, "elasticsearch@three", connections.exists)) == "elasticsearch/three"
 
 
 def test_a_store_may_have_its_data_at_other_servers_than_by_itself(kube):
-    assert topology_of(STUDY, "delta-spark") is topology_of(STUDY, "delta-spark@hdfs") is None
-    assert str(topology_of(STUDY, "delta-spark@hdfs_one")) == "hdfs/one"
-    assert topology_of(STUDY, "delta-spark@one") is None, "a pool of nodes"
+    assert (
+        topology_of(STUDY, "delta-spark", connections.exists)
+        is topology_of(STUDY, "delta-spark@hdfs", connections.exists)
+        is None
+    )
+    assert str(topology_of(STUDY, "delta-spark@hdfs_one", connections.exists)) == "hdfs/one"
+    assert topology_of(STUDY, "delta-spark@one", connections.exists) is None, "a pool of nodes"
     assert {"delta-spark@hdfs_three", "delta-spark@ozone_one"} <= set(brought_for(STUDY))
     with pytest.raises(
         SpecError, match=r"no Airflow Connection 'storebench_ozone_away'.* there are: one, three"
     ):
-        topology_of(STUDY, "delta-spark@ozone_away")
+        topology_of(STUDY, "delta-spark@ozone_away", connections.exists)
 
 
 def test_the_pod_of_such_a_store_is_told_where_they_are_and_has_the_s3_of_the_dataset(
@@ -136,12 +140,12 @@ def test_the_pod_of_such_a_store_is_told_where_they_are_and_has_the_s3_of_the_da
 
 def test_a_connection_of_a_topologys_name_wins(kube, monkeypatch):
     monkeypatch.setattr(connections, "exists", lambda name: True)
-    assert topology_of(STUDY, "elasticsearch@three") is None
+    assert topology_of(STUDY, "elasticsearch@three", connections.exists) is None
 
 
 def test_a_name_that_means_neither_is_refused_with_what_there_is(kube):
     with pytest.raises(SpecError) as error:
-        topology_of(STUDY, "elasticsearch@away")
+        topology_of(STUDY, "elasticsearch@away", connections.exists)
     said = str(error.value)
     assert "no Airflow Connection 'storebench_elasticsearch_away'" in said and "there are: one, three" in said
 
@@ -527,8 +531,8 @@ def test_volumes_that_the_embedded_cluster_s_disk_cannot_hold_are_refused(
 
 def test_one_node_cannot_have_copies(kube):
     with pytest.raises(SpecError, match="server_copies"):
-        topologies.check_sizes(STUDY, [ONE], {**PARAMS, "server_copies": 3})
-    topologies.check_sizes(STUDY, [ONE, PLAIN], PARAMS)
+        topologies.check_sizes(STUDY, [ONE], {**PARAMS, "server_copies": 3}, connections.exists)
+    topologies.check_sizes(STUDY, [ONE, PLAIN], PARAMS, connections.exists)
 
 
 def test_what_has_failed_in_a_run_is_kept_with_its_reason():
@@ -544,31 +548,41 @@ def test_caches_can_be_emptied_only_at_servers_of_the_run(kube, bulk, monkeypatc
     monkeypatch.setattr(images, "named", lambda name: "own/agent:1")
     stores, emptied = {ONE.store, PLAIN.store, "delta-rs"}, {"cache": "cold"}
     with pytest.raises(SpecError) as error:
-        topologies.check_agents(bulk, stores, emptied, {ONE.store})
+        topologies.check_agents(bulk, stores, emptied, {ONE.store}, images.named(topologies.AGENT_IMAGE))
     said = str(error.value)
     assert said.startswith("cache=cold empties the caches of servers before each read: only the agents")
     assert (
         "provisions none for delta-rs, elasticsearch. Give the parameter another value, or leave out" in said
     )
     assert "in the place of elasticsearch ask for elasticsearch@one or elasticsearch@three" in said
-    topologies.check_agents(bulk, {ONE.store}, emptied, {ONE.store})
+    topologies.check_agents(bulk, {ONE.store}, emptied, {ONE.store}, images.named(topologies.AGENT_IMAGE))
     for cache in ("as_is", "hot"):
-        topologies.check_agents(bulk, stores, {"cache": cache}, set())
-    topologies.check_agents(STUDY, stores, {}, set())
+        topologies.check_agents(bulk, stores, {"cache": cache}, set(), images.named(topologies.AGENT_IMAGE))
+    topologies.check_agents(STUDY, stores, {}, set(), images.named(topologies.AGENT_IMAGE))
 
 
 def test_a_store_that_trusts_its_server_has_none_of_a_connection(kube):
     scan = find("column_scan")
     with pytest.raises(SpecError) as error:
-        topologies.check_agents(scan, {"mariadb", "wendelin-pandas@away"}, {}, set())
+        topologies.check_agents(
+            scan, {"mariadb", "wendelin-pandas@away"}, {}, set(), images.named(topologies.AGENT_IMAGE)
+        )
     said = str(error.value)
     assert said.startswith(
         "wendelin-pandas@away would connect to a server of your own, by the Airflow Connection storebench_zeo_away. "
     )
     assert "unpickles each object" in said and "Ask for wendelin-pandas@one, and" in said
-    topologies.check_agents(scan, {"mariadb", "wendelin-pandas@one"}, {}, {"wendelin-pandas@one"})
+    topologies.check_agents(
+        scan,
+        {"mariadb", "wendelin-pandas@one"},
+        {},
+        {"wendelin-pandas@one"},
+        images.named(topologies.AGENT_IMAGE),
+    )
 
 
 def test_servers_without_agents_cannot_have_their_caches_emptied(kube, bulk):
     with pytest.raises(SpecError, match=r"no image of the agent is known\. .*storebench_image_servers_agent"):
-        topologies.check_agents(bulk, {ONE.store}, {"cache": "lukewarm"}, {ONE.store})
+        topologies.check_agents(
+            bulk, {ONE.store}, {"cache": "lukewarm"}, {ONE.store}, images.named(topologies.AGENT_IMAGE)
+        )

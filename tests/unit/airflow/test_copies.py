@@ -24,7 +24,7 @@ def places(study, *stores, **params):
     values = defaults_of(
         study, {"stores": stores, "clients": ["direct"], "consistency": "one,quorum", **params}
     )
-    found = grid_of(study, values, copies_of=copies_of(study, values))
+    found = grid_of(study, values, copies_of=copies_of(study, values, connections.exists))
     return [(cell.store, cell.value("consistency")) for cell in found.cells], found.dropped_because
 
 

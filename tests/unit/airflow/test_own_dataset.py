@@ -10,6 +10,7 @@ from storebench.airflow import own, plan
 from storebench.airflow.dataset import DatasetOperator
 from storebench.airflow.params import defaults_of, values_of
 from storebench.errors import SpecError, StoreRefused
+from storebench.planning.checks import not_held
 from storebench.study import own_files
 from storebench.study.dataset import FILE, folder_of, seed_of
 from storebench.study.order import Turn
@@ -171,7 +172,7 @@ def test_cells_whose_store_cannot_hold_it_are_named_with_the_reason(made):
     study = STUDY
     params, manifest = own.with_file(study, asked(stores="mongodb,null,delta-kernel", batch="all"), made.make)
     cells = plan.grid_of(study, params).cells
-    found = own.not_held(study, cells, manifest)
+    found = not_held(study, cells, manifest)
     assert {cell.store for cell in found} == {"delta-kernel"}
     assert {cell.rows for cell in cells} == {321}
     (reason,) = set(found.values())
@@ -193,7 +194,7 @@ def test_a_client_that_cannot_read_the_data_back_is_named_with_the_reason(files,
         STUDY, asked(stores="delta-spark,delta-kernel", clients="reference,tuned", batch="all"), made.make
     )
     cells = plan.grid_of(STUDY, params).cells
-    found = own.not_held(STUDY, cells, manifest)
+    found = not_held(STUDY, cells, manifest)
     assert {(cell.store, cell.client) for cell in cells} > {
         ("delta-spark", "tuned"),
         ("delta-kernel", "tuned"),

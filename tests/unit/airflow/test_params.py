@@ -5,7 +5,8 @@ from dataclasses import replace
 import jsonschema
 import pytest
 
-from storebench.airflow.params import common_values, defaults_of, params_of, read
+from storebench.airflow.dag import params_of
+from storebench.airflow.params import common_values, defaults_of, read
 from storebench.errors import SpecError
 from storebench.fields import flag
 from storebench.study.studies import find

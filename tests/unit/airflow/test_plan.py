@@ -11,14 +11,9 @@ from storebench.airflow import draft, images, plan
 from storebench.airflow.draft import order_of, repeats_of
 from storebench.airflow.node_pools import DEFAULT, VARIABLE, NodePool, node_pool_of
 from storebench.airflow.params import defaults_of
-from storebench.airflow.plan import (
-    killed_of,
-    labels_of,
-    plan_of,
-    reason_to_stop,
-    skips_done,
-)
+from storebench.airflow.plan import plan_of
 from storebench.errors import SpecError, StoreUnreachable
+from storebench.planning.turns import killed_of, labels_of, reason_to_stop, skips_done
 from storebench.study.grid import Grid
 from storebench.study.model import Operation
 from storebench.study.order import Turn

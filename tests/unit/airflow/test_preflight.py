@@ -13,6 +13,7 @@ from local.stack.settings import Settings
 from storebench.airflow import brought, images, preflight
 from storebench.attempt import disk
 from storebench.errors import SpecError
+from storebench.planning.checks import check_disk
 from storebench.servers import stand_ins, topology
 from storebench.study import studies
 from storebench.study.reserved import DROP
@@ -227,10 +228,10 @@ def test_a_store_in_the_datasets_s3_needs_no_server_of_its_own(embedded, monkeyp
 def test_a_dataset_that_the_disk_cannot_hold_is_refused(monkeypatch, tmp_path, dataset_bytes, fits):
     monkeypatch.setenv("STOREBENCH_DISK_PATH", str(tmp_path))
     if fits:
-        preflight.check_disk(dataset_bytes)
+        check_disk(dataset_bytes)
         return
     with pytest.raises(SpecError, match=r"needs about 4,000,000,000 GB of disk .*Choose a smaller one"):
-        preflight.check_disk(dataset_bytes)
+        check_disk(dataset_bytes)
 
 
 def test_a_rate_of_the_disk_that_is_no_number_is_refused_before_any_work(monkeypatch):

@@ -6,12 +6,12 @@ import pytest
 from airflow.api_fastapi.core_api.security import get_user
 from fastapi.testclient import TestClient
 
-from storebench.airflow import draft, topologies
+from storebench.airflow import draft
 from storebench.airflow.params import defaults_of, fields_of
 from storebench.results.expected import BETWEEN_S, ROWS_PER_S
 from storebench.study.recorded import recorded
 from storebench.study.studies import CHECKOUT_DAGS, find, names
-from storebench.web import starting
+from storebench.web import access, starting
 from storebench.web.access import GridDag, grid_dag
 from storebench.web.api import app
 from tests.unit.example import STUDY
@@ -30,8 +30,8 @@ def as_kept(study, may_start=True):
 def somewhere(monkeypatch):
     """Set up an Airflow with these connections."""
     known = {"mongodb", "elasticsearch", "mongodb_v8"}
-    monkeypatch.setattr(topologies.connections, "exists", known.__contains__)
-    monkeypatch.setattr(draft.preflight.conf, "getint", lambda *_: 1024)
+    monkeypatch.setattr(access.connections, "exists", known.__contains__)
+    monkeypatch.setattr(access.preflight.conf, "getint", lambda *_: 1024)
     monkeypatch.delenv("STOREBENCH_EMBEDDED", raising=False)
     monkeypatch.delenv("STOREBENCH_DISK_PATH", raising=False)
 

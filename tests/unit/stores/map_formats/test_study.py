@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from storebench.errors import SpecError
+from storebench.planning.conf import conf_of
 from storebench.results.statistics import MIN_VALUES
 from storebench.stores.map_formats.base import _check_memory
 from storebench.stores.map_formats.common import INTERFACES
@@ -15,7 +16,6 @@ from storebench.stores.map_formats.tables import BENCHMARKS, JOBS, POSITIONS, VA
 from storebench.study import studies
 from storebench.study.grid import grid
 from storebench.study.partition import cell_of, partitions
-from storebench.trigger import conf_of
 from tests.dry_make import dry_make
 
 ROOT = Path(__file__).parents[4]

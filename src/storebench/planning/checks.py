@@ -1,0 +1,84 @@
+"""Check whether stores, a disk and Airflow can do a run. The checks ask no server."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from storebench.errors import SpecError
+from storebench.servers.capacity import GIB
+from storebench.study.cell import Cell
+from storebench.study.model import Study
+
+# The needed disk relative to the dataset's size: the dataset, and a store's copy with its indexes and journals.
+DISK_FACTOR = 4
+
+
+def not_addressed(study: Study, cells: Iterable[Cell], bucket: str) -> dict[Cell, str]:
+    """Return the cells whose store or filling store cannot address the bucket of the dataset, with the reasons."""
+    reasons = {}
+    for cell in cells:
+        for name in filter(None, (cell.store, study.store(cell.store).filled_by)):
+            if reason := study.store(name).cannot_address(bucket):
+                reasons[cell] = f"{name} cannot use the bucket {bucket!r}: {reason}"
+                break
+    return reasons
+
+
+def not_held(study: Study, cells: Iterable[Cell], manifest: Mapping[str, Any]) -> dict[Cell, str]:
+    """Return the cells that cannot use the file's data, with the reasons: the store or its filling store cannot hold the data, or the
+    client cannot read the data back.
+    """
+    reasons = {}
+    for cell in cells:
+        store = study.store(cell.store)
+        for name in filter(None, (cell.store, store.filled_by)):
+            if reason := study.store(name).cannot_hold(manifest):
+                reasons[cell] = f"{name} cannot hold this dataset: {reason}"
+                break
+        else:
+            if reason := store.cannot_give_back(manifest, cell.client):
+                reasons[cell] = (
+                    f"{cell.store} cannot give this dataset back to its client {cell.client}: {reason}"
+                )
+    return reasons
+
+
+def check_length(turns: int, most: int) -> None:
+    """Refuse more turns than Airflow makes tasks for: `most`. Airflow itself refuses them only when it makes the tasks."""
+    if turns > most:
+        raise SpecError(
+            f"This run has {turns:,} turns (cells x repeats), and this Airflow allows {most:,} in a run. Ask for fewer, or raise"
+            " AIRFLOW__CORE__MAX_MAP_LENGTH for all parts of Airflow"
+        )
+
+
+def check_disk(dataset_bytes: int) -> None:
+    """Refuse a dataset that the stores' disk cannot hold, where that disk is known (STOREBENCH_DISK_PATH, as in the embedded stack)."""
+    path = os.environ.get("STOREBENCH_DISK_PATH")
+    if not path:
+        return
+    needed, free = dataset_bytes * DISK_FACTOR, shutil.disk_usage(path).free
+    if needed > free:
+        raise SpecError(
+            f"This dataset needs about {needed / 1e9:,.0f} GB of disk ({dataset_bytes / 1e9:,.1f} GB, and a store's copy of it),"
+            f" but {path} has {free / 1e9:,.0f} GB free. Choose a smaller one"
+        )
+
+
+def check_volumes(servers: str, volumes_bytes: int) -> None:
+    """Refuse servers of a run whose volumes ask for more than the free disk of the embedded cluster, where the disk is known.
+
+    The cluster's volumes are folders on one disk, without a limit: the servers would fill the disk for all parts of the stack.
+    """
+    path = os.environ.get("STOREBENCH_DISK_PATH")
+    if not path or "kubernetes" not in os.environ.get("STOREBENCH_EMBEDDED", "").split():
+        return
+    free = shutil.disk_usage(path).free
+    if volumes_bytes > free:
+        raise SpecError(
+            f"The servers {servers} ask for volumes of {volumes_bytes / GIB:,.0f} GiB together, but {path} has {free / GIB:,.0f} GiB free."
+            " Choose a smaller server_disk, the volume of each server that holds data, or a topology with fewer servers"
+        )
