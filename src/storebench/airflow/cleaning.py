@@ -24,7 +24,7 @@ MEMORY = "1Gi"  # memory of a pod that drops: no data passes through the pod
 LEFT = "storebench/left"  # label of a pod that drops another run's data
 
 
-class DropOperator(StorebenchPodOperator):
+class LeftoverDropOperator(StorebenchPodOperator):
     """An operator that drops the data of an ended run in a store. It is no task: another task calls it before its own work."""
 
     def __init__(self, *, left: Undropped, **kwargs: Any) -> None:
@@ -61,7 +61,7 @@ class DropOperator(StorebenchPodOperator):
 class CleaningOperator(StorebenchPodOperator):
     """A pod operator that can remove the leftovers of ended runs before its own work."""
 
-    dropping: DropOperator | None = None
+    dropping: LeftoverDropOperator | None = None
 
     def clean(self, context: Context) -> list[str]:
         """Remove the leftovers of ended runs on these nodes and in the stores measured there. Returns what stays, with the reasons."""
@@ -69,7 +69,7 @@ class CleaningOperator(StorebenchPodOperator):
 
         def drop(data: Undropped) -> None:
             self.go_on()
-            self.dropping = DropOperator(left=data, node_pool=self.node_pool)
+            self.dropping = LeftoverDropOperator(left=data, node_pool=self.node_pool)
             self.dropping.drop(context)
 
         stays = []

@@ -21,6 +21,7 @@ from storebench.airflow.attempts import AttemptOperator
 from storebench.airflow.cleaning import BeforeCellsOperator
 from storebench.airflow.dataset import DatasetOperator
 from storebench.airflow.doc import cleared, doc_of
+from storebench.airflow.drops import DropOperator
 from storebench.airflow.ends import close_stopped, failed_step
 from storebench.airflow.node_pools import DEFAULT, NodePool, node_pools
 from storebench.airflow.params import params_of
@@ -36,6 +37,7 @@ from storebench.servers.topology import brought_for
 from storebench.study.check import problems_of_stores
 from storebench.study.model import Study
 from storebench.study.partition import partitions
+from storebench.study.reserved import DROP
 from storebench.study.studies import folder
 
 MOST_NAMED = 50  # failures that a run's error names; the results list all failures
@@ -160,10 +162,10 @@ def _cells(study: Study, node_pool: NodePool) -> Any:
     def cell(turn: Any) -> None:
         # The tasks of a cell are not linked in the graph (docs/decisions/0007). Each task checks its predecessors when it starts.
         for place, operation in enumerate(steps):
-            AttemptOperator(
+            step: Any = DropOperator if operation == DROP else partial(AttemptOperator, operation=operation)
+            step(
                 task_id=operation,
                 study=study,
-                operation=operation,
                 turn=turn,
                 node_pool=node_pool,
                 weight_rule=CellByCell(),
