@@ -100,13 +100,13 @@ class Fuzzer:
     """A fuzzer of configurations. `stack`: keeps the stand-ins until the end."""
 
     def __init__(self, stack: contextlib.ExitStack) -> None:
-        from airflow.api_fastapi.core_api.security import get_user
         from airflow.sdk.execution_time import context
         from fastapi.testclient import TestClient
         from kubernetes import client as kubernetes_client
 
         from storebench import trigger
         from storebench.airflow import connections, images, own, plan, preflight, secrets
+        from storebench.airflow.compat.api_server import get_user
         from storebench.cli import runs
         from storebench.servers import capacity, topology
         from storebench.study import studies

@@ -13,11 +13,12 @@ from airflow.sdk.exceptions import AirflowFailException, AirflowSkipException
 
 from storebench.airflow import connections, observe, volumes
 from storebench.airflow.brought import Running, Servers
-from storebench.airflow.cell_steps import ENDED, CellStepOperator, Step
+from storebench.airflow.cell_steps import CellStepOperator, Step
 from storebench.airflow.checked import checked
+from storebench.airflow.compat.tasks import ENDED, earlier_tries
 from storebench.airflow.judged import judged
 from storebench.airflow.node_pools import DEFAULT
-from storebench.airflow.pickup import RETRIES, earlier_tries, try_of
+from storebench.airflow.pickup import RETRIES, try_of
 from storebench.airflow.plan import reason_to_stop
 from storebench.airflow.retrieve import discard
 from storebench.attempt.result import AttemptResult
@@ -69,8 +70,6 @@ class AttemptOperator(CellStepOperator):
             raise
         else:
             self.account(attempt, spec)
-
-    # Admit
 
     def admit(self, context: Context) -> Attempt | None:
         """Return the attempt to make; None where an earlier try of this task has recorded the attempt.
@@ -147,8 +146,6 @@ class AttemptOperator(CellStepOperator):
             repository.skip(step.run_id, step.cell, step.repeat, reason)
             raise AirflowSkipException(f"Not needed: {reason}")
 
-    # Provision
-
     def provision(self, attempt: Attempt) -> AttemptSpec:
         """Provision the attempt's servers, and set the pod's image and credentials. Returns the pod's specification."""
         step = attempt.step
@@ -182,8 +179,6 @@ class AttemptOperator(CellStepOperator):
         self.record_not_run(key, self.study, kind, reason)
         raise AirflowFailException(reason) from None
 
-    # Track the data
-
     def track_data(self, context: Context, attempt: Attempt, spec: AttemptSpec) -> None:
         """Record before the pod starts that the attempt leaves data. Ends the step where the data that it depends on was dropped."""
         if not self.leaves_data(attempt, spec):
@@ -214,16 +209,12 @@ class AttemptOperator(CellStepOperator):
                 COMMAND,
             )
 
-    # Run
-
     def run(self, context: Context, attempt: Attempt) -> None:
         """Make the cell's volume before its first operation, and run the pod to its end. Raises the error of a pod that has failed."""
         if attempt.first and self.claim and not attempt.picks_up:
             namespace = self.namespace_of_pods()
             volumes.make(self.client, namespace, self.claim, attempt.step.params, self.go_on)
         self.run_pod(context)
-
-    # Account
 
     def account(self, attempt: Attempt, spec: AttemptSpec) -> None:
         """Record the result of a pod that has ended well, and the size of the data in the store. Fails the step unless it is verified."""
@@ -289,7 +280,7 @@ class AttemptOperator(CellStepOperator):
         result = judged(result, store, cpu_limit=spec.cpu_limited, servers=has_servers)
         result = checked(result, self.study, self.study.operation(key.operation))
         # Stopping a run also removes its servers: that is no death
-        if self.servers and not self._killed and (deaths := Servers(key.run_id).deaths(self.servers)):
+        if self.servers and not self.is_stopped and (deaths := Servers(key.run_id).deaths(self.servers)):
             result = observe.with_deaths(result, deaths)
         if result.status == "verified" and result.total_s is None:  # the pod did not measure it
             result.total_s = pod.pod_total_s

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from airflow.providers.cncf.kubernetes.operators.pod import KubernetesPodOperator
-from airflow.providers.cncf.kubernetes.pod_generator import make_safe_label_value
 from airflow.sdk import Context
 from airflow.sdk.exceptions import AirflowRescheduleException
 
 from storebench.airflow import connections, leftovers, observe
 from storebench.airflow.brought import Group, Running, group_of
+from storebench.airflow.compat.kubernetes_provider import label_value
+from storebench.airflow.compat.tasks import ENDED
 from storebench.airflow.node_pools import DEFAULT
 from storebench.airflow.params import values_of
 from storebench.airflow.pickup import LATER, RetriedOperator
@@ -25,9 +25,6 @@ from storebench.results.repository import run_id_of
 from storebench.servers.topology import brought_for
 from storebench.study.cell import Cell
 from storebench.study.model import Study
-
-# Airflow's states of a task that has ended.
-ENDED = {"success", "failed", "skipped", "upstream_failed", "removed"}
 
 
 @dataclass(frozen=True)
@@ -52,7 +49,7 @@ class CellStepOperator(RetriedOperator):
     `turn`: the turn's name in the user interface. The task's map index is the turn's number within the run and this node pool.
     """
 
-    template_fields: Sequence[str] = (*KubernetesPodOperator.template_fields, "turn")
+    template_fields: Sequence[str] = (*RetriedOperator.template_fields, "turn")
 
     def __init__(self, *, study: Study, operation: str, turn: Any, **kwargs: Any) -> None:
         super().__init__(map_index_template="{{ task.turn }}", **kwargs)
@@ -113,11 +110,11 @@ class CellStepOperator(RetriedOperator):
 
     def attempts_of_run(self, context: Context) -> str:
         """Return the selector of the pods of the run's attempts in this node pool."""
-        labels = self._get_ti_pod_labels(context, include_try_number=False)
+        labels = self.labels_of_task(context)
         run = ",".join(f"{name}={labels[name]}" for name in ("dag_id", "run_id"))
         # Cells are numbered within their node pool.
         names = (f"{self.node_pool.group}.{operation.name}" for operation in self.study.operations)
-        tasks = ",".join(make_safe_label_value(name) for name in names)
+        tasks = ",".join(label_value(name) for name in names)
         return f"{run},task_id in ({tasks})"
 
     def group_of(self, step: Step) -> Group | None:
@@ -147,7 +144,7 @@ class CellStepOperator(RetriedOperator):
 
         The result names its object in S3, which stays there until `discard` removes it.
         """
-        if self._killed and self.observed is None:
+        if self.is_stopped and self.observed is None:
             result = observe.stopped()
         else:
             result = observe.attempt_result(self.observed, self.CONTAINER, failure)

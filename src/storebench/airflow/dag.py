@@ -19,6 +19,8 @@ from airflow.sdk.exceptions import AirflowFailException
 from storebench.airflow import connections, secrets
 from storebench.airflow.attempts import AttemptOperator
 from storebench.airflow.cleaning import BeforeCellsOperator
+from storebench.airflow.compat.priority import MOST_STEPS, CellByCell
+from storebench.airflow.compat.timetable import GridTimetable
 from storebench.airflow.dataset import DatasetOperator
 from storebench.airflow.doc import cleared, doc_of
 from storebench.airflow.drops import DropOperator
@@ -26,9 +28,7 @@ from storebench.airflow.ends import close_stopped, failed_step
 from storebench.airflow.node_pools import DEFAULT, NodePool, node_pools
 from storebench.airflow.params import params_of
 from storebench.airflow.plan import killed_of, plan_of, turns_on
-from storebench.airflow.priority import MOST_STEPS, CellByCell
 from storebench.airflow.server_steps import BRING, REMOVE, BringOperator, remove_servers
-from storebench.airflow.timetable import GridTimetable
 from storebench.errors import SpecError, StorebenchError
 from storebench.results.gaps import fill_gaps
 from storebench.results.repository import run_id_of
