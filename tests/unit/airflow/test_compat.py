@@ -24,8 +24,9 @@ ROWS = [(module, *row) for module, packages in compat.LOOKED_AT.items() for row 
 
 def pins(package):
     """Return the versions of a package in requirements/, by file."""
-    texts = {path.name: path.read_text() for path in (ROOT / "requirements").glob("*.txt")}
-    return {name: dict(PIN.findall(text))[package] for name, text in texts.items() if package in text}
+    files = (ROOT / "requirements").glob("*.txt")
+    pinned = {path.name: dict(PIN.findall(path.read_text())) for path in files}
+    return {name: versions[package] for name, versions in pinned.items() if package in versions}
 
 
 def test_the_table_has_each_module_of_the_seam():
