@@ -11,12 +11,12 @@ from airflow.sdk import Context
 from airflow.sdk.exceptions import AirflowRescheduleException
 
 from storebench.airflow import connections, leftovers, observe
-from storebench.airflow.brought import Group, Running, group_of
 from storebench.airflow.compat.kubernetes_provider import label_value
 from storebench.airflow.compat.tasks import ENDED
 from storebench.airflow.node_pools import DEFAULT
 from storebench.airflow.params import values_of
 from storebench.airflow.pickup import LATER, RetriedOperator
+from storebench.airflow.provision import Group, Running, group_of
 from storebench.airflow.retrieve import whole
 from storebench.airflow.specs import spec_of
 from storebench.attempt.result import AttemptResult

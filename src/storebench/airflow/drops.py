@@ -8,9 +8,9 @@ from airflow.sdk import Context
 from airflow.sdk.exceptions import AirflowException, AirflowFailException, AirflowSkipException
 
 from storebench.airflow import connections
-from storebench.airflow.brought import Running, Servers
 from storebench.airflow.cell_steps import CellStepOperator, Step
 from storebench.airflow.params import values_of
+from storebench.airflow.provision import Running, Servers
 from storebench.airflow.retrieve import discard
 from storebench.attempt.result import AttemptResult
 from storebench.attempt.spec import AttemptSpec
@@ -63,7 +63,7 @@ class DropOperator(CellStepOperator):
         group = self.group_of(step)
         if group is None:
             return None
-        if running := Servers(step.run_id).still(group):
+        if running := Servers(step.run_id).unchanged(group):
             return running
         self.forget_data(step)
         raise AirflowSkipException("The servers that the run provisioned are gone, and their data with them")

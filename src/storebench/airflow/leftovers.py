@@ -16,10 +16,10 @@ from kubernetes.client.exceptions import ApiException
 from storebench import s3
 from storebench.airflow import connections
 from storebench.airflow.compat.kubernetes_provider import label_value
-from storebench.airflow.ends import run_states
 from storebench.airflow.kubernetes_api import ENDED_PHASES, ask_again
 from storebench.airflow.node_pools import DEFAULT, NodePool, node_pools
 from storebench.airflow.placement import LABEL
+from storebench.airflow.run_end import run_states
 from storebench.airflow.specs import RESULTS
 from storebench.errors import SpecError, StorebenchError, StoreUnreachable
 from storebench.results.left import Undropped

@@ -17,7 +17,6 @@ from kubernetes.client.exceptions import ApiException
 from urllib3.exceptions import HTTPError
 
 from storebench.airflow import connections, observe, secrets, volumes
-from storebench.airflow.brought import Running
 from storebench.airflow.compat.kubernetes_provider import file_of, variable_of
 from storebench.airflow.compat.pod_manager import POLL_INTERVAL_S
 from storebench.airflow.compat.pod_operator import ObservedPodOperator
@@ -26,6 +25,7 @@ from storebench.airflow.kubernetes_api import RIGHTS, ask_again, error_in_words
 from storebench.airflow.node_pools import DEFAULT, NodePool
 from storebench.airflow.params import common_values
 from storebench.airflow.placement import Placement, with_agent, with_secret, with_shared_memory
+from storebench.airflow.provision import Running
 from storebench.airflow.spark_driver import own_pod
 from storebench.airflow.topologies import AGENT_IMAGE
 from storebench.attempt import disk

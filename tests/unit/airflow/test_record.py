@@ -6,8 +6,8 @@ from types import SimpleNamespace
 import pytest
 
 from storebench.airflow import attempts
-from storebench.airflow.checked import TEXT_CHARACTERS
 from storebench.airflow.drops import DropOperator
+from storebench.airflow.result_check import TEXT_CHARACTERS
 from storebench.attempt.overflow import fitting
 from storebench.attempt.result import AttemptResult
 from storebench.errors import StoreUnreachable

@@ -10,8 +10,8 @@ from typing import Any
 from airflow.sdk import Variable
 
 from storebench.airflow import connections, secrets
-from storebench.airflow.brought import Servers
 from storebench.airflow.compat.tasks import run_ended_at
+from storebench.airflow.provision import Servers
 from storebench.results.stopped import AIRFLOW_ID, GOING, OVER, RunStates, close, stopped_runs
 from storebench.results.unneeded import secrets_of_runs_over, servers_of_runs_over
 
