@@ -37,7 +37,9 @@ NO_PARAMETERS = (
 LACKING = {"failed", "upstream_failed"}  # Airflow's states of a step whose dependent steps are not run
 
 
-def plan_of(study: Study, params: Mapping[str, Any], dag_run: Any, make: custom_file.Make | None = None) -> list[str]:
+def plan_of(
+    study: Study, params: Mapping[str, Any], dag_run: Any, make: custom_file.Make | None = None
+) -> list[str]:
     """Check and record the turns of a run. Returns the names of the default node pool's turns, as the user interface shows them.
 
     `make` makes the dataset of a user's own file in a pod. A plan that runs again keeps the turns that it planned first. Raises a
@@ -58,7 +60,9 @@ def plan_of(study: Study, params: Mapping[str, Any], dag_run: Any, make: custom_
         raise
 
 
-def _plan_of(study: Study, asked: Mapping[str, Any], dag_run: Any, make: custom_file.Make | None) -> list[str]:
+def _plan_of(
+    study: Study, asked: Mapping[str, Any], dag_run: Any, make: custom_file.Make | None
+) -> list[str]:
     if dag_run.run_type == "backfill" and not dag_run.conf:
         raise SpecError(NO_PARAMETERS)
     params = values_of(study, asked)

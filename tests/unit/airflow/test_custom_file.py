@@ -169,7 +169,9 @@ def test_what_is_no_such_file_is_refused_in_words(file):
 
 def test_cells_whose_store_cannot_hold_it_are_named_with_the_reason(made):
     study = STUDY
-    params, manifest = custom_file.with_file(study, asked(stores="mongodb,null,delta-kernel", batch="all"), made.make)
+    params, manifest = custom_file.with_file(
+        study, asked(stores="mongodb,null,delta-kernel", batch="all"), made.make
+    )
     cells = plan.grid_of(study, params).cells
     found = custom_file.not_held(study, cells, manifest)
     assert {cell.store for cell in found} == {"delta-kernel"}

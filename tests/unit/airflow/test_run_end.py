@@ -150,7 +150,9 @@ def cluster(monkeypatch):
 def test_a_plan_closes_the_runs_that_are_over_in_airflow_and_no_others(keep, cluster, monkeypatch, capsys):
     keep(["stopped", "deleted", "goes-on", "now"])
     closed = []
-    monkeypatch.setattr(run_end, "close", lambda repository, one: closed.append((one.run["id"], one.state)) or 3)
+    monkeypatch.setattr(
+        run_end, "close", lambda repository, one: closed.append((one.run["id"], one.state)) or 3
+    )
     states = {("d", "stopped"): "failed", ("d", "goes-on"): "running"}
     close_stopped(instance(states), "d/now")
     assert closed == [("d/stopped", "failed"), ("d/deleted", None)]
