@@ -100,13 +100,13 @@ class Fuzzer:
     """A fuzzer of configurations. `stack`: keeps the stand-ins until the end."""
 
     def __init__(self, stack: contextlib.ExitStack) -> None:
-        from airflow.api_fastapi.core_api.security import get_user
         from airflow.sdk.execution_time import context
         from fastapi.testclient import TestClient
         from kubernetes import client as kubernetes_client
 
         from storebench import trigger
-        from storebench.airflow import connections, images, own, plan, preflight, secrets
+        from storebench.airflow import connections, custom_file, images, plan, preflight, secrets
+        from storebench.airflow.compat.api_server import get_user
         from storebench.cli import runs
         from storebench.servers import capacity, topology
         from storebench.study import studies
@@ -138,7 +138,7 @@ class Fuzzer:
             (preflight, "check", _check_disk),
             (preflight, "check_embedded", lambda *_: None),
             (images, "named", "registry.example.com/{}:1".format),
-            (own, "with_file", lambda study, params, make: (dict(params), None)),
+            (custom_file, "with_file", lambda study, params, make: (dict(params), None)),
             (secrets, "apply", lambda *_: None),
             (secrets, "cluster_of", lambda *_: (cluster, "default")),
             (kubernetes_client, "StorageV1Api", lambda *_: cluster),

@@ -4,8 +4,8 @@ from typing import ClassVar
 
 from airflow.plugins_manager import AirflowPlugin
 
-from storebench.airflow.priority import CellByCell
-from storebench.airflow.timetable import GridTimetable
+from storebench.airflow.compat.priority import CellByCell
+from storebench.airflow.compat.timetable import GridTimetable
 
 
 class StorebenchScheduling(AirflowPlugin):

@@ -159,7 +159,7 @@ def build(settings: Settings, secrets: dict[str, str], images: dict[str, str]) -
         "AIRFLOW__CORE__PLUGINS_FOLDER": str(settings.checkout / "plugins"),
         "AIRFLOW__CORE__LOAD_EXAMPLES": "False",
         # The scheduler rests without active runs.
-        "AIRFLOW__CORE__EXECUTOR": "storebench.airflow.executor.RestingExecutor",
+        "AIRFLOW__CORE__EXECUTOR": "storebench.airflow.compat.executor.RestingExecutor",
         # A task for each node's pod, and 3 for all other work of a run.
         "AIRFLOW__CORE__PARALLELISM": str(3 + len(settings.nodes)),
         # The most tasks of an expanded run, one for each turn. The default, 1,024, only allows grids with few repeats.

@@ -4,10 +4,10 @@ import json
 from dataclasses import replace
 
 import pytest
-from airflow.api_fastapi.core_api.security import get_user
 from click.testing import CliRunner
 from fastapi.testclient import TestClient
 
+from storebench.airflow.compat.api_server import get_user
 from storebench.cli import main
 from storebench.errors import SpecError
 from storebench.results.claims import judged_claims, runs_of

@@ -6,10 +6,10 @@ from datetime import UTC, datetime
 
 import psycopg
 import pytest
-from airflow.api_fastapi.core_api.security import get_user
 from fastapi.testclient import TestClient
 from psycopg.conninfo import conninfo_to_dict
 
+from storebench.airflow.compat.api_server import get_user
 from storebench.attempt.result import AttemptResult
 from storebench.errors import SpecError
 from storebench.results.attempts import AttemptKey, PodRecord

@@ -4,9 +4,10 @@ import uuid
 from types import SimpleNamespace
 
 import pytest
-from airflow.api_fastapi.core_api.security import get_user
 from fastapi.testclient import TestClient
 
+from storebench.airflow.compat import api_server
+from storebench.airflow.compat.api_server import get_user
 from storebench.results.stopped import RunStates
 from storebench.study.cell import Cell
 from storebench.study.studies import find
@@ -49,7 +50,7 @@ def reader_of(database, monkeypatch):
             return details.id in dags
 
         manager = SimpleNamespace(is_authorized_dag=authorized)
-        monkeypatch.setattr(access, "get_auth_manager", lambda: manager)
+        monkeypatch.setattr(api_server, "get_auth_manager", lambda: manager)
         monkeypatch.setattr(access.connections, "reader_dsn", lambda: database)
         app.dependency_overrides = {
             get_user: lambda: "somebody",

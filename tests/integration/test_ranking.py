@@ -4,11 +4,11 @@ import json
 
 import psycopg
 import pytest
-from airflow.api_fastapi.core_api.security import get_user
 from click.testing import CliRunner
 from fastapi.testclient import TestClient
 from psycopg.rows import dict_row
 
+from storebench.airflow.compat.api_server import get_user
 from storebench.cli import main
 from storebench.results.conditions import conditions_of
 from storebench.servers.sizes import FIELDS

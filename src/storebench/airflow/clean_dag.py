@@ -9,9 +9,9 @@ from airflow.sdk.exceptions import AirflowFailException
 
 from storebench.airflow import secrets
 from storebench.airflow.cleaning import CleanOperator
-from storebench.airflow.ends import close_stopped
+from storebench.airflow.compat.priority import LAST
 from storebench.airflow.node_pools import DEFAULT, node_pools
-from storebench.airflow.priority import LAST
+from storebench.airflow.run_end import close_stopped
 from storebench.results.repository import run_id_of
 from storebench.results.unneeded import CLEAN_DAG
 

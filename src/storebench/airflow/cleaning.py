@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, ClassVar
 
 from airflow.sdk import Context
 from airflow.sdk.exceptions import AirflowFailException, AirflowSkipException
@@ -24,8 +25,11 @@ MEMORY = "1Gi"  # memory of a pod that drops: no data passes through the pod
 LEFT = "storebench/left"  # label of a pod that drops another run's data
 
 
-class DropOperator(StorebenchPodOperator):
+class LeftoverDropOperator(StorebenchPodOperator):
     """An operator that drops the data of an ended run in a store. It is no task: another task calls it before its own work."""
+
+    # The calling task must not mistake this pod for its own pod.
+    replaced_labels: ClassVar[Mapping[str, str]] = {"task_id": "clean"}
 
     def __init__(self, *, left: Undropped, **kwargs: Any) -> None:
         super().__init__(
@@ -35,11 +39,6 @@ class DropOperator(StorebenchPodOperator):
             **kwargs,
         )
         self.left = left
-
-    @staticmethod
-    def _get_ti_pod_labels(context: Context | None = None, include_try_number: bool = True) -> dict[str, str]:
-        """Return labels that keep the calling task from mistaking this pod for its own."""
-        return {**StorebenchPodOperator._get_ti_pod_labels(context, include_try_number), "task_id": "clean"}
 
     def drop(self, context: Context) -> None:
         """Drop the data. Raises StoreUnreachable where the store does not answer, and StoreRefused for any other failure."""
@@ -61,7 +60,7 @@ class DropOperator(StorebenchPodOperator):
 class CleaningOperator(StorebenchPodOperator):
     """A pod operator that can remove the leftovers of ended runs before its own work."""
 
-    dropping: DropOperator | None = None
+    dropping: LeftoverDropOperator | None = None
 
     def clean(self, context: Context) -> list[str]:
         """Remove the leftovers of ended runs on these nodes and in the stores measured there. Returns what stays, with the reasons."""
@@ -69,7 +68,7 @@ class CleaningOperator(StorebenchPodOperator):
 
         def drop(data: Undropped) -> None:
             self.go_on()
-            self.dropping = DropOperator(left=data, node_pool=self.node_pool)
+            self.dropping = LeftoverDropOperator(left=data, node_pool=self.node_pool)
             self.dropping.drop(context)
 
         stays = []
@@ -85,8 +84,8 @@ class CleaningOperator(StorebenchPodOperator):
         return stays
 
     def go_on(self) -> None:
-        """Raise AirflowFailException if Airflow has stopped the task, which only `on_kill` learns."""
-        if self._killed:
+        """Raise AirflowFailException if Airflow has stopped the task."""
+        if self.is_stopped:
             raise AirflowFailException("The task was stopped")
 
     def on_kill(self) -> None:

@@ -19,15 +19,16 @@ from airflow.sdk.exceptions import AirflowFailException
 from storebench.airflow import connections, secrets
 from storebench.airflow.attempts import AttemptOperator
 from storebench.airflow.cleaning import BeforeCellsOperator
+from storebench.airflow.compat.priority import MOST_STEPS, CellByCell
+from storebench.airflow.compat.timetable import GridTimetable
 from storebench.airflow.dataset import DatasetOperator
 from storebench.airflow.doc import cleared, doc_of
-from storebench.airflow.ends import close_stopped, failed_step
+from storebench.airflow.drops import DropOperator
 from storebench.airflow.node_pools import DEFAULT, NodePool, node_pools
 from storebench.airflow.params import MEASURED, check_presets, sections_of
 from storebench.airflow.plan import plan_of, turns_on
-from storebench.airflow.priority import MOST_STEPS, CellByCell
-from storebench.airflow.server_steps import BRING, REMOVE, BringOperator, remove_servers
-from storebench.airflow.timetable import GridTimetable
+from storebench.airflow.run_end import close_stopped, failed_step
+from storebench.airflow.server_steps import PROVISION, REMOVE, ProvisionOperator, remove_servers
 from storebench.errors import SpecError, StorebenchError
 from storebench.planning.turns import killed_of
 from storebench.results.gaps import fill_gaps
@@ -37,6 +38,7 @@ from storebench.servers.topology import brought_for
 from storebench.study.check import problems_of_stores
 from storebench.study.model import Study
 from storebench.study.partition import partitions
+from storebench.study.reserved import DROP
 from storebench.study.studies import folder
 
 MOST_NAMED = 50  # failures that a run's error names; the results list all failures
@@ -117,7 +119,7 @@ def study_dag(study: Study) -> DAG:
         planned >> ready >> end  # `ready` cleans up, also in a run without cells
         server_steps: list[Any] = []
         if brought_for(study):
-            server_steps = [BringOperator(task_id=BRING, study=study)]
+            server_steps = [ProvisionOperator(task_id=PROVISION, study=study)]
             ready >> server_steps[0] >> end
             server_steps.append(_removal())
             server_steps[0] >> server_steps[1]
@@ -181,10 +183,10 @@ def _cells(study: Study, node_pool: NodePool) -> Any:
     def cell(turn: Any) -> None:
         # The tasks of a cell are not linked in the graph (docs/decisions/0007). Each task checks its predecessors when it starts.
         for place, operation in enumerate(steps):
-            AttemptOperator(
+            step: Any = DropOperator if operation == DROP else partial(AttemptOperator, operation=operation)
+            step(
                 task_id=operation,
                 study=study,
-                operation=operation,
                 turn=turn,
                 node_pool=node_pool,
                 weight_rule=CellByCell(),

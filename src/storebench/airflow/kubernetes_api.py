@@ -5,16 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Collection
 from typing import TypeVar
 
-from airflow.providers.cncf.kubernetes.kubernetes_helper_functions import KubernetesApiException
 from kubernetes.client.exceptions import ApiException
 from tenacity import Retrying, retry_if_exception, stop_after_delay, wait_exponential
 from urllib3.exceptions import HTTPError
 
+from storebench.airflow.compat.kubernetes_provider import KubernetesApiException
 from storebench.errors import StorebenchError
 from storebench.servers.pods import answer
 
 PATIENCE_S = 60.0
 LONGEST_WAIT_S = 5.0
+# Kubernetes' phases of a pod that has ended.
+ENDED_PHASES = {"Succeeded", "Failed"}
 
 T = TypeVar("T")
 

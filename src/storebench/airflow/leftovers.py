@@ -10,17 +10,16 @@ from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import Any
 
-from airflow.providers.cncf.kubernetes.pod_generator import make_safe_label_value
-from airflow.providers.cncf.kubernetes.utils.pod_manager import PodPhase
 from kubernetes import client as k8s_client
 from kubernetes.client.exceptions import ApiException
 
 from storebench import s3
 from storebench.airflow import connections
-from storebench.airflow.ends import run_states
-from storebench.airflow.kubernetes_api import ask_again
+from storebench.airflow.compat.kubernetes_provider import label_value
+from storebench.airflow.kubernetes_api import ENDED_PHASES, ask_again
 from storebench.airflow.node_pools import DEFAULT, NodePool, node_pools
 from storebench.airflow.placement import LABEL
+from storebench.airflow.run_end import run_states
 from storebench.airflow.specs import RESULTS
 from storebench.errors import SpecError, StorebenchError, StoreUnreachable
 from storebench.results.left import Undropped
@@ -61,7 +60,7 @@ def remove_pods_of_runs_over(ti: Any, client: k8s_client.CoreV1Api, namespace: s
         return
     states = run_states(ti)
     for run in connections.left().runs():
-        labels = make_safe_label_value(run["dag_id"]), make_safe_label_value(run["airflow_run_id"])
+        labels = label_value(run["dag_id"]), label_value(run["airflow_run_id"])
         if labels in there and states.over(run["dag_id"], run["airflow_run_id"], run["airflow_id"])[0]:
             remove_pods(client, namespace, f"dag_id={labels[0]},run_id={labels[1]}")
 
@@ -183,7 +182,7 @@ def remove_pods(client: k8s_client.CoreV1Api, namespace: str, selector: str) -> 
         return
     of_attempts = f"{LABEL} in ({','.join(attempts)})"
     for pod in pods_with(of_attempts):
-        if pod.status.phase not in PodPhase.terminal_states:
+        if pod.status.phase not in ENDED_PHASES:
             log.warning(
                 "Removing the pod %s, which is still there although its task has ended", pod.metadata.name
             )

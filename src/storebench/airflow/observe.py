@@ -8,11 +8,11 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
+from airflow.sdk.exceptions import AirflowException
 from kubernetes.client import models as k8s
 
 from storebench import protocol
 from storebench.airflow.kubernetes_api import error_in_words
-from storebench.airflow.pod_manager import PodOverdue
 from storebench.attempt.result import AttemptResult
 from storebench.errors import KIND_OF_EXIT_CODE, BadResult, ServerDied, StorebenchError
 from storebench.results.attempts import PodRecord
@@ -21,6 +21,15 @@ from storebench.results.attempts import PodRecord
 IMAGE_REASONS = {"ErrImagePull", "ImagePullBackOff", "InvalidImageName", "ErrImageNeverPull"}
 BY_SIGNAL = 128  # the exit code of a program that a signal has ended is this number plus the signal's
 STOPPING = {signal.SIGTERM, signal.SIGINT}  # signals that come from outside the pod
+
+
+class PodOverdue(AirflowException):
+    """The error of a pod that has not ended after `limit_s` seconds, although Kubernetes ends a pod after `deadline_s` seconds of work."""
+
+    def __init__(self, limit_s: int, deadline_s: int | None) -> None:
+        super().__init__(
+            f"No end of the pod is known after {limit_s} s, although Kubernetes was to end the pod after {deadline_s} s: is its node lost?"
+        )
 
 
 def container_status(pod: k8s.V1Pod, container: str) -> k8s.V1ContainerStatus | None:

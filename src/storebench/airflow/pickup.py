@@ -9,8 +9,6 @@ from datetime import UTC, datetime, timedelta
 from threading import Thread
 from typing import Any
 
-from airflow.providers.cncf.kubernetes.operators.pod import POD_IDENTIFIER_STATE_KEY
-from airflow.providers.cncf.kubernetes.utils.pod_manager import PodPhase
 from airflow.sdk import Context
 from airflow.sdk.exceptions import AirflowFailException, AirflowRescheduleException
 from kubernetes import client as k8s_client
@@ -18,7 +16,9 @@ from kubernetes.client import models as k8s
 
 from storebench.airflow import connections, leftovers
 from storebench.airflow.cleaning import CleaningOperator
-from storebench.airflow.kubernetes_api import ask_again
+from storebench.airflow.compat.pod_operator import name_of_started_pod
+from storebench.airflow.compat.tasks import AGAIN, earlier_tries
+from storebench.airflow.kubernetes_api import ENDED_PHASES, ask_again
 from storebench.airflow.placement import LABEL
 from storebench.attempt.result import AttemptResult
 from storebench.results.attempts import AttemptKey, PodRecord
@@ -30,22 +30,12 @@ LATER = timedelta(seconds=20)
 # Airflow runs the task once more when its process has died. That try follows the pod of the first try and never measures anew.
 RETRIES = 1
 STARTS_WITHIN = timedelta(hours=2)  # twice the largest `startup_timeout_s` of a run
-# Airflow's states of a task that Airflow still runs or runs again. A task that a user clears while it runs is `restarting`.
-AGAIN = {None, "scheduled", "queued", "running", "up_for_retry"}
 ANSWERS_WITHIN_S = 2.0  # Airflow kills a process 5 s after it has told the process to stop
 TRY = "try_number"  # the label of a pod with the number of its task's try
 LOST = (
     "The task's process died, and so did the pod {name} before its result could be read: the attempt is lost. To measure it again,"
     " clear the step"
 )
-
-
-def earlier_tries(ti: Any, retries: int | None) -> range:
-    """Return the numbers of the tries that this try replaces, because their processes died. A cleared task replaces no try.
-
-    Airflow raises `max_tries` when it clears a task, and keeps `max_tries` when it retries a task.
-    """
-    return range(max(1, ti.max_tries - (retries or 0) + 1), ti.try_number)
 
 
 def selector_of(labels: Mapping[str, str], tries: Sequence[int]) -> str:
@@ -65,13 +55,6 @@ def try_of(pod: k8s.V1Pod) -> int:
     return int(pod.metadata.labels[TRY])
 
 
-def name_of_started(context: Context) -> str | None:
-    """Return the name of the last pod that this task is known to have started. The provider keeps it in Airflow's task state store."""
-    store: Any = context.get("task_state_store")
-    stored = store.get(POD_IDENTIFIER_STATE_KEY) if store is not None else None
-    return stored.get("name") if isinstance(stored, dict) else None
-
-
 def unwatched(client: k8s_client.CoreV1Api, namespace: str, group: str) -> list[str]:
     """Return the names of the pods at work for cells of this task group.
 
@@ -89,7 +72,7 @@ def unwatched(client: k8s_client.CoreV1Api, namespace: str, group: str) -> list[
         pod.metadata.name
         for pod in pods
         if pod.metadata.labels.get("task_id", "").startswith(f"{group}.")
-        and pod.status.phase not in PodPhase.terminal_states
+        and pod.status.phase not in ENDED_PHASES
         and not pod.metadata.deletion_timestamp
         and may_work(pod)
     )
@@ -103,7 +86,7 @@ class RetriedOperator(CleaningOperator):
         self.recorded_first: k8s.V1Pod | None = None  # removed when its row is recorded
         self.context: Context | None = None
 
-    def is_done(self, context: Context, key: AttemptKey, study: Study, filler: str) -> bool:
+    def has_recorded(self, context: Context, key: AttemptKey, study: Study, filler: str) -> bool:
         """Return whether an earlier try, whose process died, has recorded a verified attempt. Otherwise set `self.pod` to that try's pod.
 
         Raises AirflowFailException where the earlier attempt has failed or is lost. A step that was stopped and cleared while it ran, and a
@@ -113,7 +96,7 @@ class RetriedOperator(CleaningOperator):
         tries = earlier_tries(context["ti"], self.retries)
         if not tries:
             return False
-        labels = self._get_ti_pod_labels(context, include_try_number=False)
+        labels = self.labels_of_task(context)
         selector, namespace = selector_of(labels, tries), self.namespace_of_pods()
         rows = [] if filler else connections.repository(connections.PATIENCE_S).tries_of(key)
         if row := next((row for row in rows if row["try_number"] in tries), None):
@@ -127,7 +110,7 @@ class RetriedOperator(CleaningOperator):
             name, self.attempt = self.pod.metadata.name, self.pod.metadata.labels[LABEL]
             self.log.warning("Picking up the pod %s: the process that watched it has died", name)
             return False
-        started = name_of_started(context)
+        started = name_of_started_pod(context)
         if started is None or started in {row["pod"] for row in rows}:
             return False
         reason = LOST.format(name=started)
@@ -180,17 +163,17 @@ class RetriedOperator(CleaningOperator):
             self.log.info("Waiting for pods whose tasks have died: %s", ", ".join(names))
             raise AirflowRescheduleException(datetime.now(UTC) + LATER)  # type: ignore[no-untyped-call]
 
-    def process_pod_deletion(self, pod: k8s.V1Pod, *, reraise: bool = True) -> bool:
+    def keeps(self, pod: k8s.V1Pod) -> bool:
         """Keep a pod that was observed at its end until its row is recorded: if the process dies earlier, the next try reads the pod."""
         if self.observed is None:
-            return bool(super().process_pod_deletion(pod, reraise=reraise))
+            return False
         self.recorded_first = pod
-        return False
+        return True
 
     def remove_pod(self) -> None:
         """Remove the pod whose row is recorded."""
         if self.recorded_first:
-            super().process_pod_deletion(self.recorded_first, reraise=False)
+            self.delete_pod(self.recorded_first)
         self.recorded_first = None
 
     @staticmethod

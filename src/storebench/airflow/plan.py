@@ -9,12 +9,12 @@ from typing import Any
 
 from airflow.sdk.exceptions import AirflowSkipException
 
-from storebench.airflow import brought, connections, images, own, preflight, secrets
+from storebench.airflow import connections, custom_file, images, preflight, provision, secrets
 from storebench.airflow.draft import draft_of
-from storebench.airflow.ends import airflow_id
 from storebench.airflow.images import image
 from storebench.airflow.node_pools import DEFAULT, NodePool, node_pool_of
 from storebench.airflow.params import grid_of, values_of
+from storebench.airflow.run_end import airflow_id
 from storebench.airflow.topologies import AGENT_IMAGE, check_agents, check_sizes, copies_of
 from storebench.errors import SpecError, StorebenchError
 from storebench.planning.checks import not_addressed, not_held
@@ -29,7 +29,9 @@ NO_PARAMETERS = (
 )
 
 
-def plan_of(study: Study, params: Mapping[str, Any], dag_run: Any, make: own.Make | None = None) -> list[str]:
+def plan_of(
+    study: Study, params: Mapping[str, Any], dag_run: Any, make: custom_file.Make | None = None
+) -> list[str]:
     """Check and record the turns of a run. Returns the names of the default node pool's turns, as the user interface shows them.
 
     `make` makes the dataset of a user's own file in a pod. A plan that runs again keeps the turns that it planned first. Raises a
@@ -50,13 +52,15 @@ def plan_of(study: Study, params: Mapping[str, Any], dag_run: Any, make: own.Mak
         raise
 
 
-def _plan_of(study: Study, asked: Mapping[str, Any], dag_run: Any, make: own.Make | None) -> list[str]:
+def _plan_of(
+    study: Study, asked: Mapping[str, Any], dag_run: Any, make: custom_file.Make | None
+) -> list[str]:
     if dag_run.run_type == "backfill" and not dag_run.conf:
         raise SpecError(NO_PARAMETERS)
     params = values_of(study, asked)
     repository = connections.repository(connections.PLAN_PATIENCE_S)
     run_id = run_id_of(dag_run.dag_id, dag_run.run_id)
-    params, manifest = own.with_file(study, params, make)
+    params, manifest = custom_file.with_file(study, params, make)
     grid = grid_of(study, params, dag_run.partition_key, copies_of(study, params, connections.exists))
     preflight.check(study, params["rows"], manifest["bytes"] if manifest else None)
     cannot = not_addressed(study, grid.cells, connections.bucket())
@@ -65,7 +69,7 @@ def _plan_of(study: Study, asked: Mapping[str, Any], dag_run: Any, make: own.Mak
     if cannot and not grid.cells:
         raise SpecError(f"No cell is left to run: {'; '.join(dict.fromkeys(cannot.values()))}")
     used = {cell.store for cell in grid.cells}
-    groups = brought.groups_of(study, grid.cells, params)
+    groups = provision.groups_of(study, grid.cells, params)
     brings = {cell.store: group.images for cell, group in groups.items() if group}
     check_agents(study, used, params, brings, images.named(AGENT_IMAGE))
     preflight.check_connections(_secrets_of(study, set(used), params, brings))
@@ -74,7 +78,7 @@ def _plan_of(study: Study, asked: Mapping[str, Any], dag_run: Any, make: own.Mak
     unpublished = {name for group in groups.values() if group for name in group.unpublished_images}
     preflight.check_images(study, used, unpublished)
     if brings:
-        brought.check({group for group in groups.values() if group}, params)
+        provision.check({group for group in groups.values() if group}, params)
     names = _secrets_of(study, used, params, brings)
     for node_pool in {DEFAULT, *(node_pool_of(study, store) for store in used - set(brings))}:
         secrets.apply(run_id, names, node_pool)

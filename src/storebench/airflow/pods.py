@@ -9,25 +9,23 @@ from datetime import UTC, datetime
 from functools import cached_property
 from typing import Any, ClassVar
 
-from airflow.providers.cncf.kubernetes.operators.pod import KubernetesPodOperator
-from airflow.providers.cncf.kubernetes.secret import Secret
-from airflow.providers.cncf.kubernetes.utils.pod_manager import PodManager
 from airflow.sdk import Context, Variable
 from airflow.sdk.exceptions import AirflowException, AirflowTaskTimeout
-from airflow.sdk.execution_time.timeout import timeout
 from kubernetes import client as k8s_client
 from kubernetes.client import models as k8s
 from kubernetes.client.exceptions import ApiException
 from urllib3.exceptions import HTTPError
 
 from storebench.airflow import connections, observe, secrets, volumes
-from storebench.airflow.brought import Running
+from storebench.airflow.compat.kubernetes_provider import file_of, variable_of
+from storebench.airflow.compat.pod_manager import POLL_INTERVAL_S
+from storebench.airflow.compat.pod_operator import ObservedPodOperator
 from storebench.airflow.images import image, named
 from storebench.airflow.kubernetes_api import RIGHTS, ask_again, error_in_words
 from storebench.airflow.node_pools import DEFAULT, NodePool
 from storebench.airflow.params import common_values
 from storebench.airflow.placement import Placement, with_agent, with_secret, with_shared_memory
-from storebench.airflow.pod_manager import POLL_INTERVAL_S, PodOverdue, PromptPodManager
+from storebench.airflow.provision import Running
 from storebench.airflow.spark_driver import own_pod
 from storebench.airflow.topologies import AGENT_IMAGE
 from storebench.attempt import disk
@@ -46,7 +44,7 @@ from storebench.study.reserved import DROP
 LATE_S = 300
 
 
-class StorebenchPodOperator(KubernetesPodOperator):
+class StorebenchPodOperator(ObservedPodOperator):
     """An operator with a pod: storebench.airflow.placement places and confines the pod, the run's parameters set its resources.
 
     `self.observed` and `self.events` are the pod's last state and its events, read before the pod is deleted, however it ended.
@@ -85,10 +83,6 @@ class StorebenchPodOperator(KubernetesPodOperator):
         """The label value that only this attempt's pods have."""
         return uuid.uuid4().hex
 
-    @cached_property
-    def pod_manager(self) -> PodManager:
-        return PromptPodManager(kube_client=self.client, callbacks=self.callbacks)
-
     def use_connections(self, names: Sequence[str]) -> None:
         """Give the pod these connections, each from its Secret. Keeps their secrets out of the task's messages about the pod."""
         for name in names:
@@ -96,7 +90,7 @@ class StorebenchPodOperator(KubernetesPodOperator):
             with suppress(SpecError):
                 connections.pod(name)
         self.secrets = [
-            Secret("env", variable(name), connections.secret_name(name), connections.SECRET_KEY)  # type: ignore[no-untyped-call]
+            variable_of(variable(name), connections.secret_name(name), connections.SECRET_KEY)
             for name in names
         ]
 
@@ -132,7 +126,7 @@ class StorebenchPodOperator(KubernetesPodOperator):
             executor = self.placement.template(self.attempt, session.EXECUTOR, self.servers_id)
             if session.encrypted(spec.options):
                 key, folder = connections.secret_name(KEY_NAME), str(session.KEY.parent)
-                self.secrets.append(Secret("volume", folder, key))  # type: ignore[no-untyped-call]
+                self.secrets.append(file_of(folder, key))
                 executor = with_secret(executor, key, folder)
             self.env_vars = [*self.env_vars, *own_pod(str(self.image), executor)]
 
@@ -152,17 +146,14 @@ class StorebenchPodOperator(KubernetesPodOperator):
         if self.pod is None:
             self.prepare(context, params, memory)
             self.queued_at = datetime.now(UTC)
-        else:  # the pod was picked up
-            self.pod_request_obj = self.pod
         limit_s = 2 * params["startup_timeout_s"] + params["attempt_timeout_s"] + LATE_S
         try:
-            with timeout(limit_s):  # type: ignore[no-untyped-call]
-                super().execute(context)
+            self.execute_within(context, limit_s)
         except (Exception, AirflowTaskTimeout) as error:
             if not self.ended_well():
                 # The provider reads the pod once more, and may raise another error instead of the timeout's.
                 if isinstance(error, AirflowTaskTimeout) or isinstance(error.__context__, AirflowTaskTimeout):
-                    raise PodOverdue(limit_s, self.active_deadline_seconds) from error
+                    raise observe.PodOverdue(limit_s, self.active_deadline_seconds) from error
                 raise
             self.log.warning(
                 "The pod has ended well. Meanwhile there was an error: %s", error_in_words(error)
@@ -200,28 +191,10 @@ class StorebenchPodOperator(KubernetesPodOperator):
         ended = observe.terminated(self.observed, self.CONTAINER)
         return ended is not None and ended.exit_code == 0
 
-    def is_istio_enabled(self, pod: k8s.V1Pod | None) -> bool:
-        """Return whether the pod has sidecars (Istio, Vault, …): sidecars go on, so the provider then takes the end of this operator's
-        container for the pod's end. The provider itself only knows sidecars of one name.
-        """
-        try:  # read the pod: the cluster may have added a sidecar
-            return pod is not None and len(self.pod_manager.read_pod(pod).spec.containers) > 1
-        except ApiException as error:
-            if error.status != 404:
-                raise
-            return False
-
-    def find_pod(self, *args: Any, **kwargs: Any) -> k8s.V1Pod | None:
-        return ask_again(lambda: super(StorebenchPodOperator, self).find_pod(*args, **kwargs), RIGHTS)
-
-    def cleanup(self, pod: k8s.V1Pod, remote_pod: k8s.V1Pod, *args: Any, **kwargs: Any) -> None:
-        self.observe(pod, remote_pod)
-        super().cleanup(pod, self.observed or remote_pod, *args, **kwargs)
-
-    def observe(self, pod: k8s.V1Pod | None, known: k8s.V1Pod | None) -> None:
+    def observe(self, pod: k8s.V1Pod | None, known: k8s.V1Pod | None) -> k8s.V1Pod | None:
         """Keep the pod's last state and its events. Where the API no longer has the pod, keep its `known` state if the pod had ended."""
         if pod is None or not pod.metadata.name:
-            return
+            return self.observed
         name, namespace = pod.metadata.name, pod.metadata.namespace
         of_the_pod = f"involvedObject.name={name}"
         try:
@@ -233,6 +206,7 @@ class StorebenchPodOperator(KubernetesPodOperator):
             self.log.warning("The pod's last state cannot be read: %s", error_in_words(error))
         if self.observed is None and observe.terminated(known, self.CONTAINER):
             self.observed = known
+        return self.observed
 
     def kubernetes_version(self) -> str | None:
         """Return the API server's version; None where it does not answer."""

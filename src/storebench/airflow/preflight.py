@@ -9,8 +9,7 @@ import subprocess
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from types import MappingProxyType
 
-from airflow.configuration import conf
-from airflow.sdk import Variable
+from airflow.sdk import Variable, conf
 
 from storebench.airflow import connections, images
 from storebench.airflow.topologies import AGENT_IMAGE

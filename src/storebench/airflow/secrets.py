@@ -14,6 +14,7 @@ from tenacity import Retrying, retry_if_exception_type, stop_after_delay, wait_f
 from urllib3.exceptions import HTTPError
 
 from storebench.airflow import connections, kubernetes_api
+from storebench.airflow.compat import kubernetes_provider
 from storebench.airflow.node_pools import NodePool
 from storebench.errors import SpecError, StorebenchError, StoreUnreachable
 from storebench.servers.pods import answer
@@ -110,11 +111,8 @@ def _place(node_pool: str) -> tuple[str, ...]:
 
 def cluster_of(node_pool: NodePool) -> tuple[k8s_client.CoreV1Api, str]:
     """Return the API of the node pool's cluster, and the namespace of its pods. Raises SpecError where there is no connection."""
-    from airflow.providers.cncf.kubernetes.hooks.kubernetes import KubernetesHook
-
     connections.get(node_pool.connection)  # raises an error that says what to do, unlike the hook's error
-    hook = KubernetesHook(conn_id=_connection_id(node_pool))
-    return hook.core_v1_client, hook.get_namespace() or "default"
+    return kubernetes_provider.cluster_of(_connection_id(node_pool))
 
 
 def _connection_id(node_pool: NodePool) -> str:

@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import Annotated, TypeVar
 from uuid import UUID
 
-from airflow.api_fastapi.core_api.security import get_user
 from fastapi import Depends, FastAPI, Header, HTTPException, Query, Request, Response
 from fastapi.responses import JSONResponse
 from pydantic import BaseModel, StringConstraints
 
 from storebench import __version__
+from storebench.airflow.compat.api_server import get_user
 from storebench.errors import SpecError, StoreUnreachable
 from storebench.results.changes import METHOD, MIN_FIGURES
 from storebench.results.database import Row

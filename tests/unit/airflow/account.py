@@ -4,12 +4,14 @@ from dataclasses import replace
 from types import SimpleNamespace
 
 from storebench.airflow.attempts import AttemptOperator
+from storebench.airflow.drops import DropOperator
 from storebench.airflow.params import defaults_of
 from storebench.attempt.result import AttemptResult
 from storebench.attempt.spec import VARIABLE, AttemptSpec
 from storebench.results.left import Undropped
 from storebench.results.servers import ServerUse
 from storebench.study.order import Turn
+from storebench.study.reserved import DROP
 from tests.unit.example import STUDY, cell
 
 CELL, OTHER = cell("mongodb"), cell("elasticsearch")
@@ -139,6 +141,8 @@ def context(task_id, states=None, airflow_states=None, **params):
 
 def attempt(operation, node_pool=None, study=STUDY):
     others = {"node_pool": node_pool} if node_pool else {}
+    if operation == DROP:
+        return DropOperator(task_id=operation, study=study, turn="t", **others)
     return AttemptOperator(task_id=operation, study=study, operation=operation, turn="t", **others)
 
 

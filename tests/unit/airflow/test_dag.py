@@ -5,9 +5,9 @@ from types import SimpleNamespace
 import pytest
 from airflow.sdk.exceptions import AirflowFailException
 
+from storebench.airflow.compat.priority import LAST, MOST_STEPS, CellByCell
+from storebench.airflow.compat.timetable import GridTimetable
 from storebench.airflow.dag import study_dag
-from storebench.airflow.priority import LAST, MOST_STEPS, CellByCell
-from storebench.airflow.timetable import GridTimetable
 from storebench.errors import SpecError
 from storebench.results.stopped import COMMAND
 from storebench.results.unneeded import CLEAN_DAG

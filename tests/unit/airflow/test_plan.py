@@ -290,9 +290,9 @@ def test_a_run_that_brings_servers_is_planned_without_their_connection_and_its_g
 ):
     seen = {}
     monkeypatch.setattr(
-        plan.brought.connections, "exists", lambda name: not name.endswith(("_one", "_three"))
+        plan.provision.connections, "exists", lambda name: not name.endswith(("_one", "_three"))
     )
-    monkeypatch.setattr(plan.brought, "check", lambda groups, params: seen.update(checked=groups))
+    monkeypatch.setattr(plan.provision, "check", lambda groups, params: seen.update(checked=groups))
     monkeypatch.setattr(plan.secrets, "apply", lambda run, names, pool: seen.update(names=names))
     monkeypatch.setattr(
         plan.preflight, "check_embedded", lambda study, used, brings: seen.update(brings=brings)
@@ -312,8 +312,8 @@ def test_what_does_not_fit_on_the_cluster_is_refused_and_recorded(study, recorde
     def full(groups, params):
         raise SpecError("no room")
 
-    monkeypatch.setattr(plan.brought.connections, "exists", lambda name: False)
-    monkeypatch.setattr(plan.brought, "check", full)
+    monkeypatch.setattr(plan.provision.connections, "exists", lambda name: False)
+    monkeypatch.setattr(plan.provision, "check", full)
     asked = {"stores": ["elasticsearch@one"]}
     with pytest.raises(SpecError, match="no room"):
         plan_of(study, {**defaults_of(study, {}), **asked}, dag_run(conf=asked))
@@ -321,7 +321,7 @@ def test_what_does_not_fit_on_the_cluster_is_refused_and_recorded(study, recorde
 
 
 def test_an_unknown_topology_is_refused(study, recorded, monkeypatch):
-    monkeypatch.setattr(plan.brought.connections, "exists", lambda name: False)
+    monkeypatch.setattr(plan.provision.connections, "exists", lambda name: False)
     asked = {"stores": ["elasticsearch@nine"]}
     with pytest.raises(SpecError, match=r"'elasticsearch@nine' means no server: .* there are: one, three"):
         plan_of(study, {**defaults_of(study, {}), **asked}, dag_run(conf=asked))

@@ -10,7 +10,7 @@ import pytest
 from local import image_keys
 from local.stack import environment, parts, render
 from local.stack.settings import Settings
-from storebench.airflow import brought, images, preflight
+from storebench.airflow import images, preflight, provision
 from storebench.attempt import disk
 from storebench.errors import SpecError
 from storebench.planning.checks import check_disk
@@ -258,7 +258,7 @@ def needed_images():
         found |= {pod.image for pod in pods} | ({study.dataset.pod.image} if study.dataset else set())
         for name in topology.brought_for(study):
             server, which = study.store(name).server_of(name)
-            group = brought.Group("", name, topology.find(server, which), None)
+            group = provision.Group("", name, topology.find(server, which), None)
             found |= {one.replace("servers_", "servers/") for one in group.unpublished_images}
     return found
 

@@ -2,7 +2,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from storebench.airflow.priority import LAST, MOST_STEPS, RANKS, TASKS, CellByCell
+from storebench.airflow.compat.priority import LAST, MOST_STEPS, RANKS, TASKS, CellByCell
 
 
 def weights(run_id, steps=3):

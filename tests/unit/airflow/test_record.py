@@ -6,7 +6,8 @@ from types import SimpleNamespace
 import pytest
 
 from storebench.airflow import attempts
-from storebench.airflow.checked import TEXT_CHARACTERS
+from storebench.airflow.drops import DropOperator
+from storebench.airflow.result_check import TEXT_CHARACTERS
 from storebench.attempt.overflow import fitting
 from storebench.attempt.result import AttemptResult
 from storebench.errors import StoreUnreachable
@@ -45,8 +46,8 @@ def operator(monkeypatch):
     """Return an operator whose pod has left this message."""
     monkeypatch.setattr(attempts.AttemptOperator, "kubernetes_version", lambda self: "v1")
 
-    def make(message, operation="write"):
-        made = attempts.AttemptOperator(task_id=operation, study=STUDY, operation=operation, turn="t")
+    def make(message):
+        made = attempts.AttemptOperator(task_id="write", study=STUDY, operation="write", turn="t")
         made.observed = pod(ended(message=message))
         made.parameters = PARAMETERS
         return made
@@ -90,9 +91,10 @@ def test_what_another_store_left_of_its_step_is_looked_at_too(operator, bucket, 
     assert len(result.error) == TEXT_CHARACTERS
 
 
-def test_nothing_of_a_drop_is_left_in_s3(operator, bucket, rows):
-    message = fitting(LONG, SPEC).to_json()
-    operator(message, "drop").record(KEY, SPEC, None)
+def test_nothing_of_a_drop_is_left_in_s3(bucket, rows):
+    drop = DropOperator(task_id="drop", study=STUDY, turn="t")
+    drop.observed = pod(ended(message=fitting(LONG, SPEC).to_json()))
+    drop.end_pod(SPEC, None)
     assert rows == [] and bucket.objects == {}
 
 

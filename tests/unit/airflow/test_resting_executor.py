@@ -6,7 +6,7 @@ import pytest
 from sqlalchemy import create_engine, text
 from sqlalchemy.orm import Session
 
-from storebench.airflow import executor
+from storebench.airflow.compat import executor
 
 
 @pytest.fixture

@@ -3,7 +3,7 @@ from datetime import UTC, datetime
 import pytest
 from airflow.exceptions import InvalidPartitionKeyError
 
-from storebench.airflow.timetable import GridTimetable
+from storebench.airflow.compat.timetable import GridTimetable
 
 DATES = {
     "mongodb/reference/batch=10": datetime(2001, 1, 1, tzinfo=UTC),

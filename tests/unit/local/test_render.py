@@ -11,7 +11,7 @@ import yaml
 
 from local.stack import environment, parts, render
 from local.stack.settings import OWN_SERVERS, Settings
-from storebench.airflow.executor import RestingExecutor
+from storebench.airflow.compat.executor import RestingExecutor
 
 IMAGES = {"python": "localhost/storebench/python:1", "jvm": "localhost/storebench/jvm:1"}
 

@@ -4,12 +4,13 @@ from datetime import UTC, datetime
 from types import SimpleNamespace
 
 import pytest
-from airflow.api_fastapi.core_api.security import get_user
 from fastapi import HTTPException
 from fastapi.testclient import TestClient
 
-from storebench.airflow.priority import CellByCell
-from storebench.airflow.timetable import GridTimetable
+from storebench.airflow.compat import api_server
+from storebench.airflow.compat.api_server import get_user
+from storebench.airflow.compat.priority import CellByCell
+from storebench.airflow.compat.timetable import GridTimetable
 from storebench.results.expected import BETWEEN_S, ROWS_PER_S
 from storebench.study.recorded import recorded
 from storebench.study.studies import CHECKOUT_DAGS, find
@@ -165,8 +166,8 @@ def airflow(study, monkeypatch):
     manager = SimpleNamespace(
         is_authorized_dag=lambda *, method, details, user, access_entity=None: method in rights
     )
-    monkeypatch.setattr(access, "get_auth_manager", lambda: manager)
-    monkeypatch.setattr(access.SerializedDagModel, "get_dag", {study.name: kept}.get)
+    monkeypatch.setattr(api_server, "get_auth_manager", lambda: manager)
+    monkeypatch.setattr(api_server.SerializedDagModel, "get_dag", {study.name: kept}.get)
     monkeypatch.setattr(access.connections, "reader_dsn", lambda: "")
     return rights
 
@@ -209,7 +210,7 @@ def test_nobody_sees_the_grid_of_a_dag_that_they_may_not_read(airflow, study):
 def test_a_dag_that_airflow_keeps_for_an_earlier_version_says_so(airflow, study, monkeypatch):
     airflow |= {"GET"}
     kept = SimpleNamespace(timetable=GridTimetable.deserialize({"dates": []}))
-    monkeypatch.setattr(access.SerializedDagModel, "get_dag", {study.name: kept}.get)
+    monkeypatch.setattr(api_server.SerializedDagModel, "get_dag", {study.name: kept}.get)
     with pytest.raises(HTTPException, match="another version of Storebench") as refused:
         grid_dag(study.name, None)
     assert refused.value.status_code == 404

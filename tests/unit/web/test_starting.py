@@ -3,10 +3,10 @@ from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
-from airflow.api_fastapi.core_api.security import get_user
 from fastapi.testclient import TestClient
 
 from storebench.airflow import draft
+from storebench.airflow.compat.api_server import get_user
 from storebench.airflow.params import defaults_of, fields_of
 from storebench.results.expected import BETWEEN_S, ROWS_PER_S
 from storebench.study.recorded import recorded

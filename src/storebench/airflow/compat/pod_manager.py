@@ -1,4 +1,10 @@
-"""A pod manager that notices the end of pods promptly."""
+"""A pod manager that notices the end of pods promptly.
+
+Written for apache-airflow-providers-cncf-kubernetes 10.25.0.
+
+Remove the methods that wait when the provider's waiting times are arguments of its operator; `read_pod` when the provider repeats a
+request that the API server refuses for a while; `_log_message` when the provider can limit the length of a pod's log.
+"""
 
 from __future__ import annotations
 
@@ -7,24 +13,14 @@ from collections.abc import Callable
 from typing import Any
 
 from airflow.providers.cncf.kubernetes.utils.container import container_is_completed
-from airflow.providers.cncf.kubernetes.utils.pod_manager import PodManager, PodPhase
-from airflow.sdk.exceptions import AirflowException
+from airflow.providers.cncf.kubernetes.utils.pod_manager import PodManager
 from kubernetes.client import models as k8s
 
-from storebench.airflow.kubernetes_api import RIGHTS, ask_again
+from storebench.airflow.kubernetes_api import ENDED_PHASES, RIGHTS, ask_again
 
 POLL_INTERVAL_S = 0.1
 SOON_S = 3.0
 LOG_CHARACTERS = 10_000_000  # a program that runs wild must not fill the volume of Airflow's logs
-
-
-class PodOverdue(AirflowException):
-    """The error of a pod that has not ended after `limit_s` seconds, although Kubernetes ends a pod after `deadline_s` seconds of work."""
-
-    def __init__(self, limit_s: int, deadline_s: int | None) -> None:
-        super().__init__(
-            f"No end of the pod is known after {limit_s} s, although Kubernetes was to end the pod after {deadline_s} s: is its node lost?"
-        )
 
 
 class PromptPodManager(PodManager):
@@ -70,7 +66,7 @@ class PromptPodManager(PodManager):
         def ended() -> bool:
             current = self.read_pod(pod)
             container_ended = istio_enabled and container_is_completed(current, container_name)
-            return container_ended or current.status.phase in PodPhase.terminal_states
+            return container_ended or current.status.phase in ENDED_PHASES
 
         self._soon(ended)
         return super().await_pod_completion(pod, istio_enabled, container_name, *args, **kwargs)

@@ -7,10 +7,10 @@ from types import SimpleNamespace
 import pytest
 from airflow.sdk.exceptions import AirflowFailException, AirflowSkipException
 
-from storebench.airflow import brought, connections, images, pods, secrets, topologies
-from storebench.airflow.brought import Group, Running, Servers, groups_of
+from storebench.airflow import connections, images, pods, provision, secrets, topologies
 from storebench.airflow.draft import order_of
-from storebench.airflow.server_steps import BringOperator, remove_servers
+from storebench.airflow.provision import Group, Running, Servers, groups_of
+from storebench.airflow.server_steps import ProvisionOperator, remove_servers
 from storebench.airflow.topologies import topology_of
 from storebench.connection import Connection
 from storebench.errors import SpecError
@@ -396,7 +396,7 @@ def bring(account, kube, monkeypatch):
     def run(*cells, stopped=False):
         planned = Planned(account, [Turn(one, 1) for one in cells])
         monkeypatch.setattr(connections, "repository", lambda *_: planned)
-        step = BringOperator(task_id="servers", study=STUDY)
+        step = ProvisionOperator(task_id="servers", study=STUDY)
         if stopped:
             step.on_kill()
         try:
@@ -467,12 +467,12 @@ def test_the_last_step_fails_where_servers_stay_and_after_a_stop(account, kube, 
 
 
 def test_what_does_not_fit_is_refused_before_anything_is_made(kube, monkeypatch):
-    monkeypatch.setattr(brought.capacity, "lacking", lambda *_: "there is no room")
+    monkeypatch.setattr(provision.capacity, "lacking", lambda *_: "there is no room")
     groups = groups_of(STUDY, [THREE], PARAMS)
     with pytest.raises(
         SpecError, match="The servers elasticsearch@three do not fit on the cluster: there is no room"
     ):
-        brought.check(groups.values(), PARAMS)
+        provision.check(groups.values(), PARAMS)
     assert kube.objects == {}
 
 
@@ -488,16 +488,16 @@ def test_what_does_not_fit_is_refused_before_anything_is_made(kube, monkeypatch)
 def test_servers_whose_pods_kubernetes_would_refuse_are_refused_in_its_words(
     kube, monkeypatch, status, said, refused
 ):
-    monkeypatch.setattr(brought.capacity, "lacking", lambda *_: None)
+    monkeypatch.setattr(provision.capacity, "lacking", lambda *_: None)
     kube.refuses, kube.says = {"Pod": status}, said
     groups = groups_of(STUDY, [THREE], PARAMS)
     if refused:
         with pytest.raises(
             SpecError, match=f"elasticsearch@three cannot be made in the namespace 'ns': .*{said}"
         ):
-            brought.check(groups.values(), PARAMS)
+            provision.check(groups.values(), PARAMS)
     else:
-        brought.check(groups.values(), PARAMS)
+        provision.check(groups.values(), PARAMS)
     assert "dry run" in kube.calls and kube.objects == {} and kube.pods == {}
 
 
@@ -514,18 +514,18 @@ def test_volumes_that_the_embedded_cluster_s_disk_cannot_hold_are_refused(
 ):
     monkeypatch.setenv("STOREBENCH_EMBEDDED", embedded)
     monkeypatch.setenv("STOREBENCH_DISK_PATH", str(tmp_path))
-    monkeypatch.setattr(brought.capacity, "lacking", lambda *_: None)
+    monkeypatch.setattr(provision.capacity, "lacking", lambda *_: None)
     params = {**PARAMS, "server_disk": size}
     groups = groups_of(STUDY, [THREE], params)
     if fits:
-        brought.check(groups.values(), params)
+        provision.check(groups.values(), params)
         return
     said = (
         r"The servers elasticsearch@three ask for volumes of 3,000,000 GiB together, but .* GiB free\."
         r" Choose a smaller server_disk"
     )
     with pytest.raises(SpecError, match=said):
-        brought.check(groups.values(), params)
+        provision.check(groups.values(), params)
     assert kube.objects == {}
 
 

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import pytest
 from botocore.exceptions import ClientError
 
-from storebench.airflow import own, plan
+from storebench.airflow import custom_file, plan
 from storebench.airflow.dataset import DatasetOperator
 from storebench.airflow.params import defaults_of, values_of
 from storebench.errors import SpecError, StoreRefused
@@ -66,10 +66,10 @@ class Files:
 @pytest.fixture
 def files(monkeypatch):
     found = Files()
-    monkeypatch.setattr(own.connections, "s3", lambda: found)
-    monkeypatch.setattr(own.connections, "bucket", lambda: "storebench")
+    monkeypatch.setattr(custom_file.connections, "s3", lambda: found)
+    monkeypatch.setattr(custom_file.connections, "bucket", lambda: "storebench")
     found.account = Account()
-    monkeypatch.setattr(own.connections, "repository", lambda *_: found.account)
+    monkeypatch.setattr(custom_file.connections, "repository", lambda *_: found.account)
     return found
 
 
@@ -90,7 +90,7 @@ def asked(**more):
 
 
 def test_a_pod_makes_the_dataset_once_and_the_run_has_its_rows(files, made, capsys):
-    params, manifest = own.with_file(STUDY, asked(), made.make)
+    params, manifest = custom_file.with_file(STUDY, asked(), made.make)
     assert (params["rows"], params["seed"], manifest) == (321, SEED, MANIFEST)
     assert json.loads(made.told[0].to_json()) == {
         "bucket": "storebench",
@@ -101,7 +101,7 @@ def test_a_pod_makes_the_dataset_once_and_the_run_has_its_rows(files, made, caps
         "version": 1,
         "file": URI,
     }
-    assert own.with_file(STUDY, asked(), made.make) == (params, manifest)
+    assert custom_file.with_file(STUDY, asked(), made.make) == (params, manifest)
     assert len(made.told) == 1, "it is there"
     assert files.account.datasets_made == [(f"own/v2/file={SEED}", 2, 321, SEED, MANIFEST)], (
         "known also if the run is refused"
@@ -111,13 +111,13 @@ def test_a_pod_makes_the_dataset_once_and_the_run_has_its_rows(files, made, caps
 
 def test_a_run_without_a_file_asks_nobody():
     params = defaults_of(STUDY, {})
-    assert own.with_file(STUDY, params, None) == (params, None)
+    assert custom_file.with_file(STUDY, params, None) == (params, None)
 
 
 def test_a_file_that_is_not_there_is_refused(files, made):
     del files.objects["orders.csv"]
     with pytest.raises(StoreRefused, match=r"s3://files/orders\.csv .*it is not there"):
-        own.with_file(STUDY, asked(), made.make)
+        custom_file.with_file(STUDY, asked(), made.make)
     assert made.told == []
 
 
@@ -130,7 +130,7 @@ def test_a_folder_is_one_dataset_whose_version_is_that_of_its_parts(files, made)
         made.make(kind, spec)
         files.objects[spec.dataset + "manifest.json"] = json.dumps(MANIFEST).encode()
 
-    params, _ = own.with_file(STUDY, values_of(STUDY, asked(**{FILE: address})), make)
+    params, _ = custom_file.with_file(STUDY, values_of(STUDY, asked(**{FILE: address})), make)
     assert params["seed"] == seed_of(address, found.version, 8)
     assert made.told[0].file == address
 
@@ -138,7 +138,7 @@ def test_a_folder_is_one_dataset_whose_version_is_that_of_its_parts(files, made)
 def test_a_folder_that_is_no_dataset_is_refused_before_a_pod_starts(files, made):
     files.objects = {"orders/_delta_log/0.json": b"{}", "orders/1.parquet": b"x"}
     with pytest.raises(SpecError, match="s3://files/orders/ is a table of Delta Lake"):
-        own.with_file(STUDY, asked(**{FILE: "s3://files/orders/"}), made.make)
+        custom_file.with_file(STUDY, asked(**{FILE: "s3://files/orders/"}), made.make)
     assert made.told == []
 
 
@@ -170,7 +170,9 @@ def test_what_is_no_such_file_is_refused_in_words(file):
 
 def test_cells_whose_store_cannot_hold_it_are_named_with_the_reason(made):
     study = STUDY
-    params, manifest = own.with_file(study, asked(stores="mongodb,null,delta-kernel", batch="all"), made.make)
+    params, manifest = custom_file.with_file(
+        study, asked(stores="mongodb,null,delta-kernel", batch="all"), made.make
+    )
     cells = plan.grid_of(study, params).cells
     found = not_held(study, cells, manifest)
     assert {cell.store for cell in found} == {"delta-kernel"}
@@ -190,7 +192,7 @@ def test_a_client_that_cannot_read_the_data_back_is_named_with_the_reason(files,
     made.make = lambda kind, spec: files.objects.update(
         {FOLDER + "manifest.json": json.dumps({**MANIFEST, "schema": [first, late]}).encode()}
     )
-    params, manifest = own.with_file(
+    params, manifest = custom_file.with_file(
         STUDY, asked(stores="delta-spark,delta-kernel", clients="reference,tuned", batch="all"), made.make
     )
     cells = plan.grid_of(STUDY, params).cells
@@ -211,7 +213,7 @@ def test_a_client_that_cannot_read_the_data_back_is_named_with_the_reason(files,
 
 def test_the_dataset_of_a_run_with_a_file_is_that_of_its_version(made):
     study = STUDY
-    params, _ = own.with_file(study, asked(), made.make)
+    params, _ = custom_file.with_file(study, asked(), made.make)
     (cell, *_) = plan.grid_of(study, params).cells
     assert study.dataset_of(cell, params) == f"own/v2/file={SEED}"
     assert study.dataset_of(cell) == f"v1/rows=321/seed={SEED}"

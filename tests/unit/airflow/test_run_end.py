@@ -5,9 +5,9 @@ import pytest
 from airflow.sdk.execution_time import task_runner
 from kubernetes.client.exceptions import ApiException
 
-from storebench.airflow import brought, connections, ends, secrets
-from storebench.airflow.ends import close_stopped, failed_step, run_states
+from storebench.airflow import connections, provision, run_end, secrets
 from storebench.airflow.node_pools import DEFAULT, NodePool
+from storebench.airflow.run_end import close_stopped, failed_step, run_states
 from storebench.errors import ServersFailed, SpecError, StoreUnreachable
 from storebench.results.servers import ServerUse
 from storebench.servers.render import set_id
@@ -34,10 +34,10 @@ def instance(runs):
 
 def test_an_airflow_keeps_the_id_that_it_was_given_first(monkeypatch):
     kept = {}
-    monkeypatch.setattr(ends.Variable, "get", lambda key, *, default: kept.get(key) or default)
-    monkeypatch.setattr(ends.Variable, "set", lambda key, value, description: kept.update({key: value}))
-    first = ends.airflow_id()
-    assert first and ends.airflow_id() == first
+    monkeypatch.setattr(run_end.Variable, "get", lambda key, *, default: kept.get(key) or default)
+    monkeypatch.setattr(run_end.Variable, "set", lambda key, value, description: kept.update({key: value}))
+    first = run_end.airflow_id()
+    assert first and run_end.airflow_id() == first
 
 
 @pytest.mark.parametrize("state", ["failed", "success"])
@@ -48,7 +48,7 @@ def test_a_run_that_is_over_in_airflow_has_its_state(state):
 
 @pytest.mark.parametrize("state", ["queued", "running"])
 def test_a_run_that_is_queued_or_runs_goes_on(state):
-    assert run_states(instance({("d", "r"): state})).state_of("d", "r") in ends.GOING
+    assert run_states(instance({("d", "r"): state})).state_of("d", "r") in run_end.GOING
 
 
 def test_a_run_that_airflow_does_not_have_has_no_state():
@@ -150,7 +150,9 @@ def cluster(monkeypatch):
 def test_a_plan_closes_the_runs_that_are_over_in_airflow_and_no_others(keep, cluster, monkeypatch, capsys):
     keep(["stopped", "deleted", "goes-on", "now"])
     closed = []
-    monkeypatch.setattr(ends, "close", lambda repository, one: closed.append((one.run["id"], one.state)) or 3)
+    monkeypatch.setattr(
+        run_end, "close", lambda repository, one: closed.append((one.run["id"], one.state)) or 3
+    )
     states = {("d", "stopped"): "failed", ("d", "goes-on"): "running"}
     close_stopped(instance(states), "d/now")
     assert closed == [("d/stopped", "failed"), ("d/deleted", None)]
@@ -165,7 +167,7 @@ def test_a_plan_removes_the_servers_of_runs_that_are_over_and_of_no_others(keep,
     for run in ("d/stopped", "d/goes-on", "d/now"):
         kept.servers[run] = [ServerUse("elasticsearch@one", "elasticsearch@one")]
     there = SimpleNamespace(remove=removed.append)
-    monkeypatch.setattr(brought.Servers, "cluster", there)
+    monkeypatch.setattr(provision.Servers, "cluster", there)
     assert close_stopped(instance({("d", "stopped"): "failed", ("d", "goes-on"): "running"}), "d/now") == []
     assert removed == [set_id("d/stopped", "elasticsearch@one")]
     assert set(kept.servers) == {"d/goes-on", "d/now"}
@@ -177,7 +179,7 @@ def test_servers_that_cannot_be_removed_are_told_and_tried_again(keep, monkeypat
 
     kept = keep()
     kept.servers["d/stopped"] = [ServerUse("elasticsearch@one", "elasticsearch@one")]
-    monkeypatch.setattr(brought.Servers, "cluster", SimpleNamespace(remove=stuck))
+    monkeypatch.setattr(provision.Servers, "cluster", SimpleNamespace(remove=stuck))
     (said,) = close_stopped(instance({("d", "stopped"): "failed"}), "d/now")
     assert said == "The servers elasticsearch@one of the run d/stopped are left in the cluster: it stays"
     assert "d/stopped" in kept.servers

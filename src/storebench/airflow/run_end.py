@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 import uuid
 from collections.abc import Mapping
-from datetime import datetime
 from typing import Any
 
 from airflow.sdk import Variable
 
 from storebench.airflow import connections, secrets
-from storebench.airflow.brought import Servers
+from storebench.airflow.compat.tasks import run_ended_at
+from storebench.airflow.provision import Servers
 from storebench.results.stopped import AIRFLOW_ID, GOING, OVER, RunStates, close, stopped_runs
 from storebench.results.unneeded import secrets_of_runs_over, servers_of_runs_over
 
@@ -38,17 +38,7 @@ def run_states(ti: Any) -> RunStates:
 
         return GOING[-1] if has(*GOING) else next((state for state in OVER if has(state)), None)
 
-    return RunStates(state_of, _ended_at, airflow_id)
-
-
-def _ended_at(dag_id: str, airflow_run_id: str) -> datetime | None:
-    """Return when a run of this Airflow ended. A task's instance has no method for this."""
-    from airflow.sdk.execution_time.comms import GetDagRun
-    from airflow.sdk.execution_time.task_runner import SUPERVISOR_COMMS  # exists within a task only
-
-    run: Any = SUPERVISOR_COMMS.send(GetDagRun(dag_id=dag_id, run_id=airflow_run_id))
-    ended_at: datetime | None = run.end_date
-    return ended_at
+    return RunStates(state_of, run_ended_at, airflow_id)
 
 
 def failed_step(states: Mapping[str, str | None]) -> str | None:

@@ -1,4 +1,9 @@
-"""An executor for an Airflow that shares its machine with the measured pods: the scheduler rests while there is no run."""
+"""An executor for an Airflow that shares its machine with the measured pods: the scheduler rests while there is no run.
+
+Written for apache-airflow-core 3.3.2.
+
+Remove the module when the scheduler has a setting for longer waits while no run is queued or running.
+"""
 
 from __future__ import annotations
 

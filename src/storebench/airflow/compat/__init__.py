@@ -1,0 +1,28 @@
+"""Everything in Storebench that depends on more of Airflow than its public task SDK, `airflow.sdk`.
+
+Each module has one subject: an override of Airflow or of the Kubernetes provider, or knowledge of their insides. The module's docstring
+names the version that it was written for, and when the module can be removed. Other modules import only `airflow.sdk`.
+
+LOOKED_AT has for each module the packages that it depends on, with the version in which somebody last compared the module with the
+package's source. A test fails where requirements/ pins another version: read the module and the package's changes, then change the row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+AIRFLOW = "apache-airflow-core"
+SDK = "apache-airflow-task-sdk"
+KUBERNETES = "apache-airflow-providers-cncf-kubernetes"
+
+# Packages and the versions last looked at, by module.
+LOOKED_AT: Mapping[str, Mapping[str, str]] = {
+    "api_server": {AIRFLOW: "3.3.2"},
+    "executor": {AIRFLOW: "3.3.2"},
+    "kubernetes_provider": {KUBERNETES: "10.25.0"},
+    "pod_manager": {KUBERNETES: "10.25.0"},
+    "pod_operator": {KUBERNETES: "10.25.0", SDK: "1.3.2"},
+    "priority": {AIRFLOW: "3.3.2"},
+    "tasks": {AIRFLOW: "3.3.2", SDK: "1.3.2"},
+    "timetable": {AIRFLOW: "3.3.2"},
+}

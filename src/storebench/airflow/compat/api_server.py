@@ -1,0 +1,49 @@
+"""The users, DAGs and runs of Airflow's API server, for the results page that runs inside it.
+
+Written for apache-airflow-core 3.3.2.
+
+Remove `get_user`, GetUserDep, `may_read` and `may_start` when Airflow documents how a plugin's application asks who the user is and what
+the user may do. Remove `timetable_of` and `of_run` when a plugin can ask Airflow's REST API for a DAG's timetable and for its runs in the
+name of the user.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from airflow.api_fastapi.app import get_auth_manager
+from airflow.api_fastapi.auth.managers.models.resource_details import DagAccessEntity, DagDetails
+from airflow.api_fastapi.core_api.security import GetUserDep, get_user
+from airflow.models import DagRun
+from airflow.models.serialized_dag import SerializedDagModel
+from airflow.utils.session import create_session
+from sqlalchemy import select
+
+__all__ = ["GetUserDep", "get_user", "may_read", "may_start", "of_run", "timetable_of"]
+
+
+def may_read(dag_id: str, user: Any) -> bool:
+    """Return whether the user may read this DAG."""
+    details = DagDetails(id=dag_id)
+    return get_auth_manager().is_authorized_dag(method="GET", details=details, user=user)
+
+
+def may_start(dag_id: str, user: Any) -> bool:
+    """Return whether the user may start runs of this DAG."""
+    details, entity = DagDetails(id=dag_id), DagAccessEntity.RUN
+    return get_auth_manager().is_authorized_dag(
+        method="POST", access_entity=entity, details=details, user=user
+    )
+
+
+def timetable_of(dag_id: str) -> Any:
+    """Return the timetable of a DAG as Airflow stores it; None if Airflow does not have the DAG."""
+    dag = SerializedDagModel.get_dag(dag_id)
+    return dag.timetable if dag else None
+
+
+def of_run(field: Literal["state", "end_date"], dag_id: str, airflow_run_id: str) -> Any:
+    """Return a field of a run in Airflow's own database; None if Airflow does not have the run."""
+    with create_session() as session:
+        run = DagRun.dag_id == dag_id, DagRun.run_id == airflow_run_id
+        return session.scalar(select(getattr(DagRun, field)).where(*run))
