@@ -21,8 +21,7 @@ from storebench.airflow import connections
 from storebench.airflow.timetable import GridTimetable
 from storebench.errors import SpecError
 from storebench.results.stopped import AIRFLOW_ID, RunStates
-from storebench.study.model import Study
-from storebench.study.recorded import recorded
+from storebench.study.record import StudyRecord
 from storebench.web.reading import Reading
 
 
@@ -43,12 +42,12 @@ def reading(user: GetUserDep) -> Reading:
 
 @dataclass(frozen=True)
 class GridDag:
-    """A study and its DAG, both as Airflow stores them.
+    """A DAG and the record of its study, both as Airflow stores them.
 
     `dates` are the dates of the grid's partitions by partition key, and `read` reads the results of the DAG.
     """
 
-    study: Study
+    study: StudyRecord
     dates: Mapping[str, datetime]
     may_start: bool
     read: Reading
@@ -67,7 +66,8 @@ def grid_dag(
         method="POST", access_entity=DagAccessEntity.RUN, details=details, user=user
     )
     try:
-        study = recorded(found.timetable.study)
+        study = StudyRecord.read(found.timetable.study)
+        study.asks()  # raises SpecError for a parameter that this version does not know
     except SpecError as error:
         raise HTTPException(404, str(error)) from None
     return GridDag(study, found.timetable.dates, may_start, Reading(connections.reader_dsn(), [dag]))

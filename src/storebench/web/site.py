@@ -50,7 +50,7 @@ def write_site(dsn: str, folder: Path) -> Iterator[str]:
     if not runs:
         raise SpecError("There are no results yet")
     pages = pages_of(runs)
-    titles = {name: details.get("title") for name, details in read.studies().items()}
+    titles = {name: record.title for name, record in read.studies().items()}
     shown = {row["study"] for row in runs if row["id"] in pages}
     # a study whose runs were all refused has no record, and nothing to show
     studies = [
