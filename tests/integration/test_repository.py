@@ -24,6 +24,7 @@ from storebench.s3 import client_for
 from storebench.study import studies
 from storebench.study.model import Metric, unit_of
 from storebench.study.order import Turn
+from storebench.study.record import StudyRecord
 from storebench.study.reserved import COLUMNS, TABLES
 from tests.bulk import BULK, RANKED_BY, bulk_study, cell_at, spec_for
 
@@ -239,13 +240,13 @@ def test_a_study_that_has_changed_is_told_as_it_is_now(repository, queries, data
     start(study)
     write = replace(write, metrics=(*write.metrics, wait.name))
     start(replace(study, title="Another", metrics=(*study.metrics, wait), operations=(write, read)))
-    assert queries.study(BULK)["title"] == "Another"
+    assert queries.study(BULK).title == "Another"
     with psycopg.connect(database) as connection:
         for view in (BULK, f"{BULK}_latest"):
             columns = connection.execute(f"SELECT * FROM storebench.{view}").description
             assert "wait_s" in {column.name for column in columns}
     start(study)
-    assert queries.study(BULK) == json.loads(json.dumps(study.details()))
+    assert queries.study(BULK) == StudyRecord.of(study)
 
 
 @pytest.mark.parametrize("pods", [2, 24])
