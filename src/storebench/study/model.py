@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from pydantic import computed_field
+from pydantic import ConfigDict, computed_field
 
 from storebench import stores as all_stores
 from storebench.declared import MAY_BE_EMPTY, mistakes_of
@@ -46,7 +46,7 @@ class Axis:
     of_copies: bool = False  # True: all values are the same work at servers that hold one copy of the data
     workload: bool = False  # True: its values ask for different work, whose figures are not compared
 
-    @computed_field  # type: ignore[prop-decorator] # mypy knows no decorator of a property
+    @computed_field(description="Whether all values are numbers")  # type: ignore[prop-decorator] # mypy's limit
     @property
     def numeric(self) -> bool:
         """Return whether all values are numbers."""
@@ -97,7 +97,10 @@ class Metric:
     kind: Kind = "scalar"
     by_cover: bool = False  # figures of a client and of an engine never share a chart
 
-    @computed_field  # type: ignore[prop-decorator] # mypy knows no decorator of a property
+    # In the API's description, fields with defaults are always present
+    __pydantic_config__ = ConfigDict(json_schema_serialization_defaults_required=True)
+
+    @computed_field(description="s, bytes, rows/s, ratio; empty for a plain number")  # type: ignore[prop-decorator] # mypy's limit
     @property
     def unit(self) -> str:
         """Return the unit by the end of the name: s, bytes, rows/s, ratio; empty for a plain number."""

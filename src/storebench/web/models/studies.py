@@ -13,7 +13,9 @@ from storebench.web.models.answers import Answer
 class Study(StudyRecord):
     """A study as of its last run, without presets and claims, which have endpoints of their own."""
 
-    common: tuple[Metric, ...] = Field(default=COMMON, description="The metrics of all studies")
+    common: tuple[Metric, ...] = Field(
+        default_factory=lambda: COMMON, description="The metrics of all studies"
+    )
     presets: tuple[PresetRecord, ...] = Field(default=(), exclude=True)
     claims: tuple[Claim, ...] = Field(default=(), exclude=True)
 
