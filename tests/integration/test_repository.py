@@ -498,6 +498,22 @@ def test_migrating_again_applies_nothing(database):
     assert migrate(database) == []
 
 
+def test_a_record_that_cannot_be_read_keeps_no_database_from_its_views(database, run):
+    run([CELL], 1)
+    with psycopg.connect(database) as connection:
+        connection.execute("UPDATE storebench.study SET details = details || '{\"title\": 5}'")
+        connection.execute("COMMENT ON VIEW storebench.summary IS 'of an earlier version'")
+    migrate(database)
+    with psycopg.connect(database) as connection:
+        assert connection.execute("SELECT to_regclass(%s)", (f"storebench.{BULK}",)).fetchone() == (None,)
+        assert connection.execute("SELECT count(*) FROM storebench.results").fetchone() == (2,)
+        connection.execute("UPDATE storebench.study SET details = details || '{\"title\": \"Bulk\"}'")
+        connection.execute("COMMENT ON VIEW storebench.summary IS 'of an earlier version'")
+    migrate(database)
+    with psycopg.connect(database) as connection:
+        assert connection.execute(f"SELECT count(*) FROM storebench.{BULK}").fetchone() == (2,)
+
+
 def test_every_column_and_every_query_of_the_documentation_is_real(database, run):
     import re
     from pathlib import Path

@@ -15,7 +15,7 @@ export const unknownStudy = (name: string): Study => ({
   stores: [],
   charts: [],
   params: [],
-  dataset: null,
+  dataset: { name: "", version: 0, text: "", row_bytes: 0, max_rows: 0, axes: [], own: null },
   rows: 1,
 });
 
