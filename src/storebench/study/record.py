@@ -20,7 +20,8 @@ from storebench.study.planned import Planning
 
 NEITHER, SCALAR = "neither", "scalar"
 BETTER, KINDS = get_args(Better), get_args(Kind)
-# Values of an axis in a record of an earlier version, which lacked these fields. The empty pattern matches no value: no run can be planned.
+# Values of fields that records of earlier versions lack. No run can be planned by such a record: the empty pattern matches no value.
+DATASET_OF_EARLIER = {"text": "", "row_bytes": 0, "max_rows": 0}
 AXIS_OF_EARLIER = {"description": "", "pattern": "", "hint": "", "default": (), "choices": (), "grid": ()}
 
 
@@ -197,7 +198,14 @@ class StudyRecord(Planning, Record):
     @field_validator("axes", mode="before")
     @classmethod
     def _complete_axes(cls, axes: Any) -> Any:
-        return _each_of(axes, lambda axis: {n: v for n, v in AXIS_OF_EARLIER.items() if n not in axis})
+        """Add the fields that axes of an earlier version lack."""
+        return _each_of(axes, lambda axis: {**AXIS_OF_EARLIER, **axis})
+
+    @field_validator("dataset", mode="before")
+    @classmethod
+    def _complete_dataset(cls, dataset: Any) -> Any:
+        """Add the fields that a dataset of an earlier version lacks."""
+        return {**DATASET_OF_EARLIER, **dataset} if isinstance(dataset, Mapping) else dataset
 
     @field_validator("stores", mode="before")
     @classmethod

@@ -11,7 +11,7 @@ from storebench.results.measurements import metrics_of
 from storebench.results.queries import Queries
 from storebench.study.record import StudyRecord
 from storebench.web.figures import study_of
-from tests.unit.example import NAME, STUDY
+from tests.unit.example import NAME, STUDY, cell
 
 
 class Kept(Queries):
@@ -45,7 +45,10 @@ def test_a_study_of_a_version_that_recorded_less_has_what_it_has():
     details = StudyRecord.of(STUDY).as_json()
     axes = [{"name": axis["name"], "title": "x", "where": axis["where"]} for axis in details["axes"]]
     stores = [{"name": "null", "keeps_data": False}, {"name": "mongodb", "keeps_data": True}]
-    older = Kept({**details, "axes": axes, "stores": stores, "claims": [], "later": 1}).study(NAME)
+    older = Kept(
+        {**details, "axes": axes, "stores": stores, "dataset": {"name": "", "version": 1}, "later": 1}
+    ).study(NAME)
+    assert older.dataset_of(cell()) == "v1/rows=1000/seed=42"
     assert [(axis.name, axis.choices, axis.where) for axis in older.axes] == [
         ("batch", (), {}),
         ("executors", (), {"store": ("delta-spark",)}),
