@@ -13,6 +13,7 @@ from storebench.results.migrate import migrate
 from storebench.results.repository import put_study
 from storebench.study import studies
 from storebench.study.model import Metric, Study
+from storebench.study.record import StudyRecord
 
 STUDY = "bulk_write_read"
 OTHER = "rare_study"  # a study with few rows
@@ -96,7 +97,7 @@ def fill(uri: str, attempts: int, more: Sequence[str] = ()) -> None:
             " SELECT %s, operations, details FROM storebench.study WHERE name = %s",
             (OTHER, STUDY),
         )
-        study_views.make(cursor, {**study.details(), "name": OTHER})
+        study_views.make(cursor, StudyRecord.of(study).model_copy(update={"name": OTHER}))
     made = [
         (study, STUDY, 1.0),
         (study, OTHER, OTHER_SHARE),

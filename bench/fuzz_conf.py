@@ -111,7 +111,7 @@ class Fuzzer:
         from storebench.servers import capacity, topology
         from storebench.study import studies
         from storebench.study.partition import partitions
-        from storebench.study.recorded import recorded
+        from storebench.study.record import StudyRecord
         from storebench.web import access
         from storebench.web.api import app
 
@@ -120,7 +120,7 @@ class Fuzzer:
         self.tally = Tally()
         dags = {
             name: access.GridDag(
-                recorded(json.loads(json.dumps(one.details()))),
+                StudyRecord.read(json.loads(json.dumps(StudyRecord.of(one).as_json()))),
                 partitions(one),
                 True,
                 self.results,  # type: ignore[arg-type]

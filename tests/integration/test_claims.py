@@ -13,6 +13,7 @@ from storebench.errors import SpecError
 from storebench.results.claims import judged_claims, runs_of
 from storebench.study import studies
 from storebench.study.claim import Claim
+from storebench.study.record import StudyRecord
 from storebench.web.access import reading
 from storebench.web.api import app
 from storebench.web.reading import Reading
@@ -156,7 +157,7 @@ def test_the_page_and_a_runs_report_have_the_same_verdicts(database, study, meas
 
 
 def test_who_may_not_read_a_dag_judges_nothing_by_its_runs(database, study, measured):
-    found = judged_claims(Reading(database, []), study.details())
+    found = judged_claims(Reading(database, []), StudyRecord.of(study))
     assert {one.label for one in found} == {"cannot tell"}
 
 
@@ -167,12 +168,12 @@ def test_runs_on_two_machines_are_not_compared(queries, run, study, cells):
         run([cell], 6, of=study, environment={**ENVIRONMENT, "cpus": cpus})
         for cell, cpus in ((cells[0], 2), (spark, 64))
     ]
-    found, *_ = judged_claims(queries, study.details())
+    found, *_ = judged_claims(queries, StudyRecord.of(study))
     assert (found.label, found.cases[0].verdict) == ("cannot tell", None)
     assert found.reason.startswith("A and B were not measured alike")
     run([spark], 6, of=study, environment={**ENVIRONMENT, "cpus": 2})
-    found, *_ = judged_claims(queries, study.details())
+    found, *_ = judged_claims(queries, StudyRecord.of(study))
     assert (found.label, found.cases[0].units) == ("refuted", "repeats")
     assert any("drift" in remark for remark in found.cases[0].remarks)
-    found, *_ = judged_claims(queries, study.details(), runs_of(queries, apart, STUDY))
+    found, *_ = judged_claims(queries, StudyRecord.of(study), runs_of(queries, apart, STUDY))
     assert found.label == "cannot tell"

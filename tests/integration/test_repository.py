@@ -7,6 +7,7 @@ import psycopg
 import pytest
 from click.testing import CliRunner
 from psycopg.rows import dict_row
+from psycopg.types.json import Jsonb
 
 from storebench import protocol
 from storebench.airflow.retrieve import discard, whole
@@ -24,6 +25,7 @@ from storebench.s3 import client_for
 from storebench.study import studies
 from storebench.study.model import Metric, unit_of
 from storebench.study.order import Turn
+from storebench.study.record import StudyRecord
 from storebench.study.reserved import COLUMNS, TABLES
 from tests.bulk import BULK, RANKED_BY, bulk_study, cell_at, spec_for
 
@@ -239,13 +241,13 @@ def test_a_study_that_has_changed_is_told_as_it_is_now(repository, queries, data
     start(study)
     write = replace(write, metrics=(*write.metrics, wait.name))
     start(replace(study, title="Another", metrics=(*study.metrics, wait), operations=(write, read)))
-    assert queries.study(BULK)["title"] == "Another"
+    assert queries.study(BULK).title == "Another"
     with psycopg.connect(database) as connection:
         for view in (BULK, f"{BULK}_latest"):
             columns = connection.execute(f"SELECT * FROM storebench.{view}").description
             assert "wait_s" in {column.name for column in columns}
     start(study)
-    assert queries.study(BULK) == json.loads(json.dumps(study.details()))
+    assert queries.study(BULK) == StudyRecord.of(study)
 
 
 @pytest.mark.parametrize("pods", [2, 24])
@@ -424,7 +426,7 @@ def test_views_of_a_users_own_are_named_where_they_are_in_the_way(repository, da
     finally:
         with psycopg.connect(database) as connection:
             connection.execute("DROP VIEW public.mine")
-    assert repository.study(BULK)["title"] == bulk_study().title, "nothing of it was recorded"
+    assert repository.study(BULK).title == bulk_study().title, "nothing of it was recorded"
 
 
 def test_a_study_can_give_no_name_that_the_results_have(database):
@@ -495,6 +497,27 @@ def test_the_unit_of_a_metric_is_the_same_in_sql(database):
 
 def test_migrating_again_applies_nothing(database):
     assert migrate(database) == []
+
+
+def test_a_record_that_cannot_be_read_keeps_no_database_from_its_views(database, run):
+    run([CELL], 1)
+
+    def migrated_with(title):
+        """Migrate as an upgrade with changed views does, and return whether the study has its view."""
+        with psycopg.connect(database) as connection:
+            connection.execute(
+                "UPDATE storebench.study SET details = jsonb_set(details, '{title}', %s) WHERE name = %s",
+                (Jsonb(title), BULK),
+            )
+            connection.execute("COMMENT ON VIEW storebench.summary IS 'of an earlier version'")
+        migrate(database)
+        with psycopg.connect(database) as connection:
+            assert connection.execute("SELECT count(*) > 0 FROM storebench.results").fetchone() == (True,)
+            (view,) = connection.execute("SELECT to_regclass(%s)", (f"storebench.{BULK}",)).fetchone()
+        return view is not None
+
+    assert not migrated_with(5)
+    assert migrated_with(bulk_study().title)
 
 
 def test_every_column_and_every_query_of_the_documentation_is_real(database, run):

@@ -9,8 +9,7 @@ from click.testing import CliRunner
 from storebench.airflow.params import defaults_of
 from storebench.cli import main
 from storebench.results.repository import run_id_of
-from storebench.study.model import Study
-from storebench.study.recorded import recorded
+from storebench.study.record import StudyRecord
 from storebench.version import code_version
 from storebench.web.access import GridDag, grid_dag
 from storebench.web.api import app
@@ -25,9 +24,9 @@ NOISY = (1.0, 1.05, 0.96, 1.02, 1.0, 1.07, 0.94)
 
 
 @pytest.fixture
-def study() -> Study:
+def study() -> StudyRecord:
     """Return the study as the API server has it: from its record, without its file."""
-    return recorded(json.loads(json.dumps(bulk_study().details())))
+    return StudyRecord.read(json.loads(json.dumps(StudyRecord.of(bulk_study()).as_json())))
 
 
 @pytest.fixture

@@ -6,6 +6,7 @@ from rich.console import Console
 
 from storebench.cli.follow import follow
 from storebench.study.order import Turn
+from storebench.study.record import StudyRecord
 from storebench.trigger import Look
 from tests.unit.example import STUDY, cell
 
@@ -72,7 +73,7 @@ class Results:
         } | self.range
 
     def study(self, name):
-        return {STUDY.name: STUDY.details()}[name]
+        return {STUDY.name: StudyRecord.of(STUDY)}[name]
 
     def recorded_turns(self, run_id):
         return [Turn(CELL, 1)]

@@ -19,6 +19,7 @@ from storebench.errors import SpecError
 from storebench.planning.conf import places_of
 from storebench.study import studies
 from storebench.study.cell import Cell
+from storebench.study.record import StudyRecord
 from tests import tutorial
 from tests.attempted import attempted
 from tests.unit.results.test_study_views import made
@@ -85,16 +86,16 @@ def test_without_its_store_the_study_says_which_module_is_missing(checkout):
 
 
 def test_the_study_is_what_its_text_says(study):
-    found = study.details()
-    assert [store["name"] for store in found["stores"]] == list(STORES)
+    record = StudyRecord.of(study)
+    assert record.store_names == tuple(STORES)
     assert study.steps == ("pack", "unpack"), "nothing is kept, so nothing is dropped"
-    assert [(one["name"], one["unit"], one["better"]) for one in found["metrics"]] == [
+    assert [(metric.name, metric.unit, metric.better) for metric in record.metrics] == [
         ("pack_s", "s", "lower"),
         ("unpack_s", "s", "lower"),
         ("mb_per_s", "MB/s", "higher"),
         ("packed_share", "ratio", "lower"),
     ]
-    assert found["dataset"] is None and [axis["name"] for axis in found["axes"]] == ["level"]
+    assert record.dataset is None and [axis.name for axis in record.axes] == ["level"]
     whole = grid_of(study, defaults_of(study, {}))
     assert len(whole.cells) == 2 * 3 and {cell.rows for cell in whole.cells} == {200_000}
 

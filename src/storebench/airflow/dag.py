@@ -38,6 +38,7 @@ from storebench.servers.topology import brought_for
 from storebench.study.check import problems_of_stores
 from storebench.study.model import Study
 from storebench.study.partition import partitions
+from storebench.study.record import StudyRecord
 from storebench.study.reserved import DROP
 from storebench.study.studies import folder
 
@@ -61,7 +62,7 @@ def study_dag(study: Study) -> DAG:
         dag_id=study.name,
         description=study.description.split("\n")[0],
         doc_md=doc_of(study),
-        schedule=GridTimetable(partitions(study), study.details()),
+        schedule=GridTimetable(partitions(study), StudyRecord.of(study).as_json()),
         start_date=datetime(2024, 1, 1, tzinfo=UTC),
         catchup=False,
         max_active_runs=1,

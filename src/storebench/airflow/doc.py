@@ -7,6 +7,7 @@ from datetime import datetime
 from storebench.results.stopped import COMMAND
 from storebench.study.model import Study
 from storebench.study.partition import FIRST_YEAR, LIMITS, partitions
+from storebench.study.planned import PlannedStudy
 from storebench.study.reserved import DROP
 
 BACKFILL = """
@@ -55,9 +56,9 @@ def doc_of(study: Study) -> str:
     return study.description + "\n" + BACKFILL.format(dates=dates_in_words(study), table=table)
 
 
-def dates_in_words(study: Study) -> str:
+def dates_in_words(study: PlannedStudy) -> str:
     """Return the meaning of each part of a partition's date, in words."""
-    parts = [("year", FIRST_YEAR, study.stores), ("month", 1, study.clients)]
+    parts = [("year", FIRST_YEAR, study.store_names), ("month", 1, study.clients)]
     parts += [
         (part, 1 if part == "day" else 0, axis.grid) for axis, part in zip(study.axes, LIMITS, strict=False)
     ]

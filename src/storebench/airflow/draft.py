@@ -15,8 +15,8 @@ from storebench.results.queries import Queries
 from storebench.study.cell import Cell
 from storebench.study.dataset import MAX_SEED
 from storebench.study.grid import Grid
-from storebench.study.model import Study
 from storebench.study.order import Turn, turns
+from storebench.study.planned import PlannedStudy
 
 ImageOf = Callable[[str, str], str]  # returns the image of a store and an operation
 
@@ -33,7 +33,7 @@ class Draft:
 
 
 def draft_of(
-    study: Study,
+    study: PlannedStudy,
     grid: Grid,
     params: Mapping[str, Any],
     queries: Queries,
@@ -73,7 +73,7 @@ def repeats_of(grid: Grid, asked: int, done: Mapping[Cell, int]) -> tuple[dict[C
 
 
 def order_of(
-    study: Study,
+    study: PlannedStudy,
     repeats: Mapping[Cell, int],
     params: Mapping[str, Any],
     group_of: Callable[[Cell], str | None] = lambda cell: None,

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from storebench.errors import SpecError
 from storebench.stores.base import SERVER, split
-from storebench.study.model import Study
+from storebench.study.planned import PlannedStudy
 
 VARIABLE = "STOREBENCH_NODE_POOLS"
 SLOTS, GROUP, CONNECTION = "benchmark", "cell", "kubernetes"
@@ -58,7 +58,7 @@ def node_pools() -> list[NodePool]:
     return [DEFAULT, *map(NodePool, dict.fromkeys(names))]
 
 
-def node_pool_of(study: Study, store: str) -> NodePool:
+def node_pool_of(study: PlannedStudy, store: str) -> NodePool:
     """Return the pool in which a store of this name is measured. Raises SpecError for a store without a server, such as `null@v8`, if there
     is no pool `v8`.
     """

@@ -17,6 +17,7 @@ from storebench.study.dataset import MAX_SEED
 from storebench.study.grid import CopiesOf, Grid, grid, max_rows, operations_of
 from storebench.study.model import Axis, Study
 from storebench.study.partition import cell_of, partitions, repeated
+from storebench.study.planned import PlannedStudy
 
 # Parameters without a meaning in a run of a single cell: the choice and the order of cells, and the skipping of verified repeats.
 SETTLED = ("full_grid", "random_order", "order_seed", "skip_done")
@@ -51,7 +52,7 @@ def _problems_of_presets(study: Study, sections: Mapping[str, Mapping[str, Field
                     yield f"{where}[{name!r}]: {error}"
 
 
-def values_of(study: Study, params: Mapping[str, Any]) -> dict[str, Any]:
+def values_of(study: PlannedStudy, params: Mapping[str, Any]) -> dict[str, Any]:
     """Return the values of a run's parameters. Raises SpecError for an unknown name, and for the first invalid value."""
     fields = fields_of(study)
     for name in params:
@@ -60,7 +61,7 @@ def values_of(study: Study, params: Mapping[str, Any]) -> dict[str, Any]:
     return {name: field.read(params[name]) for name, field in fields.items()}
 
 
-def read(study: Study, asked: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, str]]:
+def read(study: PlannedStudy, asked: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, str]]:
     """Return the values of a run that asks for these parameters and takes the defaults of all others; and the mistakes, by parameter."""
     fields, values, mistakes = fields_of(study), {}, {}
     for name in asked:
@@ -74,7 +75,7 @@ def read(study: Study, asked: Mapping[str, Any]) -> tuple[dict[str, Any], dict[s
     return values, mistakes
 
 
-def defaults_of(study: Study, asked: Mapping[str, Any]) -> dict[str, Any]:
+def defaults_of(study: PlannedStudy, asked: Mapping[str, Any]) -> dict[str, Any]:
     """Return the values of a run that asks for these parameters and takes the defaults of all others. Raises SpecError like `values_of`."""
     return values_of(study, {**{name: field.default for name, field in fields_of(study).items()}, **asked})
 
@@ -84,13 +85,13 @@ def common_values(params: Mapping[str, Any]) -> dict[str, Any]:
     return {name: field.read(params.get(name, field.default)) for name, field in _common_fields().items()}
 
 
-def cell_fields(study: Study) -> dict[str, Field]:
+def cell_fields(study: PlannedStudy) -> dict[str, Field]:
     """Return the parameters of runs that complete single cells, without the grid, SETTLED, and servers: no partition provisions servers."""
     known = {**_dataset_fields(study), **_common_fields(), **study.asks()}
     return {name: field for name, field in known.items() if name not in SETTLED}
 
 
-def cell_values(study: Study, asked: Mapping[str, Any]) -> dict[str, Any]:
+def cell_values(study: PlannedStudy, asked: Mapping[str, Any]) -> dict[str, Any]:
     """Return the values of `cell_fields`, with defaults for parameters that are not `asked`. Raises SpecError for a bad name or value."""
     known = cell_fields(study)
     for name in asked:
@@ -99,12 +100,12 @@ def cell_values(study: Study, asked: Mapping[str, Any]) -> dict[str, Any]:
     return {name: field.read(asked.get(name, field.default)) for name, field in known.items()}
 
 
-def fields_of(study: Study) -> dict[str, Field]:
+def fields_of(study: PlannedStudy) -> dict[str, Field]:
     """Return all parameters of a run, in the order of the form."""
     return {name: field for fields in sections_of(study).values() for name, field in fields.items()}
 
 
-def sections_of(study: Study) -> dict[str, dict[str, Field]]:
+def sections_of(study: PlannedStudy) -> dict[str, dict[str, Field]]:
     """Return all parameters of a run by the sections of the form, without empty sections."""
     groups = (
         (MEASURED, _grid_fields(study)),
@@ -127,14 +128,14 @@ def sections_of(study: Study) -> dict[str, dict[str, Field]]:
     return sections
 
 
-def _grid_fields(study: Study) -> dict[str, Field]:
-    opened = grid(study, stores=study.stores, clients=study.clients, axes={}, rows=study.rows, seed=SEED)
+def _grid_fields(study: PlannedStudy) -> dict[str, Field]:
+    opened = grid(study, stores=study.store_names, clients=study.clients, axes={}, rows=study.rows, seed=SEED)
     axes = [axis.title.lower() for axis in study.axes]
     return {
         "stores": _choice(
             "store",
-            study.stores,
-            study.stores,
+            study.store_names,
+            study.store_names,
             "Stores",
             "The storage engines to measure. **STORE@NAME** is a store at the Airflow Connection **storebench_STORE_NAME**, so that one"
             " grid compares several servers. Where there is no such connection, NAME is a topology, whose servers the run provisions and"
@@ -159,13 +160,13 @@ def _grid_fields(study: Study) -> dict[str, Field]:
     }
 
 
-def _topologies(study: Study) -> str:
+def _topologies(study: PlannedStudy) -> str:
     """Return a sentence with the topologies of the study's stores; empty without topologies."""
     names = topology.brought_for(study)
     return f" There are {', '.join(f'**{name}**' for name in names)}." if names else ""
 
 
-def _server_fields(study: Study) -> dict[str, Field]:
+def _server_fields(study: PlannedStudy) -> dict[str, Field]:
     """Return the parameters of servers that a run provisions, without the sizes that are axes of the study."""
     if not topology.brought_for(study):
         return {}
@@ -183,7 +184,7 @@ def _server_fields(study: Study) -> dict[str, Field]:
     }
 
 
-def _dataset_fields(study: Study) -> dict[str, Field]:
+def _dataset_fields(study: PlannedStudy) -> dict[str, Field]:
     text = f"Rows of the dataset. {study.dataset.text}" if study.dataset else "How much an attempt works on."
     return {
         "rows": integer(study.rows, 1, max_rows(study), "Rows", text, (1000, 20_000, 100_000, 1_000_000)),
@@ -307,7 +308,10 @@ def _repeat_fields() -> dict[str, Field]:
 
 
 def grid_of(
-    study: Study, params: Mapping[str, Any], partition: str | None = None, copies_of: CopiesOf | None = None
+    study: PlannedStudy,
+    params: Mapping[str, Any],
+    partition: str | None = None,
+    copies_of: CopiesOf | None = None,
 ) -> Grid:
     """Return the grid that a run's parameters ask for, or the single cell of its partition. Raises SpecError for bad parameters.
 

@@ -14,14 +14,14 @@ from storebench.servers.topology import Topology
 from storebench.stores.base import split
 from storebench.study.cell import Cell
 from storebench.study.grid import CopiesOf
-from storebench.study.model import Study
+from storebench.study.planned import PlannedStudy
 
 AGENT_IMAGE = "servers_agent"
 
 Exists = Callable[[str], bool]  # returns whether there is an Airflow Connection `storebench_<name>`
 
 
-def topology_of(study: Study, store: str, exists: Exists) -> Topology | None:
+def topology_of(study: PlannedStudy, store: str, exists: Exists) -> Topology | None:
     """Return the topology that a store's name means; None if the name means a user's own server.
 
     A name means a user's own server if it has a connection, which takes precedence, or no name after the @. Raises SpecError if the name
@@ -42,7 +42,7 @@ def topology_of(study: Study, store: str, exists: Exists) -> Topology | None:
         ) from None
 
 
-def copies_of(study: Study, params: Mapping[str, Any], exists: Exists) -> CopiesOf:
+def copies_of(study: PlannedStudy, params: Mapping[str, Any], exists: Exists) -> CopiesOf:
     """Return a function that returns how many copies of its data a store's servers hold in a run with these parameters.
 
     Only a topology declares the number: for a user's own server it is None.
@@ -57,7 +57,7 @@ def copies_of(study: Study, params: Mapping[str, Any], exists: Exists) -> Copies
     return copies
 
 
-def check_sizes(study: Study, cells: Iterable[Cell], params: Mapping[str, Any], exists: Exists) -> None:
+def check_sizes(study: PlannedStudy, cells: Iterable[Cell], params: Mapping[str, Any], exists: Exists) -> None:
     """Check that each cell's topology can have the sizes of a run with these parameters. Raises SpecError."""
     asked = dict.fromkeys(
         (cell.store, tuple((name, value) for name, value in cell.axes if name in FIELDS)) for cell in cells
@@ -68,7 +68,7 @@ def check_sizes(study: Study, cells: Iterable[Cell], params: Mapping[str, Any], 
 
 
 def check_agents(
-    study: Study,
+    study: PlannedStudy,
     stores: Iterable[str],
     params: Mapping[str, Any],
     brings: Collection[str],
@@ -87,7 +87,7 @@ def check_agents(
                 f" {PREFIX}{info.connection_of(store)}. It is measured only at servers that the run provisions:"
                 f" {info.own_servers_only}. Ask for {' or '.join(known)}, and remove the connection of that name, if there is one"
             )
-    reasons = {store: why for store in sorted(stores) if (why := study.store(store).needs_agents(params))}
+    reasons = {store: why for store in sorted(stores) if (why := study.needs_agents(store, params))}
     if not reasons:
         return
     if without := [store for store in reasons if store not in brings]:

@@ -36,10 +36,11 @@ def claims(names: tuple[str, ...], study: str, format_: str) -> None:
     from storebench.results.claims_output import as_json, as_markdown, print_claims
     from storebench.results.queries import Queries
     from storebench.study import studies
+    from storebench.study.record import StudyRecord
 
     queries = Queries(results_dsn())
     try:
-        details = studies.find(study).details()
+        record = StudyRecord.of(studies.find(study))
     except SpecError as error:
         if study not in queries.study_names():
             raise
@@ -47,8 +48,8 @@ def claims(names: tuple[str, ...], study: str, format_: str) -> None:
             f"Using the claims of the last run of {study!r}: its file cannot be used: {error}",
             err=True,
         )
-        details = queries.study(study)
-    judged = judged_claims(queries, details, runs_of(queries, names, study))
+        record = queries.study(study)
+    judged = judged_claims(queries, record, runs_of(queries, names, study))
     if format_ == "json":
         click.echo(as_json(study, judged))
     elif format_ == "markdown":

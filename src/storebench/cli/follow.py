@@ -118,7 +118,7 @@ class Progress:
             return  # the run was refused, or has no work
         if self._lines is None:
             self.began = self.run["started_at"]
-            operations = [one["name"] for one in self.repository.study(self.run["study"])["operations"]]
+            operations = [one.name for one in self.repository.study(self.run["study"]).operations]
             self._lines = _Lines(self.repository.recorded_turns(self.run_id), operations)
             expected = f", about {takes}" if (takes := self._expected()) else ""
             self.say(f"{self.run['planned']} operations{expected}:  {self._lines.alike}".rstrip(": "))

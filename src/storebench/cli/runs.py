@@ -144,8 +144,8 @@ def _follow(airflow: Any, repository: Any, dag_id: str, run_id: str) -> None:
     if rows := repository.attempts_of_run(run_id_of(dag_id, run_id)):
         report = console(most=REPORT_WIDTH)
         report.print()
-        recorded, study = repository.study(rows[0]["study"]), _here(dag_id)
-        print_overview(report, rows, recorded, fixed_of(repository, rows), _largest(study))
+        record, study = repository.study(rows[0]["study"]), _here(dag_id)
+        print_overview(report, rows, record, fixed_of(repository, rows), _largest(study))
         report.print()
         run = repository.run_named(run_id_of(dag_id, run_id))
         for line in next_lines(run, rows, study, url):

@@ -30,9 +30,7 @@ def artifacts_of(queries: Queries, rows: Sequence[Row], kind: str, metric: str) 
     `rows`: rows of `results`. The newest try of each operation counts. Raises SpecError if no study of the rows has such a metric.
     """
     of_study = {name: metrics_of(queries.study(name)) for name in {row["study"] for row in rows}}
-    known = sorted(
-        {one["name"] for found in of_study.values() for one in found.values() if one["kind"] == kind}
-    )
+    known = sorted({one.name for found in of_study.values() for one in found.values() if one.kind == kind})
     if metric not in known:
         if not known:
             raise SpecError(f"There is no {kind} in these results: their studies have none")
@@ -45,7 +43,7 @@ def artifacts_of(queries: Queries, rows: Sequence[Row], kind: str, metric: str) 
         {
             **row,
             "content": contents[row["attempt_id"]],
-            "unit": of_study[row["study"]][metric]["unit"],
+            "unit": of_study[row["study"]][metric].unit,
         }
         for row in fit
         if KINDS[kind] in contents.get(row["attempt_id"], {})

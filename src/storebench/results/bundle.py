@@ -17,6 +17,7 @@ from storebench.results import bundle_check, bundle_file, study_views
 from storebench.results.database import Database, Row
 from storebench.results.repository import Repository
 from storebench.results.summary import refresh
+from storebench.study.record import StudyRecord
 
 NEWEST_STUDY = (
     "(name) DO UPDATE SET operations = excluded.operations, details = excluded.details, recorded_at = excluded.recorded_at"
@@ -138,6 +139,6 @@ def _make_views(cursor: psycopg.Cursor[Row], name: str) -> None:
     row = cursor.execute("SELECT details FROM storebench.study WHERE name = %s", (name,)).fetchone()
     assert row is not None
     try:
-        study_views.make(cursor, {**row["details"], "name": name})
-    except (psycopg.Error, KeyError, TypeError) as error:
+        study_views.make(cursor, StudyRecord.read(row["details"], name))
+    except psycopg.Error as error:
         raise SpecError(f"The bundle's study {name!r} cannot have views: {error}") from error

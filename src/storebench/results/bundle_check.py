@@ -17,18 +17,12 @@ from storebench.stores.base import CLIENT, split
 from storebench.study.cell import Cell
 from storebench.study.check import NAME
 from storebench.study.dataset import is_id
+from storebench.study.record import StudyRecord
 
 RUN_NAME = re.compile(
     r"[^\x00-\x1f\x7f]{1,250}"
 )  # at most Airflow's limit for a run's id, without control characters
 HASH = re.compile("[0-9a-f]{16}")  # a hash, which may equal a hash in other rows of this database
-PARTS = (
-    "operations",
-    "metrics",
-    "axes",
-    "stores",
-    "charts",
-)  # parts of a study's details that are lists of objects
 SHOWN = 5  # the number of problems to show in an error
 # For each table that refers to another table: the column, and the table and column that it refers to.
 REFERENCES = {
@@ -70,13 +64,14 @@ def _of_run(run: Row) -> Iterator[str]:
 
 
 def _of_study(run: Row, tables: Mapping[str, list[Row]]) -> Iterator[str]:
-    """Yield problems of the study: a missing study, or invalid details, which would break the reading of all studies."""
+    """Yield problems of the study: a missing study, or a record that cannot be read."""
     if tables.get("attempt") and not tables.get("study"):
         yield f"the bundle lacks the study {_short(run['study'])}"
     for row in tables.get("study", []):
-        for part in PARTS:
-            if not all(isinstance(one, dict) for one in (row.get("details") or {}).get(part, [])):
-                yield f"the study {_short(row['name'])} has {part} that are no objects"
+        try:
+            StudyRecord.read(row.get("details") or {}, str(row["name"]))
+        except SpecError as error:
+            yield str(error)
 
 
 def _of_cells(run: Row, tables: Mapping[str, list[Row]]) -> Iterator[str]:

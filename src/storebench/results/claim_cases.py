@@ -10,13 +10,13 @@ from typing import Any
 
 from storebench.results.conditions import conditions_of, id_of
 from storebench.results.database import Row
-from storebench.results.measurements import Details
 from storebench.results.queries import Queries, counts
 from storebench.results.sides import Side, Sides, design_of_cells, lacking, of_one_cell
 from storebench.results.verdicts import MIN_UNITS, Pair
 from storebench.stores.base import split
 from storebench.study.cell import Cell
 from storebench.study.claim import Claim
+from storebench.study.record import StudyRecord
 from storebench.study.reserved import CLIENT, OPERATION, STORE
 
 SERVER = "server"  # the place of a cell's topology or connection, common to both sides
@@ -78,7 +78,7 @@ class _Choice:
 
 def attempts_of(
     queries: Queries,
-    study: Details,
+    study: StudyRecord,
     claims: Sequence[Claim],
     metrics: Mapping[str, str],
     runs: Sequence[Row] | None,
@@ -92,12 +92,12 @@ def attempts_of(
         if claim.text in metrics:
             for operation in dict.fromkeys((*claim.side("a")[OPERATION], *claim.side("b")[OPERATION])):
                 asked[operation, metrics[claim.text]].append(claim)
-    axes = {one["name"] for one in study["axes"]}
+    axes = {axis.name for axis in study.axes}
     read: dict[str, list[Row]] = defaultdict(list)
     of_runs: dict[str, list[Row]] = {}
     for (operation, metric), some in asked.items():
         if runs is None:
-            keys = [cell["key"] for cell in queries.cells_of_study(study["name"], operation)]
+            keys = [cell["key"] for cell in queries.cells_of_study(study.name, operation)]
             wanted = [key for key in keys if any(_is_about(claim, key, axes) for claim in some)]
             rows = queries.compared_at(wanted, operation, metric)
         else:
@@ -105,7 +105,7 @@ def attempts_of(
                 of_runs[metric] = [row for run in runs for row in queries.compared_of_run(run["id"], metric)]
             rows = [row for row in of_runs[metric] if row["operation"] == operation]
         # an attempt that failed early has no method version
-        rows = [row for row in rows if row["method_version"] in (None, study["method_version"])]
+        rows = [row for row in rows if row["method_version"] in (None, study.method_version)]
         cells = {row["cell_key"] for row in rows}
         for claim in some:
             own = {key for key in cells if _is_about(claim, key, axes)}
@@ -144,11 +144,11 @@ def _is_about(claim: Claim, key: str, axes: set[str]) -> bool:
 class _Conditions:
     """The conditions that attempts must share to be compared, as ids."""
 
-    def __init__(self, study: Details, environments: Mapping[str, Mapping[str, Any]]) -> None:
+    def __init__(self, study: StudyRecord, environments: Mapping[str, Mapping[str, Any]]) -> None:
         self._study, self._environments = study, environments
         self._known: dict[tuple[Any, ...], str] = {}
         # A parameter that was not recorded has its earlier value
-        self.earlier = {one["name"]: str(one["rules"].get("earlier")) for one in study["params"]}
+        self.earlier = {param.name: str(param.rules.get("earlier")) for param in study.params}
 
     def of(self, row: Row, named: frozenset[str]) -> str:
         """Return the id of an attempt's conditions, without the parameters in `named`."""
@@ -175,12 +175,12 @@ def _attempts(rows: Sequence[Row], claim: Claim, conditions: _Conditions) -> lis
     return found
 
 
-def found_of(study: Details, claim: Claim, better: str, attempts: Sequence[Attempt]) -> list[Found]:
+def found_of(study: StudyRecord, claim: Claim, better: str, attempts: Sequence[Attempt]) -> list[Found]:
     """Return the cases of a claim: the measured cases, and the cases that the claim names without a measurement.
 
     `better`: the preferred direction of the claim's metric.
     """
-    lenient = {one["name"] for one in study["axes"]} & set(claim.both)
+    lenient = {axis.name for axis in study.axes} & set(claim.both)
     groups: Groups = defaultdict(list)
     for attempt in attempts:
         groups[tuple((p, v) for p, v in attempt.where.items() if p not in DATASET)].append(attempt)

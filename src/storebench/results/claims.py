@@ -5,19 +5,20 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from storebench.errors import SpecError
 from storebench.results.claim_cases import Found, Where, attempts_of, found_of
 from storebench.results.compare import remarks_of
 from storebench.results.database import Row
-from storebench.results.measurements import Details, metrics_of
+from storebench.results.measurements import metrics_of
 from storebench.results.power import NO_RATIO
 from storebench.results.queries import Queries, counts
 from storebench.results.statistics import CONFIDENCE
 from storebench.results.verdicts import MIN_UNITS, Effect, Verdict, effect_of, verdicts_of
 from storebench.stores.base import split
 from storebench.study.claim import Claim, Selection
+from storebench.study.model import Metric
+from storebench.study.record import StudyRecord
 from storebench.study.reserved import CLIENT, OPERATION, STORE
 
 CONFIRMED, REFUTED, CANNOT_TELL = "confirmed", "refuted", "cannot tell"
@@ -51,27 +52,27 @@ class Judged:
     """A claim with its cases and the resulting verdict. `metric`: None if the claim names no cells."""
 
     claim: Claim
-    metric: Mapping[str, Any] | None
+    metric: Metric | None
     label: str
     reason: str | None
     cases: tuple[Case, ...]
 
 
-def judged_claims(queries: Queries, study: Details, runs: Sequence[Row] | None = None) -> list[Judged]:
+def judged_claims(queries: Queries, study: StudyRecord, runs: Sequence[Row] | None = None) -> list[Judged]:
     """Judge all claims of a study by the attempts of its present method.
 
-    `study`: the study's details. `runs`: the runs to judge by; None: all runs, and each case uses the newest run that has both sides and
+    `runs`: the runs to judge by; None: all runs, and each case uses the newest run that has both sides and
     enough repeats.
     """
-    claims = [Claim.of(one) for one in study.get("claims", ())]
+    claims = study.claims
     metrics = {claim.text: _metric_of(study, claim) for claim in claims if claim.a}
-    rows = attempts_of(queries, study, claims, {text: one["name"] for text, one in metrics.items()}, runs)
+    rows = attempts_of(queries, study, claims, {text: one.name for text, one in metrics.items()}, runs)
     going_on = {run["id"] for run in queries.open_runs()}
     found = {
         (claim.text, number): one
         for claim in claims
         if claim.a
-        for number, one in enumerate(found_of(study, claim, metrics[claim.text]["better"], rows[claim.text]))
+        for number, one in enumerate(found_of(study, claim, metrics[claim.text].better, rows[claim.text]))
     }
     verdicts = verdicts_of({key: one.pair for key, one in found.items() if one.pair is not None})
     labels = _labels({claim.text: claim for claim in claims}, metrics, found, verdicts)
@@ -94,10 +95,10 @@ def runs_of(queries: Queries, names: Sequence[str], study: str) -> list[Row] | N
     return list({run["id"]: run for run in found}.values())
 
 
-def _metric_of(study: Details, claim: Claim) -> Mapping[str, Any]:
+def _metric_of(study: StudyRecord, claim: Claim) -> Metric:
     """Return the metric of a claim that names cells. Raises SpecError if the study no longer has the metric."""
     operation = claim.side("a")["operation"][0]
-    ranking = {one["name"]: one["metrics"][0] for one in study["operations"]}
+    ranking = {one.name: one.ranked_by for one in study.operations}
     name = claim.metric or ranking.get(operation, "")
     if name not in (known := metrics_of(study)):
         raise SpecError(f"The claim {claim.text!r} is about {name!r}, which is no metric of the study")
@@ -106,7 +107,7 @@ def _metric_of(study: Details, claim: Claim) -> Mapping[str, Any]:
 
 def _labels(
     claims: Mapping[str, Claim],
-    metrics: Mapping[str, Mapping[str, Any]],
+    metrics: Mapping[str, Metric],
     found: Mapping[Key, Found],
     verdicts: Mapping[Key, Verdict],
 ) -> dict[Key, tuple[str, str | None]]:
@@ -206,12 +207,12 @@ def _other_server(claim: Claim, found: Found) -> str | None:
     return None
 
 
-def _other_cover(metric: Mapping[str, Any], found: Found) -> str | None:
+def _other_cover(metric: Metric, found: Found) -> str | None:
     """Return the reason if a metric covers a client on one side and an engine on the other side, else None."""
     covers = [
         {row["figures_cover"] for row in rows if counts(row)} - {None} for rows in (found.before, found.after)
     ]
-    if metric["by_cover"] and all(covers) and covers[0] != covers[1]:
+    if metric.by_cover and all(covers) and covers[0] != covers[1]:
         a, b = (" or ".join(sorted(one)) for one in covers)
         return f"A has the figures of the {a}, B those of the {b}: these cannot be compared"
     return None

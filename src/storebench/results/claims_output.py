@@ -53,8 +53,8 @@ def told(one: Judged) -> dict[str, Any]:
     """Return a judged claim as JSON."""
     return {
         **one.claim.details(),
-        "metric": one.metric and one.metric["name"],
-        "title": one.metric and one.metric["title"],
+        "metric": one.metric and one.metric.name,
+        "title": one.metric and one.metric.title,
         "means": means(one),
         "verdict": one.label,
         "reason": one.reason,
@@ -140,7 +140,7 @@ def places_text(cases: Sequence[Case]) -> str:
 
 def ratio_text(one: Judged, case: Case) -> str:
     """Format the ratio B / A of a case, with its metric."""
-    title = f"{one.metric['title']}: " if one.metric else ""
+    title = f"{one.metric.title}: " if one.metric else ""
     return f"{title}{case.b} / {case.a}"
 
 

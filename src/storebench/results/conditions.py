@@ -9,18 +9,20 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from storebench.results.measurements import Details
 from storebench.servers.sizes import FIELDS
+from storebench.study.record import StudyRecord
 from storebench.study.reserved import POD
 
 MACHINE = ("kernel", "cpu_model", "cpus", "memory_gib")
 
 
-def conditions_of(study: Details, row: Mapping[str, Any], environment: Mapping[str, Any]) -> dict[str, Any]:
+def conditions_of(
+    study: StudyRecord, row: Mapping[str, Any], environment: Mapping[str, Any]
+) -> dict[str, Any]:
     """Return the conditions of an attempt, a row of `results`, in an environment. A test compares them with the view."""
     parameters = row["parameters"] or {}
-    of_stores = {name for store in study["stores"] for name in store["options"]}
-    own = {one["name"] for one in study["params"]} - of_stores | FIELDS.keys()
+    of_stores = {name for store in study.stores for name in store.options}
+    own = {param.name for param in study.params} - of_stores | FIELDS.keys()
     chosen = {name: value for name, value in parameters.items() if name in own and value is not None}
     return {
         "method_version": row["method_version"],

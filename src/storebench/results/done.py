@@ -10,15 +10,15 @@ from typing import Any
 from storebench.results.attempts import short_hash
 from storebench.results.queries import Queries, counts
 from storebench.study.cell import Cell
-from storebench.study.model import Study
 from storebench.study.parameters import measured_with
+from storebench.study.planned import PlannedStudy
 
 # Columns that must equal those of the newest attempt with the same store, client and operation.
 TODAY = ("environment_hash", "code_version")
 
 
 def verified_repeats(
-    study: Study,
+    study: PlannedStudy,
     queries: Queries,
     cells: Sequence[Cell],
     params: Mapping[str, Any],

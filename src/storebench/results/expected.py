@@ -13,8 +13,8 @@ from storebench.results.database import Row
 from storebench.results.growth import growth
 from storebench.results.queries import Queries
 from storebench.study.cell import Cell
-from storebench.study.model import Study
 from storebench.study.order import Turn
+from storebench.study.planned import PlannedStudy
 
 # A guess without measurements: the rate of most table stores on a slow machine with two cores.
 ROWS_PER_S = 5_000
@@ -49,7 +49,9 @@ class Expected:
         return text
 
 
-def expected(queries: Queries, study: Study, turns: Sequence[Turn], params: Mapping[str, Any]) -> Expected:
+def expected(
+    queries: Queries, study: PlannedStudy, turns: Sequence[Turn], params: Mapping[str, Any]
+) -> Expected:
     """Estimate the time of a study's turns in a run. Raises SpecError if the parameters contradict each other."""
     return Pace(queries, study, {turn.cell.store for turn in turns}, params).expected(turns)
 
@@ -58,11 +60,11 @@ class Pace:
     """The measured durations of a study's operations at some stores."""
 
     def __init__(
-        self, queries: Queries, study: Study, names: Iterable[str], params: Mapping[str, Any]
+        self, queries: Queries, study: PlannedStudy, names: Iterable[str], params: Mapping[str, Any]
     ) -> None:
         names = sorted(names)
-        self._stores = {name: study.store(name) for name in names}
-        self._told = {name: str(params[name]) for name in study.params}
+        self._study = study
+        self._told = {name: str(params[name]) for name in study.study_params}
         self._operations_of = {
             name: [operation.name for operation in study.operations_of(name)] for name in names
         }
@@ -91,10 +93,10 @@ class Pace:
 
     def _lasts_s(self, cell: Cell, operation: str) -> float:
         """Return the seconds that the operation lasts at least, by its parameters."""
-        return self._stores[cell.store].least_s(operation, {**self._told, **dict(cell.axes)})
+        return self._study.least_s(cell.store, operation, {**self._told, **dict(cell.axes)})
 
 
-def assumed_s(study: Study, cells: Iterable[Cell]) -> float:
+def assumed_s(study: PlannedStudy, cells: Iterable[Cell]) -> float:
     """Estimate the seconds of one measurement of these cells without earlier measurements."""
     return sum(BETWEEN_S + cell.rows / ROWS_PER_S for cell in cells for _ in study.operations_of(cell.store))
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from storebench.results.changes import levels
 from storebench.results.database import Row
-from storebench.results.measurements import metrics_of
+from storebench.results.measurements import better_of
 from storebench.results.queries import Queries, counts
 from storebench.results.statistics import summarize
 from storebench.results.verdicts import LABELS
@@ -90,9 +90,9 @@ def history(queries: Queries, cell_key: str, operation: str, metric: str | None 
     key, and for a study without results.
     """
     study = queries.study(Cell.from_key(cell_key).study)
-    ranking = next((one["metrics"][0] for one in study["operations"] if one["name"] == operation), "")
+    ranking = next((one.ranked_by for one in study.operations if one.name == operation), "")
     name = metric or ranking
-    better: Better = metrics_of(study).get(name, {"better": "neither"})["better"]
+    better = better_of(study, name)
     rows = queries.compared_at([cell_key], operation, name)
     names: dict[str, list[str]] = {}
     for baseline, run_id in queries.baselines().items():

@@ -4,31 +4,33 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
-from typing import Any, get_args
+from contextlib import suppress
+from typing import Any
 
-from storebench.errors import unknown
+from storebench.errors import SpecError, unknown
 from storebench.results.database import Database, Row
-from storebench.study.model import COMMON, Better, Kind, unit_of
+from storebench.study.model import COMMON, Better, Metric, unit_of
+from storebench.study.record import SCALAR, StudyRecord
 
-Details = Mapping[str, Any]  # the details of a study: storebench.study.model.Study.details
-
-BETTER, KINDS = get_args(Better), get_args(Kind)
-NEITHER, SCALAR = "neither", "scalar"
-
-_COMMON = {metric.name: {**asdict(metric), "unit": metric.unit} for metric in COMMON}
+_COMMON = {metric.name: metric for metric in COMMON}
 
 
-def metrics_of(study: Details) -> dict[str, Mapping[str, Any]]:
+def metrics_of(study: StudyRecord) -> dict[str, Metric]:
     """Return the study's metrics by name, including the common metrics of all studies."""
-    return {**{metric["name"]: metric for metric in study["metrics"]}, **_COMMON}
+    return {**{metric.name: metric for metric in study.metrics}, **_COMMON}
 
 
-def scalars_of(study: Details, operation: str) -> list[str]:
+def scalars_of(study: StudyRecord, operation: str) -> list[str]:
     """Return the names of an operation's scalar metrics: the ranking metric first, the common metrics of all studies last."""
     metrics = metrics_of(study)
-    own = next((one["metrics"] for one in study["operations"] if one["name"] == operation), ())
-    return [name for name in (*own, *_COMMON) if metrics[name]["kind"] == "scalar"]
+    own = next((one.metrics for one in study.operations if one.name == operation), ())
+    return [name for name in (*own, *_COMMON) if metrics[name].kind == SCALAR]
+
+
+def better_of(study: StudyRecord, metric: str) -> Better:
+    """Return the preferred direction of a metric; "neither" for a metric that the study has no longer."""
+    known = metrics_of(study).get(metric)
+    return known.better if known else "neither"
 
 
 def value_of(row: Mapping[str, Any], metric: str) -> float | None:
@@ -57,14 +59,12 @@ class Measurements(Database):
         known = list(dict.fromkeys(name for names in scalars.values() for name in names))
         if metric and rows and metric not in known:
             raise unknown("metric", metric, known)
-        metrics = {name: metrics_of(study) for name, study in studies.items()}
         found = []
         for row in rows:
             names = scalars[row["study"], row["operation"]]
             if metric is None or metric in names:
                 name = metric or row["metric"] or names[0]
-                # older attempts may have a metric that the study has no longer
-                better = metrics[row["study"]].get(name, {"better": "neither"})["better"]
+                better = better_of(studies[row["study"]], name)
                 row.update(metric=name, unit=unit_of(name), better=better)
                 found.append(row)
         return found
@@ -77,12 +77,13 @@ class Measurements(Database):
                 (list(attempt_ids),),
             ).fetchall()
 
-    def study(self, name: str) -> dict[str, Any]:
-        """Return a study's details as recorded at the start of its last run. Raises SpecError for a study without recorded details."""
-        found = self._studies(name)
-        if name not in found:
+    def study(self, name: str) -> StudyRecord:
+        """Return a study as recorded at the start of its last run. Raises SpecError for a study without a record, and for a record that
+        this version cannot read."""
+        recorded = self._recorded(name)
+        if name not in recorded:
             raise unknown("study", name, self.study_names())
-        return found[name]
+        return StudyRecord.read(recorded[name], name)
 
     def study_names(self) -> list[str]:
         """Return the names of all recorded studies, without their long details."""
@@ -90,27 +91,19 @@ class Measurements(Database):
             found = cursor.execute("SELECT name FROM storebench.study ORDER BY name").fetchall()
         return [row["name"] for row in found]
 
-    def studies(self) -> dict[str, dict[str, Any]]:
-        """Return the details of all recorded studies by name."""
-        return self._studies(None)
+    def studies(self) -> dict[str, StudyRecord]:
+        """Return the records of all studies by name, without the records that this version cannot read."""
+        studies = {}
+        for name, recorded in self._recorded(None).items():
+            with suppress(SpecError):
+                studies[name] = StudyRecord.read(recorded, name)
+        return studies
 
-    def _studies(self, name: str | None) -> dict[str, dict[str, Any]]:
-        """Return the details by name of all recorded studies, or of one study."""
+    def _recorded(self, name: str | None) -> dict[str, Any]:
+        """Return the JSON of all studies' records by name, or of one study's record."""
         with self._cursor() as cursor:
             rows = cursor.execute(
                 "SELECT name, details FROM storebench.study WHERE name = coalesce(%s, name) ORDER BY name",
                 (name,),
             ).fetchall()
-        return {row["name"]: _readable(row["details"]) for row in rows}
-
-
-def _readable(details: dict[str, Any]) -> dict[str, Any]:
-    """Complete a study's details for this version: an earlier version may have recorded fewer fields or unknown values."""
-    for store in details.get("stores", ()):
-        store.setdefault("limit", not store.get("keeps_data", True))  # absent in details of earlier versions
-    for metric in details.get("metrics", ()):
-        if metric.get("better") not in BETTER:
-            metric["better"] = NEITHER  # so nothing is ranked by the metric
-        if metric.get("kind") not in KINDS:
-            metric["kind"] = SCALAR
-    return details
+        return {row["name"]: row["details"] for row in rows}

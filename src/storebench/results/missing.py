@@ -16,8 +16,8 @@ from storebench.results.done import verified_repeats
 from storebench.results.listing import Column, print_listing
 from storebench.results.queries import Queries
 from storebench.study.cell import Cell
-from storebench.study.model import Study
 from storebench.study.partition import cell_at, repeated
+from storebench.study.planned import PlannedStudy
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ class GridCell:
 
 
 def cells_of(
-    study: Study, dates: Mapping[str, datetime], queries: Queries, params: Mapping[str, Any]
+    study: PlannedStudy, dates: Mapping[str, datetime], queries: Queries, params: Mapping[str, Any]
 ) -> list[GridCell]:
     """Return the cells of a study's partitions (`dates`: date by key) with their state for a run with the parameters `params`.
 

@@ -10,13 +10,14 @@ from rich.console import Console
 from storebench.results.database import Row
 from storebench.results.fixed import FixedParts
 from storebench.results.listing import Column, print_listing
-from storebench.results.measurements import Details, metrics_of, scalars_of, value_of
+from storebench.results.measurements import metrics_of, scalars_of, value_of
 from storebench.results.queries import counts
 from storebench.results.sentences import Larger, sentences, where_of
 from storebench.results.statistics import MIN_VALUES
 from storebench.results.table import cautions, remark, told_apart
 from storebench.results.units import column
 from storebench.study.cell import Cell
+from storebench.study.record import StudyRecord
 
 SHOWN = 2  # the number of metrics of an operation to show: the ranking metric and the next
 Figures = dict[
@@ -27,13 +28,13 @@ Figures = dict[
 def print_overview(
     console: Console,
     rows: Sequence[Row],
-    study: Details,
+    study: StudyRecord,
     fixed: FixedParts,
     larger: Larger | None = None,
 ) -> None:
     """Print the overview of a run.
 
-    `rows`: the newest tries of its operations, without warm-ups. `study`: the study's details. `fixed`: the known fixed parts of
+    `rows`: the newest tries of its operations, without warm-ups. `fixed`: the known fixed parts of
     operations.
     """
     cells = sorted({Cell.from_key(row["cell_key"]) for row in rows}, key=_in_order)
@@ -41,7 +42,7 @@ def print_overview(
     for row in rows:
         tries[Cell.from_key(row["cell_key"])].append(row)
     tried, metrics = {row["operation"] for row in rows}, metrics_of(study)
-    operations = [one["name"] for one in study["operations"] if one["name"] in tried]
+    operations = [one.name for one in study.operations if one.name in tried]
     shown = [
         (operation, place, metrics[name])
         for operation in operations
@@ -49,13 +50,13 @@ def print_overview(
     ]
     names, places, alike = told_apart(cells)
     columns = [
-        Column(f"{operation} {metric['name']}", number=True, needed=place == 0)
+        Column(f"{operation} {metric.name}", number=True, needed=place == 0)
         for operation, place, metric in shown
     ]
     figures = [
         column(
-            [_median(_values(tries[cell], operation, metric["name"])) for cell in cells],
-            [metric["unit"]] * len(cells),
+            [_median(_values(tries[cell], operation, metric.name)) for cell in cells],
+            [metric.unit] * len(cells),
         )
         for operation, _, metric in shown
     ]
@@ -92,8 +93,8 @@ def print_overview(
         console.print(line, markup=False, highlight=False)
 
 
-def _shown(study: Details, operation: str) -> list[str]:
-    own = next(one["metrics"] for one in study["operations"] if one["name"] == operation)
+def _shown(study: StudyRecord, operation: str) -> list[str]:
+    own = study.operation(operation).metrics
     return [name for name in scalars_of(study, operation) if name in own][:SHOWN]
 
 

@@ -13,7 +13,7 @@ from storebench.errors import SpecError, unknown
 from storebench.results import power
 from storebench.results.compare import NOT_JUDGED, unsound
 from storebench.results.database import Row
-from storebench.results.measurements import Details, metrics_of, scalars_of
+from storebench.results.measurements import metrics_of, scalars_of
 from storebench.results.queries import Queries
 from storebench.results.ranking_apart import (
     INCLUDED,
@@ -31,6 +31,8 @@ from storebench.results.sides import Design, Side, Sides, design_of_cells, of_on
 from storebench.results.statistics import Summary
 from storebench.results.verdicts import CANNOT_TELL, Pair, Verdict, verdicts_of
 from storebench.study.cell import Cell
+from storebench.study.model import Metric
+from storebench.study.record import StudyRecord
 
 
 @dataclass(frozen=True)
@@ -73,7 +75,7 @@ class Ranking:
     """A ranking. `question`: with all chosen values. `kinds`: deliveries or durabilities of the cells, the most frequent first."""
 
     question: Question
-    metric: Mapping[str, Any]
+    metric: Metric
     chosen: Chosen
     environments: Sequence[Environment]
     kinds: Sequence[str]
@@ -100,9 +102,9 @@ def ranking_of(queries: Queries, asked: Question) -> Ranking:
     return rank(study, replace(asked, operation=operation, metric=metric), chosen, rows, environments)
 
 
-def _by(study: Details, asked: Question) -> tuple[str, str]:
+def _by(study: StudyRecord, asked: Question) -> tuple[str, str]:
     """Return the operation and the metric to rank by."""
-    operations = [one["name"] for one in study["operations"]]
+    operations = [one.name for one in study.operations]
     operation = asked.operation or operations[0]
     if operation not in operations:
         raise unknown("operation", operation, operations)
@@ -111,8 +113,8 @@ def _by(study: Details, asked: Question) -> tuple[str, str]:
     if metric not in scalars:
         raise unknown("metric", metric, scalars)
     metrics = metrics_of(study)
-    if metrics[metric]["better"] == "neither":
-        ranking = [name for name in scalars if metrics[name]["better"] != "neither"]
+    if metrics[metric].better == "neither":
+        ranking = [name for name in scalars if metrics[name].better != "neither"]
         raise SpecError(f"Neither way is better of {metric}: rank by {', '.join(ranking)}")
     for reason in asked.included:
         if reason not in INCLUDED:
@@ -121,7 +123,7 @@ def _by(study: Details, asked: Question) -> tuple[str, str]:
 
 
 def rank(
-    study: Details,
+    study: StudyRecord,
     question: Question,
     chosen: Chosen,
     rows: Sequence[Row],
@@ -134,10 +136,10 @@ def rank(
     """
     metric = metrics_of(study)[str(question.metric)]
     for row in rows:
-        row["better"] = metric["better"]
+        row["better"] = metric.better
     known = Environments(study, rows, environments)
     there = known.chosen(question.conditions)
-    measured = [known.measured(cell, there, by_cover=metric["by_cover"]) for cell in chosen.cells]
+    measured = [known.measured(cell, there, by_cover=metric.by_cover) for cell in chosen.cells]
     apart = {one.cell: [why] if (why := known.missing(one)) else unfair(study, one) for one in measured}
 
     def ranks(one: Measured) -> bool:
@@ -173,9 +175,9 @@ def rank(
     )
 
 
-def _in_order(some: Iterable[Measured], metric: Mapping[str, Any]) -> list[Measured]:
+def _in_order(some: Iterable[Measured], metric: Metric) -> list[Measured]:
     """Return the cells with figures, the best median first."""
-    sign = -1 if metric["better"] == "higher" else 1
+    sign = -1 if metric.better == "higher" else 1
     medians = [(sign * one.took.median, one) for one in some if one.took]
     return [one for _, one in sorted(medians, key=lambda pair: (pair[0], pair[1].cell.key))]
 

@@ -13,7 +13,6 @@ from typing import Any
 from storebench.errors import unknown
 from storebench.results.conditions import conditions_of, id_of, in_words
 from storebench.results.database import Row
-from storebench.results.measurements import Details
 from storebench.results.queries import counts
 from storebench.results.sentences import UNKNOWN, kind_of
 from storebench.results.sides import lacking
@@ -21,6 +20,7 @@ from storebench.results.statistics import Summary, summarize
 from storebench.results.summary import GROUP
 from storebench.stores.base import split
 from storebench.study.cell import Cell
+from storebench.study.record import StudyRecord
 
 # Reasons to exclude a cell that was measured soundly. A question may include such cells.
 LIMIT, BOUND, SERVICE_BOUND, UNLIKE = "limit", "client-bound", "service-bound", "unlike"
@@ -77,7 +77,7 @@ class Environments:
     """The attempts of several cells' operation, grouped by their conditions."""
 
     def __init__(
-        self, study: Details, rows: Iterable[Row], environments: Mapping[str, Mapping[str, Any]]
+        self, study: StudyRecord, rows: Iterable[Row], environments: Mapping[str, Mapping[str, Any]]
     ) -> None:
         self._rows: dict[str, list[Row]] = defaultdict(list)
         self._counted: dict[str, dict[Group, list[Row]]] = defaultdict(lambda: defaultdict(list))
@@ -149,13 +149,13 @@ class Environments:
         return Apart(UNVERIFIED, ": ".join([lacking(one.rows), *why[-1:]]))
 
 
-def is_limit(study: Details, one: Measured) -> bool:
+def is_limit(study: StudyRecord, one: Measured) -> bool:
     """Return whether the cell's store only shows the limit of a client."""
-    limits = {store["name"] for store in study["stores"] if store["limit"]}
+    limits = {store.name for store in study.stores if store.limit}
     return split(one.cell.store)[0] in limits
 
 
-def unfair(study: Details, one: Measured) -> list[Apart]:
+def unfair(study: StudyRecord, one: Measured) -> list[Apart]:
     """Return the reasons to exclude a measured cell, apart from delivery and durability."""
     found = []
     if is_limit(study, one):

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from storebench.errors import SpecError, unknown
-from storebench.results.measurements import Details
 from storebench.results.verdicts import MARGIN
 from storebench.study.cell import Cell
+from storebench.study.model import Axis
+from storebench.study.record import StudyRecord
 from storebench.study.reserved import CLIENT, STORE
 
 ANY = "*"  # as a value of an axis: any value
@@ -62,11 +63,11 @@ class Chosen:
     cells: Sequence[Cell]
 
 
-def choose(study: Details, known: Sequence[Known], asked: Question) -> Chosen:
+def choose(study: StudyRecord, known: Sequence[Known], asked: Question) -> Chosen:
     """Choose the cells of a question. Raises SpecError without such cells, and for an unknown axis."""
     if not known:
-        raise SpecError(f"There are no results of the study {study['name']} yet")
-    names = [axis["name"] for axis in study["axes"]]
+        raise SpecError(f"There are no results of the study {study.name} yet")
+    names = [axis.name for axis in study.axes]
     for name in asked.axes:
         if name not in names:
             raise unknown("axis", name, names)
@@ -76,15 +77,15 @@ def choose(study: Details, known: Sequence[Known], asked: Question) -> Chosen:
     ]
     if not left:
         raise SpecError(
-            f"Nothing of the study {study['name']} was measured with {_dataset_text(asked.rows, asked.seed)}. There are"
+            f"Nothing of the study {study.name} was measured with {_dataset_text(asked.rows, asked.seed)}. There are"
             f" {'; '.join(_dataset_text(*one) for one in datasets[:5])}"
         )
     rows, seed = most_of(left, lambda one: (one.cell.rows, one.cell.seed))
     left = [one for one in left if (one.cell.rows, one.cell.seed) == (rows, seed)]
     axes: dict[str, str] = {}
     offered: dict[str, list[str]] = {}
-    for axis in study["axes"]:
-        name = axis["name"]
+    for axis in study.axes:
+        name = axis.name
         there = [one for one in left if one.cell.value(name) is not None]
         if not there:
             continue
@@ -97,11 +98,11 @@ def choose(study: Details, known: Sequence[Known], asked: Question) -> Chosen:
     return Chosen(rows, seed, datasets, axes, offered, [one.cell for one in left])
 
 
-def _default(axis: Mapping[str, Any], there: Sequence[Known]) -> str:
+def _default(axis: Axis, there: Sequence[Known]) -> str:
     """Return the default value of an axis. For an axis that only some stores or clients have, it is ANY: each value is ranked."""
-    if not axis["where"].keys().isdisjoint((STORE, CLIENT)):
+    if not axis.where.keys().isdisjoint((STORE, CLIENT)):
         return ANY
-    return most_of(there, lambda one: str(one.cell.value(axis["name"])))
+    return most_of(there, lambda one: str(one.cell.value(axis.name)))
 
 
 def most_of(known: Sequence[Known], value_of: Callable[[Known], Value]) -> Value:

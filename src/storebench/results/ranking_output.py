@@ -61,8 +61,8 @@ def _cell(found: Ranking, one: Measured) -> dict[str, Any]:
         "rows": cell.rows,
         "seed": cell.seed,
         "operation": found.question.operation,
-        "metric": found.metric["name"],
-        "unit": found.metric["unit"],
+        "metric": found.metric.name,
+        "unit": found.metric.unit,
     }
 
 
@@ -91,7 +91,7 @@ def _told(line: Line, found: Ranking) -> dict[str, Any]:
     interval = verdict.interval if verdict else None
     return {
         "times_the_best": against.times,
-        "verdict": in_words(against.label, found.metric["unit"]),
+        "verdict": in_words(against.label, found.metric.unit),
         "why_not": against.reason,
         "ratio": verdict.ratio if verdict else None,
         "ratio_low": interval.low if interval else None,
@@ -105,7 +105,7 @@ def as_json(found: Ranking) -> str:
     content = {
         "study": question.study,
         "operation": question.operation,
-        "metric": {name: found.metric[name] for name in ("name", "title", "unit", "better")},
+        "metric": {name: getattr(found.metric, name) for name in ("name", "title", "unit", "better")},
         "rows": question.rows,
         "seed": question.seed,
         "axes": dict(question.axes),
@@ -137,12 +137,12 @@ def print_ranking(console: Console, found: Ranking) -> None:
 
 def _heading(found: Ranking) -> list[str]:
     question, metric = found.question, found.metric
-    unit = f", {metric['unit']}" if metric["unit"] else ""
+    unit = f", {metric.unit}" if metric.unit else ""
     where = [f"rows {question.rows:,}, seed {question.seed}"]
     where += [f"{name} {'any' if value == ANY else value}" for name, value in question.axes.items()]
     where += [f"delivers or guarantees {question.kind}"] if question.kind else []
     lines = [
-        f"{question.study}, {question.operation}: {metric['title']} ({metric['name']}{unit}), {metric['better']} is better",
+        f"{question.study}, {question.operation}: {metric.title} ({metric.name}{unit}), {metric.better} is better",
         "; ".join(where),
     ]
     for environment in found.environments:
@@ -153,7 +153,7 @@ def _heading(found: Ranking) -> list[str]:
 
 def _print_lines(console: Console, found: Ranking) -> None:
     names, places = _places([line.measured for line in found.lines])
-    better, figures = found.metric["better"], _writer(found)
+    better, figures = found.metric.better, _writer(found)
     against = [
         Column("times the best" if better == "lower" else "times below the best", number=True),
         Column("verdict: it is"),
@@ -181,7 +181,7 @@ def _compared(against: Against | None, found: Ranking) -> tuple[str, str, str]:
     if against is None:
         return "1", BEST, NOTHING
     times = NOTHING if against.times is None else f"{against.times:.3g}"
-    return times, in_words(against.label, found.metric["unit"]), against.reason or NOTHING
+    return times, in_words(against.label, found.metric.unit), against.reason or NOTHING
 
 
 def _print_left_out(console: Console, found: Ranking) -> None:
@@ -207,7 +207,7 @@ def _print_left_out(console: Console, found: Ranking) -> None:
 def _writer(found: Ranking) -> Figures:
     """Return the writer of a ranking's figures. All medians share a scale, including medians of excluded cells."""
     some = [line.took for line in found.lines] + [one.measured.took for one in found.left_out]
-    return compared(found.metric["unit"], [took.median for took in some if took])
+    return compared(found.metric.unit, [took.median for took in some if took])
 
 
 def _figures(took: Summary | None, one: Measured, figures: Figures) -> tuple[str, str, str, str]:

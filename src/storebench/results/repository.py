@@ -18,6 +18,7 @@ from storebench.results.queries import NEWEST_TRIES, Queries
 from storebench.study.cell import Cell
 from storebench.study.model import Study
 from storebench.study.order import Turn
+from storebench.study.record import StudyRecord
 from storebench.version import code_version
 
 
@@ -252,13 +253,13 @@ def _turn(row: Row) -> Turn:
 
 
 def put_study(cursor: Cursor[Row], study: Study) -> None:
-    """Record the study's present details, and recreate its views if the details have changed."""
-    details = study.details()
+    """Record a study, and recreate its views if its record has changed."""
+    record = StudyRecord.of(study)
     cursor.execute(
         "INSERT INTO storebench.study (name, operations, details) VALUES (%s, %s, %s)"
         " ON CONFLICT (name) DO UPDATE SET operations = excluded.operations, details = excluded.details, recorded_at = now()"
         " WHERE (study.operations, study.details) IS DISTINCT FROM (excluded.operations, excluded.details)",
-        (study.name, [operation.name for operation in study.operations], Jsonb(details)),
+        (study.name, [operation.name for operation in study.operations], Jsonb(record.as_json())),
     )
     if cursor.rowcount:
-        study_views.make(cursor, details)
+        study_views.make(cursor, record)

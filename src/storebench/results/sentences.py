@@ -9,19 +9,20 @@ cost. A time may be mostly fixed cost if it is short relative to its pod's start
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from storebench.results.database import Row
 from storebench.results.fixed import Fixed, FixedParts
 from storebench.results.listing import NOTHING
-from storebench.results.measurements import Details, metrics_of, scalars_of, value_of
+from storebench.results.measurements import metrics_of, scalars_of, value_of
 from storebench.results.queries import counts
 from storebench.results.statistics import Summary, summarize
 from storebench.results.table import told_apart
 from storebench.results.units import figure_text
 from storebench.study.cell import Cell
+from storebench.study.model import Axis, Metric
+from storebench.study.record import StudyRecord
 
 MOST = 0.5  # a larger share of a time is most of the time
 # A time of at least this many pod starts counts as not mostly fixed, if its fixed part is unknown. The first operation of a client that
@@ -51,7 +52,7 @@ class Best:
     cell: Cell
     workload: Workload
     operation: str
-    metric: Mapping[str, Any]  # the ranking metric
+    metric: Metric  # the ranking metric
     kind: str | None
     delivers: bool  # whether the kind is a delivery
     took: Summary
@@ -65,7 +66,7 @@ class Best:
 
     @property
     def text(self) -> str:
-        return figure_text(self.took.median, self.metric["unit"])
+        return figure_text(self.took.median, self.metric.unit)
 
     @property
     def mostly_fixed(self) -> bool:
@@ -84,7 +85,7 @@ class Best:
 def sentences(
     rows: Sequence[Row],
     operations: Sequence[str],
-    study: Details,
+    study: StudyRecord,
     fixed: FixedParts,
     larger: Larger | None = None,
 ) -> list[str]:
@@ -92,7 +93,7 @@ def sentences(
     cells = list(dict.fromkeys(Cell.from_key(row["cell_key"]) for row in rows))
     bests = _bests(rows, operations, study, fixed)
     where = where_of(cells)
-    limits = {one["name"] for one in study["stores"] if one["limit"]}
+    limits = {store.name for store in study.stores if store.limit}
     ranked = [best for best in bests if best.store.partition("@")[0] not in limits]
     lines = []
     for store in sorted({cell.store for cell in cells}):
@@ -110,20 +111,22 @@ def sentences(
     return [*lines, *_remarks(ranked, larger)]
 
 
-def _bests(rows: Iterable[Row], operations: Sequence[str], study: Details, fixed: FixedParts) -> list[Best]:
+def _bests(
+    rows: Iterable[Row], operations: Sequence[str], study: StudyRecord, fixed: FixedParts
+) -> list[Best]:
     metrics = metrics_of(study)
     ranking = {operation: metrics[scalars_of(study, operation)[0]] for operation in operations}
     tries: dict[tuple[str, str], list[Row]] = defaultdict(list)
     for row in rows:
         metric = ranking.get(row["operation"])
-        if metric and counts(row) and value_of(row, metric["name"]) is not None:
+        if metric and counts(row) and value_of(row, metric.name) is not None:
             tries[row["cell_key"], row["operation"]].append(row)
-    axes = [axis for axis in study["axes"] if axis.get("workload")]
+    axes = [axis for axis in study.axes if axis.workload]
     found: dict[tuple[str, str, str | None, Workload], Best] = {}
     for (key, operation), of_cell in tries.items():
         metric = ranking[operation]
         part = fixed.get((key, operation), NOTHING_KNOWN)
-        values = [value for row in of_cell if (value := value_of(row, metric["name"])) is not None]
+        values = [value for row in of_cell if (value := value_of(row, metric.name)) is not None]
         cell = Cell.from_key(key)
         best = Best(
             cell,
@@ -144,13 +147,13 @@ def _bests(rows: Iterable[Row], operations: Sequence[str], study: Details, fixed
     return sorted(found.values(), key=lambda one: _in_order(one.workload, axes))
 
 
-def _workload(cell: Cell, axes: Sequence[Mapping[str, Any]]) -> Workload:
-    return tuple((axis["name"], value) for axis in axes if (value := cell.value(axis["name"])) is not None)
+def _workload(cell: Cell, axes: Sequence[Axis]) -> Workload:
+    return tuple((axis.name, value) for axis in axes if (value := cell.value(axis.name)) is not None)
 
 
-def _in_order(workload: Workload, axes: Sequence[Mapping[str, Any]]) -> list[int]:
+def _in_order(workload: Workload, axes: Sequence[Axis]) -> list[int]:
     """Return a workload's sort key: the position of each value among the axis's choices; other values come last."""
-    values, choices = dict(workload), {axis["name"]: axis["choices"] for axis in axes}
+    values, choices = dict(workload), {axis.name: axis.choices for axis in axes}
     return [
         choices[name].index(values[name]) if values.get(name) in choices[name] else len(choices[name])
         for name in choices
@@ -165,7 +168,7 @@ def kind_of(rows: Iterable[Row]) -> str | None:
 
 def _better(one: Best, other: Best) -> bool:
     """Return whether the first median is better; without a preferred direction, the lower median."""
-    if one.metric["better"] == "higher":
+    if one.metric.better == "higher":
         return one.took.median > other.took.median
     return one.took.median < other.took.median
 
@@ -181,7 +184,7 @@ def _compared(best: Best, ranked: Iterable[Best]) -> str:
     first = known[0]
     for one in known[1:]:
         first = one if _better(one, first) else first
-    is_time = best.metric["unit"] == "s"
+    is_time = best.metric.unit == "s"
     if best is first:
         told = len(known) == len(alike) and all(_apart(first, one) for one in known if one is not first)
         return f", the {'fastest' if is_time else 'best'} of {len(known)}" if told else ""
@@ -193,7 +196,7 @@ def _compared(best: Best, ranked: Iterable[Best]) -> str:
 
 
 def _ratio(best: Best, first: Best, *, is_time: bool) -> str:
-    higher = best.metric["better"] == "higher"
+    higher = best.metric.better == "higher"
     ratio = best.took.median / first.took.median
     ratio = 1 / ratio if higher else ratio
     times = f"{ratio:.0f}" if ratio >= 10 else f"{ratio:.1f}"
@@ -209,7 +212,7 @@ def _alike(best: Best, ranked: Iterable[Best]) -> list[Best]:
     direction."""
     same = [one for one in ranked if (one.operation, one.workload) == (best.operation, best.workload)]
     stated = any(one.kind for one in same)
-    if best.kind == UNKNOWN or (stated and best.kind is None) or best.metric["better"] == "neither":
+    if best.kind == UNKNOWN or (stated and best.kind is None) or best.metric.better == "neither":
         return []
     return [one for one in same if one.kind == best.kind]
 
@@ -219,7 +222,7 @@ def _apart(better: Best, worse: Best) -> bool | None:
     one, other = better.took.interval, worse.took.interval
     if one is None or other is None:
         return None
-    return one.low > other.high if better.metric["better"] == "higher" else one.high < other.low
+    return one.low > other.high if better.metric.better == "higher" else one.high < other.low
 
 
 def _kind(best: Best) -> str:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterable, Iterator
 
 from psycopg import Cursor, errors, sql
 
 from storebench.errors import SpecError
 from storebench.results.database import Row
+from storebench.study.model import Axis, Metric
+from storebench.study.record import StudyRecord
 from storebench.study.reserved import TABLES
 
 # The suffix of each view of a study, and the common view that it reads.
@@ -16,21 +17,21 @@ VIEWS = {"": "results", "_latest": "latest", "_newest": "newest", "_summary": "s
 WHOLE_NUMBER = "^[0-9]{1,9}$"
 
 
-def make(cursor: Cursor[Row], study: Mapping[str, Any]) -> None:
-    """Replace the views of a study by views for its details. Raises SpecError for a name that a view cannot have."""
-    if taken := TABLES & {study["name"] + suffix for suffix in VIEWS}:
-        raise SpecError(f"The study {study['name']!r}: {', '.join(taken)} is a table of the results")
-    drop(cursor, study["name"])
-    axes = list(_axes(study["axes"]))
-    metrics = list(_metrics(study["metrics"]))
+def make(cursor: Cursor[Row], study: StudyRecord) -> None:
+    """Replace the views of a study by views for its record. Raises SpecError for a name that a view cannot have."""
+    if taken := TABLES & {study.name + suffix for suffix in VIEWS}:
+        raise SpecError(f"The study {study.name!r}: {', '.join(taken)} is a table of the results")
+    drop(cursor, study.name)
+    axes = list(_axes(study.axes))
+    metrics = list(_metrics(study.metrics))
     for suffix, common in VIEWS.items():
         columns = [sql.SQL("r.*"), *axes, *(metrics if common != "summary" else [])]
         cursor.execute(
             sql.SQL("CREATE VIEW {} AS SELECT {} FROM {} AS r WHERE r.study = {}").format(
-                _view(study["name"], suffix),
+                _view(study.name, suffix),
                 sql.SQL(", ").join(columns),
                 sql.Identifier("storebench", common),
-                sql.Literal(study["name"]),
+                sql.Literal(study.name),
             )
         )
 
@@ -51,20 +52,20 @@ def _view(study: str, suffix: str) -> sql.Composable:
     return sql.Identifier("storebench", study + suffix)
 
 
-def _axes(axes: list[Mapping[str, Any]]) -> Iterator[sql.Composable]:
+def _axes(axes: Iterable[Axis]) -> Iterator[sql.Composable]:
     """Yield a column for each axis. If all offered values are numbers, the column is a number, and NULL for any other value."""
     for axis in axes:
-        text = sql.SQL("(r.axes ->> {})").format(sql.Literal(axis["name"]))
-        if axis["numeric"]:
+        text = sql.SQL("(r.axes ->> {})").format(sql.Literal(axis.name))
+        if axis.numeric:
             text = sql.SQL("CASE WHEN {0} ~ {1} THEN {0}::integer END").format(
                 text, sql.Literal(WHOLE_NUMBER)
             )
-        yield sql.SQL("{} AS {}").format(text, sql.Identifier(axis["name"]))
+        yield sql.SQL("{} AS {}").format(text, sql.Identifier(axis.name))
 
 
-def _metrics(metrics: list[Mapping[str, Any]]) -> Iterator[sql.Composable]:
+def _metrics(metrics: Iterable[Metric]) -> Iterator[sql.Composable]:
     for metric in metrics:
-        if metric["kind"] == "scalar":
+        if metric.kind == "scalar":
             yield sql.SQL("(r.metrics ->> {})::double precision AS {}").format(
-                sql.Literal(metric["name"]), sql.Identifier(metric["name"])
+                sql.Literal(metric.name), sql.Identifier(metric.name)
             )

@@ -7,10 +7,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from storebench.results.database import Row
-from storebench.results.measurements import Details, scalars_of, value_of
+from storebench.results.measurements import scalars_of, value_of
 from storebench.results.queries import counts
 from storebench.results.repository import Repository
 from storebench.results.statistics import summarize
+from storebench.study.record import StudyRecord
 
 # A row of the summary combines the attempts that are equal in these columns, for one metric.
 GROUP = ("cell_key", "operation", "environment_hash", "parameters_hash", "method_version")
@@ -32,7 +33,7 @@ def refresh(repository: Repository, keys: Sequence[str]) -> None:
     repository.replace_statistics(keys, found)
 
 
-def summarized(study: Details | None, rows: Sequence[Row]) -> list[str]:
+def summarized(study: StudyRecord | None, rows: Sequence[Row]) -> list[str]:
     """Return the metrics to summarize for attempts at an operation: the ranking metric, the metrics of the study's charts, and the metrics
     that ranked the attempts when they were recorded. Without a study, only the last.
     """
@@ -42,9 +43,7 @@ def summarized(study: Details | None, rows: Sequence[Row]) -> list[str]:
     operation = rows[0]["operation"]
     scalars = scalars_of(study, operation)
     charted = {
-        chart["metric"]
-        for chart in study["charts"]
-        if not chart["operations"] or operation in chart["operations"]
+        chart.metric for chart in study.charts if not chart.operations or operation in chart.operations
     }
     now = [name for place, name in enumerate(scalars) if place == 0 or name in charted]
     return [*now, *sorted(ranked.difference(now))]

@@ -11,11 +11,11 @@ from typing import Any
 from rich.console import Console
 
 from storebench.results.listing import NOTHING, Column, print_listing
-from storebench.results.measurements import Details
 from storebench.results.queries import superseded
 from storebench.results.units import column
 from storebench.study.cell import Cell
 from storebench.study.model import unit_of
+from storebench.study.record import StudyRecord
 
 Rows = Sequence[Mapping[str, Any]]
 
@@ -30,11 +30,11 @@ RUN += [Column("study"), Column("stores", prose=True), Column("rows", number=Tru
 RUN += [Column("reason", prose=True), Column("finished", needed=False)]
 
 
-def print_results(console: Console, rows: Rows, studies: Mapping[str, Details]) -> None:
+def print_results(console: Console, rows: Rows, studies: Mapping[str, StudyRecord]) -> None:
     """Print a line for each attempt, with the columns that most users look at first. Each figure has its unit (`storebench.results.units`).
 
     Memory and CPU include the pods that an attempt has started, and name their cover: a client without its server, or the engine itself.
-    CSV, JSON and SQL have all other columns. `studies`: details of the rows' studies.
+    CSV, JSON and SQL have all other columns. `studies`: the records of the rows' studies.
     """
     names, places = places_of(Cell.from_key(row["cell_key"]) for row in rows)
     ranking = {row["metric"] for row in rows}
@@ -98,7 +98,7 @@ def _column(rows: Rows, name: str, unit: str) -> list[str]:
     return column([row[name] for row in rows], [unit] * len(rows))
 
 
-def _others(rows: Rows, studies: Mapping[str, Details]) -> list[str]:
+def _others(rows: Rows, studies: Mapping[str, StudyRecord]) -> list[str]:
     """Return the metrics that do not rank the attempts, in the study's order, or by name for an unknown study; empty for several
     studies."""
     names = {row["study"] for row in rows}
@@ -107,7 +107,7 @@ def _others(rows: Rows, studies: Mapping[str, Details]) -> list[str]:
     (study,) = names
     ranking = {row["metric"] for row in rows}
     there = {name for row in rows for name in row["metrics"]} - ranking
-    order = [one["name"] for one in studies[study]["metrics"]] if study in studies else sorted(there)
+    order = [metric.name for metric in studies[study].metrics] if study in studies else sorted(there)
     return [name for name in order if name in there]
 
 

@@ -18,7 +18,7 @@ import yaml
 from storebench.errors import SpecError
 
 if TYPE_CHECKING:
-    from storebench.study.model import Study
+    from storebench.study.planned import PlannedStudy
 
 FOLDER = "STOREBENCH_SERVERS"  # the environment variable that names another folder
 CHECKOUT_SERVERS = Path(__file__).resolve().parents[3] / "deploy" / "servers"
@@ -110,10 +110,10 @@ def names(server: str) -> list[str]:
     return sorted(path.parent.name for path in (folder() / server).glob(f"*/{LISTING}"))
 
 
-def brought_for(study: Study) -> list[str]:
+def brought_for(study: PlannedStudy) -> list[str]:
     """Return the names of the study's stores with each of their topologies: `mongodb@one`, `delta-spark@hdfs_one`."""
     stores = []
-    for name in study.stores:
+    for name in study.store_names:
         store = study.store(name)
         native = [(store.connection or "", "")] if store.has_server() else []
         servers = [*native, *((other, f"{other}_") for other in store.elsewhere)]

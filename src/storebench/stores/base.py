@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
@@ -41,6 +41,30 @@ def split(name: str) -> tuple[str, str]:
             f"{name!r}: after the @ comes the name of a connection: lower-case letters, digits and _, at most 30"
         )
     return store, server
+
+
+def is_server(connection: str | None) -> bool:
+    """Return whether a store's connection is to a server of the store, other than the dataset's S3."""
+    return connection not in (None, "s3")
+
+
+def server_named(connection: str | None, elsewhere: Collection[str], name: str) -> tuple[str, str] | None:
+    """Return the server of a store's name, as the connection's name and the server's name or "".
+
+    Examples: ('mongodb', 'v8') for `mongodb@v8`, ('hdfs', 'v3') for `delta-spark@hdfs_v3`. None if the data is in the dataset's S3, or not
+    kept. `connection`, `elsewhere`: as in Store.
+    """
+    _, server = split(name)
+    other, _, which = server.partition("_")
+    if other in elsewhere:
+        return other, which
+    return (str(connection), server) if is_server(connection) else None
+
+
+def connection_named(connection: str | None, elsewhere: Collection[str], name: str) -> str | None:
+    """Return the name of the connection to the server of a store's name. `connection`, `elsewhere`: as in Store."""
+    server = server_named(connection, elsewhere, name)
+    return "_".join(filter(None, server)) if server else connection
 
 
 @dataclass(frozen=True)
@@ -177,26 +201,17 @@ class Store(ABC):
     @classmethod
     def has_server(cls) -> bool:
         """Return whether the store has its own server, other than the dataset's S3."""
-        return cls.connection not in (None, "s3")
+        return is_server(cls.connection)
 
     @classmethod
     def server_of(cls, name: str) -> tuple[str, str] | None:
-        """Return the server of a name of this store, as the connection's name and the server's name or "".
-
-        Examples: ('mongodb', 'v8') for `mongodb@v8`, ('hdfs', 'v3') for `delta-spark@hdfs_v3`. None if the data is in the dataset's S3, or
-        not kept.
-        """
-        _, server = split(name)
-        other, _, which = server.partition("_")
-        if other in cls.elsewhere:
-            return other, which
-        return (str(cls.connection), server) if cls.has_server() else None
+        """Return the server of a name of this store, as the connection's name and the server's name or "" (`server_named`)."""
+        return server_named(cls.connection, cls.elsewhere, name)
 
     @classmethod
     def connection_of(cls, name: str) -> str | None:
         """Return the name of the connection to the server of a name of this store: `mongodb_v8` for `mongodb@v8`."""
-        found = cls.server_of(name)
-        return "_".join(filter(None, found)) if found else cls.connection
+        return connection_named(cls.connection, cls.elsewhere, name)
 
     def __init__(
         self,

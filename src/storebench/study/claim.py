@@ -7,8 +7,6 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any
 
-from storebench.errors import SpecError
-
 # Cells by place: `store`, `client`, `operation`, `rows`, `seed`, an axis or a parameter of a run, with one value or several.
 Selection = Mapping[str, str | tuple[str, ...]]
 
@@ -54,21 +52,6 @@ class Claim:
     def details(self) -> dict[str, Any]:
         """Return the claim as JSON."""
         return {one.name: _listed(getattr(self, one.name)) for one in fields(self)}
-
-    @classmethod
-    def of(cls, told: Mapping[str, Any]) -> Claim:
-        """Create a claim from its recorded details. Raises SpecError if another version of Storebench recorded the details."""
-        try:
-            selections = {
-                name: {
-                    place: tuple(values) if isinstance(values, list) else values
-                    for place, values in told[name].items()
-                }
-                for name in ("a", "b", "both")
-            }
-            return cls(**{**told, **selections})
-        except (AttributeError, KeyError, TypeError) as error:
-            raise SpecError(f"A claim was recorded by another version of Storebench: {error}") from None
 
 
 def _several(values: str | tuple[str, ...]) -> tuple[str, ...]:

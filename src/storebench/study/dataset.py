@@ -32,8 +32,30 @@ FILE_FIELD = Text(
 
 
 @dataclass(frozen=True)
-class Dataset:
-    """The data that a study's attempts work on: rows, a seed, and the values of some axes give the same bytes everywhere.
+class FileRecord:
+    """The dataset made of a user's file, as recorded with a study. Its manifest also has `file` and `schema`: at least `name` and `type`
+    of each column."""
+
+    name: str
+    version: int  # raised when the same file gives any changed byte
+    max_rows: int
+
+    def id(self, seed: int) -> str:
+        """Return the name of the dataset: `own/v2/file=90071992`. The number of rows is unknown until the file was read."""
+        return f"{self.name}/v{self.version}/file={seed}"
+
+
+@dataclass(frozen=True)
+class File(FileRecord):
+    """The dataset made of a user's file, with the pod that makes the dataset."""
+
+    pod: Pod
+
+
+@dataclass(frozen=True)
+class DatasetRecord:
+    """The data that a study's attempts work on, as recorded with the study: rows, a seed, and the values of some axes give the same bytes
+    everywhere.
 
     Its objects are in the bucket below `folder_of(id)`. The manifest has `rows`, `bytes`, and the figures that verification needs.
     """
@@ -43,9 +65,11 @@ class Dataset:
     text: str  # for the form: "1,000,000 rows are a CSV of 484 MB"
     row_bytes: int  # approximate bytes per row, for the check of disk space
     max_rows: int
-    pod: Pod  # the pod that makes the dataset
-    axes: tuple[str, ...] = ()  # names of the study's axes whose values shape the data
-    own: File | None = None  # for a user's file as the dataset: then the study has the parameter FILE
+    axes: tuple[str, ...] = field(
+        default=(), kw_only=True
+    )  # names of the study's axes whose values shape the data
+    # for a user's file as the dataset: then the study has the parameter FILE
+    own: FileRecord | None = field(default=None, kw_only=True)
 
     def id(self, rows: int, seed: int, values: Mapping[str, str] | None = None) -> str:
         """Return the name of a dataset in the results and in S3: `v1/rows=20000/seed=42`. `values`: a cell's values by axis."""
@@ -56,17 +80,11 @@ class Dataset:
 
 
 @dataclass(frozen=True)
-class File:
-    """The dataset made of a user's file. Its manifest also has `file` and `schema`: at least `name` and `type` of each column."""
+class Dataset(DatasetRecord):
+    """The data that a study's attempts work on, with the pod that makes the data."""
 
-    name: str
-    version: int  # raised when the same file gives any changed byte
-    max_rows: int
     pod: Pod
-
-    def id(self, seed: int) -> str:
-        """Return the name of the dataset: `own/v2/file=90071992`. The number of rows is unknown until the file was read."""
-        return f"{self.name}/v{self.version}/file={seed}"
+    own: File | None = field(default=None, kw_only=True)
 
 
 def seed_of(file: str, version: str, size: int) -> int:

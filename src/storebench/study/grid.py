@@ -12,7 +12,8 @@ from storebench.errors import SpecError, unknown
 from storebench.stores.base import split
 from storebench.study.cell import Cell
 from storebench.study.dataset import MAX_SEED
-from storebench.study.model import Axis, Study
+from storebench.study.model import Axis
+from storebench.study.planned import PlannedStudy
 
 MAX_ROWS = 1_000_000_000  # the limit for a study without a dataset
 # Planning takes half a second for this number. A run has at most 10,000 turns (Airflow's max_map_length); most combinations become cells.
@@ -32,7 +33,7 @@ class Grid:
 
 
 def grid(
-    study: Study,
+    study: PlannedStudy,
     *,
     stores: Sequence[str],
     clients: Sequence[str],
@@ -48,7 +49,7 @@ def grid(
     one place: the client or one axis. A value that means the same as another value is excluded (`Axis.whole`, `Axis.of_copies`).
     Raises SpecError for an invalid value before any other work.
     """
-    for what, asked, known in (("store", stores, study.stores), ("client", clients, study.clients)):
+    for what, asked, known in (("store", stores, study.store_names), ("client", clients, study.clients)):
         _check(what, asked, known)
     check_integer("rows", rows, 1, max_rows(study))
     check_integer("seed", seed, 0, MAX_SEED)
@@ -105,7 +106,7 @@ def grid(
     return Grid(tuple(cells), combinations - len(cells), "; ".join(sorted(reasons)))
 
 
-def operations_of(study: Study, cells: Iterable[Cell]) -> int:
+def operations_of(study: PlannedStudy, cells: Iterable[Cell]) -> int:
     """Return the number of operations of these cells, each measured once."""
     return sum(len(study.operations_of(cell.store)) for cell in cells)
 
@@ -115,7 +116,7 @@ def repeats(axis: Axis, value: str, kept: str, rows: int) -> str:
     return f"{axis.name}={value} is the same as {axis.name}={kept}, as the dataset has {rows:,} rows"
 
 
-def max_rows(study: Study) -> int:
+def max_rows(study: PlannedStudy) -> int:
     """Return the largest number of rows that a run of the study can ask for."""
     return study.dataset.max_rows if study.dataset else MAX_ROWS
 
@@ -127,7 +128,9 @@ def check_integer(name: str, value: Any, minimum: int, maximum: int) -> int:
     return value
 
 
-def _meant(study: Study, store: str, client: str, combination: Sequence[str]) -> tuple[tuple[str, str], ...]:
+def _meant(
+    study: PlannedStudy, store: str, client: str, combination: Sequence[str]
+) -> tuple[tuple[str, str], ...]:
     """Return the pairs of axis and value that apply to a store and a client. `combination`: a value of each axis."""
     applying: dict[str, str] = {}
     for axis, value in zip(study.axes, combination, strict=True):

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Any, Literal
+
+from pydantic import ConfigDict, computed_field
 
 from storebench import stores as all_stores
 from storebench.declared import MAY_BE_EMPTY, mistakes_of
 from storebench.errors import SpecError, unknown
 from storebench.fields import Field
 from storebench.stores.base import Store, split
-from storebench.study.cell import Cell
 from storebench.study.check import problems
 from storebench.study.claim import Claim
 from storebench.study.dataset import FILE, Dataset, File
+from storebench.study.planned import Planning
 from storebench.study.reserved import CLIENT, DROP, OPERATION, STORE
 
 Better = Literal["lower", "higher", "neither"]
@@ -44,6 +46,7 @@ class Axis:
     of_copies: bool = False  # True: all values are the same work at servers that hold one copy of the data
     workload: bool = False  # True: its values ask for different work, whose figures are not compared
 
+    @computed_field(description="Whether all values are numbers")  # type: ignore[prop-decorator] # mypy's limit
     @property
     def numeric(self) -> bool:
         """Return whether all values are numbers."""
@@ -94,6 +97,10 @@ class Metric:
     kind: Kind = "scalar"
     by_cover: bool = False  # figures of a client and of an engine never share a chart
 
+    # In the API's description, fields with defaults are always present
+    __pydantic_config__ = ConfigDict(json_schema_serialization_defaults_required=True)
+
+    @computed_field(description="s, bytes, rows/s, ratio; empty for a plain number")  # type: ignore[prop-decorator] # mypy's limit
     @property
     def unit(self) -> str:
         """Return the unit by the end of the name: s, bytes, rows/s, ratio; empty for a plain number."""
@@ -157,7 +164,7 @@ class Preset:
 
 
 @dataclass(frozen=True)
-class Study:
+class Study(Planning):
     """A study: operations on a dataset, against several stores, with varying parameters. `storebench run` uses the first preset by default.
 
     Raises SpecError for a study that contradicts itself.
@@ -212,32 +219,19 @@ class Study:
                 )
         return store_class
 
-    def operation(self, name: str) -> Operation:
-        """Return the operation `name`. Raises SpecError for an unknown name."""
-        for one in self.operations:
-            if one.name == name:
-                return one
-        raise unknown("operation", name, [one.name for one in self.operations])
-
-    def operations_of(self, store: str) -> tuple[Operation, ...]:
-        """Return the operations that a store has, in the study's order."""
-        has = self.store(store).operations
-        return tuple(one for one in self.operations if one.name in has)
+    @property
+    def store_names(self) -> tuple[str, ...]:
+        """Return the names of the stores, in the study's order."""
+        return self.stores
 
     @property
-    def clients(self) -> tuple[str, ...]:
-        """Return the names of all clients that at least one store has."""
-        return tuple(dict.fromkeys(client for store in self.stores for client in self.store(store).clients))
+    def study_params(self) -> Mapping[str, Field]:
+        """Return the parameters beside the stores' options."""
+        return self.params
 
     def own_file(self, params: Mapping[str, Any]) -> File | None:
         """Return the dataset of a user's file if the run's parameters name a file, else None."""
         return self.dataset.own if self.dataset and params.get(FILE) else None
-
-    def dataset_of(self, cell: Cell, params: Mapping[str, Any] | None = None) -> str | None:
-        """Return the id of a cell's dataset in a run with these parameters; None for a study without a dataset."""
-        if own := self.own_file(params or {}):
-            return own.id(cell.seed)
-        return self.dataset.id(cell.rows, cell.seed, dict(cell.axes)) if self.dataset else None
 
     def asks(self) -> dict[str, Field]:
         """Return the parameters of a run that only some studies have: the study's own, and the options of its stores."""
@@ -248,83 +242,10 @@ class Study:
             )
         return {**self.params, **options}
 
-    def details(self) -> dict[str, Any]:
-        """Return the study as JSON for the results and the page, without the parts that only a run needs."""
-        return {
-            "name": self.name,
-            "title": self.title,
-            "description": self.description,
-            "method_version": self.method_version,
-            "operations": [_listed(asdict(one)) for one in self.operations],
-            "metrics": [
-                {
-                    "name": one.name,
-                    "title": one.title,
-                    "unit": one.unit,
-                    "better": one.better,
-                    "kind": one.kind,
-                    "by_cover": one.by_cover,
-                }
-                for one in self.metrics
-            ],
-            "axes": [
-                {
-                    "name": one.name,
-                    "title": one.title,
-                    "description": one.description,
-                    "numeric": one.numeric,
-                    "pattern": one.pattern,
-                    "hint": one.hint,
-                    "default": list(one.default),
-                    "choices": list(one.choices),
-                    "grid": list(one.grid),
-                    "where": _listed(one.where),
-                    "whole": one.whole,
-                    "of_copies": one.of_copies,
-                    "workload": one.workload,
-                }
-                for one in self.axes
-            ],
-            "stores": [_store_described(name, self.store(name)) for name in self.stores],
-            "charts": [_listed(asdict(one)) for one in self.charts],
-            "params": [
-                {"name": name, "title": one.title, "description": one.text, "rules": one.rules()}
-                for name, one in self.asks().items()
-            ],
-            "dataset": self.dataset
-            and {
-                "name": self.dataset.name,
-                "version": self.dataset.version,
-                "text": self.dataset.text,
-                "row_bytes": self.dataset.row_bytes,
-                "max_rows": self.dataset.max_rows,
-                "axes": list(self.dataset.axes),
-                "own": _own_described(self.dataset.own),
-            },
-            "rows": self.rows,
-            "presets": [{"name": name, **asdict(one)} for name, one in self.presets.items()],
-            "claims": [one.details() for one in self.claims],
-        }
+    def least_s(self, store: str, operation: str, values: Mapping[str, str]) -> float:
+        """Return the least seconds of a store's operation. `values`: of the study's parameters and of a cell's axes."""
+        return self.store(store).least_s(operation, values)
 
-
-def _listed(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Replace tuples by lists, as JSON does."""
-    return {name: list(value) if isinstance(value, tuple) else value for name, value in values.items()}
-
-
-def _own_described(own: File | None) -> dict[str, Any] | None:
-    return {"name": own.name, "version": own.version, "max_rows": own.max_rows} if own else None
-
-
-def _store_described(name: str, store: type[Store]) -> dict[str, Any]:
-    return {
-        "name": name,
-        "clients": list(store.clients),
-        "operations": list(store.operations),
-        "keeps_data": store.keeps_data,
-        "limit": store.limit,
-        "server": store.connection if store.has_server() else None,
-        "elsewhere": list(store.elsewhere),
-        "filled_by": store.filled_by,
-        "options": list(store.options),
-    }
+    def needs_agents(self, store: str, params: Mapping[str, Any]) -> str:
+        """Return why a store's attempts need the agents of provisioned servers, with these parameters; empty if they do not."""
+        return self.store(store).needs_agents(params)

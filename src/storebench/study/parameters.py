@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from storebench.servers.sizes import FIELDS
-from storebench.study.model import Study
+from storebench.study.planned import PlannedStudy
 from storebench.study.reserved import POD
 
 # Parameters that all pods get beside the options of their store: the CPU limit, and the time limit of starts in seconds.
@@ -14,7 +14,7 @@ TOLD = ("cpu_limit", "startup_timeout_s")
 
 
 def measured_with(
-    study: Study, store: str, params: Mapping[str, Any], *, brings: bool = False
+    study: PlannedStudy, store: str, params: Mapping[str, Any], *, brings: bool = False
 ) -> dict[str, Any]:
     """Return the parameters that change a store's measurements.
 
@@ -25,7 +25,7 @@ def measured_with(
     options = [option for name in stores for option in study.store(name).options]
     own = [
         name
-        for name, field in study.params.items()
+        for name, field in study.study_params.items()
         if field.earlier is None or params.get(name, field.earlier) != field.earlier
     ]
     sizes = [name for name in FIELDS if name in params] if brings else []

@@ -15,7 +15,7 @@ from datetime import UTC, datetime
 from storebench.errors import SpecError
 from storebench.study.cell import Cell
 from storebench.study.grid import repeats
-from storebench.study.model import Study
+from storebench.study.planned import PlannedStudy
 
 FIRST_YEAR = 2001
 # The largest number of values of each axis, by its part of the date. The year is the store's part, the month the client's.
@@ -23,7 +23,7 @@ LIMITS = {"day": 28, "hour": 24, "minute": 60, "second": 60, "microsecond": 1_00
 MONTHS = 12
 
 
-def partitions(study: Study) -> dict[str, datetime]:
+def partitions(study: PlannedStudy) -> dict[str, datetime]:
     """Return the dates of a study's partitions by key, in the order of the dates.
 
     A partition's key is the cell's key without study, rows and seed (`mongodb/reference/batch=10000`): the dataset is a parameter of the
@@ -40,7 +40,7 @@ def partitions(study: Study) -> dict[str, datetime]:
         raise SpecError(f"{study.name}: at most {MONTHS} clients, not {len(study.clients)}")
     dates: dict[str, datetime] = {}
     for (year, store), (month, client) in itertools.product(
-        enumerate(study.stores), enumerate(study.clients)
+        enumerate(study.store_names), enumerate(study.clients)
     ):
         info = study.store(store)
         if client not in info.clients:
@@ -60,14 +60,14 @@ def partitions(study: Study) -> dict[str, datetime]:
     return dict(sorted(dates.items(), key=lambda item: item[1]))
 
 
-def cell_of(study: Study, key: str, rows: int, seed: int) -> Cell:
+def cell_of(study: PlannedStudy, key: str, rows: int, seed: int) -> Cell:
     """Return the cell of a partition with this dataset. Raises SpecError unless `key` is a partition of the study."""
     if key not in partitions(study):
         raise SpecError(f"{key!r} is no cell of the grid of {study.name}: `storebench grid` lists them")
     return cell_at(study.name, key, rows, seed)
 
 
-def repeated(study: Study, keys: Iterable[str], rows: int) -> dict[str, str]:
+def repeated(study: PlannedStudy, keys: Iterable[str], rows: int) -> dict[str, str]:
     """Return the partitions that measure the same as another of `keys` in a dataset of `rows` rows, each with the reason."""
     reasons: dict[str, str] = {}
     keys = list(keys)

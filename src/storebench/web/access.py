@@ -16,8 +16,7 @@ from storebench.airflow.compat.timetable import GridTimetable
 from storebench.airflow.topologies import AGENT_IMAGE
 from storebench.errors import SpecError
 from storebench.results.stopped import AIRFLOW_ID, RunStates
-from storebench.study.model import Study
-from storebench.study.recorded import recorded
+from storebench.study.record import StudyRecord
 from storebench.web.reading import Reading
 
 
@@ -33,12 +32,12 @@ def reading(user: GetUserDep) -> Reading:
 
 @dataclass(frozen=True)
 class GridDag:
-    """A study and its DAG, both as Airflow stores them.
+    """A DAG and the record of its study, both as Airflow stores them.
 
     `dates` are the dates of the grid's partitions by partition key, and `read` reads the results of the DAG.
     """
 
-    study: Study
+    study: StudyRecord
     dates: Mapping[str, datetime]
     may_start: bool
     read: Reading
@@ -52,7 +51,8 @@ def grid_dag(
     if not isinstance(timetable, GridTimetable):
         raise HTTPException(404, f"There is no study {dag!r} whose grid you may see")
     try:
-        study = recorded(timetable.study)
+        study = StudyRecord.read(timetable.study)
+        study.asks()  # raises SpecError for a parameter that this version does not know
     except SpecError as error:
         raise HTTPException(404, str(error)) from None
     return GridDag(study, timetable.dates, may_start(dag, user), Reading(connections.reader_dsn(), [dag]))

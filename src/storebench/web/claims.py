@@ -12,6 +12,6 @@ from storebench.web.reading import Reading
 
 def claims_of(read: Reading, study: str, runs: Sequence[str] = ()) -> Claims:
     """Judge the claims of a study by these runs, or by all runs. Raises SpecError for an unknown study or run."""
-    details = read.study(study)
-    found = judged_claims(read, details, runs_of(read, runs, study)) if details.get("claims") else []
+    record = read.study(study)
+    found = judged_claims(read, record, runs_of(read, runs, study)) if record.claims else []
     return Claims(study=study, rules=rules(), claims=[Claim.model_validate(told(one)) for one in found])

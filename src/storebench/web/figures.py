@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict
 from datetime import UTC
 from functools import lru_cache
 from operator import itemgetter
 from typing import Any
 
-from pydantic import ValidationError
-
-from storebench.errors import SpecError
 from storebench.results.database import Row
 from storebench.results.measurements import value_of
 from storebench.results.price import Hours, hours
@@ -24,7 +20,6 @@ from storebench.web.models.comparisons import Origin
 from storebench.web.models.studies import Study
 
 _STATED = itemgetter("server_name", "server_version", "durability", "environment_hash", "code_version")
-_COMMON = [{**asdict(metric), "unit": metric.unit} for metric in COMMON]
 
 
 def named(cell_key: str) -> dict[str, Any]:
@@ -42,16 +37,9 @@ def named(cell_key: str) -> dict[str, Any]:
 
 
 def study_of(queries: Queries, name: str) -> Study:
-    """Return a study's details, and the metrics that all studies have. Raises SpecError for a study without results, and for a study with
-    details that this version cannot read."""
-    try:
-        return Study.model_validate({**queries.study(name), "common": _COMMON})
-    except ValidationError as error:
-        first = error.errors()[0]
-        where = ".".join(map(str, first["loc"]))
-        raise SpecError(
-            f"What is recorded of the study {name!r} cannot be read: {where}: {first['msg']}"
-        ) from error
+    """Return the API's answer about a study. Raises SpecError for a study without a record, and for a record that this version cannot
+    read."""
+    return Study.answer(queries.study(name))
 
 
 def figures_of(rows: Iterable[Row]) -> list[CellFigures]:

@@ -16,6 +16,7 @@ from storebench.results.database import Row
 from storebench.results.pool import pool_of
 from storebench.results.queries import Queries
 from storebench.results.runs import LATEST, OF_A_CELL, RUN_COUNTS
+from storebench.study.record import StudyRecord
 from storebench.web import figures
 
 TURNS = """
@@ -113,8 +114,8 @@ class Reading(Queries):
         except SpecError:
             return None
 
-    def study(self, name: str) -> dict[str, Any]:
-        """Return a study's details. Raises SpecError for an unknown study, and likewise for a study whose DAG the user may not read."""
+    def study(self, name: str) -> StudyRecord:
+        """Return the record of a study. Raises SpecError for an unknown study, and likewise for a study whose DAG the user may not read."""
         if name not in self.dag_ids:
             raise unknown("study", name, self.study_names())
         return super().study(name)
@@ -123,9 +124,9 @@ class Reading(Queries):
         """Return the names of the recorded studies whose DAGs the user may read."""
         return [name for name in super().study_names() if name in self.dag_ids]
 
-    def studies(self) -> dict[str, dict[str, Any]]:
-        """Return the details of the recorded studies whose DAGs the user may read, by name."""
-        return {name: details for name, details in super().studies().items() if name in self.dag_ids}
+    def studies(self) -> dict[str, StudyRecord]:
+        """Return the records of the studies whose DAGs the user may read, by name."""
+        return {name: record for name, record in super().studies().items() if name in self.dag_ids}
 
     def refused_of_a_cell(self, dag_id: str) -> list[Row]:
         """Return refused runs of single cells of a DAG (airflow_run_id, params, reason): runs that are the newest of their cell and parameters."""
@@ -166,9 +167,9 @@ class Reading(Queries):
     def _places(self, rows: Sequence[Row]) -> dict[tuple[str, str], int]:
         """Return the position of each operation in its study."""
         found = {
-            (study, operation["name"]): place
+            (study, operation.name): place
             for study in {row["study"] for row in rows}
-            for place, operation in enumerate(self.study(study)["operations"])
+            for place, operation in enumerate(self.study(study).operations)
         }
         return {key: found.get(key, len(found)) for key in {(row["study"], row["operation"]) for row in rows}}
 

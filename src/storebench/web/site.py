@@ -50,12 +50,10 @@ def write_site(dsn: str, folder: Path) -> Iterator[str]:
     if not runs:
         raise SpecError("There are no results yet")
     pages = pages_of(runs)
-    titles = {name: details.get("title") for name, details in read.studies().items()}
-    shown = {row["study"] for row in runs if row["id"] in pages}
+    titles = {name: record.title for name, record in read.studies().items()}
+    shown = {row["study"] for row in runs if row["id"] in pages} | {*read.study_names()}
     # a study whose runs were all refused has no record, and nothing to show
-    studies = [
-        name for name in dict.fromkeys(row["study"] for row in runs) if name in shown or name in titles
-    ]
+    studies = [name for name in dict.fromkeys(row["study"] for row in runs) if name in shown]
     if odd := [name for name in studies if not NAME.fullmatch(name)]:
         raise SpecError(f"{odd[0]!r} is no name of a study, and cannot be a folder of the site")
     tables = [f"data/{study}/{table}" for study in studies for table in TABLES]

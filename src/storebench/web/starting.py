@@ -20,7 +20,7 @@ from storebench.planning.conf import conf_of, replaced
 from storebench.servers.topology import brought_for
 from storebench.study.grid import Grid
 from storebench.study.model import Preset as Named
-from storebench.study.model import Study
+from storebench.study.record import StudyRecord
 from storebench.web.access import GridDag, GridDagDep, agent_image, has_connection, most_turns
 from storebench.web.filling import asked_of
 from storebench.web.models.starting import Draft, DraftCell, Form, FormField, Mistake, Preset, Section
@@ -42,9 +42,11 @@ def form(dag: GridDagDep) -> Form:
         ],
         presets=[
             Preset(
-                name=name, description=_described(one, embedded), params=conf_of(one, {}, embedded=embedded)
+                name=one.name,
+                description=_described(one, embedded),
+                params=conf_of(one, {}, embedded=embedded),
             )
-            for name, one in dag.study.presets.items()
+            for one in dag.study.presets
         ],
     )
 
@@ -122,7 +124,7 @@ def _cells(grid: Grid, planned: Planned) -> Iterator[DraftCell]:
         )
 
 
-def _field(study: Study, name: str, one: Field) -> FormField:
+def _field(study: StudyRecord, name: str, one: Field) -> FormField:
     kind: Literal["list", "flag", "text"] = (
         "list" if isinstance(one, Values) else "flag" if isinstance(one, Flag) else "text"
     )

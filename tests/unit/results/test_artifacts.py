@@ -10,15 +10,18 @@ from rich.console import Console
 
 from storebench.errors import SpecError
 from storebench.results import artifacts
+from storebench.study.model import Metric
+from storebench.study.record import StudyRecord
 from tests.unit.example import cell
 
-STUDY = {
-    "metrics": [
-        {"name": "only_s", "kind": "scalar", "unit": "s"},
-        {"name": "latency_s", "kind": "histogram", "unit": "s"},
-        {"name": "rate_per_s", "kind": "series", "unit": "rate/s"},
-    ]
-}
+STUDY = StudyRecord(
+    name="s",
+    metrics=(
+        Metric("only_s", "time"),
+        Metric("latency_s", "latency", kind="histogram"),
+        Metric("rate_per_s", "rate", kind="series"),
+    ),
+)
 FEW = {"values": [0.001, 0.5], "counts": [99, 1]}
 MANY = {"values": [0.001, 0.25], "counts": [1, 899]}
 SERIES = {"at_s": [0, 1.5], "values": [90, 110]}

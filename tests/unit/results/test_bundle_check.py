@@ -10,6 +10,7 @@ import pytest
 from storebench.errors import SpecError
 from storebench.results import bundle_check, bundle_file
 from storebench.results.bundle import TABLES
+from storebench.study.record import StudyRecord
 
 DATA = Path(__file__).parents[3] / "docs" / "studies" / "data"
 EXAMPLE = DATA / "bulk_write_read.zip"
@@ -65,6 +66,28 @@ def test_a_bundle_has_one_run_and_its_own_study(example):
         bundle_check.check({**example, "run": example["run"] * 2})
     with pytest.raises(SpecError, match="a row of study is of the run 'other'"):
         bundle_check.check({**example, "study": [{"name": "other"}]})
+
+
+@pytest.mark.parametrize(
+    ("changes", "reason"),
+    [
+        ({"metrics": ["only_s"]}, "The record of the study 'bulk_write_read' cannot be read: metrics.0"),
+        ({"stores": {"null": {}}}, "cannot be read: stores"),
+        ({"axes": [{"name": 5}]}, "cannot be read: axes.0.name"),
+    ],
+)
+def test_a_bundle_whose_study_cannot_be_read_is_refused(example, changes, reason):
+    details = {**example["study"][0]["details"], **changes}
+    with pytest.raises(SpecError, match=reason):
+        bundle_check.check(changed(example, "study", details=details))
+
+
+def test_the_record_of_the_projects_bundle_is_read_without_a_loss(example):
+    details = example["study"][0]["details"]
+    told = StudyRecord.read(details).as_json()
+    for store in told["stores"]:
+        assert store.pop("own_servers_only") == "", "which the bundle's version did not record"
+    assert {name: told[name] for name in details} == details
 
 
 def pack(path, **members):

@@ -14,6 +14,7 @@ from storebench.results.claims import judged_claims
 from storebench.results.claims_output import as_json, as_markdown, print_claims
 from storebench.results.measurements import value_of
 from storebench.study.claim import Claim
+from storebench.study.record import StudyRecord
 from tests.unit.example import STUDY, cell
 from tests.unit.results import test_sides
 
@@ -76,8 +77,8 @@ class Recorded:
 
 
 def judged(queries, *claims, runs=None):
-    details = json.loads(json.dumps(replace(STUDY, claims=claims).details()))
-    return judged_claims(queries, details, runs and [{"id": run} for run in runs])
+    record = StudyRecord.of(replace(STUDY, claims=claims))
+    return judged_claims(queries, record, runs and [{"id": run} for run in runs])
 
 
 def case_of(queries, claim, **options):
@@ -426,8 +427,8 @@ def test_a_parameter_that_was_not_recorded_has_the_value_that_it_had_before():
     claim = replace(FASTER, both={"cache": "as_is"})
     warm = rows("warm", {NULL: 1.0, MONGODB: 10.0})
     cold = rows("cold", {NULL: 1.0, MONGODB: 1.0}, day=2, parameters={"cache": "cold"})
-    details = json.loads(json.dumps(replace(study, claims=(claim,)).details()))
-    (found,) = judged_claims(Recorded(warm, cold), details)
+    record = StudyRecord.of(replace(study, claims=(claim,)))
+    (found,) = judged_claims(Recorded(warm, cold), record)
     assert (found.label, found.cases[0].runs) == ("confirmed", ("warm",))
 
 

@@ -7,6 +7,7 @@ import pytest
 from storebench.results.history import history
 from storebench.results.measurements import value_of
 from storebench.results.queries import Queries
+from storebench.study.record import StudyRecord
 from tests.bulk import BULK, RANKED_BY, bulk_study, cell_at
 
 CELL = cell_at("mongodb", 7, 1000, batch="10").key
@@ -35,7 +36,7 @@ def attempt(run, seconds, repeat=1, **changes):
 @pytest.fixture
 def told(monkeypatch):
     """Return the history of these attempts with these baselines."""
-    monkeypatch.setattr(Queries, "study", lambda self, name: bulk_study().details())
+    monkeypatch.setattr(Queries, "study", lambda self, name: StudyRecord.of(bulk_study()))
 
     def tell(rows, metric=None, operation="write", **baselines):
         monkeypatch.setattr(

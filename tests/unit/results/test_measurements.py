@@ -1,4 +1,4 @@
-"""A study's recorded details stay readable, also if another version has recorded them."""
+"""A study's record stays readable, also if another version has recorded them."""
 
 import json
 from contextlib import contextmanager
@@ -9,8 +9,9 @@ import pytest
 from storebench.errors import SpecError
 from storebench.results.measurements import metrics_of
 from storebench.results.queries import Queries
+from storebench.study.record import StudyRecord
 from storebench.web.figures import study_of
-from tests.unit.example import NAME, STUDY
+from tests.unit.example import NAME, STUDY, cell
 
 
 class Kept(Queries):
@@ -27,11 +28,11 @@ class Kept(Queries):
 
 
 def test_a_metric_with_a_value_that_nothing_knows_only_explains():
-    details = STUDY.details()
+    details = StudyRecord.of(STUDY).as_json()
     details["metrics"][0]["better"], details["metrics"][1]["kind"] = "hihger", "histgram"
     kept = Kept(details)
     found = metrics_of(kept.study(NAME))
-    assert (found["only_s"]["better"], found["rows_per_s"]["kind"]) == ("neither", "scalar")
+    assert (found["only_s"].better, found["rows_per_s"].kind) == ("neither", "scalar")
     assert [one.better for one in study_of(kept, NAME).metrics] == ["neither", "higher", "neither"]
     (row,) = kept.ranked(
         [{"study": NAME, "operation": "read", "metric": "only_s", "metrics": {"only_s": 1.0}}]
@@ -40,12 +41,26 @@ def test_a_metric_with_a_value_that_nothing_knows_only_explains():
 
 
 def test_a_study_of_a_version_that_recorded_less_has_what_it_has():
-    assert Kept({"name": NAME}).studies() == {NAME: {"name": NAME}}
+    assert Kept({"name": NAME}).studies() == {NAME: StudyRecord(name=NAME)}
+    details = StudyRecord.of(STUDY).as_json()
+    axes = [{"name": axis["name"], "title": "x", "where": axis["where"]} for axis in details["axes"]]
+    stores = [{"name": "null", "keeps_data": False}, {"name": "mongodb", "keeps_data": True}]
+    older = Kept(
+        {**details, "axes": axes, "stores": stores, "dataset": {"name": "", "version": 1}, "later": 1}
+    ).study(NAME)
+    assert older.dataset_of(cell()) == "v1/rows=1000/seed=42"
+    assert [(axis.name, axis.choices, axis.where) for axis in older.axes] == [
+        ("batch", (), {}),
+        ("executors", (), {"store": ("delta-spark",)}),
+    ]
+    assert {store.name: store.limit for store in older.stores} == {"null": True, "mongodb": False}
 
 
-def test_details_that_cannot_be_read_are_named():
+def test_a_record_that_cannot_be_read_is_named():
+    kept = Kept({**StudyRecord.of(STUDY).as_json(), "title": 5})
     with pytest.raises(
         SpecError,
-        match=f"What is recorded of the study '{NAME}' cannot be read: title: Input should be a valid string",
+        match=f"The record of the study '{NAME}' cannot be read: title: Input should be a valid string",
     ):
-        study_of(Kept({**STUDY.details(), "title": 5}), NAME)
+        study_of(kept, NAME)
+    assert kept.studies() == {}, "the results of the study are printed without its record"

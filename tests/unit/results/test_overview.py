@@ -6,6 +6,7 @@ from rich.console import Console
 
 from storebench.results.overview import print_overview
 from storebench.study.model import Metric, Operation
+from storebench.study.record import StudyRecord
 from tests.unit.example import STUDY
 
 SECONDS = {
@@ -46,7 +47,7 @@ ROWS = [row(*place, took_s) for place, took_s in SECONDS.items()]
 
 def printed(rows=ROWS, width=100):
     console = Console(width=width, file=io.StringIO())
-    print_overview(console, rows, STUDY.details(), {})
+    print_overview(console, rows, StudyRecord.of(STUDY), {})
     return console.file.getvalue()
 
 
@@ -77,7 +78,7 @@ def test_metrics_of_one_operation_have_heads_that_tell_them_apart():
     figures = {"ops_per_s": 5120.0, "p99_s": 0.25, "first_s": 1.5}
     rows = [row("mongodb", "all", name, 1.0, metrics=figures) for name in ("write", "read")]
     console = Console(width=200, file=io.StringIO())
-    print_overview(console, rows, study.details(), {})
+    print_overview(console, rows, StudyRecord.of(study), {})
     head = " ".join(console.file.getvalue().splitlines()[1].split())
     assert head == "write ops_per_s write p99_s read first_s read p99_s state"
 

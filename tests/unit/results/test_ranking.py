@@ -14,6 +14,7 @@ from storebench.results.ranking import ranking_of
 from storebench.results.ranking_choice import ANY, Known, Question, choose
 from storebench.results.ranking_output import as_json, print_ranking, rows_of
 from storebench.study.cell import Cell
+from storebench.study.record import StudyRecord
 from tests.unit.example import NAME, STUDY, cell
 
 BEGUN = datetime(2026, 1, 1, tzinfo=UTC)
@@ -69,7 +70,7 @@ class Recorded:
         self.tried = [one.key for one in tried]
 
     def study(self, name):
-        return {**STUDY.details(), "name": name}
+        return StudyRecord.of(STUDY).model_copy(update={"name": name})
 
     def cells_of_study(self, study, operation):
         measured = {one["cell_key"] for one in self.rows if one["operation"] == operation}
@@ -333,7 +334,7 @@ def test_other_parameters_are_another_environment():
 
 def choice(*cells, measured=(), **asked):
     known = [Known(one, not measured or one in measured) for one in cells]
-    return choose(STUDY.details(), known, Question(NAME, **asked))
+    return choose(StudyRecord.of(STUDY), known, Question(NAME, **asked))
 
 
 def at(store, batch, rows=1000, **axes):

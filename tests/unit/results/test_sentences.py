@@ -6,6 +6,7 @@ import pytest
 from storebench.results.fixed import Fixed, fixed_of
 from storebench.results.sentences import Larger, sentences
 from storebench.study.model import Metric, Operation
+from storebench.study.record import StudyRecord
 from tests.unit.example import STUDY, cell
 
 
@@ -35,7 +36,7 @@ def repeated(store, *took_s, **of):
 
 def said(rows, fixed=None, larger=None):
     """Return the sentences, with sentences about stores by store."""
-    lines = sentences(rows, ["write", "read"], STUDY.details(), fixed or {}, larger)
+    lines = sentences(rows, ["write", "read"], StudyRecord.of(STUDY), fixed or {}, larger)
     stores = {one["cell_key"].split("/")[1] for one in rows}
     return {line.partition(":")[0]: line.partition(": ")[2] for line in lines[: len(stores)]}, lines[
         len(stores) :
@@ -73,7 +74,7 @@ def test_each_workload_has_figures_of_its_own_and_none_stands_for_the_others():
         row(store, took_s, cell_key=cell(store, batch=batch).key)
         for (store, batch), took_s in figures.items()
     ]
-    assert sentences(rows, ["read"], study.details(), {}) == [
+    assert sentences(rows, ["read"], StudyRecord.of(study), {}) == [
         "elasticsearch: read 4.00 s (batch=all); read 2.00 s (batch=10), 2.0 times as long as mongodb.",
         "mongodb: read 8.00 s (batch=all), 2.0 times as long as elasticsearch; read 1.00 s (batch=10).",
         "null: floor, the client without a store: read 500 ms (batch=10).",
@@ -85,7 +86,7 @@ def test_an_axis_of_no_workloads_has_one_best_cell():
         row("mongodb", took_s, cell_key=cell(batch=batch).key)
         for batch, took_s in (("10", 1.0), ("all", 8.0))
     ]
-    assert sentences(rows, ["read"], STUDY.details(), {}) == ["mongodb: read 1.00 s (batch=10)."]
+    assert sentences(rows, ["read"], StudyRecord.of(STUDY), {}) == ["mongodb: read 1.00 s (batch=10)."]
 
 
 @pytest.mark.parametrize("kind", [None, "unknown"])
@@ -243,7 +244,7 @@ RATE = Metric("puts_per_s", "puts a second", "higher")
 def ranked(figures, metric=RATE):
     """Return the sentences of a study whose writes have these figures, and state neither delivery nor durability."""
     operations = (Operation("write", (metric.name,)), Operation("read", (metric.name,)))
-    study = replace(STUDY, operations=operations, metrics=(metric,), charts=()).details()
+    study = StudyRecord.of(replace(STUDY, operations=operations, metrics=(metric,), charts=()))
     rows = [
         row("", 1.0, "write", None, cell_key=one.key, metrics={} if value is None else {metric.name: value})
         for one, values in figures.items()

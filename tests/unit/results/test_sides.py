@@ -11,6 +11,7 @@ from storebench.results.measurements import value_of
 from storebench.results.queries import Queries
 from storebench.results.repeats import plan_json, plan_repeats, plan_text
 from storebench.results.sides import arms_of, sides_of
+from storebench.study.record import StudyRecord
 from tests.unit.example import STUDY
 
 CELLS = tuple(f"s/null/reference/batch={size}/rows=1/seed=1" for size in (10, 20))
@@ -80,7 +81,7 @@ class Recorded:
         return Queries.reported(self, rows, metric)
 
     def study(self, name):
-        return STUDY.details()
+        return StudyRecord.of(STUDY)
 
     def environments(self, hashes):
         return {}

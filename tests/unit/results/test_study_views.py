@@ -8,6 +8,7 @@ import pytest
 from storebench.errors import SpecError
 from storebench.results.study_views import make
 from storebench.study.model import Metric
+from storebench.study.record import StudyRecord
 from storebench.study.reserved import TABLES
 from tests.unit.example import STUDY
 
@@ -24,7 +25,7 @@ class Cursor:
 
 def made(study):
     cursor = Cursor()
-    make(cursor, study.details())
+    make(cursor, StudyRecord.of(study))
     return {
         re.search(r'"storebench"\."(\w+)"', text)[1]: text
         for text in cursor.statements
@@ -50,5 +51,5 @@ def test_they_have_the_axes_and_the_scalars_as_columns_behind_those_of_all():
 def test_a_study_that_is_called_as_a_table_has_none(name):
     cursor = Cursor()
     with pytest.raises(SpecError, match=f"{name} is a table of the results"):
-        make(cursor, {**STUDY.details(), "name": name})
+        make(cursor, StudyRecord.of(STUDY).model_copy(update={"name": name}))
     assert not cursor.statements

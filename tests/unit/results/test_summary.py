@@ -1,8 +1,11 @@
 """The statistics that are kept of cells' attempts."""
 
+from dataclasses import replace
 from types import SimpleNamespace
 
 from storebench.results.summary import GROUP, refresh
+from storebench.study.model import Metric
+from storebench.study.record import StudyRecord
 from tests.unit.example import STUDY, cell
 
 CELL = cell(batch="10")
@@ -36,18 +39,18 @@ def kept(*rows, studies):
 
 
 def test_the_metric_that_ranks_an_operation_and_those_of_charts_are_kept():
-    studies = {STUDY.name: STUDY.details()}
+    studies = {STUDY.name: StudyRecord.of(STUDY)}
     slower = {**ROW, "metrics": {"only_s": 4.0}}
     failed = {**ROW, "status": "failed", "metric": None, "metrics": {}}
     assert kept(ROW, slower, failed, studies=studies) == [("only_s", 2, 3.0)]
 
 
 def test_what_ranked_older_attempts_is_kept_beside_what_ranks_the_operation_now():
-    details = STUDY.details()
-    write, *others = details["operations"]
-    now = {**write, "metrics": ["write_s", *write["metrics"]]}
-    metrics = [*details["metrics"], {**details["metrics"][0], "name": "write_s"}]
-    studies = {STUDY.name: {**details, "operations": [now, *others], "metrics": metrics, "charts": []}}
+    write, *others = STUDY.operations
+    now = replace(write, metrics=("write_s", *write.metrics))
+    metrics = (*STUDY.metrics, Metric("write_s", "time"))
+    study = replace(STUDY, operations=(now, *others), metrics=metrics, charts=())
+    studies = {STUDY.name: StudyRecord.of(study)}
     older = {**ROW, "metrics": {**ROW["metrics"], "write_s": 2.5}}
     assert kept(older, studies=studies) == [("write_s", 1, 2.5), ("only_s", 1, 2.0)]
 

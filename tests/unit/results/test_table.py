@@ -15,6 +15,7 @@ from storebench.results.table import (
     print_runs,
     told_apart,
 )
+from storebench.study.record import StudyRecord
 from tests.unit.example import STUDY, cell
 
 ROW = {
@@ -56,7 +57,7 @@ VERIFIED = {**ROW, "status": "verified", "error_kind": None, "error": None}
 
 def shown(*rows, width=300, studies=None):
     console = Console(width=width, file=io.StringIO())
-    print_results(console, rows, {"s": STUDY.details()} if studies is None else studies)
+    print_results(console, rows, {"s": StudyRecord.of(STUDY)} if studies is None else studies)
     return console.file.getvalue()
 
 

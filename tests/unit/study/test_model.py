@@ -9,6 +9,7 @@ from storebench.dataset.csv50 import CSV50
 from storebench.errors import SpecError
 from storebench.fields import flag
 from storebench.study.model import Axis, Chart, Metric, Operation, Preset, Study
+from storebench.study.record import StudyRecord
 from storebench.study.reserved import COLUMNS, TABLES
 from tests.unit.example import BATCH, EXECUTORS, STORES, STUDY, cell
 
@@ -196,14 +197,14 @@ def test_every_mistake_is_named_at_once():
     )
 
 
-def test_its_details_are_json_with_all_that_results_and_page_need():
+def test_its_record_is_json_with_all_that_results_and_page_need():
     study = replace(
         STUDY,
         params={"cold": flag("Cold", "Empty the caches.")},
         presets={"small": Preset("A look.", {"rows": 10}, once={"batch": ["all"]})},
         method_version=3,
     )
-    found = study.details()
+    found = StudyRecord.of(study).as_json()
     assert json.loads(json.dumps(found)) == found
     assert list(found) == [
         "name",
@@ -271,6 +272,7 @@ def test_its_details_are_json_with_all_that_results_and_page_need():
         "server": "mongodb",
         "elsewhere": [],
         "filled_by": None,
+        "own_servers_only": "",
         "options": [],
     }
     assert (stores["delta-kernel"]["operations"], stores["delta-kernel"]["filled_by"]) == (
@@ -288,7 +290,7 @@ def test_its_details_are_json_with_all_that_results_and_page_need():
             "once": {"batch": ["all"]},
         }
     ]
-    assert replace(STUDY, dataset=None).details()["dataset"] is None
+    assert StudyRecord.of(replace(STUDY, dataset=None)).dataset is None
 
 
 def test_names_that_a_study_has_not_are_refused_with_those_that_were_perhaps_meant():
@@ -353,4 +355,4 @@ def test_the_study_of_this_project_says_what_it_means():
 
     assert isinstance(BULK_WRITE_READ, Study) and isinstance(BULK_WRITE_READ.operations[0], Operation)
     assert BULK_WRITE_READ.method_version == 3
-    json.dumps(BULK_WRITE_READ.details())
+    json.dumps(StudyRecord.of(BULK_WRITE_READ).as_json())

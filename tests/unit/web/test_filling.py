@@ -12,7 +12,7 @@ from storebench.airflow.compat.api_server import get_user
 from storebench.airflow.compat.priority import CellByCell
 from storebench.airflow.compat.timetable import GridTimetable
 from storebench.results.expected import BETWEEN_S, ROWS_PER_S
-from storebench.study.recorded import recorded
+from storebench.study.record import StudyRecord
 from storebench.study.studies import CHECKOUT_DAGS, find
 from storebench.web import access, filling
 from storebench.web.access import GridDag, grid_dag
@@ -43,7 +43,9 @@ def dag(study, monkeypatch):
         seconds_between=lambda _: None,
         refused_of_a_cell=lambda dag_id: [],
     )
-    return GridDag(recorded(json.loads(json.dumps(study.details()))), DATES, True, read), done
+    return GridDag(
+        StudyRecord.read(json.loads(json.dumps(StudyRecord.of(study).as_json()))), DATES, True, read
+    ), done
 
 
 def test_the_parameters_are_the_forms_without_the_places_in_the_grid(dag, study):

@@ -9,7 +9,7 @@ from storebench.airflow import draft
 from storebench.airflow.compat.api_server import get_user
 from storebench.airflow.params import defaults_of, fields_of
 from storebench.results.expected import BETWEEN_S, ROWS_PER_S
-from storebench.study.recorded import recorded
+from storebench.study.record import StudyRecord
 from storebench.study.studies import CHECKOUT_DAGS, find, names
 from storebench.web import access, starting
 from storebench.web.access import GridDag, grid_dag
@@ -23,7 +23,9 @@ NOTHING = SimpleNamespace(
 
 def as_kept(study, may_start=True):
     """Return a study's DAG as in the API server."""
-    return GridDag(recorded(json.loads(json.dumps(study.details()))), {}, may_start, NOTHING)
+    return GridDag(
+        StudyRecord.read(json.loads(json.dumps(StudyRecord.of(study).as_json()))), {}, may_start, NOTHING
+    )
 
 
 @pytest.fixture(autouse=True)
@@ -185,9 +187,9 @@ def test_a_draft_knows_how_long_a_load_lasts_and_what_contradicts_it():
 
 
 def test_a_draft_of_a_study_that_was_kept_with_fewer_parameters_is_made():
-    details = json.loads(json.dumps(find("point_operations").details()))
-    details["params"] = [one for one in details["params"] if one["name"] != "read_share"]
-    dag = GridDag(recorded(details), {}, True, NOTHING)
+    record = StudyRecord.of(find("point_operations"))
+    fewer = tuple(param for param in record.params if param.name != "read_share")
+    dag = GridDag(record.model_copy(update={"params": fewer}), {}, True, NOTHING)
     assert not starting.drafted(dag, {"stores": ["mongodb"]}).mistakes
 
 

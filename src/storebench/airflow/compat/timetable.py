@@ -18,10 +18,12 @@ from airflow.utils.types import DagRunType
 
 
 class GridTimetable(Timetable):
-    """The timetable of a study. `dates`: the dates of the partitions (storebench.study.partition), by key; `study`: the study's details.
+    """The timetable of a study. `dates`: the dates of the partitions (storebench.study.partition), by key.
+
+    `study`: the JSON of the study's record.
 
     A backfill makes a run for each partition in its range of dates that has no run yet. A run that is triggered by hand without a
-    partition's key has no partition: it takes its grid from its parameters. The results page reads the study's details from the timetable
+    partition's key has no partition: it takes its grid from its parameters. The results page reads the study's record from the timetable
     that Airflow has stored, also where the DAG never ran: the API server loads no file of a DAG. `study` is empty if an earlier version
     has stored the timetable. Airflow soon reads the DAG's file again.
     """

@@ -7,8 +7,8 @@ from typing import Literal
 
 from pydantic import Field
 
+from storebench.study.model import Better
 from storebench.web.models.answers import Answer
-from storebench.web.models.studies import Better
 
 
 class RunFigure(Answer):

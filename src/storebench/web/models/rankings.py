@@ -7,10 +7,11 @@ from typing import Literal
 
 from pydantic import Field
 
+from storebench.study.model import Better
 from storebench.web.models.answers import Answer
 from storebench.web.models.attempts import Spread
 from storebench.web.models.comparisons import Origin
-from storebench.web.models.studies import Better, CellName
+from storebench.web.models.studies import CellName
 
 Included = Literal["limit", "client-bound", "service-bound", "unlike"]
 

@@ -1,5 +1,5 @@
 import { address, get, Problem } from "./api";
-import type { Attempt, Chart, Metric, Operation, Store, Study } from "./types";
+import type { Attempt, Chart, Metric, Operation, Study } from "./types";
 import { figureIn } from "./units";
 
 /** Return an empty study, for a study whose runs never began. */
@@ -15,7 +15,8 @@ export const unknownStudy = (name: string): Study => ({
   stores: [],
   charts: [],
   params: [],
-  dataset: { name: "", version: 0 },
+  dataset: { name: "", version: 0, text: "", row_bytes: 0, max_rows: 0, axes: [], own: null },
+  rows: 1,
 });
 
 /** Return a study's details as of the start of its last run. */
@@ -114,5 +115,5 @@ const bare = (store: string) => store.split("@")[0];
 
 /** Return whether a store is a floor, which shows only the client's maximum. */
 export function isLimit(study: Study, name: string): boolean {
-  return study.stores.some((store: Store) => store.name === bare(name) && store.limit);
+  return study.stores.some((store) => store.name === bare(name) && store.limit);
 }

@@ -577,7 +577,7 @@ export interface components {
         };
         /**
          * Axis
-         * @description An axis of a study.
+         * @description A varied parameter whose values are texts that match `pattern`. Its name is the same in cells' keys, the form and the results.
          */
         Axis: {
             /** Name */
@@ -586,20 +586,37 @@ export interface components {
             title: string;
             /** Description */
             description: string;
-            /** Numeric */
-            numeric: boolean;
-            /**
-             * Grid
-             * @description The axis's values in the grid that a backfill measures
-             */
+            /** Pattern */
+            pattern: string;
+            /** Hint */
+            hint: string;
+            /** Default */
+            default: string[];
+            /** Choices */
+            choices: string[];
+            /** Grid */
             grid: string[];
-            /**
-             * Where
-             * @description The axis applies only to these values of other axes, or of `store`
-             */
+            /** Where */
             where: {
                 [key: string]: string[];
             };
+            /** Whole */
+            whole: string | null;
+            /**
+             * Of Copies
+             * @default false
+             */
+            of_copies: boolean;
+            /**
+             * Workload
+             * @default false
+             */
+            workload: boolean;
+            /**
+             * Numeric
+             * @description Whether all values are numbers
+             */
+            readonly numeric: boolean;
         };
         /**
          * CellArtifacts
@@ -777,23 +794,25 @@ export interface components {
         };
         /**
          * Chart
-         * @description A chart of a metric of some operations; without `operations`, of all operations that report the metric.
-         *
-         *     `colour` is what the colours distinguish, and `panel` has a chart for each of its values. Both are an axis, `store`, `client` or
-         *     `operation`. The remaining names are lines.
+         * @description A chart of a metric. Colours and panels separate the values of two places; lines separate store, client and the remaining axes.
          */
         Chart: {
             /** Metric */
             metric: string;
             /** Colour */
             colour: string;
-            /** Operations */
+            /**
+             * Operations
+             * @default []
+             */
             operations: string[];
-            /** Panel */
+            /**
+             * Panel
+             * @default operation
+             */
             panel: string;
             /**
              * Over
-             * @description For a series: another series with the same times, whose values replace time on the x-axis
              * @default
              */
             over: string;
@@ -920,6 +939,31 @@ export interface components {
              * @description The limits of the comparison, whatever its verdicts
              */
             caution: string | null;
+        };
+        /**
+         * DatasetRecord
+         * @description The data that a study's attempts work on, as recorded with the study: rows, a seed, and the values of some axes give the same bytes
+         *     everywhere.
+         *
+         *     Its objects are in the bucket below `folder_of(id)`. The manifest has `rows`, `bytes`, and the figures that verification needs.
+         */
+        DatasetRecord: {
+            /** Name */
+            name: string;
+            /** Version */
+            version: number;
+            /** Text */
+            text: string;
+            /** Row Bytes */
+            row_bytes: number;
+            /** Max Rows */
+            max_rows: number;
+            /**
+             * Axes
+             * @default []
+             */
+            axes: string[];
+            own: components["schemas"]["FileRecord"] | null;
         };
         /**
          * Deciding
@@ -1052,6 +1096,19 @@ export interface components {
              * @description Why the cell is skipped; None if it is not skipped
              */
             skipped: string | null;
+        };
+        /**
+         * FileRecord
+         * @description The dataset made of a user's file, as recorded with a study. Its manifest also has `file` and `schema`: at least `name` and `type`
+         *     of each column.
+         */
+        FileRecord: {
+            /** Name */
+            name: string;
+            /** Version */
+            version: number;
+            /** Max Rows */
+            max_rows: number;
         };
         /**
          * Form
@@ -1244,30 +1301,38 @@ export interface components {
         };
         /**
          * Metric
-         * @description A metric of attempts.
+         * @description A figure that an attempt reports. The name ends with the unit: `only_s`, `rows_per_s`, `data_bytes`, `busy_share`.
+         *
+         *     `better`: the preferred direction; `neither` for a figure that only explains other figures. A scalar is a number. A histogram is merged,
+         *     never averaged. A series is a value over time.
          */
         Metric: {
             /** Name */
             name: string;
             /** Title */
             title: string;
-            /** Unit */
-            unit: string;
             /**
              * Better
+             * @default lower
              * @enum {string}
              */
             better: "lower" | "higher" | "neither";
             /**
              * Kind
+             * @default scalar
              * @enum {string}
              */
             kind: "scalar" | "histogram" | "series";
             /**
              * By Cover
-             * @description Figures of a client and of an engine never share a chart
+             * @default false
              */
             by_cover: boolean;
+            /**
+             * Unit
+             * @description s, bytes, rows/s, ratio; empty for a plain number
+             */
+            readonly unit: string;
         };
         /**
          * Mistake
@@ -1289,12 +1354,12 @@ export interface components {
         Operation: {
             /** Name */
             name: string;
-            /**
-             * Metrics
-             * @description The metrics that a verified attempt reports; the first metric ranks the operation
-             */
+            /** Metrics */
             metrics: string[];
-            /** Needs */
+            /**
+             * Needs
+             * @default []
+             */
             needs: string[];
         };
         /**
@@ -1365,16 +1430,24 @@ export interface components {
             more: boolean;
         };
         /**
-         * Param
+         * ParamRecord
          * @description A parameter of the study's runs, beyond the parameters that all studies have.
          */
-        Param: {
+        ParamRecord: {
             /** Name */
             name: string;
             /** Title */
             title: string;
             /** Description */
             description: string;
+            /**
+             * Rules
+             * @description The kind of the parameter and its valid values
+             * @default {}
+             */
+            rules: {
+                [key: string]: unknown;
+            };
         };
         /**
          * Parameter
@@ -1808,21 +1881,31 @@ export interface components {
             coverage: number | null;
         };
         /**
-         * Store
-         * @description A store of a study, with what its pods can do.
+         * StoreRecord
+         * @description A store of a study.
          */
-        Store: {
+        StoreRecord: {
             /** Name */
             name: string;
-            /** Clients */
+            /**
+             * Clients
+             * @default []
+             */
             clients: string[];
-            /** Operations */
+            /**
+             * Operations
+             * @default []
+             */
             operations: string[];
-            /** Keeps Data */
+            /**
+             * Keeps Data
+             * @default true
+             */
             keeps_data: boolean;
             /**
              * Limit
              * @description The store is a floor: no other store can be faster with the same client
+             * @default false
              */
             limit: boolean;
             /**
@@ -1831,49 +1914,94 @@ export interface components {
              */
             server: string | null;
             /**
+             * Elsewhere
+             * @description Connections of other servers that can hold the store's data
+             * @default []
+             */
+            elsewhere: string[];
+            /**
              * Filled By
              * @description The store that fills this store, if another store does
              */
             filled_by: string | null;
+            /**
+             * Own Servers Only
+             * @description Why the store is only measured at servers that a run provisions
+             * @default
+             */
+            own_servers_only: string;
+            /**
+             * Options
+             * @description Names of the parameters that the store's pods get
+             * @default []
+             */
+            options: string[];
         };
         /**
          * Study
-         * @description A study as of its last run. `common` are the metrics of all studies.
+         * @description A study as of its last run, without presets and claims, which have endpoints of their own.
          */
         Study: {
             /** Name */
             name: string;
-            /** Title */
+            /**
+             * Title
+             * @default
+             */
             title: string;
-            /** Description */
+            /**
+             * Description
+             * @default
+             */
             description: string;
-            /** Method Version */
+            /**
+             * Method Version
+             * @default 1
+             */
             method_version: number;
-            /** Operations */
+            /**
+             * Operations
+             * @default []
+             */
             operations: components["schemas"]["Operation"][];
-            /** Metrics */
+            /**
+             * Metrics
+             * @default []
+             */
             metrics: components["schemas"]["Metric"][];
-            /** Common */
-            common: components["schemas"]["Metric"][];
-            /** Axes */
+            /**
+             * Axes
+             * @default []
+             */
             axes: components["schemas"]["Axis"][];
-            /** Stores */
-            stores: components["schemas"]["Store"][];
-            /** Charts */
+            /**
+             * Stores
+             * @default []
+             */
+            stores: components["schemas"]["StoreRecord"][];
+            /**
+             * Charts
+             * @default []
+             */
             charts: components["schemas"]["Chart"][];
-            /** Params */
-            params: components["schemas"]["Param"][];
-            dataset: components["schemas"]["StudyDataset"] | null;
-        };
-        /**
-         * StudyDataset
-         * @description The dataset of a study, with rows and a seed.
-         */
-        StudyDataset: {
-            /** Name */
-            name: string;
-            /** Version */
-            version: number;
+            /**
+             * Params
+             * @description The parameters of the study's runs, including the options of its stores
+             * @default []
+             */
+            params: components["schemas"]["ParamRecord"][];
+            dataset: components["schemas"]["DatasetRecord"] | null;
+            /**
+             * Rows
+             * @description The default number of rows of a run
+             * @default 1
+             */
+            rows: number;
+            /**
+             * Common
+             * @description The metrics of all studies
+             */
+            common: components["schemas"]["Metric"][];
         };
         /**
          * Turn
@@ -2077,9 +2205,11 @@ export type Claim = components['schemas']['Claim'];
 export type ClaimCase = components['schemas']['ClaimCase'];
 export type Claims = components['schemas']['Claims'];
 export type Comparison = components['schemas']['Comparison'];
+export type DatasetRecord = components['schemas']['DatasetRecord'];
 export type Deciding = components['schemas']['Deciding'];
 export type Draft = components['schemas']['Draft'];
 export type DraftCell = components['schemas']['DraftCell'];
+export type FileRecord = components['schemas']['FileRecord'];
 export type Form = components['schemas']['Form'];
 export type FormField = components['schemas']['FormField'];
 export type Grid = components['schemas']['Grid'];
@@ -2097,7 +2227,7 @@ export type PageCellArtifacts = components['schemas']['Page_CellArtifacts_'];
 export type PageCellFigures = components['schemas']['Page_CellFigures_'];
 export type PageCellPhases = components['schemas']['Page_CellPhases_'];
 export type PageTurn = components['schemas']['Page_Turn_'];
-export type Param = components['schemas']['Param'];
+export type ParamRecord = components['schemas']['ParamRecord'];
 export type Parameter = components['schemas']['Parameter'];
 export type Part = components['schemas']['Part'];
 export type Preset = components['schemas']['Preset'];
@@ -2111,9 +2241,8 @@ export type Runs = components['schemas']['Runs'];
 export type Section = components['schemas']['Section'];
 export type Series = components['schemas']['Series'];
 export type Spread = components['schemas']['Spread'];
-export type Store = components['schemas']['Store'];
+export type StoreRecord = components['schemas']['StoreRecord'];
 export type Study = components['schemas']['Study'];
-export type StudyDataset = components['schemas']['StudyDataset'];
 export type Turn = components['schemas']['Turn'];
 export type Used = components['schemas']['Used'];
 export type ValidationError = components['schemas']['ValidationError'];

@@ -6,12 +6,13 @@ import type {
   CellFigures,
   Chart,
   Claims,
+  DatasetRecord,
   Metric,
   Operation,
   Origin,
   Run,
   Spread,
-  Store,
+  StoreRecord,
   Study,
   Turn,
 } from "../src/types";
@@ -37,8 +38,25 @@ const axis = (name: string, numeric: boolean) => ({
   title: name.charAt(0).toUpperCase() + name.slice(1),
   description: `What ${name} means.`,
   numeric,
+  pattern: ".+",
+  hint: "a value",
+  default: [],
+  choices: [],
   grid: [],
   where: {},
+  whole: null,
+  of_copies: false,
+  workload: false,
+});
+
+const dataset = (name: string): DatasetRecord => ({
+  name,
+  version: 1,
+  text: "",
+  row_bytes: 1,
+  max_rows: 1_000_000,
+  axes: [],
+  own: null,
 });
 
 const chart = (name: string, changes: Partial<Chart> = {}): Chart => ({
@@ -50,14 +68,17 @@ const chart = (name: string, changes: Partial<Chart> = {}): Chart => ({
   ...changes,
 });
 
-const store = (name: string, operations: string[], limit = false): Store => ({
+const store = (name: string, operations: string[], limit = false): StoreRecord => ({
   name,
   clients: ["reference"],
   operations,
   keeps_data: !limit,
   limit,
   server: null,
+  elsewhere: [],
   filled_by: null,
+  own_servers_only: "",
+  options: [],
 });
 
 const FIGURES_OF = ["only_s", "rows_per_s", "source_s"];
@@ -87,7 +108,8 @@ export const BULK: Study = {
     chart(name, { colour: "batch" }),
   ),
   params: [],
-  dataset: { name: "", version: 1 },
+  dataset: dataset(""),
+  rows: 1000,
 };
 export const [WRITE, READ] = BULK.operations as [Operation, Operation];
 
@@ -118,7 +140,8 @@ export const TOY: Study = {
     chart("files", { colour: "codec" }),
   ],
   params: [],
-  dataset: { name: "numbers", version: 1 },
+  dataset: dataset("numbers"),
+  rows: 1000,
 };
 export const [FILL, SUM, SHRINK] = TOY.operations as [Operation, Operation, Operation];
 

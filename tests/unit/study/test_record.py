@@ -8,7 +8,7 @@ from storebench.fields import KINDS, Choice, Number, Text, Values, field_of, fla
 from storebench.study.cell import Cell
 from storebench.study.parameters import measured_with
 from storebench.study.partition import partitions, repeated
-from storebench.study.recorded import recorded
+from storebench.study.record import StudyRecord
 from storebench.study.studies import CHECKOUT_DAGS, find, names
 
 FIELDS = (
@@ -29,7 +29,8 @@ def study(request, monkeypatch):
 
 
 def test_what_is_asked_of_a_recorded_study_is_what_its_file_says(study):
-    same = recorded(json.loads(json.dumps(study.details())))
+    same = StudyRecord.read(json.loads(json.dumps(StudyRecord.of(study).as_json())))
+    assert same == StudyRecord.of(study)
     assert same.method_version == study.method_version
     assert {name: field.rules() for name, field in cell_fields(same).items()} == {
         name: field.rules() for name, field in cell_fields(study).items()
@@ -41,7 +42,9 @@ def test_what_is_asked_of_a_recorded_study_is_what_its_file_says(study):
     values = defaults_of(study, asked)
     assert defaults_of(same, asked) == values
     assert grid_of(same, values) == grid_of(study, values)
-    assert same.presets == study.presets
+    assert {preset.name: preset.params for preset in same.presets} == {
+        name: preset.params for name, preset in study.presets.items()
+    }
     keys = list(partitions(study))
     assert repeated(same, keys, 1000) == repeated(study, keys, 1000)
     params = {name: field.default for name, field in cell_fields(study).items()}
@@ -50,6 +53,11 @@ def test_what_is_asked_of_a_recorded_study_is_what_its_file_says(study):
         assert same.dataset_of(cell) == study.dataset_of(cell)
         assert same.operations_of(cell.store) == study.operations_of(cell.store)
         assert measured_with(same, cell.store, params) == measured_with(study, cell.store, params)
+    for name in study.stores:
+        record, store = same.store(f"{name}@v8"), study.store(name)
+        assert record.server_of(f"{name}@v8") == store.server_of(f"{name}@v8")
+        assert record.has_server() == store.has_server() and record.own_servers_only == store.own_servers_only
+        assert same.needs_agents(name, values) == study.needs_agents(name, values)
 
 
 @pytest.mark.parametrize("one", FIELDS, ids=lambda one: type(one).__name__)
@@ -67,11 +75,19 @@ def test_what_only_the_studys_file_can_check_is_left_to_the_plan():
 
 
 @pytest.mark.parametrize(
-    ("details", "words"), [({}, "another version"), ({"name": "a", "params": [{}]}, "another version")]
+    ("recorded", "where"), [({}, "name: Field required"), ({"name": "a", "params": [{}]}, "params.0.name")]
 )
-def test_details_of_an_earlier_version_are_refused(details, words):
-    with pytest.raises(SpecError, match=words):
-        recorded(details)
+def test_a_record_that_cannot_be_read_is_refused(recorded, where):
+    with pytest.raises(SpecError, match=f"cannot be read: {where}.*Another version"):
+        StudyRecord.read(recorded)
+
+
+@pytest.mark.parametrize("rules", [{"kind": "Colour"}, {"kind": "Number", "examples": [1]}, {"kind": "Flag"}])
+def test_a_parameter_of_another_version_is_refused_where_a_run_is_planned(rules):
+    param = {"name": "hue", "title": "Hue", "description": "", "rules": rules}
+    record = StudyRecord.read({"name": "a", "params": [param]})
+    with pytest.raises(SpecError, match=r"no kind of parameter|recorded by another version"):
+        record.asks()
 
 
 def test_a_kind_that_is_not_known_is_refused():
@@ -81,4 +97,4 @@ def test_a_kind_that_is_not_known_is_refused():
 
 def test_a_store_that_is_not_of_the_study_is_refused(study):
     with pytest.raises(SpecError, match="Unknown store 'nonesuch'"):
-        recorded(study.details()).store("nonesuch")
+        StudyRecord.of(study).store("nonesuch")

@@ -1,0 +1,98 @@
+"""Describe the parts of a study that the planning of runs reads: they are known from the study's file, and from its record alike."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any, Protocol
+
+from storebench.errors import unknown
+from storebench.fields import Field
+from storebench.study.cell import Cell
+from storebench.study.dataset import FILE, DatasetRecord
+
+if TYPE_CHECKING:
+    from storebench.study.model import Axis, Operation
+
+
+class PlannedStore(Protocol):
+    """A store of a study: a class of storebench.stores, or a StoreRecord."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def operations(self) -> tuple[str, ...]: ...
+    @property
+    def clients(self) -> tuple[str, ...]: ...
+    @property
+    def filled_by(self) -> str | None: ...
+    @property
+    def connection(self) -> str | None: ...
+    @property
+    def elsewhere(self) -> tuple[str, ...]: ...
+    @property
+    def options(self) -> Iterable[str]: ...
+    @property
+    def own_servers_only(self) -> str: ...
+    def has_server(self) -> bool: ...
+    def server_of(self, name: str) -> tuple[str, str] | None: ...
+    def connection_of(self, name: str) -> str | None: ...
+
+
+class PlannedStudy(Protocol):
+    """A study whose runs can be planned: a Study, or a StudyRecord."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def method_version(self) -> int: ...
+    @property
+    def operations(self) -> tuple[Operation, ...]: ...
+    @property
+    def axes(self) -> tuple[Axis, ...]: ...
+    @property
+    def dataset(self) -> DatasetRecord | None: ...
+    @property
+    def rows(self) -> int: ...
+    @property
+    def store_names(self) -> tuple[str, ...]: ...
+    @property
+    def study_params(self) -> Mapping[str, Field]: ...
+    @property
+    def clients(self) -> tuple[str, ...]: ...
+    def store(self, name: str) -> PlannedStore: ...
+    def asks(self) -> dict[str, Field]: ...
+    def operations_of(self, store: str) -> tuple[Operation, ...]: ...
+    def dataset_of(self, cell: Cell, params: Mapping[str, Any] | None = None) -> str | None: ...
+    def least_s(self, store: str, operation: str, values: Mapping[str, str]) -> float: ...
+    def needs_agents(self, store: str, params: Mapping[str, Any]) -> str: ...
+
+
+class Planning:
+    """Answer questions about a PlannedStudy from its parts."""
+
+    @property
+    def clients(self: PlannedStudy) -> tuple[str, ...]:
+        """Return the names of all clients that at least one store has."""
+        return tuple(
+            dict.fromkeys(client for store in self.store_names for client in self.store(store).clients)
+        )
+
+    def operation(self: PlannedStudy, name: str) -> Operation:
+        """Return the operation `name`. Raises SpecError for an unknown name."""
+        for operation in self.operations:
+            if operation.name == name:
+                return operation
+        raise unknown("operation", name, [operation.name for operation in self.operations])
+
+    def operations_of(self: PlannedStudy, store: str) -> tuple[Operation, ...]:
+        """Return the operations that a store has, in the study's order."""
+        names = self.store(store).operations
+        return tuple(operation for operation in self.operations if operation.name in names)
+
+    def dataset_of(self: PlannedStudy, cell: Cell, params: Mapping[str, Any] | None = None) -> str | None:
+        """Return the id of a cell's dataset in a run with these parameters; None for a study without a dataset."""
+        if self.dataset is None:
+            return None
+        if self.dataset.own and (params or {}).get(FILE):
+            return self.dataset.own.id(cell.seed)
+        return self.dataset.id(cell.rows, cell.seed, dict(cell.axes))

@@ -1,0 +1,285 @@
+"""The record of a study: the study as JSON in the results database, in bundles and for the page, which may lack the study's file."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import KW_ONLY, dataclass
+from typing import Any, get_args
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+
+from storebench import stores as all_stores
+from storebench.errors import SpecError, unknown
+from storebench.fields import Field as RunField
+from storebench.fields import field_of
+from storebench.stores.base import Store, connection_named, is_server, server_named, split
+from storebench.study.claim import Claim
+from storebench.study.dataset import Dataset, DatasetRecord, FileRecord
+from storebench.study.model import Axis, Better, Chart, Kind, Metric, Operation, Preset, Study
+from storebench.study.planned import Planning
+
+NEITHER, SCALAR = "neither", "scalar"
+BETTER, KINDS = get_args(Better), get_args(Kind)
+# Values of fields that records of earlier versions lack. No run can be planned by such a record: the empty pattern matches no value.
+DATASET_OF_EARLIER = {"text": "", "row_bytes": 0, "max_rows": 0}
+AXIS_OF_EARLIER = {"description": "", "pattern": "", "hint": "", "default": (), "choices": (), "grid": ()}
+
+
+class Record(BaseModel):
+    """A part of a study's record. Unknown fields are ignored: another version may have recorded them."""
+
+    model_config = ConfigDict(frozen=True, json_schema_serialization_defaults_required=True)
+
+
+class StoreRecord(Record):
+    """A store of a study."""
+
+    name: str
+    clients: tuple[str, ...] = ()
+    operations: tuple[str, ...] = ()
+    keeps_data: bool = True
+    limit: bool = Field(
+        default=False,
+        description="The store is a floor: no other store can be faster with the same client",
+    )
+    server: str | None = Field(
+        default=None,
+        description="The server's connection in Airflow; None if the store has no server",
+    )
+    elsewhere: tuple[str, ...] = Field(
+        default=(), description="Connections of other servers that can hold the store's data"
+    )
+    filled_by: str | None = Field(
+        default=None, description="The store that fills this store, if another store does"
+    )
+    own_servers_only: str = Field(
+        default="", description="Why the store is only measured at servers that a run provisions"
+    )
+    options: tuple[str, ...] = Field(
+        default=(), description="Names of the parameters that the store's pods get"
+    )
+
+    @classmethod
+    def of(cls, store: type[Store], name: str) -> StoreRecord:
+        """Create the record of a store. `name`: the store's name in the study."""
+        return cls(
+            name=name,
+            clients=store.clients,
+            operations=store.operations,
+            keeps_data=store.keeps_data,
+            limit=store.limit,
+            server=store.connection if store.has_server() else None,
+            elsewhere=store.elsewhere,
+            filled_by=store.filled_by,
+            own_servers_only=store.own_servers_only,
+            options=tuple(store.options),
+        )
+
+    @property
+    def connection(self) -> str | None:
+        """Return the name of the connection to the store's server; None without a server."""
+        return self.server
+
+    def has_server(self) -> bool:
+        """Return whether the store has its own server, other than the dataset's S3."""
+        return is_server(self.server)
+
+    def server_of(self, name: str) -> tuple[str, str] | None:
+        """Return the server of a name of this store, as the connection's name and the server's name or ""."""
+        return server_named(self.server, self.elsewhere, name)
+
+    def connection_of(self, name: str) -> str | None:
+        """Return the name of the connection to the server of a name of this store."""
+        return connection_named(self.server, self.elsewhere, name)
+
+
+class ParamRecord(Record):
+    """A parameter of the study's runs, beyond the parameters that all studies have."""
+
+    name: str
+    title: str
+    description: str
+    rules: dict[str, Any] = Field(default={}, description="The kind of the parameter and its valid values")
+
+    def field(self) -> RunField:
+        """Return the parameter as a field of the form. Raises SpecError for rules that this version does not know."""
+        try:
+            return field_of(self.title, self.description, self.rules)
+        except (KeyError, TypeError) as error:
+            raise SpecError(
+                f"The parameter {self.name!r} was recorded by another version of Storebench: {error}"
+            ) from None
+
+
+@dataclass(frozen=True)
+class PresetRecord(Preset):
+    """A preset with its name."""
+
+    _: KW_ONLY
+    name: str
+
+
+class StudyRecord(Planning, Record):
+    """A study as recorded at the start of its last run."""
+
+    name: str
+    title: str = ""
+    description: str = ""
+    method_version: int = 1
+    operations: tuple[Operation, ...] = ()
+    metrics: tuple[Metric, ...] = ()
+    axes: tuple[Axis, ...] = ()
+    stores: tuple[StoreRecord, ...] = ()
+    charts: tuple[Chart, ...] = ()
+    params: tuple[ParamRecord, ...] = Field(
+        default=(), description="The parameters of the study's runs, including the options of its stores"
+    )
+    dataset: DatasetRecord | None = None
+    rows: int = Field(default=1, description="The default number of rows of a run")
+    presets: tuple[PresetRecord, ...] = ()
+    claims: tuple[Claim, ...] = ()
+
+    @classmethod
+    def of(cls, study: Study) -> StudyRecord:
+        """Create the record of a study."""
+        return cls(
+            name=study.name,
+            title=study.title,
+            description=study.description,
+            method_version=study.method_version,
+            operations=study.operations,
+            metrics=study.metrics,
+            axes=study.axes,
+            stores=tuple(StoreRecord.of(study.store(name), name) for name in study.stores),
+            charts=study.charts,
+            params=tuple(
+                ParamRecord(name=name, title=field.title, description=field.text, rules=field.rules())
+                for name, field in study.asks().items()
+            ),
+            dataset=study.dataset and _dataset_record(study.dataset),
+            rows=study.rows,
+            presets=tuple(PresetRecord(**vars(preset), name=name) for name, preset in study.presets.items()),
+            claims=study.claims,
+        )
+
+    @classmethod
+    def read(cls, recorded: Any, name: str | None = None) -> StudyRecord:
+        """Read a record from its JSON. `name`: replaces the name in the JSON. Raises SpecError for a record that this version cannot read."""
+        if name is not None and isinstance(recorded, Mapping):
+            recorded = {**recorded, "name": name}
+        try:
+            return cls.model_validate(recorded)
+        except ValidationError as error:
+            first = error.errors()[0]
+            name = recorded.get("name") if isinstance(recorded, Mapping) else None
+            raise SpecError(
+                f"The record of the study {name!r} cannot be read: {'.'.join(map(str, first['loc']))}: {first['msg']}."
+                " Another version of Storebench may have written the record"
+            ) from None
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the record as JSON, for `read`."""
+        return self.model_dump(mode="json")
+
+    @field_validator("metrics", mode="before")
+    @classmethod
+    def _known_values(cls, metrics: Any) -> Any:
+        """Replace unknown values of metrics: nothing is ranked by a metric whose preferred direction is unknown."""
+        known = {"better": (BETTER, NEITHER), "kind": (KINDS, SCALAR)}
+        return _each_of(
+            metrics,
+            lambda metric: {
+                name: otherwise
+                for name, (values, otherwise) in known.items()
+                if name in metric and metric[name] not in values
+            },
+        )
+
+    @field_validator("axes", mode="before")
+    @classmethod
+    def _complete_axes(cls, axes: Any) -> Any:
+        """Add the fields that axes of an earlier version lack."""
+        return _each_of(axes, lambda axis: {**AXIS_OF_EARLIER, **axis})
+
+    @field_validator("dataset", mode="before")
+    @classmethod
+    def _complete_dataset(cls, dataset: Any) -> Any:
+        """Add the fields that a dataset of an earlier version lacks."""
+        return {**DATASET_OF_EARLIER, **dataset} if isinstance(dataset, Mapping) else dataset
+
+    @field_validator("stores", mode="before")
+    @classmethod
+    def _complete_stores(cls, stores: Any) -> Any:
+        """Add `limit` to stores of an earlier version."""
+        return _each_of(
+            stores, lambda store: {} if "limit" in store else {"limit": not store.get("keeps_data", True)}
+        )
+
+    @property
+    def store_names(self) -> tuple[str, ...]:
+        """Return the names of the stores, in the study's order."""
+        return tuple(store.name for store in self.stores)
+
+    def store(self, name: str) -> StoreRecord:
+        """Return the record of a store by its name (`mongodb@v8` is a mongodb). Raises SpecError for a store of another study."""
+        base, _ = split(name)
+        for store in self.stores:
+            if store.name == base:
+                return store
+        raise unknown("store", base, self.store_names)
+
+    def asks(self) -> dict[str, RunField]:
+        """Return the parameters of a run that only some studies have: the study's own, and the options of its stores.
+
+        Raises SpecError for a parameter that this version does not know.
+        """
+        return {param.name: param.field() for param in self.params}
+
+    @property
+    def study_params(self) -> dict[str, RunField]:
+        """Return the parameters beside the stores' options."""
+        options = {name for store in self.stores for name in store.options}
+        return {param.name: param.field() for param in self.params if param.name not in options}
+
+    def least_s(self, store: str, operation: str, values: Mapping[str, str]) -> float:
+        """Return the least seconds of a store's operation, or 0 if this process cannot load the store's module, or if the record has fewer
+        parameters than the module reads. `values`: of the study's parameters and of a cell's axes."""
+        known = self._class_of(store)
+        try:
+            return known.least_s(operation, values) if known else 0.0
+        except KeyError:
+            return 0.0
+
+    def needs_agents(self, store: str, params: Mapping[str, Any]) -> str:
+        """Return why a store's attempts need the agents of provisioned servers, with these parameters; empty if they do not, or if this
+        process cannot load the store's module."""
+        known = self._class_of(store)
+        return known.needs_agents(params) if known else ""
+
+    def _class_of(self, store: str) -> type[Store] | None:
+        """Return the class of a store; None if this process cannot load the store's module."""
+        try:
+            return all_stores.load(self.name, self.store(store).name)
+        except SpecError:
+            return None
+
+
+def _each_of(values: Any, changes_of: Callable[[Mapping[str, Any]], Mapping[str, Any]]) -> Any:
+    """Return a list of JSON objects with the changes of each object. Return any other value unchanged, for pydantic to refuse."""
+    if not isinstance(values, list | tuple):
+        return values
+    return [{**value, **changes_of(value)} if isinstance(value, Mapping) else value for value in values]
+
+
+def _dataset_record(dataset: Dataset) -> DatasetRecord:
+    """Return the dataset without its pods."""
+    custom_file = dataset.own and FileRecord(dataset.own.name, dataset.own.version, dataset.own.max_rows)
+    return DatasetRecord(
+        dataset.name,
+        dataset.version,
+        dataset.text,
+        dataset.row_bytes,
+        dataset.max_rows,
+        axes=dataset.axes,
+        own=custom_file,
+    )
