@@ -6,14 +6,19 @@ import shutil
 import subprocess
 import tempfile
 import time
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 
 import psycopg
 import pytest
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
+from storebench.errors import StoreUnreachable
 from storebench.results.bundle import Bundles
+from storebench.results.pool import WAIT_S
 from storebench.results.queries import Queries
 from storebench.results.repository import Repository, run_id_of
+from storebench.web.reading import Reading
 from tests.integration.recorded import STUDY
 from tests.integration.watched import free_port
 
@@ -21,7 +26,14 @@ from tests.integration.watched import free_port
 @pytest.fixture
 def pooled(database):
     """Yield the URI of the database behind a PgBouncer in transaction mode with two servers."""
-    to, port = conninfo_to_dict(database), free_port()
+    with bouncer(database, free_port()) as uri:
+        yield uri
+
+
+@contextmanager
+def bouncer(database, port):
+    """Run a PgBouncer at a port of this machine. Yield its URI of the database."""
+    to = conninfo_to_dict(database)
     program = shutil.which("pgbouncer", path=f"{os.environ['PATH']}:/usr/sbin")
     assert program, "`make integration` installs pgbouncer"
     settings = (
@@ -82,3 +94,32 @@ def test_the_bounds_of_a_transaction_do_not_reach_the_next_client(pooled):
     assert found == {"lock_timeout": "1min"}
     with psycopg.connect(pooled) as connection:
         assert connection.execute("SHOW lock_timeout").fetchone() == ("0",)
+
+
+def test_the_page_reads_behind_pgbouncer(pooled):
+    """Two readers at once, so that the statements of each change between the servers: a prepared statement would be unknown."""
+    read = Reading(pooled, [])
+    with ThreadPoolExecutor(2) as readers:
+        answers = readers.map(lambda number: read._all("SELECT %s::int AS n", (number,)), range(40))
+    assert list(answers) == [[{"n": number}] for number in range(40)]
+
+
+def test_the_page_reads_again_at_once_when_the_database_is_back(database):
+    """Several connections are idle when the database ends. All of them are lost."""
+    port = free_port()
+
+    def select(_=None):
+        return Reading(uri, [])._all("SELECT 1 AS n, pg_sleep(0.1)::text")
+
+    with bouncer(database, port) as uri, ThreadPoolExecutor(4) as readers:
+        assert len(list(readers.map(select, range(4)))) == 4
+    for _ in range(2):
+        began_s = time.monotonic()
+        with pytest.raises(StoreUnreachable, match=rf"127\.0\.0\.1:{port} cannot be used: .*refused"):
+            select()
+        assert time.monotonic() - began_s < WAIT_S + 2
+    with bouncer(database, port):
+        for _ in range(4):
+            began_s = time.monotonic()
+            assert select()[0]["n"] == 1
+            assert time.monotonic() - began_s < WAIT_S + 2
