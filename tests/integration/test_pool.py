@@ -16,8 +16,8 @@ from storebench.web.reading import Reading
 @pytest.fixture(autouse=True)
 def _new_pool(database):
     """Begin each test with no pool."""
-    pool._close()
-    pool._POOLS.clear()
+    while pool._POOLS:
+        pool._POOLS.popitem()[1].close()
 
 
 def pid(connection):
@@ -38,12 +38,13 @@ def test_one_piece_of_work_after_the_other_has_the_same_connection(database):
         assert pid(other) != known
 
 
-def test_a_connection_that_the_server_has_ended_is_not_used_again(database):
-    known = backend(database)
+def test_connections_that_the_server_has_ended_are_not_used_again(database):
+    with ExitStack() as stack:
+        ended = {pid(stack.enter_context(lent(database))) for _ in range(4)}
     with psycopg.connect(database) as admin:
-        # waits up to 5,000 ms for the end of the process
-        assert admin.execute("SELECT pg_terminate_backend(%s, 5000)", (known,)).fetchone() == (True,)
-    assert backend(database) != known
+        for process in ended:  # waits up to 5,000 ms for the end of the process
+            assert admin.execute("SELECT pg_terminate_backend(%s, 5000)", (process,)).fetchone() == (True,)
+    assert len(ended) == 4 and not ended & {backend(database) for _ in range(6)}
 
 
 def test_a_transaction_in_which_a_statement_failed_does_not_reach_the_next_work(database):
@@ -65,12 +66,7 @@ def test_a_forked_process_has_connections_of_its_own_and_leaves_those_of_its_par
     known = backend(database)
     fork = multiprocessing.get_context("fork")
     told = fork.Queue()
-
-    def read():
-        told.put(backend(database))
-        pool._close()  # as at the end of a process
-
-    child = fork.Process(target=read)
+    child = fork.Process(target=lambda: told.put(backend(database)))
     child.start()
     assert told.get(timeout=30) not in (known, None)
     child.join(30)
@@ -80,8 +76,9 @@ def test_a_forked_process_has_connections_of_its_own_and_leaves_those_of_its_par
 
 def test_a_process_with_a_pool_ends_at_once_and_without_a_word(database):
     program = f"from storebench.results.pool import lent\nwith lent({database!r}): pass\nprint('read')"
-    ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=20)
-    assert (ended.returncode, ended.stdout, ended.stderr) == (0, "read\n", "")
+    command = [sys.executable, "-c", program]
+    ended = subprocess.run(command, check=True, capture_output=True, text=True, timeout=20)
+    assert (ended.stdout, ended.stderr) == ("read\n", "")
 
 
 def test_views_that_are_made_anew_disturb_no_reader(database):

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import atexit
 import logging
 import os
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from typing import Any
 
 import psycopg
 from psycopg_pool import ConnectionPool, PoolTimeout
@@ -48,31 +46,14 @@ def _pool(dsn: str) -> ConnectionPool[psycopg.Connection[Row]]:
 
 
 def _new(dsn: str) -> ConnectionPool[psycopg.Connection[Row]]:
-    def check(connection: psycopg.Connection[Any]) -> None:
-        """Check that the server answers. After a server's restart, no idle connection works, and the pool replaces all of them."""
-        try:
-            ConnectionPool.check_connection(connection)
-        except psycopg.Error:
-            pool.drain()
-            raise
-
-    pool = ConnectionPool[psycopg.Connection[Row]](
+    return ConnectionPool[psycopg.Connection[Row]](
         dsn,
         kwargs={**SETTINGS, "autocommit": True},
         min_size=0,
         max_size=MOST,
         max_idle=IDLE_S,
         timeout=WAIT_S,
-        reconnect_timeout=0,  # the next request connects again
-        check=check,
+        reconnect_timeout=0,  # the library would try again ever more rarely: the next request tries at once
+        check=ConnectionPool.check_connection,
         open=False,
     )
-    return pool
-
-
-@atexit.register
-def _close() -> None:
-    """Close the connections of this process, not those of its parent."""
-    for (_, process), pool in _POOLS.items():
-        if process == os.getpid():
-            pool.close()
