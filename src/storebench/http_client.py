@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import json
+import os
+import ssl
 from collections.abc import Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass
 from http.client import HTTPException
 from typing import Any
+from urllib.parse import unquote
+from urllib.request import getproxies, proxy_bypass
 
-from urllib3 import PoolManager, Retry
+from urllib3 import PoolManager, ProxyManager, Retry
 from urllib3.exceptions import HTTPError, MaxRetryError, ProtocolError
+from urllib3.util import make_headers, parse_url
 
 REDIRECTS = 10
 
@@ -85,6 +90,25 @@ def ask(
         kind = BrokenAnswer if isinstance(cause, HTTPException) else NoAnswer
         raise kind(str(cause) or type(cause).__name__) from error
     return Answer(response.status, response.reason or "", response.headers, content)
+
+
+def by_environment(url: str) -> PoolManager:
+    """Return connections to a URL by the environment's proxy (HTTP_PROXY, HTTPS_PROXY, ALL_PROXY, NO_PROXY).
+
+    Trusts the authorities of SSL_CERT_FILE and SSL_CERT_DIR, and the public authorities if neither is set.
+    """
+    import certifi  # the images of pods do not have it
+
+    given = os.environ.get("SSL_CERT_FILE") or os.environ.get("SSL_CERT_DIR")
+    context = ssl.create_default_context(cafile=None if given else certifi.where())
+    address, proxies = parse_url(url), getproxies()
+    proxy = proxies.get(address.scheme or "http") or proxies.get("all")
+    if not proxy or proxy_bypass(address.netloc or ""):
+        return PoolManager(ssl_context=context)
+    proxy = proxy if "://" in proxy else f"http://{proxy}"
+    login = parse_url(proxy).auth
+    headers = make_headers(proxy_basic_auth=unquote(login)) if login else None
+    return ProxyManager(proxy, proxy_headers=headers, ssl_context=context)
 
 
 def _cause(error: HTTPError) -> BaseException:
