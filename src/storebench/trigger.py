@@ -9,17 +9,19 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from email.utils import parsedate_to_datetime
 from typing import Any
-from urllib.parse import quote
+from urllib.parse import quote, urlencode, urlsplit
 
-import httpx
 from tenacity import RetryCallState, Retrying, retry_if_exception_type, stop_after_delay, wait_fixed
+from urllib3 import PoolManager
 
+from storebench import http_client
 from storebench.errors import SpecError, StorebenchError, StoreUnreachable
 
 POLL_INTERVAL_S = 2.0
 TIMEOUT_S = 30.0
 PATIENCE_S = 180.0  # seconds to wait for Airflow: it or its database may be restarted while a run is followed
 KNOWN_WITHIN_S = 120.0  # Airflow looks for new files of DAGs from time to time
+UNAUTHORIZED = 401
 MOST_RUNS = 100  # the limit of runs in an answer
 OVERLAP = timedelta(seconds=5)  # a change becomes visible some time after its timestamp
 
@@ -55,7 +57,8 @@ class Airflow:
         self.url = url.rstrip("/")
         self._login = {"username": user, "password": password}
         # a company's proxy does not reach Airflow on this machine
-        self._http = httpx.Client(base_url=self.url, timeout=TIMEOUT_S, trust_env=not is_loopback(self.url))
+        self._http = PoolManager() if is_loopback(self.url) else http_client.by_environment(self.url)
+        self._token: str | None = None
         self.answered_at: datetime | None = None  # time of the last answer by Airflow's clock
 
     def trigger(self, dag_id: str, conf: Mapping[str, Any]) -> str:
@@ -194,36 +197,63 @@ class Airflow:
         )
         return retrying(self.call, "GET", path, **kwargs)
 
-    def call(self, method: str, path: str, **kwargs: Any) -> Any:
-        """Call the API. Return the answer's JSON; None for an empty answer.
+    def call(
+        self,
+        method: str,
+        path: str,
+        *,
+        params: Mapping[str, Any] | None = None,
+        json: Any = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> Any:
+        """Call the API. Return the answer's JSON; None for an empty answer. `json`: the request's content.
 
         Raises SpecError with the reason if Airflow refuses the call (NotFound for a 404), and StoreUnreachable if Airflow does not
         answer or has an internal error.
         """
         try:
-            logged_in = "Authorization" in self._http.headers
+            logged_in = self._token is not None
             if not logged_in:
                 self._log_in()
-            answer = self._http.request(method, path, **kwargs)
-            if (
-                answer.status_code == httpx.codes.UNAUTHORIZED and logged_in
-            ):  # a token expires after a day or earlier
+            answer = self._send(method, path, params, json, headers)
+            if answer.status == UNAUTHORIZED and logged_in:  # a token expires after a day or earlier
                 self._log_in()
-                answer = self._http.request(method, path, **kwargs)
-        except httpx.HTTPError as error:
+                answer = self._send(method, path, params, json, headers)
+        except http_client.NoAnswer as error:
             raise StoreUnreachable(
                 f"Airflow at {self.url} does not answer: {error}. Is it running?"
             ) from error
         self._check(answer)
         self.answered_at = parsedate_to_datetime(date) if (date := answer.headers.get("date")) else None
-        return answer.json() if answer.content else None
+        return answer.json() if answer.body else None
+
+    def _send(
+        self,
+        method: str,
+        path: str,
+        params: Mapping[str, Any] | None = None,
+        content: Any = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> http_client.Answer:
+        query = f"?{urlencode(params, doseq=True)}" if params else ""
+        sent = {"Authorization": f"Bearer {self._token}"} if self._token else {}
+        if content is not None:
+            sent["Content-Type"] = "application/json"
+        return http_client.ask(
+            method,
+            f"{self.url}{path}{query}",
+            timeout_s=TIMEOUT_S,
+            headers={**sent, **(headers or {})},
+            body=None if content is None else json.dumps(content),
+            http=self._http,
+        )
 
     def _log_in(self) -> None:
         """Get a token for later calls."""
-        self._http.headers.pop("Authorization", None)
-        token = self._http.post("/auth/token", json=self._login)
-        self._check(token)
-        self._http.headers["Authorization"] = f"Bearer {token.json()['access_token']}"
+        self._token = None
+        answer = self._send("POST", "/auth/token", content=self._login)
+        self._check(answer)
+        self._token = str(answer.json()["access_token"])
 
     def is_paused(self, dag_id: str) -> bool:
         """Return whether the DAG is paused: its runs stay queued."""
@@ -245,22 +275,23 @@ class Airflow:
         return list(dict.fromkeys((str(task["dag_id"]), str(task["dag_run_id"])) for task in tasks))
 
     @staticmethod
-    def _check(answer: httpx.Response) -> None:
-        if answer.is_success:
+    def _check(answer: http_client.Answer) -> None:
+        if answer.ok:
             return
+        text = answer.body.decode(errors="replace")
         try:
-            detail = answer.json().get("detail", answer.text)
-        except ValueError:
-            detail = answer.text
-        if answer.is_server_error:
-            raise StoreUnreachable(f"Airflow has an error ({answer.status_code}): {detail}")
-        refused = NotFound if answer.status_code == 404 else SpecError
-        raise refused(f"Airflow refused ({answer.status_code}): {detail}")
+            detail = answer.json().get("detail", text)
+        except (ValueError, AttributeError):
+            detail = text
+        if answer.status >= 500:
+            raise StoreUnreachable(f"Airflow has an error ({answer.status}): {detail}")
+        refused = NotFound if answer.status == 404 else SpecError
+        raise refused(f"Airflow refused ({answer.status}): {detail}")
 
 
 def is_loopback(url: str) -> bool:
     """Return whether a URL's host is this machine."""
-    host = httpx.URL(url).host
+    host = urlsplit(url).hostname or ""
     if host == "localhost":
         return True
     try:

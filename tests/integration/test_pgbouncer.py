@@ -6,14 +6,20 @@ import shutil
 import subprocess
 import tempfile
 import time
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 
 import psycopg
 import pytest
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
+from storebench.errors import StoreUnreachable
+from storebench.results import pool
 from storebench.results.bundle import Bundles
+from storebench.results.database import connected as connect
 from storebench.results.queries import Queries
 from storebench.results.repository import Repository, run_id_of
+from storebench.web.reading import Reading
 from tests.integration.recorded import STUDY
 from tests.integration.watched import free_port
 
@@ -21,7 +27,14 @@ from tests.integration.watched import free_port
 @pytest.fixture
 def pooled(database):
     """Yield the URI of the database behind a PgBouncer in transaction mode with two servers."""
-    to, port = conninfo_to_dict(database), free_port()
+    with bouncer(database, free_port()) as uri:
+        yield uri
+
+
+@contextmanager
+def bouncer(database, port):
+    """Run a PgBouncer at a port of this machine. Yield its URI of the database."""
+    to = conninfo_to_dict(database)
     program = shutil.which("pgbouncer", path=f"{os.environ['PATH']}:/usr/sbin")
     assert program, "`make integration` installs pgbouncer"
     settings = (
@@ -82,3 +95,34 @@ def test_the_bounds_of_a_transaction_do_not_reach_the_next_client(pooled):
     assert found == {"lock_timeout": "1min"}
     with psycopg.connect(pooled) as connection:
         assert connection.execute("SHOW lock_timeout").fetchone() == ("0",)
+
+
+def test_the_page_reads_behind_pgbouncer(pooled):
+    """Two readers at once, so that the statements of each change between the servers: a prepared statement would be unknown."""
+    read = Reading(pooled, [])
+    with ThreadPoolExecutor(2) as readers:
+        answers = readers.map(lambda number: read._all("SELECT %s::int AS n", (number,)), range(40))
+    assert list(answers) == [[{"n": number}] for number in range(40)]
+
+
+def test_the_page_reads_from_the_pool_again_when_the_database_is_back(database, monkeypatch):
+    port, beside = free_port(), []
+    monkeypatch.setattr(pool, "connected", lambda *args, **kw: beside.append(1) or connect(*args, **kw))
+
+    def select():
+        return Reading(uri, [])._all("SELECT 1 AS n")
+
+    with bouncer(database, port) as uri:
+        select()
+    away_s = time.monotonic() + 4
+    while (began_s := time.monotonic()) < away_s:
+        with pytest.raises(StoreUnreachable, match=rf"127\.0\.0\.1:{port} cannot be used: .*refused"):
+            select()
+        assert time.monotonic() - began_s < pool.WAIT_S + 2
+    beside.clear()
+    with bouncer(database, port):
+        for _ in range(3):
+            began_s = time.monotonic()
+            assert select() == [{"n": 1}]
+            assert time.monotonic() - began_s < pool.WAIT_S + 2
+    assert len(beside) < 3

@@ -32,19 +32,19 @@ R = TypeVar("R")
 D = TypeVar("D", bound="Database")
 
 
-def connected(dsn: str, **settings: Any) -> psycopg.Connection[Row]:
-    """Return a new connection. Raises psycopg.OperationalError if the server is not available.
+# Of each connection. Statements are not prepared: behind PgBouncer the next transaction may use another session without the prepared
+# statement.
+SETTINGS: dict[str, Any] = {
+    "connect_timeout": CONNECT_TIMEOUT_S,
+    "row_factory": dict_row,
+    "prepare_threshold": None,
+    **ALIVE,
+}
 
-    Statements are not prepared: behind PgBouncer the next transaction may use another session without the prepared statement.
-    """
-    return psycopg.connect(
-        dsn,
-        connect_timeout=CONNECT_TIMEOUT_S,
-        row_factory=dict_row,
-        prepare_threshold=None,
-        **ALIVE,
-        **settings,
-    )
+
+def connected(dsn: str, **settings: Any) -> psycopg.Connection[Row]:
+    """Return a new connection. Raises psycopg.OperationalError if the server is not available."""
+    return psycopg.connect(dsn, **SETTINGS, **settings)
 
 
 class Database:

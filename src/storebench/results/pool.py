@@ -2,72 +2,58 @@
 
 from __future__ import annotations
 
-import select
-import threading
-import time
+import logging
+import os
 from collections.abc import Iterator
-from contextlib import contextmanager
-from functools import lru_cache
-from typing import Any
+from contextlib import ExitStack, contextmanager
 
 import psycopg
+from psycopg_pool import ConnectionPool, PoolTimeout
 
-from storebench.results.database import connected
+from storebench.results.database import SETTINGS, Row, connected
 
-IDLE_S = 60  # a connection that was idle for longer is closed with the next use of the pool
-MOST_IDLE = 8
+MOST = 8  # the pool's connections
+IDLE_S = 60  # the pool closes a connection that was idle for longer, one connection in this time
+WAIT_S = 0.5  # the time limit for a connection from the pool
+
+# The caller gets the error of a failed connection; the library would also print it, for each attempt.
+logging.getLogger("psycopg.pool").setLevel(logging.ERROR)
+
+_POOLS: dict[tuple[str, int], ConnectionPool[psycopg.Connection[Row]]] = {}
 
 
-class Pool:
-    """A pool of connections for reading, with a transaction per statement. It keeps up to MOST_IDLE idle connections."""
+@contextmanager
+def lent(dsn: str) -> Iterator[psycopg.Connection[Row]]:
+    """Lend a connection of this process's pool to the block, with a transaction per statement.
 
-    def __init__(self, dsn: str) -> None:
-        self._dsn = dsn
-        self._lock = threading.Lock()
-        self._idle: list[
-            tuple[psycopg.Connection[dict[str, Any]], float]
-        ] = []  # the most recently used connection is last
-
-    @contextmanager
-    def connection(self) -> Iterator[psycopg.Connection[dict[str, Any]]]:
-        """Lend a connection exclusively to the block. Raises psycopg.OperationalError if the server is not available."""
-        lent = self._taken() or connected(self._dsn, autocommit=True)
+    After WAIT_S without a connection from the pool, the block gets a connection that is closed afterwards. Raises
+    psycopg.OperationalError with the server's reason if the server is not available.
+    """
+    with ExitStack() as stack:
         try:
-            yield lent
-        except BaseException:
-            lent.close()
-            raise
-        self._give_back(lent)
-
-    def _taken(self) -> psycopg.Connection[dict[str, Any]] | None:
-        while True:
-            with self._lock:
-                if not self._idle:
-                    return None
-                found, since_s = self._idle.pop()
-            if time.monotonic() - since_s < IDLE_S and not found.closed and _is_quiet(found):
-                return found
-            found.close()
-
-    def _give_back(self, connection: psycopg.Connection[dict[str, Any]]) -> None:
-        now_s = time.monotonic()
-        with self._lock:
-            self._idle.append((connection, now_s))
-            kept = [one for one in self._idle if now_s - one[1] < IDLE_S][-MOST_IDLE:]
-            old = [one for one, _ in self._idle if all(one is not other for other, _ in kept)]
-            self._idle = kept
-        for one in old:
-            one.close()
+            connection = stack.enter_context(_pool(dsn).connection())
+        except PoolTimeout:
+            connection = stack.enter_context(connected(dsn, autocommit=True))
+        yield connection
 
 
-def _is_quiet(connection: psycopg.Connection[Any]) -> bool:
-    """Return whether nothing can be read from an idle connection. A server that ends the connection sends a message or closes it."""
-    poll = select.poll()
-    poll.register(connection.fileno(), select.POLLIN)
-    return not poll.poll(0)
+def _pool(dsn: str) -> ConnectionPool[psycopg.Connection[Row]]:
+    """Return this process's open pool. A forked process must not use the connections and threads of its parent's pool."""
+    process = os.getpid()
+    pool = _POOLS.get((dsn, process)) or _POOLS.setdefault((dsn, process), _new(dsn))
+    pool.open()
+    return pool
 
 
-@lru_cache(maxsize=8)
-def pool_of(dsn: str) -> Pool:
-    """Return this process's pool for a database."""
-    return Pool(dsn)
+def _new(dsn: str) -> ConnectionPool[psycopg.Connection[Row]]:
+    return ConnectionPool[psycopg.Connection[Row]](
+        dsn,
+        kwargs={**SETTINGS, "autocommit": True},
+        min_size=0,
+        max_size=MOST,
+        max_idle=IDLE_S,
+        timeout=WAIT_S,
+        reconnect_timeout=0,  # the library would try again ever more rarely: the next request tries at once
+        check=ConnectionPool.check_connection,
+        open=False,
+    )

@@ -5,7 +5,6 @@ The agent is the Go program in agent/. It answers with JSON over HTTP on the pod
 
 from __future__ import annotations
 
-import http.client
 import json
 import types
 import typing
@@ -15,6 +14,8 @@ from contextlib import suppress
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, TypeVar
 
+from storebench import http_client
+from storebench.connection.typed import in_words
 from storebench.errors import StorebenchError, StoreRefused, StoreUnreachable
 
 PORT = 9110
@@ -196,32 +197,27 @@ class Agent:
     def _ask(
         self, method: str, path: str, body: Mapping[str, float] | None = None, timeout_s: float | None = None
     ) -> Any:
-        connection = http.client.HTTPConnection(self.host, self.port, timeout=timeout_s or TIMEOUT_S)
         try:
-            connection.request(
+            response = http_client.ask(
                 method,
-                path,
-                body=None if body is None else json.dumps(body),
+                f"http://{in_words([(self.host, self.port)])}{path}",
+                timeout_s=timeout_s or TIMEOUT_S,
                 headers={"Authorization": f"Bearer {self.token}"},
+                body=None if body is None else json.dumps(body),
+                most_bytes=MAX_ANSWER_BYTES + 1,
             )
-            response = connection.getresponse()
-            text = response.read(MAX_ANSWER_BYTES + 1)
-            if response.length and len(text) <= MAX_ANSWER_BYTES:
-                raise http.client.IncompleteRead(text, response.length)
-        except (OSError, http.client.HTTPException) as error:
+        except http_client.NoAnswer as error:
             raise AgentUnreachable(
                 f"The agent of the server in pod {self.pod} does not answer {method} {path} at {self.host}:{self.port}"
-                f" ({error or type(error).__name__}). See whether the pod runs and how its container has ended"
+                f" ({error}). See whether the pod runs and how its container has ended"
                 f" (kubectl describe pod {self.pod}), and whether a NetworkPolicy lets this pod reach it"
             ) from error
-        finally:
-            connection.close()
-        answer = _json(text)
+        answer = _json(response.body)
         if response.status != 200:
             raise AgentRefused(self._refusal(path, response.status, answer), response.status)
         if not isinstance(answer, dict):
             raise AgentRefused(
-                f"Another program than the agent answers {path} in pod {self.pod} at port {self.port}: {text[:80]!r}."
+                f"Another program than the agent answers {path} in pod {self.pod} at port {self.port}: {response.body[:80]!r}."
                 " See whether the server's container has agent as its command, and no other program at that port",
                 response.status,
             )

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import base64
-import json
 import os
 import re
 import ssl
 import time
-import urllib.request
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from urllib3 import PoolManager
+
+from storebench import http_client
 from storebench.connection import tls
 from storebench.errors import SpecError, StoreRefused, StoreUnreachable
 from storebench.redact import redacted
@@ -280,21 +281,21 @@ def _why(selector: str, before: str) -> str:
     """Return Kubernetes' reason for executor pods that do not run, else the reason `before`: a failed pod may be gone at the next look."""
     url = f"{kubernetes_api()}/api/v1/namespaces/{os.environ[POD_NAMESPACE]}/pods"
     try:
-        request = urllib.request.Request(
-            f"{url}?labelSelector={selector.replace(',', '%2C')}",
-            headers={"Authorization": f"Bearer {(CREDENTIALS / 'token').read_text()}"},
-        )
         context = ssl.create_default_context(cafile=str(CREDENTIALS / "ca.crt"))
-        opener = urllib.request.build_opener(
-            urllib.request.ProxyHandler({}), urllib.request.HTTPSHandler(context=context)
-        )
-        with opener.open(request, timeout=10) as answer:
-            return (
-                reason(json.load(answer)["items"])
-                or last_refusal()
-                or before
-                or "no executor pod is there: see the driver's log"
+        with PoolManager(ssl_context=context) as http:
+            answer = http_client.ask(
+                "GET",
+                f"{url}?labelSelector={selector.replace(',', '%2C')}",
+                timeout_s=10,
+                headers={"Authorization": f"Bearer {(CREDENTIALS / 'token').read_text()}"},
+                http=http,
             )
+        return (
+            reason(answer.expected().json()["items"])
+            or last_refusal()
+            or before
+            or "no executor pod is there: see the driver's log"
+        )
     except (OSError, ValueError) as error:
         return last_refusal() or before or f"Kubernetes does not say why ({error})"
 

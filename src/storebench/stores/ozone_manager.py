@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import json
-import urllib.error
-import urllib.request
 from typing import Any
 
+from storebench import http_client
 from storebench.connection import Connection
 from storebench.connection.typed import in_words
 from storebench.errors import StoreRefused, StoreUnreachable
@@ -29,7 +28,6 @@ class OzoneManager:
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
         self._address = f"http://{in_words([(connection.host, connection.extra.get(HTTP_PORT) or PORT)])}"
-        self._opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
 
     def version(self) -> str:
         """Return the version of the OM. Raises a StorebenchError if no OM answers."""
@@ -44,10 +42,11 @@ class OzoneManager:
     def settings(self) -> dict[str, str]:
         """Return the settings that the Ozone Manager states, or none."""
         try:
-            found = {one["key"]: one["value"] for one in json.loads(self._fetch("/conf"))["properties"]}
+            properties = json.loads(self._fetch("/conf"))["properties"]
+            values = {entry["key"]: entry["value"] for entry in properties}
         except (StoreRefused, StoreUnreachable, ValueError, LookupError, TypeError):
             return {}
-        return {name: str(found[name]) for name in SETTINGS if name in found}
+        return {name: str(values[name]) for name in SETTINGS if name in values}
 
     @property
     def replication(self) -> str:
@@ -56,14 +55,18 @@ class OzoneManager:
         return str(asked.get(REPLICATION) or CLIENTS_REPLICATION)
 
     def _fetch(self, path: str) -> bytes:
-        request = urllib.request.Request(f"{self._address}{path}", headers={"Accept": "application/json"})
         try:
-            with self._opener.open(request, timeout=TIMEOUT_S) as answer:
-                body: bytes = answer.read()
-                return body
-        except urllib.error.HTTPError as error:
-            raise StoreRefused(f"The OM at {self._address} refused: {error.code} {error.reason}") from None
-        except OSError as error:
+            answer = http_client.ask(
+                "GET",
+                f"{self._address}{path}",
+                timeout_s=TIMEOUT_S,
+                headers={"Accept": "application/json"},
+                redirects=http_client.REDIRECTS,
+            )
+        except http_client.NoAnswer as error:
             raise StoreUnreachable(
                 f"Ozone's OM does not answer at {self._address}: {error}. Is its web server reachable?"
             ) from None
+        if not answer.ok:
+            raise StoreRefused(f"The OM at {self._address} refused: {answer.status} {answer.reason}")
+        return answer.body

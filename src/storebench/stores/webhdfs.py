@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import http.client
 import json
-import urllib.error
-import urllib.parse
-import urllib.request
 from typing import Any
+from urllib.parse import quote, urlencode
 
+from storebench import http_client
 from storebench.connection import Connection
 from storebench.connection.typed import in_words
 from storebench.errors import StoreRefused, StoreUnreachable
@@ -33,7 +31,6 @@ class WebHdfs(Files):
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
         self._address = f"http://{in_words([(connection.host, connection.extra.get(HTTP_PORT) or PORT)])}"
-        self._opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
 
     @property
     def copies(self) -> int:
@@ -61,13 +58,12 @@ class WebHdfs(Files):
 
     def settings(self) -> dict[str, str]:
         """Return the settings that the NameNode reports."""
-        request = urllib.request.Request(f"{self._address}/conf", headers={"Accept": "application/json"})
         try:
-            with self._opener.open(request, timeout=TIMEOUT_S) as answer:
-                found = {one["key"]: one["value"] for one in json.load(answer)["properties"]}
+            properties = self._send("GET", f"{self._address}/conf").expected().json()["properties"]
+            values = {entry["key"]: entry["value"] for entry in properties}
         except (OSError, ValueError, KeyError, TypeError):
             return {}
-        return UNTOLD | {name: str(found[name]) for name in SETTINGS if name in found}
+        return UNTOLD | {name: str(values[name]) for name in SETTINGS if name in values}
 
     def entries(self, folder: str) -> dict[str, int] | None:
         answer = self._ask("LISTSTATUS", folder)
@@ -108,31 +104,39 @@ class WebHdfs(Files):
 
     def _open(self, operation: str, path: str, method: str = "GET", **more: str) -> bytes | None:
         user = {"user.name": self._connection.login} if self._connection.login else {}
-        query = urllib.parse.urlencode({"op": operation, **user, **more})
-        return self._fetch(f"{self._address}/webhdfs/v1/{urllib.parse.quote(path)}?{query}", method)
+        query = urlencode({"op": operation, **user, **more})
+        return self._fetch(f"{self._address}/webhdfs/v1/{quote(path)}?{query}", method)
 
     def _fetch(self, url: str, method: str) -> bytes | None:
         """Return the answer's body; None if the file does not exist."""
         try:
-            with self._opener.open(urllib.request.Request(url, method=method), timeout=TIMEOUT_S) as answer:
-                body: bytes = answer.read()
-                return body
-        except urllib.error.HTTPError as error:
-            if error.code == 404:
-                return None
-            raise StoreRefused(f"HDFS at {self._address} refused: {_reason(error)}") from None
-        except http.client.HTTPException as error:
+            answer = self._send(method, url)
+        except http_client.BrokenAnswer as error:
             raise StoreRefused(
                 f"HDFS at {self._address} broke off its answer ({error}). Is a block damaged on all its DataNodes, or has one ended?"
             ) from None
-        except OSError as error:
+        except http_client.NoAnswer as error:
             raise StoreUnreachable(
                 f"HDFS does not answer at {self._address}: {error}. Is its web server (WebHDFS) reachable?"
             ) from None
+        if answer.status == 404:
+            return None
+        if not answer.ok:
+            raise StoreRefused(f"HDFS at {self._address} refused: {_reason(answer)}")
+        return answer.body
+
+    def _send(self, method: str, url: str) -> http_client.Answer:
+        return http_client.ask(
+            method,
+            url,
+            timeout_s=TIMEOUT_S,
+            headers={"Accept": "application/json"},
+            redirects=http_client.REDIRECTS,
+        )
 
 
-def _reason(error: urllib.error.HTTPError) -> str:
+def _reason(answer: http_client.Answer) -> str:
     try:
-        return redacted(str(json.load(error)["RemoteException"]["message"])).splitlines()[0][:500]
-    except (ValueError, LookupError, TypeError, OSError):
-        return f"{error.code} {error.reason}"
+        return redacted(str(answer.json()["RemoteException"]["message"])).splitlines()[0][:500]
+    except (ValueError, LookupError, TypeError):
+        return f"{answer.status} {answer.reason}"

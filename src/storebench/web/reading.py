@@ -13,7 +13,7 @@ from psycopg import Connection, sql
 from storebench.airflow.node_pools import NodePool
 from storebench.errors import SpecError, unknown
 from storebench.results.database import Row
-from storebench.results.pool import pool_of
+from storebench.results.pool import lent
 from storebench.results.queries import Queries
 from storebench.results.runs import LATEST, OF_A_CELL, RUN_COUNTS
 from storebench.study.record import StudyRecord
@@ -244,7 +244,7 @@ class Reading(Queries):
 
     def _connection(self) -> AbstractContextManager[Connection[Row]]:
         """Take a connection from the pool, since an answer runs several queries."""
-        return pool_of(self._dsn).connection()
+        return lent(self._dsn)
 
     def _all(self, query: Any, values: Sequence[Any] | None = None) -> list[Row]:
         with self._cursor() as cursor:

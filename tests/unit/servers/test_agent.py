@@ -81,12 +81,13 @@ def test_figures_are_what_the_agent_says_and_the_token_is_sent(fake, agent):
 
 def test_a_cold_start_sends_its_limits_and_waits_for_as_long_as_they_allow(fake, agent, monkeypatch):
     waits = []
-    real = agents.http.client.HTTPConnection
-    monkeypatch.setattr(
-        agents.http.client,
-        "HTTPConnection",
-        lambda host, port, timeout: waits.append(timeout) or real(host, port, timeout=timeout),
-    )
+    ask = agents.http_client.ask
+
+    def asked(*args, timeout_s, **kwargs):
+        waits.append(timeout_s)
+        return ask(*args, timeout_s=timeout_s, **kwargs)
+
+    monkeypatch.setattr(agents.http_client, "ask", asked)
     fake.answers["/v1/cold"] = (200, STOPPED | DROPPED | STARTED | {"resident_after_bytes": 3})
     cold = agent.cold(stop_timeout_s=7, ready_timeout_s=11)
     assert (cold.ready_s, cold.resident_after_bytes, cold.killed) == (2.5, 3, False)
