@@ -144,7 +144,8 @@ requirements: setup ## Pin the packages in requirements/*.in again; UPGRADE=1 ta
 	$(foreach name,$(REQUIREMENTS_FILES),$(COMPILE) $(call constraint,$(name)) $(if $(filter airflow%,$(name)),--no-deps) \
 		requirements/$(name).in --output-file requirements/$(name).txt$(newline))
 
-UNIT_STEPS := $(COMPOSE) $(MAP_JOB)
+# The steps of the agent and of the map job run the tests in Go, whenever their code has changed.
+UNIT_STEPS := $(AGENT) $(COMPOSE) $(MAP_JOB)
 
 .PHONY: unit
 unit: setup $(UNIT_STEPS) ## Run the tests that need no server

@@ -158,7 +158,8 @@ func (s *server) forward(signals <-chan os.Signal) {
 	}
 }
 
-// reap reaps all ended children: the server, and orphans that the kernel gives to the first process of a container.
+// reap reaps all ended children until `children` is closed: the server, and orphans that the kernel gives to the first process of a
+// container.
 func (s *server) reap(children <-chan os.Signal) {
 	for {
 		s.mutex.Lock() // until a process is reaped, no other process gets its PID
@@ -169,7 +170,9 @@ func (s *server) reap(children <-chan os.Signal) {
 		}
 		s.mutex.Unlock()
 		if err != syscall.EINTR && pid <= 0 {
-			<-children
+			if _, open := <-children; !open {
+				return
+			}
 		}
 	}
 }

@@ -28,7 +28,7 @@ S3 := $(call stamp,versitygw,local/go-build $(addprefix local/s3/,go.mod go.sum 
 SUPERVISOR := $(call stamp,process-compose,local/go-build local/supervisor/go.mod local/supervisor/go.sum)
 POSTGRES := $(call stamp,postgres,local/postgres/root.sh local/forky)
 ELASTICSEARCH := $(call stamp,elasticsearch,requirements/host.in $(sort $(wildcard local/elasticsearch/*)))
-AGENT := $(call stamp,agent,local/go-build $(sort $(shell find agent -type f)))
+AGENT := $(call stamp,agent,local/agent.sh local/go-check.sh local/go-build $(sort $(shell find agent -type f)))
 READER := $(call stamp,reader,local/reader.sh images/jvm/check-jars $(sort $(shell find images/jvm/reader -type f -not -path '*/target/*')))
 PYTHON := $(call stamp,python,local/python/venv.sh local/python/uv.txt requirements/host.txt)
 CHECKOUT := $(STOREBENCH_HOME)/steps/checkout-$(shell (cat pyproject.toml; pwd) | sha256sum | cut -c 1-12)
@@ -56,7 +56,7 @@ HAS_load := : Locust, the drivers of MongoDB and Cassandra
 HAS_formats := : YSON, Skiff, Protobuf, Arrow
 HAS_wendelin := : Python 3.9, wendelin.core, pandas
 HAS_jvm := : Spark, Delta Lake and Java readers
-MAP_JOB := $(call stamp,map-job,local/map-job.sh $(sort $(shell find images/formats/compiled -type f -not -path '*/rows/*')))
+MAP_JOB := $(call stamp,map-job,local/map-job.sh local/go-check.sh $(sort $(shell find images/formats/compiled -type f -not -path '*/rows/*')))
 SERVICES := $(call stamp,services,local/services/build.sh local/go-build $(addprefix local/services/,go.mod go.sum main.go))
 BROWSER := $(call stamp,browser,local/browser.sh)
 MARIADB := $(call stamp,mariadb,local/mariadb.sh)
@@ -182,7 +182,7 @@ $(MAP_JOB):
 
 # Only tests and the agent's benchmark run this program on the host: containers have it from the agent's image.
 $(AGENT):
-	$(step) 30 "compiling the agent of servers" local/go-build ../agent . storebench-agent
+	$(step) 90 "testing and compiling the agent of servers" local/agent.sh
 	@rm -rf $(STOREBENCH_HOME)/go  # as at the end of `setup`, which has run before
 
 $(S3):

@@ -1,29 +1,28 @@
 """Topologies: the number and the kinds of servers, as Kubernetes manifests in deploy/servers/SERVER/TOPOLOGY/.
 
-Each folder is a kustomization, so that `kubectl apply --kustomize` works, too. The kustomization only lists plain manifests, since
-Airflow's image has no kustomize. storebench.servers.render sets the values of a run.
+Each folder is a kustomization, so that `kubectl apply --kustomize` works, too. storebench.servers.kustomization reads the folder, and
+storebench.servers.render sets the values of a run.
 """
 
 from __future__ import annotations
 
 import json
 import os
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import yaml
-
 from storebench.errors import SpecError
+from storebench.servers import kustomization
+from storebench.servers.kustomization import LISTING
 
 if TYPE_CHECKING:
     from storebench.study.planned import PlannedStudy
 
 FOLDER = "STOREBENCH_SERVERS"  # the environment variable that names another folder
 CHECKOUT_SERVERS = Path(__file__).resolve().parents[3] / "deploy" / "servers"
-LISTING = "kustomization.yaml"
-LISTED = {"apiVersion", "kind", "namespace", "resources"}  # the keys that a listing may have
 KINDS = ("ConfigMap", "Service", "StatefulSet")  # in the order of their creation
 ENTRY = "storebench/entry"  # label of the Service to which clients connect
 CONNECTION = "storebench/connection"  # annotation of that Service: more fields of the connection, as JSON
@@ -35,7 +34,7 @@ SERVICE_CORES = "storebench/service-cores"  # annotation of pods with a service 
 ALL_CORES = "all"  # value of that annotation: all cores that the container may use
 READY = "storebench/ready"  # annotation of pods: a URL that answers with a success once the server is ready
 
-Object = dict[str, Any]
+Object = kustomization.Object
 
 
 @dataclass(frozen=True)
@@ -127,33 +126,10 @@ def find(server: str, name: str) -> Topology:
     if not (path / LISTING).is_file():
         there = ", ".join(names(server)) or "none"
         raise SpecError(f"There is no topology {server}/{name} in {folder()}. Of {server} there are: {there}")
-    topology = Topology(server, name, tuple(_objects(path)))
+    topology = Topology(server, name, tuple(kustomization.objects(path)))
     if wrong := "; ".join(_problems(topology)):
         raise SpecError(f"The topology {topology} in {path} cannot be used: {wrong}")
     return topology
-
-
-def _objects(path: Path) -> Iterator[Object]:
-    listing = next(iter(_documents(path / LISTING)), {})
-    if more := sorted(set(listing) - LISTED):
-        raise SpecError(
-            f"{path / LISTING} has {', '.join(more)}. A run reads the manifests as they are: only"
-            f" {', '.join(sorted(LISTED))} may be there"
-        )
-    for name in listing.get("resources") or []:
-        if not (path / name).is_file():
-            raise SpecError(f"{path / LISTING} lists {name}, which is not there")
-        yield from _documents(path / name)
-
-
-def _documents(path: Path) -> list[Object]:
-    try:
-        documents = [document for document in yaml.safe_load_all(path.read_text()) if document is not None]
-    except (OSError, yaml.YAMLError) as error:
-        raise SpecError(f"{path} cannot be read: {error}") from None
-    if not all(isinstance(document, dict) for document in documents):
-        raise SpecError(f"{path} is not a manifest of Kubernetes")
-    return documents
 
 
 def _is_entry(item: Object) -> bool:
@@ -165,6 +141,10 @@ def _problems(topology: Topology) -> Iterator[str]:
         if item.get("kind") not in KINDS or not item.get("metadata", {}).get("name"):
             yield f"{item.get('kind')!r} is no kind that a run makes: {', '.join(KINDS)}, each with a name"
             return
+    counts = Counter(f"{item['kind']} {item['metadata']['name']}" for item in topology.objects)
+    for name, count in counts.items():
+        if count > 1:
+            yield f"{name} is listed {count} times"
     entries = [item for item in topology.objects if _is_entry(item)]
     if len(entries) != 1:
         yield f"one Service must have the label {ENTRY}, and {len(entries)} have it"

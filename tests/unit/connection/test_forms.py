@@ -1,22 +1,20 @@
 """Forms of connections that people type: each works, or an error names the field."""
 
 import json
-from pathlib import Path
 
 import pytest
-import yaml
 
 from storebench.connection import Connection
 from storebench.connection.forms import FORMS
 from storebench.errors import SpecError
 from storebench.s3 import client_for, hadoop_settings
+from storebench.servers.topology import CHECKOUT_SERVERS, find
 from storebench.stores.bulk_write_read.delta import storage_options
 from storebench.stores.bulk_write_read.elasticsearch_server import options
 from storebench.stores.mongodb_server import uri
 from tests.certificates import authority
 
 SECRET = "S3cr3t"
-SERVERS = Path(__file__).parents[3] / "deploy/servers"
 HOSTS = {name: {} if name == "s3" else {"host": "db"} for name in FORMS}
 
 
@@ -187,15 +185,11 @@ def test_hosts_of_a_kind_of_which_nothing_is_known_stay_as_they_are():
 
 
 @pytest.mark.parametrize(
-    "path", sorted(SERVERS.glob("*/*/services.yaml")), ids=lambda path: str(path.parent.relative_to(SERVERS))
+    "path",
+    sorted(path.parent for path in CHECKOUT_SERVERS.glob("*/*/kustomization.yaml")),
+    ids=lambda path: str(path.relative_to(CHECKOUT_SERVERS)),
 )
 def test_a_topology_has_a_connection_that_can_be_used(path):
     """The connection has the entry's address and the annotation's settings, as storebench.servers gives them to pods."""
-    told = [
-        json.loads(one["metadata"]["annotations"]["storebench/connection"])
-        for one in yaml.safe_load_all(path.read_text())
-        if one and "storebench/connection" in one["metadata"].get("annotations", {})
-    ]
-    for one in told or [{}]:
-        text = json.dumps({"host": "entry.storebench.svc", "port": 9999, **one})
-        assert Connection.from_json(path.parts[-3], text).where(1) == "entry.storebench.svc:9999"
+    text = json.dumps({**find(*path.parts[-2:]).connection("entry.storebench.svc"), "port": 9999})
+    assert Connection.from_json(path.parts[-2], text).where(1) == "entry.storebench.svc:9999"

@@ -1,11 +1,11 @@
 """Versions of servers: manifests, the images that the embedded stack builds, Docker Compose and the documentation name the same ones."""
 
 import re
+from functools import cache
 
 import pytest
-import yaml
 
-from storebench.servers.topology import CHECKOUT_SERVERS
+from storebench.servers.topology import CHECKOUT_SERVERS, find
 
 CHECKOUT = CHECKOUT_SERVERS.parents[1]
 IMAGES = CHECKOUT / "images" / "servers"
@@ -52,16 +52,16 @@ SERVERS = {
 OWN = "storebench.invalid/"  # images of this project, whose version is the project's
 
 
+@cache
 def pinned():
     """Return the versions of each image in the manifests."""
-    found = {}
-    for path in CHECKOUT_SERVERS.glob("*/*/*.yaml"):
-        for one in yaml.safe_load_all(path.read_text()):
-            if one["kind"] == "StatefulSet":
-                for container in one["spec"]["template"]["spec"]["containers"]:
-                    image, _, version = container["image"].rpartition(":")
-                    found.setdefault(image, set()).add(version)
-    return found
+    pinned_versions = {}
+    for path in CHECKOUT_SERVERS.glob("*/*/kustomization.yaml"):
+        for stateful_set in find(*path.parts[-3:-1]).sets:
+            for container in stateful_set["spec"]["template"]["spec"]["containers"]:
+                image, _, version = container["image"].rpartition(":")
+                pinned_versions.setdefault(image, set()).add(version)
+    return pinned_versions
 
 
 def without_originals(text):

@@ -83,7 +83,7 @@ def test_a_topology_that_is_not_there_is_refused_with_those_that_are(folder):
 @pytest.mark.parametrize(
     ("listing", "why"),
     [
-        (f"{LISTING}nameSuffix: -x\n", "has nameSuffix. A run reads the manifests as they are"),
+        (f"{LISTING}nameSuffix: -x\n", "has nameSuffix. A run reads only a part of kustomize"),
         ("resources: [away.yaml]", "lists away.yaml, which is not there"),
         ("resources: [", "cannot be read"),
         ("just a text", "is not a manifest"),
@@ -101,6 +101,7 @@ def test_a_listing_that_only_kustomize_understands_is_refused(folder, listing, w
         (SERVICE, "there is no StatefulSet"),
         (SET, "one Service must have the label storebench/entry, and 0 have it"),
         (f"{SERVICE}---{SERVICE}---{SET}", "and 2 have it"),
+        (f"{SERVICE}---{SET}---{SET}", "StatefulSet db is listed 2 times"),
         (f"{SERVICE}---\nkind: Job\nmetadata: {{name: x}}\n---{SET}", "'Job' is no kind that a run makes"),
         (f"{SERVICE}---{SET.replace('command: [db], ', '')}", "db has no command"),
         (f"{SERVICE}---{SET.replace(', memory: 1Gi', '')}", "db does not request cpu and memory"),
