@@ -333,7 +333,7 @@ def file(monkeypatch):
     manifest = {"rows": 900, "bytes": 5_000, "schema": [{"name": "net price", "type": "string"}]}
     found = {"rows": 900, "seed": 77}
     monkeypatch.setattr(
-        plan.own,
+        plan.custom_file,
         "with_file",
         lambda study, params, make: ({**params, **found}, {**manifest, "made_by": make}),
     )
