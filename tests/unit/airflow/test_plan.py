@@ -383,8 +383,9 @@ def test_a_plan_refuses_a_connection_by_the_name_of_its_field_and_tells_no_secre
     assert "S3cr3t" not in str(caught.value) + recorded.refused["reason"]
 
 
-def test_an_extra_that_is_no_json_is_refused(study, recorded, monkeypatch):
-    typed = {"conn_type": "mongo", "host": "db", "extra": "tls=true"}
+@pytest.mark.parametrize("extra", ["tls=true", "[" * 100_000], ids=["text", "deep"])
+def test_an_extra_that_is_no_json_is_refused(study, recorded, monkeypatch, extra):
+    typed = {"conn_type": "mongo", "host": "db", "extra": extra}
     monkeypatch.setenv("AIRFLOW_CONN_STOREBENCH_MONGODB", json.dumps(typed))
     asked = {"stores": ["mongodb"], "clients": ["reference"]}
     with pytest.raises(SpecError, match="storebench_mongodb: extra: has to be an object of JSON"):
