@@ -3,6 +3,8 @@
 import random
 import time
 
+import pytest
+
 from tests.drills.drill import away, kill
 
 OUTAGES = 10
@@ -30,6 +32,7 @@ def test_database_away_while_a_result_is_recorded(drill):
     run.must_end("PostgreSQL away for 60 s when a result is recorded", "success")
 
 
+@pytest.mark.timeout(1800)
 def test_database_away_at_random_moments(drill, say):
     """24 attempts and ten outages: each attempt has one row."""
     run = drill(rows=20_000, batch=[str(rows) for rows in range(1_000, 13_000, 1_000)])

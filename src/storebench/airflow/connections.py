@@ -106,7 +106,10 @@ def pod(name: str) -> PodConnection:
     Raises SpecError that names the invalid field.
     """
     stored = get(name)
-    extra = stored.extra_dejson  # empty where the extra is no JSON
+    try:
+        extra = stored.extra_dejson  # empty where the extra is no JSON
+    except RecursionError:  # nested too deeply
+        extra = None
     if not isinstance(extra, dict) or (stored.extra and not extra and "".join(stored.extra.split()) != "{}"):
         raise SpecError(f"The connection {PREFIX}{name}: extra: has to be an object of JSON")
     return PodConnection(

@@ -35,7 +35,7 @@ class Placement:
         if isinstance(asked, str):  # typed into a form
             try:
                 asked = json.loads(asked)
-            except ValueError as error:
+            except (ValueError, RecursionError) as error:
                 raise _wrong(f"is not JSON: {error}") from None
         if not isinstance(asked, dict):
             raise _wrong(f"must be an object, not {asked!r}")

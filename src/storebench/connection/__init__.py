@@ -60,7 +60,7 @@ class Connection:
                 "port": int(data["port"]) if data.get("port") else None,
                 "extra": {**extra},
             }
-        except (ValueError, AttributeError, TypeError):
+        except (ValueError, AttributeError, TypeError, RecursionError):
             raise SpecError(f"{variable(name)} does not hold an Airflow Connection's JSON") from None
         return cls(name, **fields)
 

@@ -91,7 +91,7 @@ class Typed:
         if isinstance(found, str):
             try:
                 found = json.loads(found)
-            except ValueError:
+            except (ValueError, RecursionError):  # RecursionError: nested too deeply
                 raise self.wrong(f"extra {key}", "has to be an object of JSON") from None
         if found is None:
             return {}

@@ -63,6 +63,7 @@ def test_a_form_may_hand_it_over_as_text():
     ("pods", "words"),
     [
         ("{", "is not JSON"),
+        ("[" * 100_000, "is not JSON"),
         ([1], "must be an object"),
         ({"nodeSelector": {}}, "has unknown names: nodeSelector. There are node_selector"),
         ({"node_selector": {"dedicated": True}}, "needs texts in node_selector"),

@@ -5,9 +5,10 @@ from datetime import UTC, datetime, timedelta
 from types import SimpleNamespace
 
 import pytest
+from airflow.sdk import Connection
 from airflow.sdk.exceptions import AirflowSkipException
 
-from storebench.airflow import draft, images, plan
+from storebench.airflow import connections, draft, images, plan
 from storebench.airflow.draft import order_of, repeats_of
 from storebench.airflow.node_pools import DEFAULT, VARIABLE, NodePool, node_pool_of
 from storebench.airflow.params import defaults_of
@@ -384,6 +385,13 @@ def test_an_extra_that_is_no_json_is_refused(study, recorded, monkeypatch):
     asked = {"stores": ["mongodb"], "clients": ["reference"]}
     with pytest.raises(SpecError, match="storebench_mongodb: extra: has to be an object of JSON"):
         plan_of(study, {**defaults_of(study, {}), **asked}, dag_run(conf=asked))
+
+
+def test_an_extra_that_is_nested_too_deeply_is_refused(monkeypatch):
+    stored = Connection(conn_id="storebench_mongodb", conn_type="mongo", host="db", extra="[" * 100_000)
+    monkeypatch.setattr(connections, "get", lambda name: stored)
+    with pytest.raises(SpecError, match="storebench_mongodb: extra: has to be an object of JSON"):
+        connections.pod("mongodb")
 
 
 def test_a_bucket_that_java_cannot_address_leaves_out_the_stores_with_a_client_in_java(

@@ -130,6 +130,7 @@ def test_temporary_credentials_reach_every_client_of_s3():
         ("s3", {"host": "other", "extra": {"endpoint_url": "https://s3"}}, "they name different servers"),
         ("s3", {"extra": {"bucket": "büro"}}, "extra bucket: is no name of a bucket"),
         ("s3", {"extra": {"bucket": "my bucket"}}, "extra bucket: is no name of a bucket"),
+        ("s3", {"extra": {"delta_rs": "[" * 100_000}}, "extra delta_rs: has to be an object of JSON"),
         ("s3", {"extra": {"config_kwargs": {"signature_version": "s3"}}}, "extra config_kwargs"),
         ("s3", {"extra": {"service_config": {"s3": {"verify": False}}}}, "extra service_config"),
         ("cassandra", {"host": "c", "schema": "ks"}, "schema: each cell gets a keyspace"),
