@@ -231,6 +231,13 @@ class Airflow:
         self.answered_at = parsedate_to_datetime(date) if (date := answer.headers.get("date")) else None
         return answer.json() if answer.body else None
 
+    def put(self, path: str, name: str, content: Mapping[str, Any]) -> None:
+        """Change the object `name` of the collection at `path`, or create the object if it does not exist."""
+        try:
+            self.call("PATCH", f"{path}/{name}", json=content)
+        except NotFound:
+            self.call("POST", path, json=content)
+
     def _send(
         self,
         method: str,
