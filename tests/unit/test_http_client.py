@@ -20,11 +20,10 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self.server.requests.append((self.command, self.path, self.headers, self.rfile.read(length)))
         status, headers, body = self.server.answers.get(self.path, (404, {}, b"no such path"))
         self.send_response(status)
-        for name, value in {"Content-Length": str(len(body)), **headers}.items():
+        for name, value in {"Content-Length": str(len(body)), "Connection": "close", **headers}.items():
             self.send_header(name, value)
         self.end_headers()
         self.wfile.write(body)
-        self.close_connection = True
 
     do_POST = do_DELETE = do_GET  # noqa: N815
 
