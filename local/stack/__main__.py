@@ -70,8 +70,8 @@ def database(name: str) -> None:
     databases.check_name(name)
     if supervisor.processes(settings) is None:
         raise StackError("The stack is not running: `make up` starts it")
-    with jobs.airflow(settings) as client:
-        connection = databases.make_for_store(settings, render.secrets(settings), name, client)
+    airflow = jobs.airflow(settings)
+    connection = databases.make_for_store(settings, render.secrets(settings), name, airflow)
     click.echo(
         f"The database {databases.STORE}{name} is there, and the Airflow Connection {connection} leads pods to it. A store says"
         f' `connection = "{name}"`.'

@@ -7,7 +7,6 @@ import re
 import shutil
 from pathlib import Path
 
-import httpx
 import psycopg
 from psycopg import sql
 
@@ -15,6 +14,7 @@ from local.stack.settings import Settings, StackError
 from storebench.connection import typed
 from storebench.connection.forms import FORMS
 from storebench.stores.base import USAGE_URL
+from storebench.trigger import Airflow
 
 SERVER = "results"  # name of the stack's part, its port, and its data folder
 OWNER = 64932  # the user of the server's files
@@ -77,15 +77,16 @@ def password_of(secrets: dict[str, str], name: str) -> str:
     return hmac.new(secrets["results_password"].encode(), name.encode(), hashlib.sha256).hexdigest()[:32]
 
 
-def make_for_store(settings: Settings, secrets: dict[str, str], name: str, airflow: httpx.Client) -> str:
+def make_for_store(settings: Settings, secrets: dict[str, str], name: str, airflow: Airflow) -> str:
     """Create a database for a store and its Airflow Connection `storebench_NAME`, unless they exist. Return the connection's name."""
     check_name(name)
     database = STORE + name
     password, port = password_of(secrets, name), settings.ports[SERVER]
-    with superuser(settings, SERVER, port) as connection:
-        ensure(connection, database, password)
-    found = {
-        "connection_id": f"{typed.PREFIX}{name}",
+    with superuser(settings, SERVER, port) as session:
+        ensure(session, database, password)
+    connection_id = f"{typed.PREFIX}{name}"
+    connection = {
+        "connection_id": connection_id,
         "conn_type": "postgres",
         "description": "A database on the embedded PostgreSQL",
         "host": settings.gateway,
@@ -95,9 +96,5 @@ def make_for_store(settings: Settings, secrets: dict[str, str], name: str, airfl
         "schema": database,
         "extra": f'{{"{USAGE_URL}": "{settings.url("usage")}/{SERVER}"}}',
     }
-    path = "/api/v2/connections"
-    answer = airflow.patch(f"{path}/{found['connection_id']}", json=found)
-    if answer.status_code == httpx.codes.NOT_FOUND:
-        answer = airflow.post(path, json=found)
-    answer.raise_for_status()
-    return str(found["connection_id"])
+    airflow.put("/api/v2/connections", connection_id, connection)
+    return connection_id

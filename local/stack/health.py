@@ -1,16 +1,17 @@
 """Check that each server works at the address that its clients use."""
 
-import json
 import ssl
+import warnings
 from collections.abc import Callable
 
-import httpx
 import psycopg
 import pymongo
+import urllib3
 
 from local.stack import environment, parts
 from local.stack.render import secrets
 from local.stack.settings import Settings
+from storebench import http_client
 
 # Time limits of servers in seconds; each needs a fraction of its limit even on a busy machine.
 TIME_LIMITS = {"airflow": 240, "kubernetes": 180}
@@ -26,6 +27,18 @@ def time_limit(name: str, settings: Settings) -> int:
     if name == "kubernetes":
         limit += IMAGE_S * len(settings.nodes) * len(list((settings.home / "images").glob("*.txt")))
     return limit
+
+
+def get(url: str, *, timeout_s: float = 5, http: urllib3.PoolManager | None = None) -> http_client.Answer:
+    """Return the answer of a part of the stack."""
+    return http_client.ask("GET", url, timeout_s=timeout_s, http=http)
+
+
+def _answers_with_its_own_certificate(url: str) -> None:
+    """Check that a part with a self-signed certificate is healthy."""
+    with urllib3.PoolManager(cert_reqs="CERT_NONE") as http, warnings.catch_warnings():
+        warnings.simplefilter("ignore", urllib3.exceptions.InsecureRequestWarning)
+        get(url, http=http).expected()
 
 
 def results(settings: Settings) -> None:
@@ -47,59 +60,55 @@ def mongodb(settings: Settings) -> None:
 
 def elasticsearch(settings: Settings) -> None:
     url = settings.url("elasticsearch") + "/_cluster/health"
-    status = httpx.get(url, timeout=5, trust_env=False).raise_for_status().json()["status"]
+    status = get(url).expected().json()["status"]
     if status == "red":  # yellow is the best status of a single node, which cannot have copies of its data
         raise RuntimeError("its data is not all there yet")
 
 
 def s3(settings: Settings) -> None:
     # S3 refuses a request without a signature: any answer shows that it works.
-    status = httpx.get(settings.url("s3"), timeout=5, trust_env=False).status_code
+    status = get(settings.url("s3")).status
     if status not in (200, 403):
         raise RuntimeError(f"status {status}")
 
 
-def api_client(settings: Settings) -> httpx.Client:
+def api_client(settings: Settings) -> urllib3.PoolManager:
+    """Return connections to Kubernetes' API as its administrator."""
     pki = settings.run / "pki"
     context = ssl.create_default_context(cafile=str(pki / "ca.crt"))
     context.load_cert_chain(pki / "admin.crt", pki / "admin.key")
-    return httpx.Client(
-        base_url=settings.url("kubernetes", "https"), verify=context, timeout=5, trust_env=False
-    )
+    return urllib3.PoolManager(ssl_context=context)
 
 
 def kubernetes(settings: Settings) -> None:
+    api = settings.url("kubernetes", "https") + "/api/v1"
     with api_client(settings) as client:
         for node in settings.nodes:
-            response = client.get(f"/api/v1/nodes/{node.name}")
-            if response.status_code == 404:
+            response = get(f"{api}/nodes/{node.name}", http=client)
+            if response.status == 404:
                 raise RuntimeError(
                     f"the kubelet, which waits for its images, has not registered its node {node.name}"
                 )
-            for condition in response.raise_for_status().json()["status"].get("conditions", []):
+            for condition in response.expected().json()["status"].get("conditions", []):
                 if condition["type"] == "Ready" and condition["status"] != "True":
                     raise RuntimeError(f"the node {node.name} is not ready: {condition['message']}")
         for name in ("controller_manager", "scheduler"):
-            url = settings.url(name, "https") + "/healthz"
-            httpx.get(
-                url, verify=False, timeout=5, trust_env=False
-            ).raise_for_status()  # its certificate is its own
-        account = client.get(f"/api/v1/namespaces/{environment.NAMESPACE}/serviceaccounts/default")
-        if account.status_code == 404:
+            _answers_with_its_own_certificate(settings.url(name, "https") + "/healthz")
+        account = get(f"{api}/namespaces/{environment.NAMESPACE}/serviceaccounts/default", http=client)
+        if account.status == 404:
             raise RuntimeError("the namespace has no service account yet")
 
 
 def services(settings: Settings) -> None:
     for name, path in (("proxy", "healthz"), ("dns_ready", "ready")):
         url = f"http://127.0.0.1:{settings.ports[name]}/{path}"
-        httpx.get(url, timeout=5, trust_env=False).raise_for_status()
-    url = settings.url("services_controllers", "https") + "/healthz"
-    httpx.get(url, verify=False, timeout=5, trust_env=False).raise_for_status()  # its certificate is its own
+        get(url).expected()
+    _answers_with_its_own_certificate(settings.url("services_controllers", "https") + "/healthz")
 
 
 def airflow(settings: Settings) -> None:
-    response = httpx.get(settings.url("airflow") + "/api/v2/monitor/health", timeout=10, trust_env=False)
-    parts = response.raise_for_status().json()
+    response = get(settings.url("airflow") + "/api/v2/monitor/health", timeout_s=10)
+    parts = response.expected().json()
     sick = [name for name in ("metadatabase", "scheduler", "dag_processor")
             if parts.get(name, {}).get("status") != "healthy"]  # fmt: skip
     if sick:
@@ -127,7 +136,6 @@ def complaint(name: str, settings: Settings) -> str | None:
     """Return why a part is not healthy; None if it is."""
     try:
         CHECKS[name](settings)
-    except (OSError, ValueError, RuntimeError, httpx.HTTPError, psycopg.Error, pymongo.errors.PyMongoError,
-            json.JSONDecodeError) as error:  # fmt: skip
+    except (OSError, ValueError, RuntimeError, psycopg.Error, pymongo.errors.PyMongoError) as error:
         return " ".join(str(error).split())[:200] or type(error).__name__
     return None

@@ -3,12 +3,10 @@
 import json
 import subprocess
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 
 import boto3
-import httpx
 import psycopg
 from botocore.exceptions import BotoCoreError, ClientError
 from psycopg import sql
@@ -19,6 +17,7 @@ from local.stack.kubectl import kubectl
 from local.stack.secrets import write_private
 from local.stack.settings import Settings, StackError
 from storebench.airflow.node_pools import NodePool
+from storebench.trigger import Airflow
 
 DOCUMENTDB_VERSION = "1.0"
 
@@ -112,13 +111,13 @@ def cluster(settings: Settings) -> None:
 
     def ready() -> None:
         with health.api_client(settings) as client:
-            client.get("/readyz").raise_for_status()
+            health.get(f"{settings.url('kubernetes', 'https')}/readyz", http=client).expected()
 
     _wait(
         "The Kubernetes API",
         ready,
-        httpx.HTTPError,
         OSError,
+        ValueError,
         seconds=health.time_limit("kubernetes", settings),
     )
 
@@ -143,25 +142,17 @@ def airflow_db(settings: Settings) -> None:
     done.write_text(wanted)
 
 
-@contextmanager
-def airflow(settings: Settings) -> Iterator[httpx.Client]:
-    """Open a logged-in client of the running Airflow's API."""
-    login = {"username": "admin", "password": render.secrets(settings)["airflow_password"]}
-    with httpx.Client(base_url=settings.url("airflow"), timeout=30) as client:
-        token = client.post("/auth/token", json=login).raise_for_status().json()["access_token"]
-        client.headers["Authorization"] = f"Bearer {token}"
-        yield client
+def airflow(settings: Settings) -> Airflow:
+    """Return the API of the running Airflow."""
+    return Airflow(settings.url("airflow"), "admin", render.secrets(settings)["airflow_password"])
 
 
 def airflow_variables(settings: Settings) -> None:
     """Set the running Airflow's variables of the newest pod images, which its tasks read at each start."""
-    with airflow(settings) as client:
-        for name, image in render.images(settings).items():
-            variable = {"key": f"storebench_image_{environment.variable_part(name)}", "value": image}
-            answer = client.patch(f"/api/v2/variables/{variable['key']}", json=variable)
-            if answer.status_code == httpx.codes.NOT_FOUND:
-                answer = client.post("/api/v2/variables", json=variable)
-            answer.raise_for_status()
+    api = airflow(settings)
+    for name, image in render.images(settings).items():
+        variable = {"key": f"storebench_image_{environment.variable_part(name)}", "value": image}
+        api.put("/api/v2/variables", variable["key"], variable)
 
 
 JOBS: dict[str, Callable[[Settings], None]] = {

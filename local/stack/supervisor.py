@@ -15,6 +15,8 @@ JOB_S = 120  # jobs give up waiting earlier than this
 
 
 class _Connection(http.client.HTTPConnection):
+    """A connection to a Unix socket, which urllib3 cannot open. The process `usage` runs during measurements, and so imports little."""
+
     def __init__(self, path: str, timeout: float) -> None:
         super().__init__("supervisor", timeout=timeout)
         self.path = path

@@ -181,9 +181,7 @@ class Airflow:
     def reason(self, dag_id: str, run_id: str, task: Mapping[str, Any]) -> str:
         """Return the reason of a task's failure from the task's log."""
         path = f"/api/v2/dags/{dag_id}/dagRuns/{run_id}/taskInstances/{task['task_id']}/logs/{task['try_number']}"
-        log = self._look(
-            path, params={"map_index": task["map_index"]}, headers={"Accept": "application/json"}
-        )
+        log = self._look(path, params={"map_index": task["map_index"]})
         entries = [entry for entry in log["content"] if isinstance(entry, dict)]
         details = [entry["error_detail"][0] for entry in entries if entry.get("error_detail")]
         return str(details[-1]["exc_value"]) if details else "its log says why"
@@ -199,13 +197,7 @@ class Airflow:
         return retrying(self.call, "GET", path, **kwargs)
 
     def call(
-        self,
-        method: str,
-        path: str,
-        *,
-        params: Mapping[str, Any] | None = None,
-        json: Any = None,
-        headers: Mapping[str, str] | None = None,
+        self, method: str, path: str, *, params: Mapping[str, Any] | None = None, json: Any = None
     ) -> Any:
         """Call the API. Return the answer's JSON; None for an empty answer. `json`: the request's content.
 
@@ -216,10 +208,10 @@ class Airflow:
             logged_in = self._token is not None
             if not logged_in:
                 self._log_in()
-            answer = self._send(method, path, params, json, headers)
+            answer = self._send(method, path, params, json)
             if answer.status == UNAUTHORIZED and logged_in:  # a token expires after a day or earlier
                 self._log_in()
-                answer = self._send(method, path, params, json, headers)
+                answer = self._send(method, path, params, json)
         except http_client.NoAnswer as error:
             raise StoreUnreachable(
                 f"Airflow at {self.url} does not answer: {error}. Is it running?"
@@ -228,23 +220,27 @@ class Airflow:
         self.answered_at = parsedate_to_datetime(date) if (date := answer.headers.get("date")) else None
         return answer.json() if answer.body else None
 
+    def put(self, path: str, name: str, content: Mapping[str, Any]) -> None:
+        """Change the object `name` of the collection at `path`, or create the object if it does not exist."""
+        try:
+            self.call("PATCH", f"{path}/{name}", json=content)
+        except NotFound:
+            self.call("POST", path, json=content)
+
     def _send(
-        self,
-        method: str,
-        path: str,
-        params: Mapping[str, Any] | None = None,
-        content: Any = None,
-        headers: Mapping[str, str] | None = None,
+        self, method: str, path: str, params: Mapping[str, Any] | None, content: Any
     ) -> http_client.Answer:
         query = f"?{urlencode(params, doseq=True)}" if params else ""
-        sent = {"Authorization": f"Bearer {self._token}"} if self._token else {}
+        headers = {"Accept": "application/json"}  # a task's log is text by default
+        if self._token:
+            headers["Authorization"] = f"Bearer {self._token}"
         if content is not None:
-            sent["Content-Type"] = "application/json"
+            headers["Content-Type"] = "application/json"
         return http_client.ask(
             method,
             f"{self.url}{path}{query}",
             timeout_s=TIMEOUT_S,
-            headers={**sent, **(headers or {})},
+            headers=headers,
             body=None if content is None else json.dumps(content),
             http=self._http,
         )
@@ -252,7 +248,7 @@ class Airflow:
     def _log_in(self) -> None:
         """Get a token for later calls."""
         self._token = None
-        answer = self._send("POST", "/auth/token", content=self._login)
+        answer = self._send("POST", "/auth/token", None, self._login)
         self._check(answer)
         self._token = str(answer.json()["access_token"])
 

@@ -3,15 +3,16 @@
 import subprocess
 import sys
 import uuid
+from contextlib import suppress
 from pathlib import Path
 
-import httpx
 import psycopg
 import pytest
 from psycopg import sql
 
 from local.stack import databases, jobs, render
 from local.stack.settings import Settings
+from storebench.trigger import NotFound
 
 ROOT = Path(__file__).parents[2]
 
@@ -30,8 +31,8 @@ def name(settings):
     with databases.superuser(settings, "results", settings.ports["results"]) as connection:
         connection.execute(sql.SQL("DROP DATABASE IF EXISTS {} WITH (FORCE)").format(database))
         connection.execute(sql.SQL("DROP ROLE IF EXISTS {}").format(database))
-    with jobs.airflow(settings) as airflow:
-        airflow.delete(f"/api/v2/connections/storebench_{name}")
+    with suppress(NotFound):
+        jobs.airflow(settings).call("DELETE", f"/api/v2/connections/storebench_{name}")
 
 
 def make(name):
@@ -68,10 +69,7 @@ def test_it_is_reached_from_the_pods_network_and_no_other_database_is(settings, 
 
 def test_airflow_has_its_connection(settings, name):
     make(name)
-    with jobs.airflow(settings) as airflow:
-        answer = airflow.get(f"/api/v2/connections/storebench_{name}")
-    assert answer.status_code == httpx.codes.OK
-    found = answer.json()
+    found = jobs.airflow(settings).call("GET", f"/api/v2/connections/storebench_{name}")
     assert (found["conn_type"], found["host"], found["login"], found["schema"]) == (
         "postgres",
         settings.gateway,

@@ -9,7 +9,7 @@ import trustme
 from urllib3 import PoolManager
 
 from storebench import http_client
-from storebench.http_client import BrokenAnswer, NoAnswer, ask
+from storebench.http_client import BrokenAnswer, NoAnswer, ask, by_environment
 
 
 class Handler(http.server.BaseHTTPRequestHandler):
@@ -17,14 +17,13 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
     def do_GET(self):
         length = int(self.headers.get("Content-Length", 0))
-        self.server.requests.append((self.command, self.path, dict(self.headers), self.rfile.read(length)))
+        self.server.requests.append((self.command, self.path, self.headers, self.rfile.read(length)))
         status, headers, body = self.server.answers.get(self.path, (404, {}, b"no such path"))
         self.send_response(status)
-        for name, value in {"Content-Length": str(len(body)), **headers}.items():
+        for name, value in {"Content-Length": str(len(body)), "Connection": "close", **headers}.items():
             self.send_header(name, value)
         self.end_headers()
         self.wfile.write(body)
-        self.close_connection = True
 
     do_POST = do_DELETE = do_GET  # noqa: N815
 
@@ -123,3 +122,38 @@ def test_only_a_trusted_certificate_is_accepted(server, authority):
         assert ask("GET", f"{server.url}/x", timeout_s=5, http=trusting).ok
     with pytest.raises(NoAnswer, match="CERTIFICATE_VERIFY_FAILED"):
         ask("GET", f"{server.url}/x", timeout_s=5)
+
+
+@pytest.fixture
+def environment(monkeypatch):
+    """Return a function that sets variables of an environment without a proxy and authorities."""
+    for name in ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY"):
+        monkeypatch.delenv(name, raising=False)
+        monkeypatch.delenv(name.lower(), raising=False)
+    for name in ("SSL_CERT_FILE", "SSL_CERT_DIR"):
+        monkeypatch.delenv(name, raising=False)
+    return monkeypatch.setenv
+
+
+@pytest.mark.parametrize("name", ["http_proxy", "ALL_PROXY"])
+def test_the_environments_proxy_is_asked_where_the_caller_wishes(server, environment, name):
+    environment(name, f"user:p%40ss@{server.url.removeprefix('http://')}")
+    environment("NO_PROXY", "near.invalid")
+    server.answers["http://far.invalid/x"] = (200, {}, b"by the proxy")
+    assert ask("GET", "http://far.invalid/x", timeout_s=5, http=by_environment("http://far.invalid")).ok
+    ((_, _, headers, _),) = server.requests
+    assert headers["Proxy-Authorization"] == "Basic dXNlcjpwQHNz"
+    with pytest.raises(NoAnswer, match="Name or service not known"):
+        ask("GET", "http://near.invalid/x", timeout_s=5, http=by_environment("http://near.invalid"))
+
+
+@pytest.mark.parametrize("server", ["https"], indirect=True)
+def test_the_environments_authority_is_trusted_where_the_caller_wishes(
+    server, authority, environment, tmp_path
+):
+    server.answers["/x"] = (200, {}, b"")
+    with pytest.raises(NoAnswer, match="CERTIFICATE_VERIFY_FAILED"):
+        ask("GET", f"{server.url}/x", timeout_s=5, http=by_environment(server.url))
+    authority.cert_pem.write_to_path(tmp_path / "ca.pem")
+    environment("SSL_CERT_FILE", str(tmp_path / "ca.pem"))
+    assert ask("GET", f"{server.url}/x", timeout_s=5, http=by_environment(server.url)).ok

@@ -1,5 +1,7 @@
+import http.server
 import json
 import re
+import threading
 from dataclasses import replace
 from datetime import UTC, datetime
 from urllib.parse import parse_qs, urlsplit
@@ -194,6 +196,40 @@ def airflow(monkeypatch):
     monkeypatch.setattr(trigger, "POLL_INTERVAL_S", 0.01)
     monkeypatch.setattr(trigger, "PATIENCE_S", 0.5)
     return found
+
+
+class Api(http.server.BaseHTTPRequestHandler):
+    """Airflow's API for a login and a new run."""
+
+    def do_POST(self):
+        content = self.rfile.read(int(self.headers["Content-Length"]))
+        token = self.headers.get("Authorization")
+        self.server.requests.append((self.path, self.headers["Content-Type"], token, json.loads(content)))
+        self.send_response(201)
+        self.end_headers()
+        self.wfile.write(json.dumps({"access_token": "t", "dag_run_id": "manual__1"}).encode())
+
+    def log_message(self, *_):
+        pass
+
+
+def test_a_run_is_triggered_over_http():
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Api) as server:
+        server.requests = []
+        threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}).start()
+        airflow = Airflow(f"http://127.0.0.1:{server.server_port}/", "user", "password")
+        assert airflow.trigger("dag", {"rows": 5}) == "manual__1"
+        server.shutdown()
+    login = {"username": "user", "password": "password"}
+    assert server.requests == [
+        ("/auth/token", "application/json", None, login),
+        (
+            "/api/v2/dags/dag/dagRuns",
+            "application/json",
+            "Bearer t",
+            {"logical_date": None, "conf": {"rows": 5}},
+        ),
+    ]
 
 
 def test_a_run_is_followed_through_a_restart_of_airflow(airflow):

@@ -17,6 +17,7 @@ TIMEOUT_S = 2.0
 # CPU seconds by the machine's boot id. Containers that see the same boot id are on the same node.
 CpuSeconds = dict[str, float]
 SOMEWHERE = ""  # the key of an unknown machine
+# Not urllib3: the image of the service before a database has this module, and lacks urllib3.
 _OPENER = urllib.request.build_opener(urllib.request.ProxyHandler({}))
 
 

@@ -2,13 +2,13 @@
 
 import json
 
-import httpx
 import pytest
 from click.testing import CliRunner
 
 from local.stack import databases, render
 from local.stack.__main__ import main
 from local.stack.settings import Settings, StackError
+from storebench.trigger import Airflow, NotFound
 
 RULES = "local all all trust\nhost all all 127.0.0.1/32 scram-sha-256\n"
 
@@ -81,11 +81,13 @@ def test_the_connection_leads_to_the_database_whether_or_not_it_was_there(settin
     monkeypatch.setattr(databases, "superuser", lambda *place: Nowhere())
     monkeypatch.setattr(databases, "ensure", lambda connection, *names: made.append(names))
 
-    def answer(request):
-        asked.append((request.method, request.url.path, json.loads(request.content)))
-        return httpx.Response(200 if known or request.method == "POST" else 404, json={})
+    class Api(Airflow):
+        def call(self, method, path, *, json):
+            asked.append((method, path, json))
+            if method == "PATCH" and not known:
+                raise NotFound("no such connection")
 
-    client = httpx.Client(transport=httpx.MockTransport(answer), base_url="http://airflow")
+    client = Api("http://127.0.0.1", "user", "password")
     secrets = {"results_password": "x"}
     assert databases.make_for_store(settings, secrets, "mine", client) == "storebench_mine"
     methods = ["PATCH"] if known else ["PATCH", "POST"]

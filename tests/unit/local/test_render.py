@@ -4,14 +4,15 @@ import subprocess
 import sys
 from dataclasses import replace
 
-import httpx
 import pytest
 import requests
 import yaml
+from urllib3 import ProxyManager
 
 from local.stack import environment, parts, render
 from local.stack.settings import OWN_SERVERS, Settings
 from storebench.airflow.compat.executor import RestingExecutor
+from storebench.http_client import by_environment
 
 IMAGES = {"python": "localhost/storebench/python:1", "jvm": "localhost/storebench/jvm:1"}
 
@@ -198,9 +199,8 @@ def test_nothing_of_the_stack_is_asked_through_a_proxy(settings, monkeypatch):
     for host in ("localhost", "127.0.0.1", settings.gateway, "10.244.0.77", "a.storebench.svc.cluster.local"):
         assert requests.utils.should_bypass_proxies(f"http://{host}:9200", None), host
     for name in ("s3", "airflow", "kubernetes"):
-        with httpx.Client() as client:
-            chosen = client._transport_for_url(httpx.URL(settings.url(name)))
-            assert chosen is client._transport, name
+        assert not isinstance(by_environment(settings.url(name)), ProxyManager), name
+    assert isinstance(by_environment("http://pypi.example.net"), ProxyManager)
 
 
 def test_the_scheduler_rests_while_there_is_no_run(settings):

@@ -1,4 +1,10 @@
+import http.server
+import json
+import ssl
+import threading
+
 import pytest
+import trustme
 
 from storebench.connection import Connection
 from storebench.errors import SpecError
@@ -155,3 +161,39 @@ def test_a_driver_with_executors_keeps_what_kubernetes_has_refused_in_a_file(mon
 def test_pods_that_run_or_start_are_no_reason():
     running = {"status": {"containerStatuses": [{"state": {"running": {}}}]}}
     assert session.reason([running, waiting("ContainerCreating")]) == ""
+
+
+def test_kubernetes_tells_why_executors_do_not_run_to_the_pods_account(monkeypatch, tmp_path):
+    """The cluster's certificate is from the authority beside the account's token, and no proxy is asked."""
+    asked = []
+
+    class Kubernetes(http.server.BaseHTTPRequestHandler):
+        def do_GET(self):
+            asked.append((self.path, self.headers["Authorization"]))
+            condition = {"type": "PodScheduled", "status": "False", "message": "too little memory"}
+            self.send_response(200)
+            self.end_headers()
+            self.wfile.write(json.dumps({"items": [{"status": {"conditions": [condition]}}]}).encode())
+
+        def log_message(self, *_):
+            pass
+
+    authority, context = trustme.CA(), ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    authority.issue_cert("127.0.0.1").configure_cert(context)
+    (tmp_path / "token").write_text("t")
+    monkeypatch.setattr(session, "CREDENTIALS", tmp_path)
+    monkeypatch.setattr(session, "REFUSALS", tmp_path / "refusals")
+    monkeypatch.setenv(session.POD_NAMESPACE, "here")
+    monkeypatch.setenv("HTTPS_PROXY", "http://127.0.0.1:1")
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Kubernetes) as server:
+        server.socket = context.wrap_socket(server.socket, server_side=True)
+        threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}).start()
+        monkeypatch.setenv(session.API, f"https://127.0.0.1:{server.server_port}")
+        trustme.CA().cert_pem.write_to_path(tmp_path / "ca.crt")
+        assert "CERTIFICATE_VERIFY_FAILED" in session._why("a=b,c=d", "")
+        assert session._why("a=b,c=d", "earlier reason") == "earlier reason"
+        authority.cert_pem.write_to_path(tmp_path / "ca.crt")
+        why = session._why("a=b,c=d", "")
+        server.shutdown()
+    assert why == "no node can take the pod: too little memory"
+    assert asked == [("/api/v1/namespaces/here/pods?labelSelector=a=b%2Cc=d", "Bearer t")]

@@ -42,6 +42,7 @@ def address_of(server: Connection | None, client: str) -> tuple[str, int]:
 def told_by(address: tuple[str, int]) -> Any:
     """Return the service's description of itself. Raises StoreUnreachable if the service does not answer."""
     where = "{}:{}".format(*address)
+    # Not urllib3: this module belongs to the measured client.
     try:
         with urlopen(f"http://{where}/health", timeout=TOLD_S) as answer:
             return json.loads(answer.read(TOLD_BYTES))
