@@ -5,7 +5,7 @@ import os
 import subprocess
 
 from storebench import protocol
-from storebench.airflow.checked import checked
+from storebench.airflow.checked import check_result
 from storebench.attempt import run
 from storebench.attempt.result import AttemptResult
 from storebench.attempt.spec import VARIABLE, AttemptSpec
@@ -52,4 +52,4 @@ def attempted(monkeypatch, folder, study, store, operation, axes, program=(), se
     content = protocol.read(message.read_text())
     assert protocol.problem("result", content) is None
     result = AttemptResult.from_json(json.dumps(content))
-    return code, checked(result, found, found.operation(operation))
+    return code, check_result(result, found, found.operation(operation))

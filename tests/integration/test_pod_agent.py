@@ -9,7 +9,7 @@ import time
 import pytest
 
 from storebench import protocol
-from storebench.airflow.judged import judged
+from storebench.airflow.judged import with_disturbances
 from storebench.attempt.result import AttemptResult
 from storebench.stores.base import Store
 from tests.integration.watched import BINARY, MIB, V1, V2, write
@@ -72,7 +72,7 @@ def test_neighbours_mark_a_pod_in_another_language(pod, tmp_path):
     root = write(tmp_path / "cgroup", V2)
     with neighbours(2 * (os.cpu_count() or 1)):
         _, found = pod(MEASURES, STOREBENCH_AGENT_CGROUP=str(root))
-    result = judged(AttemptResult.from_json(json.dumps(found)), Engine, cpu_limit=False)
+    result = with_disturbances(AttemptResult.from_json(json.dumps(found)), Engine, cpu_limit=False)
     assert result.not_judged is None and result.disturbed.startswith("others kept ")
     assert result.figures_cover == "engine"
 
@@ -81,7 +81,7 @@ def test_a_program_that_marks_no_operation_is_not_judged(pod):
     done, found = pod('printf %s "$RESULT" > "$STOREBENCH_TERMINATION_LOG"')
     assert found == json.loads(RESULT)
     assert "the program printed no line `phase: operation`" in done.stderr
-    assert judged(AttemptResult.from_json(json.dumps(found)), Engine, cpu_limit=False).not_judged
+    assert with_disturbances(AttemptResult.from_json(json.dumps(found)), Engine, cpu_limit=False).not_judged
 
 
 def test_an_operation_that_is_entered_again_adds_up_and_the_end_of_the_program_ends_it(pod):

@@ -9,7 +9,7 @@ from urllib.parse import quote, quote_plus
 import pytest
 
 from storebench import redact
-from storebench.airflow.checked import checked
+from storebench.airflow.checked import check_result
 from storebench.attempt.result import AttemptResult
 from storebench.connection import Connection
 from storebench.connection.forms import FORMS
@@ -78,7 +78,7 @@ def test_a_row_has_none_where_the_pod_has_said_one():
     Connection("toy", password=SECRET)
     study = find("bulk_write_read")
     said = AttemptResult(error_kind="store_failed", error=f"login failed: {SECRET}")
-    assert checked(said, study, study.operations[0]).error == f"login failed: {redact.MASK}"
+    assert check_result(said, study, study.operations[0]).error == f"login failed: {redact.MASK}"
 
 
 STORES = [

@@ -14,9 +14,9 @@ from airflow.sdk.exceptions import AirflowFailException, AirflowSkipException
 from storebench.airflow import connections, observe, volumes
 from storebench.airflow.brought import Running, Servers
 from storebench.airflow.cell_steps import CellStepOperator, Step
-from storebench.airflow.checked import checked
+from storebench.airflow.checked import check_result
 from storebench.airflow.compat.tasks import ENDED, earlier_tries
-from storebench.airflow.judged import judged
+from storebench.airflow.judged import with_disturbances
 from storebench.airflow.node_pools import DEFAULT
 from storebench.airflow.pickup import RETRIES, try_of
 from storebench.airflow.plan import reason_to_stop
@@ -83,7 +83,7 @@ class AttemptOperator(CellStepOperator):
         step = self.step_of(context)
         self.end_if_nothing_to_do(states, step)
         attempt = self.attempt_of(step, context)
-        if self.is_done(context, attempt.key, self.study, attempt.filler):
+        if self.has_recorded(context, attempt.key, self.study, attempt.filler):
             return None
         if self.pod:
             key = replace(attempt.key, try_number=try_of(self.pod))
@@ -163,14 +163,14 @@ class AttemptOperator(CellStepOperator):
         """
         group, servers = self.group_of(attempt.step), Servers(attempt.key.run_id)
         if group and (attempt.picks_up or self.needs_of(attempt.step)):
-            if running := servers.as_brought(group) if attempt.picks_up else servers.still(group):
+            if running := servers.as_provisioned(group) if attempt.picks_up else servers.unchanged(group):
                 return running
             reason = f"The servers {group.key} have changed, and the cell's data on them is lost: a server has died"
             self.fail_not_run(attempt.key, ServerDied.kind, reason)
         if group is None and (attempt.picks_up or not attempt.first):
             return None  # the cell's first step has removed all servers of the run
         try:
-            return servers.bring(group, attempt.step.params, self.go_on)
+            return servers.provision(group, attempt.step.params, self.go_on)
         except StorebenchError as error:
             self.fail_not_run(attempt.key, error.kind, str(error))
 
@@ -277,8 +277,8 @@ class AttemptOperator(CellStepOperator):
                 error=f"{spec.store} could not do its {spec.operation}: {result.error}",
             )
         store, has_servers = self.study.store(spec.store), self.servers is not None
-        result = judged(result, store, cpu_limit=spec.cpu_limited, servers=has_servers)
-        result = checked(result, self.study, self.study.operation(key.operation))
+        result = with_disturbances(result, store, cpu_limit=spec.cpu_limited, servers=has_servers)
+        result = check_result(result, self.study, self.study.operation(key.operation))
         # Stopping a run also removes its servers: that is no death
         if self.servers and not self.is_stopped and (deaths := Servers(key.run_id).deaths(self.servers)):
             result = observe.with_deaths(result, deaths)

@@ -232,7 +232,7 @@ class Servers:
         core, namespace = secrets.cluster_of(DEFAULT)
         return ServerCluster(core, namespace, ask_again)
 
-    def bring(
+    def provision(
         self, group: Group | None, params: Mapping[str, Any], go_on: Callable[[], None]
     ) -> Running | None:
         """Provision these servers, and remove the run's other servers; None: only remove. `go_on` is called while waiting, and may raise.
@@ -251,14 +251,14 @@ class Servers:
             raise ServersFailed(known.failed)
         if known and (running := self._running(group, known)):
             return running
-        return self._made(group, params, go_on, anew=known is not None)
+        return self._make(group, params, go_on, anew=known is not None)
 
-    def still(self, group: Group) -> Running | None:
+    def unchanged(self, group: Group) -> Running | None:
         """Return these servers; None where a server has changed since the set was provisioned."""
         known = next((u for u in connections.left().servers_of(self.run_id) if u.servers == group.key), None)
         return self._running(group, known) if known else None
 
-    def as_brought(self, group: Group) -> Running | None:
+    def as_provisioned(self, group: Group) -> Running | None:
         """Return these servers as the run has provisioned them, also where a server has changed since; None if they were never ready."""
         known = next((u for u in connections.left().servers_of(self.run_id) if u.servers == group.key), None)
         if not known or not known.pods:
@@ -310,7 +310,7 @@ class Servers:
             return None
         return Running(group, servers_id, tuple(pods), known.pods)
 
-    def _made(
+    def _make(
         self, group: Group, params: Mapping[str, Any], go_on: Callable[[], None], *, anew: bool
     ) -> Running:
         servers_id, records = set_id(self.run_id, group.key), connections.left()
@@ -325,7 +325,7 @@ class Servers:
             seen = self.cluster.wait(servers_id, group.copies, limits, go_on)
             pods = tuple(self.cluster.pods(servers_id))
         except (StorebenchError, ApiException, HTTPError) as error:
-            raise self._given_up(group, error) from error
+            raise self._give_up(group, error) from error
         except BaseException:  # the task is being stopped
             self._remove(group.key)
             raise
@@ -333,7 +333,7 @@ class Servers:
         print(f"The servers {group.key} are ready", flush=True)
         return Running(group, servers_id, pods, seen)
 
-    def _given_up(self, group: Group, error: Exception) -> StorebenchError:
+    def _give_up(self, group: Group, error: Exception) -> StorebenchError:
         """Remove the servers, record the failure for later turns, and return the error to raise."""
         reason = f"The servers {group.key} could not be brought: {error_in_words(error)}"
         try:

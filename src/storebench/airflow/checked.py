@@ -28,7 +28,7 @@ TEXTS = (
 LENGTHS = {"histograms": ("values", "counts"), "series": ("at_s", "values")}
 
 
-def checked(result: AttemptResult, study: Study, operation: Operation) -> AttemptResult:
+def check_result(result: AttemptResult, study: Study, operation: Operation) -> AttemptResult:
     """Return the result with its texts cut to TEXT_CHARACTERS, checked against the study.
 
     A verified result with an unknown metric, without a metric of its operation, or of too large a size becomes a failure without figures.

@@ -28,7 +28,7 @@ from storebench.airflow.ends import close_stopped, failed_step
 from storebench.airflow.node_pools import DEFAULT, NodePool, node_pools
 from storebench.airflow.params import params_of
 from storebench.airflow.plan import killed_of, plan_of, turns_on
-from storebench.airflow.server_steps import BRING, REMOVE, BringOperator, remove_servers
+from storebench.airflow.server_steps import PROVISION, REMOVE, ProvisionOperator, remove_servers
 from storebench.errors import SpecError, StorebenchError
 from storebench.results.gaps import fill_gaps
 from storebench.results.repository import run_id_of
@@ -118,7 +118,7 @@ def study_dag(study: Study) -> DAG:
         planned >> ready >> end  # `ready` cleans up, also in a run without cells
         server_steps: list[Any] = []
         if brought_for(study):
-            server_steps = [BringOperator(task_id=BRING, study=study)]
+            server_steps = [ProvisionOperator(task_id=PROVISION, study=study)]
             ready >> server_steps[0] >> end
             server_steps.append(_removal())
             server_steps[0] >> server_steps[1]

@@ -63,7 +63,7 @@ class DropOperator(CellStepOperator):
         group = self.group_of(step)
         if group is None:
             return None
-        if running := Servers(step.run_id).still(group):
+        if running := Servers(step.run_id).unchanged(group):
             return running
         self.forget_data(step)
         raise AirflowSkipException("The servers that the run provisioned are gone, and their data with them")

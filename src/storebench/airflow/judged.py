@@ -13,7 +13,7 @@ from storebench.attempt.usage import SOMEWHERE
 from storebench.stores.base import Store
 
 
-def judged(
+def with_disturbances(
     result: AttemptResult, store: type[Store], *, cpu_limit: bool, servers: bool = False
 ) -> AttemptResult:
     """Return a verified result with the node's figures and disturbances that its window shows, or the reason why these are unknown.

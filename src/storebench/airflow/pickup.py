@@ -86,7 +86,7 @@ class RetriedOperator(CleaningOperator):
         self.recorded_first: k8s.V1Pod | None = None  # removed when its row is recorded
         self.context: Context | None = None
 
-    def is_done(self, context: Context, key: AttemptKey, study: Study, filler: str) -> bool:
+    def has_recorded(self, context: Context, key: AttemptKey, study: Study, filler: str) -> bool:
         """Return whether an earlier try, whose process died, has recorded a verified attempt. Otherwise set `self.pod` to that try's pod.
 
         Raises AirflowFailException where the earlier attempt has failed or is lost. A step that was stopped and cleared while it ran, and a

@@ -15,11 +15,11 @@ from storebench.errors import StorebenchError
 from storebench.results.repository import run_id_of
 from storebench.study.model import Study
 
-BRING, REMOVE = "servers", "remove_servers"
+PROVISION, REMOVE = "servers", "remove_servers"
 LAST_STEP = "aggregate"
 
 
-class BringOperator(BaseOperator):
+class ProvisionOperator(BaseOperator):
     """The step that provisions the servers of the run's first turn, while nothing is measured.
 
     Other turns provision their servers themselves, one set after another: the sets of a run and their order are known only when it runs.
@@ -39,7 +39,7 @@ class BringOperator(BaseOperator):
         servers.forget_failures()  # this step was cleared
         first = groups[turns[0].cell] if turns else None
         try:
-            running = servers.bring(first, params, self.go_on)
+            running = servers.provision(first, params, self.go_on)
         except StorebenchError as error:
             print(error, flush=True)
             if set(groups.values()) != {first}:

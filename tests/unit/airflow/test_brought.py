@@ -10,7 +10,7 @@ from airflow.sdk.exceptions import AirflowFailException, AirflowSkipException
 from storebench.airflow import brought, connections, images, pods, secrets, topologies
 from storebench.airflow.brought import Group, Running, Servers, groups_of
 from storebench.airflow.draft import order_of
-from storebench.airflow.server_steps import BringOperator, remove_servers
+from storebench.airflow.server_steps import ProvisionOperator, remove_servers
 from storebench.airflow.topologies import topology_of
 from storebench.connection import Connection
 from storebench.errors import SpecError
@@ -392,7 +392,7 @@ def bring(account, kube, monkeypatch):
     def run(*cells, stopped=False):
         planned = Planned(account, [Turn(one, 1) for one in cells])
         monkeypatch.setattr(connections, "repository", lambda *_: planned)
-        step = BringOperator(task_id="servers", study=STUDY)
+        step = ProvisionOperator(task_id="servers", study=STUDY)
         if stopped:
             step.on_kill()
         try:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from storebench.airflow.checked import ENVIRONMENT_BYTES, TEXT_CHARACTERS, checked
+from storebench.airflow.checked import ENVIRONMENT_BYTES, TEXT_CHARACTERS, check_result
 from storebench.attempt.result import AttemptResult
 from storebench.study.model import Metric, Operation, Study
 
@@ -32,7 +32,7 @@ def verified(**figures):
 
 
 def test_a_result_that_is_as_its_study_says_stays_as_it_is():
-    assert checked(verified(), STUDY, PUT) == verified()
+    assert check_result(verified(), STUDY, PUT) == verified()
 
 
 @pytest.mark.parametrize(
@@ -65,7 +65,7 @@ def test_a_result_that_is_as_its_study_says_stays_as_it_is():
     ],
 )
 def test_what_cannot_be_is_a_row_with_its_reason(figures, words):
-    found = checked(verified(**figures), STUDY, PUT)
+    found = check_result(verified(**figures), STUDY, PUT)
     assert (found.status, found.error_kind) == ("failed", "bad_result")
     assert words in found.error
     assert not found.metrics and not found.histograms and not found.series and not found.usage
@@ -73,30 +73,30 @@ def test_what_cannot_be_is_a_row_with_its_reason(figures, words):
 
 def test_a_failure_keeps_its_own_reason_and_the_figures_that_are_known():
     failed = AttemptResult(error_kind="unreachable", error="down", metrics={"puts_per_s": 1.0, "speed": 2.0})
-    found = checked(failed, STUDY, PUT)
+    found = check_result(failed, STUDY, PUT)
     assert (found.error_kind, found.error, found.metrics) == ("unreachable", "down", {"puts_per_s": 1.0})
 
 
 def test_pods_of_several_roles_may_have_one_name():
     usage = [{"role": role, "name": "1"} for role in ("executor", "server")]
-    assert checked(verified(usage=usage), STUDY, PUT).usage == usage
+    assert check_result(verified(usage=usage), STUDY, PUT).usage == usage
 
 
 def test_a_failure_keeps_its_own_reason_where_the_database_takes_no_pod_twice():
     twice = AttemptResult(error_kind="unreachable", error="down", usage=[{"role": "server", "name": "1"}] * 2)
-    found = checked(twice, STUDY, PUT)
+    found = check_result(twice, STUDY, PUT)
     assert (found.error_kind, found.error, found.usage) == ("unreachable", "down", [])
 
 
 def test_a_failure_need_not_have_what_a_verified_attempt_reports():
     failed = AttemptResult(error_kind="unreachable", error="down")
-    assert checked(failed, STUDY, PUT) == failed
+    assert check_result(failed, STUDY, PUT) == failed
 
 
 def test_texts_are_cut():
     long = dict.fromkeys(("verification", "perhaps_disturbed", "code_version", "delivers"), "v" * 9999)
-    found = checked(verified(**long), STUDY, PUT)
+    found = check_result(verified(**long), STUDY, PUT)
     assert found.status == "verified"
     assert {len(getattr(found, name)) for name in long} == {TEXT_CHARACTERS}
-    failed = checked(AttemptResult(error_kind="k" * 9999, error="e" * 9999), STUDY, PUT)
+    failed = check_result(AttemptResult(error_kind="k" * 9999, error="e" * 9999), STUDY, PUT)
     assert {len(failed.error_kind), len(failed.error)} == {TEXT_CHARACTERS}

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from storebench.airflow import pods
-from storebench.airflow.judged import judged
+from storebench.airflow.judged import with_disturbances
 from storebench.airflow.retrieve import whole
 from storebench.attempt.overflow import fitting
 from storebench.attempt.result import UNTOLD, AttemptResult
@@ -48,7 +48,7 @@ def told(window=None, **said):
 
 
 def judge(result, store=Engine, *, cpu_limit=False, **where):
-    return judged(result, store, cpu_limit=cpu_limit, **where)
+    return with_disturbances(result, store, cpu_limit=cpu_limit, **where)
 
 
 def test_a_pod_that_tells_nothing_of_its_node_is_not_judged():
