@@ -4,7 +4,8 @@ usage: /usr/bin/python3 -B -m local.image_keys                       prints NAME
        /usr/bin/python3 -B -m local.image_keys stale REFERENCE...    prints the images with other code than this checkout
 
 A build reads the Dockerfile, the files that the Dockerfile copies (without the files that .dockerignore excludes), the recipe of the base
-image, and the version. The revision that `images/build` passes is no part of a key: git changes it with each commit.
+image, the version, and the image's name where the Dockerfile has the build argument IMAGE. The revision that `images/build` passes is no part
+of a key: git changes it with each commit.
 Only Python's own library is used, as in local/progress.py: the first step of the set-up has no packages yet.
 """
 
@@ -46,6 +47,9 @@ def key(name: str, checkout: Path = CHECKOUT) -> str:
             found.update((checkout / path).read_bytes())
     if any(word == "ARG" and rest.partition("=")[0].strip() == "VERSION" for word, rest in instructions):
         found.update(_version(checkout).encode())
+    if any((word, rest) == ("ARG", "IMAGE") for word, rest in instructions):
+        found.update(name.encode())
+        instructions = [(word, rest.replace("$IMAGE", name)) for word, rest in instructions]
     for path in _copied(instructions, folder, checkout):
         _add(found, path, checkout)
     return found.hexdigest()[:KEY_DIGITS]

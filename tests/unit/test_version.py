@@ -113,6 +113,9 @@ def engine(checkout, monkeypatch):
     ("image", "new", "marked"),
     [
         ("python", "src/storebench/new.py", True),
+        ("load", "src/storebench/new.py", True),  # its Dockerfile is a link
+        ("load", "requirements/pod-load.txt", True),
+        ("load", "requirements/pod-python.txt", False),
         ("python", "src/storebench/web/new.py", False),  # .dockerignore
         ("airflow", "src/storebench/web/new.py", True),  # it has a .dockerignore of its own
         ("airflow", "dags/new.py", True),
@@ -126,7 +129,7 @@ def engine(checkout, monkeypatch):
 )
 def test_a_build_tells_the_image_of_untracked_files_in_it(checkout, engine, image, new, marked):
     folder, _ = checkout
-    shutil.copytree(IMAGES, folder / "images")
+    shutil.copytree(IMAGES, folder / "images", symlinks=True)
     for name in (".dockerignore", ".gitignore"):
         shutil.copy(IMAGES.parent / name, folder)
     (folder / "src" / "storebench").mkdir(parents=True)
@@ -137,6 +140,8 @@ def test_a_build_tells_the_image_of_untracked_files_in_it(checkout, engine, imag
     subprocess.run([folder / "images" / "build", image], check=True, capture_output=True)
     told = engine.read_text()
     assert f"--tag storebench/{image.replace('/', '-')}:" in told
+    assert ("--file images/python/Dockerfile " in told) is (image in ("load", "python"))
+    assert (f"--build-arg IMAGE={image} " in f"{told} ") is (image in ("load", "python"))
     said = re.search(r"REVISION=(\S*)", told)[1]
     assert re.fullmatch(f"{commit}-untracked-[0-9a-f]{{8}}" if marked else commit, said)
 

@@ -218,9 +218,8 @@ def rendered(template: Path, study: str, store: str, pod: str = "") -> str:
 
 
 def _of_store(text: str, store: str) -> str:
-    """Replace the names of the image `python` in a file's text by the names of the store's image."""
-    text = text.replace("requirements/pod-python.", f"requirements/pod-{store}.")
-    return text.replace("Storebench pod: Python", f"Storebench pod: {store}")
+    """Replace the paths of the image `python` in a file's text by the paths of the store's image."""
+    return text.replace("requirements/pod-python.", f"requirements/pod-{store}.")
 
 
 def _load_or_remove(study: str, store: str, written: list[Path]) -> None:

@@ -19,7 +19,7 @@ def original(tmp_path_factory):
     """Return a copy of all files that images are built from."""
     made = tmp_path_factory.mktemp("images") / "checkout"
     for name in ("agent", "dags", "docs", "images", "local", "requirements", "src"):
-        shutil.copytree(ROOT / name, made / name, ignore=LEFT)
+        shutil.copytree(ROOT / name, made / name, ignore=LEFT, symlinks=True)
     shutil.copy(ROOT / ".dockerignore", made)
     return made
 
@@ -63,8 +63,9 @@ def changed(checkout, before):
         ("dags/bulk_write_read.py", set()),
         ("images/build", set()),
         ("images/python/notes", set()),  # beside the Dockerfile, and not copied
-        ("images/python/Dockerfile", {"python"}),
+        ("images/python/Dockerfile", {"columns", "load", "python"}),  # which share the file
         ("requirements/pod-python.txt", {"python"}),
+        ("requirements/pod-load.txt", {"load"}),
         ("requirements/pod-go.txt", {"formats", "servers-agent", "servers-api", "servers-mongodb"}),
         ("images/jvm/check-jars", {"jvm", "servers-cassandra", "servers-hdfs", "servers-ozone"}),
         ("agent/main.go", {"servers-agent"}),
@@ -113,6 +114,15 @@ def test_an_image_of_ones_own_that_copies_no_code_keeps_its_key(checkout):
     before = keys(checkout)
     (folder / "main.go").write_text("package other")
     assert changed(checkout, before) == {"kvgo"}
+
+
+def test_images_that_share_a_dockerfile_have_different_keys(tmp_path):
+    for name in ("one", "two"):
+        (tmp_path / "images" / name).mkdir(parents=True)
+        (tmp_path / "images" / name / "Dockerfile").write_text(
+            "FROM scratch\nARG IMAGE\nLABEL title=$IMAGE\n"
+        )
+    assert image_keys.key("one", tmp_path) != image_keys.key("two", tmp_path)
 
 
 @pytest.mark.parametrize(
