@@ -500,8 +500,6 @@ def test_migrating_again_applies_nothing(database):
 
 
 def test_a_record_that_cannot_be_read_keeps_no_database_from_its_views(database, run):
-    run([CELL], 1)
-
     def migrated_with(title):
         """Migrate as an upgrade with changed views does, and return whether the study has its view."""
         with psycopg.connect(database) as connection:
@@ -512,7 +510,7 @@ def test_a_record_that_cannot_be_read_keeps_no_database_from_its_views(database,
             connection.execute("COMMENT ON VIEW storebench.summary IS 'of an earlier version'")
         migrate(database)
         with psycopg.connect(database) as connection:
-            assert connection.execute("SELECT count(*) > 0 FROM storebench.results").fetchone() == (True,)
+            connection.execute("SELECT FROM storebench.summary")
             (view,) = connection.execute("SELECT to_regclass(%s)", (f"storebench.{BULK}",)).fetchone()
         return view is not None
 

@@ -172,8 +172,9 @@ class StudyRecord(Planning, Record):
         except ValidationError as error:
             first = error.errors()[0]
             name = recorded.get("name") if isinstance(recorded, Mapping) else None
+            study = f"the study {name!r}" if name else "a study"
             raise SpecError(
-                f"The record of the study {name!r} cannot be read: {'.'.join(map(str, first['loc']))}: {first['msg']}."
+                f"The record of {study} cannot be read: {'.'.join(map(str, first['loc']))}: {first['msg']}."
                 " Another version of Storebench may have written the record"
             ) from None
 
