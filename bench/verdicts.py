@@ -20,8 +20,8 @@ from rich.console import Console
 
 from bench.overhead import Bench, axes_of, study
 from bench.variant import copied_checkout, pod_image, used
+from storebench.cli.output.comparison import print_comparison
 from storebench.results.compare import compare
-from storebench.results.comparison_output import print_comparison
 from storebench.results.power import MOST_UNITS
 from storebench.results.queries import Queries
 from storebench.results.repeats import plan_repeats, plan_text

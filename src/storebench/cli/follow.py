@@ -11,11 +11,11 @@ from rich.console import Console
 from rich.live import Live
 from rich.text import Text
 
+from storebench.cli.output.table import remark, told_apart
+from storebench.cli.output.units import figure_text
 from storebench.results.database import Row
 from storebench.results.expected import range_of
 from storebench.results.repository import Repository, run_id_of
-from storebench.results.table import remark, told_apart
-from storebench.results.units import figure_text
 from storebench.study.order import Turn
 from storebench.study.reserved import DROP
 from storebench.trigger import Airflow, Look, Task, name_of

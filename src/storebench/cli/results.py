@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from typing import Any
 
@@ -51,8 +50,8 @@ def results(
 
     With --histogram or --series, print the distributions or series of these attempts instead.
     """
+    from storebench.cli.output.table import as_csv, as_json, print_results
     from storebench.results.queries import Queries
-    from storebench.results.table import as_csv, as_json, print_results
     from storebench.study.studies import store_names
 
     if sum(map(bool, (metric, histogram, series))) > 1:
@@ -80,20 +79,31 @@ def results(
 def _print_artifacts(
     queries: Any, rows: list[dict[str, Any]], histogram: str | None, series: str | None, format_: str
 ) -> None:
-    from storebench.results import artifacts
+    from storebench.answers.artifacts import histograms_answer, series_answer
+    from storebench.cli.output.artifacts import histograms_csv, print_histograms, print_series, series_csv
+    from storebench.results.artifacts import artifacts_of
 
-    kind, metric = ("histogram", histogram) if histogram else ("series", series)
-    measured = artifacts.artifacts_of(queries, rows, kind, str(metric)) if rows else []
+    kind, metric = ("histogram", str(histogram)) if histogram else ("series", str(series))
+    measured = artifacts_of(queries, rows, kind, metric) if rows else []
     if not measured and format_ == "table":
         click.echo(f"no verified attempt has the {kind} {metric}" if rows else "no results")
         return
-    lines = artifacts.histogram_lines(measured) if histogram else artifacts.series_lines(measured)
+    if histogram:
+        histograms = histograms_answer(measured, metric)
+        if format_ == "table":
+            print_histograms(console(), histograms.root)
+        elif format_ == "csv":
+            click.echo(histograms_csv(histograms.root), nl=False)
+        else:
+            click.echo(histograms.model_dump_json(indent=2))
+        return
+    answer = series_answer(measured, metric)
     if format_ == "table":
-        (artifacts.print_histograms if histogram else artifacts.print_series)(console(), lines)
+        print_series(console(), answer.root)
     elif format_ == "csv":
-        click.echo((artifacts.histograms_csv if histogram else artifacts.series_csv)(lines), nl=False)
+        click.echo(series_csv(answer.root), nl=False)
     else:
-        click.echo(artifacts.as_json(lines), nl=False)
+        click.echo(answer.model_dump_json(indent=2))
 
 
 @click.command()
@@ -155,9 +165,10 @@ def compare(
     interval is too wide, B lacks cells of A, a run has not ended, nothing could be compared, or (without --single-runs) a side has a single
     run. 2 for invalid arguments. 3 if the results database does not answer.
     """
+    from storebench.answers.comparisons import comparison_answer
+    from storebench.cli.output.comparison import exit_code, print_comparison
     from storebench.results.compare import compare as compare_sides
     from storebench.results.compare import compare_arms, compare_values
-    from storebench.results.comparison_output import as_json, exit_code, print_comparison
     from storebench.results.queries import Queries
     from storebench.results.sides import By
 
@@ -179,9 +190,9 @@ def compare(
     else:
         comparison = compare_arms(queries, before, margin=share, metric=metric, study=study)
     if format_ == "json":
-        click.echo(as_json(comparison))
+        click.echo(comparison_answer(queries, comparison).model_dump_json(indent=2))
     else:
-        print_comparison(console(), comparison, margin, noise=arms)
+        print_comparison(console(), comparison, noise=arms)
     if fail_over is not None:
         code, lines = exit_code(comparison, fail_over / 100, single_runs=single_runs)
         for line in lines:
@@ -214,7 +225,7 @@ def compare(
     help="Only results of this environment; the last lines of the ranking list the environments.",
 )
 @click.option(
-    "--kind",
+    "--guarantee",
     metavar="TEXT",
     help="Only cells that deliver this form or guarantee this durability: 'dicts', 'disk'.",
 )
@@ -243,15 +254,15 @@ def ranking(
     seed: int | None,
     axes: tuple[str, ...],
     environment: str | None,
-    kind: str | None,
+    guarantee: str | None,
     included: tuple[str, ...],
     margin: float,
     format_: str,
 ) -> None:
     """Rank a study's stores and clients.
 
-    Each line has the median of all runs in the same environment, the number of attempts (n), the median's interval, the ratio to the best
-    median, and a verdict relative to the best cell. A cell that is the same as the best cell, or cannot be told apart from it, shares its
+    Each line has the median of all runs in the same environment, the number of attempts (n), the median's interval, the median relative to the
+    best, and a verdict relative to the best cell. A cell that is the same as the best cell, or cannot be told apart from it, shares its
     place. Figures have three significant digits, and share a unit if they are within a factor of 1,000. CSV and JSON have the numbers in the
     metric's unit: seconds, if its name ends with _s.
 
@@ -259,26 +270,41 @@ def ranking(
     store (service-bound), and cells that deliver a different form or guarantee a different durability than most cells (unlike). The end of
     the ranking lists excluded cells with the reason, and cells that were disturbed, failed, or measured only in other environments.
 
-    By default rows, seed, values on axes, environment and kind are those of most cells. On an axis that only some stores or clients have,
+    By default rows, seed, values on axes, environment and guarantee are those of most cells. On an axis that only some stores or clients have,
     the default is all values.
     """
+    from storebench.answers.rankings import ranking_answer
+    from storebench.cli.output.ranking import print_ranking, rows_of
+    from storebench.results.export import as_csv
     from storebench.results.queries import Queries
     from storebench.results.ranking import ranking_of
     from storebench.results.ranking_choice import Question
-    from storebench.results.ranking_output import as_json, print_ranking, rows_of
-    from storebench.results.table import as_csv
 
     places = dict(axis.split("=", 1) for axis in axes if "=" in axis)
     if len(places) != len(axes):
         raise SpecError("--axis takes NAME=VALUE, each axis once")
     asked = Question(
-        study, operation, metric, rows, seed, places, environment, kind, frozenset(included), margin / 100
+        study,
+        operation,
+        metric,
+        rows,
+        seed,
+        places,
+        environment,
+        guarantee,
+        frozenset(included),
+        margin / 100,
     )
-    ranked = ranking_of(Queries(results_dsn()), asked)
+    queries = Queries(results_dsn())
+    ranked = ranking_of(queries, asked)
     if format_ == "table":
         print_ranking(console(), ranked)
+        return
+    answer = ranking_answer(queries, ranked)
+    if format_ == "csv":
+        click.echo(as_csv(rows_of(answer)), nl=False)
     else:
-        click.echo(as_csv(rows_of(ranked)) if format_ == "csv" else as_json(ranked), nl=False)
+        click.echo(answer.model_dump_json(indent=2))
 
 
 @click.command("plan-repeats")
@@ -322,8 +348,10 @@ def plan_repeats_(
     The noise comes from the results. A and B are named as in `compare`. One run gives the noise of its repeats, several runs (ID,ID,ID) give
     the noise between runs, and two sides give the noise between turns, independent of the sides' difference.
     """
+    from storebench.answers.repeats import plan_answer
+    from storebench.cli.output.repeats import print_plan
     from storebench.results.queries import Queries
-    from storebench.results.repeats import plan_json, plan_repeats, print_plan
+    from storebench.results.repeats import plan_repeats
 
     plan = plan_repeats(
         Queries(results_dsn()),
@@ -336,7 +364,7 @@ def plan_repeats_(
         study=study,
     )
     if format_ == "json":
-        click.echo(plan_json(plan))
+        click.echo(plan_answer(plan).model_dump_json(indent=2))
     else:
         print_plan(console(), plan)
 
@@ -360,13 +388,15 @@ def price(
     For a study without a dataset the price is per verified attempt. The price counts the hours of the attempts' pods, not of the stores'
     servers: clients are ranked among clients, and engines inside pods among engines.
     """
-    from storebench.results.price import prices, print_prices
+    from storebench.answers.prices import prices_answer
+    from storebench.cli.output.prices import print_prices
+    from storebench.results.price import prices
     from storebench.results.queries import Queries
 
     queries = Queries(results_dsn())
     priced = prices(queries.attempts_of_run(queries.run_named(run_, study)["id"]), cpu_hour, gib_hour)
     if format_ == "json":
-        click.echo(json.dumps([vars(item) for item in priced], indent=2))
+        click.echo(prices_answer(priced, currency).model_dump_json(indent=2))
     else:
         print_prices(console(), priced, currency)
 

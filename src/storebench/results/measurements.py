@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any, get_args
 
@@ -15,6 +15,7 @@ Details = Mapping[str, Any]  # the details of a study: storebench.study.model.St
 
 BETTER, KINDS = get_args(Better), get_args(Kind)
 NEITHER, SCALAR = "neither", "scalar"
+UNKNOWN = "unknown"  # an unstated delivery or durability, if similar operations state it
 
 _COMMON = {metric.name: {**asdict(metric), "unit": metric.unit} for metric in COMMON}
 
@@ -35,6 +36,12 @@ def value_of(row: Mapping[str, Any], metric: str) -> float | None:
     """Return the value of a metric of an attempt, a row of `results`; None if not measured."""
     found: float | None = row[metric] if metric in _COMMON else row["metrics"].get(metric)
     return found
+
+
+def guarantee_of(rows: Iterable[Row]) -> str | None:
+    """Return the delivery of attempts at one operation, or else the durability: UNKNOWN if attempts differ, None if they state neither."""
+    guarantees = {row["delivers"] or row["durability"] for row in rows}
+    return guarantees.pop() if len(guarantees) == 1 else UNKNOWN
 
 
 class Measurements(Database):

@@ -9,9 +9,9 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from rich.console import Console
 
+from storebench.cli.output.claims import as_json, as_markdown, print_claims
 from storebench.fields import Text
 from storebench.results.claims import judged_claims
-from storebench.results.claims_output import as_json, as_markdown, print_claims
 from storebench.results.measurements import value_of
 from storebench.study.claim import Claim
 from tests.unit.example import STUDY, cell

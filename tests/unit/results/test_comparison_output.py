@@ -7,9 +7,9 @@ from dataclasses import replace
 import pytest
 from rich.console import Console
 
+from storebench.cli.output.comparison import as_json, exit_code, print_comparison
 from storebench.results import power
 from storebench.results.compare import Comparison
-from storebench.results.comparison_output import as_json, exit_code, print_comparison
 from storebench.results.sides import Design
 from storebench.results.verdicts import Pair, verdicts_of
 from tests.unit.example import cell

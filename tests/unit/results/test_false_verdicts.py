@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 
 from bench.simulation import DRIFTING, MACHINES, PAIRS, TWO_MODES, Machine, compared, told
+from storebench.cli.output.comparison import exit_code
 from storebench.results.compare import Comparison
-from storebench.results.comparison_output import exit_code
 from storebench.results.sides import Design
 from storebench.results.verdicts import CANNOT_TELL, MIN_UNITS, Pair, verdicts_of
 

@@ -3,7 +3,7 @@ import io
 import pytest
 from rich.console import Console
 
-from storebench.results.listing import Column, print_listing
+from storebench.cli.output.listing import Column, print_listing
 
 COLUMNS = [
     Column("run"),

@@ -6,10 +6,10 @@ from types import SimpleNamespace
 
 import pytest
 
+from storebench.answers.figures import study_of
 from storebench.errors import SpecError
 from storebench.results.measurements import metrics_of
 from storebench.results.queries import Queries
-from storebench.web.figures import study_of
 from tests.unit.example import NAME, STUDY
 
 

@@ -4,7 +4,7 @@ from dataclasses import replace
 import pytest
 from rich.console import Console
 
-from storebench.results.overview import print_overview
+from storebench.cli.output.overview import print_overview
 from storebench.study.model import Metric, Operation
 from tests.unit.example import STUDY
 

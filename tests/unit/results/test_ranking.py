@@ -8,11 +8,11 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from rich.console import Console
 
+from storebench.cli.output.ranking import as_json, print_ranking, rows_of
 from storebench.errors import SpecError
 from storebench.results.measurements import value_of
 from storebench.results.ranking import ranking_of
 from storebench.results.ranking_choice import ANY, Known, Question, choose
-from storebench.results.ranking_output import as_json, print_ranking, rows_of
 from storebench.study.cell import Cell
 from tests.unit.example import NAME, STUDY, cell
 

@@ -3,8 +3,8 @@ from dataclasses import replace
 
 import pytest
 
+from storebench.cli.output.sentences import Larger, sentences
 from storebench.results.fixed import Fixed, fixed_of
-from storebench.results.sentences import Larger, sentences
 from storebench.study.model import Metric, Operation
 from tests.unit.example import STUDY, cell
 

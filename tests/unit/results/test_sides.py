@@ -4,9 +4,9 @@ import json
 
 import pytest
 
+from storebench.cli.output.comparison import as_json, exit_code
 from storebench.errors import SpecError
 from storebench.results.compare import compare, compare_arms
-from storebench.results.comparison_output import as_json, exit_code
 from storebench.results.measurements import value_of
 from storebench.results.queries import Queries
 from storebench.results.repeats import plan_json, plan_repeats, plan_text

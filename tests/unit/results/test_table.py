@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 import pytest
 from rich.console import Console
 
-from storebench.results.table import (
+from storebench.cli.output.table import (
     as_csv,
     as_json,
     places_of,

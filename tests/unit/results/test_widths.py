@@ -6,8 +6,8 @@ from datetime import UTC, datetime
 import pytest
 from rich.console import Console
 
+from storebench.cli.output.comparison import print_comparison
 from storebench.results.compare import Comparison
-from storebench.results.comparison_output import print_comparison
 from storebench.results.missing import GridCell, print_grid
 from storebench.results.price import Price, print_prices
 from storebench.results.repeats import Needed, Plan, print_plan

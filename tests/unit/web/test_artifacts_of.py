@@ -1,7 +1,7 @@
 import uuid
 
+from storebench.answers.artifacts import artifacts_of
 from storebench.study.histogram import curve
-from storebench.web.artifacts import artifacts_of
 from tests.unit.web.test_figures import row
 
 

@@ -3,8 +3,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from storebench.web.figures import figures_of, named, phases_of, typical_of
-from storebench.web.models.attempts import Attempt
+from storebench.answers.attempts import Attempt
+from storebench.answers.figures import figures_of, named, phases_of, typical_of
 
 
 def row(operation="write", repeat=1, status="verified", **figures):

@@ -7,8 +7,8 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from storebench.web.models.answers import Answer, Page
-from storebench.web.models.studies import CellName
+from storebench.answers.base import Answer, Page
+from storebench.answers.studies import CellName
 
 
 class Run(Answer):

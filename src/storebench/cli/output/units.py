@@ -15,7 +15,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from decimal import ROUND_HALF_UP, Decimal
 
-from storebench.results.listing import NOTHING
+from storebench.cli.output.listing import NOTHING
 
 DIGITS = 3
 RANGE = 1000  # the largest ratio of compared figures that share a unit

@@ -1,124 +1,56 @@
-"""Print a ranking as tables, JSON, or CSV."""
+"""Print a ranking as tables or CSV."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Sequence
 from typing import Any
 
 from rich.console import Console
 
+from storebench.answers.rankings import BEST
+from storebench.answers.rankings import Ranking as Answer
+from storebench.cli.output.listing import NOTHING, Column, print_listing
+from storebench.cli.output.table import places_of
+from storebench.cli.output.units import Figures, compared
 from storebench.results.compare import in_words
-from storebench.results.listing import NOTHING, Column, print_listing
-from storebench.results.ranking import Against, Line, Ranking
+from storebench.results.ranking import Against, Ranking
 from storebench.results.ranking_apart import Measured
 from storebench.results.ranking_choice import ANY
 from storebench.results.statistics import CONFIDENCE, Summary
-from storebench.results.table import places_of
-from storebench.results.units import Figures, compared
 from storebench.results.verdicts import TEST
 
-BEST = "the best"
 FIGURES = [Column("median", number=True), Column("interval", number=True), Column("n", number=True)]
 FIGURES += [Column("runs", number=True, needed=False)]
-KIND = Column("delivers or guarantees", needed=False)
+GUARANTEE = Column("guarantee", needed=False)
 
 
-def rows_of(found: Ranking) -> list[dict[str, Any]]:
-    """Return a row for each cell: ranked cells by place, then excluded cells with the place None and the reasons."""
-    ranked = [
+def rows_of(answer: Answer) -> list[dict[str, Any]]:
+    """Return a row for each cell, for CSV: ranked cells by place, then excluded cells with the place None and the reasons."""
+    comparisons = ("place", "verdict", "reason", "relative_to_best", "ratio", "ratio_low", "ratio_high")
+    spreads = ("n", "median", "interval_low", "interval_high", "interval_coverage")
+    return [
         {
-            **_cell(found, line.measured),
-            "place": line.place,
-            **_measured(line.measured),
-            **_told(line, found),
-            "unsound": "; ".join(line.remarks) or None,
-            "left_out": None,
+            "study": answer.study,
+            "operation": answer.operation,
+            "cell_key": cell.cell_key,
+            "store": cell.store,
+            "client": cell.client,
+            **{name: cell.axes.get(name) for name in answer.axes},
+            "rows": cell.rows,
+            "seed": cell.seed,
+            "metric": answer.metric,
+            "unit": answer.unit,
+            **{name: getattr(cell.spread, name, None) for name in spreads},
+            "runs": cell.runs,
+            **{name: getattr(cell, name, None) for name in comparisons},
+            "guarantee": cell.guarantee,
+            "remarks": "; ".join(getattr(cell, "remarks", ())) or None,
+            "excluded": "; ".join(f"{why.reason}: {why.text}" for why in getattr(cell, "reasons", ()))
+            or None,
+            "environment": answer.environment,
         }
-        for line in found.lines
+        for cell in (*answer.ranked, *answer.excluded)
     ]
-    others = [
-        {
-            **_cell(found, one.measured),
-            "place": None,
-            **_measured(one.measured),
-            **_NOT_TOLD,
-            "unsound": None,
-            "left_out": "; ".join(f"{why.reason}: {why.text}" for why in one.reasons),
-        }
-        for one in found.left_out
-    ]
-    return [*ranked, *others]
-
-
-def _cell(found: Ranking, one: Measured) -> dict[str, Any]:
-    cell = one.cell
-    return {
-        "cell": cell.key,
-        "store": cell.store,
-        "client": cell.client,
-        **{name: cell.value(name) for name in found.chosen.axes},
-        "rows": cell.rows,
-        "seed": cell.seed,
-        "operation": found.question.operation,
-        "metric": found.metric["name"],
-        "unit": found.metric["unit"],
-    }
-
-
-def _measured(one: Measured) -> dict[str, Any]:
-    took = one.took
-    interval = took.interval if took else None
-    return {
-        "median": took.median if took else None,
-        "interval_low": interval.low if interval else None,
-        "interval_high": interval.high if interval else None,
-        "interval_coverage": interval.coverage if interval else None,
-        "n": took.n if took else 0,
-        "runs": len(one.runs),
-        "delivers_or_promises": one.kind,
-    }
-
-
-_NOT_TOLD = dict.fromkeys(("times_the_best", "verdict", "why_not", "ratio", "ratio_low", "ratio_high"))
-
-
-def _told(line: Line, found: Ranking) -> dict[str, Any]:
-    against = line.against
-    if against is None:
-        return {**_NOT_TOLD, "times_the_best": 1.0, "verdict": BEST}
-    verdict = against.verdict
-    interval = verdict.interval if verdict else None
-    return {
-        "times_the_best": against.times,
-        "verdict": in_words(against.label, found.metric["unit"]),
-        "why_not": against.reason,
-        "ratio": verdict.ratio if verdict else None,
-        "ratio_low": interval.low if interval else None,
-        "ratio_high": interval.high if interval else None,
-    }
-
-
-def as_json(found: Ranking) -> str:
-    """Return the question, and a row for each cell, as one JSON object."""
-    question = found.question
-    content = {
-        "study": question.study,
-        "operation": question.operation,
-        "metric": {name: found.metric[name] for name in ("name", "title", "unit", "better")},
-        "rows": question.rows,
-        "seed": question.seed,
-        "axes": dict(question.axes),
-        "environment": question.conditions,
-        "kind": question.kind,
-        "included": sorted(question.included),
-        "cells": rows_of(found),
-        "environments": [{**vars(one), "newest_at": one.newest_at.isoformat()} for one in found.environments],
-        "margin_percent": round(question.margin * 100, 6),
-        "test": TEST,
-        "caution": found.caution,
-    }
-    return json.dumps(content, indent=2) + "\n"
 
 
 def print_ranking(console: Console, found: Ranking) -> None:
@@ -129,8 +61,8 @@ def print_ranking(console: Console, found: Ranking) -> None:
         _print_lines(console, found)
     else:
         console.print("nothing can be ranked")
-    if found.left_out:
-        _print_left_out(console, found)
+    if found.excluded:
+        _print_excluded(console, found)
     for line in _notes(found):
         console.print(line, soft_wrap=True, markup=False)
 
@@ -140,7 +72,7 @@ def _heading(found: Ranking) -> list[str]:
     unit = f", {metric['unit']}" if metric["unit"] else ""
     where = [f"rows {question.rows:,}, seed {question.seed}"]
     where += [f"{name} {'any' if value == ANY else value}" for name, value in question.axes.items()]
-    where += [f"delivers or guarantees {question.kind}"] if question.kind else []
+    where += [f"guarantee {question.guarantee}"] if question.guarantee else []
     lines = [
         f"{question.study}, {question.operation}: {metric['title']} ({metric['name']}{unit}), {metric['better']} is better",
         "; ".join(where),
@@ -153,16 +85,16 @@ def _heading(found: Ranking) -> list[str]:
 
 def _print_lines(console: Console, found: Ranking) -> None:
     names, places = _places([line.measured for line in found.lines])
-    better, figures = found.metric["better"], _writer(found)
+    figures = _writer(found)
     against = [
-        Column("times the best" if better == "lower" else "times below the best", number=True),
+        Column("relative to the best", number=True),
         Column("verdict: it is"),
         Column("why not", prose=True, needed=False),
         Column("unsound", prose=True),
     ]
     print_listing(
         console,
-        [Column("place", number=True), *names, *FIGURES, *against, KIND],
+        [Column("place", number=True), *names, *FIGURES, *against, GUARANTEE],
         [
             (
                 str(line.place),
@@ -170,7 +102,7 @@ def _print_lines(console: Console, found: Ranking) -> None:
                 *_figures(line.took, line.measured, figures),
                 *_compared(line.against, found),
                 "; ".join(line.remarks) or NOTHING,
-                line.measured.kind or NOTHING,
+                line.measured.guarantee or NOTHING,
             )
             for place, line in zip(places, found.lines, strict=True)
         ],
@@ -180,12 +112,12 @@ def _print_lines(console: Console, found: Ranking) -> None:
 def _compared(against: Against | None, found: Ranking) -> tuple[str, str, str]:
     if against is None:
         return "1", BEST, NOTHING
-    times = NOTHING if against.times is None else f"{against.times:.3g}"
+    times = NOTHING if against.relative_to_best is None else f"{against.relative_to_best:.3g}"
     return times, in_words(against.label, found.metric["unit"]), against.reason or NOTHING
 
 
-def _print_left_out(console: Console, found: Ranking) -> None:
-    some = [one.measured for one in found.left_out]
+def _print_excluded(console: Console, found: Ranking) -> None:
+    some = [one.measured for one in found.excluded]
     names, places = _places(some)
     figures = _writer(found)
     print_listing(
@@ -198,7 +130,7 @@ def _print_left_out(console: Console, found: Ranking) -> None:
                 "; ".join(why.text for why in one.reasons),
                 *_figures(one.measured.took, one.measured, figures),
             )
-            for place, one in zip(places, found.left_out, strict=True)
+            for place, one in zip(places, found.excluded, strict=True)
         ],
         title="Excluded:",
     )
@@ -206,7 +138,7 @@ def _print_left_out(console: Console, found: Ranking) -> None:
 
 def _writer(found: Ranking) -> Figures:
     """Return the writer of a ranking's figures. All medians share a scale, including medians of excluded cells."""
-    some = [line.took for line in found.lines] + [one.measured.took for one in found.left_out]
+    some = [line.took for line in found.lines] + [one.measured.took for one in found.excluded]
     return compared(found.metric["unit"], [took.median for took in some if took])
 
 
@@ -234,9 +166,9 @@ def _notes(found: Ranking) -> Iterable[str]:
         for one in found.environments:
             if one.id != found.question.conditions:
                 yield f"  {one.id}: {one.text} ({_counted(one.cells, 'cell')}, last on {one.newest_at:%Y-%m-%d})"
-    if len(found.kinds) > 1:
-        others = [kind for kind in found.kinds if kind != found.question.kind]
-        yield f"--kind ranks cells with another delivery or durability: {'; '.join(others)}"
+    if len(found.guarantees) > 1:
+        others = [text for text in found.guarantees if text != found.question.guarantee]
+        yield f"--guarantee ranks cells with another delivery or durability: {'; '.join(others)}"
     yield (
         "Medians of all runs in this environment, and their intervals of 95 % or more, from 6 attempts on. A cell that cannot be told apart from"
         f" the first cell of a place shares the place; verdicts are relative to the best cell (A). {TEST}; intervals of the ratio {CONFIDENCE:.0%}; a difference within"

@@ -1,5 +1,5 @@
-"""Base models of the page's API. The names of figures end with their units: `_s`, `_bytes`. The front end's types are generated
-from these models."""
+"""Base models of the answers of the API and of commands. The names of figures end with their units: `_s`, `_bytes`. The front end's
+types are generated from these models."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ T = TypeVar("T")
 
 
 class Answer(BaseModel):
-    """An answer of the API. All its fields are always present, even if empty."""
+    """An answer. All its fields are always present, even if empty."""
 
     model_config = ConfigDict(json_schema_serialization_defaults_required=True)
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from pydantic import Field
 
-from storebench.web.models.answers import Answer
+from storebench.answers.base import Answer
 
 
 class Parameter(Answer):

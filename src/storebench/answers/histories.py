@@ -7,8 +7,8 @@ from typing import Literal
 
 from pydantic import Field
 
-from storebench.web.models.answers import Answer
-from storebench.web.models.studies import Better
+from storebench.answers.base import Answer
+from storebench.answers.studies import Better
 
 
 class RunFigure(Answer):

@@ -11,6 +11,8 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from storebench.answers.attempts import Attempt, CellFigures, CellPhases, Machine, Origin, Spread, Used
+from storebench.answers.studies import Study
 from storebench.errors import SpecError
 from storebench.results.database import Row
 from storebench.results.measurements import value_of
@@ -19,9 +21,6 @@ from storebench.results.queries import Queries, counts
 from storebench.results.statistics import Summary, summarize
 from storebench.study.cell import Cell
 from storebench.study.model import COMMON
-from storebench.web.models.attempts import Attempt, CellFigures, CellPhases, Machine, Spread, Used
-from storebench.web.models.comparisons import Origin
-from storebench.web.models.studies import Study
 
 _STATED = itemgetter("server_name", "server_version", "durability", "environment_hash", "code_version")
 _COMMON = [{**asdict(metric), "unit": metric.unit} for metric in COMMON]
@@ -173,7 +172,7 @@ def spread_of(found: Summary) -> Spread:
     return Spread(
         n=found.n,
         median=found.median,
-        low=interval.low if interval else None,
-        high=interval.high if interval else None,
-        coverage=interval.coverage if interval else None,
+        interval_low=interval.low if interval else None,
+        interval_high=interval.high if interval else None,
+        interval_coverage=interval.coverage if interval else None,
     )

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import csv
-import io
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from rich.console import Console
 
-from storebench.results.listing import NOTHING, Column, print_listing
+from storebench.cli.output.listing import NOTHING, Column, print_listing
+from storebench.cli.output.units import column
 from storebench.results.measurements import Details
 from storebench.results.queries import superseded
-from storebench.results.units import column
 from storebench.study.cell import Cell
 from storebench.study.model import unit_of
 
@@ -31,7 +28,7 @@ RUN += [Column("reason", prose=True), Column("finished", needed=False)]
 
 
 def print_results(console: Console, rows: Rows, studies: Mapping[str, Details]) -> None:
-    """Print a line for each attempt, with the columns that most users look at first. Each figure has its unit (`storebench.results.units`).
+    """Print a line for each attempt, with the columns that most users look at first. Each figure has its unit (`storebench.cli.output.units`).
 
     Memory and CPU include the pods that an attempt has started, and name their cover: a client without its server, or the engine itself.
     CSV, JSON and SQL have all other columns. `studies`: details of the rows' studies.
@@ -194,26 +191,3 @@ def _run(row: Mapping[str, Any], *, asked: bool) -> list[str]:
         row.get("reason") or NOTHING,
         finished,
     ]
-
-
-def as_csv(rows: Rows) -> str:
-    """Return all columns as CSV with a header. Objects are JSON."""
-    out = io.StringIO()
-    if rows:
-        writer = csv.DictWriter(out, list(rows[0]), lineterminator="\n")
-        writer.writeheader()
-        writer.writerows({name: _cell(value) for name, value in row.items()} for row in rows)
-    return out.getvalue()
-
-
-def as_json(rows: Rows) -> str:
-    """Return a JSON list of objects with all columns. Times are in ISO 8601."""
-    return json.dumps([dict(row) for row in rows], default=_plain, indent=2) + "\n"
-
-
-def _cell(value: Any) -> Any:
-    return json.dumps(value) if isinstance(value, dict) else value
-
-
-def _plain(value: Any) -> str:
-    return value.isoformat() if hasattr(value, "isoformat") else str(value)

@@ -1,18 +1,16 @@
-"""Print a comparison as a table or JSON, and find its exit code."""
+"""Print a comparison as a table, and find its exit code."""
 
 from __future__ import annotations
 
-import json
 from collections import Counter
-from dataclasses import asdict
 
 from rich.console import Console
 
+from storebench.cli.output.listing import NOTHING, Column, print_listing
+from storebench.cli.output.table import places_of
+from storebench.cli.output.units import compared, ratio_text
 from storebench.results.compare import Comparison
-from storebench.results.listing import NOTHING, Column, print_listing
 from storebench.results.statistics import CONFIDENCE, Interval
-from storebench.results.table import places_of
-from storebench.results.units import compared, ratio_text
 from storebench.results.verdicts import TEST, Verdict, alike_share, noise_floor
 from storebench.study.cell import Cell
 
@@ -29,7 +27,7 @@ GOES_ON = (
 )
 
 
-def print_comparison(console: Console, found: Comparison, margin_percent: float, *, noise: bool) -> None:
+def print_comparison(console: Console, found: Comparison, *, noise: bool) -> None:
     """Print the verdicts, the pairs without a verdict, and the sides' differences. `noise`: also print the noise floor."""
     if found.verdicts:
         _print_verdicts(console, found)
@@ -59,43 +57,9 @@ def print_comparison(console: Console, found: Comparison, margin_percent: float,
         console.print(found.design.caution, soft_wrap=True)
     console.print(
         f"{TEST}; of the {found.design.units}{', pair by pair' if found.design.matched else ''}; intervals {CONFIDENCE:.0%}, of"
-        f" the ratio of the geometric means; a difference within {margin_percent:g} % does not count",
+        f" the ratio of the geometric means; a difference within {found.margin * 100:g} % does not count",
         soft_wrap=True,
     )
-
-
-def as_json(found: Comparison) -> str:
-    """Return the comparison as one JSON object."""
-    lines = [
-        {
-            "cell": cell,
-            "operation": operation,
-            **found.measured[cell, operation],
-            **asdict(verdict),
-            "remarks": found.remarks[cell, operation],
-        }
-        for (cell, operation), verdict in found.verdicts.items()
-    ]
-    without = [
-        {
-            "cell": cell,
-            "operation": operation,
-            "reason": reason,
-            "remarks": found.remarks[cell, operation],
-        }
-        for (cell, operation), reason in found.without.items()
-    ]
-    content = {
-        "verdicts": lines,
-        "without": without,
-        "differences": found.differences,
-        "test": TEST,
-        "units": found.design.units,
-        "matched": found.design.matched,
-        "caution": found.design.caution,
-        "going_on": found.going_on,
-    }
-    return json.dumps(content, indent=2)
 
 
 def exit_code(found: Comparison, beyond: float, *, single_runs: bool = False) -> tuple[int, list[str]]:

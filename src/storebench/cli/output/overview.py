@@ -7,15 +7,15 @@ from collections.abc import Iterable, Sequence
 
 from rich.console import Console
 
+from storebench.cli.output.listing import Column, print_listing
+from storebench.cli.output.sentences import Larger, sentences, where_of
+from storebench.cli.output.table import cautions, remark, told_apart
+from storebench.cli.output.units import column
 from storebench.results.database import Row
 from storebench.results.fixed import FixedParts
-from storebench.results.listing import Column, print_listing
 from storebench.results.measurements import Details, metrics_of, scalars_of, value_of
 from storebench.results.queries import counts
-from storebench.results.sentences import Larger, sentences, where_of
 from storebench.results.statistics import MIN_VALUES
-from storebench.results.table import cautions, remark, told_apart
-from storebench.results.units import column
 from storebench.study.cell import Cell
 
 SHOWN = 2  # the number of metrics of an operation to show: the ranking metric and the next

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import uuid
-from datetime import datetime
+from datetime import date, datetime
 from typing import Any, Literal
 
 from pydantic import Field
 
-from storebench.web.models.answers import Answer
-from storebench.web.models.studies import CellName
+from storebench.answers.base import Answer
+from storebench.answers.studies import CellName
 
 Status = Literal["verified", "failed", "not_run"]
 
@@ -20,6 +20,16 @@ class Machine(Answer):
     cpus: int | None
     cpu_model: str | None
     memory_gib: float | None
+
+
+class Origin(Answer):
+    """The origin of several attempts' figures; a value that they share is listed once."""
+
+    servers: list[str] = Field(description="The servers that answered, with their versions")
+    durability: list[str]
+    machines: list[Machine]
+    code_versions: list[str]
+    dates: list[date] = Field(description="The dates when the figures were recorded, UTC")
 
 
 class Attempt(CellName):
@@ -101,9 +111,9 @@ class Spread(Answer):
 
     n: int
     median: float
-    low: float | None
-    high: float | None
-    coverage: float | None = Field(
+    interval_low: float | None = Field(description="Lower bound of the median's interval")
+    interval_high: float | None
+    interval_coverage: float | None = Field(
         description="The probability that such an interval contains the median: at least 0.95"
     )
 
@@ -142,7 +152,7 @@ class CellArtifacts(CellName):
 
     operation: str
     n: int = Field(description="Number of counted attempts with histograms or series")
-    curves: dict[str, list[tuple[float, float]]] = Field(
+    percentiles: dict[str, list[tuple[float, float]]] = Field(
         description="Pairs of percentile and value by metric, from the summed histograms of all counted attempts"
     )
     series: dict[str, list[tuple[float, float]]] = Field(

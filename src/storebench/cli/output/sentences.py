@@ -13,14 +13,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from storebench.cli.output.listing import NOTHING
+from storebench.cli.output.table import told_apart
+from storebench.cli.output.units import figure_text
 from storebench.results.database import Row
 from storebench.results.fixed import Fixed, FixedParts
-from storebench.results.listing import NOTHING
-from storebench.results.measurements import Details, metrics_of, scalars_of, value_of
+from storebench.results.measurements import UNKNOWN, Details, guarantee_of, metrics_of, scalars_of, value_of
 from storebench.results.queries import counts
 from storebench.results.statistics import Summary, summarize
-from storebench.results.table import told_apart
-from storebench.results.units import figure_text
 from storebench.study.cell import Cell
 
 MOST = 0.5  # a larger share of a time is most of the time
@@ -28,9 +28,6 @@ MOST = 0.5  # a larger share of a time is most of the time
 # starts a JVM and its own pods takes about twice as long as the start of its pod.
 LONG = 5
 NOTHING_KNOWN = Fixed(0.0, None)
-UNKNOWN = "unknown"  # an unstated delivery or durability, if similar operations state it
-
-
 Workload = tuple[tuple[str, str], ...]  # pairs of a workload axis and a cell's value
 
 
@@ -130,7 +127,7 @@ def _bests(rows: Iterable[Row], operations: Sequence[str], study: Details, fixed
             _workload(cell, axes),
             operation,
             metric,
-            kind_of(of_cell),
+            guarantee_of(of_cell),
             any(row["delivers"] for row in of_cell),
             summarize(values),
             part.start_s,
@@ -155,12 +152,6 @@ def _in_order(workload: Workload, axes: Sequence[Mapping[str, Any]]) -> list[int
         choices[name].index(values[name]) if values.get(name) in choices[name] else len(choices[name])
         for name in choices
     ]
-
-
-def kind_of(rows: Iterable[Row]) -> str | None:
-    """Return the delivery of attempts at one operation, or else the durability: UNKNOWN if attempts differ, None if they state neither."""
-    kinds = {row["delivers"] or row["durability"] for row in rows}
-    return kinds.pop() if len(kinds) == 1 else UNKNOWN
 
 
 def _better(one: Best, other: Best) -> bool:

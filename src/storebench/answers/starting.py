@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from storebench.web.models.answers import Answer
+from storebench.answers.base import Answer
 
 
 class FormField(Answer):
