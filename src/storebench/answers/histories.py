@@ -37,7 +37,7 @@ class Change(Answer):
     ratio: float | None = Field(
         description="Median after / median before; None if either median is 0 or below"
     )
-    label: Literal["better", "worse", "higher", "lower"] = Field(
+    verdict: Literal["better", "worse", "higher", "lower"] = Field(
         description="`higher` and `lower` are for metrics without a better direction"
     )
 

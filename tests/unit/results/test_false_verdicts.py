@@ -109,7 +109,10 @@ def test_a_real_slowdown_is_green_at_most_once_in_40(noise):
         found = verdicts_of({(str(n), "write"): pair for n, pair in pairs.items()})
         of = {key: {"metric": "only_s", "unit": "s"} for key in found}
         codes.append(
-            exit_code(Comparison(found, {}, {}, [], REPEATS, frozenset(), of, {}, (), ({}, {})), 0.1)[0]
+            exit_code(
+                Comparison(found, {}, {}, [], REPEATS, frozenset(), of, {}, (), ({}, {}), {}, ((), ()), 0.05),
+                0.1,
+            )[0]
         )
     assert np.mean([code == 0 for code in codes]) <= 0.04
 

@@ -1,14 +1,14 @@
 """Rankings of stores, and exclusions with their reasons."""
 
 import io
-import json
 import uuid
 from datetime import UTC, datetime, timedelta
 
 import pytest
 from rich.console import Console
 
-from storebench.cli.output.ranking import as_json, print_ranking, rows_of
+from storebench.answers.rankings import ranking_answer
+from storebench.cli.output.ranking import print_ranking, rows_of
 from storebench.errors import SpecError
 from storebench.results.measurements import value_of
 from storebench.results.ranking import ranking_of
@@ -85,6 +85,12 @@ class Recorded:
     def environments(self, hashes):
         return {name: MACHINES[name] for name in hashes}
 
+    def machines(self, rows):
+        return {}
+
+    def study_names(self):
+        return [NAME]
+
 
 def ranked(*rows, tried=(), **asked):
     return ranking_of(Recorded(*rows, tried=tried), Question(NAME, **asked))
@@ -96,7 +102,7 @@ def places(found):
 
 def reasons(found):
     return {
-        one.measured.cell.store: [(why.reason, why.text) for why in one.reasons] for one in found.left_out
+        one.measured.cell.store: [(why.reason, why.text) for why in one.reasons] for one in found.excluded
     }
 
 
@@ -113,7 +119,7 @@ def test_who_is_not_told_apart_from_the_best_shares_its_place():
     assert same.against.label == "the same"
     assert (single.against.label, single.took.n) == ("cannot tell", 1)
     assert single.against.reason.startswith("too few")
-    assert (last.against.label, last.against.times) == ("worse", pytest.approx(2.0, rel=1e-6))
+    assert (last.against.label, last.against.relative_to_best) == ("worse", pytest.approx(2.0, rel=1e-6))
     assert last.against.verdict.interval.low == pytest.approx(2.0)
     assert (best.took.median, best.took.interval.low, best.took.interval.high) == (
         pytest.approx(2.002),
@@ -136,7 +142,7 @@ def test_where_more_is_better_the_best_has_the_most():
     found = ranked(repeated(MONGODB, 1.0), repeated(ELASTIC, 2.0), metric="rows_per_s")
     assert places(found) == [(1, "mongodb"), (2, "elasticsearch")]
     assert found.lines[0].took.median == pytest.approx(1000, rel=0.01)
-    assert (found.lines[1].against.label, found.lines[1].against.times) == (
+    assert (found.lines[1].against.label, found.lines[1].against.relative_to_best) == (
         "worse",
         pytest.approx(2.0, rel=1e-6),
     )
@@ -175,7 +181,7 @@ def test_a_limit_is_left_out_and_may_be_asked_for():
     found = ranked(*rows)
     assert places(found) == [(1, "mongodb")]
     assert [reason for reason, _ in reasons(found)["null"]] == ["limit"]
-    assert found.left_out[0].measured.took.median == pytest.approx(0.1, rel=0.01)
+    assert found.excluded[0].measured.took.median == pytest.approx(0.1, rel=0.01)
     both = ranked(*rows, included=frozenset({"limit"}))
     assert (places(both), both.question.kind) == ([(1, "null"), (2, "mongodb")], "disk")
 
@@ -224,9 +230,9 @@ def test_who_promises_something_else_is_left_out_and_may_be_ranked_by_itself():
         "delta-rs": [("unlike", "guarantees s3, and not disk")],
         "delta-kernel": [("unlike", "guarantees an unknown durability, and not disk")],
     }
-    assert places(ranked(*rows, kind="s3")) == [(1, "delta-rs")]
+    assert places(ranked(*rows, guarantee="s3")) == [(1, "delta-rs")]
     with pytest.raises(SpecError, match="Unknown kind 's4'"):
-        ranked(*rows, kind="s4")
+        ranked(*rows, guarantee="s4")
 
 
 def test_reads_are_ranked_with_those_that_deliver_the_same():
@@ -384,18 +390,19 @@ def test_a_study_without_results_says_so():
 
 
 def test_what_is_printed_and_taken_away_is_the_same():
-    found = ranked(
+    recorded = Recorded(
         repeated(MONGODB, 2.0),
         repeated(DELTA, 4.0),
         repeated(cell("null"), 0.1, durability="none"),
         row(ELASTIC, 1.0, environment_hash="e3"),
     )
+    found = ranking_of(recorded, Question(NAME))
     console = Console(width=280, file=io.StringIO())
     print_ranking(console, found)
     text = console.file.getvalue()
     for said in (
         "only_s, s), lower is better",
-        "rows 1,000, seed 42; batch 10; delivers or guarantees disk",
+        "rows 1,000, seed 42; batch 10; guarantee disk",
         "2.00 s",
         "1.98 to 2.02 s",
         "slower",
@@ -403,15 +410,16 @@ def test_what_is_printed_and_taken_away_is_the_same():
         "Also measured in other environments",
     ):
         assert said in text
-    assert [(one["place"], one["store"], one["verdict"]) for one in rows_of(found)] == [
+    answer = ranking_answer(recorded, found)
+    assert [(one["place"], one["store"], one["verdict"]) for one in rows_of(answer)] == [
         (1, "mongodb", "the best"),
-        (2, "delta-rs", "slower"),
+        (2, "delta-rs", "worse"),
         (None, "elasticsearch", None),
         (None, "null", None),
     ]
-    told = json.loads(as_json(found))
-    assert (told["environment"], told["axes"]) == (found.question.conditions, {"batch": "10"})
-    assert told["cells"] == json.loads(json.dumps(rows_of(found)))
+    assert (answer.environment, answer.axes) == (found.question.conditions, {"batch": "10"})
+    assert answer.ranked[1].relative_to_best == pytest.approx(found.lines[1].against.relative_to_best)
+    assert [one.store for one in answer.excluded] == ["elasticsearch", "null"]
 
 
 def test_a_ranking_of_nothing_says_so():

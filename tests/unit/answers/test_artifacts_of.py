@@ -2,7 +2,7 @@ import uuid
 
 from storebench.answers.artifacts import artifacts_of
 from storebench.study.histogram import curve
-from tests.unit.web.test_figures import row
+from tests.unit.answers.test_figures import row
 
 
 def latency(attempt, **counts):

@@ -8,13 +8,12 @@ import pytest
 from rich.console import Console
 
 from storebench.cli.output.table import (
-    as_csv,
-    as_json,
     places_of,
     print_results,
     print_runs,
     told_apart,
 )
+from storebench.results.export import as_csv, as_json
 from tests.unit.example import STUDY, cell
 
 ROW = {

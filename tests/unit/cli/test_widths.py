@@ -7,10 +7,13 @@ import pytest
 from rich.console import Console
 
 from storebench.cli.output.comparison import print_comparison
+from storebench.cli.output.grid import print_grid
+from storebench.cli.output.prices import print_prices
+from storebench.cli.output.repeats import print_plan
 from storebench.results.compare import Comparison
-from storebench.results.missing import GridCell, print_grid
-from storebench.results.price import Price, print_prices
-from storebench.results.repeats import Needed, Plan, print_plan
+from storebench.results.missing import GridCell
+from storebench.results.price import Price
+from storebench.results.repeats import Needed, Plan
 from storebench.results.sides import Design
 from storebench.results.verdicts import Pair, verdicts_of
 from tests.unit.example import cell
@@ -49,9 +52,21 @@ def test_compare(console):
     remarks = {key: [] for key in found}
     of = {key: {"metric": "only_s", "unit": "s"} for key in found}
     comparison = Comparison(
-        found, {}, remarks, [], Design("repeats", (str, str)), frozenset(), of, {}, (), ({}, {})
+        found,
+        {},
+        remarks,
+        [],
+        Design("repeats", (str, str)),
+        frozenset(),
+        of,
+        {},
+        (),
+        ({}, {}),
+        {},
+        ((), ()),
+        0.05,
     )
-    print_comparison(console, comparison, 5, noise=False)
+    print_comparison(console, comparison, noise=False)
     whole(console, "write", "read", "2.000", "slower")
 
 
@@ -60,9 +75,21 @@ def test_compare_of_two_cells_has_no_cell_to_tell_apart(console):
     found = verdicts_of({("", "write"): sides}, margin=0.05)
     of = {("", "write"): {"metric": "only_s", "unit": "s"}}
     comparison = Comparison(
-        found, {}, {("", "write"): []}, [], Design("repeats", (str, str)), frozenset(), of, {}, (), ({}, {})
+        found,
+        {},
+        {("", "write"): []},
+        [],
+        Design("repeats", (str, str)),
+        frozenset(),
+        of,
+        {},
+        (),
+        ({}, {}),
+        {},
+        ((), ()),
+        0.05,
     )
-    print_comparison(console, comparison, 5, noise=False)
+    print_comparison(console, comparison, noise=False)
     assert "store" not in console.file.getvalue() and "slower" in console.file.getvalue()
 
 
@@ -78,8 +105,8 @@ def test_price(console):
 
 def test_plan_repeats(console):
     cells = [
-        Needed(CELLS[0].key, "write", "only_s", 12, 0.034, None),
-        Needed(CELLS[1].key, "read", "only_s", 5, None, 17),
+        Needed(CELLS[0].key, CELLS[0].key, "write", "only_s", 12, 0.034, None),
+        Needed(CELLS[1].key, CELLS[1].key, "read", "only_s", 5, None, 17),
     ]
     print_plan(console, Plan(17, "repeats", 0.1, 0.05, 2, cells, "One run on each side"))
     whole(console, "3.4%", "more than", "measured repeats", "needed repeats", "One run on each side")

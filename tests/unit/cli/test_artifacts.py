@@ -2,14 +2,15 @@
 
 import csv
 import io
-import json
 import uuid
 
 import pytest
 from rich.console import Console
 
+from storebench.answers.artifacts import histograms_answer, series_answer
+from storebench.cli.output.artifacts import histograms_csv, print_histograms, print_series, series_csv
 from storebench.errors import SpecError
-from storebench.results import artifacts
+from storebench.results.artifacts import artifacts_of
 from tests.unit.example import cell
 
 STUDY = {
@@ -59,21 +60,20 @@ class Recorded:
 
 def found(rows, contents, kind="histogram", metric="latency_s"):
     recorded = Recorded({one["attempt_id"]: content for one, content in zip(rows, contents, strict=True)})
-    return artifacts.artifacts_of(recorded, rows, kind, metric)
+    return artifacts_of(recorded, rows, kind, metric)
 
 
 def test_the_attempts_of_a_cell_are_merged_by_their_counts_and_not_averaged():
     rows = [row(1), row(2)]
-    (line,) = artifacts.histogram_lines(found(rows, [{"latency_s": FEW}, {"latency_s": MANY}]))
-    assert (line["attempts"], line["count"]) == (2, 1000)
-    assert list(zip(line["values"], line["counts"], strict=True)) == [(0.001, 100), (0.25, 899), (0.5, 1)]
-    assert [artifacts.percentile(line, one) for one in (10, 50, 99.9, 100)] == [0.001, 0.25, 0.25, 0.5]
+    (one,) = histograms_answer(found(rows, [{"latency_s": FEW}, {"latency_s": MANY}]), "latency_s").root
+    assert (one.n, one.count, one.metric, one.store) == (2, 1000, "latency_s", cell().store)
+    assert list(zip(one.values, one.counts, strict=True)) == [(0.001, 100), (0.25, 899), (0.5, 1)]
+    assert [one.percentile(percent) for percent in (10, 50, 99.9, 100)] == [0.001, 0.25, 0.25, 0.5]
     console = Console(width=200, file=io.StringIO())
-    artifacts.print_histograms(console, [line])
+    print_histograms(console, [one])
     text = console.file.getvalue()
     assert "p99.9" in text and "250 ms" in text and "1,000" in text
-    assert list(csv.DictReader(io.StringIO(artifacts.histograms_csv([line]))))[0]["count"] == "100"
-    assert json.loads(artifacts.as_json([line]))[0]["counts"] == [100, 899, 1]
+    assert list(csv.DictReader(io.StringIO(histograms_csv([one]))))[0]["count"] == "100"
 
 
 def test_only_what_counts_is_merged():
@@ -92,23 +92,22 @@ def test_only_what_counts_is_merged():
         {},
         {"rate_per_s": SERIES},
     ]
-    (line,) = artifacts.histogram_lines(found(rows, contents))
-    assert (line["attempts"], line["counts"]) == (1, [99, 1])
+    (one,) = histograms_answer(found(rows, contents), "latency_s").root
+    assert (one.n, one.counts) == (1, [99, 1])
 
 
 def test_a_series_is_told_point_by_point_of_each_attempt():
-    lines = artifacts.series_lines(
-        found([row(1), row(2)], [{"rate_per_s": SERIES}] * 2, "series", "rate_per_s")
-    )
-    rows = list(csv.DictReader(io.StringIO(artifacts.series_csv(lines))))
+    attempts = found([row(1), row(2)], [{"rate_per_s": SERIES}] * 2, "series", "rate_per_s")
+    answer = series_answer(attempts, "rate_per_s").root
+    rows = list(csv.DictReader(io.StringIO(series_csv(answer))))
     assert [(one["repeat"], one["at_s"], one["value"]) for one in rows] == [
-        ("1", "0", "90"),
-        ("1", "1.5", "110"),
-        ("2", "0", "90"),
-        ("2", "1.5", "110"),
+        ("1", "0.0", "90.0"),
+        ("1", "1.5", "110.0"),
+        ("2", "0.0", "90.0"),
+        ("2", "1.5", "110.0"),
     ]
     console = Console(width=200, file=io.StringIO())
-    artifacts.print_series(console, lines)
+    print_series(console, answer)
     assert "110 rate/s" in console.file.getvalue()
 
 
