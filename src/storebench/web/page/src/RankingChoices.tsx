@@ -66,9 +66,9 @@ export function RankingChoices({ study, found, only, choice }: Ranked & { only: 
       />
       <Menu
         label="Delivers or promises"
-        value={found.kind ?? ""}
-        options={texts(found.kinds)}
-        onChoose={pick("kind")}
+        value={found.guarantee ?? ""}
+        options={texts(found.guarantees)}
+        onChoose={pick("guarantee")}
       />
       <Menu
         label="Margin"

@@ -297,9 +297,13 @@ export const TURN: Turn = {
   operations: ["write", "read"],
 };
 
-/** The fields of a verdict whose figures have an unknown origin. */
+/** Fields of a verdict: an unknown origin of the figures, and the units of both sides. */
 export const NO_ORIGIN: Origin = { servers: [], durability: [], machines: [], code_versions: [], dates: [] };
-export const ORIGINS = { origin_before: NO_ORIGIN, origin_after: NO_ORIGIN };
+export const ORIGINS = { origin_before: NO_ORIGIN, origin_after: NO_ORIGIN, cell_key_after: null };
+export const UNITS = {
+  ...{ better: "lower" as const, noise: null, p: null },
+  ...{ units_before: 3, units_after: 3, units_needed: null },
+};
 
 export const NO_CLAIMS: Claims = { study: "bulk_write_read", rules: "the whole interval", claims: [] };
 const CASE: Claims["claims"][number]["cases"][number] = {
@@ -308,16 +312,17 @@ const CASE: Claims["claims"][number]["cases"][number] = {
   verdict: "refuted",
   reason: null,
   ratio: 1.071,
-  low: 0.963,
-  high: 1.201,
-  n: "6 rounds",
+  ratio_low: 0.963,
+  ratio_high: 1.201,
+  ...{ a: "mongodb", b: "elasticsearch", median_before: 1.5, median_after: 1.6 },
+  ...{ units: "rounds", matched: true, units_before: 6, units_after: 6 },
   rows: 100000,
   runs: ["bulk_write_read/manual__1"],
   remarks: ["A: 6 of 6 client-bound"],
 };
 const CLAIM: Claims["claims"][number] = {
   text: "Elasticsearch reads twice as fast",
-  means: "0.4 to 0.6",
+  ...{ expected_ratio: "0.4 to 0.6", at_least: 0.4, at_most: 0.6 },
   metric: "only_s",
   verdict: "refuted",
   reason: null,
@@ -327,9 +332,9 @@ const CLAIM: Claims["claims"][number] = {
 const NOT_MEASURED = {
   reason: "A not measured",
   ratio: null,
-  low: null,
-  high: null,
-  n: "",
+  ratio_low: null,
+  ratio_high: null,
+  ...{ median_before: null, median_after: null, units_before: null, units_after: null },
   rows: null,
   runs: [],
 };
@@ -341,20 +346,41 @@ export const CLAIMS: Claims = {
     {
       ...CLAIM,
       text: "Larger batches are faster",
-      means: "at most 1",
+      expected_ratio: "at most 1",
       verdict: "cannot tell",
       reason: "of 2 cases 1 confirmed, 1 cannot tell",
       note: "in batches",
       cases: [
-        { ...CASE, case: "executors=1", verdict: "confirmed", ratio: 0.5, low: 0.4, high: 0.6, remarks: [] },
+        {
+          ...CASE,
+          case: "executors=1",
+          verdict: "confirmed",
+          ratio: 0.5,
+          ratio_low: 0.4,
+          ratio_high: 0.6,
+          remarks: [],
+        },
         { ...CASE, ...NOT_MEASURED, case: "executors=2", verdict: "cannot tell", remarks: [] },
       ],
     },
-    { ...CLAIM, text: "It was seen", means: "", verdict: "cannot tell", reason: "a picture", cases: [] },
+    {
+      ...CLAIM,
+      text: "It was seen",
+      expected_ratio: "",
+      verdict: "cannot tell",
+      reason: "a picture",
+      cases: [],
+    },
   ],
 };
 
-export const spread = (median: number): Spread => ({ n: 1, median, low: null, high: null, coverage: null });
+export const spread = (median: number): Spread => ({
+  n: 1,
+  median,
+  interval_low: null,
+  interval_high: null,
+  interval_coverage: null,
+});
 
 /** Return a cell with one attempt, whether it counts or not. */
 export function cellOf(attempt: Attempt): CellFigures {

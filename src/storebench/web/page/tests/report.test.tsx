@@ -24,7 +24,7 @@ it("a report is of the study in its file", async () => {
   const run = { ...RUN, study: "toy", cell_key: null, stores: ["abacus"] };
   const artifacts = cells.map(({ attempts: _, figures: __, used: ___, ...cell }) => ({
     ...cell,
-    curves: {
+    percentiles: {
       latency_s: [
         [50, 0.1],
         [100, 0.2],
