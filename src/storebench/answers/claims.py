@@ -82,7 +82,7 @@ def _claim(judged: Judged) -> Claim:
         expected_ratio=expected_ratio(judged),
         at_least=claim.at_least,
         at_most=claim.at_most,
-        metric=judged.metric and judged.metric["name"],
+        metric=judged.metric["name"] if judged.metric else None,
         verdict=judged.label,  # type: ignore[arg-type] # Pydantic checks the label
         reason=judged.reason,
         note=claim.note,

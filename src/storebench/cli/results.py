@@ -262,7 +262,7 @@ def ranking(
     """Rank a study's stores and clients.
 
     Each line has the median of all runs in the same environment, the number of attempts (n), the median's interval, the median relative to the
-    best, and a verdict relative to the best cell. A cell that is the same as the best cell, or cannot be told apart from it, shares its
+    best median, and a verdict relative to the best cell. A cell that is the same as the best cell, or cannot be told apart from it, shares its
     place. Figures have three significant digits, and share a unit if they are within a factor of 1,000. CSV and JSON have the numbers in the
     metric's unit: seconds, if its name ends with _s.
 

@@ -162,10 +162,10 @@ def remarks_of(before: Sequence[Row], after: Sequence[Row]) -> list[str]:
     if all(delivered) and len(set.union(*delivered)) > 1:
         a, b = (" or ".join(sorted(texts)) for texts in delivered)
         lines.append(f"A delivers {a}, B {b}")
-    promised = [
+    guaranteed = [
         {row["durability"] or "not recorded" for row in rows if counts(row)} for rows in (before, after)
     ]
-    return lines + _difference("durability", *promised)
+    return lines + _difference("durability", *guaranteed)
 
 
 def _differences(queries: Queries, before: Sequence[Row], after: Sequence[Row], are_cells: bool) -> list[str]:

@@ -29,6 +29,6 @@ def test_a_series_is_of_the_typical_attempt():
     assert (found.series, found.curves) == ({"rate_per_s": [(0.5, 2), (1.5, 4)]}, {})
 
 
-def test_cells_without_any_are_left_out():
+def test_cells_without_any_are_excluded():
     rows = [row(), row(store="x", cell_key="s/x/reference/batch=10/rows=1/seed=1", attempt_id=uuid.uuid4())]
     assert [one.store for one in artifacts_of(rows, [latency(rows[1], _1=1)])] == ["x"]

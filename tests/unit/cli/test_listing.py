@@ -48,7 +48,7 @@ def test_a_wide_terminal_has_one_line_for_each_row_and_all_columns():
     assert all(f" {column.heading}" in f" {head}" for column in COLUMNS)
 
 
-def test_what_is_alike_in_all_rows_is_said_once_before_anything_is_left_out():
+def test_what_is_alike_in_all_rows_is_said_once_before_anything_is_excluded():
     columns, rows = COLUMNS[1:6], [row[1:6] for row in ROWS]
     assert "Omitted" not in printed(66, rows, columns)
     assert printed(66, rows, columns).startswith("client reference  rows 20,000\n")

@@ -125,9 +125,9 @@ def test_how_little_few_attempts_say_is_told_once(repeats, words):
 
 
 def test_what_makes_a_comparison_unfair_is_told():
-    promised = [row("mongodb", "all", "write", 1.0, durability="disk", client_bound=True)]
-    promised += [row("delta-spark", "all", "write", 1.0, durability="s3")]
-    text = printed(promised, width=200)
+    rows = [row("mongodb", "all", "write", 1.0, durability="disk", client_bound=True)]
+    rows += [row("delta-spark", "all", "write", 1.0, durability="s3")]
+    text = printed(rows, width=200)
     assert "times as long" not in text
     assert "The attempts differ in durability (disk, s3)" in text
     assert "Limited by the client, not by the store: mongodb write." in text

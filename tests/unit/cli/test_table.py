@@ -142,8 +142,10 @@ def test_a_disturbed_attempt_is_marked_with_its_reason():
     assert "disturbed: lost 1 of 2 executors; client_bound" in text and "service_bound" not in text
 
 
-def test_an_attempt_that_was_perhaps_disturbed_says_what_is_not_known():
-    assert "perhaps disturbed: it is not known" in shown({**VERIFIED, "perhaps_disturbed": "it is not known"})
+def test_an_attempt_that_was_possibly_disturbed_says_what_is_not_known():
+    assert "possibly disturbed: it is not known" in shown(
+        {**VERIFIED, "perhaps_disturbed": "it is not known"}
+    )
 
 
 def test_an_attempt_that_nobody_has_judged_says_why():

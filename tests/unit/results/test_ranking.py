@@ -176,7 +176,7 @@ def test_a_drift_between_single_runs_is_pointed_out():
     assert found.caution.startswith("One run on each side")
 
 
-def test_a_limit_is_left_out_and_may_be_asked_for():
+def test_a_limit_is_excluded_and_may_be_asked_for():
     rows = repeated(MONGODB, 2.0), repeated(cell("null"), 0.1, durability="none")
     found = ranked(*rows)
     assert places(found) == [(1, "mongodb")]
@@ -186,7 +186,7 @@ def test_a_limit_is_left_out_and_may_be_asked_for():
     assert (places(both), both.question.kind) == ([(1, "null"), (2, "mongodb")], "disk")
 
 
-def test_who_is_bound_by_its_client_is_left_out():
+def test_who_is_bound_by_its_client_is_excluded():
     bound = [{**one, "client_bound": one["repeat"] > 3} for one in repeated(ELASTIC, 1.0)]
     found = ranked(repeated(MONGODB, 2.0), bound)
     assert reasons(found)["elasticsearch"] == [
@@ -216,7 +216,7 @@ def test_a_cell_whose_service_was_the_limit_is_excluded():
     assert places(both)[0] == (1, "elasticsearch")
 
 
-def test_who_promises_something_else_is_left_out_and_may_be_ranked_by_itself():
+def test_who_guarantees_something_else_is_excluded_and_may_be_ranked_by_itself():
     rows = [
         repeated(MONGODB, 2.0),
         repeated(ELASTIC, 3.0),

@@ -136,7 +136,7 @@ def test_as_many_runs_on_both_sides_are_turns_in_the_order_in_which_they_are_nam
     assert (pair.before, pair.after, pair.matched) == ([[3.0], [1.0, 2.0]], [[7.0], [5.0]], True)
 
 
-def test_a_turn_that_one_side_failed_at_is_left_out():
+def test_a_turn_that_one_side_failed_at_is_excluded():
     rows = [row(f"{side}{n}", 1, n + 1.0) for side in "ab" for n in range(3)]
     rows[4]["status"] = "failed"  # b1
     pair = pair_of(sides_of(Recorded(*rows), "a0,a1,a2", "b0,b1,b2"))

@@ -55,8 +55,8 @@ def print_listing(
         layout = list(places)
         for row in texts:
             _print_record(console, [column.heading for column in columns], row)
-    if left_out := [columns[place].heading for place in optional if place not in layout]:
-        console.print(f"Omitted in {console.width} columns: {', '.join(left_out)}", soft_wrap=True)
+    if omitted := [columns[place].heading for place in optional if place not in layout]:
+        console.print(f"Omitted in {console.width} columns: {', '.join(omitted)}", soft_wrap=True)
 
 
 def _table(columns: Sequence[Column], rows: Iterable[Sequence[str]]) -> Table:

@@ -22,6 +22,12 @@ ATTEMPT = [Column("repeat"), Column("operation"), Column("status")]
 FIGURES = [Column(heading, number=True, needed=False) for heading in ("memory", "CPU")]
 FIGURES += [Column(heading, needed=False) for heading in ("durability", "server")]
 POD = [Column(heading, number=True, needed=False) for heading in ("total", "pod", "memory peak")]
+# The columns with remarks about an attempt that was measured, and their names in tables.
+MARKS = {
+    "disturbed": "disturbed",
+    "perhaps_disturbed": "possibly disturbed",
+    "not_judged": "not judged",
+}
 RUN = [Column("run"), Column("state"), Column("verified"), Column("not verified"), Column("started")]
 RUN += [Column("study"), Column("stores", prose=True), Column("rows", number=True)]
 RUN += [Column("reason", prose=True), Column("finished", needed=False)]
@@ -147,21 +153,17 @@ def remark(row: Mapping[str, Any]) -> str:
     """Return why an attempt failed, or another remark about it; empty without a remark."""
     if row["error_kind"]:
         return f"{row['error_kind']}: {row['error']}"
-    marks = [
-        f"{name.replace('_', ' ')}: {row[name]}"
-        for name in ("disturbed", "perhaps_disturbed", "not_judged")
-        if row[name]
-    ]
+    marks = [f"{text}: {row[name]}" for name, text in MARKS.items() if row[name]]
     return "; ".join([*marks, *(name for name in ("client_bound", "service_bound") if row[name])])
 
 
 def cautions(rows: Rows) -> list[str]:
     """Return the reasons why some attempts should not be compared."""
-    promised = {row["durability"] for row in rows if row["durability"]}
-    if len(promised) < 2:
+    guarantees = {row["durability"] for row in rows if row["durability"]}
+    if len(guarantees) < 2:
         return []
     return [
-        f"The attempts differ in durability ({', '.join(sorted(promised))}): compare those that are promised the same"
+        f"Durability differs ({', '.join(sorted(guarantees))}): compare only stores with the same guarantee"
     ]
 
 
