@@ -65,7 +65,7 @@ export function RankingChoices({ study, found, only, choice }: Ranked & { only: 
         onChoose={pick("environment")}
       />
       <Menu
-        label="Delivers or promises"
+        label="Guarantee"
         value={found.guarantee ?? ""}
         options={texts(found.guarantees)}
         onChoose={pick("guarantee")}

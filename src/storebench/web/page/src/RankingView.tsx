@@ -156,9 +156,9 @@ function Lines({ study, found, choice, label }: Shown & { label: string }) {
         "median",
         "interval",
         "n",
-        timesTitle(found),
+        RELATIVE,
         "it is",
-        "delivers or promises",
+        "guarantee",
         "unsound",
       ]}
     >
@@ -227,7 +227,7 @@ function CellLead({
   );
 }
 
-const timesTitle = ({ better }: Ranking) => (better === "lower" ? "times the best" : "times below the best");
+const RELATIVE = "relative to the best";
 const timesText = ({ relative_to_best: times }: RankedCell) =>
   times === null ? NONE : `${digits(times, 3)} ×`;
 
@@ -320,13 +320,13 @@ function textsOf(study: Study, found: Ranking): Record<string, string>[] {
     ...found.ranked.map((line) => ({
       place: String(line.place),
       ...figures(line),
-      [timesTitle(found)]: timesText(line),
+      [RELATIVE]: timesText(line),
       "it is": saidOf(found, line),
     })),
     ...found.excluded.map((one) => ({
       place: NONE,
       ...figures(one),
-      [timesTitle(found)]: NONE,
+      [RELATIVE]: NONE,
       "it is": `excluded: ${one.reasons.map(({ reason }) => reason).join(", ")}`,
     })),
   ];

@@ -215,7 +215,7 @@ describe("a chart", () => {
     expect(svg).toContain("batch 10,000, rows 50,000");
   });
 
-  it("leaves out what has no ratio", async () => {
+  it("excludes what has no ratio", async () => {
     const none = {
       ...VERDICT,
       ratio: null,

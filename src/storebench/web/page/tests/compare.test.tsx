@@ -184,7 +184,7 @@ describe("a comparison", () => {
     vi.unstubAllGlobals();
   });
 
-  it("leaves out what is hidden", () => {
+  it("excludes what is hidden", () => {
     const other = { ...sums, cell_key: "other", axes: { ...sums.axes, codec: "zip" } };
     show(TOY, [sums, other], "without=axis:codec:zip");
     expect(text()).toContain("1 compared:");

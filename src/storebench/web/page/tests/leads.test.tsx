@@ -108,7 +108,7 @@ describe("an attempt", () => {
   it.each([
     ["of another repeat", { ...ATTEMPT, repeat: 7 }, [TURN]],
     ["that was never tried", { ...ATTEMPT, try_number: 0 }, [TURN]],
-    ["of a turn that was left out", ATTEMPT, [{ ...TURN, map_index: null }]],
+    ["of a turn that was excluded", ATTEMPT, [{ ...TURN, map_index: null }]],
   ])("%s has no log", (_, attempt, turns) => {
     expect(logLink(attempt, turns)).toBeNull();
   });

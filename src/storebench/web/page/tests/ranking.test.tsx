@@ -251,7 +251,7 @@ describe("the view", () => {
     const menus = screen.getAllByRole("combobox").map((menu) => menu.parentElement?.firstChild?.textContent);
     expect(menus).toEqual([
       ...["Study", "Operation", "Metric", "Dataset", "batch", "executors", "Environment"],
-      ...["Delivers or promises", "Margin"],
+      ...["Guarantee", "Margin"],
     ]);
   });
 
