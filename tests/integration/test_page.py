@@ -7,10 +7,12 @@ from datetime import UTC, datetime
 import psycopg
 import pytest
 from airflow.api_fastapi.core_api.security import get_user
+from click.testing import CliRunner
 from fastapi.testclient import TestClient
 from psycopg.conninfo import conninfo_to_dict
 
 from storebench.attempt.result import AttemptResult
+from storebench.cli import main
 from storebench.errors import SpecError
 from storebench.results.attempts import AttemptKey, PodRecord
 from storebench.results.migrate import grant
@@ -422,6 +424,25 @@ def test_two_runs_are_compared(client, run, cells):
     assert found["caution"].startswith("One run on each side")
     assert found["differences"] == ["mongodb: kernel: 6.1 -> 6.2"]
     assert [one["airflow_run_id"] for one in found["before"]] == [before]
+
+
+def test_the_command_compares_as_the_api_does(database, monkeypatch, client, run, cells):
+    monkeypatch.setenv("AIRFLOW_CONN_STOREBENCH_RESULTS", database)
+
+    def printed(*sides):
+        result = CliRunner().invoke(main, ["compare", *sides, "--format", "json"])
+        assert result.exit_code == 0, result.output
+        return json.loads(result.stdout)
+
+    before, after = run(cells, 8), run(cells[:1], 8, lambda cell, turn: 2 + turn.repeat / 100)
+    found = printed(before, after)
+    assert found == get(client, "compare", before=before, after=after)
+    assert {one["cell_key_after"] for one in found["verdicts"]} == {cells[0].key}
+    assert {(one["cell_key"], one["cell_key_after"]) for one in found["no_verdict"]} == {(cells[1].key, None)}
+    of_cells = printed(cells[0].key, cells[1].key)
+    keys = {(one["cell_key"], one["cell_key_after"]) for one in of_cells["verdicts"]}
+    assert keys == {(cells[0].key, cells[1].key)}
+    assert [one["airflow_run_id"] for one in of_cells["after"]] == [before]
 
 
 def test_what_cannot_be_told_says_why(client, run, cells):
